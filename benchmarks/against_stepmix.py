@@ -1,0 +1,117 @@
+"""Bernoulli mixtures against StepMix: the same tables, starts and restarts, to the same training likelihood.
+
+    python benchmarks/against_stepmix.py --full      (nltcs, kdd, msnbc, audio; about half an hour)
+    python benchmarks/against_stepmix.py --quick     (nltcs alone, one restart)
+
+StepMix lives in an environment of its own, made on the first run. Each restart of both programs begins at the same
+parameters: ours after their first pass (which our time includes and StepMix's does not). No prior on either side.
+StepMix stops when a step gains less than `tol` a row; ours must end at or above StepMix's best likelihood. Times are of
+`fit` alone, both with two threads, taken in turn.
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+import warnings
+from pathlib import Path
+
+import numpy as np
+from record import record
+
+import hiddenbits
+from hiddenbits.datasets import load_debd
+
+HERE = Path(__file__).parent
+CLASSES, TOL = 20, 1e-7
+GOALS = {"nltcs": 20, "kdd": 50, "msnbc": 50, "audio": 5}
+
+
+def peer_python() -> Path:
+    folder = HERE / "envs" / "stepmix"
+    python = folder / "bin" / "python"
+    if not python.exists():
+        venv.create(folder, with_pip=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", "stepmix==3.0.0"], check=True)
+    return python
+
+
+def starts(X: np.ndarray, restarts: int) -> list[hiddenbits.BernoulliMixture]:
+    """Our parameters after one pass from each start."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [
+            hiddenbits.BernoulliMixture(CLASSES, prior_strength=0.0, n_init=1, max_iter=1, random_state=seed).fit(X)
+            for seed in range(restarts)
+        ]
+
+
+def ours(X: np.ndarray, restarts: int) -> tuple[float, list[float], list[int]]:
+    begun = time.perf_counter()
+    models = []
+    with hiddenbits.run_on(n_jobs=2):
+        for seed in range(restarts):
+            model = hiddenbits.BernoulliMixture(
+                CLASSES, prior_strength=0.0, n_init=1, max_iter=2000, tol=TOL / 10, random_state=seed
+            )
+            models.append(model.fit(X))
+    seconds = time.perf_counter() - begun
+    return seconds, [float(model.trace_[-1]) for model in models], [model.n_iter_ for model in models]
+
+
+def compare(name: str, restarts: int, repeats: int) -> dict[str, object]:
+    X = load_debd(name).train
+    begun = starts(X, restarts)
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder) / "work.npz"
+        np.savez(
+            work,
+            X=X,
+            weights=[model.weights_ for model in begun],
+            probabilities=[model.probabilities_ for model in begun],
+            tol=TOL,
+        )
+        ratios, our_times, their_times = [], [], []
+        for _ in range(repeats):
+            call = [peer_python(), HERE / "peers" / "stepmix_fit.py", work, "1"]
+            theirs = json.loads(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
+            seconds, likelihoods, passes = ours(X, restarts)
+            our_times.append(seconds)
+            their_times.append(theirs["seconds"][0])
+            ratios.append(their_times[-1] / seconds)
+    return {
+        "rows": X.shape[0],
+        "columns": X.shape[1],
+        "restarts": restarts,
+        "repeats": repeats,
+        "seconds_hiddenbits": round(statistics.median(our_times), 3),
+        "seconds_stepmix": round(statistics.median(their_times), 3),
+        "times_faster": round(statistics.median(ratios), 1),
+        "times_faster_each": [round(ratio, 1) for ratio in ratios],
+        "goal": GOALS[name],
+        "log_likelihood_hiddenbits": [round(value, 3) for value in likelihoods],
+        "log_likelihood_stepmix": [round(value, 3) for value in theirs["log_likelihoods"]],
+        "best_reached": max(likelihoods) >= max(theirs["log_likelihoods"]) - 1e-6 * len(X),
+        "each_reached": [o >= t - 1e-6 * len(X) for o, t in zip(likelihoods, theirs["log_likelihoods"], strict=True)],
+        "passes_hiddenbits": passes,
+        "iterations_of_best_stepmix": theirs["iterations_of_best"],
+        "stepmix": theirs["version"],
+    }
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    size = parser.add_mutually_exclusive_group(required=True)
+    size.add_argument("--quick", action="store_true")
+    size.add_argument("--full", action="store_true")
+    quick = parser.parse_args().quick
+    plan = {"nltcs": (1, 1)} if quick else {"nltcs": (3, 3), "audio": (3, 3), "kdd": (2, 1), "msnbc": (2, 1)}
+    figures = {}
+    for table, (n_restarts, n_repeats) in plan.items():
+        figures[table] = compare(table, n_restarts, n_repeats)
+        print(table, json.dumps(figures[table]), file=sys.stderr, flush=True)
+    record("against_stepmix" + ("_quick" if quick else ""), figures, seeds=list(range(3)), classes=CLASSES, tol=TOL)

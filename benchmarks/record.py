@@ -1,0 +1,45 @@
+"""Write what a benchmark measured to benchmarks/results, with the command, the versions and the seeds."""
+
+import json
+import os
+import platform
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def versions(*packages: str) -> dict[str, str]:
+    names = ("hiddenbits", "numpy", "scipy", "scikit-learn", *packages)
+    return {"python": platform.python_version(), **{name: version(name) for name in names}}
+
+
+def command() -> str:
+    script = Path(sys.argv[0]).resolve().relative_to(Path(__file__).parents[1])
+    return " ".join(["python", str(script), *sys.argv[1:]])
+
+
+def peak_memory_mb() -> float:
+    """Return the largest resident size of this process so far, in MB.
+
+    From /proc: getrusage's figure would begin at the size of the parent process.
+    """
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(float(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1000.0
+
+
+def record(name: str, figures: object, *, seeds: object, packages: tuple[str, ...] = (), **more: object) -> None:
+    RESULTS.mkdir(exist_ok=True)
+    report = {
+        "command": command(),
+        "seeds": seeds,
+        "versions": versions(*packages),
+        "cores": os.cpu_count(),
+        "machine": platform.machine(),
+        **more,
+        "figures": figures,
+    }
+    path = RESULTS / f"{name}.json"
+    path.write_text(json.dumps(report, indent=1) + "\n")
+    print(json.dumps(figures, indent=1))

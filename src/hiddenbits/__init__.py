@@ -1,0 +1,54 @@
+"""hiddenbits: find the hidden structure behind a table of bits.
+
+Public names resolve when they are first used, so that importing the package is quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0.dev0"
+
+_HOMES = {
+    "BernoulliMixture": "hiddenbits.estimators.mixture",
+    "IndependentBits": "hiddenbits.estimators.independent",
+    "Table": "hiddenbits.data",
+    "TableError": "hiddenbits.data",
+    "StoreError": "hiddenbits.store",
+    "CheckpointError": "hiddenbits.engine",
+    "load": "hiddenbits.estimators.files",
+    "open_table": "hiddenbits.data",
+    "run_on": "hiddenbits.engine",
+    "evaluate": "hiddenbits.evaluate",
+    "datasets": "hiddenbits.datasets",
+}
+
+__all__ = [*sorted(_HOMES), "__version__"]
+
+if TYPE_CHECKING:
+    from hiddenbits import datasets as datasets
+    from hiddenbits import evaluate as evaluate
+    from hiddenbits.data import Table as Table
+    from hiddenbits.data import TableError as TableError
+    from hiddenbits.data import open_table as open_table
+    from hiddenbits.engine import CheckpointError as CheckpointError
+    from hiddenbits.engine import run_on as run_on
+    from hiddenbits.estimators.files import load as load
+    from hiddenbits.estimators.independent import IndependentBits as IndependentBits
+    from hiddenbits.estimators.mixture import BernoulliMixture as BernoulliMixture
+    from hiddenbits.store import StoreError as StoreError
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'hiddenbits' has no attribute {name!r}")
+    module = import_module(home)
+    value = module if home == f"hiddenbits.{name}" else getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

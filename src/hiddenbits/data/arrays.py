@@ -1,0 +1,54 @@
+"""Named arrays that travel together: the base of every model's parameters and statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Arrays:
+    """A frozen dataclass whose fields are all NumPy arrays (0-d for numbers).
+
+    Subclasses only list their fields. Statistics are Arrays that the engine adds; parameters are Arrays that it
+    saves, restores and hands to every block.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True, eq=False)
+    ... class Count(Arrays):
+    ...     ones: NDArray[np.float64]
+    >>> total = Count(np.array([1.0, 2.0]))
+    >>> total += Count(np.array([3.0, 4.0]))
+    >>> total.ones
+    array([4., 6.])
+    """
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the fields by name."""
+        return {field.name: np.asarray(getattr(self, field.name)) for field in fields(self)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Build from arrays by name; each field must be there."""
+        return cls(**{field.name: arrays[field.name] for field in fields(cls)})
+
+    def __iadd__(self, other: Self) -> Self:
+        """Add in place, field by field. A field that broadcasts (see `AllOnes`) grows where it must."""
+        changed: dict[str, NDArray[Any]] = {}
+        for field in fields(self):
+            mine, theirs = getattr(self, field.name), getattr(other, field.name)
+            if mine.shape == theirs.shape and mine.ndim:
+                np.add(mine, theirs, out=mine)
+            else:
+                changed[field.name] = np.asarray(mine + theirs)
+        return type(self)(**{**self.to_arrays(), **changed}) if changed else self
+
+    def scaled(self, factor: float) -> Self:
+        """Return a copy with every field multiplied by `factor`."""
+        return type(self)(**{name: np.asarray(array * factor) for name, array in self.to_arrays().items()})

@@ -1,0 +1,354 @@
+"""Matrices of zeros and ones: three storages, one algebra.
+
+A `Bits` is a read-only 0/1 matrix of shape (rows, columns). It is stored dense (one byte a cell), as the
+pattern of a CSR matrix (where the ones are; never their values), or packed eight to a byte. `AllOnes` and
+`Complement` complete the family, because "which cells were observed" is itself a matrix of bits: with nothing
+missing it is `AllOnes`, and with few cells missing it is the `Complement` of a short pattern.
+
+Arithmetic happens on an *operand*: `bits.operand(dtype)` gives something that answers ``@`` and ``.T @``, made
+once and used for all the products of a pass over a block::
+
+    x = block.x.operand(np.float64)
+    scores = x @ W          # (rows, k)
+    counts = x.T @ R        # (columns, k)
+
+Products of `AllOnes` have a single row, which broadcasts: every row of the full result would be the same.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from scipy import sparse
+
+ByteArray: TypeAlias = NDArray[np.uint8]
+FloatArray: TypeAlias = NDArray[Any]
+IndexArray: TypeAlias = NDArray[Any]
+
+
+class Bits(ABC):
+    """A read-only matrix of zeros and ones; see the module's docstring for the algebra."""
+
+    shape: tuple[int, int]
+
+    @abstractmethod
+    def operand(self, dtype: DTypeLike = np.float64) -> Any:
+        """Return an object `x` for which ``x @ W`` and ``x.T @ R`` are the matrix products, in `dtype`."""
+
+    @abstractmethod
+    def ones(self) -> tuple[IndexArray, IndexArray]:
+        """Return (indptr, indices): the columns of row i's ones are indices[indptr[i]:indptr[i+1]], ascending."""
+
+    @abstractmethod
+    def rows(self, start: int, stop: int) -> Bits:
+        """Return rows start to stop, without copying where the storage allows."""
+
+    @abstractmethod
+    def take(self, rows: IndexArray) -> Bits:
+        """Return the given rows, in the order given."""
+
+    @abstractmethod
+    def to_dense(self) -> ByteArray:
+        """Return the matrix as a (rows, columns) array of uint8."""
+
+    @property
+    @abstractmethod
+    def nbytes(self) -> int:
+        """Bytes held in memory."""
+
+    def gram(self) -> FloatArray:
+        """Return x.T @ x: how often two columns are 1 together, exact in float64 up to 2**53."""
+        x = self.operand(np.float64)
+        return np.asarray(x.T @ x)
+
+    def row_sums(self) -> NDArray[np.int64]:
+        """Return the number of ones in each row."""
+        return np.diff(self.ones()[0]).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Dense(Bits):
+    """One byte a cell: `values` is a C-contiguous (rows, columns) array of uint8 holding 0 and 1."""
+
+    values: ByteArray
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        """(rows, columns)."""
+        return self.values.shape[0], self.values.shape[1]
+
+    def operand(self, dtype: DTypeLike = np.float64) -> Any:
+        """Return the values as floats: products then run in BLAS."""
+        return self.values.astype(dtype)
+
+    def ones(self) -> tuple[IndexArray, IndexArray]:
+        """Return the pattern of the ones."""
+        return pattern_of(self.values)
+
+    def rows(self, start: int, stop: int) -> Dense:
+        """Return a view of rows start to stop."""
+        return Dense(self.values[start:stop])
+
+    def take(self, rows: IndexArray) -> Dense:
+        """Return a copy of the given rows."""
+        return Dense(self.values[rows])
+
+    def to_dense(self) -> ByteArray:
+        """Return the values themselves."""
+        return self.values
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return int(self.values.nbytes)
+
+    def row_sums(self) -> NDArray[np.int64]:
+        """Return the number of ones in each row."""
+        return np.asarray(self.values.sum(axis=1, dtype=np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern(Bits):
+    """Where the ones are: CSR index pointers (64-bit) and ascending column indices (32-bit where they fit)."""
+
+    indptr: NDArray[np.int64]
+    indices: IndexArray
+    n_columns: int
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        """(rows, columns)."""
+        return len(self.indptr) - 1, self.n_columns
+
+    def operand(self, dtype: DTypeLike = np.float64) -> Any:
+        """Return a scipy CSR array over the same indices; its values are a shared run of ones."""
+        local = self.indptr
+        if len(self.indices) <= np.iinfo(self.indices.dtype).max:
+            local = local.astype(self.indices.dtype)  # one index type, or scipy would copy the indices
+        return sparse.csr_array((_run_of_ones(len(self.indices), dtype), self.indices, local), shape=self.shape)
+
+    def ones(self) -> tuple[IndexArray, IndexArray]:
+        """Return the pattern itself."""
+        return self.indptr, self.indices
+
+    def rows(self, start: int, stop: int) -> Pattern:
+        """Return rows start to stop; the indices are a view."""
+        indptr = self.indptr[start : stop + 1]
+        return Pattern(indptr - indptr[0], self.indices[indptr[0] : indptr[-1]], self.n_columns)
+
+    def take(self, rows: IndexArray) -> Pattern:
+        """Return a copy of the given rows."""
+        rows = np.asarray(rows)
+        lengths = np.diff(self.indptr)[rows]
+        indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        within = np.arange(indptr[-1]) - np.repeat(indptr[:-1], lengths)
+        return Pattern(indptr, self.indices[np.repeat(self.indptr[:-1][rows], lengths) + within], self.n_columns)
+
+    def to_dense(self) -> ByteArray:
+        """Return a dense copy."""
+        dense = np.zeros(self.shape, np.uint8)
+        dense[np.repeat(np.arange(self.shape[0]), np.diff(self.indptr)), self.indices] = 1
+        return dense
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return int(self.indptr.nbytes + self.indices.nbytes)
+
+    def gram(self) -> FloatArray:
+        """Return x.T @ x as a dense array."""
+        x = self.operand(np.float64)
+        return np.asarray((x.T @ x).todense())
+
+
+@dataclass(frozen=True, eq=False)
+class Packed(Bits):
+    """Eight cells a byte, as `numpy.packbits(x, axis=1)` packs them (first column in the highest bit)."""
+
+    packed: ByteArray
+    n_columns: int
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        """(rows, columns)."""
+        return self.packed.shape[0], self.n_columns
+
+    def operand(self, dtype: DTypeLike = np.float64) -> Any:
+        """Return the unpacked values as floats: a block of them fits in the cache."""
+        return self.to_dense().astype(dtype)
+
+    def ones(self) -> tuple[IndexArray, IndexArray]:
+        """Return the pattern of the ones."""
+        return pattern_of(self.to_dense())
+
+    def rows(self, start: int, stop: int) -> Packed:
+        """Return a view of rows start to stop."""
+        return Packed(self.packed[start:stop], self.n_columns)
+
+    def take(self, rows: IndexArray) -> Packed:
+        """Return a copy of the given rows."""
+        return Packed(self.packed[rows], self.n_columns)
+
+    def to_dense(self) -> ByteArray:
+        """Return an unpacked copy."""
+        return np.unpackbits(self.packed, axis=1, count=self.n_columns)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return int(self.packed.nbytes)
+
+    def row_sums(self) -> NDArray[np.int64]:
+        """Return the number of ones in each row (the padding bits are 0, as the checks make sure)."""
+        return np.asarray(np.bitwise_count(self.packed).sum(axis=1, dtype=np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class AllOnes(Bits):
+    """A matrix of ones that takes no memory: "every cell was observed"."""
+
+    shape: tuple[int, int]
+
+    def operand(self, dtype: DTypeLike = np.float64) -> Any:
+        """Return an operand whose products are column sums, as one row that broadcasts."""
+        return _OnesOperand(self.shape)
+
+    def ones(self) -> tuple[IndexArray, IndexArray]:
+        """Return the full pattern."""
+        n, d = self.shape
+        return np.arange(0, n * d + 1, d, dtype=np.int64) if d else np.zeros(n + 1, np.int64), np.tile(
+            np.arange(d, dtype=np.int32), n
+        )
+
+    def rows(self, start: int, stop: int) -> AllOnes:
+        """Return rows start to stop."""
+        return AllOnes((min(stop, self.shape[0]) - start, self.shape[1]))
+
+    def take(self, rows: IndexArray) -> AllOnes:
+        """Return as many rows as asked for."""
+        return AllOnes((len(rows), self.shape[1]))
+
+    def to_dense(self) -> ByteArray:
+        """Return an array of ones."""
+        return np.ones(self.shape, np.uint8)
+
+    @property
+    def nbytes(self) -> int:
+        """Nothing is held."""
+        return 0
+
+    def gram(self) -> FloatArray:
+        """Return the number of rows in every cell."""
+        return np.full((self.shape[1], self.shape[1]), float(self.shape[0]))
+
+    def row_sums(self) -> NDArray[np.int64]:
+        """Return the number of columns, for every row."""
+        return np.full(self.shape[0], self.shape[1], np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Complement(Bits):
+    """The other cells: 1 where `of` is 0. Its products cost what those of `of` cost."""
+
+    of: Bits
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        """(rows, columns)."""
+        return self.of.shape
+
+    def operand(self, dtype: DTypeLike = np.float64) -> Any:
+        """Return an operand that subtracts the products of `of` from column sums."""
+        return _ComplementOperand(self.of.operand(dtype))
+
+    def ones(self) -> tuple[IndexArray, IndexArray]:
+        """Return the pattern of the ones."""
+        return pattern_of(self.to_dense())
+
+    def rows(self, start: int, stop: int) -> Complement:
+        """Return rows start to stop."""
+        return Complement(self.of.rows(start, stop))
+
+    def take(self, rows: IndexArray) -> Complement:
+        """Return the given rows."""
+        return Complement(self.of.take(rows))
+
+    def to_dense(self) -> ByteArray:
+        """Return a dense copy."""
+        return 1 - self.of.to_dense()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return self.of.nbytes
+
+    def gram(self) -> FloatArray:
+        """Return x.T @ x = n - c_i - c_j + m.T @ m, with m = `of` and c its column sums."""
+        n, d = self.shape
+        counts = np.broadcast_to((self.of.operand().T @ np.ones((n, 1)))[:, 0], (d,))
+        return np.asarray(n - counts[:, None] - counts[None, :] + self.of.gram())
+
+    def row_sums(self) -> NDArray[np.int64]:
+        """Return the number of ones in each row."""
+        return self.shape[1] - self.of.row_sums()
+
+
+@dataclass(frozen=True)
+class _OnesOperand:
+    shape: tuple[int, int]
+
+    @property
+    def T(self) -> _OnesOperand:  # noqa: N802  (NumPy's name for the transpose)
+        return _OnesOperand(self.shape[::-1])
+
+    def __matmul__(self, other: FloatArray) -> FloatArray:
+        return np.asarray(np.asarray(other).sum(axis=0, keepdims=True))
+
+
+@dataclass(frozen=True)
+class _ComplementOperand:
+    of: Any
+
+    @property
+    def T(self) -> _ComplementOperand:  # noqa: N802
+        return _ComplementOperand(self.of.T)
+
+    def __matmul__(self, other: FloatArray) -> FloatArray:
+        return np.asarray(other.sum(axis=0, keepdims=True) - self.of @ other)
+
+
+def pattern_of(dense: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return (indptr, indices) of the non-zero cells of a dense array."""
+    rows, columns = np.nonzero(dense)
+    counts = np.bincount(rows, minlength=dense.shape[0])
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), columns.astype(np.int32)
+
+
+_runs: dict[str, FloatArray] = {}
+
+
+def _run_of_ones(length: int, dtype: DTypeLike) -> FloatArray:
+    """Return `length` ones, a view of one shared run: the values of every binary CSR matrix."""
+    key = np.dtype(dtype).str
+    run = _runs.get(key)
+    if run is None or len(run) < length:
+        run = np.ones(max(length, 1 << 16), dtype)
+        run.flags.writeable = False
+        _runs[key] = run  # two threads may both make one: either serves
+    return run[:length]
+
+
+def product_with_totals(operand: Any, matrix: FloatArray, totals: FloatArray) -> FloatArray:
+    """Return ``operand @ matrix``, given the column sums of `matrix`.
+
+    The sums are worth making once a pass rather than once a block: with nothing missing they are the whole product.
+    """
+    if isinstance(operand, _OnesOperand):
+        return totals
+    if isinstance(operand, _ComplementOperand):
+        return np.asarray(totals - operand.of @ matrix)
+    return np.asarray(operand @ matrix)

@@ -1,0 +1,82 @@
+"""Blocks, the unit of arithmetic, and parts, the unit of loading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.data.bits import Bits
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """A few hundred to a few thousand consecutive rows, sized so that the arithmetic stays in a core's cache.
+
+    Attributes
+    ----------
+    x : Bits
+        The ones. A cell that was not observed is 0 here.
+    observed : Bits
+        1 where the cell was observed.
+    weights : ndarray of shape (rows,)
+        Row weights.
+    number : int
+        Position on the table's grid: the key of the merge tree and of the random numbers.
+    start : int
+        First row, counted over the whole table.
+    """
+
+    x: Bits
+    observed: Bits
+    weights: NDArray[np.float64]
+    number: int
+    start: int
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.x.shape[0]
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return self.x.shape[1]
+
+    def to_float(self) -> NDArray[np.float64]:
+        """Return the rows as floats, NaN where not observed: for people and tests, not for arithmetic."""
+        values = self.x.to_dense().astype(np.float64)
+        values[self.observed.to_dense() == 0] = np.nan
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Consecutive whole blocks, loaded together."""
+
+    x: Bits
+    observed: Bits
+    weights: NDArray[np.float64] | None
+    start: int
+    height: int
+
+    def blocks(self) -> Iterator[Block]:
+        """Cut the part into blocks of `height` rows (the table's last one may be shorter)."""
+        n_rows = self.x.shape[0]
+        for first in range(0, n_rows, self.height):
+            last = min(first + self.height, n_rows)
+            yield Block(
+                self.x.rows(first, last),
+                self.observed.rows(first, last),
+                np.ones(last - first) if self.weights is None else self.weights[first:last],
+                (self.start + first) // self.height,
+                self.start + first,
+            )
+
+    @property
+    def nbytes(self) -> Any:
+        """Bytes held by the cells."""
+        return self.x.nbytes + self.observed.nbytes

@@ -1,0 +1,94 @@
+"""Equal rows collapsed into one row with a weight: real tables of bits repeat themselves.
+
+Rows are equal when their ones and their missing cells are the same. The distinct rows keep the order of their first
+appearance; weights add; the inverse index restores per-row results.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.data.bits import AllOnes, Bits
+from hiddenbits.data.table import MemorySource, Table
+
+WORTH = 0.8  # collapse only if at most this share of the rows is distinct
+
+
+def collapse(table: Table) -> tuple[Table, NDArray[np.int64] | None]:
+    """Return (table of distinct rows with weights, index of each row's distinct row).
+
+    Only for tables in memory. When few rows repeat, the table comes back as it is, with None.
+    """
+    source = table.source
+    if not isinstance(source, MemorySource) or source.n_rows < 2:
+        return table, None
+    first, inverse = distinct_rows(source.x, source.observed)
+    if len(first) > WORTH * source.n_rows:
+        return table, None
+    weights = np.bincount(inverse, weights=table.weights, minlength=len(first)).astype(np.float64)
+    small = MemorySource(source.x.take(first), source.observed.take(first))
+    return Table(small, table.names, weights, table.part_bytes), inverse
+
+
+def distinct_rows(x: Bits, observed: Bits) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return (first rows, inverse): row i equals row first[inverse[i]]; `first` ascends."""
+    keys = _row_keys(x, 0)
+    if not isinstance(observed, AllOnes):
+        keys = keys + np.uint64(0x9E3779B97F4A7C15) * _row_keys(observed, 1)
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    inverse = _split_collisions(x, observed, first, inverse.astype(np.int64))
+    _, first, inverse = np.unique(inverse, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return first[order].astype(np.int64), rank[inverse].astype(np.int64)
+
+
+def _row_keys(bits: Bits, stream: int) -> NDArray[np.uint64]:
+    """Return a 64-bit key a row: the wrapped sum of a random number for each of its ones."""
+    rng = np.random.default_rng([0xB175, stream])
+    numbers = rng.integers(1, 2**64, bits.shape[1], dtype=np.uint64)
+    keys = np.empty(bits.shape[0], np.uint64)
+    step = max(1, (1 << 22) // max(bits.shape[1], 1))
+    for start in range(0, bits.shape[0], step):
+        stop = min(start + step, bits.shape[0])
+        indptr, indices = bits.rows(start, stop).ones()
+        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(numbers[indices], dtype=np.uint64)])
+        keys[start:stop] = sums[indptr[1:]] - sums[indptr[:-1]]
+    return keys
+
+
+def _split_collisions(
+    x: Bits, observed: Bits, first: NDArray[np.int64], inverse: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Give rows whose key is shared by a different row a class of their own, so that equality is exact."""
+    others = np.flatnonzero(first[inverse] != np.arange(len(inverse)))
+    strays: list[int] = []
+    step = max(1, (1 << 22) // max(x.shape[1], 1))
+    for start in range(0, len(others), step):
+        rows = others[start : start + step]
+        for bits in (x,) if isinstance(observed, AllOnes) else (x, observed):
+            mine, theirs = bits.take(rows), bits.take(first[inverse[rows]])
+            strays.extend(rows[_differ(mine, theirs)].tolist())
+    if strays:
+        inverse = inverse.copy()
+        seen: dict[bytes, int] = {}
+        for row in sorted(set(strays)):
+            one = np.array([row])
+            key = x.take(one).to_dense().tobytes() + observed.take(one).to_dense().tobytes()
+            inverse[row] = seen.setdefault(key, len(first) + len(seen))
+    return inverse
+
+
+def _differ(a: Bits, b: Bits) -> NDArray[np.bool_]:
+    """Return which rows of two equally shaped matrices differ."""
+    (a_indptr, a_indices), (b_indptr, b_indices) = a.ones(), b.ones()
+    a_length, b_length = np.diff(a_indptr), np.diff(b_indptr)
+    differ = a_length != b_length
+    same = ~differ
+    in_a, in_b = np.repeat(same, a_length), np.repeat(same, b_length)
+    unequal = a_indices[in_a] != b_indices[in_b]
+    row_of = np.repeat(np.arange(len(same)), np.where(same, a_length, 0))
+    differ[row_of[unequal]] = True
+    return np.asarray(differ)

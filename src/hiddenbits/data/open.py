@@ -1,0 +1,117 @@
+"""`open_table`: one door for every kind of table."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from hiddenbits.data.checks import Blank, check_blank, dense_bits, packed_bits, sparse_bits
+from hiddenbits.data.table import PART_BYTES, MemorySource, Table, TableError
+
+
+def open_table(
+    data: Any,
+    *,
+    names: Any = None,
+    blank: Blank = "auto",
+    threshold: float | None = None,
+    packed: bool = False,
+    n_columns: int | None = None,
+    part_bytes: int = PART_BYTES,
+    **reader_options: Any,
+) -> Table:
+    """Open a table of bits.
+
+    Parameters
+    ----------
+    data : array, sparse array or matrix, frame, path, glob or Table
+        NumPy arrays (masked and memory-mapped ones too), SciPy sparse arrays and matrices, pandas, polars and Arrow
+        frames, or files: ``.npy``, ``.npz``, ``.parquet``, ``.csv``, and baskets in FIMI format (``.dat``, ``.txt``,
+        also gzipped). A path may be a glob or a list of paths; files are taken in natural order (2 before 10).
+    names : sequence of str, optional
+        Column names; by default those of the frame or file.
+    blank : {"auto", "zero", "missing"}, default="auto"
+        What a blank means: 0, or not observed. "auto" takes blanks of sparse formats (absent cells, items not in a
+        basket) as 0 and all others (NaN, null, None, masked, empty) as not observed.
+    threshold : float, optional
+        Turn numbers into bits: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
+    packed : bool, default=False
+        The array or file (``.npy``, ``.npz``) holds packed bits, as from ``numpy.packbits(x, axis=1)``; needs
+        `n_columns`.
+    n_columns : int, optional
+        Number of columns of packed bits, or of baskets of item numbers.
+    part_bytes : int
+        How much of a table on disk is loaded at a time.
+    **reader_options
+        Options of the file's reader, such as ``column=`` for the list-of-items column of a Parquet file.
+
+    Returns
+    -------
+    table : Table
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hiddenbits import open_table
+    >>> open_table(np.packbits([[0, 1, 1], [1, 0, 0]], axis=1), packed=True, n_columns=3).shape
+    (2, 3)
+    """
+    if isinstance(data, Table):
+        return data
+    if isinstance(data, (str, os.PathLike)) or _is_paths(data):
+        from hiddenbits.data.readers import open_files
+
+        return replace(
+            open_files(
+                data,
+                names=names,
+                blank=blank,
+                threshold=threshold,
+                n_columns=n_columns,
+                packed=packed,
+                **reader_options,
+            ),
+            part_bytes=part_bytes,
+        )
+    if reader_options:
+        raise TypeError(f"{', '.join(sorted(reader_options))}: option of a file reader, but the table is in memory.")
+    check_blank(blank)
+    named = None if names is None else tuple(str(name) for name in names)
+    if packed:
+        if n_columns is None:
+            raise TableError("packed=True needs n_columns=, the number of columns before packing.")
+        bits = packed_bits(_array(data), n_columns)
+    elif sparse.issparse(data):
+        bits = sparse_bits(data, blank=blank, threshold=threshold, names=named)
+    else:
+        from hiddenbits.data.frames import frame_bits, is_frame
+
+        if is_frame(data):
+            *bits, frame_names = frame_bits(data, blank=blank, threshold=threshold)  # type: ignore[assignment]
+            named = frame_names if named is None else named
+        else:
+            bits = dense_bits(_array(data), blank=blank, threshold=threshold, names=named)
+    return Table(MemorySource(*bits), named, None, part_bytes)
+
+
+def _array(data: Any) -> Any:
+    """Return lists and other array-likes as an array; masks are kept."""
+    if isinstance(data, np.ndarray):
+        return data
+    try:
+        if isinstance(data, (list, tuple)) and any(np.ma.isMaskedArray(row) for row in data):
+            return np.ma.array(data)
+        return np.asarray(data)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise TableError(
+            f"The table cannot be read as an array: {error} Give every row the same number of cells."
+        ) from error
+
+
+def _is_paths(data: Any) -> bool:
+    """Whether the argument is a non-empty list of paths."""
+    return isinstance(data, (list, tuple)) and bool(data) and all(isinstance(p, (str, os.PathLike)) for p in data)

@@ -1,0 +1,85 @@
+"""Files as tables: `open_files` finds them, tells their format and hands them to its reader.
+
+Whatever is wrong with a file ends in one `TableError` that names the file, the place and the remedy.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from hiddenbits.data.checks import Blank, check_blank, check_threshold
+from hiddenbits.data.readers.ask import Ask
+from hiddenbits.data.readers.items import DuplicateItemsWarning
+from hiddenbits.data.readers.paths import find_files, find_format
+from hiddenbits.data.table import Table, TableError
+
+__all__ = ["DuplicateItemsWarning", "open_files"]
+
+# Loaded when first used: a format's reader may need a package that is not installed.
+READERS = {
+    "npy": ("numpy_files", "open_npy"),
+    "npz": ("npz_files", "open_npz"),
+    "parquet": ("parquet", "open_parquet"),
+    "csv": ("csv_files", "open_csv"),
+    "baskets": ("baskets", "open_baskets"),
+}
+
+
+def open_files(
+    paths: Any,
+    *,
+    names: Any = None,
+    blank: Blank = "auto",
+    threshold: float | None = None,
+    n_columns: int | None = None,
+    packed: bool = False,
+    format: str | None = None,  # noqa: A002  (the word users know)
+    **options: Any,
+) -> Table:
+    """Open one file, or several as one table.
+
+    Parameters
+    ----------
+    paths : path, glob pattern, or list of them
+        Files of one format. A pattern's files are taken in natural order (2 before 10), a list's as given.
+    names : sequence of str, optional
+        Column names; by default the file's.
+    blank, threshold, n_columns, packed
+        As for `hiddenbits.open_table`.
+    format : {"npy", "npz", "parquet", "csv", "baskets"}, optional
+        By default the format follows from the suffix.
+    **options
+        The reader's own options; see `open_npy`, `open_npz`, `open_parquet`, `open_csv` and `open_baskets`.
+
+    Returns
+    -------
+    table : Table
+    """
+    check_blank(blank)
+    threshold = check_threshold(threshold)
+    files = find_files(paths)
+    kind = find_format(files, format)
+    if packed and kind not in ("npy", "npz"):
+        raise TableError(f"packed=True is for .npy and .npz files, not for {kind} files.")
+    reader = _reader(kind)
+    known = sorted(set(inspect.signature(reader).parameters) - {"ask"})
+    for option in options:
+        if option not in known:
+            raise TypeError(
+                f"{option}= is not an option of the {kind} reader, which has: {', '.join(known) or 'none'}."
+            )
+    named = None if names is None else tuple(str(name) for name in names)
+    table = reader(Ask(files, named, blank, threshold, n_columns, packed), **options)
+    if n_columns is not None and table.shape[1] != n_columns:
+        raise TableError(f"{files[0]}: the table has {table.shape[1]} columns, not n_columns={n_columns}.")
+    return table
+
+
+def _reader(kind: str) -> Callable[..., Table]:
+    """Return the function that opens files of this format."""
+    module, function = READERS[kind]
+    reader: Callable[..., Table] = getattr(import_module(f"hiddenbits.data.readers.{module}"), function)
+    return reader

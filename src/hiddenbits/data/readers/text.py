@@ -1,0 +1,83 @@
+"""Text files, plain or gzipped, read as bytes under a cap."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from hiddenbits.data.readers.ask import reading
+from hiddenbits.data.table import TableError
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+CHUNK_BYTES = 1 << 23
+
+
+class CappedReader(io.RawIOBase):
+    """A file's bytes, unpacked if it is gzipped, until `max_bytes` of them have come out.
+
+    The cap counts unpacked bytes: a gzip file of a few megabytes can unpack to terabytes.
+    """
+
+    def __init__(self, path: Path, max_bytes: int) -> None:
+        self._path, self._max_bytes, self._seen = path, max_bytes, 0
+        with reading(path):
+            opened = gzip.GzipFile(path) if path.suffix.lower() == ".gz" else path.open("rb")
+        self._file = cast("BinaryIO", opened)
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Fill the buffer; see `io.RawIOBase`."""
+        with reading(self._path):
+            piece = self._file.read(len(memoryview(buffer)))
+        self._seen += len(piece)
+        if self._seen > self._max_bytes:
+            raise too_large(self._path, self._max_bytes)
+        memoryview(buffer)[: len(piece)] = piece
+        return len(piece)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        super().close()
+
+
+def too_large(path: Path, max_bytes: int) -> TableError:
+    """Return the error for a text file that unfolds beyond the cap."""
+    return TableError(
+        f"{path}: the file comes to more than max_bytes={max_bytes} bytes, and text is read into memory. "
+        "Raise max_bytes=, or convert the table to Parquet, which is read part by part."
+    )
+
+
+def open_text(path: Path, max_bytes: int) -> io.BufferedReader:
+    """Open a text file, plain or gzipped, for reading its bytes under the cap."""
+    return io.BufferedReader(CappedReader(path, max_bytes), CHUNK_BYTES)
+
+
+def line_chunks(path: Path, max_bytes: int) -> Iterator[bytes]:
+    """Yield the file as chunks of whole lines of about `CHUNK_BYTES`, each ending in a newline."""
+    pending: list[bytes] = []
+    with open_text(path, max_bytes) as file:
+        while piece := file.read(CHUNK_BYTES):
+            cut = piece.rfind(b"\n") + 1
+            if cut:
+                yield b"".join([*pending, piece[:cut]])
+                pending = []
+            if piece[cut:]:
+                pending.append(piece[cut:])
+    if pending:
+        yield b"".join(pending) + b"\n"  # the last line may lack its newline
+
+
+def read_lines(path: Path, max_bytes: int) -> tuple[str, ...]:
+    """Return the lines of a small UTF-8 text file."""
+    with open_text(path, max_bytes) as file, reading(path):
+        return tuple(file.read().decode("utf-8-sig").splitlines())

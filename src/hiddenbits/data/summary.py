@@ -1,0 +1,48 @@
+"""The first pass over a table: what every start is made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.data.arrays import Arrays
+from hiddenbits.data.block import Block
+
+
+@dataclass(frozen=True, eq=False)
+class Summary(Arrays):
+    """Weighted counts of a table.
+
+    Attributes
+    ----------
+    weight : ndarray, 0-d
+        Sum of the row weights.
+    rows : ndarray, 0-d
+        Number of rows.
+    ones, observed : ndarray of shape (columns,)
+        Weighted number of ones and of observed cells in each column.
+    """
+
+    weight: NDArray[np.float64]
+    rows: NDArray[np.float64]
+    ones: NDArray[np.float64]
+    observed: NDArray[np.float64]
+
+    @property
+    def means(self) -> NDArray[np.float64]:
+        """P(bit = 1) of each column, drawn in by half a row so that no column is certain."""
+        return np.asarray((self.ones + 0.5) / (self.observed + 1.0))
+
+
+def summarise(block: Block) -> Summary:
+    """Count a block."""
+    weights = block.weights[:, None]
+    observed = (block.observed.operand().T @ weights)[:, 0]
+    return Summary(
+        weight=np.asarray(block.weights.sum()),
+        rows=np.asarray(float(block.n_rows)),
+        ones=np.ascontiguousarray((block.x.operand().T @ weights)[:, 0]),
+        observed=np.array(np.broadcast_to(observed, (block.n_columns,))),
+    )

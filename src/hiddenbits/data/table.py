@@ -1,0 +1,222 @@
+"""A table of bits: rows that can be loaded again, on one grid of blocks that belongs to the table.
+
+A `Source` reads rows; a `Table` adds names and weights; a `Grid` cuts the table into blocks of a fixed height and
+parts of whole blocks. Blocks are numbered over the whole table, so results never depend on the size of parts, on
+the edges of files or on who loads what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.data.bits import AllOnes, Bits, Pattern
+from hiddenbits.data.block import Block, Part
+
+PART_BYTES = 64 * 2**20
+
+
+class TableError(ValueError):
+    """What was wrong with a table, where, and what to do."""
+
+
+class Source(Protocol):
+    """Where rows come from. `read` may be called any number of times, in any order, from any thread."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        ...
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        ...
+
+    @property
+    def resident(self) -> bool:
+        """Whether the rows are in memory already, so that reading is free."""
+        ...
+
+    @property
+    def row_bytes(self) -> float:
+        """Bytes of memory that one row takes when loaded, on average."""
+        ...
+
+    @property
+    def row_cells(self) -> float:
+        """Cells of a row that arithmetic touches, on average: all of them, or the ones of a pattern."""
+        ...
+
+    def read(self, start: int, stop: int) -> tuple[Bits, Bits]:
+        """Return (x, observed) of rows start to stop."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class MemorySource:
+    """Rows held in memory or mapped into it; already checked."""
+
+    x: Bits
+    observed: Bits
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.x.shape[0]
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return self.x.shape[1]
+
+    @property
+    def resident(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def row_bytes(self) -> float:
+        """Bytes of memory that one row takes."""
+        return (self.x.nbytes + self.observed.nbytes) / max(self.n_rows, 1)
+
+    @property
+    def row_cells(self) -> float:
+        """Cells of a row that arithmetic touches, on average."""
+        if isinstance(self.x, Pattern):
+            return len(self.x.indices) / max(self.n_rows, 1)
+        return float(self.n_columns)
+
+    def read(self, start: int, stop: int) -> tuple[Bits, Bits]:
+        """Return views of rows start to stop."""
+        return self.x.rows(start, stop), self.observed.rows(start, stop)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table of bits of any size, in memory or on disk; made by `open_table`.
+
+    Attributes
+    ----------
+    source : Source
+        Where the rows come from.
+    names : tuple of str or None
+        Column names, where the source has them.
+    weights : ndarray of shape (rows,) or None
+        Row weights; None means 1 for every row.
+    part_bytes : int
+        How much is loaded at a time.
+
+    Examples
+    --------
+    >>> import numpy as np, hiddenbits
+    >>> table = hiddenbits.open_table(np.array([[0, 1], [1, np.nan]]))
+    >>> table.shape
+    (2, 2)
+    >>> table.n_missing
+    1
+    """
+
+    source: Source
+    names: tuple[str, ...] | None = None
+    weights: NDArray[np.float64] | None = None
+    part_bytes: int = PART_BYTES
+
+    def __post_init__(self) -> None:
+        if not all(self.shape):
+            raise TableError(
+                f"The table has {self.shape[0]} rows and {self.shape[1]} columns. It needs at least one of each."
+            )
+        if self.names is not None and len(self.names) != self.source.n_columns:
+            raise TableError(
+                f"{len(self.names)} names were given for {self.source.n_columns} columns. "
+                "Give one name for each column."
+            )
+        if self.weights is not None and self.weights.shape != self.shape[:1]:
+            raise TableError(
+                f"Weights of shape {self.weights.shape} were given for {self.shape[0]} rows. Give one for each row."
+            )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(rows, columns)."""
+        return self.source.n_rows, self.source.n_columns
+
+    @property
+    def n_missing(self) -> int:
+        """Number of cells that were not observed; reads the table when it is on disk."""
+        grid = self.grid(max(1, self.part_rows(1)))
+        return sum(
+            int(part.observed.shape[1] * part.observed.shape[0] - part.observed.row_sums().sum())
+            for part in (grid.load(i) for i in range(grid.n_parts))
+        )
+
+    def with_weights(self, weights: NDArray[Any] | None) -> Table:
+        """Return the same rows with other weights."""
+        return replace(self, weights=None if weights is None else np.asarray(weights, np.float64))
+
+    def part_rows(self, height: int) -> int:
+        """Return how many rows, in whole blocks of `height`, come to about `part_bytes`."""
+        rows = int(self.part_bytes // max(self.source.row_bytes, 1e-9))
+        return max(height, min(rows, self.source.n_rows + height) // height * height)
+
+    def grid(self, height: int) -> Grid:
+        """Return the table cut into blocks of `height` rows."""
+        return Grid(self, height, self.part_rows(height))
+
+    def pieces(self, max_rows: int) -> Iterator[Table]:
+        """Yield the table as small tables of consecutive rows in memory, for work that goes from top to bottom."""
+        for start in range(0, self.shape[0], max_rows):
+            stop = min(start + max_rows, self.shape[0])
+            weights = None if self.weights is None else self.weights[start:stop]
+            yield Table(MemorySource(*self.source.read(start, stop)), self.names, weights, self.part_bytes)
+
+    def to_float(self) -> NDArray[np.float64]:
+        """Return the whole table as floats, NaN where not observed. For small tables."""
+        x, observed = self.source.read(0, self.source.n_rows)
+        values = x.to_dense().astype(np.float64)
+        values[observed.to_dense() == 0] = np.nan
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """A table, a block height, and the parts that whole blocks make up."""
+
+    table: Table
+    height: int
+    part_rows: int
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks."""
+        return -(-self.table.shape[0] // self.height)
+
+    @property
+    def n_parts(self) -> int:
+        """Number of parts."""
+        return -(-self.table.shape[0] // self.part_rows)
+
+    @cached_property
+    def blocks(self) -> list[Block]:
+        """All the blocks of a table in memory, cut once."""
+        return [block for i in range(self.n_parts) for block in self.load(i).blocks()]
+
+    def load(self, i: int) -> Part:
+        """Load part `i`; can be called again and again."""
+        start = i * self.part_rows
+        stop = min(start + self.part_rows, self.table.shape[0])
+        x, observed = self.table.source.read(start, stop)
+        weights = self.table.weights
+        return Part(x, observed, None if weights is None else weights[start:stop], start, self.height)
+
+
+def memory_table(x: Bits, observed: Bits | None = None, names: Sequence[str] | None = None) -> Table:
+    """Return a table over bits in memory that have been checked."""
+    full = AllOnes(x.shape) if observed is None else observed
+    return Table(MemorySource(x, full), None if names is None else tuple(names))

@@ -1,0 +1,64 @@
+"""Real tables, where they are at hand: the folder named by the environment variable HIDDENBITS_DATA."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Splits(NamedTuple):
+    """A benchmark table in its published splits.
+
+    Attributes
+    ----------
+    train, valid, test : ndarray of shape (rows, columns) of uint8
+        Rows to fit on, to choose with, and to report.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hiddenbits.datasets import Splits
+    >>> Splits(*np.zeros((3, 2, 4), np.uint8)).test.shape
+    (2, 4)
+    """
+
+    train: NDArray[np.uint8]
+    valid: NDArray[np.uint8]
+    test: NDArray[np.uint8]
+
+
+def data_folder() -> Path:
+    """Return the folder of real tables.
+
+    Examples
+    --------
+    >>> from hiddenbits.datasets import data_folder
+    >>> data_folder().name  # doctest: +SKIP
+    'data'
+    """
+    folder = os.environ.get("HIDDENBITS_DATA")
+    if not folder:
+        raise FileNotFoundError("Set the environment variable HIDDENBITS_DATA to the folder of real tables.")
+    return Path(folder)
+
+
+def load_debd(name: str) -> Splits:
+    """Return one of the 20 tables of the standard density-estimation benchmark.
+
+    Parameters
+    ----------
+    name : str
+        Such as "nltcs", "kdd" or "audio".
+
+    Examples
+    --------
+    >>> from hiddenbits.datasets import load_debd
+    >>> load_debd("nltcs").train.shape  # doctest: +SKIP
+    (16181, 16)
+    """
+    with np.load(data_folder() / "debd" / f"{name}.npz", allow_pickle=False) as arrays:
+        return Splits(arrays["train"], arrays["valid"], arrays["test"])

@@ -1,0 +1,38 @@
+"""The engine: walks tables, adds statistics, runs EM. It knows no model."""
+
+from hiddenbits.engine.checkpoint import Checkpoint, CheckpointError, EnvironmentChangedWarning
+from hiddenbits.engine.context import Engine, current, run_on
+from hiddenbits.engine.em import Position, Settings, fit_em
+from hiddenbits.engine.executors import Executor, Local, one_blas_thread
+from hiddenbits.engine.height import block_height
+from hiddenbits.engine.keys import Key
+from hiddenbits.engine.online import Running, online_pass
+from hiddenbits.engine.outcome import Outcome, Restart, StopReason
+from hiddenbits.engine.protocol import Model, prefixed, unprefixed
+from hiddenbits.engine.tree import TreeSum
+
+__all__ = [
+    "Checkpoint",
+    "CheckpointError",
+    "Engine",
+    "EnvironmentChangedWarning",
+    "Executor",
+    "Key",
+    "Local",
+    "Model",
+    "Outcome",
+    "Position",
+    "Restart",
+    "Running",
+    "Settings",
+    "StopReason",
+    "TreeSum",
+    "block_height",
+    "current",
+    "fit_em",
+    "one_blas_thread",
+    "online_pass",
+    "prefixed",
+    "run_on",
+    "unprefixed",
+]

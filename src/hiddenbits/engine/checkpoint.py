@@ -1,0 +1,182 @@
+"""Checkpoints: a fit's Position on disk, in the format of the model file.
+
+Written after every pass, atomically, so that a killed fit loses one pass at most and the file is never half-written.
+Resuming gives the same bits as going on would have, with the same package versions and kind of processor; both are
+recorded, and a difference is warned about.
+"""
+
+from __future__ import annotations
+
+import platform
+import warnings
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_info
+
+from hiddenbits.data.summary import Summary
+from hiddenbits.engine.accelerate import Leap
+from hiddenbits.engine.em import Position, Settings
+from hiddenbits.engine.outcome import Restart, StopReason
+from hiddenbits.engine.protocol import Model, prefixed, unprefixed
+from hiddenbits.store import StoreError, read, write
+
+KIND = "checkpoint"
+
+
+class CheckpointError(ValueError):
+    """A checkpoint that does not belong to this fit."""
+
+
+class EnvironmentChangedWarning(UserWarning):
+    """A fit resumes with other packages or another processor: valid, but not the same bits."""
+
+
+@cache
+def environment() -> dict[str, str]:
+    """Return what the bits of a result depend on, beside the data."""
+    kernels = sorted({str(lib.get("architecture")) for lib in threadpool_info() if lib["user_api"] == "blas"})
+    return {
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "blas": ",".join(kernels),
+        "machine": platform.machine(),
+    }
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Keeps the positions of one fit in one file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    model : Model
+        What is fitted; a checkpoint of anything else is refused.
+    settings : Settings
+        How it is fitted.
+    shape : tuple of int
+        Rows and columns of the table as it is walked.
+    height : int
+        Its block height.
+    """
+
+    path: Path
+    model: Model
+    settings: Settings
+    shape: tuple[int, int]
+    height: int
+
+    def _identity(self) -> dict[str, Any]:
+        model: Any = self.model
+        return {
+            "model": type(model).__name__,
+            "hyperparameters": asdict(model),
+            "settings": asdict(self.settings),
+            "shape": list(self.shape),
+            "height": self.height,
+        }
+
+    def load(self, summary: Summary) -> Position | None:
+        """Return the position in the file; None when there is no file."""
+        if not self.path.exists():
+            return None
+        stored = read(self.path)
+        if stored.kind != KIND:
+            raise CheckpointError(f"{self.path} holds a {stored.kind}, not a checkpoint. Choose another path.")
+        meta: Any = stored.meta
+        expected = self._identity()
+        for name, mine in expected.items():
+            if meta.get(name) != mine:
+                raise CheckpointError(
+                    f"{self.path} is the checkpoint of another fit: its {name} is {meta.get(name)!r}, here it is "
+                    f"{mine!r}. Remove the file to start afresh, or choose another path."
+                )
+        theirs = unprefixed("summary", stored.arrays)
+        if any(
+            name not in theirs or not np.array_equal(mine, theirs[name]) for name, mine in summary.to_arrays().items()
+        ):
+            raise CheckpointError(f"{self.path} is the checkpoint of a fit to other data. Remove it or choose another.")
+        if meta.get("environment") != (here := environment()):
+            warnings.warn(
+                f"{self.path} was written with {meta.get('environment')}, this is {here}: the fit goes on, but its "
+                "result may differ in the last digits from an uninterrupted one.",
+                EnvironmentChangedWarning,
+                stacklevel=2,
+            )
+        try:
+            return self._position(meta, stored.arrays)
+        except (KeyError, TypeError, ValueError) as error:
+            raise StoreError(
+                f"{self.path}: the checkpoint is not complete ({error}). Remove it to start afresh."
+            ) from error
+
+    def save(self, position: Position, summary: Summary) -> None:
+        """Write a position, atomically."""
+        leap = position.leap
+        meta = {
+            **self._identity(),
+            "environment": environment(),
+            "restart": position.restart,
+            "stages": list(position.stages),
+            "best_stages": list(position.best_stages),
+            "leap": {"phase": leap.phase, "longest": leap.longest, "at_limit": leap.at_limit},
+            "finished": [[r.n_iter, str(r.reason)] for r in position.finished],
+            "best": position.best,
+        }
+        arrays = {
+            "objective": np.array(position.objective),
+            "trace": np.array(position.trace),
+            "best_trace": np.array(position.best_trace),
+            "finished": np.array([r.objective for r in position.finished]),
+            **prefixed("summary", summary),
+            **prefixed("params", position.params),
+            **prefixed("safe", position.safe),
+            **prefixed("best_params", position.best_params),
+            **{f"carry.{number}.{k}": v for number, one in position.carry.items() for k, v in one.to_arrays().items()},
+        }
+        if leap.theta0 is not None:
+            arrays["theta0"] = leap.theta0
+        write(self.path, KIND, meta, arrays)
+
+    def _position(self, meta: Any, arrays: Mapping[str, NDArray[Any]]) -> Position:
+        def params(prefix: str) -> Any:
+            fields = unprefixed(prefix, arrays)
+            return self.model.params_type.from_arrays(fields) if fields else None
+
+        carry: dict[int, dict[str, Any]] = {}
+        for name, array in unprefixed("carry", arrays).items():
+            number, field = name.split(".", 1)
+            carry.setdefault(int(number), {})[field] = array
+        model: Any = self.model
+        return Position(
+            restart=int(meta["restart"]),
+            params=params("params"),
+            safe=params("safe"),
+            objective=float(arrays["objective"]),
+            trace=tuple(arrays["trace"].tolist()),
+            stages=tuple(meta["stages"]),
+            leap=Leap(
+                int(meta["leap"]["phase"]),
+                arrays.get("theta0"),
+                float(meta["leap"]["longest"]),
+                bool(meta["leap"]["at_limit"]),
+            ),
+            carry={number: model.carry_type.from_arrays(fields) for number, fields in carry.items()},
+            finished=tuple(
+                Restart(float(objective), int(n_iter), StopReason(reason))
+                for objective, (n_iter, reason) in zip(arrays["finished"].tolist(), meta["finished"], strict=True)
+            ),
+            best=int(meta["best"]),
+            best_params=params("best_params"),
+            best_trace=tuple(arrays["best_trace"].tolist()),
+            best_stages=tuple(meta["best_stages"]),
+        )

@@ -1,0 +1,68 @@
+"""Where and how the engine runs: a context, so that no model or estimator ever holds a client or a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+
+from hiddenbits.engine.executors import Executor, Local
+
+
+@dataclass(frozen=True)
+class Engine:
+    """The executor in force, and where fits keep their checkpoint (None: nowhere)."""
+
+    executor: Executor
+    checkpoint: Path | None = None
+
+
+_engine: ContextVar[Engine | None] = ContextVar("hiddenbits_engine", default=None)
+
+
+def current() -> Engine:
+    """Return the engine in force: serial, unless `run_on` says otherwise."""
+    return _engine.get() or Engine(Local())
+
+
+@contextmanager
+def run_on(*, n_jobs: int | None = None, checkpoint: str | os.PathLike[str] | None = None) -> Iterator[Engine]:
+    """Run everything inside the ``with`` block on several threads, or keep a checkpoint of its fit.
+
+    Results are the same bits, however they are run.
+
+    Parameters
+    ----------
+    n_jobs : int, optional
+        Number of threads; -1 means one for each core. By default what is in force outside the block.
+    checkpoint : path, optional
+        File in which `fit` keeps its position after every pass. Where the file exists, the fit goes on from there:
+        run the same program again after a crash. One file serves one fit.
+
+    Examples
+    --------
+    >>> import numpy as np, hiddenbits
+    >>> X = np.random.default_rng(0).integers(0, 2, (200, 5))
+    >>> with hiddenbits.run_on(n_jobs=2):
+    ...     model = hiddenbits.BernoulliMixture(2, random_state=0).fit(X)
+    >>> alone = hiddenbits.BernoulliMixture(2, random_state=0).fit(X)
+    >>> bool(np.all(model.probabilities_ == alone.probabilities_))
+    True
+    """
+    outer = current()
+    executor, mine = outer.executor, None
+    if n_jobs is not None:
+        if n_jobs == 0 or n_jobs < -1:
+            raise ValueError(f"n_jobs={n_jobs}: give a number of threads, or -1 for one for each core.")
+        executor = mine = Local(os.cpu_count() or 1 if n_jobs == -1 else n_jobs)
+    engine = Engine(executor, None if checkpoint is None else Path(checkpoint))
+    token = _engine.set(engine)
+    try:
+        yield engine
+    finally:
+        _engine.reset(token)
+        if mine is not None:
+            mine.close()

@@ -1,0 +1,208 @@
+"""The EM loop: one for all models, with restarts, stages, leaps, checkpoints and a named reason to stop.
+
+Everything that the next pass depends on is in a `Position`; a checkpoint is a Position on disk, so a fit that was
+interrupted goes on as if it had not been.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from hiddenbits.data import Grid
+from hiddenbits.data.summary import Summary, summarise
+from hiddenbits.engine.accelerate import Leap, landed, next_point
+from hiddenbits.engine.executors import Executor, one_blas_thread
+from hiddenbits.engine.keys import Key
+from hiddenbits.engine.online import Running, online_pass
+from hiddenbits.engine.outcome import Outcome, Restart, StopReason
+from hiddenbits.engine.protocol import Model
+
+ROUNDING = 1e-10  # a fall of the objective within this share of its size is rounding, not a fall
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to fit: what belongs to the loop and not to a model."""
+
+    n_init: int = 1
+    max_iter: int = 1000
+    tol: float = 1e-6
+    online_passes: int = 0
+    accelerate: bool = True
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Position:
+    """Where a fit stands between two passes.
+
+    `params` is what the next pass looks at; `safe` is the last EM update, where a refused leap goes back to and what
+    the fit would end with. They are None before a restart's start.
+    """
+
+    restart: int = 0
+    params: Any = None
+    safe: Any = None
+    objective: float = -np.inf
+    trace: tuple[float, ...] = ()
+    stages: tuple[int, ...] = ()
+    leap: Leap = field(default_factory=Leap)
+    carry: dict[int, Any] = field(default_factory=dict)
+    finished: tuple[Restart, ...] = ()
+    best: int = -1
+    best_params: Any = None
+    best_trace: tuple[float, ...] = ()
+    best_stages: tuple[int, ...] = ()
+
+
+class Keeper(Protocol):
+    """Keeps positions: a checkpoint file, or nothing."""
+
+    def load(self, summary: Summary) -> Position | None:
+        """Return the position to go on from, None to begin."""
+        ...
+
+    def save(self, position: Position, summary: Summary) -> None:
+        """Keep a position of the fit to the table with this summary."""
+        ...
+
+
+Watch = Callable[[Position, bool], bool]
+"""Called after every pass (position, end of this restart?); returning True asks the restart to stop."""
+
+
+def fit_em(
+    model: Model, grid: Grid, executor: Executor, settings: Settings, keeper: Keeper | None, watch: Watch | None
+) -> Outcome:
+    """Fit a model to a table; return the best of `n_init` restarts."""
+    with one_blas_thread():
+        summary: Summary = executor.reduce(summarise, grid)
+        position = (keeper.load(summary) if keeper else None) or Position()
+        while position.restart < settings.n_init:
+            position = _begin(model, grid, executor, settings, summary, position)
+            if keeper:
+                keeper.save(position, summary)
+            reason = None
+            while reason is None:
+                position, reason = _one_pass(model, grid, executor, settings, float(summary.weight), position)
+                asked = watch(position, reason is not None) if watch else False
+                reason = reason or (StopReason.CALLBACK if asked else None)
+                if reason is None and keeper:
+                    keeper.save(position, summary)
+            position = _finish(position, reason)
+            if keeper:
+                keeper.save(position, summary)
+    return Outcome(
+        position.best_params, np.array(position.best_trace), position.best_stages, position.best, position.finished
+    )
+
+
+def _begin(
+    model: Model, grid: Grid, executor: Executor, settings: Settings, summary: Summary, position: Position
+) -> Position:
+    """Make the start of a restart, unless the position is already within one."""
+    if position.params is not None:
+        return position
+    key = Key(settings.seed, position.restart)
+    params = model.start(summary, key)
+    running = Running()
+    for number in range(settings.online_passes):
+        # Passes of the loop count from 0; online passes take numbers from the far end, for their keys.
+        key_now = key.at(pass_number=2**32 + number)
+        params, running = online_pass(model, params, running, executor, grid, key_now, float(summary.weight))
+    return replace(position, params=params, safe=params)
+
+
+def _one_pass(
+    model: Model, grid: Grid, executor: Executor, settings: Settings, weight: float, now: Position
+) -> tuple[Position, StopReason | None]:
+    """Walk the table once and decide where to look next, or why to stop."""
+    key = Key(settings.seed, now.restart, len(now.trace))
+    carry = dict(now.carry)
+    shared = model.prepare(now.params)
+
+    def expect(block: Any) -> Any:
+        stats, memory = model.expect(now.params, shared, block, carry.get(block.number), key.at(block=block.number))
+        if memory is not None:
+            carry[block.number] = memory
+        return stats
+
+    stats = executor.reduce(expect, grid)
+    objective = model.objective(now.params, stats)
+    if not np.isfinite(objective):
+        return replace(now, trace=(*now.trace, now.objective)), StopReason.NOT_FINITE
+    leaped = now.leap.phase == 2
+    if leaped and objective < now.objective:
+        back = replace(now, params=now.safe, trace=(*now.trace, now.objective), leap=landed(now.leap, good=False))
+        return back, _out_of_passes(back, settings)
+    new = model.update(now.params, stats)
+    gain = objective - now.objective
+    then = replace(now, params=new, safe=new, objective=objective, trace=(*now.trace, objective), carry=carry)
+    if leaped:
+        then = replace(then, leap=landed(now.leap, good=True))
+        return then, _out_of_passes(then, settings)
+    if model.promises.monotone and gain < -ROUNDING * abs(objective):
+        return then, StopReason.FELL
+    if gain <= settings.tol * weight:
+        grown = model.grow(new, key)
+        return (then, StopReason.CONVERGED) if grown is None else (_next_stage(then, grown), None)
+    if settings.accelerate and model.promises.accelerates:
+        then = _look_ahead(model, now, then)
+    stop = _out_of_passes(then, settings)
+    if stop and (grown := model.grow(new, key)) is not None:
+        return _next_stage(then, grown), None
+    return then, stop
+
+
+def _look_ahead(model: Any, now: Position, then: Position) -> Position:
+    """Remember the first of three points, or leap from the third."""
+    here = model.to_vector(now.params)
+    if now.leap.phase == 0:
+        return replace(then, leap=replace(now.leap, phase=1, theta0=here))
+    leap, vector = next_point(now.leap, here, model.to_vector(then.safe))
+    return replace(then, leap=leap, params=model.from_vector(vector, then.safe))
+
+
+def _next_stage(position: Position, grown: Any) -> Position:
+    """Go on with a larger model: its objective starts afresh, and so do carry and leaps."""
+    return replace(
+        position,
+        params=grown,
+        safe=grown,
+        objective=-np.inf,
+        stages=(*position.stages, len(position.trace)),
+        leap=Leap(),
+        carry={},
+    )
+
+
+def _out_of_passes(position: Position, settings: Settings) -> StopReason | None:
+    """Each stage has `max_iter` passes."""
+    begun = position.stages[-1] if position.stages else 0
+    return StopReason.MAX_ITER if len(position.trace) - begun >= settings.max_iter else None
+
+
+def _finish(position: Position, reason: StopReason) -> Position:
+    """Put a restart on record and keep its parameters if it is the best so far."""
+    done = (*position.finished, Restart(position.objective, len(position.trace), reason))
+    kept = replace(position, finished=done)
+    if position.best < 0 or position.objective > done[position.best].objective:
+        kept = replace(
+            kept,
+            best=position.restart,
+            best_params=position.safe,
+            best_trace=position.trace,
+            best_stages=position.stages,
+        )
+    return Position(
+        restart=position.restart + 1,
+        finished=kept.finished,
+        best=kept.best,
+        best_params=kept.best_params,
+        best_trace=kept.best_trace,
+        best_stages=kept.best_stages,
+    )

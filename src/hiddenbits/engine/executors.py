@@ -1,0 +1,144 @@
+"""Who walks the blocks: one thread, or several. The results are the same bits.
+
+An executor answers three verbs over a grid: `reduce` adds what a function makes of each block over the fixed tree,
+`map_rows` hands back what it makes of each block in order, `stream` walks groups of blocks one after the other.
+Threads share blocks that are in memory; where parts must be loaded, each thread loads and walks parts of its own.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from typing import Any, Protocol, TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+from hiddenbits.data import Block, Grid
+from hiddenbits.engine.tree import Additive, TreeSum
+
+S = TypeVar("S", bound=Additive)
+T = TypeVar("T")
+
+GROUP_BLOCKS = 4  # blocks in memory that a thread takes at a time: an aligned subtree of the merge tree
+
+_controllers: list[ThreadpoolController] = []
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Limit BLAS to one thread: the order of its additions, and so the bits, would depend on their number."""
+    if not _controllers:
+        _controllers.append(ThreadpoolController())  # scanning the loaded libraries takes milliseconds
+    return _controllers[0].limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
+
+
+class Executor(Protocol):
+    """The three verbs."""
+
+    def reduce(self, function: Callable[[Block], S], grid: Grid) -> S:
+        """Return the sum of function(block) over all blocks."""
+        ...
+
+    def map_rows(self, function: Callable[[Block], T], grid: Grid) -> Iterator[T]:
+        """Yield function(block) for all blocks, in order."""
+        ...
+
+    def stream(self, grid: Grid, group_blocks: int) -> Iterator[Callable[[Callable[[Block], S]], S]]:
+        """Yield, for each group of consecutive blocks, a `reduce` over that group."""
+        ...
+
+
+class Local:
+    """One machine: serial with one job, otherwise threads (NumPy lets go of the interpreter while it computes).
+
+    Parameters
+    ----------
+    n_jobs : int
+        Number of threads.
+    """
+
+    def __init__(self, n_jobs: int = 1) -> None:
+        self.n_jobs = n_jobs
+        self._pool = ThreadPoolExecutor(n_jobs, "hiddenbits") if n_jobs > 1 else None
+
+    def close(self) -> None:
+        """Let the threads go."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    def reduce(self, function: Callable[[Block], S], grid: Grid) -> S:
+        """Return the sum of function(block) over all blocks."""
+        total: TreeSum[S] = TreeSum(grid.n_blocks)
+
+        def walk(group: Callable[[], list[Block]]) -> TreeSum[S]:
+            part: TreeSum[S] = TreeSum(grid.n_blocks)
+            for block in group():
+                part.add((0, block.number), function(block))
+            return part
+
+        with one_blas_thread():
+            for part in self._ahead(walk, _groups(grid)):
+                total.add_all(part.nodes())
+        return total.result()
+
+    def map_rows(self, function: Callable[[Block], T], grid: Grid) -> Iterator[T]:
+        """Yield function(block) for all blocks, in order."""
+        with one_blas_thread():
+            for results in self._ahead(lambda group: [function(block) for block in group()], _groups(grid)):
+                yield from results
+
+    def stream(self, grid: Grid, group_blocks: int) -> Iterator[Callable[[Callable[[Block], S]], S]]:
+        """Yield, for each group of consecutive blocks, a `reduce` over that group."""
+        waiting: list[Block] = []
+        with one_blas_thread():
+            for blocks in self._ahead(lambda group: group(), _groups(grid)):
+                waiting.extend(blocks)
+                while len(waiting) >= group_blocks:
+                    yield self._group_reduce(waiting[:group_blocks])
+                    waiting = waiting[group_blocks:]
+            if waiting:
+                yield self._group_reduce(waiting)
+
+    def _group_reduce(self, blocks: list[Block]) -> Callable[[Callable[[Block], S]], S]:
+        def reduce(function: Callable[[Block], S]) -> S:
+            total: TreeSum[S] = TreeSum(len(blocks))
+            first = blocks[0].number
+            # The pool also loads parts ahead; a single group is walked here, its blocks on the pool.
+            values = map(function, blocks) if self._pool is None else self._pool.map(function, blocks)
+            for block, value in zip(blocks, values, strict=True):
+                total.add((0, block.number - first), value)
+            return total.result()
+
+        return reduce
+
+    def _ahead(
+        self, walk: Callable[[Callable[[], list[Block]]], T], groups: Iterator[Callable[[], list[Block]]]
+    ) -> Iterator[T]:
+        """Yield walk(group) in order, with at most `n_jobs` groups under way: memory stays flat."""
+        if self._pool is None:
+            for group in groups:
+                yield walk(group)
+            return
+        under_way: deque[Future[T]] = deque()
+        try:
+            for group in groups:
+                under_way.append(self._pool.submit(walk, group))
+                if len(under_way) >= self.n_jobs:
+                    yield under_way.popleft().result()
+            while under_way:
+                yield under_way.popleft().result()
+        finally:
+            for future in under_way:
+                future.cancel()
+
+
+def _groups(grid: Grid) -> Iterator[Callable[[], list[Block]]]:
+    """Yield loaders of consecutive blocks: a few at a time in memory, a part at a time from disk."""
+    if grid.table.source.resident:
+        blocks = grid.blocks
+        for start in range(0, len(blocks), GROUP_BLOCKS):
+            yield lambda group=blocks[start : start + GROUP_BLOCKS]: group  # type: ignore[misc]
+        return
+    for i in range(grid.n_parts):
+        yield lambda i=i: list(grid.load(i).blocks())  # type: ignore[misc]

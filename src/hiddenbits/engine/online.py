@@ -1,0 +1,65 @@
+"""Online EM: a running average of statistics, one update for each group of blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from hiddenbits.data import Arrays, Block, Grid
+from hiddenbits.engine.executors import Executor
+from hiddenbits.engine.keys import Key
+from hiddenbits.engine.protocol import Model
+
+GROUP_ROWS = 16384  # rows that one update is made from
+FORGETTING = 0.6  # the k-th group enters with weight (k + 1)^-FORGETTING
+
+
+@dataclass(frozen=True, eq=False)
+class Running:
+    """Statistics so far, per unit of weight.
+
+    Attributes
+    ----------
+    stats : Arrays or None
+        The running average.
+    steps : int
+        Updates so far.
+    weight : float
+        Weight of all the rows seen: what the average stands for when the prior is weighed against it.
+    """
+
+    stats: Any = None
+    steps: int = 0
+    weight: float = 0.0
+
+    def with_group(self, stats: Arrays, weight: float) -> Running:
+        """Return the average after one more group."""
+        share = (self.steps + 1.0) ** -FORGETTING
+        average = stats.scaled(share / weight)
+        if self.stats is not None:
+            average += self.stats.scaled(1.0 - share)
+        return Running(average, self.steps + 1, self.weight + weight)
+
+
+def _expect(model: Model, params: Any, shared: Any, key: Key, block: Block) -> Any:
+    return model.expect(params, shared, block, None, key.at(block=block.number))[0]
+
+
+def online_pass(
+    model: Model, params: Any, running: Running, executor: Executor, grid: Grid, key: Key, stands_for: float | None
+) -> tuple[Any, Running]:
+    """Walk the table once, updating after each group; return the parameters and the running average.
+
+    `stands_for` is the weight of the whole table where it is known; otherwise the weight seen so far counts.
+    """
+    group_blocks = -(-GROUP_ROWS // grid.height)
+    for reduce in executor.stream(grid, group_blocks):
+        shared = model.prepare(params)
+        stats: Any = reduce(partial(_expect, model, params, shared, key))
+        weight = float(stats.weight)
+        if weight <= 0.0:
+            continue
+        running = running.with_group(stats, weight)
+        params = model.update(params, running.stats.scaled(stands_for or running.weight))
+    return params, running

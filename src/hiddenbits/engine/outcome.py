@@ -1,0 +1,64 @@
+"""What a fit hands back: the parameters, how it went, and why it stopped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class StopReason(StrEnum):
+    """Why a fit stopped; only `CONVERGED` counts as convergence."""
+
+    CONVERGED = "converged"
+    MAX_ITER = "max_iter"
+    CALLBACK = "callback"
+    FELL = "objective_fell"
+    NOT_FINITE = "not_finite"
+
+
+@dataclass(frozen=True)
+class Restart:
+    """One restart, for the record.
+
+    Attributes
+    ----------
+    objective : float
+        The last value of the objective (log-likelihood or bound, plus log prior), in nats over the whole table.
+    n_iter : int
+        Passes over the table.
+    reason : StopReason
+        Why it stopped.
+    """
+
+    objective: float
+    n_iter: int
+    reason: StopReason
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """A finished fit.
+
+    Attributes
+    ----------
+    params : Arrays
+        Parameters of the best restart, after its last update.
+    trace : ndarray of shape (n_iter,)
+        The objective after each pass of that restart; where a leap was refused, the value before it.
+    stages : tuple of int
+        The passes at which a staged start (splitting) began a new stage; the objective may fall there.
+    best : int
+        Which restart was the best.
+    restarts : tuple of Restart
+        All restarts.
+    """
+
+    params: Any
+    trace: NDArray[np.float64]
+    stages: tuple[int, ...]
+    best: int
+    restarts: tuple[Restart, ...]

@@ -1,0 +1,73 @@
+"""What the engine asks of a model. It knows no model; `models/base.py` says the same in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.data import Arrays, Block
+from hiddenbits.data.summary import Summary
+from hiddenbits.engine.keys import Key
+
+
+class Promises(Protocol):
+    """The promises that steer the engine."""
+
+    @property
+    def monotone(self) -> bool: ...
+    @property
+    def deterministic(self) -> bool: ...
+    @property
+    def carry(self) -> bool: ...
+    @property
+    def accelerates(self) -> bool: ...
+
+
+class Footprint(Protocol):
+    """What a block costs."""
+
+    @property
+    def working(self) -> float: ...
+    @property
+    def statistics(self) -> float: ...
+    @property
+    def flops(self) -> float: ...
+
+
+class Model(Protocol):
+    """A model that EM can fit."""
+
+    @property
+    def promises(self) -> Promises: ...
+    @property
+    def params_type(self) -> Any: ...
+    @property
+    def stats_type(self) -> Any: ...
+    def footprint(self, n_columns: int, row_cells: float) -> Footprint: ...
+    def start(self, summary: Summary, key: Key) -> Any: ...
+    def prepare(self, params: Any) -> Any: ...
+    def expect(self, params: Any, shared: Any, block: Block, carry: Any, key: Key) -> tuple[Any, Any]: ...
+    def objective(self, params: Any, stats: Any) -> float: ...
+    def update(self, params: Any, stats: Any) -> Any: ...
+    def grow(self, params: Any, key: Key) -> Any | None: ...
+
+
+class Extrapolates(Model, Protocol):
+    """A model whose parameters have coordinates without borders."""
+
+    def to_vector(self, params: Any) -> NDArray[np.float64]: ...
+    def from_vector(self, vector: NDArray[np.float64], params: Any) -> Any: ...
+
+
+def prefixed(prefix: str, value: Arrays | None) -> dict[str, NDArray[Any]]:
+    """Return the fields of `value` under names that begin with `prefix`, for a file."""
+    return {} if value is None else {f"{prefix}.{name}": array for name, array in value.to_arrays().items()}
+
+
+def unprefixed(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return the fields that `prefixed` put into a file; empty when there are none."""
+    start = f"{prefix}."
+    return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}

@@ -1,0 +1,81 @@
+"""The fixed merge tree: sums that never depend on who computed what, or in which order.
+
+Floating-point addition is not associative, so the order is nailed to the block numbers: node (level, i) is the sum
+of nodes (level - 1, 2i) and (level - 1, 2i + 1), leaves are the blocks, and a node whose right child lies beyond the
+table is its left child. A worker that holds any set of blocks adds what it can and hands back the largest nodes that
+are complete; whoever merges goes on with those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Generic, Protocol, Self, TypeVar
+
+
+class Additive(Protocol):
+    """Anything that adds in place."""
+
+    def __iadd__(self, other: Any, /) -> Self: ...
+
+
+S = TypeVar("S", bound=Additive)
+Node = tuple[int, int]
+
+
+class TreeSum(Generic[S]):
+    """A sum over blocks 0 to n_blocks - 1 in the fixed order of the tree.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> total = TreeSum(3)
+    >>> for number in (2, 0, 1):
+    ...     total.add((0, number), np.array([10.0**number]))
+    >>> total.result()
+    array([111.])
+    """
+
+    def __init__(self, n_blocks: int) -> None:
+        self.n_blocks = n_blocks
+        self._nodes: dict[Node, S] = {}
+
+    def add(self, node: Node, value: S) -> None:
+        """Add the sum of a node, taking over `value`; merges upwards as far as it can."""
+        level, i = node
+        while True:
+            if i % 2 == 0:
+                if (i + 1) << level >= self.n_blocks:  # no right sibling: the parent is this node
+                    if i == 0:
+                        break
+                    level, i = level + 1, i // 2
+                    continue
+                right = self._nodes.pop((level, i + 1), None)
+                if right is None:
+                    break
+                value += right  # type: ignore[operator]  # mypy looks for + behind a protocol's +=
+            else:
+                left = self._nodes.pop((level, i - 1), None)
+                if left is None:
+                    break
+                left += value  # type: ignore[operator]
+                value = left
+            level, i = level + 1, i // 2
+        self._nodes[level, i] = value
+
+    def add_all(self, nodes: Iterable[tuple[Node, S]]) -> None:
+        """Add several nodes."""
+        for node, value in nodes:
+            self.add(node, value)
+
+    def nodes(self) -> list[tuple[Node, S]]:
+        """Return the nodes that are complete but whose sibling is not here."""
+        return sorted(self._nodes.items(), key=lambda item: item[0])
+
+    def result(self) -> S:
+        """Return the sum over all blocks; an error if some have not been added."""
+        if len(self._nodes) != 1:
+            raise ValueError(f"The sum is not complete: {len(self._nodes)} nodes wait for their siblings.")
+        ((level, i), value), *_ = self._nodes.items()
+        if i != 0 or (1 << level) < self.n_blocks:
+            raise ValueError("The sum is not complete: some blocks have not been added.")
+        return value

@@ -1,0 +1,1 @@
+"""The estimators: thin scikit-learn facades over the models, and what they share."""

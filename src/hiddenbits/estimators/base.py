@@ -1,0 +1,373 @@
+"""What all estimators share: the verbs, the loop's results, and nothing of any model."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from hiddenbits.data import Block, Table, collapse
+from hiddenbits.data.summary import Summary, summarise
+from hiddenbits.engine import (
+    Checkpoint,
+    Key,
+    Position,
+    Running,
+    Settings,
+    StopReason,
+    block_height,
+    current,
+    fit_em,
+    one_blas_thread,
+    online_pass,
+)
+from hiddenbits.estimators.callbacks import CallbackSupportMixin, watching, with_callbacks
+from hiddenbits.estimators.output import like
+from hiddenbits.estimators.tables import as_table, rows_of, seed_of, with_sample_weight
+
+Floats = NDArray[np.float64]
+DRAW_ROWS = 65536  # rows drawn at a time, each run with a key of its own
+
+_EXPLANATIONS = {
+    StopReason.MAX_ITER: "it used all of its max_iter passes. Raise max_iter or tol",
+    StopReason.CALLBACK: "a callback asked it to",
+    StopReason.FELL: "the objective fell, which it must not do: please report this table as a bug",
+    StopReason.NOT_FINITE: "the objective was not a finite number: please report this table as a bug",
+}
+
+
+class BitsEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of all estimators: fit, score, sample, complete, save.
+
+    Subclasses give the model with `_model` and list their hyperparameters in `__init__`.
+    """
+
+    # Hyperparameters that every subclass has.
+    n_init: int
+    max_iter: int
+    tol: float
+    online_passes: int
+    accelerate: bool
+    threshold: float | None
+    random_state: Any
+
+    # Set by fit.
+    params_: Any
+    running_: Running | None
+    n_features_in_: int
+
+    @abstractmethod
+    def _model(self) -> Any:
+        """Return the model with these hyperparameters."""
+
+    # ------------------------------------------------------------------------------------------------ fitting
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit the model to a table of bits.
+
+        Parameters
+        ----------
+        X : array, sparse array or matrix, frame or Table of shape (rows, columns)
+            0, 1, and blanks (NaN, None, masked) for cells that were not observed.
+        y : None
+            Ignored; scikit-learn's convention.
+        sample_weight : array of shape (rows,), optional
+            Weight of each row; a weight of 2 counts as two equal rows.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        model, engine = self._model(), current()
+        if engine.checkpoint is not None and not isinstance(self.random_state, (int, np.integer)):
+            raise ValueError("A fit with a checkpoint needs random_state= an integer, or it could not be repeated.")
+        table = with_sample_weight(as_table(self, X, reset=True), sample_weight)
+        settings = Settings(
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            online_passes=self.online_passes,
+            accelerate=self.accelerate,
+            seed=seed_of(self.random_state),
+        )
+        if model.promises.deterministic and not model.promises.carry and not settings.online_passes:
+            table, _ = collapse(table)
+        grid = table.grid(self._height(model, table))
+        keeper = None
+        if engine.checkpoint is not None:
+            keeper = Checkpoint(engine.checkpoint, model, settings, table.shape, grid.height)
+        with watching(self, settings, self._attributes_at) as watch:
+            outcome = fit_em(model, grid, engine.executor, settings, keeper, watch)
+        best = outcome.restarts[outcome.best]
+        self.params_ = outcome.params
+        self.trace_ = outcome.trace
+        self.n_iter_ = best.n_iter
+        self.stop_reason_ = str(best.reason)
+        self.converged_ = best.reason is StopReason.CONVERGED
+        self.restarts_ = outcome.restarts
+        self.running_ = None
+        if not self.converged_:
+            warnings.warn(
+                f"{type(self).__name__} did not converge; the fit stopped because {_EXPLANATIONS[best.reason]}.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from some rows by online EM; can be called again and again with further rows.
+
+        The first call starts the model from the column means of its rows. The statistics of earlier rows are kept
+        as a running average, so that old rows fade slowly.
+
+        Parameters
+        ----------
+        X : array, sparse array or matrix, frame or Table of shape (rows, columns)
+            As for `fit`.
+        y : None
+            Ignored.
+        sample_weight : array of shape (rows,), optional
+            Weight of each row.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        model, executor = self._model(), current().executor
+        running: Running | None = getattr(self, "running_", None)
+        table = with_sample_weight(as_table(self, X, reset=running is None), sample_weight)
+        grid = table.grid(self._height(model, table))
+        with one_blas_thread():
+            if running is None:
+                running = Running()
+                self._online_seed = seed_of(self.random_state)
+                self.params_ = _full_start(model, executor.reduce(summarise, grid), Key(self._online_seed))
+            key = Key(self._online_seed, 0, running.steps)
+            self.params_, running = online_pass(model, self.params_, running, executor, grid, key, None)
+        self.running_ = running
+        self.n_iter_ = running.steps
+        self.stop_reason_ = "online"
+        self.converged_ = False
+        self.trace_ = np.zeros(0)
+        self.restarts_ = ()
+        return self
+
+    def _height(self, model: Any, table: Table) -> int:
+        return block_height(model.footprint(table.shape[1], table.source.row_cells))
+
+    def _attributes_at(self, position: Position) -> dict[str, Any]:
+        return {"params_": position.safe, "n_features_in_": self.n_features_in_, "trace_": np.array(position.trace)}
+
+    # ------------------------------------------------------------------------------------------------ verbs over rows
+
+    def _map(self, X: Any, row_function: Callable[[Any, Any, Block], Floats]) -> Floats:
+        """Return row_function(params, shared, block) for all rows of X."""
+        check_is_fitted(self)
+        table, model = as_table(self, X, reset=False), self._model()
+        grid = table.grid(self._height(model, table))
+        with one_blas_thread():
+            shared = model.prepare(self.params_)
+            results = current().executor.map_rows(lambda block: row_function(self.params_, shared, block), grid)
+            return rows_of(results, table.shape[0])
+
+    @property
+    def likelihood_(self) -> str:
+        """What `score_samples` returns: "exact", "bound" or "estimate"."""
+        check_is_fitted(self)
+        return str(self._model().promises.likelihood)
+
+    def score_samples(self, X: Any) -> Floats:
+        """Return the log-likelihood of each row's observed bits, in nats; `likelihood_` says of which kind.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+
+        Returns
+        -------
+        log_likelihood : ndarray of shape (rows,)
+        """
+        return self._map(X, self._model().log_likelihood)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the mean log-likelihood of the rows, in nats.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+        y : None
+            Ignored.
+        sample_weight : array of shape (rows,), optional
+            Weight of each row.
+        """
+        return float(np.average(self.score_samples(X), weights=sample_weight))
+
+    def complete(self, X: Any) -> Any:
+        """Fill in the missing cells with P(bit = 1 | the row's observed bits); observed cells stay as they are.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+
+        Returns
+        -------
+        completed : ndarray of shape (rows, columns), or a frame where X is one
+        """
+        model = self._model()
+
+        def fill(params: Any, shared: Any, block: Block) -> Floats:
+            values = block.x.to_dense().astype(np.float64)
+            return np.where(block.observed.to_dense() == 1, values, model.fill(params, shared, block))
+
+        return like(X, self._map(X, fill))
+
+    def bit_probabilities(self, X: Any) -> Any:
+        """Return P(bit = 1 | the other observed bits of the row) for every cell, observed or not.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (rows, columns), or a frame where X is one
+        """
+        return like(X, self._map(X, self._model().leave_one_out))
+
+    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> NDArray[np.uint8]:
+        """Draw new rows from the fitted model.
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of rows.
+        random_state : int, RandomState or None
+            Seed of the draw; by default that of the estimator.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, columns) of uint8
+        """
+        check_is_fitted(self)
+        if n_samples < 1:
+            raise ValueError(f"n_samples={n_samples}: draw at least one row.")
+        key = Key(seed_of(self.random_state if random_state is None else random_state), 2**32)
+        model, out = self._model(), np.empty((n_samples, self.n_features_in_), np.uint8)
+        for number, start in enumerate(range(0, n_samples, DRAW_ROWS)):
+            stop = min(start + DRAW_ROWS, n_samples)
+            out[start:stop] = model.draw(self.params_, stop - start, key.at(block=number).rng())[0]
+        return out
+
+    # ------------------------------------------------------------------------------------------------ files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file that holds no code; see `hiddenbits.load`.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        """
+        from hiddenbits.estimators.files import save
+
+        save(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a fitted model of this class from a file written by `save`.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        """
+        from hiddenbits.estimators.files import load
+
+        return load(path, cls)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _full_start(model: Any, summary: Summary, key: Key) -> Any:
+    """Return a start with all stages of a staged one taken at once: online EM has no stages."""
+    params, stage = model.start(summary, key), 0
+    while (grown := model.grow(params, key.at(pass_number=stage))) is not None:
+        params, stage = grown, stage + 1
+    return params
+
+
+class CodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BitsEstimator):  # type: ignore[misc]
+    """Base of the estimators whose rows have a hidden code."""
+
+    def transform(self, X: Any) -> Floats:
+        """Return the posterior mean of each row's hidden code.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+
+        Returns
+        -------
+        codes : ndarray of shape (rows, n_components), or what `set_output` asks for
+        """
+        return self._map(X, self._model().posterior)
+
+    def posterior(self, X: Any) -> Floats:
+        """Return the posterior of each row's hidden code given its observed bits.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+        """
+        return self._map(X, self._model().posterior)
+
+    def code(self, X: Any) -> Floats:
+        """Return the most probable code of each row.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+        """
+        return self._map(X, self._model().code)
+
+    def inverse_transform(self, X: Any) -> Floats:
+        """Return P(bit = 1) given codes.
+
+        Parameters
+        ----------
+        X : array of shape (rows, n_components)
+            Codes, as from `transform` or `code`.
+        """
+        check_is_fitted(self)
+        codes = check_array(X, dtype=np.float64)
+        if codes.shape[1] != self._n_features_out:
+            raise ValueError(f"A code has {self._n_features_out} columns, got {codes.shape[1]}.")
+        with one_blas_thread():
+            return np.asarray(self._model().reconstruct(self.params_, codes))
+
+    @property
+    @abstractmethod
+    def _n_features_out(self) -> int:
+        """Width of a code."""

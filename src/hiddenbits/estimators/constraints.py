@@ -1,0 +1,18 @@
+"""Hyperparameters that every estimator has, with the values they may take."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+from sklearn.utils._param_validation import Interval
+
+COMMON: dict[str, Any] = {
+    "online_passes": [Interval(Integral, 0, None, closed="left")],
+    "n_init": [Interval(Integral, 1, None, closed="left")],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "tol": [Interval(Real, 0, None, closed="left")],
+    "accelerate": ["boolean"],
+    "threshold": [Interval(Real, None, None, closed="neither"), None],
+    "random_state": ["random_state"],
+}

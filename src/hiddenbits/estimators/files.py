@@ -1,0 +1,154 @@
+"""Fitted models to and from files: what of an estimator is kept, and every check on the way back."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, TypeVar
+
+import numpy as np
+
+from hiddenbits.engine import Restart, Running, StopReason, prefixed, unprefixed
+from hiddenbits.estimators.registry import ESTIMATORS
+from hiddenbits.store import StoreError, read, write
+
+E = TypeVar("E")
+
+META_KEYS = {"hyperparameters", "n_features_in", "feature_names_in", "n_iter", "stop_reason", "restarts", "running"}
+
+
+def save(estimator: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted estimator to `path`, atomically."""
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(estimator)
+    names = getattr(estimator, "feature_names_in_", None)
+    running: Running | None = estimator.running_
+    hyperparameters = estimator.get_params(deep=False)
+    if not isinstance(hyperparameters["random_state"], (int, np.integer, type(None))):
+        hyperparameters["random_state"] = None  # a generator cannot be written down; the fit is not affected
+    meta = {
+        "hyperparameters": {name: _plain(value) for name, value in hyperparameters.items()},
+        "n_features_in": int(estimator.n_features_in_),
+        "feature_names_in": None if names is None else [str(name) for name in names],
+        "n_iter": int(estimator.n_iter_),
+        "stop_reason": estimator.stop_reason_,
+        "restarts": [[r.n_iter, str(r.reason)] for r in estimator.restarts_],
+        "running": None if running is None else [running.steps, running.weight, estimator._online_seed],
+    }
+    arrays = {
+        "trace": np.asarray(estimator.trace_, np.float64),
+        "restarts": np.array([r.objective for r in estimator.restarts_], np.float64),
+        **prefixed("params", estimator.params_),
+        **prefixed("running", None if running is None else running.stats),
+    }
+    write(path, type(estimator).__name__, meta, arrays)
+
+
+def load(path: str | os.PathLike[str], expected: type[E] | None = None) -> E:
+    """Read a fitted model from a file written by `save`; whatever is not lawful is refused with a StoreError.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    expected : class, optional
+        Refuse a model of any other class.
+
+    Returns
+    -------
+    estimator : fitted estimator
+
+    Examples
+    --------
+    >>> import tempfile, hiddenbits
+    >>> model = hiddenbits.IndependentBits(prior_strength=0).fit([[0, 1], [1, 1]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/model.hb")
+    ...     hiddenbits.load(f"{folder}/model.hb")
+    IndependentBits(prior_strength=0)
+    """
+    stored = read(path)
+    if stored.kind not in ESTIMATORS:
+        raise StoreError(f"{path} holds {stored.kind!r}, which is not one of {', '.join(ESTIMATORS)}.")
+    found = ESTIMATORS[stored.kind]()
+    if expected is not None and found is not expected:
+        raise StoreError(f"{path} holds a {stored.kind}, not a {expected.__name__}. Use hiddenbits.load.")
+    try:
+        return _restore(found, stored.meta, stored.arrays)  # type: ignore[no-any-return]
+    except StoreError:
+        raise
+    except Exception as error:
+        raise StoreError(f"{path} is not a lawful {stored.kind}: {error}. Restore a copy, or fit again.") from error
+
+
+def _plain(value: Any) -> Any:
+    """Return a NumPy number as a Python one: JSON knows no other."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _restore(cls: Any, meta: Any, arrays: Any) -> Any:
+    """Build an estimator from what a file says, refusing whatever a fit could not have written."""
+    _require(set(meta) == META_KEYS, "its description is not complete")
+    hyperparameters = meta["hyperparameters"]
+    _require(isinstance(hyperparameters, dict), "hyperparameters are not a mapping")
+    _require(set(hyperparameters) == set(cls._get_param_names()), "its hyperparameters are those of another model")
+    estimator = cls(**hyperparameters)
+    estimator._validate_params()
+    _require(all(array.dtype == np.float64 for array in arrays.values()), "an array is not float64")
+    _require(all(np.isfinite(array).all() for array in arrays.values()), "an array holds NaN or infinity")
+    model = estimator._model()
+    params = _exactly(model.params_type, unprefixed("params", arrays), "parameters")
+    flaw = params.flaw() or model.mismatch(params)
+    _require(flaw is None, str(flaw))
+    n_columns, names = meta["n_features_in"], meta["feature_names_in"]
+    _require(_is_count(n_columns) and n_columns == params.n_columns, "the number of columns does not fit its arrays")
+    if names is not None:
+        _require(isinstance(names, list) and len(names) == n_columns, "there is not one name for each column")
+        _require(all(isinstance(name, str) for name in names), "a column name is not text")
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    estimator.params_, estimator.n_features_in_ = params, n_columns
+    _restore_record(estimator, model, meta, arrays)
+    return estimator
+
+
+def _restore_record(estimator: Any, model: Any, meta: Any, arrays: Any) -> None:
+    """Put back how the fit went, and the running statistics of an online fit."""
+    known = {"trace", "restarts", *(f"params.{name}" for name in estimator.params_.to_arrays())}
+    _require(_is_count(meta["n_iter"]), "n_iter is not a count")
+    _require(meta["stop_reason"] in {*map(str, StopReason), "online"}, "its stop reason is unknown")
+    trace, objectives, restarts = arrays["trace"], arrays["restarts"], meta["restarts"]
+    _require(trace.ndim == 1 and objectives.ndim == 1, "its trace is not a list")
+    _require(isinstance(restarts, list) and len(restarts) == len(objectives), "its restarts are not complete")
+    _require(all(isinstance(r, list) and len(r) == 2 and _is_count(r[0]) for r in restarts), "a restart is damaged")
+    estimator.trace_, estimator.n_iter_, estimator.stop_reason_ = trace, meta["n_iter"], meta["stop_reason"]
+    estimator.converged_ = meta["stop_reason"] == StopReason.CONVERGED
+    estimator.restarts_ = tuple(
+        Restart(float(objective), n_iter, StopReason(reason))
+        for objective, (n_iter, reason) in zip(objectives, restarts, strict=True)
+    )
+    estimator.running_ = None
+    if meta["running"] is not None:
+        steps, weight, seed = meta["running"]
+        _require(_is_count(steps) and _is_count(seed), "its running statistics are damaged")
+        _require(isinstance(weight, (int, float)) and weight > 0, "its running statistics are damaged")
+        stats = _exactly(model.stats_type, unprefixed("running", arrays), "running statistics")
+        flaw = model.stats_flaw(stats, estimator.params_)
+        _require(flaw is None, str(flaw))
+        known |= {f"running.{name}" for name in stats.to_arrays()}
+        estimator.running_, estimator._online_seed = Running(stats, steps, float(weight)), seed
+    _require(set(arrays) == known, "it holds arrays that do not belong to this model")
+
+
+def _exactly(arrays_type: Any, fields: dict[str, Any], what: str) -> Any:
+    """Build Arrays from exactly the fields they have."""
+    _require(set(fields) == set(arrays_type.__dataclass_fields__), f"its {what} are not complete")
+    return arrays_type.from_arrays(fields)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _require(lawful: bool, flaw: str) -> None:
+    if not lawful:
+        raise ValueError(flaw)

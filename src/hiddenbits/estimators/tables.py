@@ -1,0 +1,86 @@
+"""From what a user hands in to a checked Table, by scikit-learn's rules for names, shapes and weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from hiddenbits.data import Table, TableError, open_table
+from hiddenbits.data.frames import is_frame
+
+
+def as_table(estimator: Any, X: Any, *, reset: bool) -> Table:
+    """Return X as a Table; set (`reset`) or check the estimator's `n_features_in_` and `feature_names_in_`."""
+    threshold = estimator.threshold
+    if isinstance(X, Table):
+        _check_names(estimator, X, reset=reset)
+        return X
+    if is_frame(X):
+        validate_data(estimator, X, skip_check_array=True, reset=reset)
+        return open_table(X, threshold=threshold)
+    masked = np.ma.getmaskarray(X) if np.ma.isMaskedArray(X) else None
+    checked = validate_data(
+        estimator, X, reset=reset, accept_sparse=True, dtype="numeric", ensure_all_finite=False, order="C"
+    )
+    if masked is not None:
+        checked = np.ma.MaskedArray(checked, masked)
+    return open_table(checked, threshold=threshold)
+
+
+def _check_names(estimator: Any, table: Table, *, reset: bool) -> None:
+    """Do for a Table what scikit-learn does for arrays and frames."""
+    names = None if table.names is None else np.array(table.names, dtype=object)
+    if reset:
+        estimator.n_features_in_ = table.shape[1]
+        if names is not None:
+            estimator.feature_names_in_ = names
+        elif hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
+        return
+    if table.shape[1] != estimator.n_features_in_:
+        raise TableError(
+            f"The table has {table.shape[1]} columns, but {type(estimator).__name__} was fitted to "
+            f"{estimator.n_features_in_}. Use a table with the columns of the fit."
+        )
+    fitted = getattr(estimator, "feature_names_in_", None)
+    if fitted is not None and names is not None and not np.array_equal(fitted, names):
+        at = int(np.flatnonzero(fitted != names)[0])
+        raise TableError(
+            f"Column {at} is {names[at]!r}, but {type(estimator).__name__} was fitted with {fitted[at]!r} there. "
+            "Use the names and the order of the fit."
+        )
+
+
+def with_sample_weight(table: Table, sample_weight: Any) -> Table:
+    """Return the table with row weights; refuse negative ones and weights that are all 0."""
+    if sample_weight is None:
+        return table
+    weights = _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
+    if not weights.any():
+        raise ValueError("sample_weight is 0 for every row, so there is nothing to fit.")
+    return table.with_weights(weights if table.weights is None else weights * table.weights)
+
+
+def seed_of(random_state: Any) -> int:
+    """Return an integer seed: the one given, or one drawn."""
+    if isinstance(random_state, (int, np.integer)):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def rows_of(chunks: Any, n_rows: int, inverse: NDArray[np.int64] | None = None) -> NDArray[Any]:
+    """Put the results of consecutive blocks into one array; `inverse` spreads them over collapsed rows."""
+    out: NDArray[Any] | None = None
+    start = 0
+    for chunk in chunks:
+        if out is None:
+            out = np.empty((n_rows, *chunk.shape[1:]), chunk.dtype)
+        out[start : start + len(chunk)] = chunk
+        start += len(chunk)
+    if out is None or start != n_rows:
+        raise RuntimeError(f"{start} rows came back of {n_rows}: please report this as a bug.")
+    return out if inverse is None else out[inverse]

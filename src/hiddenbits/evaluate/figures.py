@@ -1,0 +1,69 @@
+"""Averages with standard errors, gathered piece by piece."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A measured number and how sure it is.
+
+    Attributes
+    ----------
+    value : float
+        The measure.
+    standard_error : float
+        Its standard error over rows; NaN for a single row.
+    kind : str
+        "exact", or "bound" or "estimate" where the model cannot give the likelihood itself.
+    n_rows : int
+        Rows it was measured on.
+
+    Examples
+    --------
+    >>> from hiddenbits.evaluate import Figure
+    >>> print(Figure(-6.0123, 0.0456, "exact", 100))
+    -6.0123 ± 0.0456
+    """
+
+    value: float
+    standard_error: float
+    kind: str
+    n_rows: int
+
+    def __str__(self) -> str:
+        sign = "" if self.kind == "exact" else f" ({self.kind})"
+        return f"{self.value:.4f} ± {self.standard_error:.4f}{sign}"
+
+
+class Ratio:
+    """The ratio Sum(w a) / Sum(w b) over rows, and its standard error by linearisation.
+
+    With R the ratio, the error is the square root of Sum w^2 (a - R b)^2 * n / (n - 1), divided by Sum(w b). A mean
+    over rows has b = 1; a mean over cells has b = the number of cells in each row.
+    """
+
+    def __init__(self) -> None:
+        self._sums = np.zeros(5)
+        self._n = 0
+
+    def add(self, a: NDArray[np.float64], b: NDArray[np.float64], weights: NDArray[np.float64] | None) -> None:
+        """Add some rows."""
+        w = np.ones(len(a)) if weights is None else weights
+        wa, wb = w * a, w * b
+        self._sums += [wa.sum(), wb.sum(), wa @ wa, wa @ wb, wb @ wb]
+        self._n += len(a)
+
+    def figure(self, kind: str = "exact") -> Figure:
+        """Return the ratio as a Figure."""
+        a, b, aa, ab, bb = self._sums
+        if b <= 0.0:
+            raise ValueError("Nothing to measure: no observed cell has a positive weight.")
+        value = a / b
+        spread = max(aa - 2.0 * value * ab + value * value * bb, 0.0)
+        error = np.sqrt(spread * self._n / (self._n - 1)) / b if self._n > 1 else np.nan
+        return Figure(float(value), float(error), kind, self._n)

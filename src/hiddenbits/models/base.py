@@ -1,0 +1,70 @@
+"""What every model is, and what it promises.
+
+A model is a frozen dataclass of hyperparameters with pure functions of arrays. The engine calls
+
+    start(summary, key)              -> params            from column means and keyed noise
+    prepare(params)                  -> shared            once a pass
+    expect(params, shared, block, carry, key) -> stats, carry     statistics add up; the bound is one of them
+    objective(params, stats)         -> float             what must not fall: the bound and the log prior
+    update(params, stats)            -> params
+    grow(params, key)                -> params or None    the next stage of a staged start, None when complete
+
+and, where the model can be extrapolated, `to_vector` and `from_vector`. The verbs of the estimators rest on the row
+functions (`log_likelihood`, `posterior`, ...). `log_joint` is the definition that the tests enumerate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Promises:
+    """What a model keeps to; the contract tests read it. Every "no" carries its reason in `why`.
+
+    Attributes
+    ----------
+    likelihood : {"exact", "bound", "estimate"}
+        What the bound in the statistics, and `log_likelihood`, are.
+    monotone : bool
+        The objective never falls from one pass to the next.
+    deterministic : bool
+        `expect` draws no random numbers.
+    carry : bool
+        Rows keep memory from pass to pass.
+    accelerates : bool
+        `to_vector` and `from_vector` exist, so that the engine may extrapolate.
+    oracle : {"enumeration", "quadrature"}
+        How the tests compute the truth from `log_joint`.
+    why : mapping of str to str
+        The reason for each promise that is not given.
+    """
+
+    likelihood: Literal["exact", "bound", "estimate"]
+    monotone: bool
+    deterministic: bool
+    carry: bool
+    accelerates: bool
+    oracle: Literal["enumeration", "quadrature"]
+    why: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """What a block costs, so that the engine can choose its height.
+
+    Attributes
+    ----------
+    working : float
+        Numbers held for each row while a block is worked on.
+    statistics : float
+        Numbers in the statistics of a block.
+    flops : float
+        Arithmetic for each row.
+    """
+
+    working: float
+    statistics: float
+    flops: float

@@ -1,0 +1,11 @@
+"""Model files: one safetensors file, checked before it is believed, replaced in one step.
+
+The room knows nothing of models: it stores a ``kind``, a JSON ``meta`` and named arrays.  What the
+kinds are and which arrays they need is for the caller to check.
+"""
+
+from hiddenbits.store.files import Stored, StoreError, read, write
+from hiddenbits.store.header import DEFAULT_LIMITS, Limits
+from hiddenbits.store.strict import JSON
+
+__all__ = ["DEFAULT_LIMITS", "JSON", "Limits", "StoreError", "Stored", "read", "write"]

@@ -1,0 +1,190 @@
+"""Files on disk: replaced in one step, believed only after every check."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from numpy.typing import NDArray
+
+from hiddenbits.store.format import decode_tensors, encode
+from hiddenbits.store.header import DEFAULT_LIMITS, Limits, check_sizes, decode_header
+from hiddenbits.store.strict import JSON, Flaw
+
+
+class StoreError(ValueError):
+    """A file that cannot be read or written: which one, what is wrong, and what to do."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """Content of a model file: ``kind``, ``meta`` and fresh, writable, native ``arrays``."""
+
+    kind: str
+    meta: dict[str, JSON]
+    arrays: dict[str, NDArray[Any]]
+
+
+def write(
+    path: str | os.PathLike[str],
+    kind: str,
+    meta: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+) -> None:
+    """Write a model file in one step: a reader sees the old file or the new one, never a part.
+
+    The bytes go to a temporary file ``.hiddenbits-*.tmp`` in the same folder, which then takes the
+    place of ``path``.  It is removed if anything fails; one left behind by a killed process is never
+    read and can be deleted.  A symbolic link is followed.  The same content gives the same bytes.
+
+    Parameters
+    ----------
+    path : path-like
+        File to create or to replace.
+    kind : str
+        What is stored; 1 to 128 printable ASCII characters.
+    meta : mapping
+        Anything JSON can say with finite numbers; tuples come back as lists.
+    arrays : mapping of str to ndarray
+        Arrays of bool, uint8, int32, int64, uint64, float32 or float64, of any shape.
+    limits : Limits, optional
+        What `read` would refuse under these limits is not written.
+
+    Raises
+    ------
+    StoreError
+        If the content cannot be stored or the file cannot be written; an old file is left as it was.
+    FileNotFoundError
+        If the folder does not exist.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from hiddenbits.store import read, write
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "model.safetensors"
+    ...     write(path, "mixture", {"n_components": 2}, {"weights": np.array([0.25, 0.75])})
+    ...     print(read(path).arrays["weights"])
+    [0.25 0.75]
+    """
+    with _telling("write", path):
+        _replace(Path(os.path.realpath(path)), encode(kind, meta, arrays, limits))
+
+
+def read(path: str | os.PathLike[str], *, limits: Limits = DEFAULT_LIMITS) -> Stored:
+    """Read a model file, checking everything it claims before anything large is allocated.
+
+    Memory at its peak is about twice the size of the file.
+
+    Parameters
+    ----------
+    path : path-like
+        File written by `write`.
+    limits : Limits, optional
+        Bounds to enforce.
+
+    Returns
+    -------
+    Stored
+        Kind, meta and arrays.  The arrays are fresh, writable and C-contiguous.
+
+    Raises
+    ------
+    StoreError
+        If the file is damaged, is no model file, or is over the limits.
+    FileNotFoundError
+        If there is no such file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from hiddenbits.store import read, write
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "model.safetensors"
+    ...     write(path, "mixture", {"n_components": 2}, {})
+    ...     stored = read(path)
+    >>> stored.kind, stored.meta
+    ('mixture', {'n_components': 2})
+    """
+    with _telling("read", path):
+        _refuse_irregular(Path(path).stat())  # before opening: a pipe would block
+        with Path(path).open("rb") as file:
+            status = os.fstat(file.fileno())
+            _refuse_irregular(status)
+            length = file.read(8)
+            n_header = int.from_bytes(length, "little")
+            check_sizes(status.st_size, n_header, limits)
+            head = length + file.read(n_header)
+            n_data = status.st_size - 8 - n_header
+            header = decode_header(head[8:], n_data, limits)
+            # The bytes are passed on without a name here, so that they can be freed on the way.
+            arrays = dict(decode_tensors(_whole(file, status.st_size, head), header))
+    return Stored(header.kind, header.meta, arrays)
+
+
+def _whole(file: BinaryIO, size: int, head: bytes) -> bytes:
+    file.seek(0)
+    raw = file.read(size)
+    if len(raw) != size or not raw.startswith(head):
+        raise Flaw("it changed while it was read", "read it again when nothing writes to it")
+    return raw
+
+
+def _replace(target: Path, pieces: Iterable[bytes | memoryview]) -> None:
+    if target.exists():
+        _refuse_irregular(target.stat())  # or root would replace /dev/null
+    # A name of fixed length: with the target's own name in it, long names would not fit.
+    temporary = target.with_name(f".hiddenbits-{secrets.token_hex(8)}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            with contextlib.suppress(FileNotFoundError):
+                shutil.copymode(target, temporary)  # a private file stays private
+            for piece in pieces:
+                file.write(piece)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+    # The new file is whole already.  This makes its name survive a power cut, where the system can.
+    with contextlib.suppress(OSError):
+        folder = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _refuse_irregular(status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise Flaw("it is not a regular file", "pass the path of a file")
+
+
+@contextlib.contextmanager
+def _telling(verb: str, path: object) -> Iterator[None]:
+    """Turn every flaw into one sentence that names the file."""
+    name = os.fspath(path) if isinstance(path, os.PathLike) else path
+    try:
+        yield
+    except FileNotFoundError:
+        raise  # clear as it is
+    except Flaw as flaw:
+        raise StoreError(f"cannot {verb} {name!r}: {flaw.what}; {flaw.remedy}.") from None
+    except OSError as error:
+        raise StoreError(f"cannot {verb} {name!r}: {error.strerror or error}; check the path and the disk.") from error
+    except ValueError as error:  # a path with a null character
+        raise StoreError(f"cannot {verb} {name!r}: {error}; check the path.") from error

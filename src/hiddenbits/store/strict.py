@@ -1,0 +1,133 @@
+"""Strict JSON: what a hostile file could use against the standard parser is refused here."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
+
+DAMAGED = "the file is damaged; restore a copy or fit again"
+RAISE_LIMIT = "if the file can be trusted, pass larger limits; otherwise restore a copy or fit again"
+
+# Room for the 128-bit state of a random generator (39 digits), far below Python's quadratic conversion.
+MAX_INT_DIGITS = 40
+
+
+class Flaw(ValueError):  # noqa: N818
+    """What is wrong and what to do; becomes a `StoreError` once the file's name is known."""
+
+    def __init__(self, what: str, remedy: str = DAMAGED) -> None:
+        super().__init__(what, remedy)
+        self.what = what
+        self.remedy = remedy
+
+
+def parse(text: str, *, what: str, max_values: int) -> Any:
+    """Parse JSON, refusing duplicate keys, NaN, infinities, long integers and too many values.
+
+    Parameters
+    ----------
+    text : str
+        The JSON text.
+    what : str
+        Name of the text in error messages, as in "the header".
+    max_values : int
+        Most commas and opening brackets; bounds the memory of the parsed value, because
+        ``{},{},`` takes some thirty times its length once parsed.
+
+    Returns
+    -------
+    object
+        Dicts, lists, strings, finite numbers, booleans and None.
+    """
+    if text.count(",") + text.count("[") + text.count("{") > max_values:
+        raise Flaw(f"{what} holds more than the limit of {max_values} values", RAISE_LIMIT)
+    try:
+        return json.loads(
+            text,
+            object_pairs_hook=_no_duplicates,
+            parse_int=_short_int,
+            parse_float=_finite_float,
+            parse_constant=_no_constant,
+        )
+    except Flaw as flaw:
+        raise Flaw(f"{what} {flaw.what}", flaw.remedy) from None
+    except RecursionError:
+        raise Flaw(f"{what} is nested too deeply") from None
+    except ValueError as error:
+        raise Flaw(f"{what} is not valid JSON ({error})") from None
+
+
+def dump(value: JSON) -> str:
+    """Write JSON in one spelling only: sorted keys, no spaces, ASCII."""
+    return json.dumps(value, sort_keys=True, allow_nan=False, separators=(",", ":"))
+
+
+def plain(value: object, *, what: str, max_depth: int, remedy: str = DAMAGED) -> JSON:
+    """Copy a value as plain JSON types, or refuse it; tuples become lists.
+
+    The depth bound also ends values that contain themselves.
+    """
+
+    def bad(problem: str) -> Flaw:
+        return Flaw(f"{what} {problem}", remedy)
+
+    def copy(value: object, depth: int) -> JSON:
+        if depth > max_depth:
+            raise bad(f"is nested deeper than {max_depth} levels")
+        match value:
+            case None | bool():
+                return value
+            case int():
+                if abs(value) >= 10**MAX_INT_DIGITS:
+                    raise bad(f"holds an integer of more than {MAX_INT_DIGITS} digits")
+                return int(value)
+            case float():
+                if not math.isfinite(value):
+                    raise bad("holds a number that is NaN or infinite")
+                return float(value)
+            case str():
+                return text(value)
+            case list() | tuple():
+                return [copy(item, depth + 1) for item in value]
+            case Mapping():
+                if not all(isinstance(key, str) for key in value):
+                    raise bad("holds a key that is not a string")
+                return {text(key): copy(item, depth + 1) for key, item in value.items()}
+        raise bad(f"holds a {type(value).__name__}, which JSON has no word for")
+
+    def text(value: str) -> str:
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise bad("holds text that is not valid Unicode") from None
+        return str.__str__(value)
+
+    return copy(value, 1)
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise Flaw("has the same key twice")
+    return found
+
+
+def _short_int(digits: str) -> int:
+    if len(digits) > MAX_INT_DIGITS + digits.startswith("-"):
+        raise Flaw(f"holds an integer of more than {MAX_INT_DIGITS} digits")
+    return int(digits)
+
+
+def _finite_float(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):  # "1e999" is valid JSON and reads as infinity
+        raise Flaw("holds a number too large for a float")
+    return value
+
+
+def _no_constant(name: str) -> Any:
+    raise Flaw(f"holds {name}, which is not JSON")

@@ -1,0 +1,13 @@
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def real_data():
+    """The folder of real tables; tests that need it are skipped where it is not at hand."""
+    folder = os.environ.get("HIDDENBITS_DATA")
+    if not folder:
+        pytest.skip("HIDDENBITS_DATA is not set: the real tables are not part of the project")
+    return Path(folder)

@@ -1,0 +1,122 @@
+"""Every step of a fit: the objective never falls, weights equal repeats, and collapsing changes nothing."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from hiddenbits.engine import Local, Settings, block_height, fit_em
+from tests.contracts.conftest import random_rows, table_of
+
+pytestmark = pytest.mark.core
+
+
+def structured_rows(rng, n, d, missing):
+    """Rows with something to find: three prototypes with a tenth of the bits flipped."""
+    prototypes = rng.integers(0, 2, (3, d))
+    rows = (prototypes[rng.integers(0, 3, n)] ^ (rng.random((n, d)) < 0.1)).astype(float)
+    if missing:
+        rows[rng.random((n, d)) < 0.1] = np.nan
+    return rows
+
+
+def fit(case, table, **settings):
+    height = block_height(case.model.footprint(table.shape[1], table.source.row_cells))
+    return fit_em(case.model, table.grid(height), Local(), Settings(**settings), None, None)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("accelerate", [True, False])
+@pytest.mark.parametrize("missing", [True, False])
+def test_objective_never_falls(case, seed, accelerate, missing):
+    """At any step, beyond rounding: 1e-12 of the objective's size is a few thousand roundings of its sum."""
+    if not case.model.promises.monotone:
+        assert case.model.promises.why["monotone"]
+        return
+    rows = structured_rows(np.random.default_rng(seed), 600, 12, missing)
+    outcome = fit(case, table_of(rows), seed=seed, accelerate=accelerate, tol=1e-9)
+    steps = np.diff(outcome.trace)
+    allowed = np.ones(len(steps), bool)
+    allowed[[stage - 1 for stage in outcome.stages]] = False  # a split may fall: it is not an EM step
+    assert len(steps) > 0
+    assert (steps[allowed] >= -1e-12 * abs(outcome.trace[-1])).all()
+    assert outcome.restarts[0].reason == "converged"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_acceleration_reaches_the_same_maximum_or_a_better_one(case, seed):
+    rows = structured_rows(np.random.default_rng(seed), 600, 12, missing=False)
+    plain = fit(case, table_of(rows), seed=seed, accelerate=False, tol=1e-10, max_iter=5000)
+    leaping = fit(case, table_of(rows), seed=seed, accelerate=True, tol=1e-10, max_iter=5000)
+    assert leaping.trace[-1] >= plain.trace[-1] - 1e-3 * 1e-3 * len(rows)
+
+
+def test_update_is_a_maximum(case):
+    """At convergence no single parameter can be nudged to a better objective."""
+    rng = np.random.default_rng(0)
+    table = table_of(structured_rows(rng, 300, 6, missing=True))
+    outcome = fit(case, table, tol=0.0, max_iter=3000)
+    grid = table.grid(table.shape[0])
+
+    def objective(params):
+        shared = case.model.prepare(params)
+        return case.model.objective(params, case.model.expect(params, shared, grid.blocks[0], None, None)[0])
+
+    best = objective(outcome.params)
+    probabilities = outcome.params.probabilities
+    for at in np.ndindex(probabilities.shape):
+        for factor in (0.98, 1.0 / 0.98):
+            nudged = probabilities.copy()
+            odds = nudged[at] / (1 - nudged[at]) * factor
+            nudged[at] = odds / (1 + odds)
+            fields = outcome.params.to_arrays() | {"probabilities": nudged}
+            assert objective(case.model.params_type.from_arrays(fields)) < best + 1e-9
+
+
+@pytest.mark.parametrize("missing", [True, False])
+def test_weights_equal_repeats(case, missing):
+    rng = np.random.default_rng(1)
+    rows = structured_rows(rng, 200, 8, missing)
+    counts = rng.integers(0, 4, len(rows))
+    weighted = clone(case.estimator).fit(rows, sample_weight=counts)
+    repeated = clone(case.estimator).fit(np.repeat(rows, counts, axis=0))
+    shuffled = clone(case.estimator).fit(rng.permutation(np.repeat(rows, counts, axis=0)))
+    for other in (repeated, shuffled):
+        np.testing.assert_allclose(other.probabilities_, weighted.probabilities_, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(other.trace_[-1], weighted.trace_[-1], rtol=1e-12)
+
+
+def test_collapsed_equals_plain(case):
+    """Same statistics to 1e-10 with equal rows collapsed."""
+    from hiddenbits.data import collapse
+
+    rng = np.random.default_rng(2)
+    table = table_of(random_rows(rng, 500, 4, missing=True), weights=rng.uniform(0.5, 2, 500))
+    small, inverse = collapse(table)
+    assert small.shape[0] < 100
+    assert inverse is not None
+    params = case.draw_params(4, rng)
+    shared = case.model.prepare(params)
+    a, b = (case.model.expect(params, shared, t.grid(t.shape[0]).blocks[0], None, None)[0] for t in (table, small))
+    for name, value in a.to_arrays().items():
+        np.testing.assert_allclose(value, b.to_arrays()[name], rtol=1e-10, atol=1e-10)
+
+
+def test_a_fit_that_stops_early_says_so(case):
+    rows = structured_rows(np.random.default_rng(3), 300, 8, missing=True)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = clone(case.estimator).set_params(max_iter=1, tol=0.0).fit(rows)
+    assert not model.converged_
+    assert model.stop_reason_ == "max_iter"
+    assert [w.category for w in caught] == [ConvergenceWarning]
+
+
+def test_restarts_are_reported_and_the_best_is_kept(case):
+    rows = structured_rows(np.random.default_rng(4), 300, 8, missing=False)
+    model = clone(case.estimator).set_params(n_init=4).fit(rows)
+    assert len(model.restarts_) == 4
+    assert model.trace_[-1] == max(restart.objective for restart in model.restarts_)
+    assert model.score_samples(rows).sum() == pytest.approx(model.trace_[-1], rel=0.05)

@@ -1,0 +1,135 @@
+"""Serial, threads, any part size, any interruption, saved and loaded: the same bits."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import hiddenbits
+from hiddenbits.data import Table
+from hiddenbits.engine import Checkpoint, Local, Settings, fit_em
+from tests.contracts.conftest import NotResident, table_of
+from tests.contracts.test_fit import structured_rows
+
+pytestmark = pytest.mark.core
+
+
+def same(a, b):
+    return all(np.array_equal(x, b.to_arrays()[name]) for name, x in a.to_arrays().items())
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("missing", [True, False])
+def test_serial_threads_and_part_sizes(case, storage, missing, seed):
+    """One table, walked by one to four threads, in memory or loaded in parts of many sizes."""
+    table = table_of(structured_rows(np.random.default_rng(seed), 3000, 12, missing), storage)
+    settings = Settings(n_init=1, max_iter=12, seed=seed, online_passes=seed % 2)
+    outcomes = []
+    for n_jobs in (1, 2, 4):
+        for part_bytes in (None, 1, 7000, 10**9):
+            walked = table if part_bytes is None else Table(NotResident(table.source), None, None, part_bytes)
+            executor = Local(n_jobs)
+            outcomes.append(fit_em(case.model, walked.grid(256), executor, settings, None, None))
+            executor.close()
+    for other in outcomes[1:]:
+        assert same(outcomes[0].params, other.params)
+        assert np.array_equal(outcomes[0].trace, other.trace)
+
+
+class InterruptedFitError(Exception):
+    pass
+
+
+class InterruptAfter:
+    """A watch that lets a few passes go by and then breaks off."""
+
+    def __init__(self, passes):
+        self.left = passes
+
+    def __call__(self, position, last):
+        self.left -= 1
+        if self.left < 0:
+            raise InterruptedFitError
+        return False
+
+
+@pytest.mark.parametrize("passes", [1, 2, 7])
+@pytest.mark.parametrize("seed", range(2))
+def test_resumed_equals_uninterrupted(case, seed, passes, tmp_path):
+    """Broken off after every few passes, each time resumed from the file alone."""
+    table = table_of(structured_rows(np.random.default_rng(seed), 800, 10, missing=True))
+    grid = table.grid(256)
+    settings = Settings(n_init=2, max_iter=40, seed=seed)
+    whole = fit_em(case.model, grid, Local(), settings, None, None)
+    keeper = Checkpoint(tmp_path / "fit.hb", case.model, settings, table.shape, grid.height)
+    interruptions, resumed = 0, None
+    while resumed is None:
+        try:
+            resumed = fit_em(case.model, grid, Local(), settings, keeper, InterruptAfter(passes))
+        except InterruptedFitError:
+            interruptions += 1
+            assert interruptions < 500
+    n_passes = sum(restart.n_iter for restart in whole.restarts)
+    assert interruptions >= n_passes // (passes + 1) - 1
+    assert same(whole.params, resumed.params)
+    assert np.array_equal(whole.trace, resumed.trace)
+    assert whole.restarts == resumed.restarts
+    again = fit_em(case.model, grid, Local(), settings, keeper, InterruptAfter(0))  # nothing is left to do
+    assert same(whole.params, again.params)
+
+
+def test_checkpoint_of_another_fit_is_refused(case, tmp_path):
+    rng = np.random.default_rng(0)
+    tables = [table_of(structured_rows(rng, 300, 10, missing=True)) for _ in range(2)]
+    settings = Settings(max_iter=5)
+
+    def fit(table, settings=settings, model=case.model):
+        keeper = Checkpoint(tmp_path / "fit.hb", model, settings, table.shape, 256)
+        return fit_em(model, table.grid(256), Local(), settings, keeper, None)
+
+    fit(tables[0])
+    with pytest.raises(hiddenbits.CheckpointError, match="other data"):
+        fit(tables[1])
+    with pytest.raises(hiddenbits.CheckpointError, match="its settings"):
+        fit(tables[0], settings=Settings(max_iter=6))
+    with pytest.raises(hiddenbits.CheckpointError, match="its hyperparameters"):
+        fit(tables[0], model=replace(case.model, prior_strength=7.0))
+    model = clone(case.estimator).fit(tables[0].to_float())
+    model.save(tmp_path / "fit.hb")
+    with pytest.raises(hiddenbits.CheckpointError, match="not a checkpoint"):
+        fit(tables[0])
+
+
+def test_saved_and_loaded(case, tmp_path):
+    rows = structured_rows(np.random.default_rng(0), 300, 8, missing=True)
+    model = clone(case.estimator).fit(rows)
+    model.save(tmp_path / "model.hb")
+    for loaded in (hiddenbits.load(tmp_path / "model.hb"), type(model).load(tmp_path / "model.hb")):
+        assert type(loaded) is type(model)
+        assert loaded.get_params() == model.get_params()
+        assert same(model.params_, loaded.params_)
+        assert np.array_equal(loaded.score_samples(rows), model.score_samples(rows))
+        assert np.array_equal(loaded.complete(rows), model.complete(rows))
+        assert np.array_equal(loaded.trace_, model.trace_)
+        assert loaded.restarts_ == model.restarts_
+        assert np.array_equal(loaded.sample(5), model.sample(5))
+
+
+def test_online_fit_goes_on_after_loading(case, tmp_path):
+    rows = structured_rows(np.random.default_rng(0), 300, 8, missing=True)
+    model = clone(case.estimator).partial_fit(rows[:150])
+    model.save(tmp_path / "model.hb")
+    loaded = hiddenbits.load(tmp_path / "model.hb")
+    assert same(model.partial_fit(rows[150:]).params_, loaded.partial_fit(rows[150:]).params_)
+
+
+def test_verbs_on_threads(case):
+    rows = structured_rows(np.random.default_rng(0), 5000, 8, missing=True)
+    model = clone(case.estimator).fit(rows)
+    with hiddenbits.run_on(n_jobs=3):
+        threaded = clone(case.estimator).fit(rows)
+        assert same(model.params_, threaded.params_)
+        scores, completed = model.score_samples(rows), model.complete(rows)
+    assert np.array_equal(scores, model.score_samples(rows))
+    assert np.array_equal(completed, model.complete(rows))

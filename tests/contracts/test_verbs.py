@@ -1,0 +1,85 @@
+"""The verbs of a fitted estimator against enumeration, for every storage."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+from tests.contracts.conftest import random_rows
+from tests.contracts.test_fit import structured_rows
+from tests.oracle.enumeration import Oracle
+
+pytestmark = pytest.mark.core
+
+
+@pytest.fixture
+def fitted(case):
+    return clone(case.estimator).fit(structured_rows(np.random.default_rng(0), 300, 6, missing=True))
+
+
+def test_complete_equals_enumeration(case, fitted):
+    rows = random_rows(np.random.default_rng(1), 40, 6, missing=True)
+    oracle = Oracle(case.model, fitted.params_)
+    np.testing.assert_allclose(fitted.complete(rows), [oracle.conditional(row) for row in rows], rtol=0, atol=1e-12)
+
+
+def test_bit_probabilities_equal_enumeration(case, fitted):
+    rows = random_rows(np.random.default_rng(2), 40, 6, missing=True)
+    oracle = Oracle(case.model, fitted.params_)
+    truth = [oracle.leave_one_out(row) for row in rows]
+    np.testing.assert_allclose(fitted.bit_probabilities(rows), truth, rtol=0, atol=1e-12)
+
+
+def test_score_equals_enumeration(case, fitted):
+    rows = random_rows(np.random.default_rng(3), 40, 6, missing=True)
+    oracle = Oracle(case.model, fitted.params_)
+    truth = [oracle.log_likelihood(row) for row in rows]
+    np.testing.assert_allclose(fitted.score_samples(rows), truth, rtol=0, atol=1e-12)
+    assert fitted.score(rows) == pytest.approx(np.mean(truth), abs=1e-12)
+    assert fitted.likelihood_ == case.model.promises.likelihood
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sampling_moments(case, fitted, seed):
+    """Means and second moments of 100,000 rows within 5 standard errors (63 figures a model and seed)."""
+    n = 100_000
+    mean, second, _ = Oracle(case.model, fitted.params_).moments(6)
+    x = fitted.sample(n, random_state=seed).astype(float)
+    assert set(np.unique(x)) <= {0.0, 1.0}
+    for ours, truth in ((x.mean(axis=0), mean), (x.T @ x / n, second)):
+        error = np.sqrt(truth * (1 - truth) / n)
+        assert (np.abs(ours - truth) <= 5 * error + 1e-12).all()
+
+
+def test_sampling_is_reproducible(fitted):
+    assert np.array_equal(fitted.sample(10, random_state=1), fitted.sample(10, random_state=1))
+    assert not np.array_equal(fitted.sample(200, random_state=1), fitted.sample(200, random_state=2))
+
+
+def test_codes_reconstruct(case, fitted):
+    rows = structured_rows(np.random.default_rng(4), 60, 6, missing=True)
+    if not hasattr(fitted, "transform"):
+        assert not hasattr(fitted, "inverse_transform")
+        return
+    codes, hard = fitted.transform(rows), fitted.code(rows)
+    np.testing.assert_allclose(codes.sum(axis=1), 1.0, atol=1e-12)
+    assert np.array_equal(codes.argmax(axis=1), hard.argmax(axis=1))
+    assert np.array_equal(np.unique(hard), [0.0, 1.0])
+    holes = np.isnan(rows)
+    np.testing.assert_allclose(fitted.inverse_transform(codes)[holes], fitted.complete(rows)[holes], atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array])
+def test_sparse_equals_dense(case, kind):
+    rows = structured_rows(np.random.default_rng(5), 200, 7, missing=False)
+    dense, other = clone(case.estimator).fit(rows), clone(case.estimator).fit(kind(rows))
+    np.testing.assert_allclose(other.probabilities_, dense.probabilities_, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(dense.score_samples(kind(rows)), dense.score_samples(rows), rtol=0, atol=1e-12)
+
+
+def test_every_no_has_its_reason(case):
+    promises = case.model.promises
+    for name in ("monotone", "deterministic", "accelerates"):
+        assert getattr(promises, name) or promises.why[name]
+    assert promises.carry or promises.why["carry"]
+    assert promises.likelihood == "exact" or promises.why["likelihood"]

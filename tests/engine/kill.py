@@ -1,0 +1,88 @@
+"""kill -9 of a fitting process at a random moment: the resumed fit equals the uninterrupted one, bit for bit.
+
+    python -m tests.engine.kill --times 20
+
+Real processes, real signals. The child is killed while it walks the table or writes its checkpoint; then the file must
+be readable, and another process that runs the same program must end with the same bits.
+"""
+
+import argparse
+import multiprocessing
+import os
+import signal
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+import hiddenbits
+from hiddenbits.datasets import simulate_mixture
+from hiddenbits.store import read
+
+PRELOAD = ["hiddenbits.estimators.mixture", "hiddenbits.estimators.files", "hiddenbits.datasets"]
+
+
+def fit_and_save(folder: str, seed: int) -> None:
+    """The program that is killed: fit with a checkpoint, then save."""
+    X = simulate_mixture(3000, 20, 4, seed=seed).X.astype(float)
+    X[np.random.default_rng(seed).random(X.shape) < 0.05] = np.nan
+    model = hiddenbits.BernoulliMixture(4, n_init=2, max_iter=60, tol=1e-9, random_state=seed)
+    with hiddenbits.run_on(n_jobs=1 + seed % 2, checkpoint=Path(folder) / "fit.hb"):
+        model.fit(X)
+    model.save(Path(folder) / "model.hb")
+
+
+def run(folder: Path, seed: int, kill_after: float | None = None) -> tuple[bool, float]:
+    """Run the program; kill it after some seconds. Return (was it killed, seconds it ran)."""
+    child = multiprocessing.get_context("forkserver").Process(target=fit_and_save, args=(str(folder), seed))
+    begun = time.perf_counter()
+    child.start()
+    child.join(kill_after)
+    killed = child.is_alive()
+    if killed:
+        os.kill(child.pid, signal.SIGKILL)
+        child.join()
+    elif child.exitcode != 0:
+        raise RuntimeError(f"The fitting process ended with {child.exitcode}.")
+    return killed, time.perf_counter() - begun
+
+
+def trial(folder: Path, seed: int, rng: np.random.Generator) -> tuple[int, int]:
+    """Kill one fit at random moments until a run is left alone; return (kills, kills that left a checkpoint)."""
+    whole, broken = folder / "whole", folder / "broken"
+    whole.mkdir()
+    broken.mkdir()
+    _, seconds = run(whole, seed)
+    kills = readable = 0
+    for _ in range(2):
+        killed, _ = run(broken, seed, rng.uniform(0.05, 0.9) * seconds)
+        if not killed:
+            break
+        kills += 1
+        if (broken / "fit.hb").exists():
+            assert read(broken / "fit.hb").kind == "checkpoint"  # never half-written
+            readable += 1
+    run(broken, seed)
+    assert (whole / "model.hb").read_bytes() == (broken / "model.hb").read_bytes()
+    return kills, readable
+
+
+def main(times: int, seed: int = 0) -> tuple[int, int]:
+    multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOAD)
+    rng = np.random.default_rng(seed)
+    kills = readable = number = 0
+    while kills < times:
+        with tempfile.TemporaryDirectory() as folder:
+            more, left = trial(Path(folder), number, rng)
+        kills, readable, number = kills + more, readable + left, number + 1
+    print(f"{kills} kills in {number} fits, {readable} left a checkpoint; every resumed fit ended with the same bits")
+    return kills, readable
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--times", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    main(arguments.times, arguments.seed)

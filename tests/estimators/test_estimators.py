@@ -1,0 +1,202 @@
+"""What estimators do beside the contracts: frames, names, callbacks, online fits, errors."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import hiddenbits
+from hiddenbits import BernoulliMixture, IndependentBits, open_table
+from hiddenbits.datasets import simulate_mixture
+from tests.contracts.test_fit import structured_rows
+
+pytestmark = pytest.mark.core
+
+
+@pytest.fixture
+def rows():
+    return structured_rows(np.random.default_rng(0), 300, 8, missing=True)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_frames_in_frames_out(rows, library):
+    module = pytest.importorskip(library)
+    names = [f"q{j}" for j in range(8)]
+    columns = {name: [None if np.isnan(v) else v for v in rows[:, j]] for j, name in enumerate(names)}
+    frame = module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
+    model = BernoulliMixture(3, random_state=0).fit(frame)
+    assert list(model.feature_names_in_) == names
+    plain = BernoulliMixture(3, random_state=0).fit(rows)
+    assert np.array_equal(plain.probabilities_, model.probabilities_)
+    completed = model.complete(frame)
+    assert type(completed) is type(frame)
+    values = np.column_stack([np.asarray(completed[name]) for name in names])
+    assert np.array_equal(values, plain.complete(rows))
+
+
+def test_completed_pandas_frame_keeps_its_index(rows):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(rows, index=[f"person {i}" for i in range(len(rows))])
+    frame.columns = [f"q{j}" for j in range(8)]
+    completed = BernoulliMixture(2, random_state=0).fit(frame).complete(frame)
+    assert list(completed.index) == list(frame.index)
+
+
+@pytest.mark.parametrize("container", ["pandas", "polars"])
+def test_set_output(rows, container):
+    pytest.importorskip(container)
+    codes = BernoulliMixture(3, random_state=0).set_output(transform=container).fit(rows).transform(rows)
+    assert type(codes).__module__.startswith(container)
+    assert list(codes.columns) == ["bernoullimixture0", "bernoullimixture1", "bernoullimixture2"]
+
+
+def test_tables_check_names_and_width(rows):
+    names = [f"q{j}" for j in range(8)]
+    model = BernoulliMixture(2, random_state=0).fit(open_table(rows, names=names))
+    assert list(model.feature_names_in_) == names
+    with pytest.raises(hiddenbits.TableError, match="Column 0 is 'q7', but BernoulliMixture was fitted with 'q0'"):
+        model.score(open_table(rows, names=names[::-1]))
+    with pytest.raises(hiddenbits.TableError, match="7 columns, but BernoulliMixture was fitted to 8"):
+        model.score(open_table(rows[:, :7]))
+
+
+def test_masked_arrays_and_none(rows):
+    masked = np.ma.MaskedArray(np.nan_to_num(rows), np.isnan(rows))
+    objects = rows.astype(object)
+    objects[np.isnan(rows)] = None
+    fits = [BernoulliMixture(2, random_state=0).fit(X).probabilities_ for X in (rows, masked, objects)]
+    assert np.array_equal(fits[0], fits[1])
+    assert np.array_equal(fits[0], fits[2])
+
+
+def test_packed_tables_fit_like_dense_ones():
+    X = simulate_mixture(500, 21, 3, seed=0).X
+    packed = open_table(np.packbits(X, axis=1), packed=True, n_columns=21)
+    a, b = (BernoulliMixture(3, random_state=0).fit(data) for data in (X, packed))
+    assert np.array_equal(a.probabilities_, b.probabilities_)
+
+
+def test_numbers_need_a_threshold():
+    X = np.random.default_rng(0).random((20, 3))
+    with pytest.raises(hiddenbits.TableError, match=r"row 0, column 0: .* is not a bit.*threshold="):
+        BernoulliMixture().fit(X)
+    model = BernoulliMixture(threshold=0.5, random_state=0).fit(X)
+    bits = BernoulliMixture(random_state=0).fit((X > 0.5).astype(int))
+    assert np.array_equal(model.probabilities_, bits.probabilities_)
+
+
+def test_bad_hyperparameters_and_order_of_calls(rows):
+    with pytest.raises(ValueError, match="n_components"):
+        BernoulliMixture(0).fit(rows)
+    with pytest.raises(NotFittedError):
+        BernoulliMixture().score(rows)
+    with pytest.raises(ValueError, match=r"non-zero|0 for every row"):
+        BernoulliMixture().fit(rows, sample_weight=np.zeros(len(rows)))
+    with pytest.raises(ValueError, match="at least one row"):
+        IndependentBits().fit(rows).sample(0)
+    with pytest.raises(ValueError, match="n_jobs=0"), hiddenbits.run_on(n_jobs=0):
+        pass
+    with pytest.raises(ValueError, match="needs random_state"), hiddenbits.run_on(checkpoint="never-written.hb"):
+        BernoulliMixture().fit(rows)
+
+
+def test_online_fit_learns(rows):
+    simulated = simulate_mixture(20_000, 16, 3, seed=1)
+    train, test = simulated.X[:15_000], simulated.X[15_000:]
+    online = BernoulliMixture(3, random_state=0)
+    for chunk in np.array_split(train, 60):
+        online.partial_fit(chunk)
+    whole = BernoulliMixture(3, random_state=0).fit(train)
+    baseline = IndependentBits().fit(train).score(test)
+    assert online.score(test) > whole.score(test) - 0.1 * (whole.score(test) - baseline)
+    assert online.stop_reason_ == "online"
+    assert not online.converged_
+
+
+def test_online_passes_then_full_passes():
+    X = simulate_mixture(40_000, 16, 3, seed=1).X
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        quick = BernoulliMixture(3, n_init=1, online_passes=1, max_iter=2, random_state=0).fit(X)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        cold = BernoulliMixture(3, n_init=1, max_iter=2, random_state=0).fit(X)
+    assert quick.score(X) > cold.score(X) + 0.1
+
+
+def test_callbacks():
+    pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9 has no callbacks")
+
+    class StopAfter:
+        """Stops each restart after three passes and keeps what it was shown."""
+
+        def __init__(self):
+            self.tasks, self.scores, self.down = [], [], 0
+
+        def setup(self, estimator, context):
+            self.tasks.append("setup")
+
+        def on_fit_task_begin(self, estimator, context):
+            pass
+
+        def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
+            self.tasks.append(context.task_name)
+            if context.task_name != "pass":
+                return False
+            self.scores.append(fitted_estimator.score(X))
+            return context.task_id == 2
+
+        def teardown(self, estimator, context):
+            self.down += 1
+
+    X = simulate_mixture(500, 10, 3, seed=0).X
+    seen = StopAfter()
+    with pytest.warns(ConvergenceWarning, match="a callback asked"):
+        model = BernoulliMixture(3, n_init=2, random_state=0).set_callbacks(seen).fit(X)
+    assert seen.tasks == ["setup", *["pass"] * 3, "restart", *["pass"] * 3, "restart", "fit"]
+    assert seen.scores[:3] == sorted(seen.scores[:3])
+    assert seen.down == 1
+    assert model.stop_reason_ == "callback"
+    assert model.n_iter_ == 3
+
+
+def test_progress_bar(capsys):
+    callback = pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9 has no callbacks")
+    pytest.importorskip("rich")
+    X = simulate_mixture(500, 10, 3, seed=0).X
+    plain = BernoulliMixture(3, random_state=0).fit(X)
+    shown = clone(plain).set_callbacks(callback.ProgressBar()).fit(X)
+    assert np.array_equal(plain.probabilities_, shown.probabilities_)
+    assert "BernoulliMixture" in capsys.readouterr().out
+
+
+def test_in_a_pipeline(rows):
+    codes = make_pipeline(BernoulliMixture(3, random_state=0), StandardScaler()).fit_transform(rows)
+    assert codes.shape == (300, 3)
+
+
+def test_split_start_grows_by_doubling():
+    X = simulate_mixture(500, 10, 3, seed=0).X
+    model = BernoulliMixture(5, start="split", n_init=1, random_state=0).fit(X)
+    assert model.weights_.shape == (5,)
+    assert model.probabilities_.shape == (5, 10)
+    assert model.weights_.sum() == pytest.approx(1.0)
+
+
+def test_bic():
+    X = simulate_mixture(1000, 10, 2, seed=3).X
+    model = BernoulliMixture(2, random_state=0).fit(X)
+    assert model.n_parameters_ == 21
+    assert model.bic(X) == pytest.approx(-2 * model.score_samples(X).sum() + 21 * np.log(1000))
+
+
+def test_huge_tables_of_columns_that_no_one_ticked():
+    """Constant columns and empty classes leave finite numbers, with and without a prior."""
+    X = np.zeros((50, 4), np.uint8)
+    X[:, 1] = 1
+    X[:25, 2] = 1
+    for strength in (0.0, 1.0):
+        model = BernoulliMixture(6, prior_strength=strength, random_state=0).fit(X)
+        assert np.isfinite(model.score_samples(X)).all()
+        assert np.isfinite(model.score_samples(1 - X)).all()
+        assert ((model.probabilities_ > 0) & (model.probabilities_ < 1)).all()

@@ -1,0 +1,25 @@
+"""scikit-learn's own checks on every estimator.
+
+The checks feed real numbers, and this library takes bits: they run with ``threshold=0.0``, which turns numbers into
+bits and leaves every other path as it is.
+"""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from hiddenbits.estimators.registry import ESTIMATORS
+
+pytestmark = [pytest.mark.core, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
+
+EXPECTED_FAILURES: dict[str, dict[str, str]] = {}
+
+
+def instances():
+    return [make()(threshold=0.0) for make in ESTIMATORS.values()]
+
+
+@parametrize_with_checks(
+    instances(), expected_failed_checks=lambda estimator: EXPECTED_FAILURES.get(type(estimator).__name__, {})
+)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
