@@ -8,7 +8,7 @@ missing it is `AllOnes`, and with few cells missing it is the `Complement` of a 
 Arithmetic happens on an *operand*: `bits.operand(dtype)` gives something that answers ``@`` and ``.T @``, made
 once and used for all the products of a pass over a block::
 
-    x = block.x.operand(np.float64)
+    x, o = block.operands()
     scores = x @ W          # (rows, k)
     counts = x.T @ R        # (columns, k)
 
@@ -17,6 +17,7 @@ Products of `AllOnes` have a single row, which broadcasts: every row of the full
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -36,8 +37,17 @@ class Bits(ABC):
     shape: tuple[int, int]
 
     @abstractmethod
-    def operand(self, dtype: DTypeLike = np.float64) -> Any:
-        """Return an object `x` for which ``x @ W`` and ``x.T @ R`` are the matrix products, in `dtype`."""
+    def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> Any:
+        """Return an object `x` for which ``x @ W`` and ``x.T @ R`` are the matrix products, in `dtype`.
+
+        With a `slot` the floats are put into this thread's buffer of that name, where the next operand with the same
+        slot overwrites them: fresh memory for every block would cost more than the products of a narrow table.
+        """
+
+    @property
+    @abstractmethod
+    def operand_bytes(self) -> int:
+        """Bytes that an operand in float64 takes."""
 
     @abstractmethod
     def ones(self) -> tuple[IndexArray, IndexArray]:
@@ -81,9 +91,14 @@ class Dense(Bits):
         """(rows, columns)."""
         return self.values.shape[0], self.values.shape[1]
 
-    def operand(self, dtype: DTypeLike = np.float64) -> Any:
+    def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> Any:
         """Return the values as floats: products then run in BLAS."""
-        return self.values.astype(dtype)
+        return _floats(self.values, dtype, slot)
+
+    @property
+    def operand_bytes(self) -> int:
+        """Bytes that an operand in float64 takes."""
+        return 8 * self.values.size
 
     def ones(self) -> tuple[IndexArray, IndexArray]:
         """Return the pattern of the ones."""
@@ -124,12 +139,17 @@ class Pattern(Bits):
         """(rows, columns)."""
         return len(self.indptr) - 1, self.n_columns
 
-    def operand(self, dtype: DTypeLike = np.float64) -> Any:
+    def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> Any:
         """Return a scipy CSR array over the same indices; its values are a shared run of ones."""
         local = self.indptr
         if len(self.indices) <= np.iinfo(self.indices.dtype).max:
             local = local.astype(self.indices.dtype)  # one index type, or scipy would copy the indices
         return sparse.csr_array((_run_of_ones(len(self.indices), dtype), self.indices, local), shape=self.shape)
+
+    @property
+    def operand_bytes(self) -> int:
+        """Bytes that an operand in float64 takes."""
+        return 8 * len(self.indices) + self.nbytes
 
     def ones(self) -> tuple[IndexArray, IndexArray]:
         """Return the pattern itself."""
@@ -177,9 +197,14 @@ class Packed(Bits):
         """(rows, columns)."""
         return self.packed.shape[0], self.n_columns
 
-    def operand(self, dtype: DTypeLike = np.float64) -> Any:
+    def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> Any:
         """Return the unpacked values as floats: a block of them fits in the cache."""
-        return self.to_dense().astype(dtype)
+        return _floats(self.to_dense(), dtype, slot)
+
+    @property
+    def operand_bytes(self) -> int:
+        """Bytes that an operand in float64 takes."""
+        return 8 * self.shape[0] * self.shape[1]
 
     def ones(self) -> tuple[IndexArray, IndexArray]:
         """Return the pattern of the ones."""
@@ -213,9 +238,14 @@ class AllOnes(Bits):
 
     shape: tuple[int, int]
 
-    def operand(self, dtype: DTypeLike = np.float64) -> Any:
+    def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> Any:
         """Return an operand whose products are column sums, as one row that broadcasts."""
         return _OnesOperand(self.shape)
+
+    @property
+    def operand_bytes(self) -> int:
+        """Nothing is made."""
+        return 0
 
     def ones(self) -> tuple[IndexArray, IndexArray]:
         """Return the full pattern."""
@@ -261,9 +291,14 @@ class Complement(Bits):
         """(rows, columns)."""
         return self.of.shape
 
-    def operand(self, dtype: DTypeLike = np.float64) -> Any:
+    def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> Any:
         """Return an operand that subtracts the products of `of` from column sums."""
-        return _ComplementOperand(self.of.operand(dtype))
+        return _ComplementOperand(self.of.operand(dtype, slot))
+
+    @property
+    def operand_bytes(self) -> int:
+        """Bytes that an operand in float64 takes."""
+        return self.of.operand_bytes
 
     def ones(self) -> tuple[IndexArray, IndexArray]:
         """Return the pattern of the ones."""
@@ -326,6 +361,22 @@ def pattern_of(dense: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32
     rows, columns = np.nonzero(dense)
     counts = np.bincount(rows, minlength=dense.shape[0])
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), columns.astype(np.int32)
+
+
+_buffers = threading.local()
+
+
+def _floats(values: ByteArray, dtype: DTypeLike, slot: str | None) -> FloatArray:
+    """Return the values as floats, in this thread's buffer for `slot` if there is one."""
+    if slot is None:
+        return values.astype(dtype)
+    name = f"{slot} {np.dtype(dtype).str}"
+    buffer: FloatArray | None = _buffers.__dict__.get(name)
+    if buffer is None or buffer.size < values.size:
+        buffer = _buffers.__dict__[name] = np.empty(values.size, dtype)
+    floats = buffer[: values.size].reshape(values.shape)
+    np.copyto(floats, values)
+    return floats
 
 
 _runs: dict[str, FloatArray] = {}

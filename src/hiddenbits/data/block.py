@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ class Block:
         Position on the table's grid: the key of the merge tree and of the random numbers.
     start : int
         First row, counted over the whole table.
+    keep : bool
+        Whether operands are made once and kept from pass to pass: right for a small table in memory.
     """
 
     x: Bits
@@ -35,6 +38,20 @@ class Block:
     weights: NDArray[np.float64]
     number: int
     start: int
+    keep: bool = False
+
+    def operands(self) -> tuple[Any, Any]:
+        """Return the operands of x and observed, for ``@`` and ``.T @``; see `Bits`.
+
+        They are read-only, and they last until the same thread asks another block for its own.
+        """
+        if self.keep:
+            return self._kept
+        return self.x.operand(slot="x"), self.observed.operand(slot="observed")
+
+    @cached_property
+    def _kept(self) -> tuple[Any, Any]:
+        return self.x.operand(), self.observed.operand()
 
     @property
     def n_rows(self) -> int:

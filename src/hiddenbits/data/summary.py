@@ -39,10 +39,11 @@ class Summary(Arrays):
 def summarise(block: Block) -> Summary:
     """Count a block."""
     weights = block.weights[:, None]
-    observed = (block.observed.operand().T @ weights)[:, 0]
+    x, o = block.operands()
+    observed = (o.T @ weights)[:, 0]
     return Summary(
         weight=np.asarray(block.weights.sum()),
         rows=np.asarray(float(block.n_rows)),
-        ones=np.ascontiguousarray((block.x.operand().T @ weights)[:, 0]),
+        ones=np.ascontiguousarray((x.T @ weights)[:, 0]),
         observed=np.array(np.broadcast_to(observed, (block.n_columns,))),
     )

@@ -19,6 +19,7 @@ from hiddenbits.data.bits import AllOnes, Bits, Pattern
 from hiddenbits.data.block import Block, Part
 
 PART_BYTES = 64 * 2**20
+KEEP_BYTES = 128 * 2**20  # a table in memory whose operands take no more keeps them from pass to pass
 
 
 class TableError(ValueError):
@@ -204,8 +205,10 @@ class Grid:
 
     @cached_property
     def blocks(self) -> list[Block]:
-        """All the blocks of a table in memory, cut once."""
-        return [block for i in range(self.n_parts) for block in self.load(i).blocks()]
+        """All the blocks of a table in memory, cut once; those of a small one keep their operands."""
+        blocks = [block for i in range(self.n_parts) for block in self.load(i).blocks()]
+        keep = sum(block.x.operand_bytes + block.observed.operand_bytes for block in blocks) <= KEEP_BYTES
+        return [replace(block, keep=keep) for block in blocks]
 
     def load(self, i: int) -> Part:
         """Load part `i`; can be called again and again."""

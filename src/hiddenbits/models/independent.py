@@ -103,7 +103,7 @@ class Independent:
     def log_likelihood(self, params: IndependentParams, shared: Any, block: Block) -> Floats:
         """Return ln P(observed bits) of each row."""
         logit, off, total = shared
-        x, o = block.x.operand(), block.observed.operand()
+        x, o = block.operands()
         return np.asarray((x @ logit + product_with_totals(o, off, total))[:, 0])
 
     def expect(
@@ -116,12 +116,12 @@ class Independent:
     ) -> tuple[IndependentStats, None]:
         """Count the ones and the observed cells."""
         weights = block.weights[:, None]
-        observed = block.observed.operand().T @ weights
+        x, o = block.operands()
         stats = IndependentStats(
             bound=np.asarray(block.weights @ self.log_likelihood(params, shared, block)),
             weight=np.asarray(block.weights.sum()),
-            ones=np.ascontiguousarray((block.x.operand().T @ weights)[:, 0]),
-            observed=np.ascontiguousarray(observed[:, 0]),
+            ones=np.ascontiguousarray((x.T @ weights)[:, 0]),
+            observed=np.ascontiguousarray((o.T @ weights)[:, 0]),
         )
         return stats, None
 

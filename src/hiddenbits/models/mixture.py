@@ -168,7 +168,7 @@ class Mixture:
         ln P(x, k) = x.a_k + o.c_k + ln pi_k: the cost follows the ones, since zeros are in the sums of c.
         """
         a, c, totals, log_pi = shared
-        x, o = block.x.operand(), block.observed.operand()
+        x, o = block.operands()
         scores = x @ a
         scores += product_with_totals(o, c, totals) + log_pi
         return scores, x, o
