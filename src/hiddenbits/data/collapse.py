@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenbits.data.bits import AllOnes, Bits
+from hiddenbits.data.bits import AllOnes, Bits, Complement, Packed, Pattern
 from hiddenbits.data.table import MemorySource, Table
 
 WORTH = 0.8  # collapse only if at most this share of the rows is distinct
@@ -46,17 +46,38 @@ def distinct_rows(x: Bits, observed: Bits) -> tuple[NDArray[np.int64], NDArray[n
 
 
 def _row_keys(bits: Bits, stream: int) -> NDArray[np.uint64]:
-    """Return a 64-bit key a row: the wrapped sum of a random number for each of its ones."""
+    """Return a 64-bit key a row: equal rows have equal keys, and different ones hardly ever do."""
+    if isinstance(bits, Complement):
+        return _row_keys(bits.of, stream)
     rng = np.random.default_rng([0xB175, stream])
     numbers = rng.integers(1, 2**64, bits.shape[1], dtype=np.uint64)
     keys = np.empty(bits.shape[0], np.uint64)
     step = max(1, (1 << 22) // max(bits.shape[1], 1))
     for start in range(0, bits.shape[0], step):
-        stop = min(start + step, bits.shape[0])
-        indptr, indices = bits.rows(start, stop).ones()
-        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(numbers[indices], dtype=np.uint64)])
-        keys[start:stop] = sums[indptr[1:]] - sums[indptr[:-1]]
+        rows = bits.rows(start, min(start + step, bits.shape[0]))
+        if isinstance(rows, Pattern):  # the wrapped sum of a random number for each one
+            sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(numbers[rows.indices], dtype=np.uint64)])
+            keys[start : start + step] = sums[rows.indptr[1:]] - sums[rows.indptr[:-1]]
+        else:
+            keys[start : start + step] = _mixed(_words(rows), numbers)
     return keys
+
+
+def _words(bits: Bits) -> NDArray[np.uint64]:
+    """Return rows packed into 64-bit words."""
+    packed = bits.packed if isinstance(bits, Packed) else np.packbits(bits.to_dense(), axis=1)
+    words = np.zeros((packed.shape[0], -(-packed.shape[1] // 8) * 8), np.uint8)
+    words[:, : packed.shape[1]] = packed
+    return words.view(np.uint64)
+
+
+def _mixed(words: NDArray[np.uint64], numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return one word a row; a row of a single word is its own key."""
+    if words.shape[1] == 1:
+        return words[:, 0]
+    mixed = words * (numbers[: words.shape[1]] | np.uint64(1))
+    mixed ^= mixed >> np.uint64(29)  # without it, bits that differ at the top of two words would cancel
+    return np.asarray(mixed.sum(axis=1, dtype=np.uint64))
 
 
 def _split_collisions(
@@ -83,6 +104,10 @@ def _split_collisions(
 
 def _differ(a: Bits, b: Bits) -> NDArray[np.bool_]:
     """Return which rows of two equally shaped matrices differ."""
+    if isinstance(a, Complement) and isinstance(b, Complement):
+        return _differ(a.of, b.of)
+    if not isinstance(a, Pattern):
+        return np.asarray((_words(a) != _words(b)).any(axis=1))
     (a_indptr, a_indices), (b_indptr, b_indices) = a.ones(), b.ones()
     a_length, b_length = np.diff(a_indptr), np.diff(b_indptr)
     differ = a_length != b_length

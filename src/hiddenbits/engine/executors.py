@@ -8,9 +8,10 @@ Threads share blocks that are in memory; where parts must be loaded, each thread
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
+from threading import Lock
 from typing import Any, Protocol, TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -20,8 +21,6 @@ from hiddenbits.engine.tree import Additive, TreeSum
 
 S = TypeVar("S", bound=Additive)
 T = TypeVar("T")
-
-GROUP_BLOCKS = 4  # blocks in memory that a thread takes at a time: an aligned subtree of the merge tree
 
 _controllers: list[ThreadpoolController] = []
 
@@ -68,18 +67,41 @@ class Local:
             self._pool.shutdown(cancel_futures=True)
 
     def reduce(self, function: Callable[[Block], S], grid: Grid) -> S:
-        """Return the sum of function(block) over all blocks."""
-        total: TreeSum[S] = TreeSum(grid.n_blocks)
+        """Return the sum of function(block) over all blocks.
 
-        def walk(group: Callable[[], list[Block]]) -> TreeSum[S]:
-            part: TreeSum[S] = TreeSum(grid.n_blocks)
-            for block in group():
-                part.add((0, block.number), function(block))
-            return part
+        The calling thread and the others take groups of blocks from one list, and add to one tree: the order of
+        arrival does not matter to the bits, and few sums wait for their siblings.
+        """
+        total: TreeSum[S] = TreeSum(grid.n_blocks)
+        groups, taking, adding = _groups(grid), Lock(), Lock()
+
+        def walk() -> None:
+            while True:
+                with taking:
+                    group = next(groups, None)
+                if group is None:
+                    return
+                part: TreeSum[S] = TreeSum(grid.n_blocks)
+                try:
+                    for block in group():
+                        part.add((0, block.number), function(block))
+                except BaseException:
+                    with taking:
+                        groups.close()  # the others stop after the group they are at
+                    raise
+                with adding:
+                    total.add_all(part.nodes())
 
         with one_blas_thread():
-            for part in self._ahead(walk, _groups(grid)):
-                total.add_all(part.nodes())
+            n_groups = grid.n_blocks if grid.table.source.resident else grid.n_parts
+            hands = min(self.n_jobs, n_groups) - 1
+            others = [self._pool.submit(walk) for _ in range(hands)] if self._pool is not None else []
+            try:
+                walk()
+            finally:
+                wait(others)
+        for other in others:
+            other.result()
         return total.result()
 
     def map_rows(self, function: Callable[[Block], T], grid: Grid) -> Iterator[T]:
@@ -133,12 +155,11 @@ class Local:
                 future.cancel()
 
 
-def _groups(grid: Grid) -> Iterator[Callable[[], list[Block]]]:
-    """Yield loaders of consecutive blocks: a few at a time in memory, a part at a time from disk."""
+def _groups(grid: Grid) -> Generator[Callable[[], list[Block]], None, None]:
+    """Yield loaders of consecutive blocks: one at a time in memory, a part at a time from disk."""
     if grid.table.source.resident:
-        blocks = grid.blocks
-        for start in range(0, len(blocks), GROUP_BLOCKS):
-            yield lambda group=blocks[start : start + GROUP_BLOCKS]: group  # type: ignore[misc]
+        for block in grid.blocks:
+            yield lambda block=block: [block]  # type: ignore[misc]
         return
     for i in range(grid.n_parts):
         yield lambda i=i: list(grid.load(i).blocks())  # type: ignore[misc]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from hiddenbits.engine.protocol import Footprint
 
-CACHE_NUMBERS = 2**20 // 8  # the working arrays of a block stay within about a megabyte
+# The working arrays of a block stay within about three megabytes, a core's second-level cache and a little more: with
+# smaller blocks threads wait for the interpreter (audio, 20 classes, two threads: 512 rows 8.4 ms, 2,048 rows 5.6 ms).
+CACHE_NUMBERS = 3 * 2**20 // 8
 SHORTEST, TALLEST = 256, 65536
 
 

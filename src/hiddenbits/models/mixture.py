@@ -184,11 +184,13 @@ class Mixture:
         """E-step: r, and with it the expected ones and observed cells of each class."""
         r, x, o = self._scores(shared, block)
         total, log_p = exp_rows(r)
-        r *= (block.weights / total)[:, None]  # r, times the weight of the row
+        scale = block.weights / total
+        classes = scale @ r
+        r *= scale[:, None]  # now r, times the weight of the row
         stats = MixtureStats(
             bound=np.asarray(block.weights @ log_p),
             weight=np.asarray(block.weights.sum()),
-            classes=r.sum(axis=0),
+            classes=classes,
             ones=np.asarray(x.T @ r),
             observed=np.asarray(o.T @ r),
         )
