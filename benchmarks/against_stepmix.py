@@ -5,8 +5,9 @@
 
 StepMix lives in an environment of its own, made on the first run. Each restart of both programs begins at the same
 parameters: ours after their first pass (which our time includes and StepMix's does not). No prior on either side.
-StepMix stops when a step gains less than `tol` a row, ours at a third of that; ours must end at or above StepMix's best likelihood. Times are of
-`fit` alone, both with two threads, taken in turn.
+StepMix stops when a step gains less than `tol` a row, ours at a third of that. Extrapolation may lead from the same
+start to another maximum; if the best of our restarts is then below StepMix's best, further restarts follow (and count)
+until it is not. Times are of `fit` alone, both with the threads of two cores, taken in turn.
 """
 
 import argparse
@@ -27,7 +28,7 @@ import hiddenbits
 from hiddenbits.datasets import load_debd
 
 HERE = Path(__file__).parent
-CLASSES, TOL = 20, 1e-6
+CLASSES, TOL, MOST_RESTARTS = 20, 1e-6, 20
 GOALS = {"nltcs": 20, "kdd": 50, "msnbc": 50, "audio": 5}
 
 
@@ -50,11 +51,13 @@ def starts(X: np.ndarray, restarts: int) -> list[hiddenbits.BernoulliMixture]:
         ]
 
 
-def ours(X: np.ndarray, restarts: int) -> tuple[float, list[float], list[int]]:
+def ours(X: np.ndarray, restarts: int, target: float) -> tuple[float, list[float], list[int]]:
     begun = time.perf_counter()
-    models = []
+    models: list[hiddenbits.BernoulliMixture] = []
     with hiddenbits.run_on(n_jobs=2):
-        for seed in range(restarts):
+        for seed in range(MOST_RESTARTS):
+            if seed >= restarts and max(model.trace_[-1] for model in models) >= target:
+                break
             model = hiddenbits.BernoulliMixture(
                 CLASSES, prior_strength=0.0, n_init=1, max_iter=2000, tol=TOL / 3, random_state=seed
             )
@@ -79,7 +82,8 @@ def compare(name: str, restarts: int, repeats: int) -> dict[str, object]:
         for _ in range(repeats):
             call = [peer_python(), HERE / "peers" / "stepmix_fit.py", work, "1"]
             theirs = json.loads(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
-            seconds, likelihoods, passes = ours(X, restarts)
+            target = max(theirs["log_likelihoods"]) - 1e-6 * len(X)
+            seconds, likelihoods, passes = ours(X, restarts, target)
             our_times.append(seconds)
             their_times.append(theirs["seconds"][0])
             ratios.append(their_times[-1] / seconds)
@@ -95,8 +99,8 @@ def compare(name: str, restarts: int, repeats: int) -> dict[str, object]:
         "goal": GOALS[name],
         "log_likelihood_hiddenbits": [round(value, 3) for value in likelihoods],
         "log_likelihood_stepmix": [round(value, 3) for value in theirs["log_likelihoods"]],
-        "best_reached": max(likelihoods) >= max(theirs["log_likelihoods"]) - 1e-6 * len(X),
-        "each_reached": [o >= t - 1e-6 * len(X) for o, t in zip(likelihoods, theirs["log_likelihoods"], strict=True)],
+        "best_reached": max(likelihoods) >= target,
+        "restarts_hiddenbits": len(likelihoods),
         "passes_hiddenbits": passes,
         "iterations_of_best_stepmix": theirs["iterations_of_best"],
         "stepmix": theirs["version"],
@@ -115,3 +119,4 @@ if __name__ == "__main__":
         figures[table] = compare(table, n_restarts, n_repeats)
         print(table, json.dumps(figures[table]), file=sys.stderr, flush=True)
     record("against_stepmix" + ("_quick" if quick else ""), figures, seeds=list(range(3)), classes=CLASSES, tol=TOL)
+    sys.exit(not all(figure["best_reached"] for figure in figures.values()))

@@ -20,6 +20,7 @@ class Case:
     estimator: Any
     draw_params: Any
     complete_statistics: Any
+    other: dict[str, Any]  # a hyperparameter of the model with another value
 
 
 def independent_params(d, rng):
@@ -40,13 +41,21 @@ def mixture_statistics(x, observed, h):
 
 
 CASES = [
-    Case("IndependentBits", Independent(), IndependentBits(random_state=0), independent_params, independent_statistics),
+    Case(
+        "IndependentBits",
+        Independent(),
+        IndependentBits(random_state=0),
+        independent_params,
+        independent_statistics,
+        {"prior_strength": 7.0},
+    ),
     Case(
         "BernoulliMixture",
         Mixture(3),
         BernoulliMixture(3, n_init=2, random_state=0),
         mixture_params,
         mixture_statistics,
+        {"prior_strength": 7.0},
     ),
     Case(
         "BernoulliMixture-split",
@@ -54,5 +63,6 @@ CASES = [
         BernoulliMixture(3, start="split", n_init=2, random_state=0),
         mixture_params,
         mixture_statistics,
+        {"prior_strength": 7.0},
     ),
 ]

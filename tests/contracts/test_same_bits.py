@@ -21,8 +21,12 @@ def same(a, b):
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("missing", [True, False])
-def test_serial_threads_and_part_sizes(case, storage, missing, seed):
-    """One table, walked by one to four threads, in memory or loaded in parts of many sizes."""
+def test_serial_threads_and_part_sizes(case, storage, missing, seed, monkeypatch):
+    """One table, walked by one to four threads, in memory or loaded in parts of many sizes.
+
+    Two seeds with an online pass first, in groups of three blocks that cross the edges of parts.
+    """
+    monkeypatch.setattr("hiddenbits.engine.online.GROUP_ROWS", 700)
     table = table_of(structured_rows(np.random.default_rng(seed), 3000, 12, missing), storage)
     settings = Settings(n_init=1, max_iter=12, seed=seed, online_passes=seed % 2)
     outcomes = []
@@ -60,7 +64,7 @@ def test_resumed_equals_uninterrupted(case, seed, passes, tmp_path):
     """Broken off after every few passes, each time resumed from the file alone."""
     table = table_of(structured_rows(np.random.default_rng(seed), 800, 10, missing=True))
     grid = table.grid(256)
-    settings = Settings(n_init=2, max_iter=40, seed=seed)
+    settings = Settings(n_init=2, max_iter=40, seed=seed, online_passes=seed)
     whole = fit_em(case.model, grid, Local(), settings, None, None)
     keeper = Checkpoint(tmp_path / "fit.hb", case.model, settings, table.shape, grid.height)
     interruptions, resumed = 0, None
@@ -91,10 +95,13 @@ def test_checkpoint_of_another_fit_is_refused(case, tmp_path):
     fit(tables[0])
     with pytest.raises(hiddenbits.CheckpointError, match="other data"):
         fit(tables[1])
+    shuffled = np.column_stack([rng.permutation(column) for column in tables[0].to_float().T])  # the same counts
+    with pytest.raises(hiddenbits.CheckpointError, match="other data"):
+        fit(table_of(shuffled))
     with pytest.raises(hiddenbits.CheckpointError, match="its settings"):
         fit(tables[0], settings=Settings(max_iter=6))
     with pytest.raises(hiddenbits.CheckpointError, match="its hyperparameters"):
-        fit(tables[0], model=replace(case.model, prior_strength=7.0))
+        fit(tables[0], model=replace(case.model, **case.other))
     model = clone(case.estimator).fit(tables[0].to_float())
     model.save(tmp_path / "fit.hb")
     with pytest.raises(hiddenbits.CheckpointError, match="not a checkpoint"):
@@ -124,7 +131,8 @@ def test_online_fit_goes_on_after_loading(case, tmp_path):
     assert same(model.partial_fit(rows[150:]).params_, loaded.partial_fit(rows[150:]).params_)
 
 
-def test_verbs_on_threads(case):
+def test_verbs_on_threads(case, monkeypatch):
+    monkeypatch.setattr("hiddenbits.estimators.base.block_height", lambda footprint: 256)  # 20 blocks
     rows = structured_rows(np.random.default_rng(0), 5000, 8, missing=True)
     model = clone(case.estimator).fit(rows)
     with hiddenbits.run_on(n_jobs=3):

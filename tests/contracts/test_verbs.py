@@ -5,6 +5,8 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
+from hiddenbits.estimators.registry import ESTIMATORS
+from tests.contracts.cases import CASES
 from tests.contracts.conftest import random_rows
 from tests.contracts.test_fit import structured_rows
 from tests.oracle.enumeration import Oracle
@@ -73,8 +75,13 @@ def test_codes_reconstruct(case, fitted):
 def test_sparse_equals_dense(case, kind):
     rows = structured_rows(np.random.default_rng(5), 200, 7, missing=False)
     dense, other = clone(case.estimator).fit(rows), clone(case.estimator).fit(kind(rows))
-    np.testing.assert_allclose(other.probabilities_, dense.probabilities_, rtol=0, atol=1e-8)
+    for name, array in dense.params_.to_arrays().items():
+        np.testing.assert_allclose(other.params_.to_arrays()[name], array, rtol=0, atol=1e-8)
     np.testing.assert_allclose(dense.score_samples(kind(rows)), dense.score_samples(rows), rtol=0, atol=1e-12)
+
+
+def test_every_estimator_is_under_contract():
+    assert {type(case.estimator).__name__ for case in CASES} == set(ESTIMATORS)
 
 
 def test_every_no_has_its_reason(case):

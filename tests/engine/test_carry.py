@@ -19,6 +19,9 @@ pytestmark = pytest.mark.core
 class Mean(Arrays):
     mean: np.ndarray
 
+    def flaw(self):
+        return None
+
 
 @dataclass(frozen=True, eq=False)
 class Stats(Arrays):

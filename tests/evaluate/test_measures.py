@@ -78,7 +78,7 @@ def test_standard_error_of_a_ratio_covers_the_truth():
         cells = rng.integers(1, 10, 200).astype(float)
         losses = cells * 0.3 + rng.standard_normal(200) * np.sqrt(cells)
         ratio = Ratio()
-        ratio.add(losses, cells, None)
+        ratio.add(losses, cells, np.ones(200))
         figure = ratio.figure()
         inside += abs(figure.value - 0.3) < 1.96 * figure.standard_error
     assert 0.935 <= inside / 2000 <= 0.965

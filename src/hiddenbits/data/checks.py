@@ -154,7 +154,7 @@ def bad_cell(
     """Return the error for a cell that is not a bit: what, where, and what to do."""
     where = f"row {row}, column {column}" + (f" ({names[column]!r})" if names and column < len(names) else "")
     try:
-        shown = repr(value) if isinstance(value, (str, bytes)) else str(value)
+        shown = repr(str(value)) if isinstance(value, str) else str(value)
     except ValueError:  # an integer of more digits than Python prints
         shown = "a number that is too long to print"
     shown = shown if len(shown) <= 60 else shown[:57] + "..."

@@ -18,10 +18,10 @@ WORTH = 0.8  # collapse only if at most this share of the rows is distinct
 def collapse(table: Table) -> tuple[Table, NDArray[np.int64] | None]:
     """Return (table of distinct rows with weights, index of each row's distinct row).
 
-    Only for tables in memory. When few rows repeat, the table comes back as it is, with None.
+    Only for tables in memory, not for memory maps. When few rows repeat, the table comes back as it is, with None.
     """
     source = table.source
-    if not isinstance(source, MemorySource) or source.n_rows < 2:
+    if not isinstance(source, MemorySource) or source.mapped or source.n_rows < 2:
         return table, None
     first, inverse = distinct_rows(source.x, source.observed)
     if len(first) > WORTH * source.n_rows:

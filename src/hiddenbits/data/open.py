@@ -61,7 +61,12 @@ def open_table(
     (2, 3)
     """
     if isinstance(data, Table):
-        return data
+        asked = [names is not None, blank != "auto", threshold is not None, packed, n_columns is not None]
+        if any(asked) or reader_options:
+            raise TypeError(
+                "The table is open already: give names=, blank=, threshold= and the like when it is opened."
+            )
+        return data if part_bytes == PART_BYTES else replace(data, part_bytes=part_bytes)
     if isinstance(data, (str, os.PathLike)) or _is_paths(data):
         from hiddenbits.data.readers import open_files
 
@@ -95,6 +100,8 @@ def open_table(
             named = frame_names if named is None else named
         else:
             bits = dense_bits(_array(data), blank=blank, threshold=threshold, names=named)
+    if n_columns is not None and bits[0].shape[1] != n_columns:
+        raise TableError(f"n_columns={n_columns} was given, but the table has {bits[0].shape[1]} columns.")
     return Table(MemorySource(*bits), named, None, part_bytes)
 
 

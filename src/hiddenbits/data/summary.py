@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,17 +24,25 @@ class Summary(Arrays):
         Number of rows.
     ones, observed : ndarray of shape (columns,)
         Weighted number of ones and of observed cells in each column.
+    fingerprint : ndarray of shape (2,)
+        Sum w (x.u)^2 and Sum w (o.u)^2 with fixed random u: tables with the same counts but other rows differ here.
     """
 
     weight: NDArray[np.float64]
     rows: NDArray[np.float64]
     ones: NDArray[np.float64]
     observed: NDArray[np.float64]
+    fingerprint: NDArray[np.float64]
 
     @property
     def means(self) -> NDArray[np.float64]:
         """P(bit = 1) of each column, drawn in by half a row so that no column is certain."""
         return np.asarray((self.ones + 0.5) / (self.observed + 1.0))
+
+
+@lru_cache(maxsize=4)
+def _random_column(length: int) -> NDArray[np.float64]:
+    return np.random.default_rng(0xB175).standard_normal((length, 1))
 
 
 def summarise(block: Block) -> Summary:
@@ -46,4 +55,5 @@ def summarise(block: Block) -> Summary:
         rows=np.asarray(float(block.n_rows)),
         ones=np.ascontiguousarray((x.T @ weights)[:, 0]),
         observed=np.array(np.broadcast_to(observed, (block.n_columns,))),
+        fingerprint=np.array([np.sum(weights * (bits @ _random_column(block.n_columns)) ** 2) for bits in (x, o)]),
     )

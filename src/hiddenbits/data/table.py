@@ -7,6 +7,7 @@ the edges of files or on who loads what.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenbits.data.bits import AllOnes, Bits, Pattern
+from hiddenbits.data.bits import AllOnes, Bits, Packed, Pattern
 from hiddenbits.data.block import Block, Part
 
 PART_BYTES = 64 * 2**20
@@ -93,6 +94,14 @@ class MemorySource:
             return len(self.x.indices) / max(self.n_rows, 1)
         return float(self.n_columns)
 
+    @property
+    def mapped(self) -> bool:
+        """Whether the rows are a memory map: in memory only as they are touched."""
+        array: Any = self.x.packed if isinstance(self.x, Packed) else getattr(self.x, "values", None)
+        while array is not None and not isinstance(array, np.memmap):
+            array = getattr(array, "base", None)
+        return array is not None
+
     def read(self, start: int, stop: int) -> tuple[Bits, Bits]:
         """Return views of rows start to stop."""
         return self.x.rows(start, stop), self.observed.rows(start, stop)
@@ -138,10 +147,11 @@ class Table:
                 f"{len(self.names)} names were given for {self.source.n_columns} columns. "
                 "Give one name for each column."
             )
-        if self.weights is not None and self.weights.shape != self.shape[:1]:
-            raise TableError(
-                f"Weights of shape {self.weights.shape} were given for {self.shape[0]} rows. Give one for each row."
-            )
+        if self.names is not None and len(set(self.names)) < len(self.names):
+            twice = next(name for name, count in Counter(self.names).items() if count > 1)
+            raise TableError(f"Two columns are called {twice!r}. Give every column a name of its own.")
+        if self.weights is not None:
+            _check_weights(self.weights, self.shape[0])
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -170,12 +180,18 @@ class Table:
         """Return the table cut into blocks of `height` rows."""
         return Grid(self, height, self.part_rows(height))
 
-    def pieces(self, max_rows: int) -> Iterator[Table]:
-        """Yield the table as small tables of consecutive rows in memory, for work that goes from top to bottom."""
-        for start in range(0, self.shape[0], max_rows):
-            stop = min(start + max_rows, self.shape[0])
-            weights = None if self.weights is None else self.weights[start:stop]
-            yield Table(MemorySource(*self.source.read(start, stop)), self.names, weights, self.part_bytes)
+    def pieces(self, max_rows: int) -> Iterator[tuple[Table, NDArray[np.float64]]]:
+        """Yield small tables of consecutive rows in memory with their weights, for work from top to bottom."""
+        grid = self.grid(1)
+        for part in (grid.load(i) for i in range(grid.n_parts)):  # parts are loaded once, then cut
+            n_rows = part.x.shape[0]
+            for start in range(0, n_rows, max_rows):
+                stop = min(start + max_rows, n_rows)
+                rows = MemorySource(part.x.rows(start, stop), part.observed.rows(start, stop))
+                yield (
+                    Table(rows, self.names),
+                    np.ones(stop - start) if part.weights is None else part.weights[start:stop],
+                )
 
     def to_float(self) -> NDArray[np.float64]:
         """Return the whole table as floats, NaN where not observed. For small tables."""
@@ -217,6 +233,18 @@ class Grid:
         x, observed = self.table.source.read(start, stop)
         weights = self.table.weights
         return Part(x, observed, None if weights is None else weights[start:stop], start, self.height)
+
+
+def _check_weights(weights: NDArray[np.float64], n_rows: int) -> None:
+    """Refuse weights that are not one lawful number for each row."""
+    if weights.shape != (n_rows,):
+        raise TableError(f"Weights of shape {weights.shape} were given for {n_rows} rows. Give one for each row.")
+    unlawful = ~(np.isfinite(weights) & (weights >= 0.0))
+    if unlawful.any():
+        row = int(np.flatnonzero(unlawful)[0])
+        raise TableError(f"The weight of row {row} is {weights[row]}. Weights are finite and not negative.")
+    if not weights.any():
+        raise TableError("The weight of every row is 0, so there is nothing to learn from.")
 
 
 def memory_table(x: Bits, observed: Bits | None = None, names: Sequence[str] | None = None) -> Table:

@@ -2,13 +2,13 @@
 
 from hiddenbits.engine.checkpoint import Checkpoint, CheckpointError, EnvironmentChangedWarning
 from hiddenbits.engine.context import Engine, current, run_on
-from hiddenbits.engine.em import Position, Settings, fit_em
+from hiddenbits.engine.em import Position, Settings, Watch, fit_em, full_start
 from hiddenbits.engine.executors import Executor, Local, one_blas_thread
 from hiddenbits.engine.height import block_height
 from hiddenbits.engine.keys import Key
 from hiddenbits.engine.online import Running, online_pass
 from hiddenbits.engine.outcome import Outcome, Restart, StopReason
-from hiddenbits.engine.protocol import Model, prefixed, unprefixed
+from hiddenbits.engine.protocol import Model, plain, prefixed, unprefixed
 from hiddenbits.engine.tree import TreeSum
 
 __all__ = [
@@ -27,11 +27,14 @@ __all__ = [
     "Settings",
     "StopReason",
     "TreeSum",
+    "Watch",
     "block_height",
     "current",
     "fit_em",
+    "full_start",
     "one_blas_thread",
     "online_pass",
+    "plain",
     "prefixed",
     "run_on",
     "unprefixed",

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,9 @@ from threadpoolctl import threadpool_info
 from hiddenbits.data.summary import Summary
 from hiddenbits.engine.accelerate import Leap
 from hiddenbits.engine.em import Position, Settings
+from hiddenbits.engine.online import Running
 from hiddenbits.engine.outcome import Restart, StopReason
-from hiddenbits.engine.protocol import Model, prefixed, unprefixed
+from hiddenbits.engine.protocol import Model, plain, prefixed, unprefixed
 from hiddenbits.store import StoreError, read, write
 
 KIND = "checkpoint"
@@ -43,12 +45,18 @@ def environment() -> dict[str, str]:
     """Return what the bits of a result depend on, beside the data."""
     kernels = sorted({str(lib.get("architecture")) for lib in threadpool_info() if lib["user_api"] == "blas"})
     return {
+        "hiddenbits": version("hiddenbits"),
         "python": platform.python_version(),
         "numpy": np.__version__,
         "scipy": scipy.__version__,
         "blas": ",".join(kernels),
         "machine": platform.machine(),
     }
+
+
+def _close(a: NDArray[Any], b: NDArray[Any]) -> bool:
+    """Whether two counts are the same but for the rounding of another machine."""
+    return a.shape == b.shape and bool(np.allclose(a, b, rtol=1e-9, atol=0.0))
 
 
 @dataclass(frozen=True)
@@ -79,8 +87,8 @@ class Checkpoint:
         model: Any = self.model
         return {
             "model": type(model).__name__,
-            "hyperparameters": asdict(model),
-            "settings": asdict(self.settings),
+            "hyperparameters": plain(asdict(model)),
+            "settings": plain(asdict(self.settings)),
             "shape": list(self.shape),
             "height": self.height,
         }
@@ -101,9 +109,7 @@ class Checkpoint:
                     f"{mine!r}. Remove the file to start afresh, or choose another path."
                 )
         theirs = unprefixed("summary", stored.arrays)
-        if any(
-            name not in theirs or not np.array_equal(mine, theirs[name]) for name, mine in summary.to_arrays().items()
-        ):
+        if not all(name in theirs and _close(mine, theirs[name]) for name, mine in summary.to_arrays().items()):
             raise CheckpointError(f"{self.path} is the checkpoint of a fit to other data. Remove it or choose another.")
         if meta.get("environment") != (here := environment()):
             warnings.warn(
@@ -126,6 +132,8 @@ class Checkpoint:
             **self._identity(),
             "environment": environment(),
             "restart": position.restart,
+            "online_passes": position.online_passes,
+            "running": [position.running.steps, position.running.weight],
             "stages": list(position.stages),
             "best_stages": list(position.best_stages),
             "leap": {"phase": leap.phase, "longest": leap.longest, "at_limit": leap.at_limit},
@@ -138,6 +146,7 @@ class Checkpoint:
             "best_trace": np.array(position.best_trace),
             "finished": np.array([r.objective for r in position.finished]),
             **prefixed("summary", summary),
+            **prefixed("running", position.running.stats),
             **prefixed("params", position.params),
             **prefixed("safe", position.safe),
             **prefixed("best_params", position.best_params),
@@ -150,7 +159,14 @@ class Checkpoint:
     def _position(self, meta: Any, arrays: Mapping[str, NDArray[Any]]) -> Position:
         def params(prefix: str) -> Any:
             fields = unprefixed(prefix, arrays)
-            return self.model.params_type.from_arrays(fields) if fields else None
+            if not fields:
+                return None
+            restored = self.model.params_type.from_arrays(fields)
+            if flaw := restored.flaw():
+                raise ValueError(flaw)
+            return restored
+
+        running = unprefixed("running", arrays)
 
         carry: dict[int, dict[str, Any]] = {}
         for name, array in unprefixed("carry", arrays).items():
@@ -161,6 +177,12 @@ class Checkpoint:
             restart=int(meta["restart"]),
             params=params("params"),
             safe=params("safe"),
+            online_passes=int(meta["online_passes"]),
+            running=Running(
+                self.model.stats_type.from_arrays(running) if running else None,
+                int(meta["running"][0]),
+                float(meta["running"][1]),
+            ),
             objective=float(arrays["objective"]),
             trace=tuple(arrays["trace"].tolist()),
             stages=tuple(meta["stages"]),

@@ -58,7 +58,7 @@ def run_on(*, n_jobs: int | None = None, checkpoint: str | os.PathLike[str] | No
         if n_jobs == 0 or n_jobs < -1:
             raise ValueError(f"n_jobs={n_jobs}: give a number of threads, or -1 for one for each core.")
         executor = mine = Local(os.cpu_count() or 1 if n_jobs == -1 else n_jobs)
-    engine = Engine(executor, None if checkpoint is None else Path(checkpoint))
+    engine = Engine(executor, outer.checkpoint if checkpoint is None else Path(checkpoint))
     token = _engine.set(engine)
     try:
         yield engine

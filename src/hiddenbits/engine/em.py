@@ -44,12 +44,14 @@ class Position:
     """Where a fit stands between two passes.
 
     `params` is what the next pass looks at; `safe` is the last EM update, where a refused leap goes back to and what
-    the fit would end with. They are None before a restart's start.
+    the fit would end with. They are None before a restart's start. `running` belongs to the online passes.
     """
 
     restart: int = 0
     params: Any = None
     safe: Any = None
+    online_passes: int = 0
+    running: Running = field(default_factory=Running)
     objective: float = -np.inf
     trace: tuple[float, ...] = ()
     stages: tuple[int, ...] = ()
@@ -82,42 +84,66 @@ def fit_em(
     model: Model, grid: Grid, executor: Executor, settings: Settings, keeper: Keeper | None, watch: Watch | None
 ) -> Outcome:
     """Fit a model to a table; return the best of `n_init` restarts."""
+
+    def keep(position: Position) -> Position:
+        if keeper:
+            keeper.save(position, summary)
+        return position
+
     with one_blas_thread():
         summary: Summary = executor.reduce(summarise, grid)
         position = (keeper.load(summary) if keeper else None) or Position()
         while position.restart < settings.n_init:
-            position = _begin(model, grid, executor, settings, summary, position)
-            if keeper:
-                keeper.save(position, summary)
+            if position.params is None:
+                position = keep(_begin(model, settings, summary, position))
+            while position.online_passes < settings.online_passes:
+                position = keep(_one_online_pass(model, grid, executor, settings, summary, position))
             reason = None
             while reason is None:
                 position, reason = _one_pass(model, grid, executor, settings, float(summary.weight), position)
+                position, reason = _next_stage(model, settings, position, reason)
                 asked = watch(position, reason is not None) if watch else False
                 reason = reason or (StopReason.CALLBACK if asked else None)
-                if reason is None and keeper:
-                    keeper.save(position, summary)
-            position = _finish(position, reason)
-            if keeper:
-                keeper.save(position, summary)
+                if reason is None:
+                    keep(position)
+            position = keep(_finish(model, settings, position, reason))
     return Outcome(
-        position.best_params, np.array(position.best_trace), position.best_stages, position.best, position.finished
+        position.best_params,
+        np.array(position.best_trace),
+        position.best_stages,
+        position.best,
+        position.finished,
+        float(summary.weight),
     )
 
 
-def _begin(
-    model: Model, grid: Grid, executor: Executor, settings: Settings, summary: Summary, position: Position
-) -> Position:
-    """Make the start of a restart, unless the position is already within one."""
-    if position.params is not None:
-        return position
+def full_start(model: Model, summary: Summary, key: Key) -> Any:
+    """Return a start with all stages of a staged one taken at once: online EM has no stages."""
+    return _fully_grown(model, model.start(summary, key), key)
+
+
+def _fully_grown(model: Model, params: Any, key: Key) -> Any:
+    stage = 0
+    while (grown := model.grow(params, key.at(pass_number=2**33 + stage))) is not None:
+        params, stage = grown, stage + 1
+    return params
+
+
+def _begin(model: Model, settings: Settings, summary: Summary, position: Position) -> Position:
+    """Make the start of a restart."""
     key = Key(settings.seed, position.restart)
-    params = model.start(summary, key)
-    running = Running()
-    for number in range(settings.online_passes):
-        # Passes of the loop count from 0; online passes take numbers from the far end, for their keys.
-        key_now = key.at(pass_number=2**32 + number)
-        params, running = online_pass(model, params, running, executor, grid, key_now, float(summary.weight))
+    params = full_start(model, summary, key) if settings.online_passes else model.start(summary, key)
     return replace(position, params=params, safe=params)
+
+
+def _one_online_pass(
+    model: Model, grid: Grid, executor: Executor, settings: Settings, summary: Summary, now: Position
+) -> Position:
+    """Walk the table once by online EM."""
+    # Full passes count from 0; online passes take numbers from far away, for their keys.
+    key = Key(settings.seed, now.restart, 2**32 + now.online_passes)
+    params, running = online_pass(model, now.params, now.running, executor, grid, key, float(summary.weight))
+    return replace(now, params=params, safe=params, running=running, online_passes=now.online_passes + 1)
 
 
 def _one_pass(
@@ -136,12 +162,12 @@ def _one_pass(
 
     stats = executor.reduce(expect, grid)
     objective = model.objective(now.params, stats)
-    if not np.isfinite(objective):
-        return replace(now, trace=(*now.trace, now.objective)), StopReason.NOT_FINITE
     leaped = now.leap.phase == 2
-    if leaped and objective < now.objective:
+    if leaped and not objective >= now.objective:  # also where it is not a number
         back = replace(now, params=now.safe, trace=(*now.trace, now.objective), leap=landed(now.leap, good=False))
         return back, _out_of_passes(back, settings)
+    if not np.isfinite(objective):
+        return replace(now, trace=(*now.trace, now.objective)), StopReason.NOT_FINITE
     new = model.update(now.params, stats)
     gain = objective - now.objective
     then = replace(now, params=new, safe=new, objective=objective, trace=(*now.trace, objective), carry=carry)
@@ -151,14 +177,10 @@ def _one_pass(
     if model.promises.monotone and gain < -ROUNDING * abs(objective):
         return then, StopReason.FELL
     if gain <= settings.tol * weight:
-        grown = model.grow(new, key)
-        return (then, StopReason.CONVERGED) if grown is None else (_next_stage(then, grown), None)
+        return then, StopReason.CONVERGED
     if settings.accelerate and model.promises.accelerates and _passes_in_stage(then) >= PLAIN_PASSES:
         then = _look_ahead(model, now, then)
-    stop = _out_of_passes(then, settings)
-    if stop and (grown := model.grow(new, key)) is not None:
-        return _next_stage(then, grown), None
-    return then, stop
+    return then, _out_of_passes(then, settings)
 
 
 def _look_ahead(model: Any, now: Position, then: Position) -> Position:
@@ -170,17 +192,17 @@ def _look_ahead(model: Any, now: Position, then: Position) -> Position:
     return replace(then, leap=leap, params=model.from_vector(vector, then.safe))
 
 
-def _next_stage(position: Position, grown: Any) -> Position:
-    """Go on with a larger model: its objective starts afresh, and so do carry and leaps."""
-    return replace(
-        position,
-        params=grown,
-        safe=grown,
-        objective=-np.inf,
-        stages=(*position.stages, len(position.trace)),
-        leap=Leap(),
-        carry={},
-    )
+def _next_stage(
+    model: Model, settings: Settings, position: Position, reason: StopReason | None
+) -> tuple[Position, StopReason | None]:
+    """Where a stage has ended, go on with a larger model; its objective starts afresh, and so do carry and leaps."""
+    if reason not in (StopReason.CONVERGED, StopReason.MAX_ITER):
+        return position, reason
+    grown = model.grow(position.safe, Key(settings.seed, position.restart, len(position.trace)))
+    if grown is None:
+        return position, reason
+    stages = (*position.stages, len(position.trace))
+    return replace(position, params=grown, safe=grown, objective=-np.inf, stages=stages, leap=Leap(), carry={}), None
 
 
 def _passes_in_stage(position: Position) -> int:
@@ -193,15 +215,15 @@ def _out_of_passes(position: Position, settings: Settings) -> StopReason | None:
     return StopReason.MAX_ITER if _passes_in_stage(position) >= settings.max_iter else None
 
 
-def _finish(position: Position, reason: StopReason) -> Position:
-    """Put a restart on record and keep its parameters if it is the best so far."""
+def _finish(model: Model, settings: Settings, position: Position, reason: StopReason) -> Position:
+    """Put a restart on record and keep its parameters, at their full size, if it is the best so far."""
     done = (*position.finished, Restart(position.objective, len(position.trace), reason))
     kept = replace(position, finished=done)
     if position.best < 0 or position.objective > done[position.best].objective:
         kept = replace(
             kept,
             best=position.restart,
-            best_params=position.safe,
+            best_params=_fully_grown(model, position.safe, Key(settings.seed, position.restart)),
             best_trace=position.trace,
             best_stages=position.stages,
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from threading import Lock
 from typing import Any, Protocol, TypeVar
 
@@ -22,18 +22,45 @@ from hiddenbits.engine.tree import Additive, TreeSum
 S = TypeVar("S", bound=Additive)
 T = TypeVar("T")
 
-_controllers: list[ThreadpoolController] = []
+
+class _BlasLimit:
+    """The one limit on BLAS threads in this process: the first user sets it, the last one lifts it."""
+
+    def __init__(self) -> None:
+        self._lock, self._users = Lock(), 0
+        self._controller: Any = None
+        self._limit: Any = None
+
+    def enter(self) -> None:
+        with self._lock:
+            if self._users == 0:
+                if self._controller is None:
+                    self._controller = ThreadpoolController()  # scanning the loaded libraries takes milliseconds
+                self._limit = self._controller.limit(limits=1, user_api="blas")
+            self._users += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._limit.restore_original_limits()
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
+_blas = _BlasLimit()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
     """Limit BLAS to one thread: the order of its additions, and so the bits, would depend on their number."""
-    if not _controllers:
-        _controllers.append(ThreadpoolController())  # scanning the loaded libraries takes milliseconds
-    return _controllers[0].limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
+    _blas.enter()
+    try:
+        yield
+    finally:
+        _blas.leave()
 
 
 class Executor(Protocol):
-    """The three verbs."""
+    """The three verbs. Whoever walks the two generators does so within `one_blas_thread`."""
 
     def reduce(self, function: Callable[[Block], S], grid: Grid) -> S:
         """Return the sum of function(block) over all blocks."""
@@ -106,21 +133,19 @@ class Local:
 
     def map_rows(self, function: Callable[[Block], T], grid: Grid) -> Iterator[T]:
         """Yield function(block) for all blocks, in order."""
-        with one_blas_thread():
-            for results in self._ahead(lambda group: [function(block) for block in group()], _groups(grid)):
-                yield from results
+        for results in self._ahead(lambda group: [function(block) for block in group()], _groups(grid)):
+            yield from results
 
     def stream(self, grid: Grid, group_blocks: int) -> Iterator[Callable[[Callable[[Block], S]], S]]:
         """Yield, for each group of consecutive blocks, a `reduce` over that group."""
         waiting: list[Block] = []
-        with one_blas_thread():
-            for blocks in self._ahead(lambda group: group(), _groups(grid)):
-                waiting.extend(blocks)
-                while len(waiting) >= group_blocks:
-                    yield self._group_reduce(waiting[:group_blocks])
-                    waiting = waiting[group_blocks:]
-            if waiting:
-                yield self._group_reduce(waiting)
+        for blocks in self._ahead(lambda group: group(), _groups(grid)):
+            waiting.extend(blocks)
+            while len(waiting) >= group_blocks:
+                yield self._group_reduce(waiting[:group_blocks])
+                waiting = waiting[group_blocks:]
+        if waiting:
+            yield self._group_reduce(waiting)
 
     def _group_reduce(self, blocks: list[Block]) -> Callable[[Callable[[Block], S]], S]:
         def reduce(function: Callable[[Block], S]) -> S:

@@ -12,7 +12,7 @@ from hiddenbits.engine.keys import Key
 from hiddenbits.engine.protocol import Model
 
 GROUP_ROWS = 16384  # rows that one update is made from
-FORGETTING = 0.6  # the k-th group enters with weight (k + 1)^-FORGETTING
+FORGETTING = 0.6  # a group enters with (its share of the weight so far) ^ FORGETTING: the k-th equal group with k^-.6
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class Running:
 
     def with_group(self, stats: Arrays, weight: float) -> Running:
         """Return the average after one more group."""
-        share = (self.steps + 1.0) ** -FORGETTING
+        share = (weight / (self.weight + weight)) ** FORGETTING
         average = stats.scaled(share / weight)
         if self.stats is not None:
             average += self.stats.scaled(1.0 - share)

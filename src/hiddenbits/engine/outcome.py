@@ -55,6 +55,8 @@ class Outcome:
         Which restart was the best.
     restarts : tuple of Restart
         All restarts.
+    weight : float
+        Weight of the rows.
     """
 
     params: Any
@@ -62,3 +64,4 @@ class Outcome:
     stages: tuple[int, ...]
     best: int
     restarts: tuple[Restart, ...]
+    weight: float

@@ -6,6 +6,7 @@ import os
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from hiddenbits.data import Block, Table, collapse
-from hiddenbits.data.summary import Summary, summarise
+from hiddenbits.data.summary import summarise
 from hiddenbits.engine import (
     Checkpoint,
     Key,
@@ -26,6 +27,7 @@ from hiddenbits.engine import (
     block_height,
     current,
     fit_em,
+    full_start,
     one_blas_thread,
     online_pass,
 )
@@ -61,6 +63,8 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
 
     # Set by fit.
     params_: Any
+    n_iter_: int
+    weight_seen_: float
     running_: Running | None
     n_features_in_: int
 
@@ -106,7 +110,8 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         keeper = None
         if engine.checkpoint is not None:
             keeper = Checkpoint(engine.checkpoint, model, settings, table.shape, grid.height)
-        with watching(self, settings, self._attributes_at) as watch:
+        weight = float(table.shape[0] if table.weights is None else table.weights.sum())
+        with watching(self, settings, partial(self._attributes_at, weight)) as watch:
             outcome = fit_em(model, grid, engine.executor, settings, keeper, watch)
         best = outcome.restarts[outcome.best]
         self.params_ = outcome.params
@@ -115,6 +120,7 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         self.stop_reason_ = str(best.reason)
         self.converged_ = best.reason is StopReason.CONVERGED
         self.restarts_ = outcome.restarts
+        self.weight_seen_ = outcome.weight
         self.running_ = None
         if not self.converged_:
             warnings.warn(
@@ -127,8 +133,8 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from some rows by online EM; can be called again and again with further rows.
 
-        The first call starts the model from the column means of its rows. The statistics of earlier rows are kept
-        as a running average, so that old rows fade slowly.
+        The first call starts the model from the column means of its rows, or goes on from a `fit`. The statistics of
+        earlier rows are kept as a running average, so that old rows fade slowly.
 
         Parameters
         ----------
@@ -145,17 +151,22 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._validate_params()
         model, executor = self._model(), current().executor
-        running: Running | None = getattr(self, "running_", None)
-        table = with_sample_weight(as_table(self, X, reset=running is None), sample_weight)
+        begun = hasattr(self, "params_")
+        table = with_sample_weight(as_table(self, X, reset=not begun), sample_weight)
         grid = table.grid(self._height(model, table))
         with one_blas_thread():
-            if running is None:
-                running = Running()
+            running = self.running_ if begun else Running()
+            if running is None or not begun:
                 self._online_seed = seed_of(self.random_state)
-                self.params_ = _full_start(model, executor.reduce(summarise, grid), Key(self._online_seed))
+            if running is None:  # go on from a fit: its rows count as if they were what the fit expects
+                stats = model.pseudo_statistics(self.params_, self.weight_seen_).scaled(1.0 / self.weight_seen_)
+                running = Running(stats, self.n_iter_, self.weight_seen_)
+            elif not begun:
+                self.params_ = full_start(model, executor.reduce(summarise, grid), Key(self._online_seed))
             key = Key(self._online_seed, 0, running.steps)
             self.params_, running = online_pass(model, self.params_, running, executor, grid, key, None)
         self.running_ = running
+        self.weight_seen_ = running.weight
         self.n_iter_ = running.steps
         self.stop_reason_ = "online"
         self.converged_ = False
@@ -166,14 +177,25 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     def _height(self, model: Any, table: Table) -> int:
         return block_height(model.footprint(table.shape[1], table.source.row_cells))
 
-    def _attributes_at(self, position: Position) -> dict[str, Any]:
-        return {"params_": position.safe, "n_features_in_": self.n_features_in_, "trace_": np.array(position.trace)}
+    def _attributes_at(self, weight: float, position: Position) -> dict[str, Any]:
+        """Return the fitted attributes as they would be if the fit stopped here."""
+        return {
+            "params_": position.safe,
+            "n_features_in_": self.n_features_in_,
+            "trace_": np.array(position.trace),
+            "n_iter_": len(position.trace),
+            "stop_reason_": str(StopReason.CALLBACK),
+            "converged_": False,
+            "restarts_": (),
+            "weight_seen_": weight,
+            "running_": None,
+        }
 
     # ------------------------------------------------------------------------------------------------ verbs over rows
 
     def _map(self, X: Any, row_function: Callable[[Any, Any, Block], Floats]) -> Floats:
         """Return row_function(params, shared, block) for all rows of X."""
-        check_is_fitted(self)
+        check_is_fitted(self, "params_")
         table, model = as_table(self, X, reset=False), self._model()
         grid = table.grid(self._height(model, table))
         with one_blas_thread():
@@ -184,7 +206,7 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def likelihood_(self) -> str:
         """What `score_samples` returns: "exact", "bound" or "estimate"."""
-        check_is_fitted(self)
+        check_is_fitted(self, "params_")
         return str(self._model().promises.likelihood)
 
     def score_samples(self, X: Any) -> Floats:
@@ -213,7 +235,9 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight : array of shape (rows,), optional
             Weight of each row.
         """
-        return float(np.average(self.score_samples(X), weights=sample_weight))
+        check_is_fitted(self, "params_")
+        table = with_sample_weight(as_table(self, X, reset=False), sample_weight)
+        return float(np.average(self.score_samples(table), weights=table.weights))
 
     def complete(self, X: Any) -> Any:
         """Fill in the missing cells with P(bit = 1 | the row's observed bits); observed cells stay as they are.
@@ -263,7 +287,7 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         -------
         X : ndarray of shape (n_samples, columns) of uint8
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "params_")
         if n_samples < 1:
             raise ValueError(f"n_samples={n_samples}: draw at least one row.")
         key = Key(seed_of(self.random_state if random_state is None else random_state), 2**32)
@@ -307,14 +331,6 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _full_start(model: Any, summary: Summary, key: Key) -> Any:
-    """Return a start with all stages of a staged one taken at once: online EM has no stages."""
-    params, stage = model.start(summary, key), 0
-    while (grown := model.grow(params, key.at(pass_number=stage))) is not None:
-        params, stage = grown, stage + 1
-    return params
-
-
 class CodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BitsEstimator):  # type: ignore[misc]
     """Base of the estimators whose rows have a hidden code."""
 
@@ -330,7 +346,7 @@ class CodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BitsEst
         -------
         codes : ndarray of shape (rows, n_components), or what `set_output` asks for
         """
-        return self._map(X, self._model().posterior)
+        return self.posterior(X)
 
     def posterior(self, X: Any) -> Floats:
         """Return the posterior of each row's hidden code given its observed bits.
@@ -360,7 +376,7 @@ class CodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BitsEst
         X : array of shape (rows, n_components)
             Codes, as from `transform` or `code`.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "params_")
         codes = check_array(X, dtype=np.float64)
         if codes.shape[1] != self._n_features_out:
             raise ValueError(f"A code has {self._n_features_out} columns, got {codes.shape[1]}.")

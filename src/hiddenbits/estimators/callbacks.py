@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from hiddenbits.engine import Position, Settings
+from hiddenbits.engine import Position, Settings, Watch
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -21,8 +21,6 @@ except ImportError:  # scikit-learn before 1.9
 
 
 __all__ = ["CallbackSupportMixin", "watching", "with_callbacks"]
-
-Watch = Callable[[Position, bool], bool]
 
 
 @contextmanager

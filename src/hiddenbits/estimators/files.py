@@ -7,33 +7,46 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from hiddenbits.engine import Restart, Running, StopReason, prefixed, unprefixed
+from hiddenbits.engine import Restart, Running, StopReason, plain, prefixed, unprefixed
 from hiddenbits.estimators.registry import ESTIMATORS
 from hiddenbits.store import StoreError, read, write
 
 E = TypeVar("E")
 
-META_KEYS = {"hyperparameters", "n_features_in", "feature_names_in", "n_iter", "stop_reason", "restarts", "running"}
+META_KEYS = {
+    "hyperparameters",
+    "n_features_in",
+    "feature_names_in",
+    "n_iter",
+    "stop_reason",
+    "restarts",
+    "running",
+    "weight_seen",
+}
 
 
 def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator to `path`, atomically."""
     from sklearn.utils.validation import check_is_fitted
 
-    check_is_fitted(estimator)
+    check_is_fitted(estimator, "params_")
+    mismatch = estimator._model().mismatch(estimator.params_)
+    if mismatch:
+        raise ValueError(f"The hyperparameters were changed after the fit: {mismatch}. Fit again, or set them back.")
     names = getattr(estimator, "feature_names_in_", None)
     running: Running | None = estimator.running_
     hyperparameters = estimator.get_params(deep=False)
     if not isinstance(hyperparameters["random_state"], (int, np.integer, type(None))):
         hyperparameters["random_state"] = None  # a generator cannot be written down; the fit is not affected
     meta = {
-        "hyperparameters": {name: _plain(value) for name, value in hyperparameters.items()},
+        "hyperparameters": plain(hyperparameters),
         "n_features_in": int(estimator.n_features_in_),
         "feature_names_in": None if names is None else [str(name) for name in names],
         "n_iter": int(estimator.n_iter_),
+        "weight_seen": float(estimator.weight_seen_),
         "stop_reason": estimator.stop_reason_,
         "restarts": [[r.n_iter, str(r.reason)] for r in estimator.restarts_],
-        "running": None if running is None else [running.steps, running.weight, estimator._online_seed],
+        "running": None if running is None else [running.steps, estimator._online_seed],
     }
     arrays = {
         "trace": np.asarray(estimator.trace_, np.float64),
@@ -81,11 +94,6 @@ def load(path: str | os.PathLike[str], expected: type[E] | None = None) -> E:
         raise StoreError(f"{path} is not a lawful {stored.kind}: {error}. Restore a copy, or fit again.") from error
 
 
-def _plain(value: Any) -> Any:
-    """Return a NumPy number as a Python one: JSON knows no other."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
 def _restore(cls: Any, meta: Any, arrays: Any) -> Any:
     """Build an estimator from what a file says, refusing whatever a fit could not have written."""
     _require(set(meta) == META_KEYS, "its description is not complete")
@@ -115,6 +123,9 @@ def _restore_record(estimator: Any, model: Any, meta: Any, arrays: Any) -> None:
     """Put back how the fit went, and the running statistics of an online fit."""
     known = {"trace", "restarts", *(f"params.{name}" for name in estimator.params_.to_arrays())}
     _require(_is_count(meta["n_iter"]), "n_iter is not a count")
+    seen = meta["weight_seen"]
+    _require(isinstance(seen, (int, float)) and not isinstance(seen, bool) and seen > 0, "weight_seen is not a weight")
+    estimator.weight_seen_ = float(seen)
     _require(meta["stop_reason"] in {*map(str, StopReason), "online"}, "its stop reason is unknown")
     trace, objectives, restarts = arrays["trace"], arrays["restarts"], meta["restarts"]
     _require(trace.ndim == 1 and objectives.ndim == 1, "its trace is not a list")
@@ -128,14 +139,13 @@ def _restore_record(estimator: Any, model: Any, meta: Any, arrays: Any) -> None:
     )
     estimator.running_ = None
     if meta["running"] is not None:
-        steps, weight, seed = meta["running"]
+        steps, seed = meta["running"]
         _require(_is_count(steps) and _is_count(seed), "its running statistics are damaged")
-        _require(isinstance(weight, (int, float)) and weight > 0, "its running statistics are damaged")
         stats = _exactly(model.stats_type, unprefixed("running", arrays), "running statistics")
         flaw = model.stats_flaw(stats, estimator.params_)
         _require(flaw is None, str(flaw))
         known |= {f"running.{name}" for name in stats.to_arrays()}
-        estimator.running_, estimator._online_seed = Running(stats, steps, float(weight)), seed
+        estimator.running_, estimator._online_seed = Running(stats, steps, float(seen)), seed
     _require(set(arrays) == known, "it holds arrays that do not belong to this model")
 
 

@@ -14,6 +14,16 @@ from hiddenbits.estimators.constraints import COMMON
 from hiddenbits.models import Independent
 
 
+class _Absent:
+    """A verb that this model cannot offer: it is not there, and asking for it says why."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        raise AttributeError(f"{owner.__name__} has no hidden code, so there is no {self.name!r}.")
+
+
 class IndependentBits(BitsEstimator):
     """No hidden structure: every column has its own probability, independent of the others.
 
@@ -78,6 +88,9 @@ class IndependentBits(BitsEstimator):
         self.accelerate = accelerate
         self.threshold = threshold
         self.random_state = random_state
+
+    transform, inverse_transform = _Absent("transform"), _Absent("inverse_transform")
+    posterior, code = _Absent("posterior"), _Absent("code")
 
     def _model(self) -> Independent:
         return Independent(self.prior_strength, self.prior_mean)

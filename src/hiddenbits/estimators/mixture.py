@@ -8,9 +8,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.estimators.base import CodingEstimator
 from hiddenbits.estimators.constraints import COMMON
+from hiddenbits.estimators.tables import as_table
 from hiddenbits.models import Mixture
 
 
@@ -127,12 +129,12 @@ class BernoulliMixture(CodingEstimator):
 
     @property
     def _n_features_out(self) -> int:
-        return self.n_components
+        return len(self.params_.weights)
 
     @property
     def n_parameters_(self) -> int:
         """Number of free parameters."""
-        return self._model().n_parameters(self.n_features_in_)
+        return len(self.weights_) * (self.n_features_in_ + 1) - 1
 
     def bic(self, X: Any) -> float:
         """Return the Bayesian information criterion on X: lower is better.
@@ -142,5 +144,7 @@ class BernoulliMixture(CodingEstimator):
         X : table of shape (rows, columns)
             As for `fit`.
         """
-        scores = self.score_samples(X)
-        return float(-2.0 * scores.sum() + self.n_parameters_ * np.log(len(scores)))
+        check_is_fitted(self, "params_")
+        table = as_table(self, X, reset=False)
+        weights = np.ones(table.shape[0]) if table.weights is None else table.weights
+        return float(-2.0 * weights @ self.score_samples(table) + self.n_parameters_ * np.log(weights.sum()))

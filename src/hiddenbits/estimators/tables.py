@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from hiddenbits.data import Table, TableError, open_table
+from hiddenbits.data.checks import bad_cell
 from hiddenbits.data.frames import is_frame
 
 
@@ -22,6 +23,7 @@ def as_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     if is_frame(X):
         validate_data(estimator, X, skip_check_array=True, reset=reset)
         return open_table(X, threshold=threshold)
+    _refuse_text(X)
     masked = np.ma.getmaskarray(X) if np.ma.isMaskedArray(X) else None
     checked = validate_data(
         estimator, X, reset=reset, accept_sparse=True, dtype="numeric", ensure_all_finite=False, order="C"
@@ -29,6 +31,19 @@ def as_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     if masked is not None:
         checked = np.ma.MaskedArray(checked, masked)
     return open_table(checked, threshold=threshold)
+
+
+def _refuse_text(X: Any) -> None:
+    """Refuse cells of text with their place; scikit-learn's own conversion would take "1" for 1 and not say where."""
+    array = np.asarray(X) if isinstance(X, (list, tuple)) and not _ragged(X) else X
+    if isinstance(array, np.ndarray) and array.ndim == 2 and array.dtype.kind in "OUS":
+        for (row, column), value in np.ndenumerate(array):
+            if isinstance(value, (str, bytes)):
+                raise bad_cell(value, row, column, None, None)
+
+
+def _ragged(rows: Any) -> bool:
+    return len({len(row) if hasattr(row, "__len__") else -1 for row in rows}) > 1
 
 
 def _check_names(estimator: Any, table: Table, *, reset: bool) -> None:
@@ -56,12 +71,10 @@ def _check_names(estimator: Any, table: Table, *, reset: bool) -> None:
 
 
 def with_sample_weight(table: Table, sample_weight: Any) -> Table:
-    """Return the table with row weights; refuse negative ones and weights that are all 0."""
+    """Return the table with row weights, on top of its own; refuse negative ones and weights that are all 0."""
     if sample_weight is None:
         return table
     weights = _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
-    if not weights.any():
-        raise ValueError("sample_weight is 0 for every row, so there is nothing to fit.")
     return table.with_weights(weights if table.weights is None else weights * table.weights)
 
 
@@ -72,8 +85,8 @@ def seed_of(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def rows_of(chunks: Any, n_rows: int, inverse: NDArray[np.int64] | None = None) -> NDArray[Any]:
-    """Put the results of consecutive blocks into one array; `inverse` spreads them over collapsed rows."""
+def rows_of(chunks: Any, n_rows: int) -> NDArray[Any]:
+    """Put the results of consecutive blocks into one array."""
     out: NDArray[Any] | None = None
     start = 0
     for chunk in chunks:
@@ -83,4 +96,4 @@ def rows_of(chunks: Any, n_rows: int, inverse: NDArray[np.int64] | None = None) 
         start += len(chunk)
     if out is None or start != n_rows:
         raise RuntimeError(f"{start} rows came back of {n_rows}: please report this as a bug.")
-    return out if inverse is None else out[inverse]
+    return out

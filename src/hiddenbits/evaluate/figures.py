@@ -51,10 +51,9 @@ class Ratio:
         self._sums = np.zeros(5)
         self._n = 0
 
-    def add(self, a: NDArray[np.float64], b: NDArray[np.float64], weights: NDArray[np.float64] | None) -> None:
+    def add(self, a: NDArray[np.float64], b: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
         """Add some rows."""
-        w = np.ones(len(a)) if weights is None else weights
-        wa, wb = w * a, w * b
+        wa, wb = weights * a, weights * b
         self._sums += [wa.sum(), wb.sum(), wa @ wa, wa @ wb, wb @ wb]
         self._n += len(a)
 

@@ -6,7 +6,7 @@ score five random bits a row for the single-bit error; here all observed bits ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,33 +20,29 @@ PIECE_CELLS = 1 << 22  # cells looked at together
 SMALLEST = 1e-15  # a probability of 0 for what happened counts as this
 
 
-def _pieces(estimator: Any, X: Any) -> Iterator[tuple[Table, Floats, Floats]]:
-    """Yield small tables with their bits and which of them were observed."""
-    table = open_table(X, threshold=estimator.threshold)
-    for piece in table.pieces(max(1, PIECE_CELLS // table.shape[1])):
-        x, observed = piece.source.read(0, piece.shape[0])
-        yield piece, x.to_dense().astype(np.float64), observed.to_dense().astype(np.float64)
+Rows = Callable[[Table], tuple[Floats, Floats]]
 
 
-def _weights(piece: Table, sample_weight: Floats | None, start: int) -> Floats | None:
-    given = None if sample_weight is None else np.asarray(sample_weight, np.float64)[start : start + piece.shape[0]]
-    if piece.weights is None or given is None:
-        return piece.weights if given is None else given
-    return piece.weights * given
-
-
-def _average(
-    estimator: Any, X: Any, sample_weight: Floats | None, rows: Callable[[Table, Floats, Floats], tuple[Floats, Floats]]
-) -> Ratio:
-    """Gather the ratio whose two terms `rows` gives for each row of a piece."""
-    ratio, start = Ratio(), 0
-    for piece, x, observed in _pieces(estimator, X):
-        ratio.add(*rows(piece, x, observed), _weights(piece, sample_weight, start))
-        start += piece.shape[0]
+def _average(estimator: Any, X: Any, sample_weight: Any, rows: Rows) -> Ratio:
+    """Gather the ratio whose two terms `rows` gives for each row of a small table."""
+    table = X if isinstance(X, Table) else open_table(X, threshold=estimator.threshold)
+    if sample_weight is not None:
+        given = np.asarray(sample_weight, np.float64)
+        table = table.with_weights(given)  # checked as they are, and once more when they multiply the table's own
+        table = table if not isinstance(X, Table) or X.weights is None else table.with_weights(given * X.weights)
+    ratio = Ratio()
+    for piece, weights in table.pieces(max(1, PIECE_CELLS // table.shape[1])):
+        ratio.add(*rows(piece), weights)
     return ratio
 
 
-def mean_log_likelihood(estimator: Any, X: Any, sample_weight: Floats | None = None) -> Figure:
+def _bits(piece: Table) -> tuple[Floats, Floats]:
+    """Return the cells of a small table, and which of them were observed."""
+    x, observed = piece.source.read(0, piece.shape[0])
+    return x.to_dense().astype(np.float64), observed.to_dense().astype(np.float64)
+
+
+def mean_log_likelihood(estimator: Any, X: Any, sample_weight: Any = None) -> Figure:
     """Return the mean log-likelihood of a row, in nats.
 
     Parameters
@@ -70,11 +66,13 @@ def mean_log_likelihood(estimator: Any, X: Any, sample_weight: Floats | None = N
     >>> print(evaluate.mean_log_likelihood(IndependentBits().fit(X), X))
     -1.3863 ± 0.0000
     """
-    ratio = _average(estimator, X, sample_weight, lambda piece, x, _: (estimator.score_samples(piece), np.ones(len(x))))
+    ratio = _average(
+        estimator, X, sample_weight, lambda piece: (estimator.score_samples(piece), np.ones(piece.shape[0]))
+    )
     return ratio.figure(estimator.likelihood_)
 
 
-def bits_per_cell(estimator: Any, X: Any, sample_weight: Floats | None = None) -> Figure:
+def bits_per_cell(estimator: Any, X: Any, sample_weight: Any = None) -> Figure:
     """Return -log2 P(row) per observed cell: Freund & Haussler's log-loss.
 
     Parameters
@@ -94,16 +92,15 @@ def bits_per_cell(estimator: Any, X: Any, sample_weight: Floats | None = None) -
     >>> print(evaluate.bits_per_cell(IndependentBits().fit(X), X))
     1.0000 ± 0.0000
     """
-    ratio = _average(
-        estimator,
-        X,
-        sample_weight,
-        lambda piece, _, observed: (-estimator.score_samples(piece) / np.log(2.0), observed.sum(axis=1)),
-    )
-    return ratio.figure(estimator.likelihood_)
+
+    def spent(piece: Table) -> tuple[Floats, Floats]:
+        _, observed = piece.source.read(0, piece.shape[0])
+        return -estimator.score_samples(piece) / np.log(2.0), observed.row_sums().astype(np.float64)
+
+    return _average(estimator, X, sample_weight, spent).figure(estimator.likelihood_)
 
 
-def single_bit_error(estimator: Any, X: Any, sample_weight: Floats | None = None) -> Figure:
+def single_bit_error(estimator: Any, X: Any, sample_weight: Any = None) -> Figure:
     """Return how often the more probable value of a bit, given the rest of its row, is wrong; a tie counts half.
 
     Parameters
@@ -124,7 +121,8 @@ def single_bit_error(estimator: Any, X: Any, sample_weight: Floats | None = None
     0.1250 ± 0.1250
     """
 
-    def wrong(piece: Table, x: Floats, observed: Floats) -> tuple[Floats, Floats]:
+    def wrong(piece: Table) -> tuple[Floats, Floats]:
+        x, observed = _bits(piece)
         p = estimator.bit_probabilities(piece)
         missed = np.where(p == 0.5, 0.5, (p > 0.5) != (x == 1))
         return (missed * observed).sum(axis=1), observed.sum(axis=1)
@@ -132,7 +130,7 @@ def single_bit_error(estimator: Any, X: Any, sample_weight: Floats | None = None
     return _average(estimator, X, sample_weight, wrong).figure()
 
 
-def code_length(estimator: Any, X: Any, sample_weight: Floats | None = None) -> Figure:
+def code_length(estimator: Any, X: Any, sample_weight: Any = None) -> Figure:
     """Return the bits needed for an observed cell once the row's most probable hidden code is known.
 
     Freund & Haussler's input reconstruction: the mean of -log2 P(x_j | code). A model without a hidden code spends
@@ -156,7 +154,8 @@ def code_length(estimator: Any, X: Any, sample_weight: Floats | None = None) -> 
     1.0000 ± 0.0000
     """
 
-    def spent(piece: Table, x: Floats, observed: Floats) -> tuple[Floats, Floats]:
+    def spent(piece: Table) -> tuple[Floats, Floats]:
+        x, observed = _bits(piece)
         if hasattr(estimator, "code"):
             p = estimator.inverse_transform(estimator.code(piece))
         else:

@@ -8,6 +8,7 @@ A model is a frozen dataclass of hyperparameters with pure functions of arrays. 
     objective(params, stats)         -> float             what must not fall: the bound and the log prior
     update(params, stats)            -> params
     grow(params, key)                -> params or None    the next stage of a staged start, None when complete
+    pseudo_statistics(params, weight) -> stats            rows just as the model expects, to go on online from a fit
 
 and, where the model can be extrapolated, `to_vector` and `from_vector`. The verbs of the estimators rest on the row
 functions (`log_likelihood`, `posterior`, ...). `log_joint` is the definition that the tests enumerate.

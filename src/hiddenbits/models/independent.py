@@ -21,7 +21,7 @@ from hiddenbits.data import Arrays, Block
 from hiddenbits.data.bits import product_with_totals
 from hiddenbits.data.summary import Summary
 from hiddenbits.models.base import Footprint, Promises
-from hiddenbits.models.special import clip_probability
+from hiddenbits.models.special import clip_probability, share_or
 
 Floats = NDArray[np.float64]
 
@@ -84,6 +84,7 @@ class Independent:
     )
     params_type = IndependentParams
     stats_type = IndependentStats
+    carry_type = None
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
         """Return what a block costs."""
@@ -102,8 +103,10 @@ class Independent:
 
     def log_likelihood(self, params: IndependentParams, shared: Any, block: Block) -> Floats:
         """Return ln P(observed bits) of each row."""
+        return self._log_likelihood(shared, *block.operands())
+
+    def _log_likelihood(self, shared: Any, x: Any, o: Any) -> Floats:
         logit, off, total = shared
-        x, o = block.operands()
         return np.asarray((x @ logit + product_with_totals(o, off, total))[:, 0])
 
     def expect(
@@ -118,7 +121,7 @@ class Independent:
         weights = block.weights[:, None]
         x, o = block.operands()
         stats = IndependentStats(
-            bound=np.asarray(block.weights @ self.log_likelihood(params, shared, block)),
+            bound=np.asarray(block.weights @ self._log_likelihood(shared, x, o)),
             weight=np.asarray(block.weights.sum()),
             ones=np.ascontiguousarray((x.T @ weights)[:, 0]),
             observed=np.ascontiguousarray((o.T @ weights)[:, 0]),
@@ -134,8 +137,7 @@ class Independent:
     def update(self, params: IndependentParams, stats: IndependentStats) -> IndependentParams:
         """Return theta = (ones + s m) / (observed + s); the prior's centre where nothing was seen."""
         s, m = self.prior_strength, params.prior_mean
-        seen = np.broadcast_to(stats.observed + s, m.shape)
-        theta = np.divide(stats.ones + s * m, seen, out=m.copy(), where=seen > 0)
+        theta = share_or(stats.ones + s * m, stats.observed + s, m, float(stats.weight))
         return IndependentParams(clip_probability(theta), m)
 
     def grow(self, params: IndependentParams, key: Any) -> None:
@@ -179,6 +181,6 @@ class Independent:
         slack = 1e-6 * float(stats.weight)
         return "the statistics are not counts" if any((count < -slack).any() for count in counts) else None
 
-    def n_parameters(self, n_columns: int) -> int:
-        """Return the number of free parameters."""
-        return n_columns
+    def pseudo_statistics(self, params: IndependentParams, weight: float) -> IndependentStats:
+        """Return the statistics of rows that are just as the model expects, for online EM to go on from a fit."""
+        return IndependentStats(np.zeros(()), np.asarray(weight), weight * params.probabilities, np.array([weight]))

@@ -29,7 +29,7 @@ from hiddenbits.data import Arrays, Block
 from hiddenbits.data.bits import product_with_totals
 from hiddenbits.data.summary import Summary
 from hiddenbits.models.base import Footprint, Promises
-from hiddenbits.models.special import LARGEST_LOGIT, TINY, clip_probability, exp_rows, softmax_rows
+from hiddenbits.models.special import LARGEST_LOGIT, TINY, clip_probability, exp_rows, share_or, softmax_rows
 
 Floats = NDArray[np.float64]
 
@@ -123,6 +123,7 @@ class Mixture:
     )
     params_type = MixtureParams
     stats_type = MixtureStats
+    carry_type = None
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
         """Return what a block costs: two products of row_cells x K."""
@@ -206,13 +207,7 @@ class Mixture:
         """M-step: pi = share of the rows, theta = (ones + s m) / (observed + s)."""
         s, m = self.prior_strength, params.prior_mean
         pi = np.maximum(stats.classes / stats.weight, TINY)
-        seen = stats.observed + s
-        theta = stats.ones + s * m[:, None]
-        if (seen > TINY).all():
-            theta /= seen
-        else:  # a class that saw nothing of a column keeps the prior's centre
-            seen = np.broadcast_to(seen, theta.shape)
-            theta = np.where(seen > TINY, theta / np.maximum(seen, TINY), m[:, None])
+        theta = share_or(stats.ones + s * m[:, None], stats.observed + s, m[:, None], float(stats.weight))
         return MixtureParams(pi / pi.sum(), clip_probability(theta), m)
 
     def to_vector(self, params: MixtureParams) -> Floats:
@@ -298,6 +293,9 @@ class Mixture:
         counts = [stats.classes, stats.observed, stats.ones, stats.observed - stats.ones, stats.weight - stats.classes]
         return "the statistics are not counts" if any((count < -slack).any() for count in counts) else None
 
-    def n_parameters(self, n_columns: int) -> int:
-        """Return the number of free parameters."""
-        return self.n_components * (n_columns + 1) - 1
+    def pseudo_statistics(self, params: MixtureParams, weight: float) -> MixtureStats:
+        """Return the statistics of rows that are just as the model expects, for online EM to go on from a fit."""
+        classes = weight * params.weights
+        return MixtureStats(
+            np.zeros(()), np.asarray(weight), classes, params.probabilities * classes, classes[None, :].copy()
+        )

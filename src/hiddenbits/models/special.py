@@ -17,6 +17,17 @@ def clip_probability(p: NDArray[Any]) -> NDArray[np.float64]:
     return np.asarray(np.clip(p, TINY, 1.0 - TINY))
 
 
+def share_or(ones: NDArray[Any], seen: NDArray[Any], otherwise: NDArray[Any], weight: float) -> NDArray[np.float64]:
+    """Return ones / seen, and `otherwise` where nothing was seen.
+
+    Counts of observed cells may be differences of sums, so that nothing is what is nothing beside all the weight.
+    """
+    anything = seen > TINY * weight
+    if anything.all():
+        return np.asarray(ones / seen)
+    return np.where(anything, ones / np.where(anything, seen, 1.0), otherwise)
+
+
 def exp_rows(scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Turn each row of log weights into weights, in place; return (sum of the row's weights, log of the true sum).
 

@@ -1,0 +1,174 @@
+"""Edges that a review found: each was wrong once."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from threadpoolctl import threadpool_info
+
+import hiddenbits
+from hiddenbits import BernoulliMixture, IndependentBits, TableError, evaluate, open_table
+from hiddenbits.data import collapse
+from hiddenbits.datasets import simulate_mixture
+from hiddenbits.engine import one_blas_thread
+
+pytestmark = pytest.mark.core
+
+
+@pytest.fixture
+def X():  # noqa: N802
+    return simulate_mixture(400, 6, 3, seed=0).X
+
+
+def test_a_single_row_does_not_outweigh_thousands():
+    model = IndependentBits().partial_fit(np.zeros((10_000, 3))).partial_fit(np.ones((1, 3)))
+    assert (model.probabilities_ < 0.01).all()
+
+
+def test_online_groups_count_by_their_weight():
+    rows = simulate_mixture(32_769, 16, 3, seed=1).X
+    settings = {"n_init": 1, "online_passes": 1, "max_iter": 1, "random_state": 0}
+    with pytest.warns(ConvergenceWarning):
+        even = BernoulliMixture(3, **settings).fit(rows[:-1])
+    with pytest.warns(ConvergenceWarning):
+        odd = BernoulliMixture(3, **settings).fit(rows)
+    assert odd.score(rows) == pytest.approx(even.score(rows), abs=0.01)
+
+
+def test_weights_equal_repeats_online():
+    rows, counts = simulate_mixture(500, 6, 3, seed=1).X, np.random.default_rng(0).integers(1, 4, 500)
+    weighted = BernoulliMixture(3, random_state=0).partial_fit(rows, sample_weight=counts)
+    repeated = BernoulliMixture(3, random_state=0).partial_fit(np.repeat(rows, counts, axis=0))
+    np.testing.assert_allclose(weighted.probabilities_, repeated.probabilities_, rtol=0, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("max_iter", range(1, 21))
+def test_a_split_start_always_ends_with_all_classes(X, max_iter, tmp_path):
+    model = BernoulliMixture(4, start="split", max_iter=max_iter, n_init=1, tol=1e-9, random_state=0).fit(X)
+    assert model.transform(X).shape == (400, 4)
+    model.save(tmp_path / "model.hb")
+    assert np.array_equal(hiddenbits.load(tmp_path / "model.hb").transform(X), model.transform(X))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_split_start_with_online_passes(X):
+    model = BernoulliMixture(5, start="split", online_passes=1, max_iter=2, random_state=0).fit(X)
+    assert model.weights_.shape == (5,)
+
+
+def test_weights_of_tables(X):
+    for weights, message in [
+        (np.zeros(400), "every row is 0"),
+        (np.full(400, -1.0), "weight of row 0 is -1.0"),
+        (np.full(400, np.nan), "weight of row 0 is nan"),
+        (np.ones(3), "one for each row"),
+    ]:
+        with pytest.raises(TableError, match=message):
+            open_table(X).with_weights(weights)
+    halves = np.repeat([0.0, 1.0], 200)
+    with pytest.raises(TableError, match="every row is 0"):
+        BernoulliMixture().fit(open_table(X).with_weights(halves), sample_weight=1 - halves)
+
+
+def test_scores_use_the_weights_of_tables(X):
+    model = BernoulliMixture(3, random_state=0).fit(X)
+    weights = np.random.default_rng(0).integers(0, 3, 400)
+    repeated, table = np.repeat(X, weights, axis=0), open_table(X).with_weights(weights)
+    for score in (model.score(table), model.score(X, sample_weight=weights)):
+        assert score == pytest.approx(model.score(repeated), rel=1e-12)
+    assert model.score(table) == pytest.approx(evaluate.mean_log_likelihood(model, table).value, rel=1e-12)
+    assert model.bic(table) == pytest.approx(model.bic(repeated), rel=1e-12)
+
+
+@pytest.mark.parametrize("weights", [np.ones(5000), [3.0], -np.ones(400), np.ones(7)])
+def test_measures_check_weights(X, weights):
+    with pytest.raises(TableError, match=r"weight|Weight"):
+        evaluate.single_bit_error(IndependentBits().fit(X), X, weights)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_column_that_nobody_answered(weighted):
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 2, (3000, 12)).astype(float)
+    rows[:, 3] = np.nan
+    weights = rng.random(3000) if weighted else None
+    for model in (IndependentBits(prior_strength=0), BernoulliMixture(2, prior_strength=0, random_state=0)):
+        p = model.fit(rows, sample_weight=weights).probabilities_
+        np.testing.assert_allclose(p[..., 3], 0.5, rtol=0, atol=1e-9)
+
+
+def test_memory_maps_are_not_copied(tmp_path):
+    np.save(tmp_path / "x.npy", np.zeros((1000, 4), np.uint8))
+    mapped = open_table(np.load(tmp_path / "x.npy", mmap_mode="r"))
+    assert mapped.source.mapped
+    assert collapse(mapped)[0] is mapped
+
+
+def test_blas_threads_come_back():
+    def threads():
+        return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+    before = threads()
+    one, two = one_blas_thread(), one_blas_thread()
+    one.__enter__()
+    two.__enter__()
+    one.__exit__(None, None, None)  # not nested, as two fits in two threads would do it
+    assert set(threads()) == {1}
+    two.__exit__(None, None, None)
+    assert threads() == before
+
+
+def test_numpy_numbers_as_hyperparameters(X, tmp_path):
+    model = BernoulliMixture(np.int64(2), tol=np.float64(1e-6), random_state=np.int64(0))
+    with hiddenbits.run_on(checkpoint=tmp_path / "fit.hb"), hiddenbits.run_on(n_jobs=2):
+        model.fit(X)  # the inner context keeps the outer one's checkpoint
+    assert (tmp_path / "fit.hb").exists()
+    model.save(tmp_path / "model.hb")
+    assert hiddenbits.load(tmp_path / "model.hb").n_components == 2
+
+
+@pytest.mark.parametrize("rows", [[[0, 1], [1, "x"]], np.array([[0, 1], [1, "x"]], dtype=object)])
+def test_text_is_refused_with_its_place(rows):
+    with pytest.raises(TableError, match=r"row [01], column [01]: '[0x]' is not a bit"):
+        IndependentBits().fit(rows)
+
+
+def test_arguments_are_not_dropped_in_silence(X):
+    with pytest.raises(TypeError, match="open already"):
+        open_table(open_table(X), names=list("abcdef"))
+    with pytest.raises(TableError, match="n_columns=7"):
+        open_table(X, n_columns=7)
+    with pytest.raises(TableError, match="Two columns are called 'a'"):
+        open_table(X[:, :2], names=["a", "a"])
+
+
+def test_partial_fit_goes_on_from_a_fit(X, tmp_path):
+    model = BernoulliMixture(3, random_state=0).fit(X)
+    before, score = model.probabilities_.copy(), model.score(X)
+    model.save(tmp_path / "model.hb")
+    for started in (model, hiddenbits.load(tmp_path / "model.hb")):
+        started.partial_fit(X[:5])
+        assert np.abs(started.probabilities_ - before).max() < 0.1
+        assert started.score(X) == pytest.approx(score, abs=0.05)
+
+
+def test_changed_hyperparameters_do_not_break_a_fitted_model(X, tmp_path):
+    model = BernoulliMixture(2, random_state=0).fit(X).set_params(n_components=5)
+    assert len(model.get_feature_names_out()) == model.transform(X).shape[1] == 2
+    with pytest.raises(ValueError, match="changed after the fit"):
+        model.save(tmp_path / "model.hb")
+
+
+def test_a_failed_fit_leaves_an_unfitted_estimator(X):
+    model = BernoulliMixture()
+    with pytest.raises(TableError):
+        model.fit(X + 1)
+    with pytest.raises(NotFittedError):
+        model.score(X)
+
+
+def test_absent_verbs_say_why(X):
+    model = IndependentBits().fit(X)
+    with pytest.raises(AttributeError, match="IndependentBits has no hidden code, so there is no 'transform'"):
+        model.transform(X)
+    assert not hasattr(model, "transform")
