@@ -93,7 +93,7 @@ class Independent:
     def start(self, summary: Summary, key: Any) -> IndependentParams:
         """Return the column means."""
         means = summary.means
-        centre = means if self.prior_mean is None else np.full_like(means, self.prior_mean)
+        centre = means.copy() if self.prior_mean is None else np.full_like(means, self.prior_mean)
         return IndependentParams(clip_probability(means), clip_probability(centre))
 
     def prepare(self, params: IndependentParams) -> tuple[Floats, Floats, Floats]:

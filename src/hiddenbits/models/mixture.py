@@ -23,13 +23,21 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logsumexp
+from scipy.special import logsumexp
 
 from hiddenbits.data import Arrays, Block
 from hiddenbits.data.bits import product_with_totals
 from hiddenbits.data.summary import Summary
 from hiddenbits.models.base import Footprint, Promises
-from hiddenbits.models.special import LARGEST_LOGIT, TINY, clip_probability, exp_rows, share_or, softmax_rows
+from hiddenbits.models.special import (
+    LARGEST_LOGIT,
+    TINY,
+    clip_probability,
+    log_one_minus,
+    share_or,
+    sigmoid,
+    softmax_rows,
+)
 
 Floats = NDArray[np.float64]
 
@@ -46,19 +54,21 @@ class MixtureParams(Arrays):
     prior_mean: Floats
 
     @cached_property
-    def log_on(self) -> Floats:
-        """Return ln theta; several steps of a pass need it, and on a wide table it is what a pass costs."""
-        return np.log(self.probabilities)
+    def log_off(self) -> Floats:
+        """Return ln(1 - theta); several steps of a pass need it, and on a wide table it is what a pass costs."""
+        return log_one_minus(self.probabilities)
 
     @cached_property
-    def log_off(self) -> Floats:
-        """Return ln(1 - theta)."""
-        return np.log1p(-self.probabilities)
+    def off_totals(self) -> Floats:
+        """Return Sum_j ln(1 - theta_jk), the score of a row of zeros in each class."""
+        return np.ones(self.n_columns) @ self.log_off
 
     @cached_property
     def logits(self) -> Floats:
         """Return ln theta - ln(1 - theta)."""
-        return self.log_on - self.log_off
+        logits = np.log(self.probabilities)
+        logits -= self.log_off
+        return logits
 
     def flaw(self) -> str | None:
         """Return what makes these arrays unlawful, or None."""
@@ -134,12 +144,12 @@ class Mixture:
     def start(self, summary: Summary, key: Any) -> MixtureParams:
         """Return classes scattered around the column means, or a single one to split."""
         means = clip_probability(summary.means)
-        centre = means if self.prior_mean is None else np.full_like(means, self.prior_mean)
+        centre = means.copy() if self.prior_mean is None else np.full_like(means, self.prior_mean)
         K = 1 if self.start_from == "split" else self.n_components
         logits = np.tile((np.log(means) - np.log1p(-means))[:, None], (1, K))
         if K > 1:
             logits += START_NOISE * key.rng().standard_normal(logits.shape)
-        return MixtureParams(np.full(K, 1.0 / K), clip_probability(expit(logits)), clip_probability(centre))
+        return MixtureParams(np.full(K, 1.0 / K), clip_probability(sigmoid(logits)), clip_probability(centre))
 
     def grow(self, params: MixtureParams, key: Any) -> MixtureParams | None:
         """Split classes in two, all of them or as many as are still wanted; None when there are enough."""
@@ -154,25 +164,24 @@ class Mixture:
         split, kept = logits[:, :n_split], logits[:, n_split:]
         return MixtureParams(
             np.concatenate([halves, halves[:n_split]]),
-            clip_probability(expit(np.concatenate([split + apart, kept, split - apart], axis=1))),
+            clip_probability(sigmoid(np.concatenate([split + apart, kept, split - apart], axis=1))),
             params.prior_mean,
         )
 
     def prepare(self, params: MixtureParams) -> tuple[Floats, Floats, Floats, Floats]:
         """Return a, c, the column sums of c, and ln pi."""
-        c = params.log_off
-        return params.logits, c, c.sum(axis=0, keepdims=True), np.log(params.weights)[None, :]
+        return params.logits, params.log_off, params.off_totals[None, :], np.log(params.weights)[None, :]
 
-    def _scores(self, shared: Any, block: Block) -> tuple[Floats, Any, Any]:
-        """Return ln P(x, k) for each row and class, and the operands of the block.
+    def _posterior(self, shared: Any, block: Block, weights: Floats | None) -> tuple[Floats, Floats, Any, Any]:
+        """Return r (times the row's weight), ln P(x) and the operands of the block.
 
         ln P(x, k) = x.a_k + o.c_k + ln pi_k: the cost follows the ones, since zeros are in the sums of c.
         """
         a, c, totals, log_pi = shared
         x, o = block.operands()
-        scores = x @ a
-        scores += product_with_totals(o, c, totals) + log_pi
-        return scores, x, o
+        r = x @ a
+        log_p = softmax_rows(r, product_with_totals(o, c, totals) + log_pi, weights)
+        return r, log_p, x, o
 
     def expect(
         self,
@@ -183,15 +192,11 @@ class Mixture:
         key: Any,
     ) -> tuple[MixtureStats, None]:
         """E-step: r, and with it the expected ones and observed cells of each class."""
-        r, x, o = self._scores(shared, block)
-        total, log_p = exp_rows(r)
-        scale = block.weights / total
-        classes = scale @ r
-        r *= scale[:, None]  # now r, times the weight of the row
+        r, log_p, x, o = self._posterior(shared, block, block.weights)
         stats = MixtureStats(
             bound=np.asarray(block.weights @ log_p),
             weight=np.asarray(block.weights.sum()),
-            classes=classes,
+            classes=np.ones(len(r)) @ r,
             ones=np.asarray(x.T @ r),
             observed=np.asarray(o.T @ r),
         )
@@ -199,8 +204,7 @@ class Mixture:
 
     def objective(self, params: MixtureParams, stats: MixtureStats) -> float:
         """Return log-likelihood plus log prior, s Sum_jk [ m_j ln theta_jk + (1 - m_j) ln(1 - theta_jk) ]."""
-        m = params.prior_mean
-        prior = np.sum(m @ params.log_on) + np.sum((1.0 - m) @ params.log_off)
+        prior = np.sum(params.prior_mean @ params.logits) + np.sum(params.off_totals)
         return float(stats.bound) + self.prior_strength * float(prior)
 
     def update(self, params: MixtureParams, stats: MixtureStats) -> MixtureParams:
@@ -220,19 +224,17 @@ class Mixture:
         log_pi = np.maximum(vector[:K] - logsumexp(vector[:K]), np.log(TINY))
         pi = np.exp(log_pi)
         logits = np.clip(vector[K:], -LARGEST_LOGIT, LARGEST_LOGIT).reshape(params.probabilities.shape)
-        return MixtureParams(pi / pi.sum(), clip_probability(expit(logits)), params.prior_mean)
+        return MixtureParams(pi / pi.sum(), clip_probability(sigmoid(logits)), params.prior_mean)
 
     # Row functions: what the estimators' verbs rest on.
 
     def log_likelihood(self, params: MixtureParams, shared: Any, block: Block) -> Floats:
         """Return ln P(observed bits) of each row."""
-        return exp_rows(self._scores(shared, block)[0])[1]
+        return self._posterior(shared, block, None)[1]
 
     def posterior(self, params: MixtureParams, shared: Any, block: Block) -> Floats:
         """Return r, the probability of each class given the row's observed bits."""
-        r = self._scores(shared, block)[0]
-        softmax_rows(r)
-        return r
+        return self._posterior(shared, block, None)[0]
 
     def code(self, params: MixtureParams, shared: Any, block: Block) -> Floats:
         """Return the most probable class of each row, as 1 among zeros."""
