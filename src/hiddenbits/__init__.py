@@ -17,6 +17,9 @@ _HOMES = {
     "TableError": "hiddenbits.data",
     "StoreError": "hiddenbits.store",
     "CheckpointError": "hiddenbits.engine",
+    "ClusterError": "hiddenbits.engine",
+    "DuplicateItemsWarning": "hiddenbits.data.readers",
+    "EnvironmentChangedWarning": "hiddenbits.engine",
     "load": "hiddenbits.estimators.files",
     "open_table": "hiddenbits.data",
     "run_on": "hiddenbits.engine",
@@ -32,7 +35,10 @@ if TYPE_CHECKING:
     from hiddenbits.data import Table as Table
     from hiddenbits.data import TableError as TableError
     from hiddenbits.data import open_table as open_table
+    from hiddenbits.data.readers import DuplicateItemsWarning as DuplicateItemsWarning
     from hiddenbits.engine import CheckpointError as CheckpointError
+    from hiddenbits.engine import ClusterError as ClusterError
+    from hiddenbits.engine import EnvironmentChangedWarning as EnvironmentChangedWarning
     from hiddenbits.engine import run_on as run_on
     from hiddenbits.estimators.files import load as load
     from hiddenbits.estimators.independent import IndependentBits as IndependentBits

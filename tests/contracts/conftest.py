@@ -57,4 +57,6 @@ class NotResident:
     resident = False
 
     def __getattr__(self, name):
+        if name == "_source":  # while unpickling
+            raise AttributeError(name)
         return getattr(self._source, name)

@@ -341,7 +341,7 @@ class _OnesOperand:
         return _OnesOperand(self.shape[::-1])
 
     def __matmul__(self, other: FloatArray) -> FloatArray:
-        return np.asarray(np.asarray(other).sum(axis=0, keepdims=True))
+        return _column_sums(np.asarray(other))
 
 
 @dataclass(frozen=True)
@@ -353,7 +353,12 @@ class _ComplementOperand:
         return _ComplementOperand(self.of.T)
 
     def __matmul__(self, other: FloatArray) -> FloatArray:
-        return np.asarray(other.sum(axis=0, keepdims=True) - self.of @ other)
+        return np.asarray(_column_sums(other) - self.of @ other)
+
+
+def _column_sums(matrix: FloatArray) -> FloatArray:
+    """Return the sum of each column, as one row; a product is faster than NumPy's sum over the first axis."""
+    return np.ones((1, len(matrix)), matrix.dtype) @ matrix
 
 
 def pattern_of(dense: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

@@ -1,6 +1,7 @@
 """The engine: walks tables, adds statistics, runs EM. It knows no model."""
 
 from hiddenbits.engine.checkpoint import Checkpoint, CheckpointError, EnvironmentChangedWarning
+from hiddenbits.engine.cluster import Cluster, ClusterError
 from hiddenbits.engine.context import Engine, current, run_on
 from hiddenbits.engine.em import Position, Settings, Watch, fit_em, full_start
 from hiddenbits.engine.executors import Executor, Local, one_blas_thread
@@ -14,6 +15,8 @@ from hiddenbits.engine.tree import TreeSum
 __all__ = [
     "Checkpoint",
     "CheckpointError",
+    "Cluster",
+    "ClusterError",
     "Engine",
     "EnvironmentChangedWarning",
     "Executor",

@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from hiddenbits.engine.cluster import Cluster
 from hiddenbits.engine.executors import Executor, Local
 
 
@@ -29,13 +31,17 @@ def current() -> Engine:
 
 
 @contextmanager
-def run_on(*, n_jobs: int | None = None, checkpoint: str | os.PathLike[str] | None = None) -> Iterator[Engine]:
-    """Run everything inside the ``with`` block on several threads, or keep a checkpoint of its fit.
+def run_on(
+    client: Any = None, *, n_jobs: int | None = None, checkpoint: str | os.PathLike[str] | None = None
+) -> Iterator[Engine]:
+    """Run everything inside the ``with`` block on a cluster or several threads, or keep a checkpoint of its fit.
 
     Results are the same bits, however they are run.
 
     Parameters
     ----------
+    client : distributed.Client, optional
+        Run on the workers of this dask cluster. Dask's processes exchange pickles: a cluster is trusted ground.
     n_jobs : int, optional
         Number of threads; -1 means one for each core. By default what is in force outside the block.
     checkpoint : path, optional
@@ -53,8 +59,13 @@ def run_on(*, n_jobs: int | None = None, checkpoint: str | os.PathLike[str] | No
     True
     """
     outer = current()
-    executor, mine = outer.executor, None
-    if n_jobs is not None:
+    executor: Executor = outer.executor
+    mine: Local | Cluster | None = None
+    if client is not None:
+        if n_jobs is not None:
+            raise ValueError("Give a client or n_jobs, not both: a cluster has its own workers.")
+        executor = mine = Cluster(client)
+    elif n_jobs is not None:
         if n_jobs == 0 or n_jobs < -1:
             raise ValueError(f"n_jobs={n_jobs}: give a number of threads, or -1 for one for each core.")
         executor = mine = Local(os.cpu_count() or 1 if n_jobs == -1 else n_jobs)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,12 +18,12 @@ from hiddenbits.data.summary import Summary, summarise
 from hiddenbits.engine.accelerate import Leap, landed, next_point
 from hiddenbits.engine.executors import Executor, one_blas_thread
 from hiddenbits.engine.keys import Key
-from hiddenbits.engine.online import Running, online_pass
+from hiddenbits.engine.online import Running, expect, online_pass
 from hiddenbits.engine.outcome import Outcome, Restart, StopReason
 from hiddenbits.engine.protocol import Model
 
-# Leaps begin after this many plain passes. From the very start they may land in the basin of another maximum: on nltcs
-# with 20 classes 4 fits of 20 then ended below plain EM's likelihood from the same start, with 10 plain passes 1 of 20.
+# Leaps begin after this many plain passes: from the very start they more often land in the basin of another maximum.
+# benchmarks/leaps.py shows what they gain and how often they end below plain EM.
 PLAIN_PASSES = 10
 ROUNDING = 1e-10  # a fall of the objective within this share of its size is rounding, not a fall
 
@@ -151,16 +152,8 @@ def _one_pass(
 ) -> tuple[Position, StopReason | None]:
     """Walk the table once and decide where to look next, or why to stop."""
     key = Key(settings.seed, now.restart, len(now.trace))
-    carry = dict(now.carry)
-    shared = model.prepare(now.params)
-
-    def expect(block: Any) -> Any:
-        stats, memory = model.expect(now.params, shared, block, carry.get(block.number), key.at(block=block.number))
-        if memory is not None:
-            carry[block.number] = memory
-        return stats
-
-    stats = executor.reduce(expect, grid)
+    carry = dict(now.carry) if model.promises.carry else None
+    stats: Any = executor.reduce(partial(expect, model, now.params, model.prepare(now.params), key, carry), grid)
     objective = model.objective(now.params, stats)
     leaped = now.leap.phase == 2
     if leaped and not objective >= now.objective:  # also where it is not a number
@@ -170,7 +163,7 @@ def _one_pass(
         return replace(now, trace=(*now.trace, now.objective)), StopReason.NOT_FINITE
     new = model.update(now.params, stats)
     gain = objective - now.objective
-    then = replace(now, params=new, safe=new, objective=objective, trace=(*now.trace, objective), carry=carry)
+    then = replace(now, params=new, safe=new, objective=objective, trace=(*now.trace, objective), carry=carry or {})
     if leaped:
         then = replace(then, leap=landed(now.leap, good=True))
         return then, _out_of_passes(then, settings)

@@ -42,8 +42,13 @@ class Running:
         return Running(average, self.steps + 1, self.weight + weight)
 
 
-def _expect(model: Model, params: Any, shared: Any, key: Key, block: Block) -> Any:
-    return model.expect(params, shared, block, None, key.at(block=block.number))[0]
+def expect(model: Model, params: Any, shared: Any, key: Key, carry: dict[int, Any] | None, block: Block) -> Any:
+    """Return the statistics of a block; its memory is taken from `carry` and put back there."""
+    before = None if carry is None else carry.get(block.number)
+    stats, after = model.expect(params, shared, block, before, key.at(block=block.number))
+    if carry is not None:
+        carry[block.number] = after
+    return stats
 
 
 def online_pass(
@@ -56,7 +61,7 @@ def online_pass(
     group_blocks = -(-GROUP_ROWS // grid.height)
     for reduce in executor.stream(grid, group_blocks):
         shared = model.prepare(params)
-        stats: Any = reduce(partial(_expect, model, params, shared, key))
+        stats: Any = reduce(partial(expect, model, params, shared, key, None))
         weight = float(stats.weight)
         if weight <= 0.0:
             continue

@@ -200,7 +200,7 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         grid = table.grid(self._height(model, table))
         with one_blas_thread():
             shared = model.prepare(self.params_)
-            results = current().executor.map_rows(lambda block: row_function(self.params_, shared, block), grid)
+            results = current().executor.map_rows(partial(row_function, self.params_, shared), grid)
             return rows_of(results, table.shape[0])
 
     @property

@@ -180,7 +180,8 @@ class Mixture:
         a, c, totals, log_pi = shared
         x, o = block.operands()
         r = x @ a
-        log_p = softmax_rows(r, product_with_totals(o, c, totals) + log_pi, weights)
+        shift = (block.n_columns + 1) * LARGEST_LOGIT > 700.0  # fewer columns cannot make a probability too small
+        log_p = softmax_rows(r, product_with_totals(o, c, totals) + log_pi, weights, shift=shift)
         return r, log_p, x, o
 
     def expect(

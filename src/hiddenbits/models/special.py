@@ -48,26 +48,29 @@ def softmax_rows(
     scores: NDArray[np.float64],
     offset: NDArray[np.float64] | None = None,
     weights: NDArray[np.float64] | None = None,
+    *,
+    shift: bool = True,
 ) -> NDArray[np.float64]:
     """Turn each row of scores into probabilities, in place; return the log of each row's sum.
 
     r_nk = w_n exp(s_nk + c_nk) / Sum_k exp(s_nk + c_nk), with weights w and an offset c that may be a single row. By
     ln Sum_k exp(s_k) = m + ln Sum_k exp(s_k - m), m the row's largest. A few rows at a time: six steps over a tall
-    array would each go through main memory.
+    array would each go through main memory. Without `shift`, m = 0: right where no score is above 0 or far below -700.
     """
     n_rows, width = scores.shape
-    ones, log_sum = np.ones(width), np.empty(n_rows)
+    ones, log_sum = np.ones(width), np.zeros(n_rows)
     step = max(1, CHUNK_NUMBERS // max(width, 1))
     for start in range(0, n_rows, step):
         rows = slice(start, start + step)
         s = scores[rows]
         if offset is not None:
             s += offset if len(offset) == 1 else offset[rows]
-        top = _row_max(s)
-        s -= top[:, None]
+        if shift:
+            log_sum[rows] = _row_max(s)
+            s -= log_sum[rows, None]
         np.exp(s, out=s)
         total = s @ ones
-        log_sum[rows] = top + np.log(total)
+        log_sum[rows] += np.log(total)
         np.divide(1.0 if weights is None else weights[rows], total, out=total)
         s *= total[:, None]
     return log_sum
