@@ -1,0 +1,63 @@
+"""A real scheduler and real workers as processes on loopback, to be killed and stopped."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+class Processes:
+    """Starts `dask scheduler` and `dask worker`; everything is killed at the end."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.file = folder / "scheduler.json"
+        self.workers: list[subprocess.Popen] = []
+        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+        until = time.monotonic() + 30
+        while not self.file.exists():
+            if time.monotonic() > until:
+                raise TimeoutError("the scheduler did not start")
+            time.sleep(0.05)
+
+    def _start(self, what: str, *options: str) -> subprocess.Popen:
+        call = [sys.executable, "-m", "dask", what, "--scheduler-file", str(self.file), *options]
+        path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+        with (self.folder / f"{what}.log").open("a") as log:
+            return subprocess.Popen(call, stdout=log, stderr=log, env={**os.environ, "PYTHONPATH": path})
+
+    def add_worker(self, *options: str, memory: str = "2GiB", nanny: bool = False) -> subprocess.Popen:
+        worker = self._start(
+            "worker",
+            "--host",
+            "127.0.0.1",
+            "--nthreads",
+            "1",
+            "--memory-limit",
+            memory,
+            "--nanny" if nanny else "--no-nanny",
+            "--no-dashboard",
+            "--local-directory",
+            str(self.folder),
+            *options,
+        )
+        self.workers.append(worker)
+        return worker
+
+    def kill_worker(self, index: int) -> None:
+        worker = self.workers.pop(index)
+        worker.send_signal(signal.SIGKILL)
+        worker.wait()
+
+    def __enter__(self) -> "Processes":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in [*self.workers, self.scheduler]:
+            process.send_signal(signal.SIGCONT)
+            process.kill()
+            process.wait()
