@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from hiddenbits.data import AllOnes, Bits, Complement, Dense, Packed, Pattern
-from hiddenbits.data.bits import pattern_of, product_with_totals
+from hiddenbits.data.bits import pattern_of
+from hiddenbits.data.operands import product_with_totals
 
 pytestmark = pytest.mark.core
 quick = settings(max_examples=40, deadline=None)

@@ -17,7 +17,6 @@ Products of `AllOnes` have a single row, which broadcasts: every row of the full
 
 from __future__ import annotations
 
-import threading
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -25,6 +24,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
+
+from hiddenbits.data.operands import ComplementOperand, OnesOperand, floats_of, run_of_ones
 
 ByteArray: TypeAlias = NDArray[np.uint8]
 FloatArray: TypeAlias = NDArray[Any]
@@ -93,7 +94,7 @@ class Dense(Bits):
 
     def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> Any:
         """Return the values as floats: products then run in BLAS."""
-        return _floats(self.values, dtype, slot)
+        return floats_of(self.values, dtype, slot)
 
     @property
     def operand_bytes(self) -> int:
@@ -144,7 +145,7 @@ class Pattern(Bits):
         local = self.indptr
         if len(self.indices) <= np.iinfo(self.indices.dtype).max:
             local = local.astype(self.indices.dtype)  # one index type, or scipy would copy the indices
-        return sparse.csr_array((_run_of_ones(len(self.indices), dtype), self.indices, local), shape=self.shape)
+        return sparse.csr_array((run_of_ones(len(self.indices), dtype), self.indices, local), shape=self.shape)
 
     @property
     def operand_bytes(self) -> int:
@@ -199,7 +200,7 @@ class Packed(Bits):
 
     def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> Any:
         """Return the unpacked values as floats: a block of them fits in the cache."""
-        return _floats(self.to_dense(), dtype, slot)
+        return floats_of(self.to_dense(), dtype, slot)
 
     @property
     def operand_bytes(self) -> int:
@@ -240,7 +241,7 @@ class AllOnes(Bits):
 
     def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> Any:
         """Return an operand whose products are column sums, as one row that broadcasts."""
-        return _OnesOperand(self.shape)
+        return OnesOperand(self.shape)
 
     @property
     def operand_bytes(self) -> int:
@@ -293,7 +294,7 @@ class Complement(Bits):
 
     def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> Any:
         """Return an operand that subtracts the products of `of` from column sums."""
-        return _ComplementOperand(self.of.operand(dtype, slot))
+        return ComplementOperand(self.of.operand(dtype, slot))
 
     @property
     def operand_bytes(self) -> int:
@@ -332,35 +333,6 @@ class Complement(Bits):
         return self.shape[1] - self.of.row_sums()
 
 
-@dataclass(frozen=True)
-class _OnesOperand:
-    shape: tuple[int, int]
-
-    @property
-    def T(self) -> _OnesOperand:  # noqa: N802  (NumPy's name for the transpose)
-        return _OnesOperand(self.shape[::-1])
-
-    def __matmul__(self, other: FloatArray) -> FloatArray:
-        return _column_sums(np.asarray(other))
-
-
-@dataclass(frozen=True)
-class _ComplementOperand:
-    of: Any
-
-    @property
-    def T(self) -> _ComplementOperand:  # noqa: N802
-        return _ComplementOperand(self.of.T)
-
-    def __matmul__(self, other: FloatArray) -> FloatArray:
-        return np.asarray(_column_sums(other) - self.of @ other)
-
-
-def _column_sums(matrix: FloatArray) -> FloatArray:
-    """Return the sum of each column, as one row; a product is faster than NumPy's sum over the first axis."""
-    return np.ones((1, len(matrix)), matrix.dtype) @ matrix
-
-
 def pattern_of(dense: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return (indptr, indices) of the non-zero cells of a dense array."""
     rows, columns = np.nonzero(dense)
@@ -368,43 +340,8 @@ def pattern_of(dense: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), columns.astype(np.int32)
 
 
-_buffers = threading.local()
-
-
-def _floats(values: ByteArray, dtype: DTypeLike, slot: str | None) -> FloatArray:
-    """Return the values as floats, in this thread's buffer for `slot` if there is one."""
-    if slot is None:
-        return values.astype(dtype)
-    name = f"{slot} {np.dtype(dtype).str}"
-    buffer: FloatArray | None = _buffers.__dict__.get(name)
-    if buffer is None or buffer.size < values.size:
-        buffer = _buffers.__dict__[name] = np.empty(values.size, dtype)
-    floats = buffer[: values.size].reshape(values.shape)
-    np.copyto(floats, values)
-    return floats
-
-
-_runs: dict[str, FloatArray] = {}
-
-
-def _run_of_ones(length: int, dtype: DTypeLike) -> FloatArray:
-    """Return `length` ones, a view of one shared run: the values of every binary CSR matrix."""
-    key = np.dtype(dtype).str
-    run = _runs.get(key)
-    if run is None or len(run) < length:
-        run = np.ones(max(length, 1 << 16), dtype)
-        run.flags.writeable = False
-        _runs[key] = run  # two threads may both make one: either serves
-    return run[:length]
-
-
-def product_with_totals(operand: Any, matrix: FloatArray, totals: FloatArray) -> FloatArray:
-    """Return ``operand @ matrix``, given the column sums of `matrix`.
-
-    The sums are worth making once a pass rather than once a block: with nothing missing they are the whole product.
-    """
-    if isinstance(operand, _OnesOperand):
-        return totals
-    if isinstance(operand, _ComplementOperand):
-        return np.asarray(totals - operand.of @ matrix)
-    return np.asarray(operand @ matrix)
+def with_blanks(x: Bits, observed: Bits) -> NDArray[np.float64]:
+    """Return the cells as floats, NaN where not observed: for people and tests, not for arithmetic."""
+    values = x.to_dense().astype(np.float64)
+    values[observed.to_dense() == 0] = np.nan
+    return values

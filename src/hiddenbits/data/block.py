@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenbits.data.bits import Bits
+from hiddenbits.data.bits import Bits, with_blanks
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +65,7 @@ class Block:
 
     def to_float(self) -> NDArray[np.float64]:
         """Return the rows as floats, NaN where not observed: for people and tests, not for arithmetic."""
-        values = self.x.to_dense().astype(np.float64)
-        values[self.observed.to_dense() == 0] = np.nan
-        return values
+        return with_blanks(self.x, self.observed)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenbits.data.bits import AllOnes, Bits, Packed, Pattern
+from hiddenbits.data.bits import AllOnes, Bits, Packed, Pattern, with_blanks
 from hiddenbits.data.block import Block, Part
 
 PART_BYTES = 64 * 2**20
@@ -195,10 +195,7 @@ class Table:
 
     def to_float(self) -> NDArray[np.float64]:
         """Return the whole table as floats, NaN where not observed. For small tables."""
-        x, observed = self.source.read(0, self.source.n_rows)
-        values = x.to_dense().astype(np.float64)
-        values[observed.to_dense() == 0] = np.nan
-        return values
+        return with_blanks(*self.source.read(0, self.source.n_rows))
 
 
 @dataclass(frozen=True, eq=False)

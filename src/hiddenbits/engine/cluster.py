@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 from hiddenbits.data import Block, Grid, Part, TableError
@@ -41,10 +42,13 @@ class Cluster:
     ----------
     client : distributed.Client
         A connected client. It is borrowed: never closed, and never kept by an estimator.
+    checkpoint : Path, optional
+        Where the fit keeps its position, for the message when the cluster is lost.
     """
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Any, checkpoint: Path | None = None) -> None:
         self._client = client
+        self._checkpoint = checkpoint
         self._parts: dict[int, tuple[Grid, list[Any]]] = {}
         client.run_on_scheduler(_forgive_deaths)
 
@@ -54,7 +58,7 @@ class Cluster:
 
     def reduce(self, function: Callable[[Block], S], grid: Grid) -> S:
         """Return the sum of function(block) over all blocks."""
-        with _plain_errors():
+        with _plain_errors(self._checkpoint):
             shipped = self._ship(function)
             answers = [self._submit(_walk, shipped, part, grid.n_blocks) for part in self._load(grid)]
             total: S = _result(self._merged(answers, grid.n_blocks))
@@ -73,7 +77,7 @@ class Cluster:
                     break
             if not under_way:
                 return
-            with _plain_errors():
+            with _plain_errors(self._checkpoint):
                 answer = under_way.popleft().result()
             yield from answer
 
@@ -88,7 +92,7 @@ class Cluster:
             def reduce(
                 function: Callable[[Block], S], start: int = start, stop: int = stop, touched: range = touched
             ) -> S:
-                with _plain_errors():
+                with _plain_errors(self._checkpoint):
                     shipped = self._ship(function)
                     answers = [self._submit(_walk, shipped, parts[i], stop - start, start, stop) for i in touched]
                     total: S = _result(self._merged(answers, stop - start))
@@ -210,12 +214,10 @@ def _result(answer: Any) -> Any:
 
 
 @contextmanager
-def _plain_errors() -> Iterator[None]:
+def _plain_errors(checkpoint: Path | None) -> Iterator[None]:
     """Say in one sentence what happened to the cluster, and where the fit can be resumed from."""
     from distributed import CancelledError, KilledWorker
     from distributed.comm.core import CommClosedError
-
-    from hiddenbits.engine.context import current
 
     try:
         yield
@@ -227,10 +229,9 @@ def _plain_errors() -> Iterator[None]:
     except (CancelledError, CommClosedError, OSError, TimeoutError) as error:
         if isinstance(error, TableError):
             raise
-        kept = current().checkpoint
         resume = (
-            f"Start a cluster and run the same fit again: it goes on from {kept}."
-            if kept
+            f"Start a cluster and run the same fit again: it goes on from {checkpoint}."
+            if checkpoint
             else "Start a cluster and fit again; with run_on(client, checkpoint=...) a fit can be resumed."
         )
         raise ClusterError(

@@ -59,17 +59,18 @@ def run_on(
     True
     """
     outer = current()
+    kept = outer.checkpoint if checkpoint is None else Path(checkpoint)
     executor: Executor = outer.executor
     mine: Local | Cluster | None = None
     if client is not None:
         if n_jobs is not None:
             raise ValueError("Give a client or n_jobs, not both: a cluster has its own workers.")
-        executor = mine = Cluster(client)
+        executor = mine = Cluster(client, kept)
     elif n_jobs is not None:
         if n_jobs == 0 or n_jobs < -1:
             raise ValueError(f"n_jobs={n_jobs}: give a number of threads, or -1 for one for each core.")
         executor = mine = Local(os.cpu_count() or 1 if n_jobs == -1 else n_jobs)
-    engine = Engine(executor, outer.checkpoint if checkpoint is None else Path(checkpoint))
+    engine = Engine(executor, kept)
     token = _engine.set(engine)
     try:
         yield engine

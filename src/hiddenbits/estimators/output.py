@@ -19,11 +19,7 @@ def like(X: Any, values: NDArray[Any]) -> Any:
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
     columns = {name: np.ascontiguousarray(values[:, j]) for j, name in enumerate(frame.columns)}
-    made = nw.from_dict(columns, backend=frame.implementation)
-    return (
-        nw.maybe_set_index(
-            made, index=[nw.from_native(frame.to_native().index.to_series(), series_only=True)]
-        ).to_native()
-        if (frame.implementation.is_pandas())
-        else made.to_native()
-    )
+    made = nw.from_dict(columns, backend=frame.implementation).to_native()
+    if frame.implementation.is_pandas():
+        made.index = frame.to_native().index
+    return made

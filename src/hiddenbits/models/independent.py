@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits.data import Arrays, Block
-from hiddenbits.data.bits import product_with_totals
+from hiddenbits.data.operands import product_with_totals
 from hiddenbits.data.summary import Summary
 from hiddenbits.models.base import Footprint, Promises
 from hiddenbits.models.special import clip_probability, share_or

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from hiddenbits.data import Arrays, Block
-from hiddenbits.data.bits import product_with_totals
+from hiddenbits.data.operands import product_with_totals
 from hiddenbits.data.summary import Summary
 from hiddenbits.models.base import Footprint, Promises
 from hiddenbits.models.special import (

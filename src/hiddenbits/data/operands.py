@@ -1,0 +1,89 @@
+"""What `Bits` turn into for arithmetic: floats for BLAS, a CSR view, or column sums."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+FloatArray = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class OnesOperand:
+    """The operand of a matrix of ones: a product is one row of column sums, which broadcasts."""
+
+    shape: tuple[int, int]
+
+    @property
+    def T(self) -> OnesOperand:  # noqa: N802  (NumPy's name for the transpose)
+        """The transpose."""
+        return OnesOperand(self.shape[::-1])
+
+    def __matmul__(self, other: FloatArray) -> FloatArray:
+        return _column_sums(np.asarray(other))
+
+
+@dataclass(frozen=True)
+class ComplementOperand:
+    """The operand of a complement: column sums less the product of what it is the complement of."""
+
+    of: Any
+
+    @property
+    def T(self) -> ComplementOperand:  # noqa: N802
+        """The transpose."""
+        return ComplementOperand(self.of.T)
+
+    def __matmul__(self, other: FloatArray) -> FloatArray:
+        return np.asarray(_column_sums(other) - self.of @ other)
+
+
+def _column_sums(matrix: FloatArray) -> FloatArray:
+    """Return the sum of each column, as one row; a product is faster than NumPy's sum over the first axis."""
+    return np.ones((1, len(matrix)), matrix.dtype) @ matrix
+
+
+_buffers = threading.local()
+
+
+def floats_of(values: NDArray[np.uint8], dtype: DTypeLike, slot: str | None) -> FloatArray:
+    """Return the values as floats, in this thread's buffer for `slot` if there is one."""
+    if slot is None:
+        return values.astype(dtype)
+    name = f"{slot} {np.dtype(dtype).str}"
+    buffer: FloatArray | None = _buffers.__dict__.get(name)
+    if buffer is None or buffer.size < values.size:
+        buffer = _buffers.__dict__[name] = np.empty(values.size, dtype)
+    floats = buffer[: values.size].reshape(values.shape)
+    np.copyto(floats, values)
+    return floats
+
+
+_runs: dict[str, FloatArray] = {}
+
+
+def run_of_ones(length: int, dtype: DTypeLike) -> FloatArray:
+    """Return `length` ones, a view of one shared run: the values of every binary CSR matrix."""
+    key = np.dtype(dtype).str
+    run = _runs.get(key)
+    if run is None or len(run) < length:
+        run = np.ones(max(length, 1 << 16), dtype)
+        run.flags.writeable = False
+        _runs[key] = run  # two threads may both make one: either serves
+    return run[:length]
+
+
+def product_with_totals(operand: Any, matrix: FloatArray, totals: FloatArray) -> FloatArray:
+    """Return ``operand @ matrix``, given the column sums of `matrix`.
+
+    The sums are worth making once a pass rather than once a block: with nothing missing they are the whole product.
+    """
+    if isinstance(operand, OnesOperand):
+        return totals
+    if isinstance(operand, ComplementOperand):
+        return np.asarray(totals - operand.of @ matrix)
+    return np.asarray(operand @ matrix)
