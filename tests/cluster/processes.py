@@ -13,8 +13,9 @@ ROOT = Path(__file__).parents[2]
 class Processes:
     """Starts `dask scheduler` and `dask worker`; everything is killed at the end."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **environment: str) -> None:
         self.folder = folder
+        self.environment = environment
         self.file = folder / "scheduler.json"
         self.workers: list[subprocess.Popen] = []
         self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
@@ -28,7 +29,9 @@ class Processes:
         call = [sys.executable, "-m", "dask", what, "--scheduler-file", str(self.file), *options]
         path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
         with (self.folder / f"{what}.log").open("a") as log:
-            return subprocess.Popen(call, stdout=log, stderr=log, env={**os.environ, "PYTHONPATH": path})
+            return subprocess.Popen(
+                call, stdout=log, stderr=log, env={**os.environ, **self.environment, "PYTHONPATH": path}
+            )
 
     def add_worker(self, *options: str, memory: str = "2GiB", nanny: bool = False) -> subprocess.Popen:
         worker = self._start(

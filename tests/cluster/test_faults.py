@@ -10,7 +10,9 @@ import pytest
 import hiddenbits
 from hiddenbits import BernoulliMixture
 from hiddenbits.data import Table
-from hiddenbits.datasets import simulate_mixture
+from hiddenbits.data.summary import summarise
+from hiddenbits.datasets import simulate_mixture, write_mixture
+from hiddenbits.engine import Cluster
 from tests.cluster.processes import Processes
 from tests.contracts.conftest import NotResident
 from tests.contracts.test_same_bits import same
@@ -122,3 +124,70 @@ def test_scheduler_killed_and_resumed_on_another_cluster(table, alone, tmp_path)
                 model = mixture().fit(table)
     assert same(alone.params_, model.params_)
     assert np.array_equal(alone.trace_, model.trace_)
+
+
+def test_a_file_that_was_cut_short(client, tmp_path):
+    pytest.importorskip("pyarrow")
+    write_mixture(tmp_path, 300_000, 6, 2, seed=0, rows_per_file=1 << 17)
+    whole = hiddenbits.open_table(f"{tmp_path}/*.parquet", part_bytes=6 * 100_000)
+    file = tmp_path / "part2.parquet"
+    file.write_bytes(file.read_bytes()[:-1000])
+    with hiddenbits.run_on(client), pytest.raises(hiddenbits.TableError, match=r"part2\.parquet"):
+        mixture().fit(whole)
+
+
+def test_a_worker_without_enough_memory(tmp_path):
+    """A part that hardly fits, if at all: the fit ends or says what to do, and does not hang."""
+    rows = np.zeros((1_500_000, 64), np.uint8)
+    rows[::3] = 1
+    for name in ("rows0.npy", "rows1.npy"):  # two files are a source that workers read themselves
+        np.save(tmp_path / name, rows)
+    table = hiddenbits.open_table(f"{tmp_path}/*.npy", part_bytes=10**9)
+    with Processes(tmp_path) as cluster:
+        cluster.add_worker(memory="300MiB", nanny=True)
+        with distributed.Client(scheduler_file=str(cluster.file)) as client:
+            client.wait_for_workers(1, timeout=60)
+            with hiddenbits.run_on(client):
+                client.run_on_scheduler(_suspect_soon)
+                error = None
+                try:
+                    mixture(passes=3).fit(table)
+                except hiddenbits.ClusterError as caught:
+                    error = caught
+    assert error is None or "smaller part_bytes" in str(error)
+
+
+def _suspect_soon(dask_scheduler):
+    dask_scheduler.allowed_failures = 1
+
+
+def test_tls(table, alone, tmp_path):
+    pytest.importorskip("cryptography")
+    security = distributed.Security.temporary()
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, security=security, dashboard_address=":0", local_directory=tmp_path
+        ) as cluster,
+        distributed.Client(cluster, security=security) as client,
+    ):
+        assert client.scheduler.address.startswith("tls://127.0.0.1")
+        with hiddenbits.run_on(client):
+            model = mixture().fit(table)
+    assert same(alone.params_, model.params_)
+
+
+def test_passes_leave_nothing_behind(client):
+    grid = hiddenbits.open_table(simulate_mixture(2000, 12, 2, seed=0).X, part_bytes=12 * 600).grid(256)
+    executor = Cluster(client)
+    for _ in range(50):
+        executor.reduce(summarise, grid)
+    time.sleep(1.0)  # releases take a moment
+    assert len(client.futures) == grid.n_parts  # the parts stay, and nothing else
+    executor.close()
+    time.sleep(1.0)
+    assert client.futures == {}
+    assert client.run_on_scheduler(_tasks) == 0
+
+
+def _tasks(dask_scheduler):
+    return len(dask_scheduler.tasks)

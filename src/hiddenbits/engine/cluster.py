@@ -16,8 +16,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
+from uuid import uuid4
 
 from hiddenbits.data import Block, Grid, Part, TableError
 from hiddenbits.engine.executors import one_blas_thread
@@ -50,6 +52,8 @@ class Cluster:
         self._client = client
         self._checkpoint = checkpoint
         self._parts: dict[int, tuple[Grid, list[Any]]] = {}
+        self._name, self._count = uuid4().hex, count()
+        self._annotations = _one_span()
         client.run_on_scheduler(_forgive_deaths)
 
     def close(self) -> None:
@@ -101,7 +105,12 @@ class Cluster:
             yield reduce
 
     def _submit(self, function: Callable[..., Any], *args: Any) -> Any:
-        return self._client.submit(function, *args, pure=False)
+        """Submit a task. Its group and its span are the same in every pass: the scheduler keeps a record of each."""
+        import dask
+
+        with dask.annotate(**self._annotations):  # type: ignore[attr-defined]
+            key = f"hiddenbits{function.__name__}-{self._name}", next(self._count)
+            return self._client.submit(function, *args, key=key)
 
     def _ship(self, function: Any) -> Any:
         """Return a future of the function itself: computed, not scattered, so that it can be made again."""
@@ -158,6 +167,15 @@ class _Loader:
             rows = f"rows {self.i * self.grid.part_rows} and after"
             raise TableError(f"Part {self.i} ({rows}) cannot be read: {type(error).__name__}: {error}") from error
         return replace(part, weights=self.weights)
+
+
+def _one_span() -> dict[str, Any]:
+    """Return the annotations of a new span; without them dask would open and keep one every few passes."""
+    import dask
+    from distributed import span
+
+    with span("hiddenbits"):
+        return dict(dask.get_annotations())  # type: ignore[attr-defined]
 
 
 def _forgive_deaths(dask_scheduler: Any) -> None:
