@@ -54,11 +54,13 @@ class Cluster:
         self._parts: dict[int, tuple[Grid, list[Any]]] = {}
         self._name, self._count = uuid4().hex, count()
         self._annotations = _one_span()
+        self._anchors: dict[str, Any] = {}
         client.run_on_scheduler(_forgive_deaths)
 
     def close(self) -> None:
-        """Let go of the parts on the workers."""
+        """Let go of what is on the workers."""
         self._parts.clear()
+        self._anchors.clear()
 
     def reduce(self, function: Callable[[Block], S], grid: Grid) -> S:
         """Return the sum of function(block) over all blocks."""
@@ -109,8 +111,10 @@ class Cluster:
         import dask
 
         with dask.annotate(**self._annotations):  # type: ignore[attr-defined]
-            key = f"hiddenbits{function.__name__}-{self._name}", next(self._count)
-            return self._client.submit(function, *args, key=key)
+            group = f"hiddenbits{function.__name__}-{self._name}"
+            if group not in self._anchors:  # a group that is empty between passes would be made, and kept, anew
+                self._anchors[group] = self._client.submit(_nothing, key=(group, -1))
+            return self._client.submit(function, *args, key=(group, next(self._count)))
 
     def _ship(self, function: Any) -> Any:
         """Return a future of the function itself: computed, not scattered, so that it can be made again."""
@@ -186,6 +190,10 @@ def _forgive_deaths(dask_scheduler: Any) -> None:
 def _weights(grid: Grid, i: int) -> Any:
     weights = grid.table.weights
     return None if weights is None else weights[i * grid.part_rows : (i + 1) * grid.part_rows]
+
+
+def _nothing() -> None:
+    return None
 
 
 def _itself(wrapped: _Wrapped) -> Any:
