@@ -65,10 +65,7 @@ class Cluster:
     def reduce(self, function: Callable[[Block], S], grid: Grid) -> S:
         """Return the sum of function(block) over all blocks."""
         with _plain_errors(self._checkpoint):
-            shipped = self._ship(function)
-            answers = [self._submit(_walk, shipped, part, grid.n_blocks) for part in self._load(grid)]
-            total: S = _result(self._merged(answers, grid.n_blocks))
-            return total
+            return self._sum(function, self._load(grid), 0, grid.n_blocks)
 
     def map_rows(self, function: Callable[[Block], T], grid: Grid) -> Iterator[T]:
         """Yield function(block) for all blocks, in order, with few answers under way."""
@@ -99,10 +96,7 @@ class Cluster:
                 function: Callable[[Block], S], start: int = start, stop: int = stop, touched: range = touched
             ) -> S:
                 with _plain_errors(self._checkpoint):
-                    shipped = self._ship(function)
-                    answers = [self._submit(_walk, shipped, parts[i], stop - start, start, stop) for i in touched]
-                    total: S = _result(self._merged(answers, stop - start))
-                    return total
+                    return self._sum(function, [parts[i] for i in touched], start, stop)
 
             yield reduce
 
@@ -120,11 +114,16 @@ class Cluster:
         """Return a future of the function itself: computed, not scattered, so that it can be made again."""
         return self._submit(_itself, _Wrapped(function))
 
-    def _merged(self, answers: list[Any], n_blocks: int) -> Any:
-        """Merge answers on the workers until one is left."""
+    def _sum(self, function: Callable[[Block], S], parts: list[Any], start: int, stop: int) -> S:
+        """Return the sum over blocks `start` to `stop` of the parts; answers are merged on the workers to one."""
+        shipped = self._ship(function)
+        answers = [self._submit(_walk, shipped, part, start, stop) for part in parts]
         while len(answers) > 1:
-            answers = [self._submit(_merge, answers[at : at + MERGE], n_blocks) for at in range(0, len(answers), MERGE)]
-        return answers[0]
+            batches = [answers[at : at + MERGE] for at in range(0, len(answers), MERGE)]
+            answers = [self._submit(_merge, batch, stop - start) for batch in batches]
+        total: S
+        ((_, total),) = answers[0].result()
+        return total
 
     def _load(self, grid: Grid) -> list[Any]:
         """Return a future of each part if the parts may stay on the workers, else what loads it."""
@@ -208,14 +207,12 @@ def _blocks(part: Part | _Loader) -> Iterator[Block]:
     return (part() if isinstance(part, _Loader) else part).blocks()
 
 
-def _walk(
-    function: Callable[[Block], S], part: Part | _Loader, n_blocks: int, start: int = 0, stop: int | None = None
-) -> list[tuple[Node, S]]:
-    """Add up the blocks of a part (from `start` to `stop`, counted from there)."""
-    total: TreeSum[S] = TreeSum(n_blocks)
+def _walk(function: Callable[[Block], S], part: Part | _Loader, start: int, stop: int) -> list[tuple[Node, S]]:
+    """Add up the blocks of a part that lie between `start` and `stop`, counted from `start`."""
+    total: TreeSum[S] = TreeSum(stop - start)
     with one_blas_thread():
         for block in _blocks(part):
-            if start <= block.number and (stop is None or block.number < stop):
+            if start <= block.number < stop:
                 total.add((0, block.number - start), function(block))
     return total.nodes()
 
@@ -234,11 +231,6 @@ def _map(function: Callable[[Block], T], part: Part | _Loader) -> list[T]:
         return [function(block) for block in _blocks(part)]
 
 
-def _result(answer: Any) -> Any:
-    ((_, value),) = answer.result()
-    return value
-
-
 @contextmanager
 def _plain_errors(checkpoint: Path | None) -> Iterator[None]:
     """Say in one sentence what happened to the cluster, and where the fit can be resumed from."""
@@ -253,8 +245,6 @@ def _plain_errors(checkpoint: Path | None) -> Iterator[None]:
             "small for its parts: give workers more memory, or open the table with a smaller part_bytes=."
         ) from error
     except (CancelledError, CommClosedError, OSError, TimeoutError) as error:
-        if isinstance(error, TableError):
-            raise
         resume = (
             f"Start a cluster and run the same fit again: it goes on from {checkpoint}."
             if checkpoint

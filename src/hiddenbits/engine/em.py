@@ -114,7 +114,6 @@ def fit_em(
         position.best_stages,
         position.best,
         position.finished,
-        float(summary.weight),
     )
 
 

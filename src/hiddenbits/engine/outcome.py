@@ -55,8 +55,6 @@ class Outcome:
         Which restart was the best.
     restarts : tuple of Restart
         All restarts.
-    weight : float
-        Weight of the rows.
     """
 
     params: Any
@@ -64,4 +62,3 @@ class Outcome:
     stages: tuple[int, ...]
     best: int
     restarts: tuple[Restart, ...]
-    weight: float

@@ -120,7 +120,7 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         self.stop_reason_ = str(best.reason)
         self.converged_ = best.reason is StopReason.CONVERGED
         self.restarts_ = outcome.restarts
-        self.weight_seen_ = outcome.weight
+        self.weight_seen_ = weight
         self.running_ = None
         if not self.converged_:
             warnings.warn(
