@@ -24,3 +24,18 @@ def cluster():
 def client(cluster):
     with distributed.Client(cluster) as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def lone_worker():
+    """One worker process with one thread: a task that waits for another task, and keeps the thread, waits for ever."""
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit="2GiB"
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def lone_client(lone_worker):
+    with distributed.Client(lone_worker) as client:
+        yield client

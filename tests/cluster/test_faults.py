@@ -10,9 +10,7 @@ import pytest
 import hiddenbits
 from hiddenbits import BernoulliMixture
 from hiddenbits.data import Table
-from hiddenbits.data.summary import summarise
 from hiddenbits.datasets import simulate_mixture, write_mixture
-from hiddenbits.engine import Cluster
 from tests.cluster.processes import Processes
 from tests.contracts.conftest import NotResident
 from tests.contracts.test_same_bits import same
@@ -42,21 +40,22 @@ def alone(table):
     return mixture().fit(table)
 
 
-def fit_while(client, table, disturb, **run):
+def fit_while(client, table, disturb, passes=24, **run):
     """Fit on the cluster while `disturb` runs in a thread; return the model."""
     stop = threading.Event()
     thread = threading.Thread(target=disturb, args=(stop,))
     thread.start()
     try:
         with hiddenbits.run_on(client, **run):
-            return mixture().fit(table)
+            return mixture(passes).fit(table)
     finally:
         stop.set()
         thread.join()
 
 
-def test_ten_workers_killed_during_one_fit(table, alone, tmp_path):
-    rng = np.random.default_rng(0)
+def test_ten_workers_killed_during_one_fit(table, tmp_path):
+    rng, passes = np.random.default_rng(0), 150
+    alone = mixture(passes).fit(table)
     with Processes(tmp_path) as cluster:
         for _ in range(2):
             cluster.add_worker()
@@ -67,14 +66,13 @@ def test_ten_workers_killed_during_one_fit(table, alone, tmp_path):
             def disturb(stop):
                 while len(kills) < 10 and not stop.is_set():
                     cluster.add_worker()
-                    time.sleep(rng.uniform(0.8, 1.6))  # the new one joins while the old one works
+                    client.wait_for_workers(3, timeout=60)  # the new one joins while the old ones work
+                    time.sleep(rng.uniform(0.0, 0.5))
                     cluster.kill_worker(int(rng.integers(len(cluster.workers) - 1)))
                     kills.append(time.monotonic())
 
-            model = fit_while(client, table, disturb)
-            while len(kills) < 10:  # a fast machine ends early: fit again until ten workers have died
-                assert same(alone.params_, model.params_)
-                model = fit_while(client, table, disturb)
+            model = fit_while(client, table, disturb, passes)
+    assert len(kills) == 10
     assert same(alone.params_, model.params_)
     assert np.array_equal(alone.trace_, model.trace_)
 
@@ -145,17 +143,12 @@ def test_a_worker_without_enough_memory(tmp_path):
         with distributed.Client(scheduler_file=str(cluster.file)) as client:
             client.wait_for_workers(1, timeout=60)
             with hiddenbits.run_on(client):
-                client.run_on_scheduler(_suspect_soon)
                 error = None
                 try:
                     mixture(passes=3).fit(table)
                 except hiddenbits.ClusterError as caught:
                     error = caught
     assert error is None or "smaller part_bytes" in str(error)
-
-
-def _suspect_soon(dask_scheduler):
-    dask_scheduler.allowed_failures = 1
 
 
 def test_tls(table, alone, tmp_path):
@@ -171,22 +164,3 @@ def test_tls(table, alone, tmp_path):
         with hiddenbits.run_on(client):
             model = mixture().fit(table)
     assert same(alone.params_, model.params_)
-
-
-def test_passes_leave_nothing_behind(client):
-    grid = hiddenbits.open_table(simulate_mixture(2000, 12, 2, seed=0).X, part_bytes=12 * 600).grid(256)
-    executor = Cluster(client)
-    for _ in range(50):
-        executor.reduce(summarise, grid)
-    time.sleep(1.0)  # releases take a moment
-    groups = {key[0] for key in client.futures}
-    assert len(groups) == 3  # tasks that ship, walk and merge: no new group in any pass
-    assert len(client.futures) == grid.n_parts + len(groups)  # the parts stay, and one anchor for each group
-    executor.close()
-    time.sleep(1.0)
-    assert client.futures == {}
-    assert client.run_on_scheduler(_tasks) == 0
-
-
-def _tasks(dask_scheduler):
-    return len(dask_scheduler.tasks)

@@ -47,7 +47,7 @@ class Toy:
     def footprint(self, n_columns, row_cells):
         return Footprint(1, 1, 1)
 
-    def start(self, summary, key):
+    def start(self, summary, key, passes):
         return Mean(key.rng().random(1))
 
     def prepare(self, params):

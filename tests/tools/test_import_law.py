@@ -86,7 +86,7 @@ UNLAWFUL = [
     ("cli.py", "from hiddenbits.estimators.registry import ESTIMATORS"),
     ("__main__.py", "from hiddenbits.plots import draw"),
     ("experiments/paper/run.py", "from hiddenbits.models import Mixture"),
-    ("benchmarks/peers.py", "import hiddenbits\nhiddenbits.data.Table"),
+    ("examples/peers.py", "import hiddenbits\nhiddenbits.data.Table"),
     ("examples/first.py", "from hiddenbits.evaluate.inside import compare"),
     # the law covers every file
     ("helpers/a.py", "import os"),
@@ -136,7 +136,7 @@ def test_breach_names_its_line_and_remedy(tree):
         ("cli/a.py", "from hiddenbits.evaluate import compare\nimport hiddenbits.evaluate"),
         ("__main__.py", "from hiddenbits.cli import main"),
         ("experiments/paper/run.py", "import hiddenbits\nfrom hiddenbits import Mixture, __version__"),
-        ("benchmarks/envs/lib/site-packages/peer.py", "from hiddenbits.data import Table"),
+        ("experiments/envs/lib/site-packages/peer.py", "from hiddenbits.data import Table"),
         ("examples/a.py", "import hiddenbits_of_others.data\nother.hiddenbits.data"),
     ],
 )

@@ -50,15 +50,31 @@ def _column_sums(matrix: FloatArray) -> FloatArray:
 _buffers = threading.local()
 
 
+def scratch(slot: str, shape: tuple[int, int], dtype: DTypeLike = np.float64) -> FloatArray:
+    """Return this thread's buffer of that name; the next call with the same name hands out the same memory.
+
+    Fresh memory for every block can cost as much as the arithmetic: on dask's workers, whose allocator is told to give
+    all memory back at once, each new array is paid for page by page.
+    """
+    name, size = f"{slot} {np.dtype(dtype).str}", shape[0] * shape[1]
+    buffer: FloatArray | None = _buffers.__dict__.get(name)
+    if buffer is None or buffer.size < size:
+        buffer = _buffers.__dict__[name] = np.empty(size, dtype)
+    return buffer[:size].reshape(shape)
+
+
+def product(operand: Any, matrix: FloatArray, slot: str | None) -> FloatArray:
+    """Return ``operand @ matrix``, in this thread's buffer for `slot` where there is one and the product is BLAS's."""
+    if slot is None or not isinstance(operand, np.ndarray):
+        return np.asarray(operand @ matrix)
+    return np.matmul(operand, matrix, out=scratch(slot, (len(operand), matrix.shape[1]), matrix.dtype))
+
+
 def floats_of(values: NDArray[np.uint8], dtype: DTypeLike, slot: str | None) -> FloatArray:
     """Return the values as floats, in this thread's buffer for `slot` if there is one."""
     if slot is None:
         return values.astype(dtype)
-    name = f"{slot} {np.dtype(dtype).str}"
-    buffer: FloatArray | None = _buffers.__dict__.get(name)
-    if buffer is None or buffer.size < values.size:
-        buffer = _buffers.__dict__[name] = np.empty(values.size, dtype)
-    floats = buffer[: values.size].reshape(values.shape)
+    floats = scratch(slot, (values.shape[0], values.shape[1]), dtype)
     np.copyto(floats, values)
     return floats
 

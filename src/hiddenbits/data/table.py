@@ -8,7 +8,7 @@ the edges of files or on who loads what.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -179,19 +179,6 @@ class Table:
     def grid(self, height: int) -> Grid:
         """Return the table cut into blocks of `height` rows."""
         return Grid(self, height, self.part_rows(height))
-
-    def pieces(self, max_rows: int) -> Iterator[tuple[Table, NDArray[np.float64]]]:
-        """Yield small tables of consecutive rows in memory with their weights, for work from top to bottom."""
-        grid = self.grid(1)
-        for part in (grid.load(i) for i in range(grid.n_parts)):  # parts are loaded once, then cut
-            n_rows = part.x.shape[0]
-            for start in range(0, n_rows, max_rows):
-                stop = min(start + max_rows, n_rows)
-                rows = MemorySource(part.x.rows(start, stop), part.observed.rows(start, stop))
-                yield (
-                    Table(rows, self.names),
-                    np.ones(stop - start) if part.weights is None else part.weights[start:stop],
-                )
 
     def to_float(self) -> NDArray[np.float64]:
         """Return the whole table as floats, NaN where not observed. For small tables."""

@@ -9,6 +9,7 @@ from hiddenbits.engine.height import block_height
 from hiddenbits.engine.keys import Key
 from hiddenbits.engine.online import Running, online_pass
 from hiddenbits.engine.outcome import Outcome, Restart, StopReason
+from hiddenbits.engine.pieces import Piece, map_pieces
 from hiddenbits.engine.protocol import Model, plain, prefixed, unprefixed
 from hiddenbits.engine.tree import TreeSum
 
@@ -24,6 +25,7 @@ __all__ = [
     "Local",
     "Model",
     "Outcome",
+    "Piece",
     "Position",
     "Restart",
     "Running",
@@ -35,6 +37,7 @@ __all__ = [
     "current",
     "fit_em",
     "full_start",
+    "map_pieces",
     "one_blas_thread",
     "online_pass",
     "plain",

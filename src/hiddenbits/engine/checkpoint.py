@@ -23,6 +23,7 @@ from threadpoolctl import threadpool_info
 
 from hiddenbits.data.summary import Summary
 from hiddenbits.engine.accelerate import Leap
+from hiddenbits.engine.carry import LocalShelf, Shelf
 from hiddenbits.engine.em import Position, Settings
 from hiddenbits.engine.online import Running
 from hiddenbits.engine.outcome import Restart, StopReason
@@ -52,6 +53,11 @@ def environment() -> dict[str, str]:
         "blas": ",".join(kernels),
         "machine": platform.machine(),
     }
+
+
+def _carry_arrays(carry: Shelf | None) -> dict[str, NDArray[Any]]:
+    held = {} if carry is None else carry.here()
+    return {f"carry.{number}.{name}": array for number, one in held.items() for name, array in one.to_arrays().items()}
 
 
 def _close(a: NDArray[Any], b: NDArray[Any]) -> bool:
@@ -150,7 +156,7 @@ class Checkpoint:
             **prefixed("params", position.params),
             **prefixed("safe", position.safe),
             **prefixed("best_params", position.best_params),
-            **{f"carry.{number}.{k}": v for number, one in position.carry.items() for k, v in one.to_arrays().items()},
+            **_carry_arrays(position.carry),
         }
         if leap.theta0 is not None:
             arrays["theta0"] = leap.theta0
@@ -192,7 +198,7 @@ class Checkpoint:
                 float(meta["leap"]["longest"]),
                 bool(meta["leap"]["at_limit"]),
             ),
-            carry={number: model.carry_type.from_arrays(fields) for number, fields in carry.items()},
+            carry=LocalShelf(None, {number: model.carry_type.from_arrays(fields) for number, fields in carry.items()}),
             finished=tuple(
                 Restart(float(objective), int(n_iter), StopReason(reason))
                 for objective, (n_iter, reason) in zip(arrays["finished"].tolist(), meta["finished"], strict=True)

@@ -1,36 +1,43 @@
 """The executor on dask.distributed: the same verbs, the same bits, through the death of workers.
 
 Parts are loaded by tasks, so that a part that is lost with its worker is loaded again; a scattered part would be lost
-for good. While the cluster's memory allows, loaded parts stay on the workers between passes. What a pass needs (the
-function with the parameters in it) travels once to each worker that wants it, as the result of a task. Each part
+for good. While the cluster's memory allows, loaded parts stay on the workers between passes. A pass is one graph: the
+function with the parameters in it travels once to each worker that wants it, as the result of a task; each part
 answers with the sums of its largest whole subtrees; these are merged on the workers, a few at a time, by the fixed
 tree, so that neither the number of workers nor the order of arrival can change a bit. No future outlives its pass but
-those of parts. The functions at the end run on workers.
+those of parts.
+
+Dask remembers something about every key, every group of tasks, every span and every submission. So keys come back
+after some passes, there is one span, the groups are fixed, and the record of submissions is cut now and then: a
+thousand passes leave the scheduler as they found it.
 """
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from copy import deepcopy
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 from uuid import uuid4
 
-from hiddenbits.data import Block, Grid, Part, TableError
-from hiddenbits.engine.executors import one_blas_thread
-from hiddenbits.engine.tree import Additive, Node, TreeSum
+from hiddenbits.data import Block, Grid
+from hiddenbits.engine.carry import Shelf, WorkerShelf, forget
+from hiddenbits.engine.on_workers import Loader, Numbered, Wrapped, each_block, itself, load_part, merge, nothing, walk
+from hiddenbits.engine.tree import Additive
 
 S = TypeVar("S", bound=Additive)
 T = TypeVar("T")
 
 MERGE = 8  # answers that one task on a worker merges
 MEMORY_SHARE = 0.4  # parts stay on the workers while they take at most this share of the cluster's memory
-DEATHS = 1000  # worker deaths that a task may be near before the scheduler suspects it of causing them
+DEATHS = 30  # worker deaths that a task may be near before the scheduler suspects it of causing them
+GENERATIONS = 64  # passes after which the keys of tasks come back
+SPAN = "hiddenbits"
 
 
 class ClusterError(RuntimeError):
@@ -52,138 +59,194 @@ class Cluster:
         self._client = client
         self._checkpoint = checkpoint
         self._parts: dict[int, tuple[Grid, list[Any]]] = {}
-        self._name, self._count = uuid4().hex, count()
+        self._name, self._numbers, self._tables, self._shelves = uuid4().hex, count(), count(), count()
         self._annotations = _one_span()
         self._anchors: dict[str, Any] = {}
-        client.run_on_scheduler(_forgive_deaths)
+        with _plain_errors(checkpoint):
+            self._deaths: int = client.run_on_scheduler(_forgive_deaths, deaths=DEATHS)
 
     def close(self) -> None:
         """Let go of what is on the workers."""
         self._parts.clear()
         self._anchors.clear()
+        with suppress(Exception):  # a cluster that is gone keeps nothing
+            self._client.run_on_scheduler(_forgive_deaths, deaths=self._deaths)
+            self._client.run_on_scheduler(_cut_records)
+            if next(self._shelves):
+                self._clear_shelves()
 
     def reduce(self, function: Callable[[Block], S], grid: Grid) -> S:
         """Return the sum of function(block) over all blocks."""
-        with _plain_errors(self._checkpoint):
-            return self._sum(function, self._load(grid), 0, grid.n_blocks)
+        return self._sum(function, self._load(grid), 0, grid.n_blocks)
 
     def map_rows(self, function: Callable[[Block], T], grid: Grid) -> Iterator[T]:
         """Yield function(block) for all blocks, in order, with few answers under way."""
-        shipped = self._ship(function)
+        parts = enumerate(self._load(grid))
+        number = self._next_number()
+        with _plain_errors(self._checkpoint):
+            ship = self._key(itself, number, 0)
+            shipped = self._send({ship: (itself, Wrapped(Numbered(number, function)))}, ship)
+            ahead = 2 * max(1, len(self._client.scheduler_info()["workers"]))
         under_way: deque[Any] = deque()
-        parts = iter(self._load(grid))
-        ahead = 2 * max(1, len(self._client.scheduler_info()["workers"]))
         while True:
-            for part in parts:
-                under_way.append(self._submit(_map, shipped, part))
-                if len(under_way) >= ahead:
-                    break
-            if not under_way:
-                return
             with _plain_errors(self._checkpoint):
-                answer = under_way.popleft().result()
-            yield from answer
+                while len(under_way) < ahead and (found := next(parts, None)):
+                    key = self._key(each_block, number, found[0])
+                    under_way.append(self._send({key: (each_block, number, shipped, found[1])}, key))
+                if not under_way:
+                    return
+            yield from self._answer(under_way.popleft(), number)
 
     def stream(self, grid: Grid, group_blocks: int) -> Iterator[Callable[[Callable[[Block], S]], S]]:
         """Yield, for each group of consecutive blocks, a `reduce` over that group."""
-        parts = self._load(grid)
+        loaders = self._load(grid)
+        parts, first, table = list(loaders), 0, next(self._tables)
         part_blocks = grid.part_rows // grid.height
         for start in range(0, grid.n_blocks, group_blocks):
             stop = min(start + group_blocks, grid.n_blocks)
             touched = range(start // part_blocks, -(-stop // part_blocks))
+            for i in touched:  # parts that may not stay for ever stay while their groups are walked
+                if isinstance(parts[i], Wrapped):
+                    parts[i] = self._hold(load_part, parts[i].value, table, i, [])
+            for i in range(first, touched.start):
+                parts[i] = loaders[i]
+            first = touched.start
 
             def reduce(
                 function: Callable[[Block], S], start: int = start, stop: int = stop, touched: range = touched
             ) -> S:
-                with _plain_errors(self._checkpoint):
-                    return self._sum(function, [parts[i] for i in touched], start, stop)
+                return self._sum(function, [parts[i] for i in touched], start, stop)
 
             yield reduce
 
-    def _submit(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Submit a task. Its group and its span are the same in every pass: the scheduler keeps a record of each."""
-        import dask
+    def shelf(self, last: Shelf | None) -> Shelf:
+        """Return the memory for one more pass, kept by each worker for the blocks that it walks."""
+        before = last.after if isinstance(last, WorkerShelf) else -1
+        return WorkerShelf(self._name, before, next(self._shelves))
 
-        with dask.annotate(**self._annotations):  # type: ignore[attr-defined]
-            group = f"hiddenbits{function.__name__}-{self._name}"
-            if group not in self._anchors:  # a group that is empty between passes would be made, and kept, anew
-                self._anchors[group] = self._client.submit(_nothing, key=(group, -1))
-            return self._client.submit(function, *args, key=(group, next(self._count)))
+    # ------------------------------------------------------------------------------------------------ tasks
 
-    def _ship(self, function: Any) -> Any:
-        """Return a future of the function itself: computed, not scattered, so that it can be made again."""
-        return self._submit(_itself, _Wrapped(function))
+    def _next_number(self) -> int:
+        """Return the number of a new pass."""
+        number = next(self._numbers)
+        if number % GENERATIONS == GENERATIONS - 1:
+            with _plain_errors(self._checkpoint):
+                self._client.run_on_scheduler(_cut_records)
+        return number
+
+    def _key(self, function: Callable[..., Any], number: int, i: int) -> tuple[str, int, int]:
+        """Return the key of a task of a pass: one that was used some passes ago, or a new one should that still live.
+
+        The first part is the task's group. An anchor keeps a group alive: an empty one would be made, and kept, anew.
+        """
+        group = f"hiddenbits-{function.__name__}-{self._name}"
+        if group not in self._anchors:
+            with self._annotated():
+                self._anchors[group] = self._client.submit(nothing, key=(group, -1, -1))
+        key = (group, number % GENERATIONS, i)
+        return key if key not in self._client.futures else (group, GENERATIONS + number, i)
+
+    def _send(self, graph: dict[Any, Any], key: Any) -> Any:
+        """Send a graph to the scheduler and return the future of one of its keys."""
+        with self._annotated():
+            return self._client.get(graph, key, sync=False)
 
     def _sum(self, function: Callable[[Block], S], parts: list[Any], start: int, stop: int) -> S:
         """Return the sum over blocks `start` to `stop` of the parts; answers are merged on the workers to one."""
-        shipped = self._ship(function)
-        answers = [self._submit(_walk, shipped, part, start, stop) for part in parts]
-        while len(answers) > 1:
-            batches = [answers[at : at + MERGE] for at in range(0, len(answers), MERGE)]
-            answers = [self._submit(_merge, batch, stop - start) for batch in batches]
+        number = self._next_number()
+        ship = self._key(itself, number, 0)
+        graph: dict[Any, Any] = {ship: (itself, Wrapped(Numbered(number, function)))}
+        level = [self._key(walk, number, i) for i in range(len(parts))]
+        graph |= {key: (walk, number, ship, part, start, stop) for key, part in zip(level, parts, strict=True)}
+        merges = count()
+        while len(level) > 1:
+            batches = [level[at : at + MERGE] for at in range(0, len(level), MERGE)]
+            level = [self._key(merge, number, next(merges)) for _ in batches]
+            graph |= {key: (merge, number, batch, stop - start) for key, batch in zip(level, batches, strict=True)}
+        with _plain_errors(self._checkpoint):
+            future = self._send(graph, level[0])
         total: S
-        ((_, total),) = answers[0].result()
+        ((_, total),) = self._answer(future, number)
         return total
+
+    def _answer(self, future: Any, number: int) -> Any:
+        """Return the answer of a task; an error inside it is raised as it is, a lost cluster is explained."""
+        with _plain_errors(self._checkpoint):
+            error = future.exception()
+            if error is None:
+                return future.result().of(number)
+        from distributed import KilledWorker
+
+        if isinstance(error, KilledWorker):
+            raise ClusterError(
+                f"Workers died again and again while they walked the table ({error}). Most often a worker's memory is "
+                "too small for its parts: give workers more memory, or open the table with a smaller part_bytes=."
+            ) from error
+        raise error
 
     def _load(self, grid: Grid) -> list[Any]:
         """Return a future of each part if the parts may stay on the workers, else what loads it."""
         known = self._parts.get(id(grid))
         if known is not None:
             return known[1]
-        source = grid.table.source
+        self._parts.clear()  # one table at a time
+        source, table = grid.table.source, next(self._tables)
         if source.resident:
             # Rows in the driver's memory: each part's rows travel inside the task that holds them.
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "Sending large graph")  # there is no other way for these rows
-                held = [self._submit(_itself, _Wrapped(grid.load(i))) for i in range(grid.n_parts)]
+                homes = self._homes(grid.n_parts)
+                held = [self._hold(itself, grid.load(i), table, i, homes[i]) for i in range(grid.n_parts)]
         else:
-            light = replace(grid, table=replace(grid.table, weights=None))
-            loaders = [_Loader(light, i, _weights(grid, i)) for i in range(grid.n_parts)]
-            fits = source.row_bytes * source.n_rows <= MEMORY_SHARE * self._memory()
-            held = [self._submit(_load_part, loader) for loader in loaders] if fits else loaders
-        self._parts = {id(grid): (grid, held)}  # one table at a time
+            loaders = [Loader(_light(grid, i), i, _weights(grid, i)) for i in range(grid.n_parts)]
+            if source.row_bytes * source.n_rows <= MEMORY_SHARE * self._memory():
+                homes = self._homes(grid.n_parts)
+                held = [self._hold(load_part, loader, table, i, homes[i]) for i, loader in enumerate(loaders)]
+            else:
+                held = [Wrapped(loader) for loader in loaders]
+        self._parts[id(grid)] = (grid, held)
         return held
 
+    def _homes(self, n_parts: int) -> list[list[str]]:
+        """Return a worker for each part: as many for each thread, neighbours together, so that merges stay at home."""
+        workers = sorted(self._client.scheduler_info()["workers"].items())
+        threads = [address for address, worker in workers for _ in range(worker["nthreads"])]
+        if not threads:  # an adaptive cluster may begin with none
+            return [[]] * n_parts
+        return [[threads[i * len(threads) // n_parts]] for i in range(n_parts)]
+
+    def _hold(self, function: Callable[[Wrapped[Any]], Any], value: Any, table: int, i: int, home: list[str]) -> Any:
+        """Return the future of a part that stays on a worker: at home, or elsewhere if that worker is gone."""
+        key = (f"hiddenbits-part-{self._name}", table, i)
+        with self._annotated(), _plain_errors(self._checkpoint):
+            return self._client.submit(
+                function, Wrapped(value), key=key, workers=home or None, allow_other_workers=bool(home)
+            )
+
+    def _annotated(self) -> Any:
+        import dask
+
+        return dask.annotate(**self._annotations)  # type: ignore[attr-defined]
+
+    def _clear_shelves(self) -> None:
+        """Ask every worker to forget this executor's memory, without waiting for one that does not answer."""
+        from distributed import fire_and_forget
+
+        for address in self._client.scheduler_info()["workers"]:
+            asked = self._client.submit(forget, self._name, workers=[address], pure=False)
+            fire_and_forget(asked)  # type: ignore[no-untyped-call]
+
     def _memory(self) -> float:
-        return float(sum(worker["memory_limit"] for worker in self._client.scheduler_info()["workers"].values()))
+        limits = [worker["memory_limit"] for worker in self._client.scheduler_info()["workers"].values()]
+        return float(sum(limit or math.inf for limit in limits))  # a worker without a limit takes what it is given
 
 
-class _Wrapped:
-    """Holds a value in a task's arguments without dask looking inside."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-
-class _Loader:
-    """Loads one part, on whichever worker is asked to."""
-
-    def __init__(self, grid: Grid, i: int, weights: Any) -> None:
-        self.grid, self.i, self.weights = grid, i, weights
-
-    def __call__(self) -> Part:
-        try:
-            part = self.grid.load(self.i)
-        except TableError:
-            raise
-        except Exception as error:
-            rows = f"rows {self.i * self.grid.part_rows} and after"
-            raise TableError(f"Part {self.i} ({rows}) cannot be read: {type(error).__name__}: {error}") from error
-        return replace(part, weights=self.weights)
-
-
-def _one_span() -> dict[str, Any]:
-    """Return the annotations of a new span; without them dask would open and keep one every few passes."""
-    import dask
-    from distributed import span
-
-    with span("hiddenbits"):
-        return dict(dask.get_annotations())  # type: ignore[attr-defined]
-
-
-def _forgive_deaths(dask_scheduler: Any) -> None:
-    """Tell the scheduler that a task that was near several deaths need not have caused them."""
-    dask_scheduler.allowed_failures = max(int(dask_scheduler.allowed_failures), DEATHS)
+def _light(grid: Grid, i: int) -> Grid:
+    """Return the grid with what part `i` needs and no more: that is what travels."""
+    source: Any = grid.table.source
+    start, stop = i * grid.part_rows, min((i + 1) * grid.part_rows, source.n_rows)
+    needed = source.only(start, stop) if hasattr(source, "only") else source  # a dask graph can be large
+    return replace(grid, table=replace(grid.table, weights=None, source=needed))
 
 
 def _weights(grid: Grid, i: int) -> Any:
@@ -191,59 +254,38 @@ def _weights(grid: Grid, i: int) -> Any:
     return None if weights is None else weights[i * grid.part_rows : (i + 1) * grid.part_rows]
 
 
-def _nothing() -> None:
-    return None
+def _one_span() -> dict[str, Any]:
+    """Return the annotations of a new span; without them dask would open and keep one every few passes."""
+    import dask
+    from distributed import span
+
+    with span(SPAN):
+        return dict(dask.get_annotations())  # type: ignore[attr-defined]
 
 
-def _itself(wrapped: _Wrapped) -> Any:
-    return wrapped.value
+def _forgive_deaths(dask_scheduler: Any, deaths: int) -> int:
+    """Tell the scheduler how many deaths a task may be near without having caused them; return what it was told."""
+    before = int(dask_scheduler.allowed_failures)
+    dask_scheduler.allowed_failures = deaths
+    return before
 
 
-def _load_part(loader: _Loader) -> Part:
-    return loader()
-
-
-def _blocks(part: Part | _Loader) -> Iterator[Block]:
-    return (part() if isinstance(part, _Loader) else part).blocks()
-
-
-def _walk(function: Callable[[Block], S], part: Part | _Loader, start: int, stop: int) -> list[tuple[Node, S]]:
-    """Add up the blocks of a part that lie between `start` and `stop`, counted from `start`."""
-    total: TreeSum[S] = TreeSum(stop - start)
-    with one_blas_thread():
-        for block in _blocks(part):
-            if start <= block.number < stop:
-                total.add((0, block.number - start), function(block))
-    return total.nodes()
-
-
-def _merge(answers: list[list[tuple[Node, S]]], n_blocks: int) -> list[tuple[Node, S]]:
-    """Merge answers by the fixed tree. The answers stay as they are: they may be asked for again."""
-    total: TreeSum[S] = TreeSum(n_blocks)
-    for answer in answers:
-        total.add_all(deepcopy(answer))
-    return total.nodes()
-
-
-def _map(function: Callable[[Block], T], part: Part | _Loader) -> list[T]:
-    """Return what the function makes of each block."""
-    with one_blas_thread():
-        return [function(block) for block in _blocks(part)]
+def _cut_records(dask_scheduler: Any) -> None:
+    """Drop the record of each graph that was sent: the scheduler never does (distributed 2026.8)."""
+    spans = dask_scheduler.extensions.get("spans")
+    for found in spans.spans.values() if spans else ():
+        if found.name[:1] == (SPAN,):
+            found._metadata = None
 
 
 @contextmanager
 def _plain_errors(checkpoint: Path | None) -> Iterator[None]:
     """Say in one sentence what happened to the cluster, and where the fit can be resumed from."""
-    from distributed import CancelledError, KilledWorker
+    from distributed import CancelledError
     from distributed.comm.core import CommClosedError
 
     try:
         yield
-    except KilledWorker as error:
-        raise ClusterError(
-            f"Workers died again and again while they walked the table ({error}). Most often a worker's memory is too "
-            "small for its parts: give workers more memory, or open the table with a smaller part_bytes=."
-        ) from error
     except (CancelledError, CommClosedError, OSError, TimeoutError) as error:
         resume = (
             f"Start a cluster and run the same fit again: it goes on from {checkpoint}."

@@ -16,11 +16,12 @@ import numpy as np
 from hiddenbits.data import Grid
 from hiddenbits.data.summary import Summary, summarise
 from hiddenbits.engine.accelerate import Leap, landed, next_point
+from hiddenbits.engine.carry import Shelf
 from hiddenbits.engine.executors import Executor, one_blas_thread
 from hiddenbits.engine.keys import Key
 from hiddenbits.engine.online import Running, expect, online_pass
 from hiddenbits.engine.outcome import Outcome, Restart, StopReason
-from hiddenbits.engine.protocol import Model
+from hiddenbits.engine.protocol import Model, Passes
 
 # Leaps begin after this many plain passes: from the very start they more often land in the basin of another maximum.
 # benchmarks/leaps.py shows what they gain and how often they end below plain EM.
@@ -57,7 +58,7 @@ class Position:
     trace: tuple[float, ...] = ()
     stages: tuple[int, ...] = ()
     leap: Leap = field(default_factory=Leap)
-    carry: dict[int, Any] = field(default_factory=dict)
+    carry: Shelf | None = None
     finished: tuple[Restart, ...] = ()
     best: int = -1
     best_params: Any = None
@@ -92,11 +93,12 @@ def fit_em(
         return position
 
     with one_blas_thread():
-        summary: Summary = executor.reduce(summarise, grid)
+        passes: Passes = partial(executor.reduce, grid=grid)
+        summary: Summary = passes(summarise)
         position = (keeper.load(summary) if keeper else None) or Position()
         while position.restart < settings.n_init:
             if position.params is None:
-                position = keep(_begin(model, settings, summary, position))
+                position = keep(_begin(model, settings, summary, passes, position))
             while position.online_passes < settings.online_passes:
                 position = keep(_one_online_pass(model, grid, executor, settings, summary, position))
             reason = None
@@ -117,9 +119,9 @@ def fit_em(
     )
 
 
-def full_start(model: Model, summary: Summary, key: Key) -> Any:
+def full_start(model: Model, summary: Summary, key: Key, passes: Passes) -> Any:
     """Return a start with all stages of a staged one taken at once: online EM has no stages."""
-    return _fully_grown(model, model.start(summary, key), key)
+    return _fully_grown(model, model.start(summary, key, passes), key)
 
 
 def _fully_grown(model: Model, params: Any, key: Key) -> Any:
@@ -129,11 +131,11 @@ def _fully_grown(model: Model, params: Any, key: Key) -> Any:
     return params
 
 
-def _begin(model: Model, settings: Settings, summary: Summary, position: Position) -> Position:
+def _begin(model: Model, settings: Settings, summary: Summary, passes: Passes, position: Position) -> Position:
     """Make the start of a restart."""
     key = Key(settings.seed, position.restart)
-    params = full_start(model, summary, key) if settings.online_passes else model.start(summary, key)
-    return replace(position, params=params, safe=params)
+    start = full_start(model, summary, key, passes) if settings.online_passes else model.start(summary, key, passes)
+    return replace(position, params=start, safe=start)
 
 
 def _one_online_pass(
@@ -151,8 +153,8 @@ def _one_pass(
 ) -> tuple[Position, StopReason | None]:
     """Walk the table once and decide where to look next, or why to stop."""
     key = Key(settings.seed, now.restart, len(now.trace))
-    carry = dict(now.carry) if model.promises.carry else None
-    stats: Any = executor.reduce(partial(expect, model, now.params, model.prepare(now.params), key, carry), grid)
+    shelf = executor.shelf(now.carry) if model.promises.carry else None
+    stats: Any = executor.reduce(partial(expect, model, now.params, model.prepare(now.params), key, shelf), grid)
     objective = model.objective(now.params, stats)
     leaped = now.leap.phase == 2
     if leaped and not objective >= now.objective:  # also where it is not a number
@@ -162,17 +164,24 @@ def _one_pass(
         return replace(now, trace=(*now.trace, now.objective)), StopReason.NOT_FINITE
     new = model.update(now.params, stats)
     gain = objective - now.objective
-    then = replace(now, params=new, safe=new, objective=objective, trace=(*now.trace, objective), carry=carry or {})
+    kept = shelf and shelf.settled()
+    then = replace(now, params=new, safe=new, objective=objective, trace=(*now.trace, objective), carry=kept)
     if leaped:
         then = replace(then, leap=landed(now.leap, good=True))
         return then, _out_of_passes(then, settings)
     if model.promises.monotone and gain < -ROUNDING * abs(objective):
-        return then, StopReason.FELL
-    if gain <= settings.tol * weight:
+        # Memory that was lost with a worker may cost a little of the objective; it comes back.
+        return then, _out_of_passes(then, settings) if shelf and shelf.may_lose else StopReason.FELL
+    if gain <= settings.tol * weight and not (shelf and shelf.may_lose and _was_quick(now, settings.tol * weight)):
         return then, StopReason.CONVERGED
     if settings.accelerate and model.promises.accelerates and _passes_in_stage(then) >= PLAIN_PASSES:
         then = _look_ahead(model, now, then)
     return then, _out_of_passes(then, settings)
+
+
+def _was_quick(now: Position, limit: float) -> bool:
+    """Whether the pass before gained more than that: then one small gain may be a large one less a loss of memory."""
+    return _passes_in_stage(now) >= 2 and now.trace[-1] - now.trace[-2] > limit
 
 
 def _look_ahead(model: Any, now: Position, then: Position) -> Position:
@@ -194,7 +203,7 @@ def _next_stage(
     if grown is None:
         return position, reason
     stages = (*position.stages, len(position.trace))
-    return replace(position, params=grown, safe=grown, objective=-np.inf, stages=stages, leap=Leap(), carry={}), None
+    return replace(position, params=grown, safe=grown, objective=-np.inf, stages=stages, leap=Leap(), carry=None), None
 
 
 def _passes_in_stage(position: Position) -> int:

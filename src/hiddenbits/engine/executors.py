@@ -17,6 +17,7 @@ from typing import Any, Protocol, TypeVar
 from threadpoolctl import ThreadpoolController
 
 from hiddenbits.data import Block, Grid
+from hiddenbits.engine.carry import LocalShelf, Shelf
 from hiddenbits.engine.tree import Additive, TreeSum
 
 S = TypeVar("S", bound=Additive)
@@ -72,6 +73,10 @@ class Executor(Protocol):
 
     def stream(self, grid: Grid, group_blocks: int) -> Iterator[Callable[[Callable[[Block], S]], S]]:
         """Yield, for each group of consecutive blocks, a `reduce` over that group."""
+        ...
+
+    def shelf(self, last: Shelf | None) -> Shelf:
+        """Return the memory for one more pass; `last` is that of the last accepted one."""
         ...
 
 
@@ -146,6 +151,10 @@ class Local:
                 waiting = waiting[group_blocks:]
         if waiting:
             yield self._group_reduce(waiting)
+
+    def shelf(self, last: Shelf | None) -> Shelf:
+        """Return the memory for one more pass."""
+        return LocalShelf(None if last is None else last.here())
 
     def _group_reduce(self, blocks: list[Block]) -> Callable[[Callable[[Block], S]], S]:
         def reduce(function: Callable[[Block], S]) -> S:

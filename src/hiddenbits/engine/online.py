@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from hiddenbits.data import Arrays, Block, Grid
+from hiddenbits.engine.carry import Shelf
 from hiddenbits.engine.executors import Executor
 from hiddenbits.engine.keys import Key
 from hiddenbits.engine.protocol import Model
@@ -42,12 +43,12 @@ class Running:
         return Running(average, self.steps + 1, self.weight + weight)
 
 
-def expect(model: Model, params: Any, shared: Any, key: Key, carry: dict[int, Any] | None, block: Block) -> Any:
-    """Return the statistics of a block; its memory is taken from `carry` and put back there."""
-    before = None if carry is None else carry.get(block.number)
+def expect(model: Model, params: Any, shared: Any, key: Key, shelf: Shelf | None, block: Block) -> Any:
+    """Return the statistics of a block; its memory is taken from the shelf and put back there."""
+    before = None if shelf is None else shelf.get(block.number)
     stats, after = model.expect(params, shared, block, before, key.at(block=block.number))
-    if carry is not None:
-        carry[block.number] = after
+    if shelf is not None:
+        shelf.put(block.number, after)
     return stats
 
 

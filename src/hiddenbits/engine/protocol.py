@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -37,6 +37,10 @@ class Footprint(Protocol):
     def flops(self) -> float: ...
 
 
+Passes = Callable[[Callable[[Block], Any]], Any]
+"""Adds what a function makes of each block of the table: a pass that a start may ask for."""
+
+
 class Model(Protocol):
     """A model that EM can fit."""
 
@@ -49,7 +53,7 @@ class Model(Protocol):
     @property
     def carry_type(self) -> Any: ...
     def footprint(self, n_columns: int, row_cells: float) -> Footprint: ...
-    def start(self, summary: Summary, key: Key) -> Any: ...
+    def start(self, summary: Summary, key: Key, passes: Passes) -> Any: ...
     def prepare(self, params: Any) -> Any: ...
     def expect(self, params: Any, shared: Any, block: Block, carry: Any, key: Key) -> tuple[Any, Any]: ...
     def objective(self, params: Any, stats: Any) -> float: ...

@@ -7,19 +7,22 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from hiddenbits.data import Block, Table, collapse
+from hiddenbits.data import Block, Table, TableError, collapse
+from hiddenbits.data.mixed import MixedTable
 from hiddenbits.data.summary import summarise
 from hiddenbits.engine import (
     Checkpoint,
     Key,
+    Outcome,
     Position,
     Running,
     Settings,
@@ -32,6 +35,8 @@ from hiddenbits.engine import (
     online_pass,
 )
 from hiddenbits.estimators.callbacks import CallbackSupportMixin, watching, with_callbacks
+from hiddenbits.estimators.federated import FederatedVerbs
+from hiddenbits.estimators.lawful import require
 from hiddenbits.estimators.output import like
 from hiddenbits.estimators.tables import as_table, rows_of, seed_of, with_sample_weight
 
@@ -46,8 +51,8 @@ _EXPLANATIONS = {
 }
 
 
-class BitsEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of all estimators: fit, score, sample, complete, save.
+class BitsEstimator(FederatedVerbs, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of all estimators: fit, score, sample, complete, save; the verbs of federated fits are in their own file.
 
     Subclasses give the model with `_model` and list their hyperparameters in `__init__`.
     """
@@ -72,6 +77,28 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     def _model(self) -> Any:
         """Return the model with these hyperparameters."""
 
+    def _finished(self, params: Any) -> Any:
+        """Return parameters as a fit hands them over; a model with many equal forms chooses one here."""
+        return params
+
+    def _mixed_table(self, X: Any, *, reset: bool) -> Table | None:
+        """Return X as a table with columns of several kinds; None where it is a table of bits."""
+        if isinstance(X, MixedTable):
+            raise TableError(f"{type(self).__name__} is for bits, and this table has other columns. Use LogisticPCA.")
+        return None
+
+    def _more_meta(self) -> dict[str, Any]:
+        """Return what a model file says beyond what all of them say."""
+        return {}
+
+    def _take_meta(self, more: dict[str, Any], n_columns: Any, names: Any) -> None:
+        """Take what `_more_meta` returned from a file; refuse what it could not have returned."""
+        require(not more, "its description is not complete")
+
+    def _n_columns_of(self, params: Any) -> int:
+        """Return the number of columns of the table that parameters belong to."""
+        return int(params.n_columns)
+
     # ------------------------------------------------------------------------------------------------ fitting
 
     @with_callbacks  # type: ignore[untyped-decorator]
@@ -92,18 +119,11 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         self
         """
         self._validate_params()
-        model, engine = self._model(), current()
+        engine = current()
         if engine.checkpoint is not None and not isinstance(self.random_state, (int, np.integer)):
             raise ValueError("A fit with a checkpoint needs random_state= an integer, or it could not be repeated.")
         table = with_sample_weight(as_table(self, X, reset=True), sample_weight)
-        settings = Settings(
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            online_passes=self.online_passes,
-            accelerate=self.accelerate,
-            seed=seed_of(self.random_state),
-        )
+        model, settings = self._model(), self._settings()
         if model.promises.deterministic and not model.promises.carry and not settings.online_passes:
             table, _ = collapse(table)
         grid = table.grid(self._height(model, table))
@@ -113,9 +133,24 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         weight = float(table.shape[0] if table.weights is None else table.weights.sum())
         with watching(self, settings, partial(self._attributes_at, weight)) as watch:
             outcome = fit_em(model, grid, engine.executor, settings, keeper, watch)
+        self._federation = self._handed_out = None
+        self._keep(outcome, weight)
+        return self
+
+    def _settings(self) -> Settings:
+        return Settings(
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            online_passes=self.online_passes,
+            accelerate=self.accelerate,
+            seed=seed_of(self.random_state),
+        )
+
+    def _keep(self, outcome: Outcome, weight: float) -> None:
+        """Set the fitted attributes; warn where the fit did not converge."""
         best = outcome.restarts[outcome.best]
-        self.params_ = outcome.params
-        self.trace_ = outcome.trace
+        self.params_, self.trace_ = self._finished(outcome.params), outcome.trace
         self.n_iter_ = best.n_iter
         self.stop_reason_ = str(best.reason)
         self.converged_ = best.reason is StopReason.CONVERGED
@@ -126,9 +161,8 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
             warnings.warn(
                 f"{type(self).__name__} did not converge; the fit stopped because {_EXPLANATIONS[best.reason]}.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
-        return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from some rows by online EM; can be called again and again with further rows.
@@ -150,11 +184,12 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         self
         """
         self._validate_params()
-        model, executor = self._model(), current().executor
         begun = hasattr(self, "params_")
         table = with_sample_weight(as_table(self, X, reset=not begun), sample_weight)
+        model, executor = self._model(), current().executor
         grid = table.grid(self._height(model, table))
         with one_blas_thread():
+            passes = partial(executor.reduce, grid=grid)
             running = self.running_ if begun else Running()
             if running is None or not begun:
                 self._online_seed = seed_of(self.random_state)
@@ -162,9 +197,10 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
                 stats = model.pseudo_statistics(self.params_, self.weight_seen_).scaled(1.0 / self.weight_seen_)
                 running = Running(stats, self.n_iter_, self.weight_seen_)
             elif not begun:
-                self.params_ = full_start(model, executor.reduce(summarise, grid), Key(self._online_seed))
+                self.params_ = full_start(model, passes(summarise), Key(self._online_seed), passes)
             key = Key(self._online_seed, 0, running.steps)
             self.params_, running = online_pass(model, self.params_, running, executor, grid, key, None)
+        self._federation = self._handed_out = None
         self.running_ = running
         self.weight_seen_ = running.weight
         self.n_iter_ = running.steps
@@ -180,7 +216,7 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     def _attributes_at(self, weight: float, position: Position) -> dict[str, Any]:
         """Return the fitted attributes as they would be if the fit stopped here."""
         return {
-            "params_": position.safe,
+            "params_": self._finished(position.safe),
             "n_features_in_": self.n_features_in_,
             "trace_": np.array(position.trace),
             "n_iter_": len(position.trace),
@@ -299,6 +335,30 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
 
     # ------------------------------------------------------------------------------------------------ files
 
+    def write(self, verb: str, X: Any, path: str | os.PathLike[str]) -> Path:
+        """Write what a verb returns for every row into a folder of Parquet files, each written where it is computed.
+
+        For results larger than memory: on a cluster the workers write, and nothing passes through this process. The
+        folder must be one that every worker can write to; it appears when it is complete. The files' natural order is
+        that of the rows.
+
+        Parameters
+        ----------
+        verb : {"transform", "posterior", "code", "score_samples", "complete", "bit_probabilities"}
+            What to compute.
+        X : table of shape (rows, columns)
+            As for `fit`.
+        path : path
+            The folder, such as "codes.parquet". It must not exist yet.
+
+        Returns
+        -------
+        folder : Path
+        """
+        from hiddenbits.estimators.written import write
+
+        return write(self, verb, X, path)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file that holds no code; see `hiddenbits.load`.
 
@@ -329,61 +389,3 @@ class BitsEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
-
-
-class CodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BitsEstimator):  # type: ignore[misc]
-    """Base of the estimators whose rows have a hidden code."""
-
-    def transform(self, X: Any) -> Floats:
-        """Return the posterior mean of each row's hidden code.
-
-        Parameters
-        ----------
-        X : table of shape (rows, columns)
-            As for `fit`.
-
-        Returns
-        -------
-        codes : ndarray of shape (rows, n_components), or what `set_output` asks for
-        """
-        return self.posterior(X)
-
-    def posterior(self, X: Any) -> Floats:
-        """Return the posterior of each row's hidden code given its observed bits.
-
-        Parameters
-        ----------
-        X : table of shape (rows, columns)
-            As for `fit`.
-        """
-        return self._map(X, self._model().posterior)
-
-    def code(self, X: Any) -> Floats:
-        """Return the most probable code of each row.
-
-        Parameters
-        ----------
-        X : table of shape (rows, columns)
-            As for `fit`.
-        """
-        return self._map(X, self._model().code)
-
-    def inverse_transform(self, X: Any) -> Floats:
-        """Return P(bit = 1) given codes.
-
-        Parameters
-        ----------
-        X : array of shape (rows, n_components)
-            Codes, as from `transform` or `code`.
-        """
-        check_is_fitted(self, "params_")
-        codes = check_array(X, dtype=np.float64)
-        if codes.shape[1] != self._n_features_out:
-            raise ValueError(f"A code has {self._n_features_out} columns, got {codes.shape[1]}.")
-        with one_blas_thread():
-            return np.asarray(self._model().reconstruct(self.params_, codes))
-
-    @property
-    @abstractmethod
-    def _n_features_out(self) -> int:
-        """Width of a code."""

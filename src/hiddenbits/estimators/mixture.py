@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from hiddenbits.estimators.base import CodingEstimator
+from hiddenbits.estimators.coding import CodingEstimator
 from hiddenbits.estimators.constraints import COMMON
 from hiddenbits.estimators.tables import as_table
 from hiddenbits.models import Mixture

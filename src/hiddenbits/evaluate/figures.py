@@ -57,6 +57,11 @@ class Ratio:
         self._sums += [wa.sum(), wb.sum(), wa @ wa, wa @ wb, wb @ wb]
         self._n += len(a)
 
+    def __iadd__(self, other: Ratio) -> Ratio:
+        self._sums += other._sums
+        self._n += other._n
+        return self
+
     def figure(self, kind: str = "exact") -> Figure:
         """Return the ratio as a Figure."""
         a, b, aa, ab, bb = self._sums

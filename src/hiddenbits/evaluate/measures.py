@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenbits import Table, open_table
+from hiddenbits import Piece, Table, map_pieces, open_table
 from hiddenbits.evaluate.figures import Figure, Ratio
 
 Floats = NDArray[np.float64]
@@ -30,10 +30,16 @@ def _average(estimator: Any, X: Any, sample_weight: Any, rows: Rows) -> Ratio:
         given = np.asarray(sample_weight, np.float64)
         table = table.with_weights(given)  # checked as they are, and once more when they multiply the table's own
         table = table if not isinstance(X, Table) or X.weights is None else table.with_weights(given * X.weights)
-    ratio = Ratio()
-    for piece, weights in table.pieces(max(1, PIECE_CELLS // table.shape[1])):
-        ratio.add(*rows(piece), weights)
-    return ratio
+
+    def gather(piece: Piece) -> Ratio:
+        part = Ratio()
+        part.add(*rows(piece.table), piece.weights)
+        return part
+
+    total = Ratio()
+    for part in map_pieces(gather, table, max(1, PIECE_CELLS // table.shape[1])):
+        total += part
+    return total
 
 
 def _bits(piece: Table) -> tuple[Floats, Floats]:

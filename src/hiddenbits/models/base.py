@@ -2,7 +2,7 @@
 
 A model is a frozen dataclass of hyperparameters with pure functions of arrays. The engine calls
 
-    start(summary, key)              -> params            from column means and keyed noise
+    start(summary, key, passes)      -> params            from column means and keyed noise; `passes` adds over blocks
     prepare(params)                  -> shared            once a pass
     expect(params, shared, block, carry, key) -> stats, carry     statistics add up; the bound is one of them
     objective(params, stats)         -> float             what must not fall: the bound and the log prior

@@ -90,7 +90,7 @@ class Independent:
         """Return what a block costs."""
         return Footprint(working=row_cells, statistics=2 * n_columns, flops=4 * row_cells)
 
-    def start(self, summary: Summary, key: Any) -> IndependentParams:
+    def start(self, summary: Summary, key: Any, passes: Any) -> IndependentParams:
         """Return the column means."""
         means = summary.means
         centre = means.copy() if self.prior_mean is None else np.full_like(means, self.prior_mean)
@@ -179,7 +179,9 @@ class Independent:
             return "the statistics have no weight"
         counts = [stats.ones, stats.observed - stats.ones, stats.weight - stats.observed]
         slack = 1e-6 * float(stats.weight)
-        return "the statistics are not counts" if any((count < -slack).any() for count in counts) else None
+        if any((count < -slack).any() for count in counts):
+            return "the statistics are not counts"
+        return "the log-likelihood of bits is above 0" if stats.bound > slack else None
 
     def pseudo_statistics(self, params: IndependentParams, weight: float) -> IndependentStats:
         """Return the statistics of rows that are just as the model expects, for online EM to go on from a fit."""

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from hiddenbits.data import Arrays, Block
-from hiddenbits.data.operands import product_with_totals
+from hiddenbits.data.operands import product, product_with_totals
 from hiddenbits.data.summary import Summary
 from hiddenbits.models.base import Footprint, Promises
 from hiddenbits.models.special import (
@@ -141,7 +141,7 @@ class Mixture:
         dense = n_columns if row_cells >= n_columns else 0
         return Footprint(working=dense + 2 * K, statistics=n_columns * K, flops=4 * row_cells * K)
 
-    def start(self, summary: Summary, key: Any) -> MixtureParams:
+    def start(self, summary: Summary, key: Any, passes: Any) -> MixtureParams:
         """Return classes scattered around the column means, or a single one to split."""
         means = clip_probability(summary.means)
         centre = means.copy() if self.prior_mean is None else np.full_like(means, self.prior_mean)
@@ -172,14 +172,16 @@ class Mixture:
         """Return a, c, the column sums of c, and ln pi."""
         return params.logits, params.log_off, params.off_totals[None, :], np.log(params.weights)[None, :]
 
-    def _posterior(self, shared: Any, block: Block, weights: Floats | None) -> tuple[Floats, Floats, Any, Any]:
+    def _posterior(
+        self, shared: Any, block: Block, weights: Floats | None, slot: str | None = None
+    ) -> tuple[Floats, Floats, Any, Any]:
         """Return r (times the row's weight), ln P(x) and the operands of the block.
 
         ln P(x, k) = x.a_k + o.c_k + ln pi_k: the cost follows the ones, since zeros are in the sums of c.
         """
         a, c, totals, log_pi = shared
         x, o = block.operands()
-        r = x @ a
+        r = product(x, a, slot)
         shift = (block.n_columns + 1) * LARGEST_LOGIT > 700.0  # fewer columns cannot make a probability too small
         log_p = softmax_rows(r, product_with_totals(o, c, totals) + log_pi, weights, shift=shift)
         return r, log_p, x, o
@@ -193,7 +195,7 @@ class Mixture:
         key: Any,
     ) -> tuple[MixtureStats, None]:
         """E-step: r, and with it the expected ones and observed cells of each class."""
-        r, log_p, x, o = self._posterior(shared, block, block.weights)
+        r, log_p, x, o = self._posterior(shared, block, block.weights, "posterior")
         stats = MixtureStats(
             bound=np.asarray(block.weights @ log_p),
             weight=np.asarray(block.weights.sum()),
@@ -231,7 +233,7 @@ class Mixture:
 
     def log_likelihood(self, params: MixtureParams, shared: Any, block: Block) -> Floats:
         """Return ln P(observed bits) of each row."""
-        return self._posterior(shared, block, None)[1]
+        return self._posterior(shared, block, None, "posterior")[1]
 
     def posterior(self, params: MixtureParams, shared: Any, block: Block) -> Floats:
         """Return r, the probability of each class given the row's observed bits."""
@@ -293,8 +295,10 @@ class Mixture:
         if stats.bound.shape != () or stats.weight.shape != () or stats.weight <= 0:
             return "the statistics have no weight"
         slack = 1e-6 * float(stats.weight)
-        counts = [stats.classes, stats.observed, stats.ones, stats.observed - stats.ones, stats.weight - stats.classes]
-        return "the statistics are not counts" if any((count < -slack).any() for count in counts) else None
+        counts = [stats.ones, stats.observed - stats.ones, stats.classes - stats.observed]
+        if any((count < -slack).any() for count in counts) or abs(stats.classes.sum() - stats.weight) > slack:
+            return "the statistics are not counts"
+        return "the log-likelihood of bits is above 0" if stats.bound > slack else None
 
     def pseudo_statistics(self, params: MixtureParams, weight: float) -> MixtureStats:
         """Return the statistics of rows that are just as the model expects, for online EM to go on from a fit."""

@@ -1,0 +1,159 @@
+"""Cells hidden at random, to see how well a model guesses them.
+
+Which cells are hidden depends on the seed and on the row's number in the whole table: not on parts, workers or storage.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from hiddenbits.data.bits import AllOnes, Bits, Complement, Dense, Packed, Pattern
+from hiddenbits.data.mixed import MixedTable
+from hiddenbits.data.table import MemorySource, Source, Table, TableError
+
+RUN_CELLS = 1 << 20  # cells that are drawn with one random stream
+LEVELS = 65536  # a cell is hidden when a 16-bit random number is below the share
+
+
+@dataclass(frozen=True)
+class Hiding:
+    """Which cells are hidden.
+
+    Attributes
+    ----------
+    share : float
+        Share of the cells.
+    seed : int
+        Seed of the draw.
+    n_columns : int
+        Number of columns.
+    """
+
+    share: float
+    seed: int
+    n_columns: int
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.share < 1.0:
+            raise ValueError(f"share={self.share}: the share of cells to hide lies between 0 and 1.")
+
+    def cells(self, start: int, stop: int) -> Pattern:
+        """Return the hidden cells of rows start to stop."""
+        height, limit = max(1, RUN_CELLS // self.n_columns), round(self.share * LEVELS)
+        counts, columns = [np.zeros(1, np.int64)], []
+        for run in range(start // height, -(-stop // height)):
+            rng = np.random.Generator(np.random.Philox(np.random.SeedSequence([self.seed, 2**32, run])))
+            draw = rng.integers(0, LEVELS, (height, self.n_columns), dtype=np.uint16)
+            low, high = max(start - run * height, 0), min(stop - run * height, height)
+            rows, found = np.nonzero(draw[low:high] < limit)
+            counts.append(np.bincount(rows, minlength=high - low))
+            columns.append(found.astype(np.int32))
+        return Pattern(np.cumsum(np.concatenate(counts)), np.concatenate(columns), self.n_columns)
+
+    def applied(self, x: Bits, observed: Bits, start: int) -> tuple[Bits, Bits]:
+        """Return rows, of which the first is row `start` of the table, with the hidden cells not observed."""
+        hidden = self.cells(start, start + x.shape[0])
+        if isinstance(observed, AllOnes):
+            return without(x, hidden), Complement(hidden)
+        return without(x, hidden), without(observed, hidden)
+
+
+def without(bits: Bits, hidden: Pattern) -> Bits:
+    """Return a matrix with 0 where `hidden` is 1, in the same storage."""
+    if isinstance(bits, Pattern):
+        left = _csr(bits) - _csr(bits).multiply(_csr(hidden))
+        left.eliminate_zeros()
+        left.sort_indices()
+        return Pattern(left.indptr, left.indices, bits.shape[1])
+    if isinstance(bits, Complement) and isinstance(bits.of, Pattern):
+        both = _csr(bits.of) + _csr(hidden)
+        both.sort_indices()
+        return Complement(Pattern(both.indptr, both.indices, bits.shape[1]))
+    values = bits.to_dense().copy()
+    rows = np.repeat(np.arange(bits.shape[0]), np.diff(hidden.indptr))
+    values[rows, hidden.indices] = 0
+    return Packed(np.packbits(values, axis=1), bits.shape[1]) if isinstance(bits, Packed) else Dense(values)
+
+
+def _csr(pattern: Pattern) -> sparse.csr_array:
+    ones = np.ones(len(pattern.indices), np.int8)
+    return sparse.csr_array((ones, pattern.indices, pattern.indptr), pattern.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenSource:
+    """Rows of another source, with cells hidden as they are read."""
+
+    source: Source
+    hiding: Hiding
+    first_row: int = 0
+
+    resident = False
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.source.n_rows
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return self.source.n_columns
+
+    @property
+    def row_bytes(self) -> float:
+        """Bytes of memory that one row takes: four for the place of a hidden cell."""
+        return self.source.row_bytes + 4.0 * self.hiding.share * self.n_columns
+
+    @property
+    def row_cells(self) -> float:
+        """Cells of a row that arithmetic touches."""
+        return self.source.row_cells
+
+    def only(self, start: int, stop: int) -> HiddenSource:
+        """Return the source with what rows start to stop need and no more."""
+        source: Any = self.source
+        return replace(self, source=source.only(start, stop)) if hasattr(source, "only") else self
+
+    def read(self, start: int, stop: int) -> tuple[Bits, Bits]:
+        """Return (x, observed) of rows start to stop."""
+        return self.hiding.applied(*self.source.read(start, stop), self.first_row + start)
+
+
+def hide_cells(table: Table, share: float, *, seed: int = 0, first_row: int = 0) -> Table:
+    """Return a table with a share of its cells hidden at random: they count as not observed.
+
+    Parameters
+    ----------
+    table : Table
+        From `open_table`, in memory or on disk.
+    share : float
+        Share of the cells, between 0 and 1.
+    seed : int
+        Seed of the draw. The same seed hides the same cells, wherever the rows are read.
+    first_row : int
+        Number of the table's first row in a larger table, whose hidden cells are wanted.
+
+    Returns
+    -------
+    table : Table
+
+    Examples
+    --------
+    >>> import numpy as np, hiddenbits
+    >>> table = hiddenbits.open_table(np.ones((1000, 10)))
+    >>> hidden = hiddenbits.hide_cells(table, 0.2, seed=0)
+    >>> bool(1800 < hidden.n_missing < 2200)
+    True
+    """
+    if isinstance(table, MixedTable):
+        raise TableError("hide_cells is for tables of bits. Make the cells of a frame blank before it is opened.")
+    hiding = Hiding(share, seed, table.shape[1])
+    if not table.source.resident:
+        return replace(table, source=HiddenSource(table.source, hiding, first_row))
+    x, observed = table.source.read(0, table.shape[0])
+    return replace(table, source=MemorySource(*hiding.applied(x, observed, first_row)))

@@ -1,0 +1,122 @@
+"""Per-row memory from pass to pass: posterior means, states of a sampler. It stays beside the rows, and it is a cache.
+
+A *shelf* serves one pass: it hands out what the last accepted pass put down and takes what this one puts down, so that
+a pass that is refused (a leap that landed badly) leaves no trace. What is lost is made again by the model from its
+parameters: the fit stays right, though not to the bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from threading import Lock
+from typing import Any, Protocol
+
+
+class Shelf(Protocol):
+    """The memory of the blocks during one pass."""
+
+    @property
+    def may_lose(self) -> bool:
+        """Whether memory can be lost between passes, with the process that held it."""
+        ...
+
+    def get(self, block: int) -> Any:
+        """Return what the last accepted pass kept for a block; None when there is nothing."""
+        ...
+
+    def put(self, block: int, value: Any) -> None:
+        """Keep something for a block."""
+        ...
+
+    def settled(self) -> Shelf:
+        """Return the shelf as it is kept between passes, without what the pass before had put down."""
+        ...
+
+    def here(self) -> Mapping[int, Any]:
+        """Return what this process holds, by block number, for a checkpoint."""
+        ...
+
+
+class LocalShelf:
+    """Memory in this process.
+
+    Parameters
+    ----------
+    before : mapping, optional
+        What the last accepted pass kept, by block number.
+    after : dict, optional
+        What this pass keeps.
+    """
+
+    def __init__(self, before: Mapping[int, Any] | None = None, after: dict[int, Any] | None = None) -> None:
+        self._before = before or {}
+        self._after = {} if after is None else after
+
+    @property
+    def may_lose(self) -> bool:
+        """Whether there is nothing to go on from: in a first pass, or where a cluster's fit is resumed here."""
+        return not self._before
+
+    def get(self, block: int) -> Any:
+        """Return what the last accepted pass kept for a block."""
+        return self._before.get(block)
+
+    def put(self, block: int, value: Any) -> None:
+        """Keep something for a block."""
+        self._after[block] = value
+
+    def settled(self) -> LocalShelf:
+        """Return the shelf without what the pass before had put down."""
+        return LocalShelf(None, self._after)
+
+    def here(self) -> Mapping[int, Any]:
+        """Return what this pass kept."""
+        return self._after
+
+
+class WorkerShelf:
+    """Memory in the processes of a cluster's workers, each holding that of the blocks it walked.
+
+    Parameters
+    ----------
+    owner : str
+        Name of the executor; what another one left is not touched.
+    before, after : int
+        Numbers of the last accepted pass and of this one.
+    """
+
+    may_lose = True
+
+    def __init__(self, owner: str, before: int, after: int) -> None:
+        self.owner, self.before, self.after = owner, before, after
+
+    def get(self, block: int) -> Any:
+        """Return what the last accepted pass kept for a block, if this worker walked it then."""
+        with _lock:
+            return _kept.get(self.owner, {}).get(self.before, {}).get(block)
+
+    def put(self, block: int, value: Any) -> None:
+        """Keep something for a block on this worker, and let go of passes that nobody will ask for."""
+        with _lock:
+            passes = _kept.setdefault(self.owner, {})
+            for number in [number for number in passes if number not in (self.before, self.after)]:
+                del passes[number]
+            passes.setdefault(self.after, {})[block] = value
+
+    def settled(self) -> WorkerShelf:
+        """Return itself: the workers let go when the next pass begins."""
+        return self
+
+    def here(self) -> Mapping[int, Any]:
+        """Return nothing: the memory of workers is not in the driver's checkpoint."""
+        return {}
+
+
+def forget(owner: str) -> None:
+    """Let go of everything that an executor keeps in this process."""
+    with _lock:
+        _kept.pop(owner, None)
+
+
+_lock = Lock()
+_kept: dict[str, dict[int, dict[int, Any]]] = {}  # on a worker: owner -> pass -> block -> value
