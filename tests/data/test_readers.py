@@ -107,7 +107,7 @@ def test_path_errors(tmp_path):
         with pytest.raises(TableError, match=message):
             open_table(paths)
     assert_reads(open_table(tmp_path / "a.xls", format="csv"), [[0, 1]])
-    with pytest.raises(TableError, match="format='excel' is not one of baskets, csv, npy, npz, parquet"):
+    with pytest.raises(TableError, match="format='excel' is not one of baskets, csv, h5ad, npy, npz, parquet, zarr"):
         open_table(tmp_path / "a.xls", format="excel")
     with pytest.raises(TypeError, match=r"colour= is not an option of the csv reader, which has: columns, delim"):
         open_table(tmp_path / "a.csv", colour="red")

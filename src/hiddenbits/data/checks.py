@@ -12,14 +12,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenbits.data.bits import AllOnes, Bits, ByteArray, Complement, Dense, Packed, Pattern, pattern_of
+from hiddenbits.data.bits import AllOnes, Bits, ByteArray, Complement, Dense, Packed, Pattern
 from hiddenbits.data.compressed import as_csr
+from hiddenbits.data.masks import mask_for, observed_bits
 from hiddenbits.data.table import TableError
 
 Blank = Literal["auto", "zero", "missing"]
 
 CHUNK_CELLS = 1 << 22  # cells checked at a time, so that checking a large array takes little memory
-RARE = 0.1  # a mask whose rarer kind is at most this share of the cells is kept as a pattern
 
 
 def check_blank(blank: str) -> None:
@@ -172,16 +172,11 @@ def bad_cell(
 
 def observed_from_missing(missing: ByteArray) -> Bits:
     """Return the observed-mask in the storage that suits it: a pattern of the rarer kind, or dense."""
-    share = missing.mean() if missing.size else 0.0
-    if share <= RARE:
-        return Complement(Pattern(*pattern_of(missing), missing.shape[1]))
-    if share >= 1 - RARE:
-        return Pattern(*pattern_of(1 - missing), missing.shape[1])
-    return Dense(1 - missing)
+    return observed_bits(missing.copy(), mask_for(missing.mean() if missing.size else 0.0))
 
 
-def packed_bits(packed: NDArray[Any], n_columns: int) -> tuple[Bits, Bits]:
-    """Check an array of `numpy.packbits(x, axis=1)` and return (x, observed)."""
+def packed_bits(packed: NDArray[Any], n_columns: int, first_row: int = 0) -> tuple[Bits, Bits]:
+    """Check an array of `numpy.packbits(x, axis=1)` and return (x, observed); rows are numbered from `first_row`."""
     if isinstance(n_columns, bool) or not isinstance(n_columns, (int, np.integer)) or n_columns < 0:
         raise TableError(f"n_columns={n_columns!r} is not a number of columns.")
     if np.ma.isMaskedArray(packed):
@@ -197,7 +192,7 @@ def packed_bits(packed: NDArray[Any], n_columns: int) -> tuple[Bits, Bits]:
     if spare:
         stray = packed[:, -1] & ((1 << spare) - 1)
         if stray.any():
-            row = int(np.flatnonzero(stray)[0])
+            row = first_row + int(np.flatnonzero(stray)[0])
             raise TableError(
                 f"row {row}: bits are set beyond column {n_columns - 1}. "
                 "Give the right n_columns=, and pack with bitorder='big'."

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from hiddenbits.data.anndata_objects import is_anndata, open_anndata
 from hiddenbits.data.checks import Blank, check_blank, dense_bits, packed_bits, sparse_bits
 from hiddenbits.data.table import PART_BYTES, MemorySource, Table, TableError
 
@@ -22,32 +24,45 @@ def open_table(
     packed: bool = False,
     n_columns: int | None = None,
     part_bytes: int = PART_BYTES,
+    storage_options: Mapping[str, Any] | None = None,
     **reader_options: Any,
 ) -> Table:
     """Open a table of bits.
 
     Parameters
     ----------
-    data : array, sparse array or matrix, frame, path, glob or Table
+    data : array, sparse array or matrix, frame, AnnData, dask array or frame, path, glob or Table
         NumPy arrays (masked and memory-mapped ones too), SciPy sparse arrays and matrices, pandas, polars and Arrow
-        frames, or files: ``.npy``, ``.npz``, ``.parquet``, ``.csv``, and baskets in FIMI format (``.dat``, ``.txt``,
-        also gzipped). A path may be a glob or a list of paths; files are taken in natural order (2 before 10).
+        frames, AnnData objects (X, or a layer with ``layer=``), dask arrays (of NumPy or SciPy sparse chunks) and dask
+        DataFrames, whose chunks are computed part by part, or files: ``.npy``, ``.npz``, ``.parquet``, ``.csv``,
+        ``.zarr`` (also ``.zarr.zip``), AnnData's ``.h5ad``, and baskets in FIMI format (``.dat``, ``.txt``, also
+        gzipped). A path may be a glob or a list of paths; files are taken in natural order (2 before 10).
+        A path may also be an address that fsspec understands, such as ``s3://bucket/events/*.parquet``, ``gs://...``
+        or ``https://...``, where the protocol's package is installed (s3fs, gcsfs, aiohttp, ...). Parquet files and
+        ``.npy`` files of bool or uint8 are read where they are, part by part, in every pass and by every worker;
+        others are read into memory. ``simplecache::`` before the address keeps a local copy on each machine.
     names : sequence of str, optional
         Column names; by default those of the frame or file.
     blank : {"auto", "zero", "missing"}, default="auto"
         What a blank means: 0, or not observed. "auto" takes blanks of sparse formats (absent cells, items not in a
-        basket) as 0 and all others (NaN, null, None, masked, empty) as not observed.
+        basket) as 0 and all others (NaN, null, None, masked, empty) as not observed; so are pairs without a line, if
+        lines say what was seen (``value=``).
     threshold : float, optional
         Turn numbers into bits: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
     packed : bool, default=False
         The array or file (``.npy``, ``.npz``) holds packed bits, as from ``numpy.packbits(x, axis=1)``; needs
         `n_columns`.
     n_columns : int, optional
-        Number of columns of packed bits, or of baskets of item numbers.
+        Number of columns of packed bits, or of baskets or pairs of item numbers.
     part_bytes : int
         How much of a table on disk is loaded at a time.
+    storage_options : dict, optional
+        What fsspec needs to reach an address, under the names that the protocol's package uses: credentials, endpoint,
+        time limits. It goes with the table to the workers of a cluster; no message, repr or model file holds it.
     **reader_options
-        Options of the file's reader, such as ``column=`` for the list-of-items column of a Parquet file.
+        Options of the file's reader, such as ``column=`` for the list-of-items column of a Parquet file, or ``row=``,
+        ``item=`` and ``value=`` for one that has a line for each pair of a row and an item, as in
+        ``open_table("orders.parquet", row="order_id", item="product_id")``.
 
     Returns
     -------
@@ -62,7 +77,7 @@ def open_table(
     """
     if isinstance(data, Table):
         asked = [names is not None, blank != "auto", threshold is not None, packed, n_columns is not None]
-        if any(asked) or reader_options:
+        if any(asked) or reader_options or storage_options:
             raise TypeError(
                 "The table is open already: give names=, blank=, threshold= and the like when it is opened."
             )
@@ -78,14 +93,27 @@ def open_table(
                 threshold=threshold,
                 n_columns=n_columns,
                 packed=packed,
+                storage_options=storage_options,
                 **reader_options,
             ),
             part_bytes=part_bytes,
         )
+    if storage_options:
+        raise TypeError("storage_options= is for addresses such as s3://bucket/x.parquet, but the table is in memory.")
+    if is_anndata(data):
+        reader_options |= {"blank": blank, "threshold": threshold, "packed": packed, "n_columns": n_columns}
+        return open_anndata(data, names=names, part_bytes=part_bytes, **reader_options)
     if reader_options:
         raise TypeError(f"{', '.join(sorted(reader_options))}: option of a file reader, but the table is in memory.")
     check_blank(blank)
     named = None if names is None else tuple(str(name) for name in names)
+    if is_dask(data):
+        from hiddenbits.data.dask_tables import open_dask
+
+        if packed:
+            raise TableError("packed=True is for arrays in memory and files. Unpack the chunks with map_blocks first.")
+        table = open_dask(data, names=named, blank=blank, threshold=threshold, n_columns=n_columns)
+        return replace(table, part_bytes=part_bytes)
     if packed:
         if n_columns is None:
             raise TableError("packed=True needs n_columns=, the number of columns before packing.")
@@ -103,6 +131,11 @@ def open_table(
     if n_columns is not None and bits[0].shape[1] != n_columns:
         raise TableError(f"n_columns={n_columns} was given, but the table has {bits[0].shape[1]} columns.")
     return Table(MemorySource(*bits), named, None, part_bytes)
+
+
+def is_dask(data: Any) -> bool:
+    """Whether the object is one of dask's, without importing it."""
+    return any(str(kind.__module__).partition(".")[0] == "dask" for kind in type(data).__mro__)
 
 
 def _array(data: Any) -> Any:

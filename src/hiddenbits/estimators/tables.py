@@ -10,15 +10,22 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from hiddenbits.data import Table, TableError, open_table
+from hiddenbits.data.anndata_objects import is_anndata
 from hiddenbits.data.checks import bad_cell
 from hiddenbits.data.frames import is_frame
+from hiddenbits.data.open import is_dask
 
 
 def as_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     """Return X as a Table; set (`reset`) or check the estimator's `n_features_in_` and `feature_names_in_`."""
+    mixed: Table | None = estimator._mixed_table(X, reset=reset)
+    if mixed is not None:
+        return mixed
     threshold = estimator.threshold
+    if is_dask(X) or is_anndata(X):
+        X = open_table(X, threshold=threshold)
     if isinstance(X, Table):
-        _check_names(estimator, X, reset=reset)
+        check_table_names(estimator, X, reset=reset)
         return X
     if is_frame(X):
         validate_data(estimator, X, skip_check_array=True, reset=reset)
@@ -46,7 +53,7 @@ def _ragged(rows: Any) -> bool:
     return len({len(row) if hasattr(row, "__len__") else -1 for row in rows}) > 1
 
 
-def _check_names(estimator: Any, table: Table, *, reset: bool) -> None:
+def check_table_names(estimator: Any, table: Table, *, reset: bool) -> None:
     """Do for a Table what scikit-learn does for arrays and frames."""
     names = None if table.names is None else np.array(table.names, dtype=object)
     if reset:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import struct
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 from hiddenbits.data.checks import Blank
+from hiddenbits.data.readers.places import Place
 from hiddenbits.data.table import TableError
 
 MAX_BYTES = 4 * 2**30  # the most that a file may unfold to in memory, unless the user says otherwise
@@ -40,16 +42,17 @@ DAMAGE = (
 class Ask:
     """The arguments of `open_files` that are the same for all formats."""
 
-    files: tuple[Path, ...]
+    files: tuple[Place, ...]
     names: tuple[str, ...] | None
     blank: Blank
     threshold: float | None
     n_columns: int | None
     packed: bool
+    storage_options: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False)
 
 
 @contextmanager
-def reading(path: Path | str) -> Iterator[None]:
+def reading(path: Place | str) -> Iterator[None]:
     """Name the file in every `TableError`, and turn a library's complaint about a damaged file into one."""
     try:
         yield

@@ -39,7 +39,7 @@ def open_baskets(ask: Ask, *, items: Any = None, max_bytes: int = MAX_BYTES, max
     max_columns : int, default=10,000,000
         Item numbers from here on are taken for damage.
     """
-    names = item_names(items)
+    names = item_names(items, ask)
     given = check_items(ask, names, max_columns)
     limit = given if given is not None else min(max_columns, 2**31 - 1)
     all_lengths: list[NDArray[np.int64]] = []

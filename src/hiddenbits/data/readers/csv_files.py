@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from operator import itemgetter
-from pathlib import Path
 
 import numpy as np
 
 from hiddenbits.data.bits import AllOnes, Bits, ByteArray, Dense
 from hiddenbits.data.checks import observed_from_missing
 from hiddenbits.data.readers.ask import MAX_BYTES, Ask, check_distinct, choose, reading
+from hiddenbits.data.readers.places import Place
 from hiddenbits.data.readers.text import open_text
 from hiddenbits.data.table import MemorySource, Table, TableError
 
@@ -128,7 +128,7 @@ class _Cells(dict[str, int]):
 class _Lines(Iterator[str]):
     """The lines of a file, counted. Lines have a limit: the csv module would take any length into memory."""
 
-    def __init__(self, path: Path, max_bytes: int) -> None:
+    def __init__(self, path: Place, max_bytes: int) -> None:
         self._file = open_text(path, max_bytes)
         self.number = 0
 

@@ -6,7 +6,6 @@ import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from hiddenbits.data.bits import AllOnes, Bits, Pattern
 from hiddenbits.data.checks import Blank
 from hiddenbits.data.readers.ask import MAX_BYTES, Ask, check_distinct, reading
+from hiddenbits.data.readers.places import find_place
 from hiddenbits.data.readers.text import read_lines
 from hiddenbits.data.table import TableError
 
@@ -88,12 +88,12 @@ def row_of(lengths: NDArray[np.int64], at: int) -> int:
     return int(np.searchsorted(np.cumsum(lengths), at, side="right"))
 
 
-def item_names(items: Any) -> tuple[str, ...] | None:
+def item_names(items: Any, ask: Ask | None = None) -> tuple[str, ...] | None:
     """Return the item names of ``items=``: a sequence of them, or a text file with one a line."""
     if items is None:
         return None
     if isinstance(items, (str, os.PathLike)):
-        path = Path(items)
+        path = find_place(items, {} if ask is None else ask.storage_options)
         names = read_lines(path, MAX_BYTES)
         with reading(path):
             check_distinct(names)

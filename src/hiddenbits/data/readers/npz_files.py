@@ -14,6 +14,7 @@ from hiddenbits.data.bits import Bits
 from hiddenbits.data.checks import sparse_bits
 from hiddenbits.data.readers.ask import MAX_BYTES, MAX_COLUMNS, Ask, check_shape, reading
 from hiddenbits.data.readers.numpy_files import MAX_HEADER, Header, array_bits, read_header
+from hiddenbits.data.readers.places import open_place
 from hiddenbits.data.readers.stack import check_widths, stack, stack_observed
 from hiddenbits.data.table import MemorySource, Table, TableError
 
@@ -38,7 +39,7 @@ def open_npz(ask: Ask, *, key: str | None = None, max_bytes: int = MAX_BYTES, ma
     """
     pieces = []
     for path in ask.files:
-        with reading(path), zipfile.ZipFile(path) as archive:
+        with reading(path), open_place(path, max_bytes) as file, zipfile.ZipFile(file) as archive:
             pieces.append(_read(archive, ask, key, max_bytes, max_columns))
     check_widths(ask.files, [x.shape[1] for x, _ in pieces])
     return Table(MemorySource(stack([x for x, _ in pieces]), stack_observed([o for _, o in pieces])), ask.names)

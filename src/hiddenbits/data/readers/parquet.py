@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenbits.data.bits import AllOnes, Bits, ByteArray, Complement, Dense, Pattern, pattern_of
-from hiddenbits.data.checks import RARE, dense_bits
-from hiddenbits.data.readers.ask import MAX_COLUMNS, Ask, check_shape, choose, reading
+from hiddenbits.data.bits import AllOnes, Bits, ByteArray, Dense
+from hiddenbits.data.checks import dense_bits
+from hiddenbits.data.masks import Mask, mask_bytes, mask_for, observed_bits
+from hiddenbits.data.readers.ask import MAX_BYTES, MAX_COLUMNS, Ask, check_shape, choose, reading
 from hiddenbits.data.readers.parquet_files import FileInfo, ParquetFiles, find_groups, is_list, pyarrow
 from hiddenbits.data.readers.parquet_lists import open_lists
+from hiddenbits.data.readers.parquet_pairs import open_pairs
 from hiddenbits.data.table import Table, TableError
 
-Mask = Literal["none", "missing", "dense", "observed"]
 TILE = 2048  # rows transposed at a time, so that a tile of 128 columns stays in the cache
 
 
@@ -26,14 +27,26 @@ def open_parquet(
     columns: Sequence[str | int] | None = None,
     drop: Sequence[str | int] | None = None,
     column: str | None = None,
+    row: str | None = None,
+    item: str | None = None,
+    value: str | None = None,
     items: Any = None,
     max_columns: int = MAX_COLUMNS,
+    max_bytes: int = MAX_BYTES,
 ) -> Table:
-    """Open Parquet files: columns of 0 and 1, or one column that lists the items of each row.
+    """Open Parquet files: columns of 0 and 1, one column that lists the items of each row, or a line for each pair.
 
     Columns of 0 and 1 may be of type bool, int, uint or float; null and NaN are blanks. The rows stay on
     disk: opening reads the files' metadata only, and cells are checked as they are read. The quickest are
     uint8 columns in row groups that are small against a part (10 to 20 MB).
+
+    Pairs (`row` and `item`) are one line for each item of a row, as databases export them. The table has a row for
+    each distinct row key, in the order in which keys first appear, and a column for each item. Opening scans the row
+    keys. If the lines of every row stand together (a sorted file, say), they stay on disk, and a row may go on in the
+    next row group or file; otherwise they are gathered in memory. ``table.source.row_keys(start, stop)`` returns the
+    keys of some rows. A line is a 1, and a cell without a line is 0, or not observed with ``blank="missing"``. With
+    `value` a line says what was seen: 0, 1, or null for nothing. Then a cell without a line was not observed (a
+    question that was not put to this student), unless ``blank="zero"`` takes it, and null, for 0.
 
     Parameters
     ----------
@@ -43,11 +56,19 @@ def open_parquet(
         The 0/1 columns to keep, or to leave out, by name or number.
     column : str, optional
         The column that lists each row's items, as column numbers or names. Not needed if it is the only one.
+    row, item : str, optional
+        The columns of row keys and of items, both whole numbers or text, in files with a line for each pair. The
+        columns of the table are the items that occur, ascending; or, for whole numbers and if `n_columns` or `items`
+        is given, item i is column i.
+    value : str, optional
+        The column that says what was seen: 0, 1 or null, or numbers with ``threshold=``.
     items : sequence of str or path, optional
         Names of the items, in the order of the table's columns, or a text file with one a line. By default
         names are gathered in one scan of the files and sorted; numbered items end at the largest found.
     max_columns : int, default=10,000,000
         The most columns that lists of items may make.
+    max_bytes : int, default=4 GiB
+        The most that pairs may take in memory, if the lines of a row do not stand together.
     """
     pa = pyarrow()
     files, infos = find_groups(ask.files)
@@ -57,6 +78,10 @@ def open_parquet(
     for path, info in zip(ask.files, infos, strict=True):
         with reading(path):
             _check_fields(info.schema.names, schema.names, ask.files[0].name)
+    if not row is item is value is None:
+        if not column is columns is drop is None:
+            raise TableError("row=, item= and value= read pairs; column=, columns= and drop= belong to other tables.")
+        return open_pairs(ask, files, infos, row, item, value, items, max_columns, max_bytes)
     if column is not None or (len(schema) == 1 and is_list(schema.field(0).type)):
         if columns is not None or drop is not None:
             raise TableError("columns= and drop= choose 0/1 columns, but the items are in one column of lists.")
@@ -117,7 +142,7 @@ def _mask(pa: Any, infos: Sequence[FileInfo], names: Sequence[str], n_rows: int)
         return "dense", 0.5
     if not any(counts) and not maybe_nan:
         return "none", 0.0
-    return ("missing" if share <= RARE else "observed" if share >= 1 - RARE else "dense"), share
+    return mask_for(share), share
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,8 +191,7 @@ class ParquetSource:
     @property
     def row_bytes(self) -> float:
         """Bytes of memory that one row takes when loaded."""
-        mask = {"none": 0.0, "missing": 4 * self.share, "dense": 1.0, "observed": 4 * (1 - self.share)}[self.mask]
-        return self.n_columns * (1 + mask)
+        return self.n_columns * (1 + mask_bytes(self.mask, self.share))
 
     @property
     def row_cells(self) -> float:
@@ -185,12 +209,7 @@ class ParquetSource:
             with reading(path):
                 self._fill(batch, first_row, x[rows], None if missing is None else missing[rows])
             at = rows.stop
-        if missing is None:
-            return Dense(x), AllOnes(shape)
-        if self.mask == "missing":
-            return Dense(x), Complement(Pattern(*pattern_of(missing), self.n_columns))
-        np.subtract(1, missing, out=missing)
-        return Dense(x), Dense(missing) if self.mask == "dense" else Pattern(*pattern_of(missing), self.n_columns)
+        return Dense(x), AllOnes(shape) if missing is None else observed_bits(missing, self.mask)
 
     def _fill(self, batch: Any, first_row: int, x: ByteArray, missing: ByteArray | None) -> None:
         """Check a batch and write its columns into the rows of x, its blanks into the rows of missing."""

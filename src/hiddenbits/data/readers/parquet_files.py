@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import accumulate
 from typing import Any
 
 from hiddenbits.data.readers.ask import check_distinct, reading
 from hiddenbits.data.readers.parquet_footer import Chunk, read_chunks
+from hiddenbits.data.readers.places import Place, Remote, each, for_library
 from hiddenbits.data.table import TableError
 
 # What is decoded at a time: row groups may be large, and Arrow takes several times the bytes of the bits.
@@ -38,17 +40,22 @@ class ParquetFiles:
 
     Attributes
     ----------
-    paths : tuple of str
-        The files.
+    places : tuple of Place
+        The files; a remote one knows by what to notice that it was replaced.
     sizes : tuple of int
-        Their sizes in bytes, to notice a file that was replaced.
+        Their sizes in bytes, to notice a local file that was replaced.
     groups : tuple of tuple of int
         For each file, the table's row at which each of its row groups starts, and the row after its last.
     """
 
-    paths: tuple[str, ...]
+    places: tuple[Place, ...]
     sizes: tuple[int, ...]
     groups: tuple[tuple[int, ...], ...]
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files' names, as messages show them."""
+        return tuple(str(place) for place in self.places)
 
     @property
     def n_rows(self) -> int:
@@ -59,15 +66,16 @@ class ParquetFiles:
         self, start: int, stop: int, columns: Sequence[str], row_bytes: float
     ) -> Iterator[tuple[str, int, Any]]:
         """Yield (path, row within the file, record batch) that together are rows start to stop."""
-        for path, size, starts in zip(self.paths, self.sizes, self.groups, strict=True):
+        for place, size, starts in zip(self.places, self.sizes, self.groups, strict=True):
             low, high = max(start, starts[0]), min(stop, starts[-1])
             if low >= high:
                 continue
             wanted = [i for i in range(len(starts) - 1) if starts[i] < high and starts[i + 1] > low]
             at = starts[wanted[0]]
             rows = int(min(max(BATCH_BYTES // max(row_bytes, 1), BATCH_ROWS[0]), BATCH_ROWS[1]))
+            path = str(place)
             with reading(path):
-                for batch in _decode(path, size, wanted, columns, rows):
+                for batch in _decode(place, size, wanted, columns, rows):
                     first, last = max(low - at, 0), min(high - at, batch.num_rows)
                     if last > first:
                         yield path, at + first - starts[0], batch.slice(first, last - first)
@@ -78,14 +86,18 @@ class ParquetFiles:
                     raise TableError(f"the file holds fewer rows than its metadata says ({starts[-1] - starts[0]}).")
 
 
-def _decode(path: str, size: int, groups: list[int], columns: Sequence[str], rows: int) -> Iterator[Any]:
+def _decode(place: Place, size: int, groups: list[int], columns: Sequence[str], rows: int) -> Iterator[Any]:
     """Yield record batches of some row groups. The file is opened anew, so that any thread may call this."""
     pa = pyarrow()
-    if Path(path).stat().st_size != size:
+    far = isinstance(place, Remote)
+    if not isinstance(place, Remote) and place.stat().st_size != size:
         raise TableError("the file has changed since the table was opened. Open the table again.")
-    # One thread: the engine reads several parts at once. Neither pre-buffering nor mapping was quicker, and a
-    # mapped file that is cut short kills the process.
-    with pa.parquet.ParquetFile(path, memory_map=False, pre_buffer=False) as file:
+    # One thread: the engine reads several parts at once. Of a local file neither pre-buffering nor mapping was quicker,
+    # and a mapped file that is cut short kills the process. Of a remote one, columns side by side come in one request.
+    with (
+        for_library(place) as source,
+        pa.parquet.ParquetFile(source, memory_map=False, pre_buffer=far) as file,
+    ):
         wanted = None if list(columns) == file.schema_arrow.names else list(columns)
         if groups and groups[-1] >= file.num_row_groups:
             raise TableError("the file has changed since the table was opened. Open the table again.")
@@ -115,26 +127,37 @@ class FileInfo:
     chunks: list[list[Chunk]]
 
 
-def find_groups(paths: Sequence[Path]) -> tuple[ParquetFiles, list[FileInfo]]:
+def find_groups(places: Sequence[Place]) -> tuple[ParquetFiles, list[FileInfo]]:
     """Read the metadata of all files and return where their rows are, and what the files hold."""
+    pyarrow()
+    found = each(_look, places)
+    groups, row = [], 0
+    for _, _, heights, _ in found:
+        starts = tuple(accumulate(heights, initial=row))
+        groups.append(starts)
+        row = starts[-1]
+    files = ParquetFiles(tuple(look[0] for look in found), tuple(look[1] for look in found), tuple(groups))
+    return files, [look[3] for look in found]
+
+
+def _look(place: Place) -> tuple[Place, int, list[int], FileInfo]:
+    """Read the metadata of one file; return (the file, its size, rows of each row group, what it holds)."""
     pa = pyarrow()
-    infos, sizes, groups, row = [], [], [], 0
-    for path in paths:
-        with reading(path):
+    with reading(place):
+        if isinstance(place, Remote):
+            place = place.marked()
+        with for_library(place) as source:
             try:
-                meta = pa.parquet.read_metadata(path)
+                meta = pa.parquet.read_metadata(source)
                 schema = meta.schema.to_arrow_schema()
             except pa.ArrowException as error:  # some of its exceptions are nothing else
                 raise TableError(f"the file is not a whole Parquet file ({error}). Write it again.") from error
             check_distinct(schema.names)
-            starts = [row]
-            for i in range(meta.num_row_groups):
-                starts.append(starts[-1] + meta.row_group(i).num_rows)
-            if starts[-1] - row != meta.num_rows or starts != sorted(starts):
+            heights = [meta.row_group(i).num_rows for i in range(meta.num_row_groups)]
+            if sum(heights) != meta.num_rows or min(heights, default=0) < 0:
                 raise TableError("the metadata is damaged: its row groups do not add up. Write the file again.")
-            row = starts[-1]
             leaves = tuple(meta.schema.column(j).path for j in range(meta.num_columns))
-            infos.append(FileInfo(schema, leaves, read_chunks(path, meta.num_columns)))
-            sizes.append(path.stat().st_size)
-            groups.append(tuple(starts))
-    return ParquetFiles(tuple(str(path) for path in paths), tuple(sizes), tuple(groups)), infos
+            with nullcontext(source) if isinstance(place, Remote) else place.open("rb") as file:
+                chunks = read_chunks(file, meta.num_columns)
+                size = file.seek(0, 2)
+        return place, size, heights, FileInfo(schema, leaves, chunks)

@@ -9,8 +9,7 @@ encoding; a few of its fields are read here and all others skipped. Their number
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from hiddenbits.data.table import TableError
 
@@ -29,14 +28,13 @@ class Chunk(NamedTuple):
     largest: bytes | None
 
 
-def read_chunks(path: Path, n_columns: int) -> list[list[Chunk]]:
+def read_chunks(file: BinaryIO, n_columns: int) -> list[list[Chunk]]:
     """Return, for each row group, what the footer says of each of its `n_columns` Parquet columns."""
-    with path.open("rb") as file:
-        file.seek(-8, 2)
-        tail = file.read(8)
-        length = int.from_bytes(tail[:4], "little")
-        file.seek(-8 - length, 2)
-        footer = file.read(length)
+    file.seek(-8, 2)
+    tail = file.read(8)
+    length = int.from_bytes(tail[:4], "little")
+    file.seek(-8 - length, 2)
+    footer = file.read(length)
     groups = []
     for group in _struct(footer, 0, FILE)[0].get(4, []):
         chunks = []

@@ -26,7 +26,7 @@ def open_lists(
     if len(words) > 1:
         raise TableError(f"{ask.files[0]}: column {column!r} lists numbers in some files and names in others.")
     by_name = words.pop()
-    vocabulary = item_names(items)
+    vocabulary = item_names(items, ask)
     n_columns = check_items(ask, vocabulary, max_columns)
     chunks = _chunks(infos, column)
     row_items = sum(max(chunk.num_values, 0) for chunk in chunks) / max(files.n_rows, 1)

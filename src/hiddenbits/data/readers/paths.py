@@ -5,10 +5,11 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from hiddenbits.data.readers.places import Place, find_remote, is_folder, is_url, local_path
 from hiddenbits.data.table import TableError
 
 SUFFIXES = {
@@ -17,24 +18,31 @@ SUFFIXES = {
     ".parquet": "parquet",
     ".pq": "parquet",
     ".csv": "csv",
+    ".h5ad": "h5ad",
+    ".zarr": "zarr",
     ".dat": "baskets",
     ".txt": "baskets",
     ".basket": "baskets",
 }
 GZIPPED = ("csv", "baskets")  # formats that may be gzipped
+STORE_FILES = ("zarr.json", ".zgroup", ".zarray")  # what the folder of a Zarr store holds
 
 
-def find_files(paths: Any) -> tuple[Path, ...]:
-    """Return the files that a path, a glob pattern or a list of them stands for.
+def find_files(paths: Any, options: Mapping[str, Any] | None = None) -> tuple[Place, ...]:
+    """Return the files that a path, an address, a glob pattern or a list of them stands for.
 
-    The files of a pattern come in natural order (part2 before part10), those of a list in the order given.
+    The files of a pattern come in natural order (part2 before part10), those of a list in the order given. Storage
+    options are for addresses.
     """
-    files: list[Path] = []
-    for path in [paths] if isinstance(paths, (str, os.PathLike)) else list(paths):
-        files.extend(_expand(os.path.expanduser(os.fspath(path))))  # noqa: PTH111  (a pattern is not a path)
+    files: list[Place] = []
+    given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    if options and not any(is_url(path) for path in given):
+        raise TypeError("storage_options= is for addresses such as s3://bucket/x.parquet, but the files are local.")
+    for path in given:
+        files.extend(_expand_remote(str(path), options or {}) if is_url(path) else _expand(local_path(path)))
     if not files:
         raise TableError("No file was given.")
-    seen: set[Path] = set()
+    seen: set[Place] = set()
     for file in files:
         if file in seen:
             raise TableError(f"{file}: the file is given twice. Give each file once.")
@@ -45,18 +53,28 @@ def find_files(paths: Any) -> tuple[Path, ...]:
 def _expand(path: str) -> list[Path]:
     """Return the files of one path or pattern, as absolute paths: workers may run in other folders."""
     here = Path(path)
-    if here.is_dir():
-        raise TableError(
-            f"{path}: this is a folder. Name its files with a pattern such as {path.rstrip('/')}/*.parquet."
-        )
+    if here.is_dir() and not _is_store(here):
+        raise is_folder(path)
     if here.exists():  # before any globbing: a file may be called data[1].csv
         return [here.absolute()]
     if not glob.has_magic(path):
         raise TableError(f"{path}: there is no such file.")
-    found = [name for name in glob.glob(path, recursive=True) if Path(name).is_file()]  # noqa: PTH207
+    found = [name for name in glob.glob(path, recursive=True) if Path(name).is_file() or _is_store(Path(name))]  # noqa: PTH207
     if not found:
         raise TableError(f"{path}: no file matches this pattern.")
     return [Path(name).absolute() for name in sorted(found, key=natural_key)]
+
+
+def _is_store(folder: Path) -> bool:
+    """Whether a folder is a Zarr store, by its suffix or by what it holds."""
+    return folder.is_dir() and (
+        folder.suffix.lower() == ".zarr" or any((folder / name).is_file() for name in STORE_FILES)
+    )
+
+
+def _expand_remote(url: str, options: Mapping[str, Any]) -> list[Place]:
+    """Return the files of one address or pattern of addresses."""
+    return [*sorted(find_remote(url, options), key=lambda place: natural_key(place.shown))]
 
 
 def natural_key(name: str) -> tuple[list[str | int], str]:
@@ -71,7 +89,7 @@ def natural_key(name: str) -> tuple[list[str | int], str]:
     return [int(piece) if i % 2 else piece for i, piece in enumerate(pieces)], name
 
 
-def find_format(files: Sequence[Path], format: str | None = None) -> str:  # noqa: A002
+def find_format(files: Sequence[Place], format: str | None = None) -> str:  # noqa: A002
     """Return the one format of all the files, from their suffixes or as given."""
     kinds = sorted(set(SUFFIXES.values()))
     if format is not None:
@@ -88,17 +106,17 @@ def find_format(files: Sequence[Path], format: str | None = None) -> str:  # noq
     return first
 
 
-def _format(file: Path) -> str:
+def _format(file: Place) -> str:
     """Return the format of one file from its suffix; .gz is looked through where it is allowed."""
     suffix = file.suffix.lower()
     zipped = suffix == ".gz"
-    if zipped:
+    if zipped or file.name.lower().endswith(".zarr.zip"):
         suffix = Path(file.stem).suffix.lower()
     kind = SUFFIXES.get(suffix)
     if kind is None:
         raise TableError(
             f"{file}: the suffix {suffix!r} is unknown. Known are {', '.join(SUFFIXES)} (.gz after "
-            ".csv, .dat, .txt and .basket); or name the format with format=."
+            ".csv, .dat, .txt and .basket, .zip after .zarr); or name the format with format=."
         )
     if zipped and kind not in GZIPPED:
         raise TableError(f"{file}: {suffix} files cannot be read gzipped. Unpack the file first.")

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
 from hiddenbits.data.bits import AllOnes, Bits, Complement, Dense, Packed, Pattern, pattern_of
-from hiddenbits.data.checks import RARE
+from hiddenbits.data.masks import RARE
+from hiddenbits.data.readers.places import Place
 from hiddenbits.data.table import TableError
 
 
-def check_widths(files: Sequence[Path], widths: Sequence[int]) -> None:
+def check_widths(files: Sequence[Place], widths: Sequence[int]) -> None:
     """Refuse files with different numbers of columns."""
     for file, width in zip(files, widths, strict=True):
         if width != widths[0]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import gzip
 import io
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from hiddenbits.data.readers.ask import reading
+from hiddenbits.data.readers.places import Place, open_place
 from hiddenbits.data.table import TableError
 
 if TYPE_CHECKING:
@@ -23,11 +23,12 @@ class CappedReader(io.RawIOBase):
     The cap counts unpacked bytes: a gzip file of a few megabytes can unpack to terabytes.
     """
 
-    def __init__(self, path: Path, max_bytes: int) -> None:
+    def __init__(self, path: Place, max_bytes: int) -> None:
         self._path, self._max_bytes, self._seen = path, max_bytes, 0
+        zipped = path.suffix.lower() == ".gz"
         with reading(path):
-            opened = gzip.GzipFile(path) if path.suffix.lower() == ".gz" else path.open("rb")
-        self._file = cast("BinaryIO", opened)
+            self._opened = open_place(path, max_bytes, whole=not zipped)
+        self._file = cast("BinaryIO", gzip.GzipFile(fileobj=self._opened)) if zipped else self._opened
 
     def readable(self) -> bool:
         """Return True."""
@@ -46,10 +47,11 @@ class CappedReader(io.RawIOBase):
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+        self._opened.close()
         super().close()
 
 
-def too_large(path: Path, max_bytes: int) -> TableError:
+def too_large(path: Place, max_bytes: int) -> TableError:
     """Return the error for a text file that unfolds beyond the cap."""
     return TableError(
         f"{path}: the file comes to more than max_bytes={max_bytes} bytes, and text is read into memory. "
@@ -57,12 +59,12 @@ def too_large(path: Path, max_bytes: int) -> TableError:
     )
 
 
-def open_text(path: Path, max_bytes: int) -> io.BufferedReader:
+def open_text(path: Place, max_bytes: int) -> io.BufferedReader:
     """Open a text file, plain or gzipped, for reading its bytes under the cap."""
     return io.BufferedReader(CappedReader(path, max_bytes), CHUNK_BYTES)
 
 
-def line_chunks(path: Path, max_bytes: int) -> Iterator[bytes]:
+def line_chunks(path: Place, max_bytes: int) -> Iterator[bytes]:
     """Yield the file as chunks of whole lines of about `CHUNK_BYTES`, each ending in a newline."""
     pending: list[bytes] = []
     with open_text(path, max_bytes) as file:
@@ -77,7 +79,7 @@ def line_chunks(path: Path, max_bytes: int) -> Iterator[bytes]:
         yield b"".join(pending) + b"\n"  # the last line may lack its newline
 
 
-def read_lines(path: Path, max_bytes: int) -> tuple[str, ...]:
+def read_lines(path: Place, max_bytes: int) -> tuple[str, ...]:
     """Return the lines of a small UTF-8 text file."""
     with open_text(path, max_bytes) as file, reading(path):
         return tuple(file.read().decode("utf-8-sig").splitlines())

@@ -1,0 +1,56 @@
+"""AnnData objects: X or a layer, with the names of the columns. AnnData itself is never imported here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hiddenbits.data.table import Table, TableError
+
+
+def is_anndata(data: Any) -> bool:
+    """Whether the object is an AnnData; one can only be at hand if its package is loaded."""
+    return any(kind.__name__ == "AnnData" and kind.__module__.split(".")[0] == "anndata" for kind in type(data).__mro__)
+
+
+def open_anndata(data: Any, *, names: Any, layer: str | None = None, **options: Any) -> Table:
+    """Open X or a layer of an AnnData as a table.
+
+    Whatever it is (an array, a sparse matrix, a Dask array), `open_table` takes it from here. What stays on disk
+    (``anndata.read_h5ad(..., backed="r")``) is opened from its file.
+
+    Parameters
+    ----------
+    data : AnnData
+        The object.
+    names : sequence of str, optional
+        Column names; by default `var_names`.
+    layer : str, optional
+        A layer instead of X.
+    **options
+        Further options of `open_table`.
+    """
+    from hiddenbits.data.open import open_table
+
+    if layer is not None and layer not in data.layers:
+        listed = ", ".join(repr(str(name)) for name in data.layers) or "none"
+        raise TableError(f"The AnnData has no layer {layer!r}. Its layers are: {listed}.")
+    cells = data.X if layer is None else data.layers[layer]
+    named = tuple(str(name) for name in data.var_names) if names is None else names
+    if cells is None:
+        raise TableError("The AnnData has no X. Choose a layer with layer=.")
+    if not _on_disk(cells):
+        return open_table(cells, names=named, **options)
+    if layer is None and data.isbacked and not data.is_view and data.file.filename is not None:
+        return open_table(str(data.file.filename), format="h5ad", names=named, **options)
+    what = "X" if layer is None else f"layer {layer!r}"
+    raise TableError(
+        f"{what} of the AnnData is on disk ({type(cells).__name__}). Open its file with open_table instead."
+    )
+
+
+def _on_disk(cells: Any) -> bool:
+    """Whether X or a layer is a handle to a file: of h5py, of zarr, or AnnData's own over either."""
+    kinds = type(cells).__mro__
+    return kinds[0].__module__.split(".")[0] in ("h5py", "zarr") or any(
+        kind.__name__ in ("CSRDataset", "CSCDataset") for kind in kinds
+    )
