@@ -28,6 +28,8 @@ def originals(folder: Path) -> list[bytes]:
         hiddenbits.BernoulliMixture(2, random_state=1).partial_fit(X),
         hiddenbits.IndependentBits().fit(hiddenbits.open_table(X, names=[f"question {j}" for j in range(7)])),
         hiddenbits.IndependentBits().partial_fit(X),
+        hiddenbits.LogisticPCA(2, random_state=0).fit(X),
+        hiddenbits.LogisticPCA(1, polish=False, random_state=0).partial_fit(X),
     ]
     files = []
     for number, model in enumerate(models):

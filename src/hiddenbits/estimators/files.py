@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from hiddenbits.engine import Restart, Running, StopReason, plain, prefixed, unprefixed
+from hiddenbits.estimators.lawful import exactly, is_count, require, require_finite, require_names, unfitted
 from hiddenbits.estimators.registry import ESTIMATORS
 from hiddenbits.store import StoreError, read, write
 
@@ -31,6 +32,11 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
 
     check_is_fitted(estimator, "params_")
     mismatch = estimator._model().mismatch(estimator.params_)
+    if mismatch and estimator.unfinished_:
+        raise ValueError(
+            f"The federated fit is at an early stage: {mismatch}. Save it in a later round; until then keep the merged "
+            "statistics, with which a new estimator can repeat the updates."
+        )
     if mismatch:
         raise ValueError(f"The hyperparameters were changed after the fit: {mismatch}. Fit again, or set them back.")
     names = getattr(estimator, "feature_names_in_", None)
@@ -47,6 +53,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
         "stop_reason": estimator.stop_reason_,
         "restarts": [[r.n_iter, str(r.reason)] for r in estimator.restarts_],
         "running": None if running is None else [running.steps, estimator._online_seed],
+        **estimator._more_meta(),
     }
     arrays = {
         "trace": np.asarray(estimator.trace_, np.float64),
@@ -96,23 +103,20 @@ def load(path: str | os.PathLike[str], expected: type[E] | None = None) -> E:
 
 def _restore(cls: Any, meta: Any, arrays: Any) -> Any:
     """Build an estimator from what a file says, refusing whatever a fit could not have written."""
-    _require(set(meta) == META_KEYS, "its description is not complete")
-    hyperparameters = meta["hyperparameters"]
-    _require(isinstance(hyperparameters, dict), "hyperparameters are not a mapping")
-    _require(set(hyperparameters) == set(cls._get_param_names()), "its hyperparameters are those of another model")
-    estimator = cls(**hyperparameters)
-    estimator._validate_params()
-    _require(all(array.dtype == np.float64 for array in arrays.values()), "an array is not float64")
-    _require(all(np.isfinite(array).all() for array in arrays.values()), "an array holds NaN or infinity")
+    require(set(meta) >= META_KEYS, "its description is not complete")
+    estimator = unfitted(cls, meta["hyperparameters"])
+    more = {name: value for name, value in meta.items() if name not in META_KEYS}
+    estimator._take_meta(more, meta["n_features_in"], meta["feature_names_in"])
+    require_finite(arrays.values())
     model = estimator._model()
-    params = _exactly(model.params_type, unprefixed("params", arrays), "parameters")
+    params = exactly(model.params_type, unprefixed("params", arrays), "parameters")
     flaw = params.flaw() or model.mismatch(params)
-    _require(flaw is None, str(flaw))
+    require(flaw is None, str(flaw))
     n_columns, names = meta["n_features_in"], meta["feature_names_in"]
-    _require(_is_count(n_columns) and n_columns == params.n_columns, "the number of columns does not fit its arrays")
+    fits = is_count(n_columns) and n_columns == estimator._n_columns_of(params)
+    require(fits, "the number of columns does not fit its arrays")
+    require_names(names, n_columns)
     if names is not None:
-        _require(isinstance(names, list) and len(names) == n_columns, "there is not one name for each column")
-        _require(all(isinstance(name, str) for name in names), "a column name is not text")
         estimator.feature_names_in_ = np.array(names, dtype=object)
     estimator.params_, estimator.n_features_in_ = params, n_columns
     _restore_record(estimator, model, meta, arrays)
@@ -122,15 +126,15 @@ def _restore(cls: Any, meta: Any, arrays: Any) -> Any:
 def _restore_record(estimator: Any, model: Any, meta: Any, arrays: Any) -> None:
     """Put back how the fit went, and the running statistics of an online fit."""
     known = {"trace", "restarts", *(f"params.{name}" for name in estimator.params_.to_arrays())}
-    _require(_is_count(meta["n_iter"]), "n_iter is not a count")
+    require(is_count(meta["n_iter"]), "n_iter is not a count")
     seen = meta["weight_seen"]
-    _require(isinstance(seen, (int, float)) and not isinstance(seen, bool) and seen > 0, "weight_seen is not a weight")
+    require(isinstance(seen, (int, float)) and not isinstance(seen, bool) and seen > 0, "weight_seen is not a weight")
     estimator.weight_seen_ = float(seen)
-    _require(meta["stop_reason"] in {*map(str, StopReason), "online"}, "its stop reason is unknown")
+    require(meta["stop_reason"] in {*map(str, StopReason), "online", "unfinished"}, "its stop reason is unknown")
     trace, objectives, restarts = arrays["trace"], arrays["restarts"], meta["restarts"]
-    _require(trace.ndim == 1 and objectives.ndim == 1, "its trace is not a list")
-    _require(isinstance(restarts, list) and len(restarts) == len(objectives), "its restarts are not complete")
-    _require(all(isinstance(r, list) and len(r) == 2 and _is_count(r[0]) for r in restarts), "a restart is damaged")
+    require(trace.ndim == 1 and objectives.ndim == 1, "its trace is not a list")
+    require(isinstance(restarts, list) and len(restarts) == len(objectives), "its restarts are not complete")
+    require(all(isinstance(r, list) and len(r) == 2 and is_count(r[0]) for r in restarts), "a restart is damaged")
     estimator.trace_, estimator.n_iter_, estimator.stop_reason_ = trace, meta["n_iter"], meta["stop_reason"]
     estimator.converged_ = meta["stop_reason"] == StopReason.CONVERGED
     estimator.restarts_ = tuple(
@@ -140,25 +144,10 @@ def _restore_record(estimator: Any, model: Any, meta: Any, arrays: Any) -> None:
     estimator.running_ = None
     if meta["running"] is not None:
         steps, seed = meta["running"]
-        _require(_is_count(steps) and _is_count(seed), "its running statistics are damaged")
-        stats = _exactly(model.stats_type, unprefixed("running", arrays), "running statistics")
+        require(is_count(steps) and is_count(seed), "its running statistics are damaged")
+        stats = exactly(model.stats_type, unprefixed("running", arrays), "running statistics")
         flaw = model.stats_flaw(stats, estimator.params_)
-        _require(flaw is None, str(flaw))
+        require(flaw is None, str(flaw))
         known |= {f"running.{name}" for name in stats.to_arrays()}
         estimator.running_, estimator._online_seed = Running(stats, steps, float(seen)), seed
-    _require(set(arrays) == known, "it holds arrays that do not belong to this model")
-
-
-def _exactly(arrays_type: Any, fields: dict[str, Any], what: str) -> Any:
-    """Build Arrays from exactly the fields they have."""
-    _require(set(fields) == set(arrays_type.__dataclass_fields__), f"its {what} are not complete")
-    return arrays_type.from_arrays(fields)
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def _require(lawful: bool, flaw: str) -> None:
-    if not lawful:
-        raise ValueError(flaw)
+    require(set(arrays) == known, "it holds arrays that do not belong to this model")
