@@ -13,18 +13,26 @@ __version__ = "0.1.0.dev0"
 _HOMES = {
     "BernoulliMixture": "hiddenbits.estimators.mixture",
     "IndependentBits": "hiddenbits.estimators.independent",
+    "LogisticPCA": "hiddenbits.estimators.logistic",
     "Table": "hiddenbits.data",
     "TableError": "hiddenbits.data",
+    "Statistics": "hiddenbits.estimators.statistics",
+    "StatisticsError": "hiddenbits.estimators.statistics",
     "StoreError": "hiddenbits.store",
     "CheckpointError": "hiddenbits.engine",
     "ClusterError": "hiddenbits.engine",
     "DuplicateItemsWarning": "hiddenbits.data.readers",
     "EnvironmentChangedWarning": "hiddenbits.engine",
+    "Piece": "hiddenbits.engine",
+    "hide_cells": "hiddenbits.data.hidden",
     "load": "hiddenbits.estimators.files",
+    "map_pieces": "hiddenbits.engine",
+    "merge": "hiddenbits.estimators.statistics",
     "open_table": "hiddenbits.data",
     "run_on": "hiddenbits.engine",
     "evaluate": "hiddenbits.evaluate",
     "datasets": "hiddenbits.datasets",
+    "plots": "hiddenbits.plots",
 }
 
 __all__ = [*sorted(_HOMES), "__version__"]
@@ -32,17 +40,25 @@ __all__ = [*sorted(_HOMES), "__version__"]
 if TYPE_CHECKING:
     from hiddenbits import datasets as datasets
     from hiddenbits import evaluate as evaluate
+    from hiddenbits import plots as plots
     from hiddenbits.data import Table as Table
     from hiddenbits.data import TableError as TableError
     from hiddenbits.data import open_table as open_table
+    from hiddenbits.data.hidden import hide_cells as hide_cells
     from hiddenbits.data.readers import DuplicateItemsWarning as DuplicateItemsWarning
     from hiddenbits.engine import CheckpointError as CheckpointError
     from hiddenbits.engine import ClusterError as ClusterError
     from hiddenbits.engine import EnvironmentChangedWarning as EnvironmentChangedWarning
+    from hiddenbits.engine import Piece as Piece
+    from hiddenbits.engine import map_pieces as map_pieces
     from hiddenbits.engine import run_on as run_on
     from hiddenbits.estimators.files import load as load
     from hiddenbits.estimators.independent import IndependentBits as IndependentBits
+    from hiddenbits.estimators.logistic import LogisticPCA as LogisticPCA
     from hiddenbits.estimators.mixture import BernoulliMixture as BernoulliMixture
+    from hiddenbits.estimators.statistics import Statistics as Statistics
+    from hiddenbits.estimators.statistics import StatisticsError as StatisticsError
+    from hiddenbits.estimators.statistics import merge as merge
     from hiddenbits.store import StoreError as StoreError
 
 

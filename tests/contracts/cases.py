@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from hiddenbits import BernoulliMixture, IndependentBits
-from hiddenbits.models import Independent, Mixture
+from hiddenbits import BernoulliMixture, IndependentBits, LogisticPCA
+from hiddenbits.models import Independent, Logistic, LogisticGrid, Mixture
 from hiddenbits.models.independent import IndependentParams
+from hiddenbits.models.logistic_params import LogisticParams
 from hiddenbits.models.mixture import MixtureParams
 
 
@@ -21,6 +22,13 @@ class Case:
     draw_params: Any
     complete_statistics: Any
     other: dict[str, Any]  # a hyperparameter of the model with another value
+    codes: str = "classes"  # what the hidden codes are: "classes" or "points"
+    heavy: bool = False  # a pass takes long: fewer seeds
+
+    @property
+    def enumerates(self):
+        """Whether the truth can be enumerated; otherwise the model's own tests integrate."""
+        return self.model.promises.oracle == "enumeration"
 
 
 def independent_params(d, rng):
@@ -38,6 +46,18 @@ def mixture_params(d, rng, K=3):
 
 def mixture_statistics(x, observed, h):
     return {"classes": h, "ones": np.outer(x * observed, h), "observed": np.outer(observed, h)}
+
+
+def logistic_params(d, rng, q=1):
+    return LogisticParams.at(rng.standard_normal((d, q)), rng.standard_normal(d), rng.standard_normal(d))
+
+
+GRID = LogisticGrid(1, ridge=1.0, n_nodes=121)
+
+
+def grid_statistics(x, observed, h):
+    here = (GRID.fitted_rule.nodes == h).all(axis=1).astype(float)
+    return {"ones": np.outer(x * observed, here), "observed": np.outer(observed, here)}
 
 
 CASES = [
@@ -64,5 +84,42 @@ CASES = [
         mixture_params,
         mixture_statistics,
         {"prior_strength": 7.0},
+    ),
+    Case(
+        "LogisticPCA-quadrature",
+        GRID,
+        LogisticPCA(1, method="quadrature", ridge=1.0, n_nodes=121, tol=1e-8, random_state=0),
+        logistic_params,
+        grid_statistics,
+        {"ridge": 7.0},
+        "points",
+    ),
+    Case(
+        "LogisticPCA-variational",
+        Logistic(1, polish=False, cold_steps=25),
+        LogisticPCA(1, polish=False, tol=1e-8, random_state=0),
+        logistic_params,
+        None,
+        {"ridge": 7.0},
+        "points",
+    ),
+    Case(
+        "LogisticPCA-shared",
+        Logistic(1, polish=False, curvature="shared"),
+        LogisticPCA(1, polish=False, curvature="shared", tol=1e-8, random_state=0),
+        logistic_params,
+        None,
+        {"ridge": 7.0},
+        "points",
+    ),
+    Case(
+        "LogisticPCA-polished",
+        Logistic(2, cold_steps=25),
+        LogisticPCA(2, tol=1e-8, random_state=0),
+        lambda d, rng: logistic_params(d, rng, 2).at_stage(2.0),
+        None,
+        {"ridge": 7.0},
+        "points",
+        heavy=True,
     ),
 ]

@@ -13,6 +13,11 @@ from tests.oracle.enumeration import Oracle
 pytestmark = pytest.mark.core
 
 
+@pytest.fixture(params=[case for case in CASES if case.enumerates], ids=lambda case: case.name)
+def case(request):
+    return request.param
+
+
 def one_block(table):
     return table.grid(table.shape[0]).blocks[0]
 

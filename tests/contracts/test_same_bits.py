@@ -27,6 +27,8 @@ def test_serial_threads_and_part_sizes(case, storage, missing, seed, monkeypatch
     Two seeds with an online pass first, in groups of three blocks that cross the edges of parts.
     """
     monkeypatch.setattr("hiddenbits.engine.online.GROUP_ROWS", 700)
+    if case.heavy and seed > 1:
+        pytest.skip("two seeds are enough for a model whose passes take long")
     table = table_of(structured_rows(np.random.default_rng(seed), 3000, 12, missing), storage)
     settings = Settings(n_init=1, max_iter=12, seed=seed, online_passes=seed % 2)
     outcomes = []

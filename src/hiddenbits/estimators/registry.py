@@ -17,4 +17,5 @@ def _from(module: str, name: str) -> Callable[[], Any]:
 ESTIMATORS: dict[str, Callable[[], Any]] = {
     "IndependentBits": _from("independent", "IndependentBits"),
     "BernoulliMixture": _from("mixture", "BernoulliMixture"),
+    "LogisticPCA": _from("logistic", "LogisticPCA"),
 }

@@ -1,0 +1,236 @@
+"""Symmetric matrices as rows of numbers: the lower triangle row by row, off-diagonal cells times the square root of 2.
+
+With that factor the inner product of two packed matrices is the trace of their product, so that w'M w is the product
+of packed M and packed w w', and sums of k x k matrices over many rows are plain matrix products. Row by row, the
+leading (k - 1) x (k - 1) matrix comes first and the last row of k numbers after it: both are slices.
+
+Many small matrices are quickest *standing*: (numbers of a matrix, matrices), so that each step of the arithmetic runs
+over all matrices at once. Functions that take or return that layout say so.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[Any]
+
+ROOT2 = float(np.sqrt(2.0))
+SWEPT = 8  # up to this size matrices are inverted number by number; larger ones by halves, with matrix products
+
+
+def packed_size(k: int) -> int:
+    """Return the numbers of a packed k x k matrix."""
+    return k * (k + 1) // 2
+
+
+@lru_cache(maxsize=64)
+def _places(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
+    columns, rows = np.tril_indices(k)
+    return rows, columns, np.where(rows == columns, 1.0, ROOT2)
+
+
+def inner_places(k: int) -> slice:
+    """Return where the leading (k - 1) x (k - 1) matrix is within a packed k x k one."""
+    return slice(0, packed_size(k - 1))
+
+
+def edge_places(k: int) -> slice:
+    """Return where the first k - 1 cells of the last column are within a packed k x k one."""
+    return slice(packed_size(k - 1), packed_size(k) - 1)
+
+
+def pack(matrices: Floats) -> Floats:
+    """Return (..., k, k) symmetric matrices packed."""
+    rows, columns, scale = _places(matrices.shape[-1])
+    return np.asarray(matrices[..., rows, columns] * scale)
+
+
+def unpack(packed: Floats, k: int) -> Floats:
+    """Return packed matrices as (..., k, k)."""
+    rows, columns, scale = _places(k)
+    out = np.empty((*packed.shape[:-1], k, k), packed.dtype)
+    values = packed / scale.astype(packed.dtype)
+    out[..., rows, columns] = values
+    out[..., columns, rows] = values
+    return out
+
+
+def pack_outer(vectors: Floats) -> Floats:
+    """Return v v' packed, for each row v."""
+    rows, columns, scale = _places(vectors.shape[-1])
+    out = vectors[..., rows]
+    out *= vectors[..., columns]
+    out *= scale.astype(vectors.dtype)
+    return np.asarray(out)
+
+
+def identity(k: int) -> NDArray[np.float64]:
+    """Return the packed identity."""
+    rows, columns, _ = _places(k)
+    return np.asarray(rows == columns, np.float64)
+
+
+def times(packed: Floats, vectors: Floats) -> Floats:
+    """Return M v for packed M and v, row by row."""
+    k = vectors.shape[-1]
+    if k == 1:
+        return np.asarray(packed * vectors)
+    return np.asarray(np.matmul(unpack(packed, k), vectors[..., None])[..., 0])
+
+
+def row_dot(a: Floats, b: Floats) -> NDArray[np.float64]:
+    """Return the inner product of each row of a with that of b, in double precision."""
+    return np.asarray(np.einsum("ij,ij->i", a, b, dtype=np.float64))
+
+
+def column_dot(a: Floats, b: Floats) -> NDArray[np.float64]:
+    """Return the inner product of each column of a with that of b, in double precision."""
+    return np.asarray(np.einsum("ij,ij->j", a, b, dtype=np.float64))
+
+
+def invert(packed: Floats, k: int) -> tuple[Floats, Floats]:
+    """Return the inverses of packed positive definite matrices, packed, and the log determinants of the given ones."""
+    inverse, log_determinant = invert_standing(np.ascontiguousarray(packed.T), k)
+    return np.ascontiguousarray(inverse.T), log_determinant
+
+
+def moments_standing(mean: Floats, covariance: Floats, factor: Floats, out: Floats) -> Floats:
+    """Put factor <x^ x^'>, packed and standing, into `out`; x^ = (x, 1), and x has this mean (q, n) and covariance.
+
+    A factor for each row comes at no cost here: it saves a step over everything that is made of the moments.
+    """
+    q = len(mean)
+    size = packed_size(q)
+    np.multiply(covariance, factor, out=out[:size])
+    scaled, line = ROOT2 * factor * mean, np.empty_like(mean)
+    for i in range(q):
+        product = np.multiply(mean[: i + 1], scaled[i], out=line[: i + 1])
+        product[i] *= 1.0 / ROOT2
+        out[packed_size(i) : packed_size(i + 1)] += product
+    out[size : size + q] = scaled
+    out[size + q] = factor
+    return out
+
+
+def times_standing(packed: Floats, vectors: Floats) -> Floats:
+    """Return M v for standing packed M and standing v, (k, n)."""
+    out = np.empty_like(vectors)
+    at, halved = 0, vectors * (1.0 / ROOT2)
+    for i in range(len(vectors)):
+        np.multiply(packed[at + i], vectors[i], out=out[i])
+        if i:
+            beside = packed[at : at + i]
+            out[i] += np.einsum("jn,jn->n", beside, halved[:i])
+            out[:i] += beside * halved[i]
+        at += i + 1
+    return out
+
+
+def invert_standing(packed: Floats, k: int) -> tuple[Floats, Floats]:
+    """Return the inverses of standing positive definite matrices, and the log determinants of the given ones."""
+    if k == 1:
+        return 1.0 / packed, np.log(packed[0])
+    if k == 2:
+        determinant = packed[0] * packed[2]
+        determinant -= 0.5 * packed[1] * packed[1]
+        inverse = packed[::-1] / determinant
+        np.negative(inverse[1], out=inverse[1])
+        return inverse, np.log(determinant)
+    if k > SWEPT:
+        matrices, log_determinant = _invert_large(packed, k)
+        return _standing(matrices), log_determinant
+    triangle = np.zeros((k, k, packed.shape[1]))
+    for i, at, scale in _rows(k):
+        np.multiply(packed[at : at + i + 1], 1.0 / scale, out=triangle[i, : i + 1])
+    log_determinant = _sweep(triangle)
+    out = np.empty_like(packed)
+    for i, at, scale in _rows(k):
+        np.multiply(triangle[i, : i + 1], scale, out=out[at : at + i + 1])
+    return out, log_determinant
+
+
+def solve_standing(packed: Floats, right: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the inverses of standing matrices M, ln |M|, and M^-1 v for standing vectors v, (k, n)."""
+    k = len(right)
+    if k <= SWEPT:
+        inverse, log_determinant = invert_standing(packed, k)
+        return inverse, log_determinant, times_standing(inverse, right)
+    matrices, log_determinant = _invert_large(packed, k)
+    return _standing(matrices), log_determinant, np.ascontiguousarray(np.matmul(matrices, right.T[..., None])[..., 0].T)
+
+
+def _invert_large(packed: Floats, k: int) -> tuple[Floats, Floats]:
+    """Return the inverses (n, k, k) of standing matrices, and the log determinants of the given ones."""
+    full = np.zeros((packed.shape[1], k, k))
+    for i, at, scale in _rows(k):
+        np.multiply(packed[at : at + i + 1].T, 1.0 / scale[:, 0], out=full[:, i, : i + 1])
+    inverse = np.empty_like(full)
+    return inverse, _invert_halves(full, inverse)
+
+
+def _standing(matrices: Floats) -> Floats:
+    """Return symmetric matrices (n, k, k) packed and standing."""
+    n, k, _ = matrices.shape
+    out = np.empty((packed_size(k), n))
+    for i, at, scale in _rows(k):
+        np.multiply(matrices[:, i, : i + 1].T, scale, out=out[at : at + i + 1])
+    return out
+
+
+@lru_cache(maxsize=64)
+def _rows(k: int) -> tuple[tuple[int, int, NDArray[np.float64]], ...]:
+    """Return, for each row of the triangle: its number, where it begins, and the scale of its numbers, (i + 1, 1)."""
+    return tuple((i, packed_size(i), np.array([ROOT2] * i + [1.0])[:, None]) for i in range(k))
+
+
+def _sweep(A: Floats) -> NDArray[np.float64]:
+    """Invert standing symmetric matrices (k, k, n) in place by Gauss and Jordan; return the log determinants.
+
+    Only the lower triangles are read, and only they hold the inverse afterwards.
+    """
+    k = len(A)
+    pivots, beside, square = np.empty(A.shape[1:]), np.empty(A.shape[1:]), np.empty_like(A)
+    for j in range(k):
+        pivots[j] = A[j, j]
+        down = 1.0 / pivots[j]
+        beside[:j], beside[j:] = A[j, :j], A[j:, j]
+        beside[j] = 0.0
+        across = beside * down
+        np.multiply(beside[:, None], across, out=square)
+        A -= square
+        A[j, :j], A[j:, j] = across[:j], across[j:]
+        np.negative(down, out=A[j, j])
+    np.negative(A, out=A)
+    return np.asarray(np.log(pivots).sum(axis=0))
+
+
+def _invert_halves(full: Floats, out: Floats) -> NDArray[np.float64]:
+    """Put the inverses of symmetric (n, k, k), of which the lower triangles are read, into `out`; return ln |.|.
+
+    With A, B, D the corners: S = D - B A^-1 B' is smaller and as definite, and the inverse is
+    [ A^-1 + T' S^-1 T, . ; -S^-1 T, S^-1 ], T = B A^-1. The products of a stack of halves cost far less than a
+    factorisation of each whole.
+    """
+    k = full.shape[1]
+    if k <= SWEPT:
+        standing = np.ascontiguousarray(full.transpose(1, 2, 0))
+        log_determinant = _sweep(standing)
+        for i in range(1, k):
+            standing[:i, i] = standing[i, :i]
+        out[...] = standing.transpose(2, 0, 1)
+        return log_determinant
+    half = k // 2
+    first, last = out[:, :half, :half], out[:, half:, half:]
+    beside = full[:, half:, :half]
+    log_determinant = _invert_halves(full[:, :half, :half], first)
+    T = beside @ first
+    log_determinant += _invert_halves(full[:, half:, half:] - T @ beside.transpose(0, 2, 1), last)
+    ST = last @ T
+    first += T.transpose(0, 2, 1) @ ST
+    np.negative(ST, out=out[:, half:, :half])
+    out[:, :half, half:] = out[:, half:, :half].transpose(0, 2, 1)
+    return log_determinant
