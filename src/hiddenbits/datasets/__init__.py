@@ -1,14 +1,25 @@
 """Simulated tables with a known truth, and loaders of real ones."""
 
 from hiddenbits.datasets.loaders import Splits, data_folder, load_debd
+from hiddenbits.datasets.named import Digits, Votes, Zoo, load_senate109, load_survey, load_usps, load_zoo
+from hiddenbits.datasets.prototypes import SimulatedPrototypes, simulate_prototypes
 from hiddenbits.datasets.simulate import SimulatedMixture, mixture_truth, simulate_mixture, write_mixture
 
 __all__ = [
+    "Digits",
     "SimulatedMixture",
+    "SimulatedPrototypes",
     "Splits",
+    "Votes",
+    "Zoo",
     "data_folder",
     "load_debd",
+    "load_senate109",
+    "load_survey",
+    "load_usps",
+    "load_zoo",
     "mixture_truth",
     "simulate_mixture",
+    "simulate_prototypes",
     "write_mixture",
 ]

@@ -1,0 +1,172 @@
+"""Write README.md from readme_template.md and results/: no figure of ours in it is typed."""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import checks
+import numpy as np
+
+# The paper's Table 1: seconds and negative log-likelihood a row.
+PAPER = {
+    "Synthetic-16": {"variational": (7.8, 5.14), "sampling": (331.1, 4.93)},
+    "Digit-256": {"variational": (25.6, 30.23), "sampling": (1204.5, 30.19)},
+}
+
+
+def grid(head: list[str], rows: list[list[object]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+
+
+def how(report: dict[str, Any]) -> str:
+    versions = ", ".join(f"{name} {number}" for name, number in report["versions"].items())
+    return f"`{report['command']}`; {report['cores']} cores, {report['machine']}; {versions}."
+
+
+def picture(folder: Path, name: str, words: str) -> str:
+    there = (folder / "figures" / f"{name}.png").is_file()
+    return f"![{words}](figures/{name}.png)\n" if there else f"*{words}: not drawn, the data were not at hand.*\n"
+
+
+def table1(found: dict[str, Any]) -> str:
+    rows: list[list[object]] = []
+    for title, published in PAPER.items():
+        ours = found[title]
+        if isinstance(ours, str):
+            rows.append([title, ours, "", "", "", "", ""])
+            continue
+        for name, figures in ours.items():
+            seconds, error = (f"{number:g}" for number in published[name]) if name in published else ("", "")
+            if name == "independent bits":
+                rows.append([title, name, "", "", "", f"{figures:.2f}", ""])
+            else:
+                mine = [f"{figures['seconds']:.2f} s", error_of(figures), figures["passes"]]
+                rows.append([title, name, f"{seconds} s" if seconds else "", error, *mine])
+    return grid(["data", "program", "paper: time", "paper: error", "ours: time", "ours: error", "passes"], rows)
+
+
+def error_of(figures: dict[str, Any]) -> str:
+    return f"{figures['error']:.3f}" + ("" if figures["likelihood"] == "exact" else " (estimate)")
+
+
+def ratio(found: dict[str, Any], title: str) -> str:
+    if isinstance(found[title], str) or "sampling" not in found[title]:
+        return "not measured"
+    return f"{found[title]['sampling']['seconds'] / found[title]['variational']['seconds']:.1f}"
+
+
+def spread(found: dict[str, Any]) -> str:
+    rows = [
+        [name, f"{min(values):.2f}", f"{np.median(values):.2f}", f"{max(values):.2f}"]
+        for name, values in found["spread"].items()
+    ]
+    return grid(["program", "smallest", "median", "largest"], rows)
+
+
+def claim(found: dict[str, Any]) -> str:
+    rows: list[list[object]] = []
+    for title in ("Synthetic", "Digit 2"):
+        if isinstance(found[title], str):
+            rows.append([title, found[title], "", "", "", "", "", ""])
+            continue
+        for columns, f in found[title].items():
+            rows.append(
+                [
+                    title,
+                    columns,
+                    f"{f['error']:.3f}",
+                    f"{f['excess']:.3f} ({f['excess_percent']:.2f}%)",
+                    f"{f['gap']:.3f}",
+                    f"{f['width']:.2f}",
+                    f"{f['total_variation']:.3f}",
+                    f"{f['total_variation_of_the_best_gaussian']:.3f}",
+                ]
+            )
+    head = ["data", "columns", "error", "excess", "gap", "width", "distance", "distance of the best Gaussian"]
+    return grid(head, rows)
+
+
+def verdict_on_claim(found: dict[str, Any]) -> str:
+    """Say, from the figures, for which measures more columns were better at each step."""
+    words = {
+        "gap": "the gap of the bound",
+        "excess": "the excess error",
+        "excess_percent": "the excess error as a share of the error",
+        "total_variation": "the distance of the approximate posterior from the true one",
+        "total_variation_of_the_best_gaussian": "the distance of the true posterior from a Gaussian",
+    }
+    lines = []
+    for title in ("Synthetic", "Digit 2"):
+        if isinstance(found[title], str) or len(found[title]) < 2:
+            continue
+        ordered = [found[title][columns] for columns in sorted(found[title], key=int)]
+        falling = [w for k, w in words.items() if all(b[k] < a[k] for a, b in pairwise(ordered))]
+        others = [w for w in words.values() if w not in falling]
+        yes, no = ("; ".join(some) or "nothing" for some in (falling, others))
+        lines.append(f"- {title}. Smaller at every step: {yes}. Not so: {no}.")
+    return "\n".join(lines)
+
+
+def verdicts(found: dict[str, Any]) -> str:
+    rows = [[name, checks.spoken(check), "yes" if check["reached"] else "**no**"] for name, check in found.items()]
+    return grid(["figure", "measured", "reached"], rows)
+
+
+def maps(found: dict[str, Any]) -> dict[str, str]:
+    shares = {"synthetic": "nearest_neighbour_of_the_same_prototype", "pca": "the_same_by_pca"}
+    said = {
+        name: "; ".join(f"{100 * f[key]:.1f}% at {flip}" for flip, f in found["synthetic"].items())
+        for name, key in shares.items()
+    }
+    senate = found["senate109"]
+    if isinstance(senate, str):
+        said["senate"] = f"Senate: {senate}."
+    else:
+        said["senate"] = (
+            f"{senate['senators']} senators, {senate['votes']} votes, {100 * senate['blank_cells']:.0f}% of the cells "
+            f"blank. {100 * senate['nearest_neighbour_of_the_same_party']:.0f}% have a nearest neighbour of their own "
+            f"party, which the model has not seen. Bits a cell: {senate['bits_per_cell']:.3f}, independent bits "
+            f"{senate['bits_per_cell_of_independent_bits']:.3f} (on the rows of the fit)."
+        )
+    return said
+
+
+def write(folder: Path) -> None:
+    reports = {
+        name: json.loads((folder / "results" / f"{name}.json").read_text())
+        for name in ("table1", "claim", "maps", "checks")
+    }
+    table, said = reports["table1"]["figures"], maps(reports["maps"]["figures"])
+    exact = table["Synthetic-16"]["quadrature"]["error"]
+    digits = table["Digit-256"]
+    independent = "" if isinstance(digits, str) else f" ({digits['independent bits']:.1f} on USPS)"
+    missed = [name for name, check in reports["checks"]["figures"].items() if not check["reached"]]
+    shown = {
+        "1": picture(folder, "figure1_synthetic", "Two synthetic maps"),
+        "2": picture(folder, "figure2_digits", "The digit 2: map, and images at four places"),
+        "2b": picture(folder, "figure2_grid", "The digit 2 over a grid of the map"),
+        "3": picture(folder, "figure3_traces", "Error against time"),
+        "4": picture(folder, "figure4_posteriors", "True and approximate posteriors of single rows"),
+        "senate": picture(folder, "senate109", "The 109th Senate"),
+    }
+    page = {
+        **{f"how_{name}": how(report) for name, report in reports.items()},
+        **{f"picture_{name}": words for name, words in shown.items()},
+        **{f"said_{name}": words for name, words in said.items()},
+        "independent": independent,
+        "ratio_synthetic": ratio(table, "Synthetic-16"),
+        "ratio_digits": ratio(table, "Digit-256"),
+        "table1": table1(table),
+        "exact": f"{exact:.3f}",
+        "own_sample": f"{table['Synthetic-16']['sampling']['error_on_its_own_sample']:.3f}",
+        "spread": spread(table),
+        "claim": claim(reports["claim"]["figures"]),
+        "rows_compared": reports["claim"]["figures"]["rows_compared"],
+        "verdict_on_claim": verdict_on_claim(reports["claim"]["figures"]),
+        "verdicts": verdicts(reports["checks"]["figures"]),
+        "missed": f"Missed: {'; '.join(missed)}." if missed else "All are reached.",
+    }
+    template = (Path(__file__).parent / "readme_template.md").read_text()
+    (folder / "README.md").write_text(template.format(**page))

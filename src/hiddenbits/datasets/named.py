@@ -1,0 +1,202 @@
+"""Well-known real tables, from the folder named by HIDDENBITS_DATA: digits, votes, surveys, animals."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits import Table, open_table
+from hiddenbits.datasets.loaders import data_folder
+
+
+class Digits(NamedTuple):
+    """Images of handwritten digits as bits, 16 x 16 pixels, row by row.
+
+    Attributes
+    ----------
+    train, test : ndarray of shape (rows, 256) of uint8
+        1 is ink.
+    train_label, test_label : ndarray of shape (rows,)
+        The digit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hiddenbits.datasets import Digits
+    >>> Digits(np.zeros((1, 256), np.uint8), np.array([2]), np.zeros((0, 256), np.uint8), np.array([])).train.shape
+    (1, 256)
+    """
+
+    train: NDArray[np.uint8]
+    train_label: NDArray[np.int64]
+    test: NDArray[np.uint8]
+    test_label: NDArray[np.int64]
+
+
+class Votes(NamedTuple):
+    """Votes of a chamber.
+
+    Attributes
+    ----------
+    X : ndarray of shape (members, votes)
+        1 for yes, 0 for no, NaN for neither.
+    party : ndarray of shape (members,) of str
+        The members' parties.
+    names : tuple of str
+        The votes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hiddenbits.datasets import Votes
+    >>> Votes(np.array([[1.0, np.nan]]), np.array(["D"]), ("X1", "X2")).X.shape
+    (1, 2)
+    """
+
+    X: NDArray[np.float64]
+    party: NDArray[np.str_]
+    names: tuple[str, ...]
+
+
+class Zoo(NamedTuple):
+    """Animals: yes/no columns, the number of legs, and the type.
+
+    Attributes
+    ----------
+    X : ndarray of shape (animals, 15) of uint8
+        The yes/no columns.
+    legs : ndarray of shape (animals,)
+        Number of legs.
+    type : ndarray of shape (animals,) of str
+        Such as "mammal".
+    names : tuple of str
+        Names of the yes/no columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hiddenbits.datasets import Zoo
+    >>> Zoo(np.array([[1]], np.uint8), np.array([4]), np.array(["mammal"]), ("hair",)).names
+    ('hair',)
+    """
+
+    X: NDArray[np.uint8]
+    legs: NDArray[np.int64]
+    type: NDArray[np.str_]
+    names: tuple[str, ...]
+
+
+def load_usps(digit: int | None = None, *, threshold: float = 127) -> Digits:
+    """Return the USPS digits as bits: 7,291 rows to fit on and 2,007 to test.
+
+    Parameters
+    ----------
+    digit : int, optional
+        Only this digit; there are 731 and 198 twos.
+    threshold : float, default=127
+        Pixels above it are ink; they are grey from 0 to 255.
+
+    Returns
+    -------
+    digits : Digits
+
+    Examples
+    --------
+    >>> from hiddenbits.datasets import load_usps
+    >>> load_usps(2).train.shape  # doctest: +SKIP
+    (731, 256)
+    """
+    if digit is not None and digit not in range(10):
+        raise ValueError(f"digit={digit!r}: digits are 0 to 9.")
+    parts: list[NDArray[np.integer]] = []
+    with np.load(_found("digits/usps.npz"), allow_pickle=False) as arrays:
+        for part in ("train", "test"):
+            images, labels = arrays[part], arrays[f"{part}_label"].astype(np.int64)
+            chosen = np.ones(len(labels), bool) if digit is None else labels == digit
+            parts += [(images[chosen] > threshold).astype(np.uint8), labels[chosen]]
+    return Digits(*parts)  # type: ignore[arg-type]
+
+
+def load_senate109() -> Votes:
+    """Return the votes of the 109th Senate of the United States: 102 senators, 645 votes, blanks where none was cast.
+
+    Returns
+    -------
+    votes : Votes
+
+    Examples
+    --------
+    >>> from hiddenbits.datasets import load_senate109
+    >>> load_senate109().X.shape  # doctest: +SKIP
+    (102, 645)
+    """
+    names, rows = _read_csv("votes/senate109.csv")
+    cells = [[np.nan if cell in ("", "NA") else float(cell) for cell in row[1:]] for row in rows]
+    return Votes(np.array(cells), np.array([row[0] for row in rows]), tuple(names[1:]))
+
+
+def load_survey(name: str) -> Table:
+    """Return a survey or test as a table with the names of its items.
+
+    Parameters
+    ----------
+    name : str
+        Such as "lsat" (1,000 x 5) or "sat12_binary" (600 x 32).
+
+    Returns
+    -------
+    table : Table
+
+    Examples
+    --------
+    >>> from hiddenbits.datasets import load_survey
+    >>> load_survey("lsat").shape  # doctest: +SKIP
+    (1000, 5)
+    """
+    path = data_folder() / "survey" / f"{name}.csv"
+    if not path.is_file():
+        known = ", ".join(sorted(file.stem for file in path.parent.glob("*.csv"))) or "none"
+        raise FileNotFoundError(f"There is no survey {name!r} in {path.parent}; there are: {known}.")
+    return open_table(path)
+
+
+def load_zoo() -> Zoo:
+    """Return the animals of the zoo table: 101 animals, 15 yes/no columns, legs and type.
+
+    Returns
+    -------
+    zoo : Zoo
+
+    Examples
+    --------
+    >>> from hiddenbits.datasets import load_zoo
+    >>> load_zoo().X.shape  # doctest: +SKIP
+    (101, 15)
+    """
+    names, rows = _read_csv("tables/zoo.csv")
+    columns = dict(zip(names, zip(*rows, strict=True), strict=True))
+    legs, kinds = columns.pop("legs"), columns.pop("type")
+    strange = {cell for column in columns.values() for cell in column} - {"TRUE", "FALSE"}
+    if strange:
+        raise ValueError(f"zoo.csv holds {sorted(strange)[0]!r} where TRUE or FALSE belongs.")
+    X = np.array([[cell == "TRUE" for cell in column] for column in columns.values()], np.uint8).T
+    return Zoo(np.ascontiguousarray(X), np.array(legs, np.int64), np.array(kinds), tuple(columns))
+
+
+def _found(name: str) -> Path:
+    """Return the path of a file in the folder of real tables."""
+    path = data_folder() / name
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no {name} in the folder that HIDDENBITS_DATA names.")
+    return path
+
+
+def _read_csv(name: str) -> tuple[list[str], list[list[str]]]:
+    """Return the header and the rows of a CSV file."""
+    with _found(name).open(newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    return header, rows

@@ -1,0 +1,103 @@
+"""Images of P(bits = 1 | x): what a row looks like at each place of the map."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.plots.style import axes_or_new, trim
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+
+
+def images(model: Any, shape: tuple[int, int], *, grid: Any = 5, span: float = 2.0, ax: Axes | None = None) -> Axes:
+    """Draw P(bit = 1 | x) as grey images, over a grid of the map or at chosen places; black is 1.
+
+    Parameters
+    ----------
+    model : fitted LogisticPCA
+        One whose columns are the pixels of an image, row by row.
+    shape : (int, int)
+        Height and width of an image; their product is the number of columns.
+    grid : int or array of shape (places, n_components), default=5
+        A number of images along each axis of the map, which needs a model of two dimensions, each drawn where it
+        belongs on the map; or the places of single images, drawn line by line and numbered from 1.
+    span : float, default=2.0
+        The grid reaches from -span to span: standard deviations of the prior.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from hiddenbits import LogisticPCA, plots
+    >>> from hiddenbits.datasets import simulate_prototypes
+    >>> rows, _ = simulate_prototypes(seed=0)             # 16 bits: images of 4 x 4
+    >>> model = LogisticPCA(2, random_state=0).fit(rows)
+    >>> ax = plots.images(model, (4, 4), grid=3)
+    >>> len(ax.images)
+    9
+    """
+    height, width = (int(side) for side in shape)
+    d, q = len(model.intercepts_), len(model.components_)
+    if height * width != d:
+        raise ValueError(f"shape={shape!r} has {height * width} pixels, the model {d} columns.")
+    lattice, own = np.ndim(grid) == 0, ax is None
+    if lattice and (q != 2 or int(grid) < 1):
+        raise ValueError(
+            f"A grid of the map needs a model of two dimensions and a positive number; this model has {q}. "
+            "Otherwise give the places themselves, as an array of shape (places, n_components)."
+        )
+    if lattice:
+        places, corners, side = _lattice(int(grid), span, height / width)
+        ax = axes_or_new(ax, (5.0, 5.0))
+    else:
+        places = np.atleast_2d(np.asarray(grid, np.float64))
+        if places.ndim != 2 or places.shape[1] != q or not len(places):
+            raise ValueError(f"Places have shape (places, {q}) for this model, got {places.shape}.")
+        side = np.array([1.0, height / width])
+        across = len(places) if len(places) <= 3 else int(np.ceil(np.sqrt(len(places))))
+        down, along = np.divmod(np.arange(len(places)), across)
+        corners = np.column_stack([1.1 * along, -(1.1 * side[1] + 0.15) * down])
+        ax = axes_or_new(ax, (1.7 * across, 1.8 * (down[-1] + 1) * height / width))
+    ink = model.inverse_transform(places).reshape(-1, height, width)
+    for number, (picture, (left, bottom)) in enumerate(zip(ink, corners, strict=True), start=1):
+        extent = (left, left + side[0], bottom, bottom + side[1])
+        ax.imshow(picture, cmap="gray_r", vmin=0.0, vmax=1.0, extent=extent, interpolation="nearest", aspect="auto")
+        if not lattice:
+            ax.text(left + side[0] / 2, bottom + side[1] + 0.02, f"{number}", ha="center", va="bottom", fontsize=9)
+    low, high = corners.min(axis=0), corners.max(axis=0) + side
+    margin = 0.02 * (high - low).max()
+    ax.set_xlim(low[0] - margin, high[0] + margin)
+    ax.set_ylim(low[1] - margin, high[1] + (margin if lattice else 0.15))
+    ax.set_aspect("equal", adjustable="box")
+    if lattice:
+        ax.set_xlabel("dimension 1")
+        ax.set_ylabel("dimension 2")
+    else:
+        ax.set_axis_off()
+    if own:
+        trim(ax)
+    return ax
+
+
+def _lattice(number: int, span: float, tall: float) -> tuple[Floats, Floats, Floats]:
+    """Return the places of an even lattice, the lower left corners of their images, and the size of an image.
+
+    An image is as large as its share of the map allows without touching its neighbours; its middle is its place.
+    """
+    steps = np.linspace(-span, span, number) if number > 1 else np.zeros(1)
+    places = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
+    room = 0.94 * (steps[1] - steps[0] if number > 1 else 2.0 * span)
+    side = room * np.array([1.0, tall]) / max(1.0, tall)
+    return places, places - side / 2.0, side

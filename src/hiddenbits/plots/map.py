@@ -1,0 +1,282 @@
+"""The map: where each row is, how sure that is, and where each bit turns from 0 to 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.plots.labels import Room, around
+from hiddenbits.plots.lines import draw_lines, name_lines
+from hiddenbits.plots.rows import Kind, Places, area_of_one, areas, is_numeric, kinds, places, size_key
+from hiddenbits.plots.style import COLOURS, GREY, NUMBERS, SMALL, axes_or_new, has_the_page, legend, note, settle, trim
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+
+ALONE = 1.5  # half the width of a picture of a single point
+EMPTY = 3.0  # half the width of a picture without rows: where the prior of x has nearly all its mass
+MANY = 5000  # points beyond which they are drawn as pixels in vector files
+
+
+def map(  # noqa: A001
+    model: Any,
+    X: Any = None,
+    *,
+    colour: Any = None,
+    labels: Sequence[object] | None = None,
+    ellipses: bool | float = False,
+    lines: bool | int = False,
+    names: Sequence[object] | bool = True,
+    dims: tuple[int, int] = (0, 1),
+    legends: bool = True,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the map of a model such as `LogisticPCA`: the posterior mean of each row, on two of the dimensions.
+
+    Rows at the same place (equal rows, above all) are drawn once, with an area in proportion to their number; the
+    legend has a key. Places too small to be seen are drawn a little larger.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        One with at least two continuous dimensions.
+    X : table of shape (rows, columns), optional
+        The rows; the weights of a `Table` count as numbers of rows. Without rows only lines are drawn.
+    colour : array of shape (rows,), optional
+        Numbers become a colour scale (coincident rows have their mean), everything else categories, each with a
+        colour and a marker. Of more than 20 categories the rarest share one grey glyph, with a warning.
+    labels : sequence of shape (rows,), optional
+        A name for each row, written where there is room; the picture says how many had none.
+    ellipses : bool or float, default=False
+        Draw ellipses that hold this share of each row's Gaussian posterior; True is 0.9.
+    lines : bool or int, default=False
+        Draw the lines P(bit = 1) = 1/2 of all columns, or of the so many with the largest loadings whose line crosses
+        the picture. Where the model has further dimensions, the lines are those at 0 in them.
+    names : sequence or bool, default=True
+        Names of the columns, written beside the lines on the side where the bit is more often 1. True takes the
+        model's, False writes none.
+    dims : (int, int), default=(0, 1)
+        Which dimensions to draw.
+    legends : bool, default=True
+        Whether to draw a legend. It stands beside axes that are alone in a figure with a constrained layout (or in a
+        figure within it), as in the default figure, and inside others.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")                 # draw without a screen
+    >>> from hiddenbits import LogisticPCA, plots
+    >>> from hiddenbits.datasets import simulate_prototypes
+    >>> rows, prototype = simulate_prototypes(seed=0)
+    >>> model = LogisticPCA(2, random_state=0).fit(rows)
+    >>> ax = plots.map(model, rows, colour=prototype.astype(str), lines=5)
+    >>> ax.figure.savefig("map.png")          # doctest: +SKIP
+    >>> ax.get_xlabel()
+    'dimension 1'
+    """
+    pair = _checked_dims(model, dims)
+    if X is None and not lines:
+        raise ValueError("There is nothing to draw: give the rows X, or lines=True, or both.")
+    if X is None and (colour is not None or labels is not None or ellipses):
+        raise ValueError("colour, labels and ellipses belong to rows: give X too.")
+    chosen = _column_names(model, names) if lines else None
+    own, ax = ax is None, axes_or_new(ax)
+    where, size = np.zeros((0, 2)), np.zeros(0)
+    ax.set_aspect("equal", adjustable="box")
+    ax.set_xlabel(f"dimension {pair[0] + 1}")
+    ax.set_ylabel(f"dimension {pair[1] + 1}")
+    said: list[str] = []
+    means = covariances = None
+    if X is None:
+        _look_at(ax, np.array([[-EMPTY, -EMPTY], [EMPTY, EMPTY]]))
+    else:
+        means, covariances = _posterior(model, X, pair, covariances=bool(ellipses))
+        reach = np.zeros_like(means)
+        if covariances is not None:
+            reach = _draw_ellipses(ax, means, covariances, 0.9 if ellipses is True else float(ellipses))
+        _look_at(ax, np.concatenate([means - reach, means + reach]))
+        where, size = _draw_rows(ax, means, X, colour, legends=legends)
+    if own:
+        trim(ax)
+    if lines:
+        W, b = np.asarray(model.components_)[pair].T, np.asarray(model.intercepts_)
+        drawn, outside = draw_lines(ax, W, b, None if lines is True else int(lines))
+        said += [f"{outside} of {len(b)} lines lie outside"] if outside and lines is True else []
+    if labels is not None or chosen is not None:
+        room = Room(ax, where, np.sqrt(size) / 2.0)
+        if chosen is not None:
+            left_out = name_lines(ax, drawn, W, chosen, room)
+            said += [f"no room for {left_out} of {len(drawn)} names"] if left_out else []
+        if labels is not None and means is not None:
+            said += _name_rows(ax, means, labels, room)
+    note(ax, said)
+    if own:
+        settle(ax)
+    return ax
+
+
+def _checked_dims(model: Any, dims: tuple[int, int]) -> list[int]:
+    """Return the two dimensions as a list, or say what is wrong with them."""
+    if not hasattr(model, "components_") or not hasattr(model, "intercepts_"):
+        raise ValueError(f"A map needs a fitted model with continuous dimensions; {type(model).__name__} has none.")
+    q = len(model.components_)
+    if q < 2:
+        raise ValueError("A map needs a model of at least two dimensions; this one has 1.")
+    pair = [int(d) for d in dims]
+    if len(pair) != 2 or pair[0] == pair[1] or not all(0 <= d < q for d in pair):
+        raise ValueError(f"dims={dims!r}: name two different dimensions between 0 and {q - 1}.")
+    return pair
+
+
+def _column_names(model: Any, names: Sequence[object] | bool) -> Sequence[object] | None:
+    """Return the names to write; None where there shall be none."""
+    if names is False:
+        return None
+    d = len(model.intercepts_)
+    if names is True:
+        return list(getattr(model, "feature_names_in_", [f"x{j}" for j in range(d)]))
+    if len(names) != d:
+        raise ValueError(f"{len(names)} names were given for {d} columns.")
+    return names
+
+
+def _posterior(model: Any, X: Any, pair: list[int], *, covariances: bool) -> tuple[Floats, Floats | None]:
+    """Return means and, where asked for, covariances on two of the dimensions."""
+    if not covariances:
+        return np.asarray(model.transform(X), np.float64)[:, pair], None
+    means, full = model.posterior(X, return_cov=True)
+    return means[:, pair], full[:, pair][:, :, pair]
+
+
+def _look_at(ax: Axes, corners: Floats) -> None:
+    """Set limits around the points, never narrower than a few units where there is but one place."""
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    middle, half = (low + high) / 2.0, (high - low) / 2.0
+    half = np.full(2, ALONE) if half.max() < 1e-6 else 1.1 * np.maximum(half, 0.35 * half.max())
+    ax.set_xlim(middle[0] - half[0], middle[0] + half[0])
+    ax.set_ylim(middle[1] - half[1], middle[1] + half[1])
+
+
+def _draw_ellipses(ax: Axes, means: Floats, covariances: Floats, share: float) -> Floats:
+    """Draw the ellipse of each place; return how far each reaches along the axes."""
+    from matplotlib.collections import EllipseCollection
+
+    if not 0.0 < share < 1.0:
+        raise ValueError(f"ellipses={share}: the share of the posterior lies between 0 and 1.")
+    radius = np.sqrt(-2.0 * np.log1p(-share))  # of a Gaussian in two dimensions: P(r^2 < c) = 1 - exp(-c / 2)
+    one = places(means, np.ones(len(means)), beside=covariances.reshape(-1, 4)).first
+    sizes, axes = np.linalg.eigh(covariances[one])
+    full = 2.0 * radius * np.sqrt(sizes)
+    angles = np.degrees(np.arctan2(axes[:, 1, 1], axes[:, 0, 1]))  # of the longer axis, which comes last
+    ax.add_collection(
+        EllipseCollection(
+            full[:, 1],
+            full[:, 0],
+            angles,
+            units="xy",
+            offsets=means[one],
+            offset_transform=ax.transData,
+            facecolors="none",
+            edgecolors=GREY,
+            linewidths=0.6,
+            alpha=0.7 if len(one) < 200 else 0.35,
+            zorder=1.8,
+        ),
+        autolim=False,
+    )
+    return np.asarray(radius * np.sqrt(np.diagonal(covariances, axis1=1, axis2=2)))
+
+
+def _draw_rows(ax: Axes, means: Floats, X: Any, colour: Any, *, legends: bool) -> tuple[Floats, Floats]:
+    """Draw the rows; return the places and areas of the glyphs."""
+    n = len(means)
+    given = getattr(X, "weights", None)
+    weights = np.ones(n) if given is None else np.asarray(given, np.float64)
+    if colour is not None and len(colour) != n:
+        raise ValueError(f"{len(colour)} colours were given for {n} rows.")
+    whole = Kind("", np.ones(n, bool), COLOURS[0], "o")
+    numeric = colour is not None and is_numeric(colour)
+    groups = [whole] if colour is None or numeric else kinds(colour)
+    numbers = np.asarray(colour, np.float64) if numeric else None
+    found: list[Places] = [
+        places(means[g.rows], weights[g.rows], None if numbers is None else numbers[g.rows]) for g in groups
+    ]
+    counts = np.concatenate([p.counts for p in found])
+    unit = area_of_one(float(counts.max()))
+    sizes = [areas(p.counts, unit) for p in found]
+    beside = has_the_page(ax)  # before a scale of colours takes its share of the page
+    for k in sorted(range(len(groups)), key=lambda k: -len(found[k].counts)):  # the rarest lie on top
+        _scatter(ax, groups[k], found[k], sizes[k])
+    if legends:
+        _draw_key(ax, groups if len(groups) > 1 or groups[0].name else [], counts, unit, beside=beside)
+    return np.concatenate([p.where for p in found]), np.concatenate(sizes)
+
+
+def _scatter(ax: Axes, group: Kind, place: Places, size: Floats) -> None:
+    """Draw the places of one category, or of all rows by a number."""
+    style: dict[str, Any] = {"marker": group.marker, "zorder": 2.5, "label": "_rows", "alpha": 0.8}
+    if group.marker not in "x.":
+        style |= {"edgecolors": "white", "linewidths": 0.4}
+    style["rasterized"] = len(size) > MANY
+    x, y = place.where.T
+    if place.numbers is None:
+        ax.scatter(x, y, s=size, color=group.colour, **style)
+        return
+    known = ~np.isnan(place.numbers)
+    if not known.all():
+        ax.scatter(x[~known], y[~known], s=size[~known], color=GREY, **style)
+    if known.any():
+        drawn = ax.scatter(x[known], y[known], s=size[known], c=place.numbers[known], cmap=NUMBERS, **style)
+        bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.8, pad=0.02)
+        bar.solids.set_alpha(1.0)  # type: ignore[union-attr]
+
+
+def _draw_key(ax: Axes, groups: list[Kind], counts: Floats, unit: float, *, beside: bool) -> None:
+    """Draw the legend of categories and of areas."""
+    from matplotlib.lines import Line2D
+
+    handles, names = [], []
+    for group in groups:
+        handles.append(Line2D([], [], ls="", marker=group.marker, color=group.colour, markersize=6, mec=group.colour))
+        names.append(group.name)
+    for count in size_key(counts):
+        across = float(np.sqrt(areas(np.array([float(count)]), unit)[0]))
+        handles.append(Line2D([], [], ls="", marker="o", color=GREY, markersize=across, mec="white", mew=0.4))
+        names.append(f"{count} row" if count == 1 else f"{count} rows")
+    if handles:
+        tallest = max(float(handle.get_markersize()) for handle in handles)
+        legend(
+            ax,
+            handles,
+            names,
+            beside=beside,
+            labelspacing=max(0.5, tallest / 8.0 - 0.7),
+            handlelength=tallest / 8.0 + 0.5,
+        )
+
+
+def _name_rows(ax: Axes, means: Floats, labels: Sequence[object], room: Room) -> list[str]:
+    """Write a name beside each place; return what to say about those without room.
+
+    Where several rows share a place, the first name stands for all, with the number of other names.
+    """
+    if len(labels) != len(means):
+        raise ValueError(f"{len(labels)} labels were given for {len(means)} rows.")
+    found = places(means, np.ones(len(means)))
+    missing = 0
+    for place, members in zip(ax.transData.transform(found.where), found.members, strict=True):
+        distinct = list(dict.fromkeys(str(labels[row]) for row in members))
+        name = distinct[0] if len(distinct) == 1 else f"{distinct[0]} +{len(distinct) - 1}"
+        missing += not room.write(name, around(place), fontsize=SMALL, color="black", zorder=5)
+    return [f"no room for {missing} of {len(found.counts)} labels"] if missing else []

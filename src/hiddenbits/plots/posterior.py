@@ -1,0 +1,187 @@
+"""The posterior of one row: what it is, and the Gaussian that stands for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits import Table, open_table
+from hiddenbits.plots.style import COLOURS, axes_or_new, has_the_page, legend, trim
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+
+POINTS = 241  # of the grid along each axis
+PIECE = 1 << 20  # cells of points x columns that are worked on together
+FIRST_LOOK, SECOND_LOOK = 10.0, 5.5  # half the width of the grid, in standard deviations
+
+
+def posterior_density(model: Any, row: Any, *, n_points: int = POINTS) -> tuple[Floats, Floats, Floats]:
+    """Return p(x | row) on an even grid, exactly: the product of P(bit | x) and the prior, divided by its sum.
+
+    The grid is found in two steps: a wide one around the Gaussian posterior gives the moments of the true one, and the
+    final grid reaches 5.5 of its standard deviations to each side.
+
+    Parameters
+    ----------
+    model : fitted LogisticPCA
+        One of two dimensions.
+    row : table of one row, or array of shape (columns,)
+        The row; blanks are left out.
+    n_points : int
+        Points along each axis.
+
+    Returns
+    -------
+    x, y : ndarray of shape (n_points,)
+        The grid.
+    density : ndarray of shape (n_points, n_points)
+        At (y, x); it sums to 1 over the grid, times the area of a cell.
+
+    Examples
+    --------
+    >>> from hiddenbits import LogisticPCA, plots
+    >>> from hiddenbits.datasets import simulate_prototypes
+    >>> rows, _ = simulate_prototypes(seed=0)
+    >>> model = LogisticPCA(2, random_state=0).fit(rows)
+    >>> x, y, density = plots.posterior_density(model, rows[0])
+    >>> round(float(density.sum() * (x[1] - x[0]) * (y[1] - y[0])), 6)
+    1.0
+    """
+    table = _one_row(model, row)
+    if len(model.components_) != 2:
+        raise ValueError(f"Contours need a model of two dimensions; this one has {len(model.components_)}.")
+    cells = table.to_float()[0]
+    mean, covariance = model.posterior(table, return_cov=True)
+    centre, spread = mean[0], np.sqrt(np.diagonal(covariance[0]))
+    for reach in (FIRST_LOOK, SECOND_LOOK):
+        x, y = (np.linspace(c - reach * s, c + reach * s, n_points) for c, s in zip(centre, spread, strict=True))
+        density = _density(model, cells, x, y)
+        centre, covariance = moments(x, y, density)
+        spread = np.sqrt(np.diagonal(covariance))
+    return x, y, density
+
+
+def posterior(
+    model: Any, row: Any, *, masses: Sequence[float] = (0.5, 0.9, 0.99), legends: bool = True, ax: Axes | None = None
+) -> Axes:
+    """Draw the posterior of one row on a two-dimensional map: the true one, and the Gaussian that stands for it.
+
+    Each contour is the smallest region that holds so much of its posterior. Crosses mark the two means.
+
+    Parameters
+    ----------
+    model : fitted LogisticPCA
+        One of two dimensions.
+    row : table of one row, or array of shape (columns,)
+        The row; blanks are left out.
+    masses : sequence of float, default=(0.5, 0.9, 0.99)
+        The share of the posterior inside each contour.
+    legends : bool, default=True
+        Whether to draw a legend; see `map` for where it stands.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from hiddenbits import LogisticPCA, plots
+    >>> from hiddenbits.datasets import simulate_prototypes
+    >>> rows, _ = simulate_prototypes(seed=0)
+    >>> model = LogisticPCA(2, polish=False, random_state=0).fit(rows)
+    >>> plots.posterior(model, rows[0]).get_xlabel()
+    'dimension 1'
+    """
+    from matplotlib.lines import Line2D
+
+    shares = sorted({float(mass) for mass in masses})
+    if not shares or not 0.0 < shares[0] <= shares[-1] < 1.0:
+        raise ValueError(f"masses={masses!r}: give shares between 0 and 1.")
+    table = _one_row(model, row)
+    x, y, density = posterior_density(model, table)
+    mean, covariance = (found[0] for found in model.posterior(table, return_cov=True))
+    true_mean, _ = moments(x, y, density)
+    own, ax = ax is None, axes_or_new(ax, (5.5, 4.2))
+    levels = [level_of(density, mass) for mass in reversed(shares)]
+    true = ax.contour(x, y, density, levels=levels, colors=COLOURS[0], linewidths=1.4)
+    true.set_gid("true")
+    away = np.stack(np.meshgrid(x, y), axis=-1) - mean
+    distance = np.einsum("yxa,ab,yxb->yx", away, np.linalg.inv(covariance), away)
+    radii = [-2.0 * np.log1p(-mass) for mass in shares]  # P(distance < c) = 1 - exp(-c / 2) in two dimensions
+    gaussian = ax.contour(x, y, distance, levels=radii, colors=COLOURS[1], linewidths=1.2, linestyles="dashed")
+    gaussian.set_gid("Gaussian")
+    ax.plot(*true_mean, marker="+", ms=9, mew=1.6, ls="", color=COLOURS[0], label="_true mean")
+    ax.plot(*mean, marker="x", ms=7, mew=1.4, ls="", color=COLOURS[1], label="_Gaussian mean")
+    ax.set_aspect("equal", adjustable="box")
+    _look_at_contours(ax, x, y, (density >= levels[0]) | (distance <= radii[-1]))
+    ax.set_xlabel("dimension 1")
+    ax.set_ylabel("dimension 2")
+    if legends:
+        held = ", ".join(f"{100 * mass:g}" for mass in shares)
+        handles = [
+            Line2D([], [], color=COLOURS[0], marker="+", lw=1.4),
+            Line2D([], [], color=COLOURS[1], marker="x", lw=1.2, ls="dashed"),
+            Line2D([], [], ls=""),
+        ]
+        legend(ax, handles, ["true", "Gaussian", f"{held} % inside"], beside=has_the_page(ax), handlelength=2.4)
+    if own:
+        trim(ax)
+    return ax
+
+
+def moments(x: Floats, y: Floats, density: Floats) -> tuple[Floats, Floats]:
+    """Return mean and covariance of a density on a grid."""
+    weights = density / density.sum()
+    points = np.stack(np.meshgrid(x, y), axis=-1)
+    mean = np.einsum("yx,yxa->a", weights, points)
+    away = points - mean
+    return mean, np.einsum("yx,yxa,yxb->ab", weights, away, away)
+
+
+def level_of(density: Floats, mass: float) -> float:
+    """Return the level above which so much of a density on a grid lies."""
+    ordered = np.sort(density, axis=None)[::-1]
+    inside = np.cumsum(ordered)
+    return float(np.interp(mass * inside[-1], inside, ordered))
+
+
+def _density(model: Any, cells: Floats, x: Floats, y: Floats) -> Floats:
+    """Return p(x | row) on the grid: ln p is Sum t A - ln(1 + e^A) over the observed cells, less |x|^2 / 2."""
+    points = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+    seen = ~np.isnan(cells)
+    log_p = -0.5 * (points * points).sum(axis=1)
+    step = max(1, PIECE // max(1, len(cells)))
+    for start in range(0, len(points), step):
+        piece = slice(start, start + step)
+        A = points[piece] @ model.components_[:, seen] + model.intercepts_[seen]
+        log_p[piece] += A @ cells[seen] - np.logaddexp(0.0, A).sum(axis=1)
+    p = np.exp(log_p - log_p.max()).reshape(len(y), len(x))
+    return np.asarray(p / (p.sum() * (x[1] - x[0]) * (y[1] - y[0])))
+
+
+def _one_row(model: Any, row: Any) -> Table:
+    """Return a table of one row."""
+    plain = not isinstance(row, Table) and not hasattr(row, "columns") and np.ndim(row) == 1
+    data = np.asarray(row)[None] if plain else row
+    table: Table = data if isinstance(data, Table) else open_table(data, threshold=model.threshold)
+    if table.shape[0] != 1:
+        raise ValueError(f"One row is wanted, got a table of {table.shape[0]}.")
+    return table
+
+
+def _look_at_contours(ax: Axes, x: Floats, y: Floats, inside: NDArray[np.bool_]) -> None:
+    """Cut the picture to what lies inside the outermost contours, with a margin."""
+    for set_limits, grid, held in ((ax.set_xlim, x, inside.any(axis=0)), (ax.set_ylim, y, inside.any(axis=1))):
+        low, high = grid[held].min(), grid[held].max()
+        margin = 0.12 * (high - low)
+        set_limits(low - margin, high + margin)

@@ -1,0 +1,118 @@
+"""Rows as points: those at one place are drawn once, with an area that says how many they are."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.plots.style import GREY, glyph
+
+Floats = NDArray[np.float64]
+
+SAME = 9  # decimals in which two places agree that are one place
+MOST_CATEGORIES = 20
+LARGEST_AREA, UNIT_AREA, SMALLEST_AREA = 800.0, 22.0, 2.0  # of a glyph, in points^2
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A category as it is drawn."""
+
+    name: str
+    rows: NDArray[np.bool_]
+    colour: str
+    marker: str
+
+
+@dataclass(frozen=True)
+class Places:
+    """Distinct places: where, how many rows (or how much weight), the mean of a number, and the rows themselves."""
+
+    where: Floats
+    counts: Floats
+    numbers: Floats | None
+    first: NDArray[np.intp]
+    members: list[NDArray[np.intp]]
+
+
+def places(means: Floats, weights: Floats, numbers: Floats | None = None, beside: Floats | None = None) -> Places:
+    """Gather rows at the same place, the fullest place first, so that none hides behind a larger one.
+
+    `beside` are further columns that must agree too.
+    """
+    keys = means if beside is None else np.column_stack([means, beside])
+    _, first, inverse = np.unique(np.round(keys, SAME), axis=0, return_index=True, return_inverse=True)
+    inverse = inverse.reshape(-1)
+    counts = np.asarray(np.bincount(inverse, weights, len(first)), np.float64)
+    order = np.argsort(-counts, kind="stable")
+    averages = None
+    if numbers is not None:
+        known = ~np.isnan(numbers)
+        with np.errstate(invalid="ignore"):
+            totals = np.bincount(inverse, np.where(known, numbers, 0.0) * weights, len(first))
+            averages = (totals / np.bincount(inverse, known * weights, len(first)))[order]
+    by_place = np.split(np.argsort(inverse, kind="stable"), np.cumsum(np.bincount(inverse, minlength=len(first)))[:-1])
+    members = [by_place[place] for place in order]
+    return Places(means[first][order], counts[order], averages, first[order], members)
+
+
+def area_of_one(most: float) -> float:
+    """Return the area of a glyph that stands for one row, where the fullest place holds `most`."""
+    return min(UNIT_AREA, LARGEST_AREA / max(most, 1.0))
+
+
+def areas(counts: Floats, unit: float) -> Floats:
+    """Return areas in proportion to counts; a glyph too small to see is drawn as the smallest that can be seen."""
+    return np.maximum(counts * unit, SMALLEST_AREA)
+
+
+def size_key(counts: Floats) -> list[int]:
+    """Return up to three whole counts for the legend: the smallest, one between, the largest."""
+    low, high = max(1, int(np.floor(counts.min()))), int(np.floor(counts.max()))
+    if high <= low:
+        return []
+    middle = round(np.sqrt(low * high))
+    return sorted({low, middle, high})
+
+
+def is_numeric(colour: Any) -> bool:
+    """Whether a colour is a number (a scale) and not a category."""
+    if "categor" in str(getattr(colour, "dtype", "")).lower():  # a frame's categories may be numbers
+        return False
+    return bool(np.issubdtype(np.asarray(colour).dtype, np.number))
+
+
+def is_blank(value: Any) -> bool:
+    """Whether a category is not known: None, NaN or pandas' NA."""
+    try:
+        return value is None or bool(value != value)  # NaN differs from itself
+    except TypeError:  # pandas' NA is neither true nor false
+        return True
+
+
+def kinds(colour: Any) -> list[Kind]:
+    """Return the categories of the rows, in order of their names; the rarest share one glyph where there are many."""
+    values = np.asarray(colour, dtype=object)
+    missing = np.array([is_blank(value) for value in values], dtype=bool)
+    names = np.array(["" if gone else str(value) for gone, value in zip(missing, values, strict=True)], dtype=object)
+    distinct, counts = np.unique(names[~missing].astype(str), return_counts=True)
+    kept, rest = list(distinct), []
+    if len(distinct) > MOST_CATEGORIES:
+        order = np.argsort(-counts, kind="stable")
+        large = set(distinct[order[: MOST_CATEGORIES - 1]])
+        kept, rest = [name for name in distinct if name in large], [name for name in distinct if name not in large]
+        warnings.warn(
+            f"There are {len(distinct)} categories, and no reader can tell more than {MOST_CATEGORIES} glyphs apart: "
+            f"the {len(kept)} largest have their own, the other {len(rest)} are grey.",
+            stacklevel=4,  # the caller of `map`
+        )
+    found = [Kind(name, names == name, *glyph(number)) for number, name in enumerate(kept)]
+    if rest:
+        found.append(Kind(f"{len(rest)} other categories", np.isin(names.astype(str), rest) & ~missing, GREY, "."))
+    if missing.any():
+        found.append(Kind("not known", missing, GREY, "x"))
+    return found

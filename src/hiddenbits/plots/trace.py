@@ -1,0 +1,88 @@
+"""How fits went: the objective against passes or time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.plots.style import COLOURS, axes_or_new, has_the_page, legend, settle
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+STYLES = ("solid", "dashed", "dotted", "dashdot")
+
+
+def trace(
+    fits: Any, *, xlabel: str | None = None, ylabel: str | None = None, legends: bool = True, ax: Axes | None = None
+) -> Axes:
+    """Draw the objective of one or several fits against passes, or any figure against time.
+
+    Parameters
+    ----------
+    fits : fitted estimator, or dict
+        An estimator is drawn by its `trace_`, in nats a row, against passes. A dict has a name for each curve, and an
+        estimator, an array (against 1, 2, ...) or a pair of arrays, such as (seconds, errors), drawn as they are.
+    xlabel, ylabel : str, optional
+        Names of the axes; by default "passes" and "objective, nats a row" where all curves are estimators.
+    legends : bool, default=True
+        Whether to draw a legend of a dict's names; see `map` for where it stands.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from hiddenbits import LogisticPCA, plots
+    >>> from hiddenbits.datasets import simulate_prototypes
+    >>> rows, _ = simulate_prototypes(seed=0)
+    >>> model = LogisticPCA(2, random_state=0).fit(rows)
+    >>> ax = plots.trace(model)
+    >>> len(ax.lines[0].get_ydata()) == model.n_iter_
+    True
+    """
+    curves = {str(name): _curve(fit) for name, fit in fits.items()} if isinstance(fits, Mapping) else None
+    if curves is not None and not curves:
+        raise ValueError("There is nothing to draw: the dict is empty.")
+    only_models = hasattr(fits, "trace_") or (curves is not None and all(hasattr(f, "trace_") for f in fits.values()))
+    own, ax = ax is None, axes_or_new(ax)
+    drawn = []
+    for number, (x, y) in enumerate((curves or {"": _curve(fits)}).values()):
+        colour, style = COLOURS[number % len(COLOURS)], STYLES[number % len(STYLES)]  # 28 curves before two agree
+        marker = "o" if len(x) == 1 else ""  # a single pass has no line to show
+        drawn += ax.plot(x, y, color=colour, ls=style, marker=marker, lw=1.5, label=f"_curve {number}")
+    if curves is not None and legends:
+        legend(ax, drawn, list(curves), beside=has_the_page(ax), handlelength=3.0)
+    ax.set_xlabel(xlabel or ("passes" if only_models else ""))
+    ax.set_ylabel(ylabel or ("objective, nats a row" if only_models else ""))
+    ax.margins(x=0.02)
+    if own:
+        settle(ax)
+    return ax
+
+
+def _curve(fit: Any) -> tuple[Floats, Floats]:
+    """Return what to draw for one fit."""
+    if hasattr(fit, "trace_"):
+        y = np.asarray(fit.trace_, np.float64) / fit.weight_seen_
+        if not len(y):
+            raise ValueError("This model has no trace: it was fitted by partial_fit, or read from a file.")
+        return np.arange(1.0, len(y) + 1.0), y
+    if isinstance(fit, tuple) and len(fit) == 2:
+        x, y = (np.asarray(part, np.float64) for part in fit)
+        if x.ndim != 1 or x.shape != y.shape:
+            raise ValueError(f"A curve needs two arrays of one length, got shapes {x.shape} and {y.shape}.")
+        return x, y
+    y = np.asarray(fit, np.float64)
+    if y.ndim != 1:
+        raise ValueError(f"A curve is a fitted estimator, an array or a pair of arrays, got shape {y.shape}.")
+    return np.arange(1.0, len(y) + 1.0), y
