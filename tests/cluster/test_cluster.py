@@ -180,3 +180,43 @@ def test_neighbouring_parts_share_a_worker(client):
     assert homes == sorted(homes)
     assert {homes.count(home) for home in homes} == {4}
     executor.close()
+
+
+class Counted(NotResident):
+    """A source that puts down a line for every load."""
+
+    def __init__(self, source, log):
+        super().__init__(source)
+        self.log = log
+
+    def read(self, start, stop):
+        with self.log.open("a") as file:
+            file.write(f"{start}\n")
+        return self._source.read(start, stop)
+
+
+def test_parts_that_may_not_stay_are_loaded_once_a_pass(client, monkeypatch, tmp_path):
+    """Also by online EM, whose groups are much smaller than a part."""
+    monkeypatch.setattr("hiddenbits.engine.cluster.MEMORY_SHARE", 0.0)
+    monkeypatch.setattr("hiddenbits.engine.online.GROUP_ROWS", 128)
+    rows = structured_rows(np.random.default_rng(0), 2048, 12, missing=False)
+    table = Table(Counted(table_of(rows).source, tmp_path / "loads"), None, None, 12 * 512)
+    settings = Settings(max_iter=2, online_passes=1, tol=0.0)
+    alone = fit_em(MIXTURE.model, table_of(rows).grid(64), Local(), settings, None, None)
+    executor = Cluster(client)
+    there = fit_em(MIXTURE.model, table.grid(64), executor, settings, None, None)
+    executor.close()
+    assert same(alone.params, there.params)
+    loads = (tmp_path / "loads").read_text().split()
+    assert len(loads) <= 4 * (1 + 1 + 2) + 4  # counting, one online and two full passes; stealing may load some again
+
+
+def test_the_scheduler_is_left_as_it_was(client):
+    before = client.run_on_scheduler(_allowed_failures)
+    with hiddenbits.run_on(client):
+        assert client.run_on_scheduler(_allowed_failures) == 30
+    assert client.run_on_scheduler(_allowed_failures) == before
+
+
+def _allowed_failures(dask_scheduler):
+    return dask_scheduler.allowed_failures

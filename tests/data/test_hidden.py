@@ -58,3 +58,23 @@ def test_share(share):
 def test_unlawful_shares(share):
     with pytest.raises(ValueError, match="between 0 and 1"):
         hide_cells(hiddenbits.open_table(np.eye(3)), share)
+
+
+class Trimmed(NotResident):
+    """A source that can be cut down to what some rows need."""
+
+    def only(self, start, stop):
+        trimmed = Trimmed(self._source)
+        trimmed.kept = (start, stop)
+        return trimmed
+
+
+def test_a_source_is_cut_down_under_its_hidden_cells():
+    rows = random_rows(np.random.default_rng(0), 50, 4, missing=False)
+    source = hide_cells(Table(Trimmed(table_of(rows).source)), 0.3, seed=1).source
+    part = source.only(10, 20)
+    assert part.source.kept == (10, 20)
+    for mine, whole in zip(part.read(10, 20), source.read(10, 20), strict=True):
+        np.testing.assert_array_equal(mine.to_dense(), whole.to_dense())
+    plain = hide_cells(Table(NotResident(table_of(rows).source)), 0.3).source
+    assert plain.only(10, 20) is plain

@@ -184,6 +184,15 @@ def test_several_npy_files_with_blanks(tmp_path, share):
 
 
 @core
+def test_cells_are_checked_whenever_they_are_read(tmp_path):
+    for i in range(2):
+        np.save(tmp_path / f"{i}.npy", bits())
+    table = open_table(f"{tmp_path}/*.npy")
+    np.save(tmp_path / "1.npy", 7 * bits())
+    with pytest.raises(TableError, match=r"1\.npy.*7"):
+        table.to_float()
+
+
 def test_npy_errors(tmp_path):
     path = tmp_path / "x.npy"
 

@@ -1,13 +1,14 @@
 """Carry, randomness and monotonicity checks of the loop, on a toy model that has what the real ones do not yet need."""
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
 from hiddenbits.data import Arrays, Table
 from hiddenbits.engine import Checkpoint, Local, Settings, fit_em
+from hiddenbits.engine.carry import LocalShelf
 from hiddenbits.models import Footprint, Promises
 from tests.contracts.conftest import NotResident, table_of
 from tests.contracts.test_same_bits import InterruptAfter, InterruptedFitError, same
@@ -109,3 +110,26 @@ def test_errors_inside_a_thread_reach_the_caller(table):
 
     with pytest.raises(ZeroDivisionError, match="block"):
         Local(3).reduce(broken, table.grid(64))
+
+
+class Forgetful:
+    """Keeps positions in memory and loses the rows' memory, as a cluster's checkpoint does."""
+
+    kept = None
+
+    def load(self, summary):
+        return self.kept and replace(self.kept, carry=LocalShelf(None, {}))
+
+    def save(self, position, summary):
+        self.kept = position
+
+
+def test_a_fit_goes_on_without_the_memory_of_its_rows(table):
+    settings, keeper = Settings(max_iter=12), Forgetful()
+    with suppress(InterruptedFitError):
+        fit_em(Toy(), table.grid(64), Local(), settings, keeper, InterruptAfter(5))
+    resumed = fit_em(Toy(), table.grid(64), Local(), settings, keeper, None)
+    passes = len(keeper.kept.best_trace)
+    assert passes == 12
+    assert (np.diff(resumed.trace) < 0).sum() == 1  # the bound counts visits: it fell once, and the fit went on
+    assert resumed.restarts[0].reason == "max_iter"

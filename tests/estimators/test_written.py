@@ -72,3 +72,10 @@ def test_unknown_verbs(rows, tmp_path):
         BernoulliMixture(2, random_state=0).fit(rows).write("predict", rows, tmp_path / "out.parquet")
     with pytest.raises(ValueError, match="IndependentBits can write: score_samples"):
         IndependentBits().fit(rows).write("transform", rows, tmp_path / "out.parquet")
+
+
+def test_an_address_is_refused(rows, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="not to an address"):
+        IndependentBits().fit(rows).write("complete", rows, "s3://bucket/out.parquet")
+    assert list(tmp_path.iterdir()) == []
