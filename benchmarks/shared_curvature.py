@@ -117,7 +117,7 @@ def in_own_process(curvature: str, n_columns: int) -> dict[str, Any]:
 def sparse_passes(n_rows: int, n_columns: int) -> list[dict[str, Any]]:
     """Time passes over a sparse table, and with all-zero columns beside it."""
     rng = np.random.default_rng(SEED)
-    X = sparse.random_array((n_rows, n_columns), density=0.01, rng=rng, format="csr")
+    X = sparse.random_array((n_rows, n_columns), density=0.01, random_state=rng, format="csr")
     X.data[:] = 1.0
     found = []
     for columns in (n_columns, 2 * n_columns, 8 * n_columns):

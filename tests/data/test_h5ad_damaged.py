@@ -11,10 +11,10 @@ from scipy import sparse
 from hiddenbits.data import TableError, open_table
 from hiddenbits.data.readers import h5_store
 from hiddenbits.data.readers.chunks import unfold
-from tests.data.test_h5ad import NAMES, STORAGE, write
 from tests.data.test_readers import assert_lawful, assert_reads, bits, damage
 
 h5py = pytest.importorskip("h5py", reason="the files extra is not installed")
+from tests.data.test_h5ad import NAMES, STORAGE, write  # noqa: E402  (it skips itself without h5py)
 
 
 def fails(path, message, **options):

@@ -18,10 +18,11 @@ from scipy import sparse
 from hiddenbits.data import TableError, open_table
 from hiddenbits.data.readers.chunks import _crc32c
 from tests.data.test_readers import assert_lawful, assert_reads, bits, damage, holes
-from tests.data.test_zarr import pick, write, write_sparse, zipped
 
 zarr = pytest.importorskip("zarr", reason="the files extra is not installed")
 numcodecs = pytest.importorskip("numcodecs")
+from tests.data.test_zarr import pick, write, write_sparse, zipped  # noqa: E402  (it skips itself without zarr)
+
 codecs = zarr.codecs
 
 

@@ -106,7 +106,7 @@ def test_update_is_a_maximum_over_columns_and_xi(missing):
 def test_wide_sparse_tables_make_no_array_of_cells(monkeypatch):
     """All-zero columns change nothing for the others, and no block is ever made dense."""
     rng = np.random.default_rng(0)
-    X = sparse.random_array((500, 40), density=0.1, rng=rng, format="csr")
+    X = sparse.random_array((500, 40), density=0.1, random_state=rng, format="csr")
     X.data[:] = 1.0
     wide = sparse.csr_array((X.data, X.indices, X.indptr), shape=(500, 4000))
     model = Logistic(2, polish=False, curvature="shared")
