@@ -10,7 +10,6 @@ or when a step gains less than a third of `tol`. Extrapolation may lead from the
 restart has reached the target, further restarts follow (and count) until one does. Times are of `fit` alone, both with the threads of two cores, taken in turn.
 """
 
-import argparse
 import json
 import statistics
 import subprocess
@@ -22,7 +21,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from record import record
+from record import asked_quick, record
 
 import hiddenbits
 from hiddenbits.datasets import load_debd
@@ -123,11 +122,7 @@ def compare(name: str, restarts: int, repeats: int) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    size = parser.add_mutually_exclusive_group(required=True)
-    size.add_argument("--quick", action="store_true")
-    size.add_argument("--full", action="store_true")
-    quick = parser.parse_args().quick
+    quick = asked_quick(__doc__)
     plan = {"nltcs": (1, 1)} if quick else {"nltcs": (3, 3), "audio": (3, 3), "kdd": (1, 1), "msnbc": (1, 1)}
     figures = {}
     for table, (n_restarts, n_repeats) in plan.items():

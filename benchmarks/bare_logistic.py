@@ -11,14 +11,13 @@ work on the machine counts for little. The shares say where the pass spends its 
 inverse of each row's precision, and the rest.
 """
 
-import argparse
 import statistics
 import time
 from functools import partial
 from typing import Any
 
 import numpy as np
-from record import record
+from record import asked_quick, record
 
 import hiddenbits
 from hiddenbits.data import Block, Grid
@@ -129,11 +128,7 @@ def measure(n_rows: int, q: int, dtype: Any, turns: int) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    size = parser.add_mutually_exclusive_group(required=True)
-    size.add_argument("--quick", action="store_true")
-    size.add_argument("--full", action="store_true")
-    quick = parser.parse_args().quick
+    quick = asked_quick(__doc__)
     results = [
         measure(4_000 if quick else 100_000, q, dtype, 3 if quick else 7)
         for dtype in ("float64", "float32")

@@ -10,7 +10,6 @@ four take turns, and each figure is the median of its turns. Besides: what a pas
 of 1,000 parts with next to no work, which is the scheduler's own load.
 """
 
-import argparse
 import multiprocessing
 import statistics
 import tempfile
@@ -21,13 +20,13 @@ from typing import Any
 
 import numpy as np
 from distributed import Client, LocalCluster
-from record import record
+from record import asked_quick, record
 
 import hiddenbits
 from hiddenbits.data import Block, Grid
 from hiddenbits.data.summary import summarise
 from hiddenbits.datasets import simulate_mixture
-from hiddenbits.engine import Cluster, Key, Local, block_height
+from hiddenbits.engine import Cluster, Key, Local, block_height, full_start
 from hiddenbits.engine.online import expect
 from hiddenbits.models import Mixture
 from hiddenbits.models.independent import IndependentStats
@@ -46,9 +45,7 @@ def e_step(path: str) -> Any:
     """The function of a pass: parameters somewhere, the same for all."""
     model = Mixture(CLASSES)
     grid = hiddenbits.open_table(np.load(path, mmap_mode="r")[:20_000]).grid(4096)
-    params = model.start(Local().reduce(summarise, grid), Key(SEED), None)
-    while (grown := model.grow(params, Key(SEED))) is not None:
-        params = grown
+    params = full_start(model, Local().reduce(summarise, grid), Key(SEED), None)
     return partial(expect, model, params, model.prepare(params), Key(SEED), None)
 
 
@@ -165,11 +162,7 @@ def many_parts(n_parts: int, turns: int) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    size = parser.add_mutually_exclusive_group(required=True)
-    size.add_argument("--quick", action="store_true")
-    size.add_argument("--full", action="store_true")
-    quick = parser.parse_args().quick
+    quick = asked_quick(__doc__)
     with tempfile.TemporaryDirectory() as work_folder:
         results = {
             "large": large(200_000 if quick else 1 << 22, 2 if quick else 9, Path(work_folder)),

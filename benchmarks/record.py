@@ -1,5 +1,6 @@
-"""Write what a benchmark measured to benchmarks/results, with the command, the versions and the seeds."""
+"""What the benchmarks share: their command line, and results/*.json with the command, the versions and the seeds."""
 
+import argparse
 import json
 import os
 import platform
@@ -8,6 +9,15 @@ from importlib.metadata import version
 from pathlib import Path
 
 RESULTS = Path(__file__).parent / "results"
+
+
+def asked_quick(description: str) -> bool:
+    """Return whether the command line asks for the quick run (--quick) and not for the full one (--full)."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    size = parser.add_mutually_exclusive_group(required=True)
+    size.add_argument("--quick", action="store_true")
+    size.add_argument("--full", action="store_true")
+    return bool(parser.parse_args().quick)
 
 
 def versions(*packages: str) -> dict[str, str]:

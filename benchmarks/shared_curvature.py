@@ -9,7 +9,6 @@ a process of its own with its largest resident size; and passes over a sparse ta
 all-zero columns again, to see what a pass costs that has no ones to look at.
 """
 
-import argparse
 import multiprocessing
 import time
 import warnings
@@ -17,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from record import peak_memory_mb, record
+from record import asked_quick, peak_memory_mb, record
 from scipy import sparse
 
 import hiddenbits
@@ -134,11 +133,7 @@ def sparse_passes(n_rows: int, n_columns: int) -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    size = parser.add_mutually_exclusive_group(required=True)
-    size.add_argument("--quick", action="store_true")
-    size.add_argument("--full", action="store_true")
-    quick = parser.parse_args().quick
+    quick = asked_quick(__doc__)
     rows = 300 if quick else 10**9
     report = {
         "tables": {name: compare(train[:rows], test[:rows]) for name, (train, test) in tables().items()},

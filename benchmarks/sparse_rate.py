@@ -4,18 +4,17 @@ python benchmarks/sparse_rate.py --full
 python benchmarks/sparse_rate.py --quick
 """
 
-import argparse
 import statistics
 import time
 from functools import partial
 
 import numpy as np
-from record import record
+from record import asked_quick, record
 from scipy import sparse
 
 import hiddenbits
 from hiddenbits.data.summary import summarise
-from hiddenbits.engine import Key, Local, block_height
+from hiddenbits.engine import Key, Local, block_height, full_start
 from hiddenbits.engine.online import expect
 from hiddenbits.models import Mixture
 
@@ -30,9 +29,7 @@ def measure(n_rows: int, n_columns: int, turns: int) -> dict[str, object]:
     X.data[:] = 1.0  # an item that was drawn twice is there once
     table, model = hiddenbits.open_table(X), Mixture(CLASSES)
     grid = table.grid(block_height(model.footprint(n_columns, table.source.row_cells)))
-    params = model.start(Local().reduce(summarise, grid), Key(SEED), None)
-    while (grown := model.grow(params, Key(SEED))) is not None:
-        params = grown
+    params = full_start(model, Local().reduce(summarise, grid), Key(SEED), None)
     function = partial(expect, model, params, model.prepare(params), Key(SEED), None)
     times = []
     for _ in range(turns + 1):
@@ -53,10 +50,6 @@ def measure(n_rows: int, n_columns: int, turns: int) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    size = parser.add_mutually_exclusive_group(required=True)
-    size.add_argument("--quick", action="store_true")
-    size.add_argument("--full", action="store_true")
-    quick = parser.parse_args().quick
+    quick = asked_quick(__doc__)
     result = measure(5000, 2000, 2) if quick else measure(200_000, 100_000, 5)
     record("sparse_rate" + ("_quick" if quick else ""), result, seeds=SEED)

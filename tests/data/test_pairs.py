@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -295,12 +293,9 @@ def test_the_same_fit_as_in_memory(tmp_path, seed, valued, monkeypatch):
 
 # Real files ------------------------------------------------------------------------------------------------------
 
-DATA = os.environ.get("HIDDENBITS_DATA")
 
-
-@pytest.mark.skipif(not DATA, reason="HIDDENBITS_DATA does not name the folder of real tables")
-def test_groceries_as_pairs(tmp_path):
-    baskets = open_table(Path(DATA) / "baskets/groceries.txt.gz")
+def test_groceries_as_pairs(real_data, tmp_path):
+    baskets = open_table(real_data / "baskets/groceries.txt.gz")
     indptr, indices = baskets.source.x.ones()
     rows = np.repeat(np.arange(baskets.shape[0]), np.diff(indptr))
     pq.write_table(pa.table({"who": rows, "what": indices}), tmp_path / "x.parquet", row_group_size=5000)

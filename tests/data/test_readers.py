@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import os
 import pickle
 import struct
 import sys
@@ -832,11 +831,7 @@ def test_damaged_parquet_files(tmp_path, kind):
 
 # Real files ------------------------------------------------------------------------------------------------------
 
-DATA = os.environ.get("HIDDENBITS_DATA")
-real = pytest.mark.skipif(not DATA, reason="HIDDENBITS_DATA does not name the folder of real tables")
 
-
-@real
 @core
 @pytest.mark.parametrize(
     ("name", "options", "shape", "missing"),
@@ -855,7 +850,7 @@ real = pytest.mark.skipif(not DATA, reason="HIDDENBITS_DATA does not name the fo
         ("baskets/groceries.txt.gz", {}, (9835, 169), 0),
     ],
 )
-def test_real_files(name, options, shape, missing):
-    table = open_table(Path(DATA) / name, **options)
+def test_real_files(real_data, name, options, shape, missing):
+    table = open_table(real_data / name, **options)
     assert table.shape == shape
     assert table.n_missing == missing

@@ -12,19 +12,12 @@ def plane(q, step=STEP, reach=REACH):
     return nodes, -0.5 * (nodes**2).sum(axis=1) - 0.5 * q * np.log(2 * np.pi) + q * np.log(step)
 
 
-class Plane:
-    """The truth about rows (NaN: missing) for loadings W and intercepts b."""
-
-    def __init__(self, W, b, step=STEP):
-        self.nodes, self.log_prior = plane(W.shape[1], step)
-        self.A = self.nodes @ W.T + b
-        self.on, self.off = -np.logaddexp(0, -self.A), -np.logaddexp(0, self.A)
+class Integrated:
+    """What follows from the nodes and from a row's `log_joint` at each of them, whatever the columns are."""
 
     def log_joint(self, row):
-        """ln P(observed bits, x) at every node."""
-        seen = ~np.isnan(row)
-        bits = row[seen] == 1
-        return self.log_prior + self.on[:, seen][:, bits].sum(axis=1) + self.off[:, seen][:, ~bits].sum(axis=1)
+        """ln P(observed cells, x) at every node."""
+        raise NotImplementedError("each kind of table has its own")
 
     def log_likelihood(self, row):
         scores = self.log_joint(row)
@@ -40,6 +33,21 @@ class Plane:
         p = self.weights(row)
         mean = p @ self.nodes
         return mean, (self.nodes - mean).T @ ((self.nodes - mean) * p[:, None])
+
+
+class Plane(Integrated):
+    """The truth about rows (NaN: missing) for loadings W and intercepts b."""
+
+    def __init__(self, W, b, step=STEP):
+        self.nodes, self.log_prior = plane(W.shape[1], step)
+        self.A = self.nodes @ W.T + b
+        self.on, self.off = -np.logaddexp(0, -self.A), -np.logaddexp(0, self.A)
+
+    def log_joint(self, row):
+        """ln P(observed bits, x) at every node."""
+        seen = ~np.isnan(row)
+        bits = row[seen] == 1
+        return self.log_prior + self.on[:, seen][:, bits].sum(axis=1) + self.off[:, seen][:, ~bits].sum(axis=1)
 
     def conditional(self, row):
         """P(bit = 1 | observed bits), every bit drawn anew."""

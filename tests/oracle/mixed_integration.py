@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tests.oracle.integration import plane
+from tests.oracle.integration import Integrated, plane
 
 
 def softmax(A):
@@ -12,7 +12,7 @@ def softmax(A):
     return p / p.sum(axis=-1, keepdims=True)
 
 
-class MixedPlane:
+class MixedPlane(Integrated):
     """The truth about rows of D numbers (NaN: not observed) for given parameters.
 
     `sticks` are the bits of each column that bits stand for, `levels` the categories of each nominal column.
@@ -44,20 +44,6 @@ class MixedPlane:
             if not np.isnan(row[a]):
                 out += np.log(softmax(eta))[:, int(np.argmax(row[a:b]))]
         return out
-
-    def log_likelihood(self, row):
-        scores = self.log_joint(row)
-        return np.log(np.exp(scores - scores.max()).sum()) + scores.max()
-
-    def weights(self, row):
-        scores = self.log_joint(row)
-        p = np.exp(scores - scores.max())
-        return p / p.sum()
-
-    def moments(self, row):
-        p = self.weights(row)
-        mean = p @ self.nodes
-        return mean, (self.nodes - mean).T @ ((self.nodes - mean) * p[:, None])
 
     def answers(self, row):
         """Probabilities of categories of the columns of bits, means of reals, probabilities of nominal categories."""

@@ -18,7 +18,16 @@ def is_frame(data: Any) -> bool:
     try:
         return isinstance(nw.from_native(data, pass_through=True), (nw.DataFrame, nw.LazyFrame))
     except DuplicateError:
-        return True  # a frame, which `frame_bits` refuses
+        return True  # a frame, which `opened_frame` refuses
+
+
+def opened_frame(data: Any) -> Any:
+    """Return a frame as narwhals has it, a lazy one collected."""
+    try:
+        frame = nw.from_native(data)
+    except DuplicateError as error:
+        raise TableError(f"{' '.join(str(error).split())}. Give every column a name of its own.") from error
+    return frame.collect() if isinstance(frame, nw.LazyFrame) else frame
 
 
 def frame_bits(
@@ -26,12 +35,7 @@ def frame_bits(
 ) -> tuple[Bits, Bits, tuple[str, ...]]:
     """Check a frame, column by column, and return (x, observed, names). Null and NaN are blanks."""
     check_blank(blank)
-    try:
-        frame = nw.from_native(data)
-    except DuplicateError as error:
-        raise TableError(f"{' '.join(str(error).split())}. Give every column a name of its own.") from error
-    if isinstance(frame, nw.LazyFrame):
-        frame = frame.collect()
+    frame = opened_frame(data)
     names = tuple(str(name) for name in frame.columns)
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -39,7 +43,7 @@ def frame_bits(
     n, d = frame.shape
     x, missing = np.empty((n, d), np.uint8), np.zeros((n, d), np.uint8)
     for j, name in enumerate(names):
-        values = _column(frame[:, j])  # by place: pandas names may be numbers or tuples
+        values = numbers_of(frame[:, j])  # by place: pandas names may be numbers or tuples
         try:
             column, observed = dense_bits(values[:, None], blank="missing", threshold=threshold)
         except TableError as error:
@@ -52,7 +56,7 @@ def frame_bits(
     return Dense(x), observed_from_missing(missing), names
 
 
-def _column(series: Any) -> Any:
+def numbers_of(series: Any) -> Any:
     """Return a column as an array in which null is NaN."""
     if series.dtype in (nw.Int128, nw.UInt128) or not (series.dtype.is_numeric() or series.dtype == nw.Boolean):
         # NumPy has no such integers; a column of None has no type; cells of anything else are refused one by one

@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from hiddenbits.data.bits import Bits, ByteArray, FloatArray, IndexArray
 from hiddenbits.data.kinds import Layout
-from hiddenbits.data.table import Table, TableError
+from hiddenbits.data.table import HeldRows, Table, TableError
 
 Floats = NDArray[np.float64]
 
@@ -91,7 +91,7 @@ class Cells(Bits):
 
 
 @dataclass(frozen=True, eq=False)
-class MixedSource:
+class MixedSource(HeldRows):
     """Rows of a mixed table in memory, checked.
 
     Attributes
@@ -103,12 +103,6 @@ class MixedSource:
     """
 
     x: Cells
-    observed: Bits
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self.x.shape[0]
 
     @property
     def n_columns(self) -> int:
@@ -116,23 +110,9 @@ class MixedSource:
         return len(self.x.layout.columns)
 
     @property
-    def resident(self) -> bool:
-        """Always."""
-        return True
-
-    @property
-    def row_bytes(self) -> float:
-        """Bytes of memory that one row takes."""
-        return (self.x.nbytes + self.observed.nbytes) / max(self.n_rows, 1)
-
-    @property
     def row_cells(self) -> float:
         """Numbers of a row that arithmetic touches."""
         return float(self.x.shape[1])
-
-    def read(self, start: int, stop: int) -> tuple[Bits, Bits]:
-        """Return views of rows start to stop."""
-        return self.x.rows(start, stop), self.observed.rows(start, stop)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,6 +129,11 @@ class MixedTable(Table):
     """
 
     source: MixedSource
+
+    @classmethod
+    def of_rows(cls, x: Any, observed: Bits, names: tuple[str, ...] | None) -> MixedTable:
+        """Return a mixed table over checked rows in memory."""
+        return cls(MixedSource(x, observed), names)
 
     @property
     def layout(self) -> Layout:

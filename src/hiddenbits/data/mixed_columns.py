@@ -9,13 +9,11 @@ from typing import Any, NoReturn
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from hiddenbits.data.bits import AllOnes
 from hiddenbits.data.checks import bad_cell, observed_from_missing
-from hiddenbits.data.frames import _column as numbers_of
-from hiddenbits.data.frames import is_frame
+from hiddenbits.data.frames import is_frame, numbers_of, opened_frame
 from hiddenbits.data.kinds import FRAMES, Category, Column, Layout, asked_kinds, is_category
 from hiddenbits.data.mixed import Cells, MixedTable, mixed_table
 from hiddenbits.data.table import TableError
@@ -79,12 +77,7 @@ def open_mixed(data: Any, *, kinds: Any = "auto", layout: Layout | None = None) 
 def raw_columns(data: Any) -> tuple[list[RawColumn], str | None]:
     """Return the columns of a frame or array as they are, and the kind of frame."""
     if is_frame(data):
-        try:
-            frame = nw.from_native(data)
-        except DuplicateError as error:
-            raise TableError(f"{' '.join(str(error).split())}. Give every column a name of its own.") from error
-        if isinstance(frame, nw.LazyFrame):
-            frame = frame.collect()
+        frame = opened_frame(data)
         name = frame.implementation.value
         columns = [_of_series(j, str(label), frame[:, j]) for j, label in enumerate(frame.columns)]
         return columns, name if name in FRAMES else "pandas"

@@ -61,8 +61,8 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class MemorySource:
-    """Rows held in memory or mapped into it; already checked."""
+class HeldRows:
+    """What rows in memory have in common, whatever their columns hold. Only a `MemorySource` has bits to collapse."""
 
     x: Bits
     observed: Bits
@@ -73,11 +73,6 @@ class MemorySource:
         return self.x.shape[0]
 
     @property
-    def n_columns(self) -> int:
-        """Number of columns."""
-        return self.x.shape[1]
-
-    @property
     def resident(self) -> bool:
         """Always."""
         return True
@@ -86,6 +81,20 @@ class MemorySource:
     def row_bytes(self) -> float:
         """Bytes of memory that one row takes."""
         return (self.x.nbytes + self.observed.nbytes) / max(self.n_rows, 1)
+
+    def read(self, start: int, stop: int) -> tuple[Bits, Bits]:
+        """Return views of rows start to stop."""
+        return self.x.rows(start, stop), self.observed.rows(start, stop)
+
+
+@dataclass(frozen=True, eq=False)
+class MemorySource(HeldRows):
+    """Rows of bits held in memory or mapped into it; already checked."""
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return self.x.shape[1]
 
     @property
     def row_cells(self) -> float:
@@ -101,10 +110,6 @@ class MemorySource:
         while array is not None and not isinstance(array, np.memmap):
             array = getattr(array, "base", None)
         return array is not None
-
-    def read(self, start: int, stop: int) -> tuple[Bits, Bits]:
-        """Return views of rows start to stop."""
-        return self.x.rows(start, stop), self.observed.rows(start, stop)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +157,11 @@ class Table:
             raise TableError(f"Two columns are called {twice!r}. Give every column a name of its own.")
         if self.weights is not None:
             _check_weights(self.weights, self.shape[0])
+
+    @classmethod
+    def of_rows(cls, x: Any, observed: Bits, names: tuple[str, ...] | None) -> Table:
+        """Return a table of this kind over checked rows in memory; of the class, so that it travels without rows."""
+        return cls(MemorySource(x, observed), names)
 
     @property
     def shape(self) -> tuple[int, int]:

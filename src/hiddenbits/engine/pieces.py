@@ -11,8 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits.data import Block, Table
-from hiddenbits.data.mixed import Cells, mixed_table
-from hiddenbits.data.table import MemorySource
 from hiddenbits.engine.context import current
 from hiddenbits.engine.executors import one_blas_thread
 
@@ -75,10 +73,11 @@ def map_pieces(function: Callable[[Piece], T], table: Table, max_rows: int) -> I
     if max_rows < 1:
         raise ValueError(f"max_rows={max_rows}: a piece has at least one row.")
     with one_blas_thread():
-        yield from current().executor.map_rows(partial(_apply, function, table.names), table.grid(max_rows))
+        apply = partial(_apply, function, table.of_rows, table.names)
+        yield from current().executor.map_rows(apply, table.grid(max_rows))
 
 
-def _apply(function: Callable[[Piece], T], names: tuple[str, ...] | None, block: Block) -> T:
-    if isinstance(block.x, Cells):
-        return function(Piece(mixed_table(block.x, block.observed), block.weights, block.start))
-    return function(Piece(Table(MemorySource(block.x, block.observed), names), block.weights, block.start))
+def _apply(
+    function: Callable[[Piece], T], of_rows: Callable[..., Table], names: tuple[str, ...] | None, block: Block
+) -> T:
+    return function(Piece(of_rows(block.x, block.observed, names), block.weights, block.start))

@@ -13,6 +13,7 @@ from hiddenbits.data.frames import is_frame
 from hiddenbits.data.kinds import Layout, asked_kinds
 from hiddenbits.data.mixed import MixedTable, first_numbers
 from hiddenbits.data.mixed_columns import encode, inferred_layout, raw_columns
+from hiddenbits.data.open import is_dask
 from hiddenbits.engine import Key
 from hiddenbits.estimators.coding import CodingEstimator
 from hiddenbits.estimators.lawful import require
@@ -93,7 +94,7 @@ class MixedVerbs(CodingEstimator):
             return None
         if self.threshold is not None:
             raise ValueError("threshold= turns numbers into bits, and kinds= says what they are. Give one of them.")
-        if _is_elsewhere(X):
+        if is_dask(X):
             if automatic and reset:
                 return None
             raise TableError("Mixed tables are read from frames and arrays in memory. Load the rows first.")
@@ -270,11 +271,6 @@ class MixedVerbs(CodingEstimator):
 
     def _n_columns_of(self, params: Any) -> int:
         return int(params.n_columns) if self._mixed is None else len(self._mixed.columns)
-
-
-def _is_elsewhere(X: Any) -> bool:
-    """Whether the rows are a Dask collection."""
-    return any(kind.__module__.partition(".")[0] == "dask" for kind in type(X).__mro__)
 
 
 def _by_column(layout: Layout, answers: Floats) -> list[Floats]:

@@ -84,7 +84,7 @@ class _Received:
 
     def map_rows(self, function: Any, grid: Any) -> Any:
         """There are no rows."""
-        raise NotImplementedError
+        raise NotImplementedError("A federated fit has the sums of its sites and none of their rows.")
 
     stream = map_rows
 

@@ -12,6 +12,7 @@ from uuid import uuid4
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from hiddenbits.data.readers.parquet_files import pyarrow
 from hiddenbits.data.readers.places import is_url
 from hiddenbits.engine import Piece, map_pieces
 from hiddenbits.estimators.tables import as_table
@@ -26,7 +27,7 @@ def write(estimator: Any, verb: str, X: Any, path: str | os.PathLike[str]) -> Pa
     able = [name for name in VERBS if hasattr(estimator, name)]
     if verb not in able:
         raise ValueError(f"{verb!r} cannot be written. {type(estimator).__name__} can write: {', '.join(able)}.")
-    _need_pyarrow()
+    pyarrow()  # say so at once where it is not installed
     if is_url(path):
         raise ValueError(f"{path}: results are written to a folder that all workers share, not to an address.")
     folder = Path(path).expanduser().absolute()  # workers may run in other folders
@@ -53,16 +54,14 @@ def write(estimator: Any, verb: str, X: Any, path: str | os.PathLike[str]) -> Pa
 
 def _write_piece(estimator: Any, verb: str, folder: Path, names: list[str], piece: Piece) -> int:
     """Write the results of some rows; return how many rows."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+    pa = pyarrow()
     values = np.asarray(getattr(estimator, verb)(piece.table))
     columns = values.reshape(len(values), -1)
     if not folder.is_dir():
         raise OSError(f"{folder} is not there: the folder must be one that every worker can write to.")
     whole = folder / f"rows{piece.start:013d}.parquet"
     half = whole.with_name(f"{whole.name}.{uuid4().hex[:8]}.tmp")
-    pq.write_table(pa.table([np.ascontiguousarray(column) for column in columns.T], names=names), half)
+    pa.parquet.write_table(pa.table([np.ascontiguousarray(column) for column in columns.T], names=names), half)
     half.replace(whole)
     return len(values)
 
@@ -75,10 +74,3 @@ def _columns(estimator: Any, verb: str, names: Any) -> list[str]:
         given = getattr(estimator, "feature_names_in_", names)
         return [f"x{j}" for j in range(estimator.n_features_in_)] if given is None else [str(name) for name in given]
     return [str(name) for name in estimator.get_feature_names_out()]
-
-
-def _need_pyarrow() -> None:
-    try:
-        import pyarrow.parquet  # noqa: F401
-    except ImportError as error:
-        raise ImportError("Parquet files need pyarrow: pip install 'hiddenbits[files]'.") from error

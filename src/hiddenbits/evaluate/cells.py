@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from hiddenbits import Piece, Table, hide_cells, map_pieces, open_table
-from hiddenbits.evaluate.figures import Figure, Ratio
-from hiddenbits.evaluate.measures import PIECE_CELLS, SMALLEST
+from hiddenbits import Piece, Table, hide_cells
+from hiddenbits.evaluate.figures import Figure
+from hiddenbits.evaluate.measures import SMALLEST, Floats, gathered, table_of
 
 
 def hidden_cells(estimator: Any, X: Any, *, share: float = 0.1, seed: int = 0) -> Figure:
@@ -45,7 +45,7 @@ def hidden_cells(estimator: Any, X: Any, *, share: float = 0.1, seed: int = 0) -
     >>> bool(three.value + 2 * three.standard_error < one.value)
     True
     """
-    table = X if isinstance(X, Table) else open_table(X, threshold=estimator.threshold)
+    table = table_of(estimator, X)
     model = clone(estimator).fit(hide_cells(table, share, seed=seed))
     return guessing(model, table, share=share, seed=seed)
 
@@ -53,18 +53,13 @@ def hidden_cells(estimator: Any, X: Any, *, share: float = 0.1, seed: int = 0) -
 def guessing(model: Any, table: Table, *, share: float, seed: int) -> Figure:
     """Return the mean log-loss of a fitted model on the cells that `hide_cells` hides."""
 
-    def gather(piece: Piece) -> Ratio:
+    def missed(piece: Piece) -> tuple[Floats, Floats]:
         # The whole table's hiding, cut to these rows: which cells are hidden depends on the rows' numbers.
         masked = hide_cells(piece.table, share, seed=seed, first_row=piece.start)
         truth, kept = piece.table.to_float(), masked.to_float()
         asked = ~np.isnan(truth) & np.isnan(kept)
         p = model.complete(masked)
         happened = np.maximum(np.where(truth == 1, p, 1.0 - p), SMALLEST)
-        part = Ratio()
-        part.add((-np.log(happened) * asked).sum(axis=1), asked.sum(axis=1).astype(np.float64), piece.weights)
-        return part
+        return (-np.log(happened) * asked).sum(axis=1), asked.sum(axis=1).astype(np.float64)
 
-    total = Ratio()
-    for part in map_pieces(gather, table, max(1, PIECE_CELLS // table.shape[1])):
-        total += part
-    return total.figure()
+    return gathered(table, missed).figure()

@@ -19,21 +19,20 @@ Floats = NDArray[np.float64]
 PIECE_CELLS = 1 << 22  # cells looked at together
 SMALLEST = 1e-15  # a probability of 0 for what happened counts as this
 
+Rows = Callable[[Piece], tuple[Floats, Floats]]
 
-Rows = Callable[[Table], tuple[Floats, Floats]]
+
+def table_of(estimator: Any, X: Any) -> Table:
+    """Return X as a table, opened as the estimator would."""
+    return X if isinstance(X, Table) else open_table(X, threshold=estimator.threshold)
 
 
-def _average(estimator: Any, X: Any, sample_weight: Any, rows: Rows) -> Ratio:
-    """Gather the ratio whose two terms `rows` gives for each row of a small table."""
-    table = X if isinstance(X, Table) else open_table(X, threshold=estimator.threshold)
-    if sample_weight is not None:
-        given = np.asarray(sample_weight, np.float64)
-        table = table.with_weights(given)  # checked as they are, and once more when they multiply the table's own
-        table = table if not isinstance(X, Table) or X.weights is None else table.with_weights(given * X.weights)
+def gathered(table: Table, rows: Rows) -> Ratio:
+    """Gather the ratio whose two terms `rows` gives for each row of a piece."""
 
     def gather(piece: Piece) -> Ratio:
         part = Ratio()
-        part.add(*rows(piece.table), piece.weights)
+        part.add(*rows(piece), piece.weights)
         return part
 
     total = Ratio()
@@ -42,9 +41,19 @@ def _average(estimator: Any, X: Any, sample_weight: Any, rows: Rows) -> Ratio:
     return total
 
 
-def _bits(piece: Table) -> tuple[Floats, Floats]:
-    """Return the cells of a small table, and which of them were observed."""
-    x, observed = piece.source.read(0, piece.shape[0])
+def _average(estimator: Any, X: Any, sample_weight: Any, rows: Rows) -> Ratio:
+    """Gather a ratio over the rows of X, each with its weight."""
+    table = table_of(estimator, X)
+    if sample_weight is not None:
+        given = np.asarray(sample_weight, np.float64)
+        table = table.with_weights(given)  # checked as they are, and once more when they multiply the table's own
+        table = table if not isinstance(X, Table) or X.weights is None else table.with_weights(given * X.weights)
+    return gathered(table, rows)
+
+
+def _bits(piece: Piece) -> tuple[Floats, Floats]:
+    """Return the cells of a piece, and which of them were observed."""
+    x, observed = piece.table.source.read(0, piece.table.shape[0])
     return x.to_dense().astype(np.float64), observed.to_dense().astype(np.float64)
 
 
@@ -73,7 +82,7 @@ def mean_log_likelihood(estimator: Any, X: Any, sample_weight: Any = None) -> Fi
     -1.3863 ± 0.0000
     """
     ratio = _average(
-        estimator, X, sample_weight, lambda piece: (estimator.score_samples(piece), np.ones(piece.shape[0]))
+        estimator, X, sample_weight, lambda piece: (estimator.score_samples(piece.table), np.ones(len(piece.weights)))
     )
     return ratio.figure(estimator.likelihood_)
 
@@ -99,9 +108,9 @@ def bits_per_cell(estimator: Any, X: Any, sample_weight: Any = None) -> Figure:
     1.0000 ± 0.0000
     """
 
-    def spent(piece: Table) -> tuple[Floats, Floats]:
-        _, observed = piece.source.read(0, piece.shape[0])
-        return -estimator.score_samples(piece) / np.log(2.0), observed.row_sums().astype(np.float64)
+    def spent(piece: Piece) -> tuple[Floats, Floats]:
+        _, observed = piece.table.source.read(0, piece.table.shape[0])
+        return -estimator.score_samples(piece.table) / np.log(2.0), observed.row_sums().astype(np.float64)
 
     return _average(estimator, X, sample_weight, spent).figure(estimator.likelihood_)
 
@@ -127,9 +136,9 @@ def single_bit_error(estimator: Any, X: Any, sample_weight: Any = None) -> Figur
     0.1250 ± 0.1250
     """
 
-    def wrong(piece: Table) -> tuple[Floats, Floats]:
+    def wrong(piece: Piece) -> tuple[Floats, Floats]:
         x, observed = _bits(piece)
-        p = estimator.bit_probabilities(piece)
+        p = estimator.bit_probabilities(piece.table)
         missed = np.where(p == 0.5, 0.5, (p > 0.5) != (x == 1))
         return (missed * observed).sum(axis=1), observed.sum(axis=1)
 
@@ -160,12 +169,12 @@ def code_length(estimator: Any, X: Any, sample_weight: Any = None) -> Figure:
     1.0000 ± 0.0000
     """
 
-    def spent(piece: Table) -> tuple[Floats, Floats]:
+    def spent(piece: Piece) -> tuple[Floats, Floats]:
         x, observed = _bits(piece)
         if hasattr(estimator, "code"):
-            p = estimator.inverse_transform(estimator.code(piece))
+            p = estimator.inverse_transform(estimator.code(piece.table))
         else:
-            p = estimator.bit_probabilities(piece)
+            p = estimator.bit_probabilities(piece.table)
         happened = np.maximum(np.where(x == 1, p, 1.0 - p), SMALLEST)
         return (-np.log2(happened) * observed).sum(axis=1), observed.sum(axis=1)
 

@@ -5,6 +5,7 @@ A `Rule` is a set of nodes with weights that stand for the prior: E[f(x)] is abo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -123,6 +124,40 @@ def ball_size(spacings: tuple[float, ...]) -> float:
     """Return about how many nodes `ball_grid` has, in up to three dimensions."""
     volume = {1: 2.0, 2: np.pi, 3: 4.0 * np.pi / 3.0}[len(spacings)]
     return float(volume * np.prod(REACH / np.asarray(spacings)))
+
+
+def newton_tops(
+    start: Floats,
+    height: Callable[[Floats], tuple[Floats, Floats]],
+    slopes: Callable[[Floats, Floats], tuple[Floats, Floats]],
+    *,
+    n_steps: int,
+    n_halvings: int,
+    near: float = 0.0,
+) -> tuple[Floats, Floats]:
+    """Return the top of each row's concave function of x, (rows, q), and the activations A there, by Newton steps.
+
+    `height` gives the function, (rows,), and A at some x; `slopes` its slope, (rows, q), and minus its curvature,
+    (rows, q, q), at x and A. A step that falls is halved, and not taken should it still fall after `n_halvings`. It is
+    over when no row's step is as long as `near`.
+    """
+    at = start
+    best, A = height(at)
+    for _ in range(n_steps):
+        slope, curvature = slopes(at, A)
+        step = np.linalg.solve(curvature, slope[..., None])[..., 0]
+        if np.abs(step).max(initial=0.0) < near:
+            break
+        for _ in range(n_halvings):
+            new, _ = height(at + step)
+            fell = new < best
+            if not fell.any():
+                break
+            step[fell] *= 0.5
+        step[new < best] = 0.0
+        at = at + step
+        best, A = height(at)
+    return at, A
 
 
 def row_draws(seed: int, first_row: int, shape: tuple[int, ...]) -> Floats:

@@ -21,7 +21,15 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
 from hiddenbits.data import Block
-from hiddenbits.models.latent_gaussian import Rule, ball_grid, ball_size, resolving_grid, row_draws, spacing_for
+from hiddenbits.models.latent_gaussian import (
+    Rule,
+    ball_grid,
+    ball_size,
+    newton_tops,
+    resolving_grid,
+    row_draws,
+    spacing_for,
+)
 from hiddenbits.models.logistic_params import Posterior
 from hiddenbits.models.logistic_rows import FURTHEST, NODE_NUMBERS, softplus
 from hiddenbits.models.mixed_params import MixedParams, Places
@@ -267,32 +275,19 @@ class MixedNodes(ABC):
 
         The function is concave: every kind of column is.
         """
-        W = params.loadings
-        at = np.zeros((len(u), params.n_components))
+        W, one = params.loadings, np.eye(params.n_components)
 
         def height(at: Floats) -> tuple[Floats, Floats]:
             A = self.activations(params, at)
             return row_dot(u, A) - row_dot(data.o, self._phi(params, A)) - 0.5 * row_dot(at, at), A
 
-        best, A = height(at)
-        for step_number in range(TOP_STEPS + 1):
+        def slopes(at: Floats, A: Floats) -> tuple[Floats, Floats]:
             pull, curve = self._slopes(params, A, data.o)
-            precision = np.eye(params.n_components) + curve
-            if step_number == TOP_STEPS:
-                break
-            step = np.linalg.solve(precision, ((u - pull) @ W - at)[..., None])[..., 0]
-            if np.abs(step).max(initial=0.0) < 1e-10:
-                break
-            for _ in range(12):
-                new, _ = height(at + step)
-                fell = new < best
-                if not fell.any():
-                    break
-                step[fell] *= 0.5
-            step[new < best] = 0.0
-            at = at + step
-            best, A = height(at)
-        return at, precision
+            return (u - pull) @ W - at, one + curve
+
+        start = np.zeros((len(u), params.n_components))
+        top, A = newton_tops(start, height, slopes, n_steps=TOP_STEPS, n_halvings=12, near=1e-10)
+        return top, slopes(top, A)[1]
 
     def _slopes(self, params: MixedParams, A: Floats, o: Floats) -> tuple[Floats, Floats]:
         """Return the slopes of o'phi in A, (rows, D), and its curvature in x, (rows, q, q)."""
