@@ -6,33 +6,13 @@ Two more need parts that are not public (masked cells against dropped columns, a
 from typing import Any
 
 import numpy as np
+from common import below, have_data, near
 
 import data
 from hiddenbits import LogisticPCA, datasets
 
 SEEDS = {"synthetic data": [0, 3], "start": 0}
 OPEN = {"synthetic 3, polished: error"}  # known to be missed by a hair, and looked into
-
-
-def near(value: float, goal: float, tolerance: float) -> dict[str, Any]:
-    return {
-        "measured": float(value),
-        "goal": goal,
-        "tolerance": tolerance,
-        "reached": bool(abs(value - goal) <= tolerance),
-    }
-
-
-def below(value: float, goal: float) -> dict[str, Any]:
-    return {"measured": float(value), "goal": goal, "tolerance": None, "reached": bool(value <= goal)}
-
-
-def spoken(check: dict[str, Any]) -> str:
-    """Return a check in words."""
-    goal, tolerance = check["goal"], check["tolerance"]
-    wanted = f"at most {goal:g}" if tolerance is None else f"{goal} ± {tolerance:g}"
-    measured = f"{check['measured']:.3g}" if tolerance is None else f"{check['measured']:.5f}"
-    return f"{measured}, wanted {wanted}"
 
 
 def integrated_bound(model: LogisticPCA, row: np.ndarray) -> float:
@@ -68,7 +48,7 @@ def measure(*, full: bool) -> dict[str, dict[str, Any]]:
     X = data.synthetic(3).X
     found["synthetic 3: error"] = near(-LogisticPCA(2, polish=False, **exact).fit(X).score(X), 5.148, 0.01)
     found["synthetic 3, polished: error"] = near(-LogisticPCA(2, **exact).fit(X).score(X), 4.929, 0.01)
-    if data.have_data():
+    if have_data():
         found |= real_tables(exact, full=full)
     for name, check in found.items():
         check["open"] = name in OPEN

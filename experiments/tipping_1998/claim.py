@@ -6,6 +6,7 @@ For each row, the Gaussian posterior of the variational fit is compared with the
 from typing import Any
 
 import numpy as np
+from common import NO_DATA, have_data
 
 import data
 from hiddenbits import LogisticPCA, plots
@@ -63,8 +64,8 @@ def measure(*, full: bool) -> dict[str, Any]:
     found["Synthetic"] = {
         str(s * s): one(data.synthetic(SEEDS["data"], 0.15, s * s).X, n_rows, n_points) for s in sides
     }
-    if not data.have_data():
-        found["Digit 2"] = data.NO_DATA
+    if not have_data():
+        found["Digit 2"] = NO_DATA
     elif full:
         found["Digit 2"] = {str(s * s): one(data.twos(s), n_rows, n_points) for s in sides}
     else:

@@ -1,22 +1,13 @@
 """The rows of the experiments: the paper's recipe, and real tables where they are at hand."""
 
-import os
-
 import numpy as np
 
 from hiddenbits import datasets
-
-NO_DATA = "skipped: HIDDENBITS_DATA is not set"
 
 
 def synthetic(seed: int, flip: float = 0.05, n_columns: int = 16) -> datasets.SimulatedPrototypes:
     """Three prototypes, 200 copies of each, bits inverted with probability `flip`."""
     return datasets.simulate_prototypes(3, n_columns, flip=flip, seed=seed)
-
-
-def have_data() -> bool:
-    """Whether the real tables are at hand."""
-    return bool(os.environ.get("HIDDENBITS_DATA"))
 
 
 def twos(side: int = 16) -> np.ndarray:

@@ -6,32 +6,26 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+from common import NO_DATA, have_data, save
 from sklearn.decomposition import PCA
 
 import data
 from hiddenbits import IndependentBits, LogisticPCA, datasets, evaluate, plots
 
 SEEDS = {"synthetic data": 3, "start": 0}
-DPI = 100
-
-
-def save(figure: Any, folder: Path, name: str, dpi: int = DPI) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    figure.savefig(folder / f"{name}.png", dpi=dpi, metadata={"Software": None})
-    plt.close(figure)
 
 
 def draw(folder: Path, *, full: bool) -> dict[str, Any]:
     """Draw everything the data at hand allow; return the figures behind the pictures."""
     found: dict[str, Any] = {"synthetic": synthetic_maps(folder)}
     models = [("Synthetic-16", data.synthetic(SEEDS["synthetic data"]).X)]
-    if data.have_data():
+    if have_data():
         found["digits"] = digit_map(folder)
         found["senate109"] = senate(folder)
         if full:
             models.append(("Digit-256", data.twos()))
     else:
-        found["digits"] = found["senate109"] = data.NO_DATA
+        found["digits"] = found["senate109"] = NO_DATA
     posteriors(folder, models)
     traces(folder)
     return found

@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 import numpy as np
+from common import NO_DATA, have_data
 
 import data
 from hiddenbits import IndependentBits, LogisticPCA
@@ -98,8 +99,8 @@ def measure(*, full: bool) -> dict[str, Any]:
         name: [-fitted(data.synthetic(seed).X, name).score(data.synthetic(seed).X) for seed in seeds]
         for name in METHODS
     }
-    if not data.have_data():
-        found["Digit-256"] = data.NO_DATA
+    if not have_data():
+        found["Digit-256"] = NO_DATA
         return found
     twos = data.twos()
     names = [name for name in METHODS if name != "quadrature"] if full else ["variational"]

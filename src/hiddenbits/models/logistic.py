@@ -43,11 +43,13 @@ from hiddenbits.models.logistic_params import (
     stats_flaw,
 )
 from hiddenbits.models.logistic_polish import (
-    expect_polish,
+    ROW_STEPS,
+    PolishedRows,
     measure_step,
     newton_step,
-    polish_posterior,
     polished_objective,
+    polished_rows,
+    sum_polished,
     take_step,
 )
 from hiddenbits.models.logistic_rows import LatentRows
@@ -148,7 +150,7 @@ class Logistic(LatentRows):
 
     def grow(self, params: LogisticParams, key: Any) -> LogisticParams | None:
         """Go on to the polish where the variational stage has been fitted; None where that is all, or nothing yet."""
-        return params.at_stage(POLISHED) if self.polish and float(params.stage) == VARIATIONAL else None
+        return params.revived().at_stage(POLISHED) if self.polish and float(params.stage) == VARIATIONAL else None
 
     def _by_column(self, params: LogisticParams) -> bool:
         return self.curvature == "shared" and float(params.stage) != POLISHED
@@ -175,7 +177,7 @@ class Logistic(LatentRows):
         return block.x.operand(np.float32, slot="x"), block.observed.operand(np.float32, slot="observed")
 
     def _inner_steps(
-        self, shared: Shared, linear: Floats, blanks: Blanks, posterior: Posterior, n_steps: int
+        self, shared: Shared, linear: Floats, blanks: Blanks, posterior: Posterior, n_steps: int, slot: str = "kappa"
     ) -> tuple[Posterior, NDArray[Any], Floats]:
         """Return the posterior after some steps, with the last 4 kappa (d, rows) and the bound of each row.
 
@@ -195,7 +197,7 @@ class Logistic(LatentRows):
                 np.ones(n, dtype),
                 scratch("S", (p, n), dtype),
             )
-            kappa, heights = tangent_standing(S, shared.V4, blanks, heights=left == 0)
+            kappa, heights = tangent_standing(S, shared.V4, blanks, heights=left == 0, slot=slot)
             G = shared.V4.T @ kappa
             h = pull[:q] - G[edge] / ROOT2
             covariance, log_det, mean = solve_standing(one + G[inner], h)  # eqs 6 and 7
@@ -221,21 +223,37 @@ class Logistic(LatentRows):
             return expect_shared(shared, block)
         if float(params.stage) == POLISHED:
             return self._expect_polished(params, shared, block, carry)
-        x, o = self._operands(shared, block)
-        blanks = Blanks.of(block.observed)
+        operands, blanks = self._operands(shared, block), Blanks.of(block.observed)
+        posterior, kappa, bound = self.expect_rows(shared, block, operands, blanks, carry)
+        return self.sum_rows(block.weights, operands, posterior, kappa, bound), posterior
+
+    def expect_rows(
+        self,
+        shared: Shared,
+        block: Block,
+        operands: tuple[Any, Any],
+        blanks: Blanks,
+        carry: Posterior | None,
+        slot: str = "kappa",
+    ) -> tuple[Posterior, NDArray[Any], Floats]:
+        """Return the posterior of each row, 4 kappa (in this thread's buffer of that name) and each row's bound."""
         n_steps = self.cold_steps if carry is None else self.warm_steps
-        posterior, kappa, bound = self._inner_steps(
-            shared, self._linear(shared, x, o), blanks, carry or self._cold(shared, block), n_steps
-        )
-        extended = (block.weights[:, None] * posterior.extended()).astype(self.dtype)
-        stats = LogisticStats(
-            bound=np.asarray(block.weights @ bound),
-            weight=np.asarray(block.weights.sum()),
-            moments=np.asarray(kappa @ self._moments(posterior, 0.25 * block.weights).T, np.float64),
+        start, linear = carry or self._cold(shared, block), self._linear(shared, *operands)
+        return self._inner_steps(shared, linear, blanks, start, n_steps, slot)
+
+    def sum_rows(
+        self, weights: Floats, operands: tuple[Any, Any], posterior: Posterior, kappa: NDArray[Any], bound: Floats
+    ) -> LogisticStats:
+        """Return the statistics of rows that count with these weights."""
+        x, o = operands
+        extended = (weights[:, None] * posterior.extended()).astype(self.dtype)
+        return LogisticStats(
+            bound=np.asarray(weights @ bound),
+            weight=np.asarray(weights.sum()),
+            moments=np.asarray(kappa @ self._moments(posterior, 0.25 * weights).T, np.float64),
             linear=np.asarray(x.T @ extended - 0.5 * (o.T @ extended), np.float64),
-            softplus=np.zeros((block.n_columns, 0)),
+            softplus=np.zeros((len(kappa), 0)),
         )
-        return stats, posterior
 
     def objective(self, params: LogisticParams, stats: LogisticStats) -> float:
         """Return the bound plus the log prior, -(ridge/2) Sum (|w|^2 + (b - c)^2)."""
@@ -276,28 +294,50 @@ class Logistic(LatentRows):
         self, params: LogisticParams, shared: Shared, block: Block, carry: Posterior | None
     ) -> tuple[LogisticStats, Posterior]:
         """E-step of the polish, or a look at what its next step would bring."""
-        x, o = block.operands()
-        blanks, linear = Blanks.of(block.observed), self._linear(shared, x, o)
+        operands, blanks = block.operands(), Blanks.of(block.observed)
+        if params.trying and carry is not None:
+            return measure_step(params, block.weights, operands, blanks, carry), carry
+        rows = self.polish_rows(params, shared, block, operands, blanks, carry)
+        if params.trying:  # its memory was lost with a worker
+            return measure_step(params, block.weights, operands, blanks, rows.posterior), rows.posterior
+        return sum_polished(rows, block.weights, operands), rows.posterior
+
+    def polish_rows(
+        self,
+        params: LogisticParams,
+        shared: Shared,
+        block: Block,
+        operands: tuple[Any, Any],
+        blanks: Blanks,
+        carry: Posterior | None,
+    ) -> PolishedRows:
+        """Return the rows of a polish after a step; after all they need where a step of the columns is measured."""
+        linear = self._linear(shared, *operands)
         if carry is None:
             carry = self._inner_steps(shared, linear, blanks, self._cold(shared, block), self.cold_steps)[0]
-            if params.trying:  # its memory was lost with a worker
-                carry = polish_posterior(params, linear, block, blanks, carry)
-        if params.trying:
-            return measure_step(params, block, x, o, blanks, carry), carry
-        return expect_polish(params, linear, block, x, blanks, carry)
+        return polished_rows(params, linear, block, blanks, carry, ROW_STEPS if params.trying else 1)
 
     # Row functions: see LatentRows for those that integrate.
 
-    def gaussian_posterior(self, params: LogisticParams, block: Block, *, polished: bool) -> Posterior:
-        """Return the Gaussian posterior of each row: that of the bound, or the best Gaussian there is."""
-        shared, found = self._prepare_cells(params), []
+    def gaussian_rows(self, params: LogisticParams, block: Block, *, polished: bool) -> tuple[Posterior, Floats]:
+        """Return the Gaussian posterior and the bound of each row: Jaakkola and Jordan's, or the best there are."""
+        shared, found, bounds = self._prepare_cells(params), [], []
         for some in _slices(block):
             x, o = self._operands(shared, some)
             blanks, linear = Blanks.of(some.observed), self._linear(shared, x, o)
             n_steps = self.cold_steps if polished else PATIENT_STEPS
-            posterior = self._inner_steps(shared, linear, blanks, self._cold(shared, some), n_steps)[0]
-            found.append(polish_posterior(params, linear, some, blanks, posterior) if polished else posterior)
-        return Posterior(np.concatenate([f.mean for f in found]), np.concatenate([f.covariance for f in found]))
+            posterior, _, bound = self._inner_steps(shared, linear, blanks, self._cold(shared, some), n_steps)
+            if polished:
+                rows = polished_rows(params, linear, some, blanks, posterior, ROW_STEPS)
+                posterior, bound = rows.posterior, rows.bound
+            found.append(posterior)
+            bounds.append(bound)
+        mean, covariance = (np.concatenate([getattr(f, name) for f in found]) for name in ("mean", "covariance"))
+        return Posterior(mean, covariance), np.concatenate(bounds)
+
+    def gaussian_posterior(self, params: LogisticParams, block: Block, *, polished: bool) -> Posterior:
+        """Return the Gaussian posterior of each row: that of the bound, or the best Gaussian there is."""
+        return self.gaussian_rows(params, block, polished=polished)[0]
 
     def posterior_moments(self, params: LogisticParams, shared: Any, block: Block) -> Floats:
         """Return the mean and the packed covariance of each row's posterior, side by side."""
@@ -306,12 +346,7 @@ class Logistic(LatentRows):
 
     def bound_rows(self, params: LogisticParams, shared: Any, block: Block) -> Floats:
         """Return Jaakkola and Jordan's lower bound of ln P(t) of each row."""
-        cells, found = self._prepare_cells(params), []
-        for some in _slices(block):
-            linear = self._linear(cells, *self._operands(cells, some))
-            start, blanks = self._cold(cells, some), Blanks.of(some.observed)
-            found.append(self._inner_steps(cells, linear, blanks, start, PATIENT_STEPS)[2])
-        return np.concatenate(found)
+        return self.gaussian_rows(params, block, polished=False)[1]
 
     def mismatch(self, params: LogisticParams) -> str | None:
         """Return how lawful parameters disagree with the hyperparameters, or None."""

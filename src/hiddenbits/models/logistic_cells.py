@@ -91,15 +91,18 @@ def quarter(V: Floats) -> Floats:
     return out
 
 
-def tangent_standing(S: Floats, V4: Floats, blanks: Blanks, *, heights: bool = True) -> tuple[Floats, Floats]:
+def tangent_standing(
+    S: Floats, V4: Floats, blanks: Blanks, *, heights: bool = True, slot: str = "kappa"
+) -> tuple[Floats, Floats]:
     """Return 4 kappa (d, rows) and, for each row, -Sum_i ln 2cosh(xi_i/2), at the best xi for the moments S: eq 8.
 
     S stands (p, rows) and V4 is V/4, so that a product and a root give e = xi/2. With t = tanh(e): 4 kappa = t/e, where
     kappa is -2 lambda(xi) of the paper; and ln 2cosh(e) = e + ln 2 - ln(1 + t), which is exact for any e. A few
-    columns at a time: of all the cells only kappa outlives the step. Without `heights` only the e of these is summed.
+    columns at a time: of all the cells only kappa outlives the step, in this thread's buffer `slot`. Without `heights`
+    only the e of these is summed.
     """
     d, n = len(V4), S.shape[1]
-    kappa, total = scratch("kappa", (d, n), V4.dtype), np.zeros(n)
+    kappa, total = scratch(slot, (d, n), V4.dtype), np.zeros(n)
     step = max(1, STEP_CELLS // max(n, 1))
     for start in range(0, d, step):
         columns = slice(start, min(start + step, d))

@@ -25,6 +25,10 @@ Floats = NDArray[np.float64]
 
 FRESH, VARIATIONAL, POLISHED = 0.0, 1.0, 2.0
 SMALLEST_RIDGE = 1e-9  # a ridge of 0 counts as this: a column that nobody answered must still have a solution
+LENGTHS = (1.0, 0.25, 0.0)  # of a column's Newton step, at which a polish measures it
+GIVEN_UP = 0.1  # a dimension whose loadings are smaller than this, all together, has been given up by the bound
+REVIVED = 2.0  # the largest loading of a dimension that is drawn out again
+NOTHING = 1e-6  # of smaller loadings not even a direction is left
 LARGEST = 1e6  # loadings beyond this are no model of bits, and squares of them no numbers to rely on
 
 
@@ -65,6 +69,26 @@ class LogisticParams(Arrays):
         """Return the same map at another stage, with no step under way; a polish needs no xi."""
         xi = None if stage == POLISHED else self.xi
         return LogisticParams.at(self.loadings, self.intercepts, self.centre, stage, xi)
+
+    def revived(self) -> LogisticParams:
+        """Return the map with the dimensions that the variational bound gave up drawn out again, for a polish.
+
+        Where ones are rare the bound is so loose that its best map has no dimensions left, although a better map has;
+        and loadings of 0 are a point that no step leads away from. What is left of them often still has a direction;
+        where only rounding is left, a direction is made up, the same one for every rotation of the map.
+        """
+        turn = np.linalg.svd(np.linalg.qr(self.loadings, mode="r"))[2]  # not by W'W, which would square what is small
+        loadings = self.loadings @ turn.T
+        sizes, largest = np.sqrt((loadings**2).sum(axis=0)), np.abs(loadings).max(axis=0)
+        given_up = np.flatnonzero(sizes < GIVEN_UP)
+        if not given_up.size or len(given_up) >= len(loadings):
+            return self
+        lost = given_up[largest[given_up] < NOTHING]
+        loadings[:, lost] = np.random.default_rng(0).standard_normal((len(loadings), len(lost)))
+        others = np.linalg.qr(np.delete(loadings, lost, axis=1))[0]
+        loadings[:, lost] -= others @ (others.T @ loadings[:, lost])
+        loadings[:, given_up] *= REVIVED / np.abs(loadings[:, given_up]).max(axis=0)
+        return replace(self, loadings=loadings)
 
     @cached_property
     def joint(self) -> Floats:
@@ -123,7 +147,7 @@ class LogisticStats(Arrays):
     linear : ndarray of shape (d, q + 1)
         Sum r x^, r = t - 1/2; in the polish the gradient of w^.
     softplus : ndarray of shape (d, 3) or (d, 0)
-        Sum E[ln 2cosh(A/2)] at three lengths of the step that is measured.
+        Sum E[ln 2cosh(A/2)] at the LENGTHS of the step that is measured.
     """
 
     bound: Floats
@@ -190,18 +214,19 @@ def params_mismatch(n_components: int, params: LogisticParams) -> str | None:
 
 
 def stats_flaw(stats: LogisticStats, params: LogisticParams, *, shared: bool = False) -> str | None:
-    """Return what makes the statistics of online EM unlawful for these parameters, or None."""
+    """Return what makes statistics unlawful for these parameters, or None."""
     d, q = params.loadings.shape
     heights = (1, d) if shared else (d,)
     if stats.moments.shape not in [(n, packed_size(q + 1)) for n in heights] or stats.linear.shape != (d, q + 1):
         return "the statistics have the wrong shapes"
-    if stats.softplus.shape != (d, 0) or stats.bound.shape != ():
+    if stats.softplus.shape != (d, len(LENGTHS) if params.trying else 0) or stats.bound.shape != ():
         return "the statistics have the wrong shapes"
     if stats.weight.shape != () or stats.weight <= 0:
         return "the statistics have no weight"
     # The last number of a packed matrix is its last diagonal cell: Sum kappa, at most a quarter of the weight; or with
     # shared curvature the weight of the rows in which the column was observed.
     total, most = stats.moments[:, -1], 1.0 if shared else 0.25
-    if (total < 0).any() or (total > (most + 1e-6) * stats.weight).any() or np.abs(stats.linear).max() > LARGEST:
+    furthest = LARGEST * max(1.0, float(stats.weight))
+    if (total < 0).any() or (total > (most + 1e-6) * stats.weight).any() or np.abs(stats.linear).max() > furthest:
         return "the statistics are not those of rows"
     return None

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from hiddenbits.data import Block
 from hiddenbits.models.logistic_cells import Blanks, gaussian_cells, gaussian_log_cosh
 from hiddenbits.models.logistic_params import (
+    LENGTHS,
     POLISHED,
     LogisticParams,
     LogisticStats,
@@ -33,7 +34,6 @@ from hiddenbits.models.packed import identity, invert, pack_outer, packed_size, 
 
 Floats = NDArray[np.float64]
 
-LENGTHS = (1.0, 0.25, 0.0)  # of a column's Newton step, as measured
 ROUNDING = 1e-13  # a fall of this share is rounding: steps must not hang on it, or equal tables would fit differently
 ROW_LENGTHS = (1.0, 0.5, 0.25, 0.0625)  # of a row's step, tried in turn
 ROW_STEPS = 8  # for a posterior that begins at that of the variational bound
@@ -47,7 +47,7 @@ def _cells(joint: Floats, posterior: Posterior) -> tuple[Floats, Floats]:
     return posterior.extended() @ joint.T, np.sqrt(spread, out=spread)
 
 
-class _Rows:
+class PolishedRows:
     """The posteriors of a block's rows, with F, E[sigma] and E[sigma'] at them."""
 
     def __init__(self, params: LogisticParams, linear: Floats, block: Block, blanks: Blanks, start: Posterior) -> None:
@@ -94,41 +94,32 @@ class _Rows:
                 return
 
 
-def polish_posterior(
-    params: LogisticParams, linear: Floats, block: Block, blanks: Blanks, start: Posterior
-) -> Posterior:
-    """Return the best Gaussian posterior of each row."""
-    rows = _Rows(params, linear, block, blanks, start)
+def polished_rows(
+    params: LogisticParams, linear: Floats, block: Block, blanks: Blanks, start: Posterior, n_steps: int = 1
+) -> PolishedRows:
+    """Return the rows after some steps."""
+    rows = PolishedRows(params, linear, block, blanks, start)
     x, _ = block.operands()
-    for _ in range(ROW_STEPS):
+    for _ in range(n_steps):
         rows.step(x)
-    return rows.posterior
+    return rows
 
 
-def polished_bound(params: LogisticParams, linear: Floats, block: Block, blanks: Blanks, start: Posterior) -> Floats:
-    """Return F of each row at its best Gaussian posterior."""
-    return _Rows(params, linear, block, blanks, polish_posterior(params, linear, block, blanks, start)).bound
-
-
-def expect_polish(
-    params: LogisticParams, linear: Floats, block: Block, x: Any, blanks: Blanks, carry: Posterior
-) -> tuple[LogisticStats, Posterior]:
-    """E-step: improve the posteriors once; gradient and matrix of every column's Newton step."""
-    rows = _Rows(params, linear, block, blanks, carry)
-    rows.step(x)
-    posterior, weights = rows.posterior, block.weights[:, None]
-    extended = weights * posterior.extended()
+def sum_polished(rows: PolishedRows, weights: Floats, operands: tuple[Any, Any]) -> LogisticStats:
+    """Return gradient and matrix of every column's Newton step, for rows that count with these weights."""
+    x, _ = operands
+    posterior, column = rows.posterior, weights[:, None]
+    extended = column * posterior.extended()
     gradient = np.asarray(x.T @ extended) - rows.sigma.T @ extended
-    spread = rows.slope.T @ (weights * posterior.covariance)
-    gradient[:, :-1] -= times(spread, params.loadings)
-    stats = LogisticStats(
-        bound=np.asarray(block.weights @ rows.bound),
-        weight=np.asarray(block.weights.sum()),
-        moments=rows.slope.T @ (weights * posterior.moments()),
+    spread = rows.slope.T @ (column * posterior.covariance)
+    gradient[:, :-1] -= times(spread, rows.params.loadings)
+    return LogisticStats(
+        bound=np.asarray(weights @ rows.bound),
+        weight=np.asarray(weights.sum()),
+        moments=rows.slope.T @ (column * posterior.moments()),
         linear=gradient,
-        softplus=np.zeros((block.n_columns, 0)),
+        softplus=np.zeros((len(gradient), 0)),
     )
-    return stats, posterior
 
 
 def newton_step(params: LogisticParams, stats: LogisticStats, ridge: float) -> LogisticParams:
@@ -142,19 +133,20 @@ def newton_step(params: LogisticParams, stats: LogisticStats, ridge: float) -> L
 
 
 def measure_step(
-    params: LogisticParams, block: Block, x: Any, o: Any, blanks: Blanks, posterior: Posterior
+    params: LogisticParams, weights: Floats, operands: tuple[Any, Any], blanks: Blanks, posterior: Posterior
 ) -> LogisticStats:
     """Sum E[ln 2cosh(A/2)] of every column at three lengths of its step, with the posteriors as they are."""
-    extended = block.weights[:, None] * posterior.extended()
+    x, o = operands
+    extended = weights[:, None] * posterior.extended()
     _, log_det = invert(posterior.covariance, params.n_components)
     softplus = [
-        block.weights @ gaussian_log_cosh(*_cells(params.joint + length * params.step, posterior), blanks)
+        weights @ gaussian_log_cosh(*_cells(params.joint + length * params.step, posterior), blanks)
         for length in LENGTHS
     ]
     return LogisticStats(
-        bound=np.asarray(-(block.weights @ posterior.divergence(-log_det))),
-        weight=np.asarray(block.weights.sum()),
-        moments=np.zeros((block.n_columns, packed_size(params.n_components + 1))),
+        bound=np.asarray(-(weights @ posterior.divergence(-log_det))),
+        weight=np.asarray(weights.sum()),
+        moments=np.zeros((params.n_columns, packed_size(params.n_components + 1))),
         linear=np.asarray(x.T @ extended - 0.5 * (o.T @ extended)),
         softplus=np.stack(softplus, axis=1),
     )

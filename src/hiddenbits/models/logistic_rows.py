@@ -17,7 +17,7 @@ from scipy.special import logsumexp
 
 from hiddenbits.data import Block
 from hiddenbits.data.operands import product_with_totals
-from hiddenbits.models.latent_gaussian import Rule, row_draws
+from hiddenbits.models.latent_gaussian import Rule, newton_tops, row_draws
 from hiddenbits.models.logistic_cells import Blanks
 from hiddenbits.models.logistic_params import LogisticParams, Posterior
 from hiddenbits.models.packed import unpack
@@ -52,6 +52,21 @@ def node_scores(params: LogisticParams, rule: Rule, x: Any, o: Any) -> Floats:
         part = np.asarray(x @ np.ascontiguousarray(A.T)) - product_with_totals(o, off, totals)
         scores.append(part + rule.log_weights[start : start + step])
     return np.concatenate(scores, axis=1)
+
+
+def odds(A: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the odds of a 1, those of a 0, and P(1): what `left_out` needs the posterior means of."""
+    return np.exp(A), np.exp(-A), sigmoid(A)
+
+
+def left_out(block: Block, up: Floats, down: Floats, mean: Floats) -> Floats:
+    """Return P(t_i = 1 | the other observed bits) for every cell, given the posterior means of `odds`.
+
+    Without bit i a node's weight is divided by P(t_i | x). So with t_i = 1 the answer is 1/(1 + E[exp(-A)]), with
+    t_i = 0 it is E[exp(A)]/(1 + E[exp(A)]), and for a missing bit E[sigma(A)], E over the posterior of the row.
+    """
+    x, observed = block.x.to_dense(), block.observed.to_dense()
+    return np.where(observed == 0, mean, np.where(x == 1, 1.0 / (1.0 + down), up / (1.0 + up)))
 
 
 class LatentRows(ABC):
@@ -139,7 +154,6 @@ class LatentRows(ABC):
         W, joint, q = params.loadings, params.joint, params.n_components
         blanks = Blanks.of(block.observed)
         linear = np.asarray(x @ joint - 0.5 * (o @ joint))
-        at = self.posterior(params, shared, block)
 
         def height(at: Floats) -> tuple[Floats, Floats]:
             A = activations(params, at)
@@ -147,24 +161,15 @@ class LatentRows(ABC):
             blanks.fill(log_cosh, 0.0)
             return (linear[:, :q] * at).sum(axis=1) - 0.5 * (at * at).sum(axis=1) - log_cosh.sum(axis=1), A
 
-        best, A = height(at)
-        for _ in range(20):
+        def slopes(at: Floats, A: Floats) -> tuple[Floats, Floats]:
             p = sigmoid(A)
             slope, pull = p * (1.0 - p), p - 0.5
             blanks.fill(slope, 0.0)
             blanks.fill(pull, 0.0)
             curve = np.eye(q) + np.einsum("ni,ia,ib->nab", slope, W, W, optimize=True)
-            step = np.linalg.solve(curve, (linear[:, :q] - pull @ W - at)[..., None])[..., 0]
-            for _ in range(10):
-                new, _ = height(at + step)
-                fell = new < best
-                if not fell.any():
-                    break
-                step[fell] *= 0.5
-            step[new < best] = 0.0
-            at = at + step
-            best, A = height(at)
-        return at
+            return linear[:, :q] - pull @ W - at, curve
+
+        return newton_tops(self.posterior(params, shared, block), height, slopes, n_steps=20, n_halvings=10)[0]
 
     def reconstruct(self, params: LogisticParams, codes: Floats) -> Floats:
         """Return P(bit = 1 | x)."""
@@ -172,36 +177,31 @@ class LatentRows(ABC):
 
     def fill(self, params: LogisticParams, shared: Any, block: Block) -> Floats:
         """Return P(bit = 1 | observed bits) for every cell, as if that cell had to be drawn anew: E[sigma(A)]."""
-        return self._weighted(params, block, lambda A: (sigmoid(A),))[0]
+        return self.weighted(params, block, lambda A: (sigmoid(A),))[0][0]
 
     def leave_one_out(self, params: LogisticParams, shared: Any, block: Block) -> Floats:
-        """Return P(t_i = 1 | the other observed bits) for every cell.
+        """Return P(t_i = 1 | the other observed bits) for every cell."""
+        return left_out(block, *self.weighted(params, block, odds)[0])
 
-        Without bit i a node's weight is divided by P(t_i | x). So with t_i = 1 the answer is 1/(1 + E[exp(-A)]), with
-        t_i = 0 it is E[exp(A)]/(1 + E[exp(A)]), and for a missing bit E[sigma(A)], E over the posterior of the row.
-        """
-        up, down, mean = self._weighted(params, block, lambda A: (np.exp(A), np.exp(-A), sigmoid(A)))
-        x, observed = block.x.to_dense(), block.observed.to_dense()
-        return np.where(observed == 0, mean, np.where(x == 1, 1.0 / (1.0 + down), up / (1.0 + up)))
-
-    def _weighted(self, params: LogisticParams, block: Block, functions: Any) -> list[Floats]:
-        """Return the posterior means of functions of the activations, each (rows, d)."""
+    def weighted(self, params: LogisticParams, block: Block, functions: Any) -> tuple[list[Floats], Floats]:
+        """Return the posterior means of functions of the activations, each (rows, d), and ln P(observed bits)."""
         out = [np.zeros((block.n_rows, params.n_columns)) for _ in functions(np.zeros((1, 1)))]
-        rule = self.rule(params)
+        rule, log_p = self.rule(params), np.zeros(block.n_rows)
         if rule is None:
             for rows, A, scores in self._drawn(params, block):
-                softmax_rows(scores)
+                log_p[rows] = softmax_rows(scores) - np.log(self.n_draws)
                 for total, values in zip(out, functions(A), strict=True):
                     total[rows] = np.matmul(scores[:, None, :], values)[:, 0, :]
-            return out
+            return out, log_p
         step = max(1, NODE_NUMBERS // max(params.n_columns, 1))
-        for rows, weights, _ in self._on_grid(params, rule, block):
+        for rows, weights, log_of_sum in self._on_grid(params, rule, block):
+            log_p[rows] = log_of_sum
             for start in range(0, len(rule.nodes), step):
                 some = slice(start, start + step)
                 A = activations(params, rule.nodes[some])
                 for total, values in zip(out, functions(A), strict=True):
                     total[rows] += weights[:, some] @ values
-        return out
+        return out, log_p
 
     def draw(self, params: LogisticParams, n: int, rng: np.random.Generator) -> tuple[NDArray[np.uint8], Floats]:
         """Draw n rows and their x."""

@@ -33,18 +33,18 @@ class Product(Arrays):
 
 
 def _product(means: Floats, V: Floats, block: Block) -> Product:
+    return Product(centred_product(means, V, block, block.weights))
+
+
+def centred_product(means: Floats, V: Floats, block: Block, weights: Floats) -> Floats:
     """Return Z'(Z V), Z the centred columns with 0 for a missing cell: never a table of columns by columns."""
     x, o = block.operands()
-    R = np.asarray(x @ V - o @ (means[:, None] * V)) * block.weights[:, None]
-    return Product(np.asarray(x.T @ R - means[:, None] * (o.T @ R)))
+    R = np.asarray(x @ V - o @ (means[:, None] * V)) * weights[:, None]
+    return np.asarray(x.T @ R - means[:, None] * (o.T @ R))
 
 
 def start_logistic(n_components: int, start_from: str, summary: Summary, key: Any, passes: Any) -> LogisticParams:
-    """Return the start of a restart: principal components the first time, random loadings afterwards.
-
-    Components of the columns, in standard deviations, are divided by p (1 - p): the slope of a sigmoid at p turned
-    round, so that the first map is about that of a linear model.
-    """
+    """Return the start of a restart: principal components the first time, random loadings afterwards."""
     means = summary.means
     d, q = len(means), n_components
     b = np.log(means) - np.log1p(-means)
@@ -57,11 +57,20 @@ def start_logistic(n_components: int, start_from: str, summary: Summary, key: An
         product = passes(partial(_product, means, V)).product
         V = np.linalg.qr(product)[0]
     product = passes(partial(_product, means, V)).product
-    variances, turn = np.linalg.eigh(V.T @ product / float(summary.weight))
+    return LogisticParams.at(first_loadings(means, V, product, float(summary.weight), noise), b, b.copy(), FRESH)
+
+
+def first_loadings(means: Floats, V: Floats, product: Floats, weight: float, noise: Floats) -> Floats:
+    """Return loadings from the last step of subspace iteration.
+
+    Components of the columns, in standard deviations, are divided by p (1 - p): the slope of a sigmoid at p turned
+    round, so that the first map is about that of a linear model.
+    """
+    variances, turn = np.linalg.eigh(V.T @ product / weight)
     spread = V @ (turn * np.sqrt(np.maximum(variances, 0.0)))[:, ::-1]
     W = 0.01 * NOISE * noise  # a dimension that begins at exactly 0 would stay there
-    W[:, :rank] += np.clip(spread / (means * (1.0 - means))[:, None], -STEEPEST, STEEPEST)
-    return LogisticParams.at(W, b, b.copy(), FRESH)
+    W[:, : V.shape[1]] += np.clip(spread / (means * (1.0 - means))[:, None], -STEEPEST, STEEPEST)
+    return W
 
 
 def expected_statistics(params: LogisticParams, weight: float, ridge: float) -> LogisticStats:

@@ -85,7 +85,7 @@ def map(  # noqa: A001
     >>> ax.get_xlabel()
     'dimension 1'
     """
-    pair = _checked_dims(model, dims)
+    pair = checked_dims(model, dims)
     if X is None and not lines:
         raise ValueError("There is nothing to draw: give the rows X, or lines=True, or both.")
     if X is None and (colour is not None or labels is not None or ellipses):
@@ -93,19 +93,17 @@ def map(  # noqa: A001
     chosen = _column_names(model, names) if lines else None
     own, ax = ax is None, axes_or_new(ax)
     where, size = np.zeros((0, 2)), np.zeros(0)
-    ax.set_aspect("equal", adjustable="box")
-    ax.set_xlabel(f"dimension {pair[0] + 1}")
-    ax.set_ylabel(f"dimension {pair[1] + 1}")
+    name_axes(ax, pair)
     said: list[str] = []
     means = covariances = None
     if X is None:
-        _look_at(ax, np.array([[-EMPTY, -EMPTY], [EMPTY, EMPTY]]))
+        look_at(ax, np.array([[-EMPTY, -EMPTY], [EMPTY, EMPTY]]))
     else:
         means, covariances = _posterior(model, X, pair, covariances=bool(ellipses))
         reach = np.zeros_like(means)
         if covariances is not None:
             reach = _draw_ellipses(ax, means, covariances, 0.9 if ellipses is True else float(ellipses))
-        _look_at(ax, np.concatenate([means - reach, means + reach]))
+        look_at(ax, np.concatenate([means - reach, means + reach]))
         where, size = _draw_rows(ax, means, X, colour, legends=legends)
     if own:
         trim(ax)
@@ -126,8 +124,17 @@ def map(  # noqa: A001
     return ax
 
 
-def _checked_dims(model: Any, dims: tuple[int, int]) -> list[int]:
+def name_axes(ax: Axes, pair: list[int]) -> None:
+    """Say which dimensions are drawn, with the same unit on both axes."""
+    ax.set_aspect("equal", adjustable="box")
+    ax.set_xlabel(f"dimension {pair[0] + 1}")
+    ax.set_ylabel(f"dimension {pair[1] + 1}")
+
+
+def checked_dims(model: Any, dims: tuple[int, int]) -> list[int]:
     """Return the two dimensions as a list, or say what is wrong with them."""
+    if hasattr(model, "maps_"):
+        raise ValueError("This model has several maps: draw one of its maps_, or all of them with plots.zoom.")
     if not hasattr(model, "components_") or not hasattr(model, "intercepts_"):
         raise ValueError(f"A map needs a fitted model with continuous dimensions; {type(model).__name__} has none.")
     q = len(model.components_)
@@ -159,11 +166,17 @@ def _posterior(model: Any, X: Any, pair: list[int], *, covariances: bool) -> tup
     return means[:, pair], full[:, pair][:, :, pair]
 
 
-def _look_at(ax: Axes, corners: Floats) -> None:
-    """Set limits around the points, never narrower than a few units where there is but one place."""
+def look_at(ax: Axes, corners: Floats, *, square: float | None = None) -> None:
+    """Set limits around the points, never narrower than a few units where there is but one place.
+
+    With `square` the picture is square, and at least this far from its middle to its sides.
+    """
     low, high = corners.min(axis=0), corners.max(axis=0)
     middle, half = (low + high) / 2.0, (high - low) / 2.0
-    half = np.full(2, ALONE) if half.max() < 1e-6 else 1.1 * np.maximum(half, 0.35 * half.max())
+    if square is not None:
+        half = np.full(2, 1.15 * max(square, float(half.max())))
+    else:
+        half = np.full(2, ALONE) if half.max() < 1e-6 else 1.1 * np.maximum(half, 0.35 * half.max())
     ax.set_xlim(middle[0] - half[0], middle[0] + half[0])
     ax.set_ylim(middle[1] - half[1], middle[1] + half[1])
 
@@ -201,35 +214,61 @@ def _draw_ellipses(ax: Axes, means: Floats, covariances: Floats, share: float) -
 def _draw_rows(ax: Axes, means: Floats, X: Any, colour: Any, *, legends: bool) -> tuple[Floats, Floats]:
     """Draw the rows; return the places and areas of the glyphs."""
     n = len(means)
-    given = getattr(X, "weights", None)
-    weights = np.ones(n) if given is None else np.asarray(given, np.float64)
     if colour is not None and len(colour) != n:
         raise ValueError(f"{len(colour)} colours were given for {n} rows.")
     whole = Kind("", np.ones(n, bool), COLOURS[0], "o")
     numeric = colour is not None and is_numeric(colour)
     groups = [whole] if colour is None or numeric else kinds(colour)
-    numbers = np.asarray(colour, np.float64) if numeric else None
-    found: list[Places] = [
-        places(means[g.rows], weights[g.rows], None if numbers is None else numbers[g.rows]) for g in groups
-    ]
+    beside = has_the_page(ax)  # before a scale of colours takes its share of the page
+    found = draw_groups(ax, means, row_weights(X, n), groups, np.asarray(colour, np.float64) if numeric else None)
     counts = np.concatenate([p.counts for p in found])
     unit = area_of_one(float(counts.max()))
-    sizes = [areas(p.counts, unit) for p in found]
-    beside = has_the_page(ax)  # before a scale of colours takes its share of the page
-    for k in sorted(range(len(groups)), key=lambda k: -len(found[k].counts)):  # the rarest lie on top
-        _scatter(ax, groups[k], found[k], sizes[k])
     if legends:
-        _draw_key(ax, groups if len(groups) > 1 or groups[0].name else [], counts, unit, beside=beside)
-    return np.concatenate([p.where for p in found]), np.concatenate(sizes)
+        handles, names = key_of(groups if len(groups) > 1 or groups[0].name else [], counts, unit)
+        _draw_key(ax, handles, names, beside=beside)
+    return np.concatenate([p.where for p in found]), areas(counts, unit)
 
 
-def _scatter(ax: Axes, group: Kind, place: Places, size: Floats) -> None:
+def row_weights(X: Any, n: int) -> Floats:
+    """Return the weights of a table's rows, 1 where it has none."""
+    given = getattr(X, "weights", None)
+    return np.ones(n) if given is None else np.asarray(given, np.float64)
+
+
+def draw_groups(
+    ax: Axes,
+    means: Floats,
+    weights: Floats,
+    groups: list[Kind],
+    numbers: Floats | None = None,
+    *,
+    faded: bool = False,
+    unit: float | None = None,
+) -> list[Places]:
+    """Draw the rows of each category and return their places; numbers are colours or, where `faded`, opacities.
+
+    `unit` is the area of one row; by default the fullest place decides.
+    """
+    found = [places(means[g.rows], weights[g.rows], None if numbers is None else numbers[g.rows]) for g in groups]
+    if unit is None:
+        unit = area_of_one(max(float(p.counts.max()) for p in found))
+    for k in sorted(range(len(groups)), key=lambda k: -len(found[k].counts)):  # the rarest lie on top
+        _scatter(ax, groups[k], found[k], areas(found[k].counts, unit), faded=faded)
+    return found
+
+
+def _scatter(ax: Axes, group: Kind, place: Places, size: Floats, *, faded: bool) -> None:
     """Draw the places of one category, or of all rows by a number."""
     style: dict[str, Any] = {"marker": group.marker, "zorder": 2.5, "label": "_rows", "alpha": 0.8}
-    if group.marker not in "x.":
+    if group.marker.startswith("$"):  # a letter
+        style["linewidths"] = 0.0
+    elif group.marker not in "x.":
         style |= {"edgecolors": "white", "linewidths": 0.4}
     style["rasterized"] = len(size) > MANY
     x, y = place.where.T
+    if faded and place.numbers is not None:
+        ax.scatter(x, y, s=size, color=group.colour, **{**style, "alpha": np.clip(place.numbers, 0.0, 1.0)})
+        return
     if place.numbers is None:
         ax.scatter(x, y, s=size, color=group.colour, **style)
         return
@@ -242,8 +281,8 @@ def _scatter(ax: Axes, group: Kind, place: Places, size: Floats) -> None:
         bar.solids.set_alpha(1.0)  # type: ignore[union-attr]
 
 
-def _draw_key(ax: Axes, groups: list[Kind], counts: Floats, unit: float, *, beside: bool) -> None:
-    """Draw the legend of categories and of areas."""
+def key_of(groups: list[Kind], counts: Floats, unit: float) -> tuple[list[Any], list[str]]:
+    """Return the handles and names of a legend of categories and of areas."""
     from matplotlib.lines import Line2D
 
     handles, names = [], []
@@ -254,6 +293,11 @@ def _draw_key(ax: Axes, groups: list[Kind], counts: Floats, unit: float, *, besi
         across = float(np.sqrt(areas(np.array([float(count)]), unit)[0]))
         handles.append(Line2D([], [], ls="", marker="o", color=GREY, markersize=across, mec="white", mew=0.4))
         names.append(f"{count} row" if count == 1 else f"{count} rows")
+    return handles, names
+
+
+def _draw_key(ax: Axes, handles: list[Any], names: list[str], *, beside: bool) -> None:
+    """Draw the legend."""
     if handles:
         tallest = max(float(handle.get_markersize()) for handle in handles)
         legend(
