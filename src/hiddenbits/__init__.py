@@ -12,8 +12,10 @@ __version__ = "0.1.0.dev0"
 
 _HOMES = {
     "BernoulliMixture": "hiddenbits.estimators.mixture",
+    "CombinationMachine": "hiddenbits.estimators.combination",
     "IndependentBits": "hiddenbits.estimators.independent",
     "LogisticPCA": "hiddenbits.estimators.logistic",
+    "LogisticPCAMixture": "hiddenbits.estimators.logistic_mixture",
     "Table": "hiddenbits.data",
     "TableError": "hiddenbits.data",
     "Statistics": "hiddenbits.estimators.statistics",
@@ -52,9 +54,11 @@ if TYPE_CHECKING:
     from hiddenbits.engine import Piece as Piece
     from hiddenbits.engine import map_pieces as map_pieces
     from hiddenbits.engine import run_on as run_on
+    from hiddenbits.estimators.combination import CombinationMachine as CombinationMachine
     from hiddenbits.estimators.files import load as load
     from hiddenbits.estimators.independent import IndependentBits as IndependentBits
     from hiddenbits.estimators.logistic import LogisticPCA as LogisticPCA
+    from hiddenbits.estimators.logistic_mixture import LogisticPCAMixture as LogisticPCAMixture
     from hiddenbits.estimators.mixture import BernoulliMixture as BernoulliMixture
     from hiddenbits.estimators.statistics import Statistics as Statistics
     from hiddenbits.estimators.statistics import StatisticsError as StatisticsError

@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from hiddenbits import BernoulliMixture, IndependentBits, LogisticPCA
-from hiddenbits.models import Independent, Logistic, LogisticGrid, Mixture
+from hiddenbits import BernoulliMixture, CombinationMachine, IndependentBits, LogisticPCA, LogisticPCAMixture
+from hiddenbits.models import Combination, Independent, Logistic, LogisticGrid, LogisticMixture, Mixture
+from hiddenbits.models.combination import CombinationParams
 from hiddenbits.models.independent import IndependentParams
+from hiddenbits.models.logistic_mixture_params import MapsParams
 from hiddenbits.models.logistic_params import LogisticParams
 from hiddenbits.models.mixture import MixtureParams
 
@@ -24,6 +26,12 @@ class Case:
     other: dict[str, Any]  # a hyperparameter of the model with another value
     codes: str = "classes"  # what the hidden codes are: "classes" or "points"
     heavy: bool = False  # a pass takes long: fewer seeds
+    close: float = 1e-8  # how near two fits to the same rows in another order come: quasi-Newton paths part a little
+
+    @property
+    def loop(self):
+        """The engine's loop that its estimator is fitted by."""
+        return self.estimator._loop
 
     @property
     def enumerates(self):
@@ -50,6 +58,22 @@ def mixture_statistics(x, observed, h):
 
 def logistic_params(d, rng, q=1):
     return LogisticParams.at(rng.standard_normal((d, q)), rng.standard_normal(d), rng.standard_normal(d))
+
+
+def combination_params(d, rng, m=2):
+    return CombinationParams.at(rng.standard_normal((d, m)), rng.standard_normal(m), 0.3 * rng.standard_normal(d))
+
+
+def combination_statistics(x, observed, h):
+    # Missing bits are filled by the oracle: they count as what they are expected to be.
+    s = 2 * x - 1
+    return {"hidden": h, "joint": np.outer(s, h), "visible": s}
+
+
+def maps_params(d, rng, K=2):
+    centre, weights = rng.standard_normal(d), rng.dirichlet(np.full(K, 2.0))
+    each = [(rng.standard_normal((d, 1)), rng.standard_normal(d)) for _ in range(K)]
+    return MapsParams.of(weights, [LogisticParams.at(W, b, centre) for W, b in each])
 
 
 GRID = LogisticGrid(1, ridge=1.0, n_nodes=121)
@@ -86,6 +110,17 @@ CASES = [
         {"prior_strength": 7.0},
     ),
     Case(
+        "CombinationMachine",
+        Combination(2, ridge=1.0, n_candidates=2),
+        CombinationMachine(2, ridge=1.0, n_candidates=2, tol=1e-8, random_state=0),
+        combination_params,
+        combination_statistics,
+        {"ridge": 7.0},
+        "points",
+        heavy=True,
+        close=1e-3,
+    ),
+    Case(
         "LogisticPCA-quadrature",
         GRID,
         LogisticPCA(1, method="quadrature", ridge=1.0, n_nodes=121, tol=1e-8, random_state=0),
@@ -117,6 +152,16 @@ CASES = [
         Logistic(2, cold_steps=25),
         LogisticPCA(2, tol=1e-8, random_state=0),
         lambda d, rng: logistic_params(d, rng, 2).at_stage(2.0),
+        None,
+        {"ridge": 7.0},
+        "points",
+        heavy=True,
+    ),
+    Case(
+        "LogisticPCAMixture",
+        LogisticMixture(1, start_from="noise", polish=False, cold_steps=8),
+        LogisticPCAMixture(1, polish=False, tol=1e-8, n_init=2, random_state=0),
+        maps_params,
         None,
         {"ridge": 7.0},
         "points",

@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from hiddenbits.engine import Local, Settings, block_height, fit_em
+from hiddenbits.engine import Local, Settings, block_height
 from tests.contracts.conftest import random_rows, table_of
 
 pytestmark = pytest.mark.core
@@ -25,7 +25,7 @@ def structured_rows(rng, n, d, missing):
 
 def fit(case, table, **settings):
     height = block_height(case.model.footprint(table.shape[1], table.source.row_cells))
-    return fit_em(case.model, table.grid(height), Local(), Settings(**settings), None, None)
+    return case.loop(case.model, table.grid(height), Local(), Settings(**settings), None, None)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -36,6 +36,8 @@ def test_objective_never_falls(case, seed, accelerate, missing):
     if not case.model.promises.monotone:
         assert case.model.promises.why["monotone"]
         return
+    if case.heavy and seed > 1:
+        pytest.skip("two seeds are enough for a model whose passes take long")
     rows = structured_rows(np.random.default_rng(seed), 600, 12, missing)
     outcome = fit(case, table_of(rows), seed=seed, accelerate=accelerate, tol=1e-9)
     steps = np.diff(outcome.trace)
@@ -89,8 +91,8 @@ def test_weights_equal_repeats(case, missing):
     shuffled = clone(case.estimator).fit(rng.permutation(np.repeat(rows, counts, axis=0)))
     for other in (repeated, shuffled):
         for name, array in weighted.params_.to_arrays().items():
-            np.testing.assert_allclose(other.params_.to_arrays()[name], array, rtol=0, atol=1e-8)
-        np.testing.assert_allclose(other.trace_[-1], weighted.trace_[-1], rtol=1e-12)
+            np.testing.assert_allclose(other.params_.to_arrays()[name], array, rtol=0, atol=case.close)
+        np.testing.assert_allclose(other.trace_[-1], weighted.trace_[-1], rtol=1e-12 * (case.close / 1e-8) ** 2)
 
 
 def test_collapsed_equals_plain(case):

@@ -85,7 +85,7 @@ def test_sparse_equals_dense(case, kind):
     rows = structured_rows(np.random.default_rng(5), 200, 7, missing=False)
     dense, other = clone(case.estimator).fit(rows), clone(case.estimator).fit(kind(rows))
     for name, array in dense.params_.to_arrays().items():
-        np.testing.assert_allclose(other.params_.to_arrays()[name], array, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(other.params_.to_arrays()[name], array, rtol=0, atol=case.close)
     np.testing.assert_allclose(dense.score_samples(kind(rows)), dense.score_samples(rows), rtol=0, atol=1e-12)
 
 

@@ -1,5 +1,6 @@
 """Simulated tables with a known truth, and loaders of real ones."""
 
+from hiddenbits.datasets.influences import SimulatedInfluences, influences_truth, simulate_influences
 from hiddenbits.datasets.loaders import Splits, data_folder, load_debd
 from hiddenbits.datasets.named import Digits, Votes, Zoo, load_senate109, load_survey, load_usps, load_zoo
 from hiddenbits.datasets.prototypes import SimulatedPrototypes, simulate_prototypes
@@ -7,18 +8,21 @@ from hiddenbits.datasets.simulate import SimulatedMixture, mixture_truth, simula
 
 __all__ = [
     "Digits",
+    "SimulatedInfluences",
     "SimulatedMixture",
     "SimulatedPrototypes",
     "Splits",
     "Votes",
     "Zoo",
     "data_folder",
+    "influences_truth",
     "load_debd",
     "load_senate109",
     "load_survey",
     "load_usps",
     "load_zoo",
     "mixture_truth",
+    "simulate_influences",
     "simulate_mixture",
     "simulate_prototypes",
     "write_mixture",

@@ -1,6 +1,7 @@
 """The engine: walks tables, adds statistics, runs EM. It knows no model."""
 
 from hiddenbits.engine.checkpoint import Checkpoint, CheckpointError, EnvironmentChangedWarning
+from hiddenbits.engine.climb import fit_gradient
 from hiddenbits.engine.cluster import Cluster, ClusterError
 from hiddenbits.engine.context import Engine, current, run_on
 from hiddenbits.engine.em import Position, Settings, Watch, fit_em, full_start
@@ -9,6 +10,7 @@ from hiddenbits.engine.height import block_height
 from hiddenbits.engine.keys import Key
 from hiddenbits.engine.online import Running, online_pass
 from hiddenbits.engine.outcome import Outcome, Restart, StopReason
+from hiddenbits.engine.persist import fit_persistent
 from hiddenbits.engine.pieces import Piece, map_pieces
 from hiddenbits.engine.protocol import Model, plain, prefixed, unprefixed
 from hiddenbits.engine.tree import TreeSum
@@ -36,6 +38,8 @@ __all__ = [
     "block_height",
     "current",
     "fit_em",
+    "fit_gradient",
+    "fit_persistent",
     "full_start",
     "map_pieces",
     "one_blas_thread",

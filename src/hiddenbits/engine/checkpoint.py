@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,7 @@ def environment() -> dict[str, str]:
         "numpy": np.__version__,
         "scipy": scipy.__version__,
         "blas": ",".join(kernels),
+        "numba": version("numba") if find_spec("numba") else "none",
         "machine": platform.machine(),
     }
 
@@ -153,6 +155,7 @@ class Checkpoint:
             "finished": np.array([r.objective for r in position.finished]),
             **prefixed("summary", summary),
             **prefixed("running", position.running.stats),
+            **prefixed("memory", position.memory),
             **prefixed("params", position.params),
             **prefixed("safe", position.safe),
             **prefixed("best_params", position.best_params),
@@ -160,6 +163,8 @@ class Checkpoint:
         }
         if leap.theta0 is not None:
             arrays["theta0"] = leap.theta0
+        if position.velocity is not None:
+            arrays["velocity"] = position.velocity
         write(self.path, KIND, meta, arrays)
 
     def _position(self, meta: Any, arrays: Mapping[str, NDArray[Any]]) -> Position:
@@ -172,7 +177,7 @@ class Checkpoint:
                 raise ValueError(flaw)
             return restored
 
-        running = unprefixed("running", arrays)
+        running, memory = unprefixed("running", arrays), unprefixed("memory", arrays)
 
         carry: dict[int, dict[str, Any]] = {}
         for name, array in unprefixed("carry", arrays).items():
@@ -199,6 +204,8 @@ class Checkpoint:
                 bool(meta["leap"]["at_limit"]),
             ),
             carry=LocalShelf(None, {number: model.carry_type.from_arrays(fields) for number, fields in carry.items()}),
+            memory=model.memory_type.from_arrays(memory) if memory else None,
+            velocity=arrays.get("velocity"),
             finished=tuple(
                 Restart(float(objective), int(n_iter), StopReason(reason))
                 for objective, (n_iter, reason) in zip(arrays["finished"].tolist(), meta["finished"], strict=True)

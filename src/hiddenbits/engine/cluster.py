@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import count
@@ -59,7 +59,7 @@ class Cluster:
         self._client = client
         self._checkpoint = checkpoint
         self._parts: dict[int, tuple[Grid, list[Any]]] = {}
-        self._name, self._numbers, self._tables, self._shelves = uuid4().hex, count(), count(), count()
+        self._name, self._numbers, self._tables, self._n_shelves = uuid4().hex, count(), count(), 0
         self._annotations = _one_span()
         self._anchors: dict[str, Any] = {}
         with _plain_errors(checkpoint):
@@ -72,7 +72,7 @@ class Cluster:
         with suppress(Exception):  # a cluster that is gone keeps nothing
             self._client.run_on_scheduler(_forgive_deaths, deaths=self._deaths)
             self._client.run_on_scheduler(_cut_records)
-            if next(self._shelves):
+            if self._n_shelves:
                 self._clear_shelves()
 
     def reduce(self, function: Callable[[Block], S], grid: Grid) -> S:
@@ -99,30 +99,34 @@ class Cluster:
 
     def stream(self, grid: Grid, group_blocks: int) -> Iterator[Callable[[Callable[[Block], S]], S]]:
         """Yield, for each group of consecutive blocks, a `reduce` over that group."""
-        loaders = self._load(grid)
-        parts, first, table = list(loaders), 0, next(self._tables)
+        parts, table = self._load(grid), next(self._tables)
+        at_hand: dict[int, Any] = {}  # parts that may not stay for ever stay while their groups are walked
         part_blocks = grid.part_rows // grid.height
         for start in range(0, grid.n_blocks, group_blocks):
             stop = min(start + group_blocks, grid.n_blocks)
             touched = range(start // part_blocks, -(-stop // part_blocks))
-            for i in touched:  # parts that may not stay for ever stay while their groups are walked
-                if isinstance(parts[i], Wrapped):
-                    parts[i] = self._hold(load_part, parts[i].value, table, i, [])
-            for i in range(first, touched.start):
-                parts[i] = loaders[i]
-            first = touched.start
+            for i in touched:
+                if isinstance(parts[i], Wrapped) and i not in at_hand:
+                    at_hand[i] = self._hold(load_part, parts[i].value, table, i, [])
+            for i in [i for i in at_hand if i < touched.start]:
+                del at_hand[i]
 
             def reduce(
                 function: Callable[[Block], S], start: int = start, stop: int = stop, touched: range = touched
             ) -> S:
-                return self._sum(function, [parts[i] for i in touched], start, stop)
+                return self._sum(function, [at_hand.get(i, parts[i]) for i in touched], start, stop)
 
             yield reduce
 
     def shelf(self, last: Shelf | None) -> Shelf:
         """Return the memory for one more pass, kept by each worker for the blocks that it walks."""
         before = last.after if isinstance(last, WorkerShelf) else -1
-        return WorkerShelf(self._name, before, next(self._shelves))
+        self._n_shelves += 1
+        return WorkerShelf(self._name, before, self._n_shelves - 1)
+
+    def run(self, function: Callable[[Any], T], tasks: Iterable[Any]) -> Iterable[T]:
+        """Return function(task) for each task, in order, in this process: what has no rows stays here."""
+        return map(function, tasks)
 
     # ------------------------------------------------------------------------------------------------ tasks
 
@@ -190,17 +194,15 @@ class Cluster:
         if known is not None:
             return known[1]
         self._parts.clear()  # one table at a time
-        source, table = grid.table.source, next(self._tables)
+        source, table, homes = grid.table.source, next(self._tables), self._homes(grid.n_parts)
         if source.resident:
             # Rows in the driver's memory: each part's rows travel inside the task that holds them.
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "Sending large graph")  # there is no other way for these rows
-                homes = self._homes(grid.n_parts)
                 held = [self._hold(itself, grid.load(i), table, i, homes[i]) for i in range(grid.n_parts)]
         else:
             loaders = [Loader(_light(grid, i), i, _weights(grid, i)) for i in range(grid.n_parts)]
             if source.row_bytes * source.n_rows <= MEMORY_SHARE * self._memory():
-                homes = self._homes(grid.n_parts)
                 held = [self._hold(load_part, loader, table, i, homes[i]) for i, loader in enumerate(loaders)]
             else:
                 held = [Wrapped(loader) for loader in loaders]

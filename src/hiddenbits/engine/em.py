@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hiddenbits.data import Grid
 from hiddenbits.data.summary import Summary, summarise
@@ -39,6 +40,8 @@ class Settings:
     online_passes: int = 0
     accelerate: bool = True
     seed: int = 0
+    learning_rate: float | None = None  # of steps along the gradient with momentum; None: quasi-Newton steps
+    momentum: float = 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +49,9 @@ class Position:
     """Where a fit stands between two passes.
 
     `params` is what the next pass looks at; `safe` is the last EM update, where a refused leap goes back to and what
-    the fit would end with. They are None before a restart's start. `running` belongs to the online passes.
+    the fit would end with. They are None before a restart's start. `running` belongs to the online passes; `memory`
+    is what a model keeps from step to step beside its parameters, such as the states of persistent chains; `velocity`
+    is the last step of a climb with momentum.
     """
 
     restart: int = 0
@@ -59,6 +64,8 @@ class Position:
     stages: tuple[int, ...] = ()
     leap: Leap = field(default_factory=Leap)
     carry: Shelf | None = None
+    memory: Any = None
+    velocity: NDArray[np.float64] | None = None
     finished: tuple[Restart, ...] = ()
     best: int = -1
     best_params: Any = None
@@ -98,9 +105,9 @@ def fit_em(
         position = (keeper.load(summary) if keeper else None) or Position()
         while position.restart < settings.n_init:
             if position.params is None:
-                position = keep(_begin(model, settings, summary, passes, position))
+                position = keep(begin(model, settings, summary, passes, position))
             while position.online_passes < settings.online_passes:
-                position = keep(_one_online_pass(model, grid, executor, settings, summary, position))
+                position = keep(one_online_pass(model, grid, executor, settings, summary, position))
             reason = None
             while reason is None:
                 position, reason = _one_pass(model, grid, executor, settings, float(summary.weight), position)
@@ -109,7 +116,7 @@ def fit_em(
                 reason = reason or (StopReason.CALLBACK if asked else None)
                 if reason is None:
                     keep(position)
-            position = keep(_finish(model, settings, position, reason))
+            position = keep(finish(model, settings, position, reason))
     return Outcome(
         position.best_params,
         np.array(position.best_trace),
@@ -131,14 +138,14 @@ def _fully_grown(model: Model, params: Any, key: Key) -> Any:
     return params
 
 
-def _begin(model: Model, settings: Settings, summary: Summary, passes: Passes, position: Position) -> Position:
+def begin(model: Model, settings: Settings, summary: Summary, passes: Passes, position: Position) -> Position:
     """Make the start of a restart."""
     key = Key(settings.seed, position.restart)
     start = full_start(model, summary, key, passes) if settings.online_passes else model.start(summary, key, passes)
     return replace(position, params=start, safe=start)
 
 
-def _one_online_pass(
+def one_online_pass(
     model: Model, grid: Grid, executor: Executor, settings: Settings, summary: Summary, now: Position
 ) -> Position:
     """Walk the table once by online EM."""
@@ -216,7 +223,7 @@ def _out_of_passes(position: Position, settings: Settings) -> StopReason | None:
     return StopReason.MAX_ITER if _passes_in_stage(position) >= settings.max_iter else None
 
 
-def _finish(model: Model, settings: Settings, position: Position, reason: StopReason) -> Position:
+def finish(model: Model, settings: Settings, position: Position, reason: StopReason) -> Position:
     """Put a restart on record and keep its parameters, at their full size, if it is the best so far."""
     done = (*position.finished, Restart(position.objective, len(position.trace), reason))
     kept = replace(position, finished=done)

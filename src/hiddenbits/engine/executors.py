@@ -8,7 +8,7 @@ Threads share blocks that are in memory; where parts must be loaded, each thread
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from threading import Lock
@@ -77,6 +77,10 @@ class Executor(Protocol):
 
     def shelf(self, last: Shelf | None) -> Shelf:
         """Return the memory for one more pass; `last` is that of the last accepted one."""
+        ...
+
+    def run(self, function: Callable[[Any], T], tasks: Iterable[Any]) -> Iterable[T]:
+        """Return function(task) for each task, in order, on this machine: work without rows, such as Markov chains."""
         ...
 
 
@@ -155,6 +159,10 @@ class Local:
     def shelf(self, last: Shelf | None) -> Shelf:
         """Return the memory for one more pass."""
         return LocalShelf(None if last is None else last.here())
+
+    def run(self, function: Callable[[Any], T], tasks: Iterable[Any]) -> Iterable[T]:
+        """Return function(task) for each task, in order: work without rows, such as Markov chains."""
+        return map(function, tasks) if self._pool is None else self._pool.map(function, tasks)
 
     def _group_reduce(self, blocks: list[Block]) -> Callable[[Callable[[Block], S]], S]:
         def reduce(function: Callable[[Block], S]) -> S:

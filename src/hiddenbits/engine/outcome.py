@@ -11,10 +11,14 @@ from numpy.typing import NDArray
 
 
 class StopReason(StrEnum):
-    """Why a fit stopped; only `CONVERGED` counts as convergence."""
+    """Why a fit stopped; only `CONVERGED` counts as convergence.
+
+    `SCHEDULE` is the planned end of a fit by random steps, which has no other.
+    """
 
     CONVERGED = "converged"
     MAX_ITER = "max_iter"
+    SCHEDULE = "schedule_done"
     CALLBACK = "callback"
     FELL = "objective_fell"
     NOT_FINITE = "not_finite"

@@ -68,6 +68,18 @@ class Extrapolates(Model, Protocol):
     def from_vector(self, vector: NDArray[np.float64], params: Any) -> Any: ...
 
 
+class Climbs(Extrapolates, Protocol):
+    """A model whose statistics give the gradient of its objective, once the free model has been summed over.
+
+    `place` is `from_vector` without what `free` finds; `over` adds a function over a table of hidden states.
+    """
+
+    def free(self, params: Any, over: Callable[[Callable[..., Any], Any], Any]) -> tuple[Any, Any]: ...
+    def place(self, vector: NDArray[np.float64], params: Any) -> Any: ...
+    def gradient(self, params: Any, stats: Any, phase: Any) -> NDArray[np.float64]: ...
+    def candidates(self, params: Any, key: Key, passes: Passes) -> list[Any]: ...
+
+
 def plain(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return NumPy numbers as Python ones: JSON knows no other."""
     return {name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()}

@@ -47,7 +47,8 @@ _EXPLANATIONS = {
     StopReason.MAX_ITER: "it used all of its max_iter passes. Raise max_iter or tol",
     StopReason.CALLBACK: "a callback asked it to",
     StopReason.FELL: "the objective fell, which it must not do: please report this table as a bug",
-    StopReason.NOT_FINITE: "the objective was not a finite number: please report this table as a bug",
+    StopReason.NOT_FINITE: "the objective was not a finite number: lower learning_rate if the fit takes steps of that "
+    "size, otherwise please report this table as a bug",
 }
 
 
@@ -76,6 +77,15 @@ class BitsEstimator(FederatedVerbs, CallbackSupportMixin, BaseEstimator):  # typ
     @abstractmethod
     def _model(self) -> Any:
         """Return the model with these hyperparameters."""
+
+    @property
+    def _loop(self) -> Callable[..., Outcome]:
+        """The engine's loop that fits go by."""
+        return fit_em
+
+    def _arranged(self, model: Any, table: Table) -> Table:
+        """Return the table in the order in which a fit walks it."""
+        return table
 
     def _finished(self, params: Any) -> Any:
         """Return parameters as a fit hands them over; a model with many equal forms chooses one here."""
@@ -126,13 +136,14 @@ class BitsEstimator(FederatedVerbs, CallbackSupportMixin, BaseEstimator):  # typ
         model, settings = self._model(), self._settings()
         if model.promises.deterministic and not model.promises.carry and not settings.online_passes:
             table, _ = collapse(table)
+        table = self._arranged(model, table)
         grid = table.grid(self._height(model, table))
         keeper = None
         if engine.checkpoint is not None:
             keeper = Checkpoint(engine.checkpoint, model, settings, table.shape, grid.height)
         weight = float(table.shape[0] if table.weights is None else table.weights.sum())
         with watching(self, settings, partial(self._attributes_at, weight)) as watch:
-            outcome = fit_em(model, grid, engine.executor, settings, keeper, watch)
+            outcome = self._loop(model, grid, engine.executor, settings, keeper, watch)
         self._federation = self._handed_out = None
         self._keep(outcome, weight)
         return self
@@ -157,7 +168,7 @@ class BitsEstimator(FederatedVerbs, CallbackSupportMixin, BaseEstimator):  # typ
         self.restarts_ = outcome.restarts
         self.weight_seen_ = weight
         self.running_ = None
-        if not self.converged_:
+        if best.reason not in (StopReason.CONVERGED, StopReason.SCHEDULE):
             warnings.warn(
                 f"{type(self).__name__} did not converge; the fit stopped because {_EXPLANATIONS[best.reason]}.",
                 ConvergenceWarning,

@@ -8,15 +8,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.estimators.coding import CodingEstimator
 from hiddenbits.estimators.constraints import COMMON
-from hiddenbits.estimators.tables import as_table
+from hiddenbits.estimators.criteria import BicMixin
 from hiddenbits.models import Mixture
 
 
-class BernoulliMixture(CodingEstimator):
+class BernoulliMixture(BicMixin, CodingEstimator):
     """A mixture of Bernoulli products: each row belongs to one hidden class (latent class analysis).
 
     The log-likelihood is exact. Missing cells are left out of a row's likelihood, which is right when they are
@@ -135,16 +134,3 @@ class BernoulliMixture(CodingEstimator):
     def n_parameters_(self) -> int:
         """Number of free parameters."""
         return len(self.weights_) * (self.n_features_in_ + 1) - 1
-
-    def bic(self, X: Any) -> float:
-        """Return the Bayesian information criterion on X: lower is better.
-
-        Parameters
-        ----------
-        X : table of shape (rows, columns)
-            As for `fit`.
-        """
-        check_is_fitted(self, "params_")
-        table = as_table(self, X, reset=False)
-        weights = np.ones(table.shape[0]) if table.weights is None else table.weights
-        return float(-2.0 * weights @ self.score_samples(table) + self.n_parameters_ * np.log(weights.sum()))

@@ -18,4 +18,6 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
     "IndependentBits": _from("independent", "IndependentBits"),
     "BernoulliMixture": _from("mixture", "BernoulliMixture"),
     "LogisticPCA": _from("logistic", "LogisticPCA"),
+    "CombinationMachine": _from("combination", "CombinationMachine"),
+    "LogisticPCAMixture": _from("logistic_mixture", "LogisticPCAMixture"),
 }

@@ -23,7 +23,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from hiddenbits.data import Arrays, Block
 from hiddenbits.data.operands import product, product_with_totals
@@ -31,10 +30,11 @@ from hiddenbits.data.summary import Summary
 from hiddenbits.models.base import Footprint, Promises
 from hiddenbits.models.special import (
     LARGEST_LOGIT,
-    TINY,
+    class_shares,
     clip_probability,
     log_one_minus,
     share_or,
+    shares_at,
     sigmoid,
     softmax_rows,
 )
@@ -213,9 +213,9 @@ class Mixture:
     def update(self, params: MixtureParams, stats: MixtureStats) -> MixtureParams:
         """M-step: pi = share of the rows, theta = (ones + s m) / (observed + s)."""
         s, m = self.prior_strength, params.prior_mean
-        pi = np.maximum(stats.classes / stats.weight, TINY)
+        pi = class_shares(stats.classes, float(stats.weight))
         theta = share_or(stats.ones + s * m[:, None], stats.observed + s, m[:, None], float(stats.weight))
-        return MixtureParams(pi / pi.sum(), clip_probability(theta), m)
+        return MixtureParams(pi, clip_probability(theta), m)
 
     def to_vector(self, params: MixtureParams) -> Floats:
         """Return ln pi and logit(theta): coordinates without borders, for extrapolation."""
@@ -224,10 +224,8 @@ class Mixture:
     def from_vector(self, vector: Floats, params: MixtureParams) -> MixtureParams:
         """Return parameters at `vector`; what is not extrapolated comes from `params`."""
         K = len(params.weights)
-        log_pi = np.maximum(vector[:K] - logsumexp(vector[:K]), np.log(TINY))
-        pi = np.exp(log_pi)
         logits = np.clip(vector[K:], -LARGEST_LOGIT, LARGEST_LOGIT).reshape(params.probabilities.shape)
-        return MixtureParams(pi / pi.sum(), clip_probability(sigmoid(logits)), params.prior_mean)
+        return MixtureParams(shares_at(vector[:K]), clip_probability(sigmoid(logits)), params.prior_mean)
 
     # Row functions: what the estimators' verbs rest on.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from hiddenbits.data.operands import scratch
 
@@ -38,12 +39,37 @@ def share_or(ones: NDArray[Any], seen: NDArray[Any], otherwise: NDArray[Any], we
     return np.where(anything, ones / np.where(anything, seen, 1.0), otherwise)
 
 
+def class_shares(counts: NDArray[np.float64], weight: float) -> NDArray[np.float64]:
+    """Return the share of each class in the weight of all rows, none below TINY."""
+    shares = np.maximum(counts / weight, TINY)
+    return np.asarray(shares / shares.sum())
+
+
+def shares_at(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the shares with these logs, which need not add up; none below TINY."""
+    shares = np.exp(np.maximum(logs - logsumexp(logs), np.log(TINY)))
+    return np.asarray(shares / shares.sum())
+
+
 def sigmoid(logits: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return 1 / (1 + exp(-z)); for |z| up to 700. Three times as fast as scipy's expit on long arrays."""
     p = np.negative(logits)
     np.exp(p, out=p)
     p += 1.0
     return np.reciprocal(p, out=p)
+
+
+def softplus(a: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ln(1 + exp a), for any a."""
+    return np.asarray(np.maximum(a, 0.0) + np.log1p(np.exp(-np.abs(a))))
+
+
+def softplus_and_sigmoid(a: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return ln(1 + exp a) and its slope, for any a, with one exponential for both."""
+    small = np.exp(-np.abs(a))
+    slope = np.where(a >= 0.0, 1.0, small)
+    slope /= 1.0 + small
+    return np.asarray(np.maximum(a, 0.0) + np.log1p(small)), slope
 
 
 def softmax_rows(

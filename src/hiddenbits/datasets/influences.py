@@ -1,0 +1,189 @@
+"""Rows made by ten hidden influences: two targets like the synthetic data of Freund & Haussler (1994, section 4).
+
+The paper shows its target only as a picture (figure 4.1a). A and B are fixed recipes in its spirit: 8 x 8 images,
+ten on/off units, weights up to 6 (A: lines and squares) or 4 (B: overlapping stripes), drawn exactly.
+
+    P(h) ~ exp(h.th) Prod_j cosh om_j,   om = Sum_i h_i w_i,   P(x_j = 1 | h) = sigma(2 om_j)           eqs 2.2, 2.3
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Target = Literal["A", "B"]
+
+SIDE = 8
+# First and last row, first and last column, and signs: "e" is + above the middle row and - below, "f" + left, - right.
+RECTANGLES = (
+    (0, 0, 0, 7, "+"),
+    (7, 7, 0, 7, "+"),
+    (0, 7, 0, 0, "+"),
+    (0, 7, 7, 7, "+"),
+    (1, 3, 1, 3, "+"),
+    (1, 3, 4, 6, "e"),
+    (4, 6, 1, 3, "f"),
+    (4, 6, 4, 6, "-"),
+    (3, 4, 3, 4, "+"),
+)
+THRESHOLDS = {
+    "A": (36.73, -8.45, -8.45, -8.45, -8.45, -3.90, -3.74, -3.74, -22.49, -10.60),
+    "B": (-18.03, -19.25, -12.00, -8.95, -19.35, -17.76, -17.02, -19.61, -5.58, -17.82),
+}
+
+
+class SimulatedInfluences(NamedTuple):
+    """Rows made by hidden influences, with the truth.
+
+    Attributes
+    ----------
+    train, test : ndarray of shape (rows, 64) of uint8
+        Images of 8 x 8 bits, row by row.
+    train_states, test_states : ndarray of shape (rows, 10) of uint8
+        Which units were active.
+    weights : ndarray of shape (10, 64)
+        Influence of each unit on each bit, as `CombinationMachine.weights_`.
+    thresholds : ndarray of shape (10,)
+        As `CombinationMachine.thresholds_`.
+
+    Examples
+    --------
+    >>> from hiddenbits.datasets import simulate_influences
+    >>> simulate_influences("A", n_rows=5, seed=0).train_states.shape
+    (5, 10)
+    """
+
+    train: NDArray[np.uint8]
+    test: NDArray[np.uint8]
+    train_states: NDArray[np.uint8]
+    test_states: NDArray[np.uint8]
+    weights: Floats
+    thresholds: Floats
+
+
+def influences_truth(target: Target = "A") -> tuple[Floats, Floats]:
+    """Return (weights, thresholds) of a target: (10, 64) and (10,).
+
+    Parameters
+    ----------
+    target : {"A", "B"}
+        A: a ground, four edges of the image, four squares and a middle. B: five horizontal and five vertical stripes.
+
+    Examples
+    --------
+    >>> from hiddenbits.datasets import influences_truth
+    >>> weights, thresholds = influences_truth("A")
+    >>> float(abs(weights).sum().round(4)), float(abs(weights).max())
+    (295.6, 6.0)
+    """
+    if target not in THRESHOLDS:
+        raise ValueError(f"target={target!r}: there are {' and '.join(map(repr, THRESHOLDS))}.")
+    weights = _rectangles() if target == "A" else _stripes()
+    return weights.reshape(len(weights), SIDE * SIDE), np.array(THRESHOLDS[target])
+
+
+def simulate_influences(
+    target: Target = "A", *, n_rows: int = 4000, shrink: float = 1.0, seed: int = 0
+) -> SimulatedInfluences:
+    """Draw rows to fit on and as many to test from a machine of ten hidden influences, exactly.
+
+    Parameters
+    ----------
+    target : {"A", "B"}
+        As for `influences_truth`.
+    n_rows : int
+        Rows to fit on; the paper has 4,000. As many more are drawn to test.
+    shrink : float
+        Divide the weights by this, with thresholds at which each unit is active as often as before. The paper's
+        second table divides by 7; it does not say what becomes of the thresholds.
+    seed : int
+        Seed of the rows.
+
+    Returns
+    -------
+    simulated : SimulatedInfluences
+
+    Examples
+    --------
+    >>> from hiddenbits.datasets import simulate_influences
+    >>> drawn = simulate_influences("A", seed=1000)
+    >>> drawn.train.shape, 2 * int(drawn.train.sum()) - drawn.train.size
+    ((4000, 64), -80980)
+    """
+    if not shrink > 0.0:
+        raise ValueError(f"shrink={shrink} is not a positive number.")
+    weights, thresholds = influences_truth(target)
+    if shrink != 1.0:
+        rates = _probabilities(weights, thresholds) @ _states(len(thresholds))
+        weights = weights / shrink
+        thresholds = _thresholds_at(weights, rates)
+    states, p = _states(len(thresholds)), _probabilities(weights, thresholds)
+    influence = states @ weights
+    rng = np.random.default_rng(seed)
+
+    def draw() -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+        found = rng.choice(len(p), n_rows, p=p)
+        ones = rng.random((n_rows, weights.shape[1])) < 1.0 / (1.0 + np.exp(-2.0 * influence[found]))
+        return ones.view(np.uint8), states[found].astype(np.uint8)
+
+    (train, train_states), (test, test_states) = draw(), draw()
+    return SimulatedInfluences(train, test, train_states, test_states, weights, thresholds)
+
+
+def _states(m: int) -> Floats:
+    """Return all states of m units, one a row; unit i of state k is its bit i."""
+    return ((np.arange(1 << m)[:, None] >> np.arange(m)) & 1).astype(np.float64)
+
+
+def _probabilities(weights: Floats, thresholds: Floats) -> Floats:
+    """Return the probability of every state (eq 3.4)."""
+    states = _states(len(thresholds))
+    influence = states @ weights
+    log_p = states @ thresholds + np.logaddexp(influence, -influence).sum(axis=1)  # ln 2cosh, stably
+    p = np.exp(log_p - log_p.max())
+    return np.asarray(p / p.sum())
+
+
+def _thresholds_at(weights: Floats, rates: Floats) -> Floats:
+    """Return the thresholds at which each unit is active at these rates: there is one solution."""
+    from scipy.optimize import root
+
+    states = _states(len(rates))
+    alone = np.log(rates) - np.log1p(-rates) - np.log(np.cosh(weights)).sum(axis=1)
+
+    def away(thresholds: Floats) -> Floats:
+        return np.asarray(_probabilities(weights, thresholds) @ states - rates)
+
+    return np.asarray(root(away, alone, tol=1e-12).x)
+
+
+def _rectangles() -> Floats:
+    """Target A: a ground that is mostly on and dark, and rectangles that are strongest in their middles."""
+    weights = np.zeros((1 + len(RECTANGLES), SIDE, SIDE))
+    weights[0] = -1.4
+    for unit, (top, bottom, left, right, sign) in zip(weights[1:], RECTANGLES, strict=True):
+        r, c = np.mgrid[top : bottom + 1, left : right + 1]
+        up, aside = (top + bottom) / 2 - r, (left + right) / 2 - c
+        far = abs(up) + abs(aside)
+        nearest, farthest = far.min(), far.max()
+        size = 6.0 - 5.0 * (far - nearest) / (farthest - nearest) if farthest > nearest else np.full(far.shape, 6.0)
+        signs = {"+": 1.0, "-": -1.0, "e": np.sign(up), "f": np.sign(aside)}
+        unit[top : bottom + 1, left : right + 1] = size * signs[sign]
+    return weights
+
+
+def _stripes() -> Floats:
+    """Target B: blurred stripes across and down the image, some of which change sign halfway."""
+    r, c = np.mgrid[:SIDE, :SIDE].astype(np.float64)
+    across, down = [], []
+    for i, (c0, r0) in enumerate(zip((2, 5, 2, 5, 3.5), (5, 2, 5, 2, 3.5), strict=True)):
+        middle, sign = 0.7 + 1.4 * i, -1.0 if i >= 3 else 1.0
+        stripe = sign * np.exp(-(((r - middle) / 0.5) ** 2) / 2 - ((c - c0) / 2.5) ** 2 / 2)
+        across.append(np.where((c >= 4) & (i in (1, 3)), -stripe, stripe))
+        stripe = sign * np.exp(-(((c - middle) / 0.5) ** 2) / 2 - ((r - r0) / 2.5) ** 2 / 2)
+        down.append(np.where((r >= 4) & (i in (0, 2, 4)), -stripe, stripe))
+    weights = np.array(across + down)
+    return np.asarray(weights * (4.0 / abs(weights).max(axis=(1, 2), keepdims=True)))

@@ -1,0 +1,192 @@
+"""Climbing by the gradient: scipy's quasi-Newton method with passes over the table as its oracle, or plain momentum.
+
+For models whose statistics give the gradient of the likelihood. The climb goes in legs of some iterations that each
+begin afresh from a Position, so that a fit resumed from a checkpoint is the uninterrupted one. A model that grows
+offers several candidates for its next stage; each climbs a short leg, the best is kept and goes on.
+
+With a `learning_rate` a step is velocity = momentum velocity + learning_rate (gradient a row): what papers of the
+nineties do. It needs many more passes and promises nothing: the objective may fall, as it does where the rate is
+too large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from hiddenbits.data import Grid, Table
+from hiddenbits.data.summary import Summary, summarise
+from hiddenbits.engine.em import Keeper, Position, Settings, Watch, begin, finish, one_online_pass
+from hiddenbits.engine.executors import Executor, one_blas_thread
+from hiddenbits.engine.keys import Key
+from hiddenbits.engine.online import expect
+from hiddenbits.engine.outcome import Outcome, StopReason
+from hiddenbits.engine.protocol import Climbs, Passes
+
+Floats = NDArray[np.float64]
+
+LEG = 50  # iterations after which the climb begins afresh
+TRIAL = 25  # iterations that a candidate for the next stage climbs
+MEMORY = 20  # pairs of steps and gradients that the quasi-Newton method keeps
+STATE_ROWS = 64  # rows of a block of hidden states
+STILL = 2  # iterations in a row that must gain next to nothing before the climb has converged
+
+
+def fit_gradient(
+    model: Climbs, grid: Grid, executor: Executor, settings: Settings, keeper: Keeper | None, watch: Watch | None
+) -> Outcome:
+    """Fit a model to a table by its gradient; return the best of `n_init` restarts."""
+
+    def keep(position: Position) -> Position:
+        if keeper:
+            keeper.save(position, summary)
+        return position
+
+    with one_blas_thread():
+        passes: Passes = partial(executor.reduce, grid=grid)
+        summary: Summary = passes(summarise)
+        position = (keeper.load(summary) if keeper else None) or Position()
+        while position.restart < settings.n_init:
+            if position.params is None:
+                position = keep(begin(model, settings, summary, passes, position))
+            while position.online_passes < settings.online_passes:
+                position = keep(one_online_pass(model, grid, executor, settings, summary, position))
+            climb = _Climb(model, grid, executor, settings, float(summary.weight))
+            while (grown := climb.next_stage(position, passes)) is not None:
+                position = keep(grown)
+            reason = None
+            while reason is None:
+                position, reason = climb.leg(position, min(LEG, climb.left(position)), watch)
+                keep(position)
+            position = keep(finish(model, settings, position, reason))
+    return Outcome(
+        position.best_params,
+        np.array(position.best_trace),
+        position.best_stages,
+        position.best,
+        position.finished,
+    )
+
+
+@dataclass
+class _Climb:
+    """One restart's climb."""
+
+    model: Climbs
+    grid: Grid
+    executor: Executor
+    settings: Settings
+    weight: float
+    state_grids: dict[int, Grid] = field(default_factory=dict)
+
+    def look(self, params: Any) -> tuple[Any, float, Floats]:
+        """Return the parameters with what the free phase tells about them, the objective there and its gradient."""
+        params, phase = self.model.free(params, self._over_states)
+        key = Key(self.settings.seed)
+        stats: Any = self.executor.reduce(
+            partial(expect, self.model, params, self.model.prepare(params), key, None), self.grid
+        )
+        return params, self.model.objective(params, stats), self.model.gradient(params, stats, phase)
+
+    def _over_states(self, function: Callable[..., Any], states: Table) -> Any:
+        """Add over the rows of a small table of states: here, or where the data are if that is worth it."""
+        grid = self.state_grids.setdefault(id(states), states.grid(STATE_ROWS))  # a cluster knows a grid by itself
+        if grid.n_blocks == 1:
+            return function(grid.blocks[0])
+        return self.executor.reduce(function, grid)
+
+    def left(self, position: Position) -> int:
+        """Return how many iterations the last stage may still make."""
+        done = len(position.trace) - (position.stages[-1] if position.stages else 0)
+        return self.settings.max_iter - done
+
+    def leg(self, now: Position, n_iter: int, watch: Watch | None) -> tuple[Position, StopReason | None]:
+        """Climb some iterations; return the position, and why to stop if it is time."""
+        if self.settings.learning_rate is not None:
+            return self._glide(now, n_iter, self.settings.learning_rate, watch)
+        return self._quasi_newton(now, n_iter, watch)
+
+    def _quasi_newton(self, now: Position, n_iter: int, watch: Watch | None) -> tuple[Position, StopReason | None]:
+        there, reason = now, None
+        seen: dict[bytes, tuple[Any, float]] = {}
+        still = 0
+
+        def fall(vector: Floats) -> tuple[float, Floats]:
+            params, objective, gradient = self.look(self.model.place(vector, now.params))
+            seen[vector.tobytes()] = params, objective
+            return -objective / self.weight, -gradient / self.weight
+
+        def step(intermediate_result: Any) -> None:
+            nonlocal there, reason, still
+            params, objective = seen[intermediate_result.x.tobytes()]
+            seen.clear()
+            seen[intermediate_result.x.tobytes()] = params, objective
+            gain = objective - there.objective
+            trace = (*there.trace, objective)
+            there = replace(there, params=params, safe=params, objective=objective, trace=trace)
+            still = still + 1 if gain <= self.settings.tol * self.weight else 0
+            reason = self._why_stop(there, still)
+            if (watch(there, reason is not None) if watch else False) and reason is None:
+                reason = StopReason.CALLBACK
+            if reason is not None:
+                raise StopIteration
+
+        options: Any = {"maxiter": n_iter, "maxcor": MEMORY, "ftol": 0.0, "gtol": 1e-12, "maxls": 40}
+        start = self.model.to_vector(now.params)
+        minimize(fall, start, jac=True, method="L-BFGS-B", callback=step, options=options)
+        if reason is None and len(there.trace) < len(now.trace) + n_iter:  # nowhere further to go
+            if not there.trace:  # it began at the top
+                params, objective, _ = self.look(now.params)
+                there = replace(now, params=params, safe=params, objective=objective, trace=(objective,))
+            reason = StopReason.CONVERGED if np.isfinite(there.objective) else StopReason.NOT_FINITE
+            if watch:
+                watch(there, True)
+        return there, reason
+
+    def _glide(
+        self, now: Position, n_iter: int, rate: float, watch: Watch | None
+    ) -> tuple[Position, StopReason | None]:
+        """Go along the gradient with momentum; the objective may fall."""
+        there, reason, still = now, None, 0
+        vector = self.model.to_vector(now.params)
+        velocity = np.zeros_like(vector) if now.velocity is None else now.velocity
+        gradient = self.look(now.params)[2]
+        for _ in range(n_iter):
+            velocity = self.settings.momentum * velocity + rate / self.weight * gradient
+            vector = vector + velocity
+            params, objective, gradient = self.look(self.model.place(vector, now.params))
+            if not np.isfinite(objective):
+                reason = StopReason.NOT_FINITE  # where it went is not kept
+            else:
+                still = still + 1 if abs(objective - there.objective) <= self.settings.tol * self.weight else 0
+                trace = (*there.trace, objective)
+                there = replace(there, params=params, safe=params, objective=objective, trace=trace, velocity=velocity)
+                reason = self._why_stop(there, still)
+            asked = watch(there, reason is not None) if watch else False
+            reason = reason or (StopReason.CALLBACK if asked else None)
+            if reason is not None:
+                break
+        return there, reason
+
+    def _why_stop(self, there: Position, still: int) -> StopReason | None:
+        if still >= STILL:
+            return StopReason.CONVERGED
+        return StopReason.MAX_ITER if self.left(there) <= 0 else None
+
+    def next_stage(self, now: Position, passes: Passes) -> Position | None:
+        """Return the position after the best of the candidates for the next stage; None when there is none."""
+        key = Key(self.settings.seed, now.restart, len(now.stages))
+        stage = (*now.stages, len(now.trace))
+        best: Position | None = None
+        for params in self.model.candidates(now.params, key, passes):
+            fresh = replace(now, params=params, safe=params, objective=-np.inf, stages=stage, velocity=None)
+            tried, _ = self.leg(fresh, TRIAL, None)
+            if best is None or tried.objective > best.objective:
+                best = tried
+        return best if best is None else self.leg(best, LEG, None)[0]

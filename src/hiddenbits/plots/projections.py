@@ -1,0 +1,131 @@
+"""Histograms of rows on the directions of the weights: a unit that is there shows as two humps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits import Piece, Table, map_pieces, open_table
+from hiddenbits.plots.style import COLOURS, GREY, INK, axes_or_new
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+PIECE_CELLS = 1 << 22  # cells projected at a time
+TALLEST = 0.85  # of the room that a histogram has
+
+
+def projections(
+    model: Any, X: Any, *, units: Sequence[int] | None = None, bins: int = 40, ax: Axes | None = None
+) -> Axes:
+    """Draw, for each hidden unit, how the rows lie along the direction of its weights, and where its threshold is.
+
+    A row lies at w.x / |w|, its bits counted as -1 and +1; a blank adds nothing. Beyond the threshold, -th / |w|, the
+    unit is more likely on than off: that part is coloured. One histogram stands above the other, each to a scale of
+    its own.
+
+    Parameters
+    ----------
+    model : fitted CombinationMachine, or pair of arrays
+        A model with weights and thresholds; or weights of shape (units, columns) and thresholds of shape (units,).
+    X : table of shape (rows, columns)
+        The rows; the weights of a `Table` count as numbers of rows.
+    units : sequence of int, optional
+        Which units to draw, counted from 0, from the top; by default all.
+    bins : int, default=40
+        Bars of each histogram, over the range of all.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")                            # draw without a screen
+    >>> from hiddenbits import plots
+    >>> from hiddenbits.datasets import simulate_influences
+    >>> drawn = simulate_influences("A", n_rows=500, seed=0)
+    >>> ax = plots.projections((drawn.weights, drawn.thresholds), drawn.train)
+    >>> len(ax.get_yticks())
+    10
+    """
+    weights, thresholds, labels = _units(model, units)
+    if bins < 2:
+        raise ValueError(f"bins={bins}: a histogram needs at least two.")
+    places, counts = _placed(model, X, weights)
+    lines = -thresholds / np.linalg.norm(weights, axis=1)
+    low, high = float(places.min()), float(places.max())
+    width = (high - low) / bins if high > low else 1.0
+    m = len(weights)
+    ax = axes_or_new(ax, (5.5, float(np.clip(0.55 * m + 0.8, 2.0, 11.0))))
+    for number, (line, along) in enumerate(zip(lines, places.T, strict=True)):
+        base = float(m - 1 - number)
+        # The threshold is an edge between bars, so that the coloured ones are exactly what lies beyond it.
+        first = np.floor((low - line) / width)
+        edges = line + width * np.arange(first, np.ceil((high - line) / width) + 1.5)
+        heights = np.histogram(along, edges, weights=counts)[0]
+        heights *= TALLEST / heights.max()
+        on = edges[:-1] >= line - 1e-9 * width
+        for part, colour in ((~on, GREY), (on, COLOURS[0])):
+            ax.stairs(np.where(part, heights, 0.0) + base, edges, baseline=base, fill=True, color=colour, alpha=0.8)
+        ax.axhline(base, color=INK, lw=0.6)
+        if low - width <= line <= high + width:
+            ax.plot([line, line], [base, base + 0.95], color=INK, lw=1.2)
+    ax.set_xlim(low - width, high + width)
+    ax.set_ylim(-0.05, m)
+    ax.set_yticks(np.arange(m)[::-1] + 0.4, labels)
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylabel("unit")
+    ax.set_xlabel("place along the unit's weights")
+    for side in ("left", "right", "top"):
+        ax.spines[side].set_visible(False)
+    return ax
+
+
+def _units(model: Any, units: Sequence[int] | None) -> tuple[Floats, Floats, list[str]]:
+    """Return the weights and thresholds of the chosen units, and their numbers, counted from 1."""
+    if hasattr(model, "weights_") and hasattr(model, "thresholds_"):
+        given = model.weights_, model.thresholds_
+    elif isinstance(model, tuple) and len(model) == 2:
+        given = model
+    else:
+        raise ValueError(
+            f"Projections need a fitted CombinationMachine, or weights and thresholds, not {type(model).__name__}."
+        )
+    weights, thresholds = (np.asarray(array, np.float64) for array in given)
+    if weights.ndim != 2 or thresholds.shape != weights.shape[:1]:
+        raise ValueError(
+            "Weights and thresholds have shapes (units, columns) and (units,), "
+            f"got {weights.shape} and {thresholds.shape}."
+        )
+    m = len(weights)
+    chosen = list(range(m)) if units is None else [int(unit) for unit in units]
+    if not chosen or not all(0 <= unit < m for unit in chosen):
+        raise ValueError(f"units={units!r}: name some of the units 0 to {m - 1}.")
+    idle = [unit + 1 for unit in chosen if not weights[unit].any()]
+    if idle:
+        raise ValueError(f"Unit {idle[0]} has no weights, and so no direction.")
+    return weights[chosen], thresholds[chosen], [str(unit + 1) for unit in chosen]
+
+
+def _placed(model: Any, X: Any, weights: Floats) -> tuple[Floats, Floats]:
+    """Return where each row lies along each direction, and how much it counts."""
+    table = X if isinstance(X, Table) else open_table(X, threshold=getattr(model, "threshold", None))
+    if table.shape[1] != weights.shape[1]:
+        raise ValueError(f"The rows have {table.shape[1]} columns, the weights {weights.shape[1]}.")
+    directions = (weights / np.linalg.norm(weights, axis=1, keepdims=True)).T
+
+    def place(piece: Piece) -> tuple[Floats, Floats]:
+        return np.nan_to_num(2.0 * piece.table.to_float() - 1.0) @ directions, piece.weights
+
+    found = list(map_pieces(place, table, max(1, PIECE_CELLS // table.shape[1])))
+    if not found:
+        raise ValueError("There are no rows to draw.")
+    return np.concatenate([places for places, _ in found]), np.concatenate([counts for _, counts in found])
