@@ -309,7 +309,7 @@ class Combination:
         h, blank = expit(a), rows_with_blanks(block)
         if blank.size:
             h[blank] = shared.posterior(a[blank], block, blank)
-        return h
+        return np.asarray(h)
 
     def code(self, params: CombinationParams, shared: Blanks, block: Block) -> Floats:
         """Return the most probable state of the units given the observed bits."""
