@@ -251,6 +251,24 @@ def test_a_killed_writer_never_leaves_a_part(tmp_path):
     assert all(n == "m" or (n.startswith(".hiddenbits-") and n.endswith(".tmp")) for n in listing(tmp_path))
 
 
+def read_within(path, n_bytes, what="", **options):
+    """Return what `read` returns or refuses with; it must take no more than so many bytes at a time.
+
+    Threads that other tests left behind may take memory too, now and then: what is too much is measured again.
+    """
+    for _ in range(5):
+        tracemalloc.reset_peak()
+        before = tracemalloc.get_traced_memory()[0]
+        try:
+            answer = read(path, **options)
+        except StoreError as error:
+            answer = error
+        if (taken := tracemalloc.get_traced_memory()[1] - before) < n_bytes:
+            return answer
+        time.sleep(0.2)
+    raise AssertionError(f"{what}: {taken} bytes, and not {n_bytes}")
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_damage_is_refused_or_read_exactly(tmp_path, seed):
     path = tmp_path / "m"
@@ -263,13 +281,8 @@ def test_damage_is_refused_or_read_exactly(tmp_path, seed):
         for what, bad, fit in damage.damaged_copies(raw, np.random.default_rng(seed), 500):
             path.write_bytes(bad)
             fitted += fit
-            tracemalloc.reset_peak()
-            before = tracemalloc.get_traced_memory()[0]
-            try:
-                stored, message = read(path), ""
-            except StoreError as error:
-                stored, message = None, str(error)
-            assert tracemalloc.get_traced_memory()[1] - before < 4 * len(bad) + 100_000, what
+            answer = read_within(path, 4 * len(bad) + 100_000, what)
+            stored, message = (None, str(answer)) if isinstance(answer, StoreError) else (answer, "")
             if stored is None:
                 assert str(path) in message
                 assert what not in damage.HARMLESS, message
