@@ -8,9 +8,9 @@ import pytest
 import hiddenbits
 from hiddenbits import LogisticPCA, LogisticPCAMixture, plots
 from tests.plots.fitted import clusters
-from tests.plots.test_map import legend_names, scatters
 
 matplotlib = pytest.importorskip("matplotlib", reason="the plot extra is not installed")
+from tests.plots.test_map import legend_names, scatters  # noqa: E402  (it skips without matplotlib)
 
 
 @cache
