@@ -5,7 +5,7 @@ python benchmarks/report_scale.py
 
 from pathlib import Path
 
-from report import how, load, table
+from report_parts import how, load, table
 
 PAGE = Path(__file__).parent.parent / "docs" / "scale.md"
 

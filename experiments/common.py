@@ -97,13 +97,17 @@ def save(figure: Any, folder: Path, name: str, dpi: int = 100) -> None:
 class Run:
     """One run of an experiment: where it writes, and since when it has been running."""
 
-    def __init__(self, here: Path, out: Path, arguments: list[str], *, full: bool) -> None:
-        self.out, self.full = out, full
+    def __init__(self, here: Path, out: Path, arguments: list[str], *, full: bool, only: str | None = None) -> None:
+        self.out, self.full, self.only = out, full, only
         self.command = " ".join([f"python experiments/{here.name}/run.py", *arguments])
         self.begin = time.perf_counter()
 
     def seconds(self) -> float:
         return time.perf_counter() - self.begin
+
+    def wants(self, name: str) -> bool:
+        """Whether a step is to be run."""
+        return self.only in (None, name)
 
     def step(self, name: str, figures: object, seeds: object) -> None:
         """Write the figures of a step, with all that is needed to make them again."""
@@ -133,15 +137,22 @@ class Run:
         return 1 if names else 0
 
 
-def main(here: Path, words: str | None, steps: Callable[[Run], int], arguments: list[str]) -> int:
-    """Run an experiment's steps from the command line."""
+def main(
+    here: Path, words: str | None, steps: Callable[[Run], int], arguments: list[str], names: tuple[str, ...] = ()
+) -> int:
+    """Run an experiment's steps from the command line; those in `names` can be run again one by one."""
     parser = argparse.ArgumentParser(description=words, formatter_class=argparse.RawDescriptionHelpFormatter)
     size = parser.add_mutually_exclusive_group(required=True)
     size.add_argument("--quick", action="store_true", help="less of everything, in a temporary folder")
     size.add_argument("--full", action="store_true", help="everything; writes results, figures and README.md here")
     parser.add_argument("--out", type=Path, help="where to write instead")
+    if names:
+        parser.add_argument("--only", choices=names, help="run this step again; needs the results of the others")
     options = parser.parse_args(arguments)
+    only = getattr(options, "only", None)
+    if only is not None and options.out is None and not options.full:
+        parser.error("--only needs the results of the other steps: give --full, or --out with a folder that has them")
     if options.out is not None or options.full:
-        return steps(Run(here, options.out or here, arguments, full=options.full))
+        return steps(Run(here, options.out or here, arguments, full=options.full, only=only))
     with tempfile.TemporaryDirectory() as folder:
         return steps(Run(here, Path(folder), arguments, full=False))

@@ -134,8 +134,23 @@ def closer(found: Any) -> str:
     )
 
 
+def animals(found: Any) -> str:
+    """Say how well the map of the zoo, which has not seen the types, keeps them together."""
+    if isinstance(found, str):
+        return f"Zoo: {found}."
+    shares = "; ".join(f"{k}, {100 * share:.0f}%" for k, share in found["nearest_neighbour_of_the_same_type"].items())
+    legs = found["numbers_of_legs"]
+    return (
+        f"{found['animals']} animals at {found['distinct_places']} places: {found['yes_no_columns']} yes/no columns "
+        f"and the number of legs ({', '.join(map(str, legs[:-1]))} or {legs[-1]}), drawn as an ordered column. No "
+        f"fit has seen the type of an animal. Animals whose nearest other place holds the same type: {shares}. It is a "
+        f"small table, and only {found['animals_with_more_than_4_legs']} animals have more than 4 legs: the shares are "
+        "no verdict on the kinds."
+    )
+
+
 def write(folder: Path) -> None:
-    reports = read_results(folder, ("table1", "claim", "maps", "closer", "checks"))
+    reports = read_results(folder, ("table1", "claim", "maps", "closer", "animals", "checks"))
     table, said = reports["table1"]["figures"], maps(reports["maps"]["figures"])
     exact = table["Synthetic-16"]["quadrature"]["error"]
     digits = table["Digit-256"]
@@ -148,12 +163,14 @@ def write(folder: Path) -> None:
         "4": picture(folder, "figure4_posteriors", "True and approximate posteriors of single rows"),
         "senate": picture(folder, "senate109", "The 109th Senate"),
         "closer": picture(folder, "closer_look", "Ten digits: an overview and six maps"),
+        "animals": picture(folder, "zoo", "Animals by 15 yes/no columns and the number of their legs"),
     }
     page = {
         **{f"how_{name}": how(report) for name, report in reports.items()},
         **{f"picture_{name}": words for name, words in shown.items()},
         **{f"said_{name}": words for name, words in said.items()},
         "said_closer": closer(reports["closer"]["figures"]),
+        "said_animals": animals(reports["animals"]["figures"]),
         "independent": independent,
         "ratio_synthetic": ratio(table, "Synthetic-16"),
         "ratio_digits": ratio(table, "Digit-256"),

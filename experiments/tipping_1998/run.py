@@ -2,11 +2,13 @@
 
 python experiments/tipping_1998/run.py --full     # writes results/, figures/ and README.md; some minutes
 python experiments/tipping_1998/run.py --quick    # the same code on less, in a temporary folder; under a minute
+python experiments/tipping_1998/run.py --full --only animals    # one step again; the others' results stay as they are
 
 The exit status is 1 when a figure is missed. The digits, the votes and the surveys need HIDDENBITS_DATA.
 """
 
 import sys
+from functools import partial
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -14,8 +16,11 @@ sys.path.insert(0, str(HERE.parent))  # what the experiments share
 
 import common  # noqa: E402
 
+STEPS = ("table1", "claim", "maps", "closer", "animals", "checks")
+
 
 def steps(run: common.Run) -> int:
+    import animals
     import checks
     import claim
     import closer
@@ -23,15 +28,21 @@ def steps(run: common.Run) -> int:
     import readme
     import table
 
-    run.step("table1", table.measure(full=run.full), table.SEEDS)
-    run.step("claim", claim.measure(full=run.full), claim.SEEDS)
-    run.step("maps", pictures.draw(run.out / "figures", full=run.full), pictures.SEEDS)
-    run.step("closer", closer.draw(run.out / "figures", full=run.full), closer.SEEDS)
-    verdicts = checks.measure(full=run.full)
-    run.step("checks", verdicts, checks.SEEDS)
+    figures = run.out / "figures"
+    todo = {
+        "table1": (table.measure, table.SEEDS),
+        "claim": (claim.measure, claim.SEEDS),
+        "maps": (partial(pictures.draw, figures), pictures.SEEDS),
+        "closer": (partial(closer.draw, figures), closer.SEEDS),
+        "animals": (partial(animals.draw, figures), animals.SEEDS),
+        "checks": (checks.measure, checks.SEEDS),
+    }
+    for name, (measure, seeds) in todo.items():
+        if run.wants(name):
+            run.step(name, measure(full=run.full), seeds)
     readme.write(run.out)
-    return run.conclude(verdicts)
+    return run.conclude(common.read_results(run.out, ("checks",))["checks"]["figures"])
 
 
 if __name__ == "__main__":
-    sys.exit(common.main(HERE, __doc__, steps, sys.argv[1:]))
+    sys.exit(common.main(HERE, __doc__, steps, sys.argv[1:], STEPS))

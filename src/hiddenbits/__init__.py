@@ -12,6 +12,7 @@ __version__ = "0.1.0.dev0"
 
 _HOMES = {
     "BernoulliMixture": "hiddenbits.estimators.mixture",
+    "ClippedPCA": "hiddenbits.estimators.clipped",
     "CombinationMachine": "hiddenbits.estimators.combination",
     "IndependentBits": "hiddenbits.estimators.independent",
     "LogisticPCA": "hiddenbits.estimators.logistic",
@@ -23,15 +24,18 @@ _HOMES = {
     "StoreError": "hiddenbits.store",
     "CheckpointError": "hiddenbits.engine",
     "ClusterError": "hiddenbits.engine",
+    "DegeneratePairsWarning": "hiddenbits.estimators.tetrachoric",
     "DuplicateItemsWarning": "hiddenbits.data.readers",
     "EnvironmentChangedWarning": "hiddenbits.engine",
     "Piece": "hiddenbits.engine",
+    "TetrachoricCorrelations": "hiddenbits.estimators.tetrachoric",
     "hide_cells": "hiddenbits.data.hidden",
     "load": "hiddenbits.estimators.files",
     "map_pieces": "hiddenbits.engine",
     "merge": "hiddenbits.estimators.statistics",
     "open_table": "hiddenbits.data",
     "run_on": "hiddenbits.engine",
+    "tetrachoric": "hiddenbits.estimators.tetrachoric",
     "evaluate": "hiddenbits.evaluate",
     "datasets": "hiddenbits.datasets",
     "plots": "hiddenbits.plots",
@@ -54,6 +58,7 @@ if TYPE_CHECKING:
     from hiddenbits.engine import Piece as Piece
     from hiddenbits.engine import map_pieces as map_pieces
     from hiddenbits.engine import run_on as run_on
+    from hiddenbits.estimators.clipped import ClippedPCA as ClippedPCA
     from hiddenbits.estimators.combination import CombinationMachine as CombinationMachine
     from hiddenbits.estimators.files import load as load
     from hiddenbits.estimators.independent import IndependentBits as IndependentBits
@@ -63,6 +68,9 @@ if TYPE_CHECKING:
     from hiddenbits.estimators.statistics import Statistics as Statistics
     from hiddenbits.estimators.statistics import StatisticsError as StatisticsError
     from hiddenbits.estimators.statistics import merge as merge
+    from hiddenbits.estimators.tetrachoric import DegeneratePairsWarning as DegeneratePairsWarning
+    from hiddenbits.estimators.tetrachoric import TetrachoricCorrelations as TetrachoricCorrelations
+    from hiddenbits.estimators.tetrachoric import tetrachoric as tetrachoric
     from hiddenbits.store import StoreError as StoreError
 
 

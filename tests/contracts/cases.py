@@ -5,13 +5,23 @@ from typing import Any
 
 import numpy as np
 
-from hiddenbits import BernoulliMixture, CombinationMachine, IndependentBits, LogisticPCA, LogisticPCAMixture
-from hiddenbits.models import Combination, Independent, Logistic, LogisticGrid, LogisticMixture, Mixture
+from hiddenbits import (
+    BernoulliMixture,
+    ClippedPCA,
+    CombinationMachine,
+    IndependentBits,
+    LogisticPCA,
+    LogisticPCAMixture,
+)
+from hiddenbits.data.mixed_columns import open_mixed
+from hiddenbits.models import Clipped, Combination, Independent, Logistic, LogisticGrid, LogisticMixture, Mixed, Mixture
+from hiddenbits.models.clipped_params import ClippedParams
 from hiddenbits.models.combination import CombinationParams
 from hiddenbits.models.independent import IndependentParams
 from hiddenbits.models.logistic_mixture_params import MapsParams
 from hiddenbits.models.logistic_params import LogisticParams
 from hiddenbits.models.mixture import MixtureParams
+from tests.models.mixed_data import KINDS, mixed_rows, random_params
 
 
 @dataclass(frozen=True)
@@ -58,6 +68,15 @@ def mixture_statistics(x, observed, h):
 
 def logistic_params(d, rng, q=1):
     return LogisticParams.at(rng.standard_normal((d, q)), rng.standard_normal(d), rng.standard_normal(d))
+
+
+def clipped_params(d, rng, q=2):
+    W = rng.standard_normal((d, q))
+    W *= np.sqrt(rng.uniform(0.1, 0.9, d) / (W**2).sum(axis=1))[:, None]
+    C = W @ W.T
+    np.fill_diagonal(C, 1.0)
+    spectrum = np.linalg.eigvalsh(C)[::-1].copy()
+    return ClippedParams(W, rng.standard_normal(d), C, spectrum, spectrum / 2, np.zeros(0))
 
 
 def combination_params(d, rng, m=2):
@@ -108,6 +127,15 @@ CASES = [
         mixture_params,
         mixture_statistics,
         {"prior_strength": 7.0},
+    ),
+    Case(
+        "ClippedPCA",
+        Clipped(2),
+        ClippedPCA(2, random_state=0),
+        clipped_params,
+        None,
+        {"pseudo_rows": 7.0},
+        "points",
     ),
     Case(
         "CombinationMachine",
@@ -168,3 +196,30 @@ CASES = [
         heavy=True,
     ),
 ]
+
+# Tables of several kinds of columns (tests/models/mixed_data.py), for the promises that are not about bits.
+MIXED = [
+    Case(
+        "LogisticPCA-mixed",
+        Mixed(2, sticks=[1, 1, 1, 1, 2, 4], n_real=4, levels=[4, 3]),
+        LogisticPCA(2, kinds=KINDS, tol=1e-2, random_state=0),
+        random_params,
+        None,
+        {"ridge": 7.0},
+        "points",
+    ),
+    Case(
+        "LogisticPCA-reals",
+        Mixed(2, n_real=12),
+        LogisticPCA(2, kinds="real", tol=1e-2, random_state=0),
+        random_params,
+        None,
+        {"ridge": 7.0},
+        "points",
+    ),
+]
+
+
+def mixed_table(case: Case, seed: int, n: int = 600, missing: float = 0.1) -> Any:
+    """Rows of four bits, four reals, two nominal and two ordered columns; all of them as reals, where the case is."""
+    return open_mixed(mixed_rows(seed, n, missing=missing), kinds=case.estimator.kinds)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from hiddenbits.data import TableError
-from hiddenbits.data.hidden import hide_cells
 from hiddenbits.data.kinds import Column, Layout
 from hiddenbits.data.mixed_columns import encode, open_mixed, raw_columns
 
@@ -198,6 +197,8 @@ def test_bits_in_odd_types_stay_bits():
     )
     layout = open_mixed(frame).layout
     assert [column.kind for column in layout.columns] == ["binary"] * 4 + ["real"]
+    pl = pytest.importorskip("polars")
+    assert open_mixed(pl.DataFrame({"n": [None, None], "x": [0.5, 1.0]})).layout.labels() == ["n", "x"]
     with pytest.raises(TableError, match="no number to work with"):
         open_mixed(np.array([[10**400], [1]], dtype=object), kinds="real")
 
@@ -211,6 +212,19 @@ def test_names_of_their_own():
         open_mixed(pd.DataFrame([[0.5, 1.5]], columns=[1, "1"]))
 
 
-def test_cells_of_mixed_tables_are_not_hidden_as_bits():
-    with pytest.raises(TableError, match="tables of bits"):
-        hide_cells(open_mixed(pandas_frame()), 0.1)
+def test_arrow_dictionaries_may_list_more_than_is_used():
+    """Ints 0 and 1 in a dictionary type are bits, whatever else the dictionary lists; null and chunks too."""
+    pa = pytest.importorskip("pyarrow")
+    codes, more = pa.array([0, 1, None]), pa.array([1, 1, 0])
+    bits = pa.chunked_array([pa.DictionaryArray.from_arrays(c, pa.array([1, 0, 7], pa.int64())) for c in (codes, more)])
+    words = pa.chunked_array(
+        [
+            pa.DictionaryArray.from_arrays(codes.cast(pa.int32()), pa.array(["b", "a"])),
+            pa.array(["c", None, "a"]).dictionary_encode(),
+        ]
+    )
+    table = open_mixed(pa.table({"bits": bits, "words": words}))
+    assert [column.kind for column in table.layout.columns] == ["binary", "nominal"]
+    assert table.layout.columns[1].categories == ("a", "b", "c")
+    np.testing.assert_array_equal(table.to_float()[:, 0], [1, 0, nan, 0, 0, 1])
+    np.testing.assert_array_equal(table.to_float()[:, 1], [0, 1, nan, 0, nan, 1])

@@ -1,6 +1,7 @@
 """Logistic PCA by plain integration on a fine even grid over the hidden plane: slow, and no code of the package."""
 
 import numpy as np
+from scipy.special import log_ndtr
 
 REACH, STEP = 9.0, 0.03
 
@@ -60,3 +61,12 @@ class Plane(Integrated):
             without[j] = np.nan
             out[j] = self.conditional(without)[j]
         return out
+
+
+class ProbitPlane(Plane):
+    """The truth about rows for probit factors: loadings W and biases h of hidden variables with variance 1."""
+
+    def __init__(self, W, h, step=STEP):
+        noise = np.sqrt(1 - (W**2).sum(axis=1))
+        super().__init__(W / noise[:, None], h / noise, step)
+        self.on, self.off = log_ndtr(self.A), log_ndtr(-self.A)

@@ -73,8 +73,9 @@ class Bits(ABC):
 
     def gram(self) -> FloatArray:
         """Return x.T @ x: how often two columns are 1 together, exact in float64 up to 2**53."""
-        x = self.operand(np.float64)
-        return np.asarray(x.T @ x)
+        from hiddenbits.data.cooccurrence import co_counts  # which knows every storage, and so imports this file
+
+        return np.array(np.broadcast_to(co_counts(self, self), (self.shape[1], self.shape[1])))
 
     def row_sums(self) -> NDArray[np.int64]:
         """Return the number of ones in each row."""
@@ -180,11 +181,6 @@ class Pattern(Bits):
         """Bytes held."""
         return int(self.indptr.nbytes + self.indices.nbytes)
 
-    def gram(self) -> FloatArray:
-        """Return x.T @ x as a dense array."""
-        x = self.operand(np.float64)
-        return np.asarray((x.T @ x).todense())
-
 
 @dataclass(frozen=True, eq=False)
 class Packed(Bits):
@@ -272,10 +268,6 @@ class AllOnes(Bits):
         """Nothing is held."""
         return 0
 
-    def gram(self) -> FloatArray:
-        """Return the number of rows in every cell."""
-        return np.full((self.shape[1], self.shape[1]), float(self.shape[0]))
-
     def row_sums(self) -> NDArray[np.int64]:
         """Return the number of columns, for every row."""
         return np.full(self.shape[0], self.shape[1], np.int64)
@@ -321,12 +313,6 @@ class Complement(Bits):
     def nbytes(self) -> int:
         """Bytes held."""
         return self.of.nbytes
-
-    def gram(self) -> FloatArray:
-        """Return x.T @ x = n - c_i - c_j + m.T @ m, with m = `of` and c its column sums."""
-        n, d = self.shape
-        counts = np.broadcast_to((self.of.operand().T @ np.ones((n, 1)))[:, 0], (d,))
-        return np.asarray(n - counts[:, None] - counts[None, :] + self.of.gram())
 
     def row_sums(self) -> NDArray[np.int64]:
         """Return the number of ones in each row."""

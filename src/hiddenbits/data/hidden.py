@@ -12,8 +12,8 @@ import numpy as np
 from scipy import sparse
 
 from hiddenbits.data.bits import AllOnes, Bits, Complement, Dense, Packed, Pattern
-from hiddenbits.data.mixed import MixedTable
-from hiddenbits.data.table import MemorySource, Source, Table, TableError
+from hiddenbits.data.mixed import Cells, MixedSource
+from hiddenbits.data.table import MemorySource, Source, Table
 
 RUN_CELLS = 1 << 20  # cells that are drawn with one random stream
 LEVELS = 65536  # a cell is hidden when a 16-bit random number is below the share
@@ -57,6 +57,8 @@ class Hiding:
     def applied(self, x: Bits, observed: Bits, start: int) -> tuple[Bits, Bits]:
         """Return rows, of which the first is row `start` of the table, with the hidden cells not observed."""
         hidden = self.cells(start, start + x.shape[0])
+        if isinstance(x, Cells):
+            return x.without(observed, hidden.to_dense() == 1)
         if isinstance(observed, AllOnes):
             return without(x, hidden), Complement(hidden)
         return without(x, hidden), without(observed, hidden)
@@ -105,6 +107,12 @@ class HiddenSource:
         return self.source.n_columns
 
     @property
+    def layout(self) -> Any:
+        """What the columns of a mixed table are."""
+        source: Any = self.source
+        return source.layout
+
+    @property
     def row_bytes(self) -> float:
         """Bytes of memory that one row takes: four for the place of a hidden cell."""
         return self.source.row_bytes + 4.0 * self.hiding.share * self.n_columns
@@ -130,7 +138,7 @@ def hide_cells(table: Table, share: float, *, seed: int = 0, first_row: int = 0)
     Parameters
     ----------
     table : Table
-        From `open_table`, in memory or on disk.
+        From `open_table`, in memory or on disk, of bits or of several kinds of columns.
     share : float
         Share of the cells, between 0 and 1.
     seed : int
@@ -150,10 +158,9 @@ def hide_cells(table: Table, share: float, *, seed: int = 0, first_row: int = 0)
     >>> bool(1800 < hidden.n_missing < 2200)
     True
     """
-    if isinstance(table, MixedTable):
-        raise TableError("hide_cells is for tables of bits. Make the cells of a frame blank before it is opened.")
     hiding = Hiding(share, seed, table.shape[1])
     if not table.source.resident:
         return replace(table, source=HiddenSource(table.source, hiding, first_row))
-    x, observed = table.source.read(0, table.shape[0])
-    return replace(table, source=MemorySource(*hiding.applied(x, observed, first_row)))
+    x, observed = hiding.applied(*table.source.read(0, table.shape[0]), first_row)
+    held = MixedSource(x, observed) if isinstance(x, Cells) else MemorySource(x, observed)
+    return replace(table, source=held)

@@ -194,23 +194,54 @@ def is_category(value: Any) -> bool:
 def asked_kinds(kinds: Any, names: Sequence[str]) -> list[str | None]:
     """Return the kind that was asked for of each column, None where it is to be inferred.
 
-    `kinds` is "auto", one kind for all columns, a list with one for each, or a mapping from names.
+    `kinds` is "auto", one kind for all columns, a list with one for each, or a mapping from names. In a mapping a list
+    of categories, lowest first, asks for an ordered column; see `asked_orders`.
     """
     if kinds is None or (isinstance(kinds, str) and kinds == "auto"):
         return [None] * len(names)
     if isinstance(kinds, str):
-        asked: list[str | None] = [kinds] * len(names)
+        asked: list[Any] = [kinds] * len(names)
     elif isinstance(kinds, dict):
         unknown = [name for name in kinds if name not in names]
         if unknown:
             raise TableError(f"kinds= speaks of {unknown[0]!r}, but there is no such column.")
-        asked = [kinds.get(name) for name in names]
+        asked = ["ordered" if isinstance(kinds.get(name), (list, tuple)) else kinds.get(name) for name in names]
     else:
         asked = list(kinds)
         if len(asked) != len(names):
             raise TableError(f"kinds= has {len(asked)} entries for {len(names)} columns. Give one for each column.")
-    asked = [None if kind == "auto" else kind for kind in asked]
+    asked = [None if isinstance(kind, str) and kind == "auto" else kind for kind in asked]
     for name, kind in zip(names, asked, strict=True):
         if kind is not None and kind not in KINDS:
             raise TableError(f"kinds= says {kind!r} of column {name!r}. A kind is one of {', '.join(KINDS)}.")
     return asked
+
+
+def asked_orders(kinds: Any) -> dict[str, tuple[Category, ...]]:
+    """Return the categories, lowest first, of the columns for which `kinds` lists them."""
+    if not isinstance(kinds, dict):
+        return {}
+    orders = {name: tuple(found) for name, found in kinds.items() if isinstance(found, (list, tuple))}
+    for name, categories in orders.items():
+        strange = [category for category in categories if not is_category(category)]
+        if strange or not categories:
+            raise TableError(f"kinds= lists the categories of {name!r}: give words or finite numbers, lowest first.")
+    return orders
+
+
+def given_layout(kinds: Any, names: Sequence[str]) -> Layout | None:
+    """Return the layout of the fitted model that was given as kinds=; None where kinds= is no model."""
+    if kinds is None or isinstance(kinds, (str, list, tuple, dict)):
+        return None
+    layout = getattr(kinds, "layout_", None)
+    if not isinstance(layout, Layout):
+        raise TypeError(
+            "kinds= is 'auto', a kind, a list or dict of kinds, or a model that was fitted to a table of several kinds."
+        )
+    fitted = [column.name for column in layout.columns]
+    if fitted != list(names):
+        raise TableError(
+            f"The columns are {', '.join(map(repr, names))}, and those of the fit {', '.join(map(repr, fitted))}. Use "
+            "the names and the order of the fit; for files, columns= chooses them."
+        )
+    return layout

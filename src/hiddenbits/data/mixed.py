@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from hiddenbits.data.bits import Bits, ByteArray, FloatArray, IndexArray
+from hiddenbits.data.bits import Bits, ByteArray, Dense, FloatArray, IndexArray
 from hiddenbits.data.kinds import Layout
 from hiddenbits.data.table import HeldRows, Table, TableError
 
@@ -89,6 +89,37 @@ class Cells(Bits):
         """Refuse: real numbers have no ones."""
         raise TableError("A table with real numbers and categories has no ones to count.")
 
+    def values(self, observed: Bits) -> list[tuple[NDArray[Any], NDArray[np.bool_]]]:
+        """Return what each column of the table holds (bits, numbers, codes of categories), and where it was observed.
+
+        A column with a single category, for which no number stands, is always that category.
+        """
+        layout, n_rows = self.layout, len(self.bits)
+        seen = observed.to_dense()[:, first_numbers(layout)] == 1
+        alone = (np.zeros(n_rows, np.int64), np.ones(n_rows, np.bool_))
+        out: list[tuple[NDArray[Any], NDArray[np.bool_]]] = [alone for _ in layout.columns]
+        first, at = 0, 0
+        for j in layout.bit_columns:
+            many = layout.columns[j].n_bits
+            out[j] = (self.bits[:, first : first + many].sum(axis=1, dtype=np.int64), seen[:, at])
+            first, at = first + many, at + 1
+        for k, j in enumerate(layout.real_columns):
+            out[j] = (self.real[:, k], seen[:, at + k])
+        at += len(layout.real_columns)
+        for k, j in enumerate(layout.nominal_columns):
+            out[j] = (self.codes[:, k], seen[:, at + k])
+        return out
+
+    def without(self, observed: Bits, hidden: NDArray[np.bool_]) -> tuple[Cells, Bits]:
+        """Return (cells, observed) with some cells of the table not observed; `hidden` is of shape (rows, columns)."""
+        layout = self.layout
+        numbers = hidden[:, numbered_columns(layout)]
+        bits = np.where(numbers[:, : self.bits.shape[1]], 0, self.bits).astype(np.uint8)
+        real = np.where(hidden[:, layout.real_columns], np.nan, self.real)
+        codes = np.where(hidden[:, layout.nominal_columns], -1, self.codes).astype(np.int32)
+        seen = np.where(numbers, 0, observed.to_dense()).astype(np.uint8)
+        return Cells(bits, real, codes, layout), Dense(seen)
+
 
 @dataclass(frozen=True, eq=False)
 class MixedSource(HeldRows):
@@ -105,9 +136,14 @@ class MixedSource(HeldRows):
     x: Cells
 
     @property
+    def layout(self) -> Layout:
+        """What the columns are."""
+        return self.x.layout
+
+    @property
     def n_columns(self) -> int:
         """Number of columns of the table, not of the numbers that stand for them."""
-        return len(self.x.layout.columns)
+        return len(self.layout.columns)
 
     @property
     def row_cells(self) -> float:
@@ -117,7 +153,9 @@ class MixedSource(HeldRows):
 
 @dataclass(frozen=True, eq=False)
 class MixedTable(Table):
-    """A table whose columns are of several kinds, in memory; `LogisticPCA` makes it from a frame.
+    """A table whose columns are of several kinds, in memory or on disk; made by `open_table` with ``kinds=``.
+
+    Its source reads `Cells`, and knows their `layout`.
 
     Examples
     --------
@@ -128,7 +166,7 @@ class MixedTable(Table):
     ((3, 2), 1, 4)
     """
 
-    source: MixedSource
+    source: Any
 
     @classmethod
     def of_rows(cls, x: Any, observed: Bits, names: tuple[str, ...] | None) -> MixedTable:
@@ -136,30 +174,66 @@ class MixedTable(Table):
         return cls(MixedSource(x, observed), names)
 
     @property
+    def only_bits(self) -> bool:
+        """Whether every column is binary."""
+        return self.layout.only_bits
+
+    @property
     def layout(self) -> Layout:
         """What the columns are."""
-        return self.source.x.layout
+        layout: Layout = self.source.layout
+        return layout
 
     @property
     def n_missing(self) -> int:
         """Number of cells that were not observed; a bit that an ordered cell leaves open is no cell."""
-        seen = self.source.observed.to_dense()[:, first_numbers(self.layout)]
-        return int(seen.size - seen.sum())
+        grid, first = self.grid(max(1, self.part_rows(1))), first_numbers(self.layout)
+        masks = (grid.load(i).observed.to_dense()[:, first] for i in range(grid.n_parts))
+        return sum(int(seen.size - seen.sum()) for seen in masks)
+
+    def values(self) -> list[tuple[NDArray[Any], NDArray[np.bool_]]]:
+        """Return what each column holds (bits, numbers, codes of categories), and where; reads the whole table."""
+        x, observed = self.source.read(0, self.shape[0])
+        found: list[tuple[NDArray[Any], NDArray[np.bool_]]] = x.values(observed)
+        return found
+
+    def seen(self) -> NDArray[np.bool_]:
+        """Return which cells were observed, (rows, columns)."""
+        return np.column_stack([seen for _, seen in self.values()])
+
+    def hiding(self, hidden: NDArray[np.bool_], rows: IndexArray | None = None) -> MixedTable:
+        """Return a table in memory of all or some rows, without weights, with some of their cells not observed."""
+        x, observed = self.source.read(0, self.shape[0])
+        if rows is not None:
+            x, observed = x.take(rows), observed.take(rows)
+        cells, seen = x.without(observed, hidden)
+        return self.of_rows(cells, seen, self.names)
 
     def to_float(self) -> Floats:
         """Return the D numbers of each row, NaN where not observed."""
-        numbers: Floats = self.source.x.operand()
-        numbers[self.source.observed.to_dense() == 0] = np.nan
+        x, observed = self.source.read(0, self.shape[0])
+        numbers: Floats = x.operand()
+        numbers[observed.to_dense() == 0] = np.nan
         return numbers
 
 
 def first_numbers(layout: Layout) -> NDArray[np.intp]:
     """Return the place of the first number of every column that numbers stand for, in their order."""
-    widths = [*layout.sticks, *[1] * len(layout.real_columns), *layout.levels]
-    return np.concatenate([[0], np.cumsum(widths)[:-1]]).astype(np.intp)
+    return np.concatenate([[0], np.cumsum(_widths(layout))[:-1]]).astype(np.intp)
 
 
-def mixed_table(x: Cells, observed: Bits) -> MixedTable:
-    """Return a table over cells in memory that have been checked."""
+def numbered_columns(layout: Layout) -> NDArray[np.intp]:
+    """Return the column of the table that each of the D numbers stands for."""
+    order = [*layout.bit_columns, *layout.real_columns, *layout.nominal_columns]
+    return np.repeat(np.array(order, np.intp), _widths(layout))
+
+
+def _widths(layout: Layout) -> list[int]:
+    return [*layout.sticks, *[1] * len(layout.real_columns), *layout.levels]
+
+
+def mixed_table(x: Cells, observed: Bits, *, named: bool | None = None) -> MixedTable:
+    """Return a table over cells in memory that have been checked; by default only the columns of frames are named."""
     names = tuple(column.name for column in x.layout.columns)
-    return MixedTable(MixedSource(x, observed), names if x.layout.frame else None)
+    named = x.layout.frame is not None if named is None else named
+    return MixedTable(MixedSource(x, observed), names if named else None)

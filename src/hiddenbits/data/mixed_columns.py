@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, NoReturn
 
@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 from hiddenbits.data.bits import AllOnes
 from hiddenbits.data.checks import bad_cell, observed_from_missing
 from hiddenbits.data.frames import is_frame, numbers_of, opened_frame
-from hiddenbits.data.kinds import FRAMES, Category, Column, Layout, asked_kinds, is_category
+from hiddenbits.data.kinds import (
+    FRAMES,
+    Category,
+    Column,
+    Layout,
+    asked_kinds,
+    asked_orders,
+    given_layout,
+    is_category,
+)
 from hiddenbits.data.mixed import Cells, MixedTable, mixed_table
 from hiddenbits.data.table import TableError
 
@@ -26,7 +35,7 @@ class RawColumn:
     """A column as it was handed in.
 
     `values` are numbers (blanks are NaN) or, for text and categories, objects (blanks are None). `categories` are those
-    that the type of the column declares.
+    that the type of the column declares. `first_row` is the number of the first row, for messages.
     """
 
     number: int
@@ -35,6 +44,7 @@ class RawColumn:
     values: NDArray[Any]
     categories: tuple[Category, ...] | None = None
     ordered: bool = False
+    first_row: int = 0
 
     @property
     def is_numeric(self) -> bool:
@@ -46,19 +56,21 @@ class RawColumn:
         raise TableError(f"column {self.number} ({self.name!r}): {reason}")
 
 
-def open_mixed(data: Any, *, kinds: Any = "auto", layout: Layout | None = None) -> MixedTable:
+def open_mixed(data: Any, *, kinds: Any = "auto", names: Sequence[str] | None = None) -> MixedTable:
     """Open a frame or array whose columns are of several kinds.
 
     Parameters
     ----------
     data : frame, or array of shape (rows, columns)
         pandas, polars and Arrow frames; arrays of numbers, text or objects.
-    kinds : "auto", str, list or dict
-        "binary", "real", "nominal" or "ordered": one for all columns, one for each, or by name. "auto" infers from
-        types and values: bool, and numbers that are all 0 or 1, are binary; other floats are real; text and categorical
-        types are nominal; ordered categorical types are ordered. Other integers have to be named.
-    layout : Layout, optional
-        Columns and categories as an earlier table had them; cells that do not fit are refused.
+    kinds : "auto", str, list, dict or fitted model
+        "binary", "real", "nominal" or "ordered": one for all columns, one for each, or by name; by name a list of
+        categories, lowest first, makes a column ordered. "auto" infers from types and values: bool, and numbers that
+        are all 0 or 1, are binary; other floats are real; text and categorical types are nominal; ordered categorical
+        types are ordered. Other integers have to be named. A model has kinds and categories of its own, and cells that
+        do not fit are refused.
+    names : sequence of str, optional
+        Other names for the columns.
 
     Returns
     -------
@@ -71,15 +83,32 @@ def open_mixed(data: Any, *, kinds: Any = "auto", layout: Layout | None = None) 
     ('a', 'c')
     """
     raw, frame = raw_columns(data)
-    return encode(raw, inferred_layout(raw, frame, kinds) if layout is None else layout)
+    return open_raw(raw, frame, kinds, names)
 
 
-def raw_columns(data: Any) -> tuple[list[RawColumn], str | None]:
+def open_raw(
+    raw: Sequence[RawColumn], frame: str | None, kinds: Any, names: Sequence[str] | None = None, *, named: bool = False
+) -> MixedTable:
+    """Return the table that columns make up; those of a file may be `named` without being a frame's."""
+    if names is not None:
+        if len(names) != len(raw):
+            raise TableError(f"{len(names)} names were given for {len(raw)} columns. Give one name for each column.")
+        raw = [replace(column, name=name) for column, name in zip(raw, names, strict=True)]
+    layout = given_layout(kinds, [column.name for column in raw])
+    return encode(
+        raw,
+        inferred_layout(raw, frame, kinds) if layout is None else layout,
+        named=True if named or names is not None else None,
+    )
+
+
+def raw_columns(data: Any, first_row: int = 0) -> tuple[list[RawColumn], str | None]:
     """Return the columns of a frame or array as they are, and the kind of frame."""
     if is_frame(data):
         frame = opened_frame(data)
         name = frame.implementation.value
         columns = [_of_series(j, str(label), frame[:, j]) for j, label in enumerate(frame.columns)]
+        columns = [replace(column, first_row=first_row) for column in columns]
         return columns, name if name in FRAMES else "pandas"
     array = data if isinstance(data, np.ndarray) else np.asarray(data, dtype=object)
     if array.ndim != 2:
@@ -99,6 +128,8 @@ def _of_series(number: int, name: str, series: Any) -> RawColumn:
     if dtype.is_numeric():
         form = "int" if dtype.is_integer() else "float"
         return _of_array(number, name, np.asarray(numbers_of(series)), form)
+    if series.implementation.is_pyarrow() and dtype in (nw.String, nw.Categorical):
+        return _of_arrow(number, name, series.to_native(), "text" if dtype == nw.String else "categorical")
     if dtype == nw.String or dtype == nw.Object:
         return _of_objects(number, name, series.to_list(), "text")
     if dtype == nw.Categorical or dtype == nw.Enum:
@@ -106,17 +137,44 @@ def _of_series(number: int, name: str, series: Any) -> RawColumn:
         if series.implementation.is_pandas_like():
             categories = tuple(_plain(value) for value in native.cat.categories.tolist())
             return _of_objects(number, name, series.to_list(), "categorical", categories, bool(native.cat.ordered))
-        if series.implementation.is_pyarrow():
-            ordered = bool(native.type.ordered)
-            listed = tuple(native.unify_dictionaries().chunk(0).dictionary.to_pylist()) if ordered else None
-            return _of_objects(number, name, series.to_list(), "categorical", listed, ordered)
         if dtype == nw.Enum:  # of polars: a fixed list, which need not be an order
             return _of_objects(number, name, series.to_list(), "enum", tuple(dtype.categories))
         return _of_objects(number, name, series.to_list(), "categorical")
+    if dtype == nw.Unknown and series.null_count() == len(series):  # a column of blanks alone may be anything
+        return RawColumn(number, name, "float", np.full(len(series), np.nan))
     raise TableError(
         f"column {number} ({name!r}) is of type {dtype}, which is neither a number nor a category. Turn dates into "
         "numbers, or drop the column."
     )
+
+
+def _of_arrow(number: int, name: str, native: Any, form: str) -> RawColumn:
+    """Return an Arrow column of text or categories; Python looks at its distinct values only."""
+    encoded = native if form == "categorical" else native.dictionary_encode()
+    encoded = encoded.unify_dictionaries().combine_chunks()
+    chunks = encoded.chunks if hasattr(encoded, "chunks") else [encoded]
+    distinct: list[Any] = chunks[0].dictionary.to_pylist() if chunks else []
+    codes = [chunk.indices.fill_null(len(distinct)).to_numpy(zero_copy_only=False) for chunk in chunks]
+    ordered = form == "categorical" and bool(native.type.ordered)
+    rows = np.concatenate([np.zeros(0, np.intp), *codes])
+    return raw_of_distinct(number, name, [*distinct, None], rows, form, tuple(distinct) if ordered else None, ordered)
+
+
+def raw_of_distinct(
+    number: int,
+    name: str,
+    values: list[Any],
+    rows: NDArray[Any],
+    form: str = "text",
+    categories: tuple[Category, ...] | None = None,
+    ordered: bool = False,
+) -> RawColumn:
+    """Return a column of objects from a list of values, and the number of the value of each row."""
+    rows = rows.astype(np.intp)
+    used = np.bincount(rows, minlength=len(values)) > 0  # a dictionary may list what no row has
+    rows = (np.cumsum(used) - 1)[rows]
+    found = _of_objects(number, name, [values[k] for k in np.flatnonzero(used)], form, categories, ordered, rows)
+    return replace(found, values=found.values[rows])
 
 
 def _of_array(number: int, name: str, values: NDArray[Any], form: str | None = None) -> RawColumn:
@@ -136,12 +194,17 @@ def _of_objects(
     form: str,
     categories: tuple[Category, ...] | None = None,
     ordered: bool = False,
+    rows: NDArray[np.intp] | None = None,
 ) -> RawColumn:
-    """Return a column of Python objects; objects that are all bools or numbers, and categories 0 and 1, are numbers."""
+    """Return a column of Python objects; objects that are all bools or numbers, and categories 0 and 1, are numbers.
+
+    Where the objects are distinct, `rows` has the number of the one in each row, for messages.
+    """
     cells = np.empty(len(values), object)
     for row, value in enumerate(values):
         cells[row] = None if _is_blank(value) else _plain(value)
         if cells[row] is not None and not is_category(cells[row]):
+            row = row if rows is None else int(np.flatnonzero(rows == row)[0])
             raise TableError(
                 f"row {row}, column {number} ({name!r}): {str(value)[:60]!r} is neither a finite number nor a "
                 "category. Use NaN or None for a cell that was not observed."
@@ -178,7 +241,8 @@ def _plain(value: Any) -> Any:
 
 def inferred_layout(raw: Sequence[RawColumn], frame: str | None, kinds: Any) -> Layout:
     """Return what the columns are: as asked for, or inferred from types and values."""
-    asked = asked_kinds(kinds, [column.name for column in raw])
+    asked, orders = asked_kinds(kinds, [column.name for column in raw]), asked_orders(kinds)
+    raw = [replace(column, categories=orders.get(column.name, column.categories)) for column in raw]
     return Layout(tuple(_column_of(column, kind) for column, kind in zip(raw, asked, strict=True)), frame)
 
 
@@ -188,8 +252,8 @@ def _column_of(raw: RawColumn, asked: str | None) -> Column:
         return Column(raw.name, kind, (), raw.form if raw.is_numeric else "float")
     if kind == "ordered" and raw.categories is None and not raw.is_numeric:
         raw.refuse(
-            "the order of its categories is not known. Give the column an ordered categorical type "
-            "(pandas: CategoricalDtype(..., ordered=True); polars: Enum)."
+            f"the order of its categories is not known. List them, lowest first, with kinds={{{raw.name!r}: [...]}}, "
+            "or give it an ordered categorical type (pandas: CategoricalDtype(..., ordered=True); polars: Enum)."
         )
     categories = raw.categories if raw.categories is not None else _found_categories(raw)
     return Column(raw.name, kind, categories, raw.form)
@@ -205,8 +269,9 @@ def _inferred_kind(raw: RawColumn) -> str:
         return "real"
     row = int(unlawful[0])
     raise TableError(
-        f"row {row}, column {raw.number} ({raw.name!r}): {raw.values[row]:g} is not a bit, and whole numbers may be "
-        f"measurements or categories. Say which with kinds={{{raw.name!r}: 'real'}} (or 'nominal', or 'ordered')."
+        f"row {raw.first_row + row}, column {raw.number} ({raw.name!r}): {raw.values[row]:g} is not a bit, and whole "
+        f"numbers may be measurements or categories. Say which with kinds={{{raw.name!r}: 'real'}} (or 'nominal', or "
+        "'ordered'), or leave the column out."
     )
 
 
@@ -221,8 +286,15 @@ def _found_categories(raw: RawColumn) -> tuple[Category, ...]:
     return tuple(sorted(found, key=lambda value: (isinstance(value, str), value)))
 
 
-def encode(raw: Sequence[RawColumn], layout: Layout) -> MixedTable:
+def encode(raw: Sequence[RawColumn], layout: Layout, *, named: bool | None = None) -> MixedTable:
     """Return the columns as a table of the given layout; cells that do not fit are refused."""
+    cells, missing = encoded_cells(raw, layout)
+    observed = observed_from_missing(missing) if missing.any() else AllOnes(cells.shape)
+    return mixed_table(cells, observed, named=named)
+
+
+def encoded_cells(raw: Sequence[RawColumn], layout: Layout) -> tuple[Cells, NDArray[np.uint8]]:
+    """Return the columns as cells of the given layout, and 1 where a number was not observed."""
     n_rows = len(raw[0].values) if raw else 0
     n_bits, levels = layout.n_bits, layout.levels
     bits, missing = np.zeros((n_rows, n_bits), np.uint8), np.zeros((n_rows, layout.n_numbers), np.uint8)
@@ -247,8 +319,7 @@ def encode(raw: Sequence[RawColumn], layout: Layout) -> MixedTable:
     for j, column in enumerate(layout.columns):
         if column.has_categories and len(column.categories) == 1:
             _codes(raw[j], column)  # no number stands for it, but a second category would be an error all the same
-    observed = observed_from_missing(missing) if missing.any() else AllOnes(missing.shape)
-    return mixed_table(Cells(bits, real, codes, layout), observed)
+    return Cells(bits, real, codes, layout), missing
 
 
 def _bits(raw: RawColumn) -> NDArray[np.int64]:
@@ -267,7 +338,7 @@ def _bits(raw: RawColumn) -> NDArray[np.int64]:
 
 
 def _refuse_cell(raw: RawColumn, row: int) -> NoReturn:
-    error = bad_cell(raw.values[row], row, 0, (raw.name,), None)
+    error = bad_cell(raw.values[row], raw.first_row + row, 0, (raw.name,), None)
     raise TableError(str(error).replace("column 0", f"column {raw.number}", 1))
 
 
@@ -276,13 +347,15 @@ def _reals(raw: RawColumn) -> NDArray[np.float64]:
     if not raw.is_numeric:
         row = next((row for row, value in enumerate(raw.values) if value is not None), None)
         if row is not None:
-            raw.refuse(f"{raw.values[row]!r} in row {row} is not a number, so the column cannot be real.")
+            where = f"row {raw.first_row + row}"
+            raw.refuse(f"{raw.values[row]!r} in {where} is not a number, so the column cannot be real.")
         return np.full(len(raw.values), np.nan)
     unlawful = np.flatnonzero(np.abs(np.nan_to_num(raw.values, nan=0.0, posinf=np.inf, neginf=-np.inf)) > LARGEST)
     if len(unlawful):
         row = int(unlawful[0])
         raw.refuse(
-            f"{raw.values[row]} in row {row} is no number to work with. Use NaN for a cell that was not observed."
+            f"{raw.values[row]} in row {raw.first_row + row} is no number to work with. Use NaN for a cell that was "
+            "not observed."
         )
     return np.asarray(raw.values, np.float64)
 
@@ -303,7 +376,7 @@ def _codes(raw: RawColumn, column: Column) -> NDArray[np.int64]:
         row = int(unknown[0])
         listed = ", ".join(map(repr, column.categories[:8])) + (", ..." if len(column.categories) > 8 else "")
         raise TableError(
-            f"row {row}, column {raw.number} ({raw.name!r}): {raw.values[row]!r} is a category that the fit did not "
-            f"know; it knew {listed}. Make the cell blank, or fit again with the category listed."
+            f"row {raw.first_row + row}, column {raw.number} ({raw.name!r}): {raw.values[row]!r} is a category that "
+            f"the fit did not know; it knew {listed}. Make the cell blank, or fit again with the category listed."
         )
     return codes

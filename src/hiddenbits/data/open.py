@@ -23,11 +23,12 @@ def open_table(
     threshold: float | None = None,
     packed: bool = False,
     n_columns: int | None = None,
+    kinds: Any = None,
     part_bytes: int = PART_BYTES,
     storage_options: Mapping[str, Any] | None = None,
     **reader_options: Any,
 ) -> Table:
-    """Open a table of bits.
+    """Open a table of bits, or with `kinds` one whose columns are of several kinds.
 
     Parameters
     ----------
@@ -54,6 +55,12 @@ def open_table(
         `n_columns`.
     n_columns : int, optional
         Number of columns of packed bits, or of baskets or pairs of item numbers.
+    kinds : "auto", {"binary", "real", "nominal", "ordered"}, list, dict or fitted model, optional
+        For `LogisticPCA`: the columns of a frame, array, Parquet or CSV file are of these kinds: one for all, one for
+        each, or by name, where a list of categories, lowest first, makes a column ordered. "auto" infers the kinds of
+        frames and files as `LogisticPCA` does, and takes arrays as bits. A model that was fitted to such a table, as in
+        ``open_table("new.parquet", kinds=model)``, stands for its kinds and categories. Parquet files stay on disk, and
+        are gone through once when they are opened, unless a model is given. By default the table is one of bits.
     part_bytes : int
         How much of a table on disk is loaded at a time.
     storage_options : dict, optional
@@ -77,14 +84,18 @@ def open_table(
     """
     if isinstance(data, Table):
         asked = [names is not None, blank != "auto", threshold is not None, packed, n_columns is not None]
+        asked.append(kinds is not None)
         if any(asked) or reader_options or storage_options:
             raise TypeError(
                 "The table is open already: give names=, blank=, threshold= and the like when it is opened."
             )
         return data if part_bytes == PART_BYTES else replace(data, part_bytes=part_bytes)
+    if kinds is not None and (threshold is not None or packed or blank == "zero"):
+        raise TypeError("kinds= takes cells as they are: leave out threshold=, packed= and blank='zero'.")
     if isinstance(data, (str, os.PathLike)) or _is_paths(data):
         from hiddenbits.data.readers import open_files
 
+        reader_options |= {} if kinds is None else {"kinds": kinds}
         return replace(
             open_files(
                 data,
@@ -100,6 +111,8 @@ def open_table(
         )
     if storage_options:
         raise TypeError("storage_options= is for addresses such as s3://bucket/x.parquet, but the table is in memory.")
+    if kinds is not None and (mixed := _mixed(data, kinds, names)) is not None:
+        return replace(mixed, part_bytes=part_bytes)
     if is_anndata(data):
         reader_options |= {"blank": blank, "threshold": threshold, "packed": packed, "n_columns": n_columns}
         return open_anndata(data, names=names, part_bytes=part_bytes, **reader_options)
@@ -131,6 +144,22 @@ def open_table(
     if n_columns is not None and bits[0].shape[1] != n_columns:
         raise TableError(f"n_columns={n_columns} was given, but the table has {bits[0].shape[1]} columns.")
     return Table(MemorySource(*bits), named, None, part_bytes)
+
+
+def _mixed(data: Any, kinds: Any, names: Any) -> Table | None:
+    """Return a frame or array in memory as a table of several kinds of columns; None where all of them are bits."""
+    from hiddenbits.data.frames import is_frame
+    from hiddenbits.data.mixed_columns import open_mixed
+
+    if is_dask(data) or sparse.issparse(data) or is_anndata(data):
+        raise TableError(
+            "kinds= is for frames and arrays in memory, Parquet and CSV files. Load the rows into a frame, or write "
+            "them to Parquet."
+        )
+    if isinstance(kinds, str) and kinds == "auto" and not is_frame(data):
+        return None
+    table = open_mixed(data, kinds=kinds, names=None if names is None else tuple(str(name) for name in names))
+    return None if table.layout.only_bits else table
 
 
 def is_dask(data: Any) -> bool:

@@ -169,6 +169,11 @@ class Table:
         return self.source.n_rows, self.source.n_columns
 
     @property
+    def only_bits(self) -> bool:
+        """Whether every column is binary."""
+        return True
+
+    @property
     def n_missing(self) -> int:
         """Number of cells that were not observed; reads the table when it is on disk."""
         grid = self.grid(max(1, self.part_rows(1)))

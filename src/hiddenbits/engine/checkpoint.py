@@ -27,7 +27,7 @@ from hiddenbits.engine.accelerate import Leap
 from hiddenbits.engine.carry import LocalShelf, Shelf
 from hiddenbits.engine.em import Position, Settings
 from hiddenbits.engine.online import Running
-from hiddenbits.engine.outcome import Restart, StopReason
+from hiddenbits.engine.outcome import Growth, Restart, StopReason
 from hiddenbits.engine.protocol import Model, plain, prefixed, unprefixed
 from hiddenbits.store import StoreError, read, write
 
@@ -144,6 +144,8 @@ class Checkpoint:
             "running": [position.running.steps, position.running.weight],
             "stages": list(position.stages),
             "best_stages": list(position.best_stages),
+            "untried": position.untried,
+            "grown": position.growth.done,
             "leap": {"phase": leap.phase, "longest": leap.longest, "at_limit": leap.at_limit},
             "finished": [[r.n_iter, str(r.reason)] for r in position.finished],
             "best": position.best,
@@ -152,12 +154,15 @@ class Checkpoint:
             "objective": np.array(position.objective),
             "trace": np.array(position.trace),
             "best_trace": np.array(position.best_trace),
+            "marks": np.array(position.growth.marks),
+            "best_marks": np.array(position.best_marks),
             "finished": np.array([r.objective for r in position.finished]),
             **prefixed("summary", summary),
             **prefixed("running", position.running.stats),
             **prefixed("memory", position.memory),
             **prefixed("params", position.params),
             **prefixed("safe", position.safe),
+            **prefixed("chosen", position.growth.chosen),
             **prefixed("best_params", position.best_params),
             **_carry_arrays(position.carry),
         }
@@ -203,9 +208,11 @@ class Checkpoint:
                 float(meta["leap"]["longest"]),
                 bool(meta["leap"]["at_limit"]),
             ),
+            untried=bool(meta["untried"]),
             carry=LocalShelf(None, {number: model.carry_type.from_arrays(fields) for number, fields in carry.items()}),
             memory=model.memory_type.from_arrays(memory) if memory else None,
             velocity=arrays.get("velocity"),
+            growth=Growth(tuple(arrays["marks"].tolist()), params("chosen"), bool(meta["grown"])),
             finished=tuple(
                 Restart(float(objective), int(n_iter), StopReason(reason))
                 for objective, (n_iter, reason) in zip(arrays["finished"].tolist(), meta["finished"], strict=True)
@@ -214,4 +221,5 @@ class Checkpoint:
             best_params=params("best_params"),
             best_trace=tuple(arrays["best_trace"].tolist()),
             best_stages=tuple(meta["best_stages"]),
+            best_marks=tuple(arrays["best_marks"].tolist()),
         )

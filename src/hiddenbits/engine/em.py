@@ -21,12 +21,13 @@ from hiddenbits.engine.carry import Shelf
 from hiddenbits.engine.executors import Executor, one_blas_thread
 from hiddenbits.engine.keys import Key
 from hiddenbits.engine.online import Running, expect, online_pass
-from hiddenbits.engine.outcome import Outcome, Restart, StopReason
+from hiddenbits.engine.outcome import Growth, Outcome, Restart, StopReason
 from hiddenbits.engine.protocol import Model, Passes
 
 # Leaps begin after this many plain passes: from the very start they more often land in the basin of another maximum.
-# benchmarks/leaps.py shows what they gain and how often they end below plain EM.
-PLAIN_PASSES = 10
+# benchmarks/leaps.py shows what they gain and how often they end below plain EM. A polish begins where a fit has ended.
+PLAIN_PASSES, POLISH_PASSES = 10, 3
+ROUGH = 10.0  # a stage that a polish follows ends at so many times the tolerance: the polish moves further than that
 ROUNDING = 1e-10  # a fall of the objective within this share of its size is rounding, not a fall
 
 
@@ -48,10 +49,10 @@ class Settings:
 class Position:
     """Where a fit stands between two passes.
 
-    `params` is what the next pass looks at; `safe` is the last EM update, where a refused leap goes back to and what
-    the fit would end with. They are None before a restart's start. `running` belongs to the online passes; `memory`
-    is what a model keeps from step to step beside its parameters, such as the states of persistent chains; `velocity`
-    is the last step of a climb with momentum.
+    `params` is what the next pass looks at; `safe` is the last EM update, where a refused leap or an `untried` step
+    goes back to and what the fit would end with. They are None before a restart's start. `running` belongs to the
+    online passes; `memory` is what a model keeps from step to step beside its parameters, such as the states of
+    persistent chains; `velocity` is the last step of a climb with momentum.
     """
 
     restart: int = 0
@@ -63,14 +64,17 @@ class Position:
     trace: tuple[float, ...] = ()
     stages: tuple[int, ...] = ()
     leap: Leap = field(default_factory=Leap)
+    untried: bool = False
     carry: Shelf | None = None
     memory: Any = None
     velocity: NDArray[np.float64] | None = None
+    growth: Growth = field(default_factory=Growth)
     finished: tuple[Restart, ...] = ()
     best: int = -1
     best_params: Any = None
     best_trace: tuple[float, ...] = ()
     best_stages: tuple[int, ...] = ()
+    best_marks: tuple[float, ...] = ()
 
 
 class Keeper(Protocol):
@@ -162,28 +166,54 @@ def _one_pass(
     key = Key(settings.seed, now.restart, len(now.trace))
     shelf = executor.shelf(now.carry) if model.promises.carry else None
     stats: Any = executor.reduce(partial(expect, model, now.params, model.prepare(now.params), key, shelf), grid)
+    if model.promises.closed_form:
+        return _fitted_at_once(model, stats, now)
     objective = model.objective(now.params, stats)
     leaped = now.leap.phase == 2
-    if leaped and not objective >= now.objective:  # also where it is not a number
-        back = replace(now, params=now.safe, trace=(*now.trace, now.objective), leap=landed(now.leap, good=False))
+    if (leaped or now.untried) and not objective >= now.objective:  # also where it is not a number
+        leap = landed(now.leap, good=False)
+        back = replace(now, params=now.safe, untried=False, trace=(*now.trace, now.objective), leap=leap)
         return back, _out_of_passes(back, settings)
     if not np.isfinite(objective):
         return replace(now, trace=(*now.trace, now.objective)), StopReason.NOT_FINITE
     new = model.update(now.params, stats)
     gain = objective - now.objective
     kept = shelf and shelf.settled()
-    then = replace(now, params=new, safe=new, objective=objective, trace=(*now.trace, objective), carry=kept)
+    hope = _hope(model, new)
+    then = replace(
+        now,
+        params=new if hope is None else hope,
+        safe=new,
+        untried=hope is not None,
+        objective=objective,
+        trace=(*now.trace, objective),
+        carry=kept,
+    )
     if leaped:
         then = replace(then, leap=landed(now.leap, good=True))
         return then, _out_of_passes(then, settings)
     if model.promises.monotone and gain < -ROUNDING * abs(objective):
         # Memory that was lost with a worker may cost a little of the objective; it comes back.
         return then, _out_of_passes(then, settings) if shelf and shelf.may_lose else StopReason.FELL
-    if gain <= settings.tol * weight and not (shelf and shelf.may_lose and _was_quick(now, settings.tol * weight)):
+    limit = settings.tol * weight * (ROUGH if model.promises.hopes and not now.stages else 1.0)
+    if gain <= limit and not (shelf and shelf.may_lose and _was_quick(now, limit)):
         return then, StopReason.CONVERGED
-    if settings.accelerate and model.promises.accelerates and _passes_in_stage(then) >= PLAIN_PASSES:
+    if settings.accelerate and model.promises.accelerates and _passes_in_stage(then) >= _plain_passes(model, then):
         then = _look_ahead(model, now, then)
     return then, _out_of_passes(then, settings)
+
+
+def _fitted_at_once(model: Model, stats: Any, now: Position) -> tuple[Position, StopReason]:
+    """Take the only step there is: another look would find the same statistics."""
+    new = model.update(now.params, stats)
+    objective = model.objective(new, stats)
+    then = replace(now, params=new, safe=new, objective=objective, trace=(*now.trace, objective))
+    return then, StopReason.CONVERGED if np.isfinite(objective) else StopReason.NOT_FINITE
+
+
+def _hope(model: Any, params: Any) -> Any | None:
+    """Return what an update hopes for, to be looked at before the update itself; None where an update is sure."""
+    return model.untried(params) if model.promises.hopes else None
 
 
 def _was_quick(now: Position, limit: float) -> bool:
@@ -197,7 +227,11 @@ def _look_ahead(model: Any, now: Position, then: Position) -> Position:
     if now.leap.phase == 0:
         return replace(then, leap=replace(now.leap, phase=1, theta0=here))
     leap, vector = next_point(now.leap, here, model.to_vector(then.safe))
-    return replace(then, leap=leap, params=model.from_vector(vector, then.safe))
+    return replace(then, leap=leap, untried=False, params=model.from_vector(vector, then.safe))
+
+
+def _plain_passes(model: Model, position: Position) -> int:
+    return POLISH_PASSES if position.stages and model.promises.hopes else PLAIN_PASSES
 
 
 def _next_stage(
@@ -210,7 +244,8 @@ def _next_stage(
     if grown is None:
         return position, reason
     stages = (*position.stages, len(position.trace))
-    return replace(position, params=grown, safe=grown, objective=-np.inf, stages=stages, leap=Leap(), carry=None), None
+    fresh = replace(position, objective=-np.inf, stages=stages, leap=Leap(), untried=False, carry=None)
+    return replace(fresh, params=grown, safe=grown), None
 
 
 def _passes_in_stage(position: Position) -> int:
@@ -223,17 +258,30 @@ def _out_of_passes(position: Position, settings: Settings) -> StopReason | None:
     return StopReason.MAX_ITER if _passes_in_stage(position) >= settings.max_iter else None
 
 
-def finish(model: Model, settings: Settings, position: Position, reason: StopReason) -> Position:
+def by_objective(_: Any, objective: float) -> float:
+    """Return what restarts are compared by, unless a loop knows better."""
+    return objective
+
+
+def finish(
+    model: Model,
+    settings: Settings,
+    position: Position,
+    reason: StopReason,
+    rank: Callable[[Any, float], float] = by_objective,
+) -> Position:
     """Put a restart on record and keep its parameters, at their full size, if it is the best so far."""
     done = (*position.finished, Restart(position.objective, len(position.trace), reason))
     kept = replace(position, finished=done)
-    if position.best < 0 or position.objective > done[position.best].objective:
+    before = -np.inf if position.best < 0 else rank(position.best_params, done[position.best].objective)
+    if position.best < 0 or rank(position.safe, position.objective) > before:
         kept = replace(
             kept,
             best=position.restart,
             best_params=_fully_grown(model, position.safe, Key(settings.seed, position.restart)),
             best_trace=position.trace,
             best_stages=position.stages,
+            best_marks=position.growth.marks,
         )
     return Position(
         restart=position.restart + 1,
@@ -242,4 +290,5 @@ def finish(model: Model, settings: Settings, position: Position, reason: StopRea
         best_params=kept.best_params,
         best_trace=kept.best_trace,
         best_stages=kept.best_stages,
+        best_marks=kept.best_marks,
     )

@@ -34,9 +34,9 @@ class Running:
     steps: int = 0
     weight: float = 0.0
 
-    def with_group(self, stats: Arrays, weight: float) -> Running:
+    def with_group(self, stats: Arrays, weight: float, forgetting: float = FORGETTING) -> Running:
         """Return the average after one more group."""
-        share = (weight / (self.weight + weight)) ** FORGETTING
+        share = (weight / (self.weight + weight)) ** forgetting
         average = stats.scaled(share / weight)
         if self.stats is not None:
             average += self.stats.scaled(1.0 - share)
@@ -57,12 +57,19 @@ def online_pass(
 ) -> tuple[Any, Running]:
     """Walk the table once, updating after each group; return the parameters and the running average.
 
-    `stands_for` is the weight of the whole table where it is known; otherwise the weight seen so far counts.
+    `stands_for` is the weight of the whole table where it is known; otherwise the weight seen so far counts. Where the
+    statistics do not depend on the parameters nothing fades, and one update is enough: the fit to all rows so far.
     """
+    if model.promises.closed_form:
+        stats: Any = executor.reduce(partial(expect, model, params, model.prepare(params), key, None), grid)
+        if stats.weight <= 0.0:
+            return params, running
+        running = running.with_group(stats, float(stats.weight), forgetting=1.0)
+        return model.update(params, running.stats.scaled(running.weight)), running
     group_blocks = -(-GROUP_ROWS // grid.height)
     for reduce in executor.stream(grid, group_blocks):
         shared = model.prepare(params)
-        stats: Any = reduce(partial(expect, model, params, shared, key, None))
+        stats = reduce(partial(expect, model, params, shared, key, None))
         weight = float(stats.weight)
         if weight <= 0.0:
             continue

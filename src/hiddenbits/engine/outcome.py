@@ -44,6 +44,25 @@ class Restart:
 
 
 @dataclass(frozen=True, eq=False)
+class Growth:
+    """How far a model has grown that adds one stage after the other.
+
+    Attributes
+    ----------
+    marks : tuple of float
+        The model's mark of the start and of each stage, smaller is better.
+    chosen : Arrays
+        Parameters at the end of the stage with the best mark; None before the first.
+    done : bool
+        There are no further stages.
+    """
+
+    marks: tuple[float, ...] = ()
+    chosen: Any = None
+    done: bool = False
+
+
+@dataclass(frozen=True, eq=False)
 class Outcome:
     """A finished fit.
 
@@ -59,6 +78,8 @@ class Outcome:
         Which restart was the best.
     restarts : tuple of Restart
         All restarts.
+    marks : tuple of float
+        What the model thought of the start and of each stage of that restart, where it grew by a climb.
     """
 
     params: Any
@@ -66,3 +87,4 @@ class Outcome:
     stages: tuple[int, ...]
     best: int
     restarts: tuple[Restart, ...]
+    marks: tuple[float, ...] = ()

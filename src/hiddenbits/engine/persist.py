@@ -72,7 +72,7 @@ def fit_persistent(
                 position = begin(model, settings, summary, passes, position)
                 key = Key(settings.seed, position.restart, 2**34)
                 position = keep(replace(position, memory=model.first_memory(position.params, summary, key)))
-            reason = None
+            reason = None if settings.max_iter else StopReason.SCHEDULE  # no epochs: the start alone
             while reason is None:
                 position = _epoch(model, grid, executor, settings, position)
                 if not np.isfinite(position.objective):

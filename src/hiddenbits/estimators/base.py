@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -36,6 +34,7 @@ from hiddenbits.engine import (
 )
 from hiddenbits.estimators.callbacks import CallbackSupportMixin, watching, with_callbacks
 from hiddenbits.estimators.federated import FederatedVerbs
+from hiddenbits.estimators.file_verbs import FileVerbs
 from hiddenbits.estimators.lawful import require
 from hiddenbits.estimators.output import like
 from hiddenbits.estimators.tables import as_table, rows_of, seed_of, with_sample_weight
@@ -52,8 +51,8 @@ _EXPLANATIONS = {
 }
 
 
-class BitsEstimator(FederatedVerbs, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of all estimators: fit, score, sample, complete, save; the verbs of federated fits are in their own file.
+class BitsEstimator(FederatedVerbs, FileVerbs, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of all estimators: fit, score, sample, complete; verbs of federated fits and of files have their own files.
 
     Subclasses give the model with `_model` and list their hyperparameters in `__init__`.
     """
@@ -134,10 +133,10 @@ class BitsEstimator(FederatedVerbs, CallbackSupportMixin, BaseEstimator):  # typ
             raise ValueError("A fit with a checkpoint needs random_state= an integer, or it could not be repeated.")
         table = with_sample_weight(as_table(self, X, reset=True), sample_weight)
         model, settings = self._model(), self._settings()
-        if model.promises.deterministic and not model.promises.carry and not settings.online_passes:
+        if model.promises.deterministic and not settings.online_passes:  # equal rows then have equal memory, too
             table, _ = collapse(table)
         table = self._arranged(model, table)
-        grid = table.grid(self._height(model, table))
+        grid = table.grid(self._pass_height(model, table))
         keeper = None
         if engine.checkpoint is not None:
             keeper = Checkpoint(engine.checkpoint, model, settings, table.shape, grid.height)
@@ -198,7 +197,7 @@ class BitsEstimator(FederatedVerbs, CallbackSupportMixin, BaseEstimator):  # typ
         begun = hasattr(self, "params_")
         table = with_sample_weight(as_table(self, X, reset=not begun), sample_weight)
         model, executor = self._model(), current().executor
-        grid = table.grid(self._height(model, table))
+        grid = table.grid(self._pass_height(model, table))
         with one_blas_thread():
             passes = partial(executor.reduce, grid=grid)
             running = self.running_ if begun else Running()
@@ -222,7 +221,12 @@ class BitsEstimator(FederatedVerbs, CallbackSupportMixin, BaseEstimator):  # typ
         return self
 
     def _height(self, model: Any, table: Table) -> int:
+        """Return how many rows make a block of the verbs, and of passes unless they need another height."""
         return block_height(model.footprint(table.shape[1], table.source.row_cells))
+
+    def _pass_height(self, model: Any, table: Table) -> int:
+        """Return how many rows make a block of a fit's passes."""
+        return self._height(model, table)
 
     def _attributes_at(self, weight: float, position: Position) -> dict[str, Any]:
         """Return the fitted attributes as they would be if the fit stopped here."""
@@ -335,65 +339,18 @@ class BitsEstimator(FederatedVerbs, CallbackSupportMixin, BaseEstimator):  # typ
         X : ndarray of shape (n_samples, columns) of uint8
         """
         check_is_fitted(self, "params_")
+        return self._drawn(partial(self._model().draw, self.params_), n_samples, random_state)
+
+    def _drawn(self, draw: Callable[..., Any], n_samples: int, random_state: Any) -> NDArray[np.uint8]:
+        """Return what draw(n, rng) makes, some rows at a time, each run of rows with a key of its own."""
         if n_samples < 1:
             raise ValueError(f"n_samples={n_samples}: draw at least one row.")
         key = Key(seed_of(self.random_state if random_state is None else random_state), 2**32)
-        model, out = self._model(), np.empty((n_samples, self.n_features_in_), np.uint8)
+        out = np.empty((n_samples, self.n_features_in_), np.uint8)
         for number, start in enumerate(range(0, n_samples, DRAW_ROWS)):
             stop = min(start + DRAW_ROWS, n_samples)
-            out[start:stop] = model.draw(self.params_, stop - start, key.at(block=number).rng())[0]
+            out[start:stop] = draw(stop - start, key.at(block=number).rng())[0]
         return out
-
-    # ------------------------------------------------------------------------------------------------ files
-
-    def write(self, verb: str, X: Any, path: str | os.PathLike[str]) -> Path:
-        """Write what a verb returns for every row into a folder of Parquet files, each written where it is computed.
-
-        For results larger than memory: on a cluster the workers write, and nothing passes through this process. The
-        folder must be one that every worker can write to; it appears when it is complete. The files' natural order is
-        that of the rows.
-
-        Parameters
-        ----------
-        verb : {"transform", "posterior", "code", "score_samples", "complete", "bit_probabilities"}
-            What to compute.
-        X : table of shape (rows, columns)
-            As for `fit`.
-        path : path
-            The folder, such as "codes.parquet". It must not exist yet.
-
-        Returns
-        -------
-        folder : Path
-        """
-        from hiddenbits.estimators.written import write
-
-        return write(self, verb, X, path)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to a file that holds no code; see `hiddenbits.load`.
-
-        Parameters
-        ----------
-        path : path
-            The file.
-        """
-        from hiddenbits.estimators.files import save
-
-        save(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a fitted model of this class from a file written by `save`.
-
-        Parameters
-        ----------
-        path : path
-            The file.
-        """
-        from hiddenbits.estimators.files import load
-
-        return load(path, cls)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -15,10 +15,19 @@ from hiddenbits.engine import Outcome, Settings, fit_em, fit_gradient, fit_persi
 from hiddenbits.estimators.combination_reals import RealsVerbs
 from hiddenbits.estimators.constraints import COMMON
 from hiddenbits.estimators.criteria import BicMixin
+from hiddenbits.estimators.lawful import require
 from hiddenbits.estimators.tables import seed_of
 from hiddenbits.models import Combination
 from hiddenbits.models.combination_chains import EXACT_UNITS, CombinationChains
 from hiddenbits.models.combination_real import CombinationReal
+
+# What choosing the number of units asks for; the first value is the default.
+GROWS: dict[str, tuple[Any, ...]] = {
+    "start": ("grow",),
+    "method": ("auto", "exact"),
+    "optimiser": ("lbfgs", "momentum"),
+    "online_passes": (0,),
+}
 
 
 class CombinationMachine(BicMixin, RealsVerbs):
@@ -30,8 +39,11 @@ class CombinationMachine(BicMixin, RealsVerbs):
 
     Parameters
     ----------
-    n_components : int, default=4
-        Number of hidden units.
+    n_components : int or "bic", default=4
+        Number of hidden units; with "bic" as many as have the smallest BIC while units are added, at least 1 and at
+        most `max_components`. Growth ends when two further units have not lowered it.
+    max_components : int, default=20
+        With ``n_components="bic"``: most units to try.
     ridge : float, default=0.1
         Precision of the normal prior of the weights; 0 gives plain maximum likelihood.
     bias : bool, default=True
@@ -65,11 +77,11 @@ class CombinationMachine(BicMixin, RealsVerbs):
     online_passes : int, default=0
         Passes of online EM before the full passes, for tables with very many rows.
     n_init : int, default=1
-        Restarts; the one with the best objective is kept.
-    max_iter : int, default=500
-        Most iterations, for each restart and each unit that is added.
-    tol : float, default=1e-6
-        Converged when two iterations in a row raise the objective by at most this much a row, in nats.
+        Restarts; the one with the best objective is kept, or that with the best BIC where it chooses the size.
+    max_iter : int, default=1000
+        Most iterations, for each restart and each unit that is added. 0 hands over the start as it is.
+    tol : float, default=1e-5
+        Converged when five iterations in a row raise the objective by at most this much a row, in nats.
     accelerate : bool, default=True
         Extrapolate between EM steps; the objective still never falls.
     threshold : float, optional
@@ -88,6 +100,9 @@ class CombinationMachine(BicMixin, RealsVerbs):
         Half the log-odds of each bit while no unit is active (of reals: their mean).
     log_partition_, log_partition_error_ : float
         ln Z and its standard error: 0 where it is exact.
+    growth_ : ndarray
+        With ``start="grow"`` the BIC of each size on the way, from 0 units (independent bits) on, each after
+        some iterations. Held-out cells are another judge of size: `hiddenbits.evaluate.hidden_cells`.
     trace_ : ndarray of shape (n_iter_,)
         Objective after each iteration (log-likelihood plus log prior, in nats over the table). With chains: minus the
         mean square distance between the products of bits and units in the data and in the chains, after each epoch.
@@ -113,11 +128,15 @@ class CombinationMachine(BicMixin, RealsVerbs):
     >>> model = CombinationMachine(2, random_state=0).fit(X)
     >>> bool(abs(model.complete(X)[0, 1] - X[0, 0]) < 0.01)
     True
+    >>> CombinationMachine("bic", random_state=0).fit(X).weights_.shape      # as many units as BIC asks for
+    (2, 6)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON,
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"bic"})],
+        "max_components": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 0, None, closed="left")],
         "ridge": [Interval(Real, 0, None, closed="left")],
         "bias": ["boolean"],
         "visible": [StrOptions({"bits", "reals"})],
@@ -134,8 +153,9 @@ class CombinationMachine(BicMixin, RealsVerbs):
 
     def __init__(
         self,
-        n_components: int = 4,
+        n_components: int | Literal["bic"] = 4,
         *,
+        max_components: int = 20,
         ridge: float = 0.1,
         bias: bool = True,
         visible: Literal["bits", "reals"] = "bits",
@@ -150,13 +170,14 @@ class CombinationMachine(BicMixin, RealsVerbs):
         n_temperatures: int = 1,
         online_passes: int = 0,
         n_init: int = 1,
-        max_iter: int = 500,
-        tol: float = 1e-6,
+        max_iter: int = 1000,
+        tol: float = 1e-5,
         accelerate: bool = True,
         threshold: float | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
+        self.max_components = max_components
         self.ridge = ridge
         self.bias = bias
         self.visible = visible
@@ -227,10 +248,13 @@ class CombinationMachine(BicMixin, RealsVerbs):
 
     def _settings(self) -> Settings:
         settings = super()._settings()
+        if self.optimiser == "em" and self.max_iter == 0:
+            raise ValueError('max_iter=0 hands over the start, which optimiser="em" makes on its way. Choose "lbfgs".')
         return replace(settings, learning_rate=self.learning_rate) if self.optimiser == "momentum" else settings
 
     def _model(self) -> Combination:
-        machine = (self.n_components, self.ridge, self.bias, self.start, self.n_candidates, self.pursuit_steps)
+        size: Any = self.max_components if self._chooses else self.n_components
+        machine = (size, self.ridge, self.bias, self.start, self.n_candidates, self.pursuit_steps, self._chooses)
         if self.visible == "reals":
             if self.method == "chains":
                 raise ValueError('visible="reals" is for machines that can be enumerated: use method="exact".')
@@ -254,8 +278,35 @@ class CombinationMachine(BicMixin, RealsVerbs):
 
     @property
     def _by_chains(self) -> bool:
-        many = self.method == "auto" and self.n_components > EXACT_UNITS and self.visible == "bits"
-        return many or self.method == "chains"
+        if self.method == "auto" and not isinstance(self.n_components, str):
+            return self.n_components > EXACT_UNITS and self.visible == "bits"
+        return self.method == "chains"
+
+    @property
+    def _chooses(self) -> bool:
+        """Whether the number of units is to be chosen; refuse what cannot be had together with it."""
+        if self.n_components != "bic":
+            return False
+        for name, values in GROWS.items():
+            if (given := getattr(self, name)) not in values:
+                raise ValueError(
+                    f'n_components="bic" adds one unit after the other, with exact likelihoods. {name}={given!r} does '
+                    f"not go with it: set {name}={values[0]!r}, or give n_components a number."
+                )
+        return True
+
+    def _keep(self, outcome: Outcome, weight: float) -> None:
+        super()._keep(outcome, weight)
+        self.growth_ = np.array(outcome.marks)
+
+    def _more_meta(self) -> dict[str, Any]:
+        return {"growth": getattr(self, "growth_", np.zeros(0)).tolist()}
+
+    def _take_meta(self, more: dict[str, Any], n_columns: Any, names: Any) -> None:
+        marks: Any = more.get("growth")
+        lawful = set(more) == {"growth"} and isinstance(marks, list) and all(type(mark) is float for mark in marks)
+        require(lawful and bool(np.isfinite(marks).all()), "its record of growth is damaged")
+        self.growth_ = np.array(marks)
 
     def _finished(self, params: Any) -> Any:
         """Units in order of falling influence: their order means nothing."""
@@ -283,4 +334,4 @@ class CombinationMachine(BicMixin, RealsVerbs):
     @property
     def n_parameters_(self) -> int:
         """Number of free parameters."""
-        return self._n_features_out * (self.n_features_in_ + 1) + (self.n_features_in_ if self.bias else 0)
+        return self._model().n_parameters(self.params_)

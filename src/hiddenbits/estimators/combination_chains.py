@@ -74,6 +74,8 @@ class ChainsVerbs(CodingEstimator):
     def estimate_partition(self, *, n_chains: int = 100, n_temperatures: int = 10_000) -> Partition:
         """Estimate ln Z of a machine that was fitted by chains, anew, and keep it where it can be trusted.
 
+        Up to 20 units ln Z is enumerated after the fit, and stays.
+
         Parameters
         ----------
         n_chains : int, default=100
@@ -103,7 +105,7 @@ class ChainsVerbs(CodingEstimator):
                 run=current().executor.run,
             )
         self.partition_ = found
-        if found.trustworthy:
+        if found.trustworthy and float(p.partition_error) != 0.0:  # what was enumerated stays exact
             error = np.asarray(found.standard_error)
             self.params_ = replace(p, log_partition=np.asarray(found.log_z), partition_error=error)
         return found

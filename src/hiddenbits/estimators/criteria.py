@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.estimators.tables import as_table
+from hiddenbits.models.base import bic
 
 
 class BicMixin:
@@ -27,4 +28,4 @@ class BicMixin:
         table = as_table(self, X, reset=False)
         weights = np.ones(table.shape[0]) if table.weights is None else table.weights
         scores = self.score_samples(table)  # type: ignore[attr-defined]
-        return float(-2.0 * weights @ scores + self.n_parameters_ * np.log(weights.sum()))
+        return bic(float(weights @ scores), self.n_parameters_, float(weights.sum()))

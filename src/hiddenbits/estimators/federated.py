@@ -136,7 +136,7 @@ def _stats(estimator: Any, X: Any, sample_weight: Any, site: str | None, minimum
 def _walk(estimator: Any, params: Any, table: Table) -> tuple[Summary, Any]:
     """Return the counts of a table, and its statistics at `params` where there are any."""
     model, executor = estimator._model(), current().executor
-    grid = table.grid(estimator._height(model, table))
+    grid = table.grid(estimator._pass_height(model, table))
     with one_blas_thread():
         summary = executor.reduce(summarise, grid)
         if params is None:

@@ -31,9 +31,9 @@ class LogisticPCA(MixedVerbs):
     multidimensional two-parameter model). Missing cells are left out of a row's likelihood, which is right when they
     are missing at random given the observed ones.
 
-    Frames may have columns of other kinds too: real numbers, N(w.x + b, s^2); nominal categories, a softmax; ordered
-    categories, a chain of bits "beyond this category?". With real columns alone this is factor analysis, or
-    probabilistic PCA with ``noise="shared"``.
+    Frames may have columns of other kinds too, and so may Parquet and CSV files (``open_table(..., kinds="auto")``):
+    real numbers, N(w.x + b, s^2); nominal categories, a softmax; ordered categories, a chain of bits "beyond this
+    category?". With real columns alone this is factor analysis, or probabilistic PCA with ``noise="shared"``.
 
     Parameters
     ----------
@@ -65,10 +65,11 @@ class LogisticPCA(MixedVerbs):
         Precision of the variational stage's work on cells. Sums over rows and the polish are always float64, and so
         is all work on mixed tables.
     kinds : "auto", {"binary", "real", "nominal", "ordered"}, list or dict, default="auto"
-        What the columns are: one kind for all, one for each, or by name. "auto" takes arrays as bits and infers the
-        kinds of a frame: bool, and numbers that are all 0 or 1, are binary; other floats are real; text and
-        categorical types are nominal; ordered categorical types are ordered. Other integers have to be named. Mixed
-        tables are fitted by the variational bound; there is no polish for them.
+        What the columns are: one kind for all, one for each, or by name, where a list of categories, lowest first,
+        makes a column ordered. "auto" takes arrays as bits and infers the kinds of a frame: bool, and numbers that are
+        all 0 or 1, are binary; other floats are real; text and categorical types are nominal; ordered categorical types
+        are ordered. Other integers have to be named. The kinds of a table from `open_table` are those it was opened
+        with. Mixed tables are fitted by the variational bound; there is no polish for them.
     noise : {"column", "shared"}, default="column"
         Each real column has a noise variance of its own (factor analysis), or all have the same, in the units of the
         table (probabilistic PCA).

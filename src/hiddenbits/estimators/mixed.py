@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from hiddenbits.data import Table, TableError
 from hiddenbits.data.frames import is_frame
 from hiddenbits.data.kinds import Layout, asked_kinds
-from hiddenbits.data.mixed import MixedTable, first_numbers
+from hiddenbits.data.mixed import MixedTable
 from hiddenbits.data.mixed_columns import encode, inferred_layout, raw_columns
 from hiddenbits.data.open import is_dask
 from hiddenbits.engine import Key
@@ -81,14 +81,18 @@ class MixedVerbs(CodingEstimator):
             self.layout_ = None
         if isinstance(X, MixedTable):
             if not reset and X.layout != layout:
-                raise TableError("The table's columns, kinds or categories are not those of the fit.")
+                raise TableError(
+                    "The table's columns, kinds or categories are not those of the fit. Open it with "
+                    "open_table(..., kinds=model), where model is the fitted one."
+                )
+            self._agree(X.layout)
             check_table_names(self, X, reset=reset)
             self.layout_ = X.layout
             return X
         automatic = self.kinds is None or (isinstance(self.kinds, str) and self.kinds == "auto")
         if isinstance(X, Table) or (reset and automatic and (self.threshold is not None or not is_frame(X))):
             if layout is not None or not (automatic or not reset):
-                raise TableError("kinds= is for frames and arrays; this table holds bits. Open it as a frame.")
+                raise TableError("This table holds bits, and kinds= asks for more. Give kinds= to open_table instead.")
             return None
         if not reset and layout is None:
             return None
@@ -97,7 +101,10 @@ class MixedVerbs(CodingEstimator):
         if is_dask(X):
             if automatic and reset:
                 return None
-            raise TableError("Mixed tables are read from frames and arrays in memory. Load the rows first.")
+            raise TableError(
+                "Mixed tables are read from frames and arrays in memory, and from Parquet and CSV files with "
+                "open_table(..., kinds=...). Load the rows first, or write them to Parquet."
+            )
         data = X if is_frame(X) or isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
         raw, frame = raw_columns(data)
         found = inferred_layout(raw, frame, self.kinds) if layout is None else layout
@@ -107,6 +114,15 @@ class MixedVerbs(CodingEstimator):
         table = encode(raw, found)
         self.layout_ = found
         return table
+
+    def _agree(self, layout: Layout) -> None:
+        """Refuse a table that was opened with other kinds than this estimator asks for."""
+        for kind, column in zip(asked_kinds(self.kinds, [c.name for c in layout.columns]), layout.columns, strict=True):
+            if kind not in (None, column.kind):
+                raise TableError(
+                    f"kinds= says {kind!r} of column {column.name!r}, but the table was opened with it as "
+                    f"{column.kind}. Give kinds= to open_table."
+                )
 
     def complete(self, X: Any) -> Any:
         """Fill in the missing cells from the row's observed ones; observed cells stay as they are.
@@ -122,13 +138,14 @@ class MixedVerbs(CodingEstimator):
         Returns
         -------
         completed : ndarray of shape (rows, columns), or a frame where X is one
+            Of an opened mixed table a frame like that of the fit; Arrow's, where the fit was to Parquet files.
         """
         check_is_fitted(self, "params_")
         layout = self._mixed
         if layout is None:
             return super().complete(X)
         table, answers = self._answers(X, layout)
-        observed = _observed(table, layout)
+        observed = table.values()
         columns: dict[int, NDArray[Any]] = {}
         for j, column in enumerate(layout.columns):
             given, seen = observed[j]
@@ -160,7 +177,7 @@ class MixedVerbs(CodingEstimator):
         if layout is None:
             raise ValueError("The fit was to a table of bits, which has no categories: use complete.")
         table, answers = self._answers(X, layout)
-        observed = _observed(table, layout)
+        observed = table.values()
         out = {}
         for j, column in enumerate(layout.columns):
             if column.has_categories:
@@ -279,25 +296,3 @@ def _by_column(layout: Layout, answers: Floats) -> list[Floats]:
     widths = [m + 1 for m in layout.sticks] + [1] * len(layout.real_columns) + layout.levels
     parts = dict(zip(order, np.split(answers, np.cumsum(widths)[:-1], axis=1), strict=True))
     return [parts.get(j, np.ones((len(answers), 1))) for j in range(len(layout.columns))]
-
-
-def _observed(table: MixedTable, layout: Layout) -> list[tuple[NDArray[Any], NDArray[np.bool_]]]:
-    """Return what each column holds (bits, numbers, codes) and where it was observed."""
-    cells = table.source.x
-    seen = table.source.observed.to_dense()[:, first_numbers(layout)] == 1
-    n_rows = len(seen)
-    out: list[tuple[NDArray[Any], NDArray[np.bool_]]] = [
-        (np.zeros(n_rows, np.int64), np.ones(n_rows, np.bool_))
-        for _ in layout.columns  # a single category
-    ]
-    first, at = 0, 0
-    for j in layout.bit_columns:
-        many = layout.columns[j].n_bits
-        out[j] = (cells.bits[:, first : first + many].sum(axis=1, dtype=np.int64), seen[:, at])
-        first, at = first + many, at + 1
-    for k, j in enumerate(layout.real_columns):
-        out[j] = (cells.real[:, k], seen[:, at + k])
-    at += len(layout.real_columns)
-    for k, j in enumerate(layout.nominal_columns):
-        out[j] = (cells.codes[:, k], seen[:, at + k])
-    return out

@@ -18,6 +18,7 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
     "IndependentBits": _from("independent", "IndependentBits"),
     "BernoulliMixture": _from("mixture", "BernoulliMixture"),
     "LogisticPCA": _from("logistic", "LogisticPCA"),
+    "ClippedPCA": _from("clipped", "ClippedPCA"),
     "CombinationMachine": _from("combination", "CombinationMachine"),
     "LogisticPCAMixture": _from("logistic_mixture", "LogisticPCAMixture"),
 }

@@ -84,8 +84,9 @@ class Statistics(Terms):
 
     @property
     def log_likelihood(self) -> float | None:
-        """Log-likelihood (or bound) of the rows at `params`, in nats; None for the first statistics."""
-        return None if self.params is None else float(self.sums.bound)
+        """Log-likelihood (or bound) of the rows at `params`, in nats; None for the first statistics and for counts."""
+        bound = None if self.params is None else self.sums.to_arrays().get("bound")
+        return None if bound is None else float(bound)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the statistics to a file that holds no code, in one step.
@@ -113,7 +114,9 @@ class Statistics(Terms):
         return load(path)
 
     def __repr__(self) -> str:
-        what = "to start from" if self.params is None else f"at log-likelihood {self.log_likelihood:.6g}"
+        what = "to start from" if self.params is None else "to fit"
+        if self.log_likelihood is not None:
+            what = f"at log-likelihood {self.log_likelihood:.6g}"
         who = f"site {self.sites[0]!r}" if len(self.sites) == 1 else f"{len(self.sites)} sites"
         return f"<Statistics of {self.estimator} {what}: {self.rows} rows, {self.n_features} columns, {who}>"
 

@@ -18,14 +18,15 @@ def hidden_cells(estimator: Any, X: Any, *, share: float = 0.1, seed: int = 0) -
     The log-loss is -ln P(what the cell held | what was left of its row), in nats, averaged over the hidden cells that
     had been observed; its standard error counts rows, not cells, as independent. It chooses the number of classes or
     dimensions: the smallest figure fits best, and sizes within a standard error of it fit as well. Works for every
-    estimator of this library, on every executor, in memory or on disk.
+    estimator of this library, on every executor, in memory or on disk. Of a mixed table P is the probability of a bit
+    or category, and the density of a real number, in its units: figures of the same table can be compared.
 
     Parameters
     ----------
     estimator : estimator
         Its hyperparameters are used; it stays as it is.
     X : table of shape (rows, columns)
-        As for `fit`.
+        As for `fit`; of mixed columns too, for `LogisticPCA`.
     share : float
         Share of the cells to hide.
     seed : int
@@ -45,7 +46,7 @@ def hidden_cells(estimator: Any, X: Any, *, share: float = 0.1, seed: int = 0) -
     >>> bool(three.value + 2 * three.standard_error < one.value)
     True
     """
-    table = table_of(estimator, X)
+    table = table_of(estimator, X, fitted=False)
     model = clone(estimator).fit(hide_cells(table, share, seed=seed))
     return guessing(model, table, share=share, seed=seed)
 
@@ -56,10 +57,28 @@ def guessing(model: Any, table: Table, *, share: float, seed: int) -> Figure:
     def missed(piece: Piece) -> tuple[Floats, Floats]:
         # The whole table's hiding, cut to these rows: which cells are hidden depends on the rows' numbers.
         masked = hide_cells(piece.table, share, seed=seed, first_row=piece.start)
+        if not table.only_bits:
+            return _missed_mixed(model, piece.table, masked)
         truth, kept = piece.table.to_float(), masked.to_float()
         asked = ~np.isnan(truth) & np.isnan(kept)
         p = model.complete(masked)
         happened = np.maximum(np.where(truth == 1, p, 1.0 - p), SMALLEST)
         return (-np.log(happened) * asked).sum(axis=1), asked.sum(axis=1).astype(np.float64)
 
-    return gathered(table, missed).figure()
+    return gathered(table, missed).figure("exact" if table.only_bits else model.likelihood_)
+
+
+def _missed_mixed(model: Any, truth: Any, masked: Any) -> tuple[Floats, Floats]:
+    """Return the log-loss of each row's hidden cells, and their number.
+
+    ln p(cell | rest) = ln p(cell and rest) - ln p(rest), which is one definition for all kinds of cells. Only the rows
+    with a hidden cell in a column are scored again for it.
+    """
+    asked = truth.seen() & ~masked.seen()
+    rest, losses = model.score_samples(masked), np.zeros(len(asked))
+    for j in np.flatnonzero(asked.any(axis=0)):
+        rows = np.flatnonzero(asked[:, j])
+        hidden = asked[rows]
+        hidden[:, j] = False
+        losses[rows] -= model.score_samples(truth.hiding(hidden, rows)) - rest[rows]
+    return losses, asked.sum(axis=1).astype(np.float64)

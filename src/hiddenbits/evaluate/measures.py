@@ -22,9 +22,18 @@ SMALLEST = 1e-15  # a probability of 0 for what happened counts as this
 Rows = Callable[[Piece], tuple[Floats, Floats]]
 
 
-def table_of(estimator: Any, X: Any) -> Table:
-    """Return X as a table, opened as the estimator would."""
-    return X if isinstance(X, Table) else open_table(X, threshold=estimator.threshold)
+def table_of(estimator: Any, X: Any, *, fitted: bool = True) -> Table:
+    """Return X as a table, opened as the estimator would: as for the fit, or to be fitted."""
+    if isinstance(X, Table):
+        return X
+    threshold, kinds = estimator.threshold, None
+    if getattr(estimator, "visible", "bits") == "reals":
+        kinds = "real"
+    elif fitted:
+        kinds = estimator if getattr(estimator, "kinds_", None) is not None else None
+    elif threshold is None:
+        kinds = getattr(estimator, "kinds", None)
+    return open_table(X, threshold=threshold, kinds=kinds)
 
 
 def gathered(table: Table, rows: Rows) -> Ratio:
@@ -41,9 +50,13 @@ def gathered(table: Table, rows: Rows) -> Ratio:
     return total
 
 
-def _average(estimator: Any, X: Any, sample_weight: Any, rows: Rows) -> Ratio:
-    """Gather a ratio over the rows of X, each with its weight."""
+def _average(estimator: Any, X: Any, sample_weight: Any, rows: Rows, measure: str | None = None) -> Ratio:
+    """Gather a ratio over the rows of X, each with its weight; a named `measure` is one of bits alone."""
     table = table_of(estimator, X)
+    if measure is not None and not table.only_bits:
+        raise ValueError(
+            f"{measure} is for tables of bits, and this one has other columns. Use mean_log_likelihood or hidden_cells."
+        )
     if sample_weight is not None:
         given = np.asarray(sample_weight, np.float64)
         table = table.with_weights(given)  # checked as they are, and once more when they multiply the table's own
@@ -58,7 +71,7 @@ def _bits(piece: Piece) -> tuple[Floats, Floats]:
 
 
 def mean_log_likelihood(estimator: Any, X: Any, sample_weight: Any = None) -> Figure:
-    """Return the mean log-likelihood of a row, in nats.
+    """Return the mean log-likelihood of a row, in nats; with real columns that of its density, in the table's units.
 
     Parameters
     ----------
@@ -112,7 +125,7 @@ def bits_per_cell(estimator: Any, X: Any, sample_weight: Any = None) -> Figure:
         _, observed = piece.table.source.read(0, piece.table.shape[0])
         return -estimator.score_samples(piece.table) / np.log(2.0), observed.row_sums().astype(np.float64)
 
-    return _average(estimator, X, sample_weight, spent).figure(estimator.likelihood_)
+    return _average(estimator, X, sample_weight, spent, "bits_per_cell").figure(estimator.likelihood_)
 
 
 def single_bit_error(estimator: Any, X: Any, sample_weight: Any = None) -> Figure:
@@ -142,7 +155,7 @@ def single_bit_error(estimator: Any, X: Any, sample_weight: Any = None) -> Figur
         missed = np.where(p == 0.5, 0.5, (p > 0.5) != (x == 1))
         return (missed * observed).sum(axis=1), observed.sum(axis=1)
 
-    return _average(estimator, X, sample_weight, wrong).figure()
+    return _average(estimator, X, sample_weight, wrong, "single_bit_error").figure()
 
 
 def code_length(estimator: Any, X: Any, sample_weight: Any = None) -> Figure:
@@ -178,4 +191,4 @@ def code_length(estimator: Any, X: Any, sample_weight: Any = None) -> Figure:
         happened = np.maximum(np.where(x == 1, p, 1.0 - p), SMALLEST)
         return (-np.log2(happened) * observed).sum(axis=1), observed.sum(axis=1)
 
-    return _average(estimator, X, sample_weight, spent).figure()
+    return _average(estimator, X, sample_weight, spent, "code_length").figure()

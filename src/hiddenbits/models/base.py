@@ -10,7 +10,8 @@ A model is a frozen dataclass of hyperparameters with pure functions of arrays. 
     grow(params, key)                -> params or None    the next stage of a staged start, None when complete
     pseudo_statistics(params, weight) -> stats            rows just as the model expects, to go on online from a fit
 
-and, where the model can be extrapolated, `to_vector` and `from_vector`. The verbs of the estimators rest on the row
+and, where the model can be extrapolated, `to_vector` and `from_vector`; where its updates are steps to be measured,
+`untried`. The verbs of the estimators rest on the row
 functions (`log_likelihood`, `posterior`, ...). `log_joint` is the definition that the tests enumerate.
 """
 
@@ -19,6 +20,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
+
+import numpy as np
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,12 @@ class Promises:
         How the tests compute the truth from `log_joint`.
     why : mapping of str to str
         The reason for each promise that is not given.
+    hopes : bool
+        `untried` exists: an update may be a step that a further pass has to measure, and the engine first looks where
+        the whole step leads, going back if the objective falls.
+    closed_form : bool
+        The statistics do not depend on the parameters, and the update on nothing but them: one pass is a fit. What
+        `objective` says need not be at its maximum there.
     """
 
     likelihood: Literal["exact", "bound", "estimate"]
@@ -50,6 +59,8 @@ class Promises:
     accelerates: bool
     oracle: Literal["enumeration", "quadrature"]
     why: Mapping[str, str] = field(default_factory=dict)
+    hopes: bool = False
+    closed_form: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,3 +80,8 @@ class Footprint:
     working: float
     statistics: float
     flops: float
+
+
+def bic(log_likelihood: float, n_parameters: int, weight: float) -> float:
+    """Return the Bayesian information criterion, -2 ln L + p ln N: lower is better."""
+    return float(-2.0 * log_likelihood + n_parameters * np.log(weight))

@@ -22,7 +22,6 @@ likelihood, which the engine's quasi-Newton loop follows: fewer passes, the defa
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -30,13 +29,15 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from hiddenbits.data import Arrays, Block
+from hiddenbits.data import Block
 from hiddenbits.data.operands import product_with_totals
 from hiddenbits.data.summary import Summary
-from hiddenbits.models.base import Footprint, Promises
+from hiddenbits.models.base import Footprint, Promises, bic
+from hiddenbits.models.centred import Centred
 from hiddenbits.models.chosen_rows import choose_rows
 from hiddenbits.models.combination_blanks import Blanks, rows_with_blanks
-from hiddenbits.models.hidden_states import Halves, Phase, check_units, free_phase, log_2cosh, states_of
+from hiddenbits.models.combination_params import UNKNOWN, CombinationParams, CombinationStats
+from hiddenbits.models.hidden_states import Halves, Phase, check_units, free_phase, states_of
 from hiddenbits.models.pursuit import pursue
 from hiddenbits.models.special import softplus, softplus_and_sigmoid
 
@@ -45,76 +46,8 @@ Floats = NDArray[np.float64]
 START_NOISE = 0.1  # standard deviation of the first weights
 CANDIDATE = 0.3  # weights of a candidate for a further unit, towards a row of the table
 UPDATE_STEPS = 40  # quasi-Newton steps of one M-step: enough to gain most of it
-UNKNOWN = -1.0  # the error of a ln Z that has not been looked for
 FURTHEST = 1e3  # extrapolated parameters stay within this
-
-
-@dataclass(frozen=True, eq=False)
-class CombinationParams(Arrays):
-    """W, th, v and ln Z with its standard error: 0 where it is exact, UNKNOWN where it has not been looked for."""
-
-    weights: Floats
-    thresholds: Floats
-    bias: Floats
-    log_partition: Floats
-    partition_error: Floats
-
-    @classmethod
-    def at(cls, weights: Floats, thresholds: Floats, bias: Floats) -> CombinationParams:
-        """Return parameters with their exact ln Z."""
-        phase = free_phase(weights, thresholds, bias)
-        return cls(weights, thresholds, bias, np.asarray(phase.log_partition), np.zeros(()))
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns."""
-        return len(self.weights)
-
-    @property
-    def n_units(self) -> int:
-        """Number of hidden units."""
-        return len(self.thresholds)
-
-    @cached_property
-    def totals(self) -> Floats:
-        """Column sums of W and v, side by side: what a row of ones would add."""
-        return np.append(self.weights.sum(axis=0), self.bias.sum())[None, :]
-
-    @cached_property
-    def edged(self) -> Floats:
-        """W and v side by side: (d, m + 1)."""
-        return np.column_stack([self.weights, self.bias])
-
-    def with_units(self, weights: Floats) -> CombinationParams:
-        """Return a machine with further units, each on in half of the rows were it alone with the bias."""
-        shift = log_2cosh(self.bias[:, None] + weights) - log_2cosh(self.bias)[:, None]
-        thresholds = np.append(self.thresholds, -shift.sum(axis=0))
-        return CombinationParams.at(np.column_stack([self.weights, weights]), thresholds, self.bias)
-
-    def ordered(self) -> CombinationParams:
-        """Return the same machine with its units in order of falling influence."""
-        order = np.argsort(-np.sum(self.weights**2, axis=0), kind="stable")
-        return replace(self, weights=self.weights[:, order].copy(), thresholds=self.thresholds[order])
-
-    def flaw(self) -> str | None:
-        """Return what makes these arrays unlawful, or None."""
-        W, th, v = self.weights, self.thresholds, self.bias
-        if W.ndim != 2 or th.ndim != 1 or v.ndim != 1 or W.shape != (len(v), len(th)) or self.log_partition.shape != ():
-            return "weights, thresholds, bias and log_partition must have shapes (d, m), (m,), (d,) and ()"
-        if not all(np.isfinite(array).all() for array in self.to_arrays().values()):
-            return "weights, thresholds, bias and log_partition must be finite"
-        return None
-
-
-@dataclass(frozen=True, eq=False)
-class CombinationStats(Arrays):
-    """Weighted log-likelihood, rows, and the expected h, x h' and x of the data."""
-
-    bound: Floats
-    weight: Floats
-    hidden: Floats
-    joint: Floats
-    visible: Floats
+PATIENCE = 2  # sizes beyond the best so far that are tried before growth ends
 
 
 @dataclass(frozen=True)
@@ -136,6 +69,8 @@ class Combination:
         Candidates for each further unit; tries for each unit of the pursuit.
     pursuit_steps : int
         EM steps for each unit of the pursuit.
+    chooses : bool
+        Grow up to m units, and keep as many as have the best BIC.
     """
 
     n_components: int = 2
@@ -144,6 +79,7 @@ class Combination:
     start_from: Literal["grow", "noise", "pursuit"] = "grow"
     n_candidates: int = 4
     pursuit_steps: int = 20
+    chooses: bool = False
 
     promises = Promises(
         likelihood="exact",
@@ -184,6 +120,9 @@ class Combination:
 
     def grow(self, params: CombinationParams, key: Any) -> CombinationParams | None:
         """Add all units that are still wanted at once, hardly acting; None when there are enough."""
+        if self.chooses and params.n_units:
+            return None
+        self._must_not_choose()
         return None if params.n_units >= self.n_components else self._with_noise(params, key)
 
     def _with_noise(self, params: CombinationParams, key: Any) -> CombinationParams:
@@ -196,6 +135,27 @@ class Combination:
             return []
         rows = choose_rows(self.n_candidates, key, passes)
         return [params.with_units(CANDIDATE * row[:, None]) for row in rows]
+
+    def n_parameters(self, params: CombinationParams) -> int:
+        """Return the number of free parameters."""
+        d, m = params.n_columns, params.n_units
+        return m * (d + 1) + (d if self.visible_bias else 0)
+
+    def mark(self, params: CombinationParams, objective: float, weight: float) -> float:
+        """Return the BIC of a machine with this objective: the prior is no part of it."""
+        log_likelihood = objective + 0.5 * self.ridge * float(np.sum(params.weights**2))
+        return bic(log_likelihood, self.n_parameters(params), weight)
+
+    def enough(self, marks: tuple[float, ...]) -> bool:
+        """Whether growth has gone beyond the size to choose."""
+        return self.chooses and len(marks) > 1 and len(marks) - 2 - int(np.argmin(marks[1:])) >= PATIENCE
+
+    def _must_not_choose(self) -> None:
+        if self.chooses:
+            raise ValueError(
+                "The number of units is chosen by `fit`, as units are added. For partial_fit and federated fits give "
+                "n_components a number."
+            )
 
     def prepare(self, params: CombinationParams) -> Blanks:
         """Return the tables of states that rows with blanks need, made when the first such row comes."""
@@ -254,21 +214,28 @@ class Combination:
         visible = stats.visible - weight * phase.visible
         return self._flat(joint, stats.hidden - weight * phase.hidden, visible)
 
+    def coordinates(self, params: CombinationParams, phase: Phase) -> Centred:
+        """Return coordinates in which the climb from here is easy."""
+        return Centred.about(phase, bias=self.visible_bias)
+
     def update(self, params: CombinationParams, stats: CombinationStats) -> CombinationParams:
         """M-step: climb th.E[h] + W.E[x h'] + v.E[x] - N ln Z - (ridge/2) |W|^2, which is concave."""
+        if not params.n_units:
+            self._must_not_choose()
         weight = float(stats.weight)
+        view = self.coordinates(params, self._phase(params.weights, params.thresholds, params.bias))
 
-        def fall(vector: Floats) -> tuple[float, Floats]:
-            W, th, v = self._parts(vector, params)
+        def fall(point: Floats) -> tuple[float, Floats]:
+            W, th, v = self._parts(view.outwards(point), params)
             phase = self._phase(W, th, v)
             there = replace(params, weights=W, thresholds=th, bias=v)
             height = np.sum(stats.joint * W) + stats.hidden @ th + stats.visible @ v
             height -= weight * phase.log_partition + 0.5 * self.ridge * np.sum(W**2)
-            return -float(height) / weight, -self.gradient(there, stats, phase) / weight
+            return -float(height) / weight, -view.slope(self.gradient(there, stats, phase)) / weight
 
         options: Any = {"maxiter": UPDATE_STEPS, "ftol": 1e-15, "gtol": 1e-12}
-        found = minimize(fall, self.to_vector(params), jac=True, method="L-BFGS-B", options=options)
-        return self.from_vector(found.x, params)
+        found = minimize(fall, view.inwards(self.to_vector(params)), jac=True, method="L-BFGS-B", options=options)
+        return self.from_vector(view.outwards(found.x), params)
 
     def _phase(self, weights: Floats, thresholds: Floats, bias: Floats) -> Phase:
         return free_phase(weights, thresholds, bias)
@@ -367,6 +334,8 @@ class Combination:
     def mismatch(self, params: CombinationParams) -> str | None:
         """Return how lawful parameters disagree with the hyperparameters, or None."""
         m = params.n_units
+        if self.chooses and 1 <= m <= self.n_components:
+            m = self.n_components
         if m != self.n_components:
             return f"it has {m} units where {self.n_components} are declared"
         return None if self.visible_bias or not params.bias.any() else "it has a bias where none is declared"

@@ -23,8 +23,9 @@ from hiddenbits.data import Arrays, Block
 from hiddenbits.data.summary import Summary
 from hiddenbits.models.base import Promises
 from hiddenbits.models.chains import ChainState, advance, expectations, start_chains
-from hiddenbits.models.combination import UNKNOWN, Combination, CombinationParams, CombinationStats
+from hiddenbits.models.combination import Combination
 from hiddenbits.models.combination_gibbs import SampledBlanks
+from hiddenbits.models.combination_params import UNKNOWN, CombinationParams, CombinationStats
 from hiddenbits.models.draws import Mixing, draw
 from hiddenbits.models.hidden_states import free_phase
 from hiddenbits.models.tempered import Tempered, base_bias

@@ -24,9 +24,11 @@ from numpy.typing import NDArray
 
 from hiddenbits.data import Block
 from hiddenbits.data.summary import Summary
+from hiddenbits.models.centred import Centred
 from hiddenbits.models.chosen_rows import choose_rows
-from hiddenbits.models.combination import CANDIDATE, UNKNOWN, Combination, CombinationParams, CombinationStats
+from hiddenbits.models.combination import CANDIDATE, Combination
 from hiddenbits.models.combination_blanks import Blanks, States, rows_with_blanks
+from hiddenbits.models.combination_params import UNKNOWN, CombinationParams, CombinationStats
 from hiddenbits.models.hidden_states import MOST_UNITS, Phase, TooManyUnitsError, states_of
 from hiddenbits.models.pursuit import pursue
 from hiddenbits.models.quadratic_states import Moments, Quadratic
@@ -163,6 +165,13 @@ class CombinationReal(Combination):
         hidden = stats.hidden - weight * phase.hidden
         joint = stats.joint - weight * phase.joint - self.ridge * params.weights - np.outer(params.centre, hidden)
         return self._flat(joint, hidden, stats.visible - weight * phase.visible)
+
+    def coordinates(self, params: Any, phase: Phase) -> Centred:
+        """Return coordinates in which the climb from here is easy; vectors are already about c."""
+        d, h = params.n_columns, phase.hidden
+        eta, spread = (h, np.ones(d)) if self.visible_bias else (np.zeros(len(h)), np.zeros(0))
+        weights = np.tile(h * (1.0 - 2.0 * eta) + eta**2, (d, 1))  # times the variance of a column, at least 1
+        return Centred.scaled(phase.visible - params.centre, eta, weights, h * (1.0 - h), spread)
 
     def to_vector(self, params: Any) -> Floats:
         """Return W, th + W'c and v - c in one row."""

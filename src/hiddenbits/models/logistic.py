@@ -52,7 +52,7 @@ from hiddenbits.models.logistic_polish import (
     sum_polished,
     take_step,
 )
-from hiddenbits.models.logistic_rows import LatentRows
+from hiddenbits.models.logistic_rows import LogisticRows
 from hiddenbits.models.logistic_shared import Columns, expect_shared, expected_shared, update_shared
 from hiddenbits.models.logistic_start import expected_statistics, start_logistic
 from hiddenbits.models.packed import (
@@ -86,7 +86,7 @@ class Shared:
 
 
 @dataclass(frozen=True)
-class Logistic(LatentRows):
+class Logistic(LogisticRows):
     """The model; hyperparameters only.
 
     Parameters
@@ -132,7 +132,7 @@ class Logistic(LatentRows):
         why = {"likelihood": "P(t) has no closed form: passes use a lower bound; the verbs integrate"}
         if self.dtype == "float32":
             why["monotone"] = "in float32 rounding may be larger than the last gains"
-        return Promises("bound", self.dtype == "float64", True, True, True, "quadrature", why)
+        return Promises("bound", self.dtype == "float64", True, True, True, "quadrature", why, hopes=self.polish)
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
         """Return what a block costs: three products of columns x p, and arrays of cells; or only the ones."""
@@ -277,18 +277,20 @@ class Logistic(LatentRows):
         return params.with_joint(np.asarray(np.linalg.solve(left, right[..., None])[..., 0], np.float64), VARIATIONAL)
 
     def to_vector(self, params: LogisticParams) -> Floats:
-        """Return W and b in one row; nothing in the polish, whose Newton steps leave little to extrapolate."""
-        if float(params.stage) == POLISHED:
-            return np.zeros(0)
-        return np.concatenate([params.joint.ravel(), np.log(params.xi)])
+        """Return W and b in one row, with the step that a polish is about to try; and ln xi."""
+        joint = params.joint + params.step if params.trying else params.joint
+        return np.concatenate([joint.ravel(), np.log(params.xi)])
 
     def from_vector(self, vector: Floats, params: LogisticParams) -> LogisticParams:
         """Return parameters at `vector`; what is not extrapolated comes from `params`."""
-        if len(vector) == 0:
-            return params
         joint, xi = np.split(np.clip(vector, -FURTHEST, FURTHEST), [params.joint.size])
         xi = np.exp(np.clip(xi, -STEEPEST, STEEPEST))
-        return params.with_joint(joint.reshape(params.joint.shape), VARIATIONAL, xi)
+        stage = POLISHED if float(params.stage) == POLISHED else VARIATIONAL
+        return params.with_joint(joint.reshape(params.joint.shape), stage, xi)
+
+    def untried(self, params: LogisticParams) -> LogisticParams | None:
+        """Return the parameters with a polish's step taken; it hardly ever has to be shortened."""
+        return self.from_vector(self.to_vector(params), params) if params.trying else None
 
     def _expect_polished(
         self, params: LogisticParams, shared: Shared, block: Block, carry: Posterior | None
@@ -317,7 +319,7 @@ class Logistic(LatentRows):
             carry = self._inner_steps(shared, linear, blanks, self._cold(shared, block), self.cold_steps)[0]
         return polished_rows(params, linear, block, blanks, carry, ROW_STEPS if params.trying else 1)
 
-    # Row functions: see LatentRows for those that integrate.
+    # Row functions: see LatentRows and LogisticRows for those that integrate.
 
     def gaussian_rows(self, params: LogisticParams, block: Block, *, polished: bool) -> tuple[Posterior, Floats]:
         """Return the Gaussian posterior and the bound of each row: Jaakkola and Jordan's, or the best there are."""

@@ -49,6 +49,11 @@ class Blanks:
         if self.where is not None:
             values[self.where] = number
 
+    def fill_drawn(self, values: Floats, number: float) -> None:
+        """Put a number into the missing cells of (rows, draws, d), whatever the draw."""
+        if self.where is not None:
+            np.moveaxis(values, 1, 2)[self.where] = number  # (rows, d, draws): an index of cells fits
+
     def fill_standing(self, values: Floats, columns: slice, number: float) -> None:
         """Put a number into the missing cells of some columns, (those columns, rows)."""
         if self.where is None:

@@ -27,7 +27,7 @@ from hiddenbits.models.logistic_params import (
     log_prior,
     params_mismatch,
 )
-from hiddenbits.models.logistic_rows import LatentRows, activations, node_scores, softplus
+from hiddenbits.models.logistic_rows import LogisticRows, activations, softplus
 from hiddenbits.models.logistic_start import start_logistic
 from hiddenbits.models.packed import pack_outer, unpack
 from hiddenbits.models.special import sigmoid, softmax_rows
@@ -54,7 +54,7 @@ class GridStats(Arrays):
 
 
 @dataclass(frozen=True)
-class LogisticGrid(LatentRows):
+class LogisticGrid(LogisticRows):
     """The model; hyperparameters only.
 
     Parameters
@@ -137,7 +137,7 @@ class LogisticGrid(LatentRows):
     ) -> tuple[GridStats, None]:
         """E-step: the posterior of the nodes, and with it the expected ones and observed cells."""
         x, o = block.operands()
-        r = node_scores(params, shared, x, o)
+        r = self.node_scores(params, shared, x, o)
         log_p = softmax_rows(r, None, block.weights)
         stats = GridStats(
             bound=np.asarray(block.weights @ log_p),
@@ -200,12 +200,7 @@ class LogisticGrid(LatentRows):
         if rule is None:
             posterior = self.gaussian_posterior(params, block, polished=True)
             return np.concatenate([posterior.mean, posterior.covariance], axis=1)
-        parts = []
-        squares = pack_outer(rule.nodes)
-        for _, weights, _ in self._on_grid(params, rule, block):
-            mean = weights @ rule.nodes
-            parts.append(np.concatenate([mean, weights @ squares - pack_outer(mean)], axis=1))
-        return np.concatenate(parts)
+        return self.moments_on_grid(params, rule, block)
 
     def bound_rows(self, params: LogisticParams, shared: Any, block: Block) -> Floats:
         """Return Jaakkola and Jordan's lower bound of ln P(t) of each row."""

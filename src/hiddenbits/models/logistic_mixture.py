@@ -73,18 +73,14 @@ class LogisticMixture(MixedMaps):
     n_draws: int = 500
     seed: int = 0
 
-    promises = Promises(
-        likelihood="bound",
-        monotone=True,
-        deterministic=True,
-        carry=True,
-        accelerates=True,
-        oracle="quadrature",
-        why={"likelihood": "P(t) has no closed form: passes use a lower bound; the verbs integrate"},
-    )
     params_type = MapsParams
     stats_type = MapsStats
     carry_type = MapsPosterior
+
+    @property
+    def promises(self) -> Promises:
+        """What the model keeps to: what each of its maps does."""
+        return self.map_model().promises
 
     def map_model(self, k: int = 0) -> Logistic:
         """Return the model of one map. Its draws are its own: errors of maps that share them would add up."""
@@ -178,18 +174,20 @@ class LogisticMixture(MixedMaps):
         return MapsParams.of(class_shares(stats.classes, float(stats.weight)), maps)
 
     def to_vector(self, params: MapsParams) -> Floats:
-        """Return ln pi and all w^ in one row; nothing in the polish, whose Newton steps leave little to extrapolate."""
-        if float(params.stage) == POLISHED:
-            return np.zeros(0)
-        return np.concatenate([np.log(params.weights), params.joints.ravel()])
+        """Return ln pi and all w^ in one row, with the steps that a polish is about to try."""
+        joints = params.joints + params.steps if params.trying else params.joints
+        return np.concatenate([np.log(params.weights), joints.ravel()])
 
     def from_vector(self, vector: Floats, params: MapsParams) -> MapsParams:
         """Return parameters at `vector`; what is not extrapolated comes from `params`."""
-        if len(vector) == 0:
-            return params
         joints = np.clip(vector[params.n_maps :], -FURTHEST, FURTHEST).reshape(params.joints.shape)
-        maps = [one.with_joint(joint, VARIATIONAL) for one, joint in zip(params.maps, joints, strict=True)]
+        stage = POLISHED if float(params.stage) == POLISHED else VARIATIONAL
+        maps = [one.with_joint(joint, stage) for one, joint in zip(params.maps, joints, strict=True)]
         return MapsParams.of(shares_at(vector[: params.n_maps]), maps)
+
+    def untried(self, params: MapsParams) -> MapsParams | None:
+        """Return the parameters with a polish's steps taken; they hardly ever have to be shortened."""
+        return self.from_vector(self.to_vector(params), params) if params.trying else None
 
     def mismatch(self, params: MapsParams) -> str | None:
         """Return how lawful parameters disagree with the hyperparameters, or None."""

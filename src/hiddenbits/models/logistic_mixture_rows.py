@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits.data import Block
+from hiddenbits.models.latent_rows import left_out
 from hiddenbits.models.logistic import Logistic
 from hiddenbits.models.logistic_mixture_params import MapsParams
 from hiddenbits.models.logistic_params import POLISHED
-from hiddenbits.models.logistic_rows import left_out, odds
+from hiddenbits.models.logistic_rows import odds
 from hiddenbits.models.special import sigmoid, softmax_rows
 
 Floats = NDArray[np.float64]

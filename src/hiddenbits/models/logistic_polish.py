@@ -6,9 +6,10 @@ with 15-node Gauss-Hermite quadrature for the expectations. Rows: C^-1 = I + Sum
 mean += C (W'(t - E[sigma]) - mean), shortened where F would fall. Columns: Newton with the gradient
 Sum (t - E[sigma]) x^ - Sum E[sigma'] C^ w^ and the matrix Sum E[sigma'] <x^ x^'>.
 
-Whether a column's step is too long cannot be seen within a block. So passes alternate: one improves the posteriors
-and finds the steps, the next measures F of every column at three lengths of its step (0 among them), and the update
-takes the best. The objective of a measuring pass is F at what will be taken: it never falls.
+Whether a column's step is too long cannot be seen within a block. So the engine looks where the whole steps lead, and
+takes them as long as F does not fall, with leaps in between. Where it falls, a pass measures F of every column at three
+lengths of its step (0 among them), and the update takes the best. The objective of a measuring pass is F at what will
+be taken: it never falls.
 """
 
 from __future__ import annotations

@@ -30,8 +30,9 @@ from hiddenbits.models.latent_gaussian import (
     row_draws,
     spacing_for,
 )
+from hiddenbits.models.latent_rows import NODE_NUMBERS
 from hiddenbits.models.logistic_params import Posterior
-from hiddenbits.models.logistic_rows import FURTHEST, NODE_NUMBERS, softplus
+from hiddenbits.models.logistic_rows import FURTHEST, softplus
 from hiddenbits.models.mixed_params import MixedParams, Places
 from hiddenbits.models.packed import row_dot
 from hiddenbits.models.special import sigmoid

@@ -8,7 +8,21 @@ from hiddenbits.plots.images import images
 from hiddenbits.plots.map import map  # noqa: A004
 from hiddenbits.plots.posterior import posterior, posterior_density
 from hiddenbits.plots.projections import projections
+from hiddenbits.plots.spectrum import spectrum
+from hiddenbits.plots.strips import components, strips
 from hiddenbits.plots.trace import trace
 from hiddenbits.plots.zoom import zoom
 
-__all__ = ["hinton", "images", "map", "posterior", "posterior_density", "projections", "trace", "zoom"]
+__all__ = [
+    "components",
+    "hinton",
+    "images",
+    "map",
+    "posterior",
+    "posterior_density",
+    "projections",
+    "spectrum",
+    "strips",
+    "trace",
+    "zoom",
+]

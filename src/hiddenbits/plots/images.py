@@ -20,7 +20,7 @@ def images(model: Any, shape: tuple[int, int], *, grid: Any = 5, span: float = 2
 
     Parameters
     ----------
-    model : fitted LogisticPCA
+    model : fitted LogisticPCA or ClippedPCA
         One whose columns are the pixels of an image, row by row.
     shape : (int, int)
         Height and width of an image; their product is the number of columns.

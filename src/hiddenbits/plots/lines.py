@@ -24,6 +24,20 @@ BACKGROUND = {
 ALONG = (0.96, 0.04, 0.88, 0.12, 0.8, 0.2, 0.7, 0.3, 0.6, 0.4, 0.5)  # where on its line a name may stand
 
 
+def n_bits(model: Any) -> int:
+    """Return how many of the loadings belong to bits: of a mixed table those come first, and no other has such a line.
+
+    An ordered column is a chain of bits "beyond this category?"; a real one has no 1/2, and where a category out of
+    several becomes more probable than not is no straight line.
+    """
+    kinds: dict[str, str] | None = getattr(model, "kinds_", None)
+    n = len(model.intercepts_)
+    if kinds is None:
+        return n
+    many = [len(found) for name, found in model.categories_.items() if kinds[name] == "nominal" and len(found) > 2]
+    return n - sum(kind == "real" for kind in kinds.values()) - sum(many)
+
+
 def segment(w: Floats, b: float, box: tuple[float, float, float, float]) -> Floats | None:
     """Return the two ends of the line w.x + b = 0 inside the box (left, right, bottom, top); None if it is outside."""
     left, right, bottom, top = box

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits.plots.labels import Room, around
-from hiddenbits.plots.lines import draw_lines, name_lines
+from hiddenbits.plots.lines import draw_lines, n_bits, name_lines
 from hiddenbits.plots.rows import Kind, Places, area_of_one, areas, is_numeric, kinds, places, size_key
 from hiddenbits.plots.style import COLOURS, GREY, NUMBERS, SMALL, axes_or_new, has_the_page, legend, note, settle, trim
 
@@ -56,7 +56,9 @@ def map(  # noqa: A001
         Draw ellipses that hold this share of each row's Gaussian posterior; True is 0.9.
     lines : bool or int, default=False
         Draw the lines P(bit = 1) = 1/2 of all columns, or of the so many with the largest loadings whose line crosses
-        the picture. Where the model has further dimensions, the lines are those at 0 in them.
+        the picture. Where the model has further dimensions, the lines are those at 0 in them. Of a mixed table binary
+        and ordered columns have lines, and nominal ones of two categories; "legs>2" is the line
+        P(legs > 2 | legs >= 2) = 1/2.
     names : sequence or bool, default=True
         Names of the columns, written beside the lines on the side where the bit is more often 1. True takes the
         model's, False writes none.
@@ -86,6 +88,8 @@ def map(  # noqa: A001
     'dimension 1'
     """
     pair = checked_dims(model, dims)
+    if lines and n_bits(model) == 0:
+        raise ValueError("No column of this model is binary or ordered, so there are no lines: leave out lines=.")
     if X is None and not lines:
         raise ValueError("There is nothing to draw: give the rows X, or lines=True, or both.")
     if X is None and (colour is not None or labels is not None or ellipses):
@@ -108,7 +112,8 @@ def map(  # noqa: A001
     if own:
         trim(ax)
     if lines:
-        W, b = np.asarray(model.components_)[pair].T, np.asarray(model.intercepts_)
+        bits = n_bits(model)
+        W, b = np.asarray(model.components_)[pair].T[:bits], np.asarray(model.intercepts_)[:bits]
         drawn, outside = draw_lines(ax, W, b, None if lines is True else int(lines))
         said += [f"{outside} of {len(b)} lines lie outside"] if outside and lines is True else []
     if labels is not None or chosen is not None:
@@ -151,6 +156,8 @@ def _column_names(model: Any, names: Sequence[object] | bool) -> Sequence[object
     if names is False:
         return None
     d = len(model.intercepts_)
+    if names is True and getattr(model, "activation_names_", None) is not None:
+        return list(model.activation_names_)
     if names is True:
         return list(getattr(model, "feature_names_in_", [f"x{j}" for j in range(d)]))
     if len(names) != d:

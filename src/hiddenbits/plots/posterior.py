@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 POINTS = 241  # of the grid along each axis
+CERTAIN = 1e-300, 1.0 - 1e-16  # probabilities beyond are rounding
 PIECE = 1 << 20  # cells of points x columns that are worked on together
 FIRST_LOOK, SECOND_LOOK = 10.0, 5.5  # half the width of the grid, in standard deviations
 
@@ -29,7 +30,7 @@ def posterior_density(model: Any, row: Any, *, n_points: int = POINTS) -> tuple[
 
     Parameters
     ----------
-    model : fitted LogisticPCA
+    model : fitted LogisticPCA or ClippedPCA
         One of two dimensions.
     row : table of one row, or array of shape (columns,)
         The row; blanks are left out.
@@ -76,7 +77,7 @@ def posterior(
 
     Parameters
     ----------
-    model : fitted LogisticPCA
+    model : fitted LogisticPCA or ClippedPCA
         One of two dimensions.
     row : table of one row, or array of shape (columns,)
         The row; blanks are left out.
@@ -156,21 +157,23 @@ def level_of(density: Floats, mass: float) -> float:
 
 
 def _density(model: Any, cells: Floats, x: Floats, y: Floats) -> Floats:
-    """Return p(x | row) on the grid: ln p is Sum t A - ln(1 + e^A) over the observed cells, less |x|^2 / 2."""
+    """Return p(x | row) on the grid: ln p is Sum ln P(t | x) over the observed cells, less |x|^2 / 2."""
     points = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
     seen = ~np.isnan(cells)
     log_p = -0.5 * (points * points).sum(axis=1)
     step = max(1, PIECE // max(1, len(cells)))
     for start in range(0, len(points), step):
         piece = slice(start, start + step)
-        A = points[piece] @ model.components_[:, seen] + model.intercepts_[seen]
-        log_p[piece] += A @ cells[seen] - np.logaddexp(0.0, A).sum(axis=1)
-    p = np.exp(log_p - log_p.max()).reshape(len(y), len(x))
-    return np.asarray(p / (p.sum() * (x[1] - x[0]) * (y[1] - y[0])))
+        p = np.clip(model.inverse_transform(points[piece])[:, seen], *CERTAIN)
+        log_p[piece] += np.log(p) @ cells[seen] + np.log1p(-p) @ (1.0 - cells[seen])
+    density = np.exp(log_p - log_p.max()).reshape(len(y), len(x))
+    return np.asarray(density / (density.sum() * (x[1] - x[0]) * (y[1] - y[0])))
 
 
 def _one_row(model: Any, row: Any) -> Table:
     """Return a table of one row."""
+    if getattr(model, "kinds_", None) is not None:
+        raise ValueError("Contours are for tables of bits, and this fit has other columns. Use map with ellipses=True.")
     plain = not isinstance(row, Table) and not hasattr(row, "columns") and np.ndim(row) == 1
     data = np.asarray(row)[None] if plain else row
     table: Table = data if isinstance(data, Table) else open_table(data, threshold=model.threshold)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +35,7 @@ def open_csv(
     delimiter: str = ",",
     columns: Sequence[str | int] | None = None,
     drop: Sequence[str | int] | None = None,
+    kinds: Any = None,
     max_bytes: int = MAX_BYTES,
 ) -> Table:
     """Open ``.csv`` files (also gzipped), UTF-8, with a header line or without.
@@ -52,18 +54,27 @@ def open_csv(
         The character between cells.
     columns, drop : sequence of str or int, optional
         The columns to keep, or to leave out, by name or number.
+    kinds : "auto", str, list, dict or fitted model, optional
+        The columns are of several kinds; see `hiddenbits.open_table`. Columns of numbers, and of true and false, are
+        told from columns of words by their cells. The first line holds names, unless ``header=False``.
     max_bytes : int, default=4 GiB
         The most that the text may come to, unpacked; it is read into memory.
     """
     if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n':
         raise TableError(f"delimiter={delimiter!r} is not one character that can stand between cells.")
+    if kinds is not None:
+        from hiddenbits.data.readers.csv_mixed import open_mixed_csv
+
+        mixed = open_mixed_csv(ask, header, delimiter, columns, drop, max_bytes, kinds)
+        if mixed is not None:
+            return mixed
     cells = _Cells(ask.threshold)
     layout: _Layout | None = None
     xs: list[ByteArray] = []
     blanks: list[ByteArray | None] = []
     for path in ask.files:
         with reading(path):
-            lines = _Lines(path, max_bytes)
+            lines = Lines(path, max_bytes)
             rows = csv.reader(lines, delimiter=delimiter, strict=True)
             try:
                 mine, first = _lay_out(rows, cells, header, columns, drop)
@@ -125,7 +136,7 @@ class _Cells(dict[str, int]):
         return int(number > threshold) if math.isfinite(number) and "_" not in word else BAD
 
 
-class _Lines(Iterator[str]):
+class Lines(Iterator[str]):
     """The lines of a file, counted. Lines have a limit: the csv module would take any length into memory."""
 
     def __init__(self, path: Place, max_bytes: int) -> None:
@@ -147,6 +158,7 @@ class _Lines(Iterator[str]):
             ) from error
 
     def close(self) -> None:
+        """Close the file."""
         self._file.close()
 
 
@@ -185,7 +197,7 @@ def _is_header(first: list[str], cells: _Cells) -> bool:
 
 
 def _chunks(
-    rows: Iterator[list[str]], from_top: bool, lines: _Lines, layout: _Layout, cells: _Cells
+    rows: Iterator[list[str]], from_top: bool, lines: Lines, layout: _Layout, cells: _Cells
 ) -> Iterator[ByteArray]:
     """Yield the codes of the columns to keep, a few rows at a time."""
     width, keep = len(layout.fields), layout.keep
@@ -198,7 +210,8 @@ def _chunks(
         if set(map(len, chunk)) != {width}:
             at = next(i for i, row in enumerate(chunk) if len(row) != width)
             raise TableError(
-                f"line {_line(chunk, at, line)}: {len(chunk[at])} cells, but the first line has {width}. Mend the line."
+                f"line {line_of(chunk, at, line)}: {len(chunk[at])} cells, but the first line has {width}. "
+                "Mend the line."
             )
         if len(keep) == width and keep == tuple(range(width)):
             flat = chain.from_iterable(chunk)
@@ -209,12 +222,12 @@ def _chunks(
         codes = np.frombuffer(bytearray(map(cells.__getitem__, flat)), np.uint8).reshape(len(chunk), len(keep))
         if codes.max() == BAD:
             row, column = (int(i) for i in np.argwhere(codes == BAD)[0])
-            raise _bad_cell(chunk[row][keep[column]], _line(chunk, row, line), keep[column], layout, cells)
+            raise _bad_cell(chunk[row][keep[column]], line_of(chunk, row, line), keep[column], layout, cells)
         line = lines.number + 1
         yield codes
 
 
-def _line(chunk: list[list[str]], at: int, first: int) -> int:
+def line_of(chunk: list[list[str]], at: int, first: int) -> int:
     """Return the line on which row `at` of a chunk starts: quoted cells may hold line breaks."""
     return first + at + sum(cell.count("\n") for row in chunk[:at] for cell in row)
 
@@ -231,7 +244,9 @@ def _bad_cell(text: str, line: int, column: int, layout: _Layout, cells: _Cells)
     number = re.fullmatch(r"\s*[-+0-9.eE]+\s*", text) is not None
     return TableError(
         f"{where}: {shown} is not a bit. Cells must be 0, 1, true, false or blank. Recode the column, or "
-        f"leave it out with drop=[{name!r}]" + ("; threshold= turns numbers into bits." if number else ".")
+        f"leave it out with drop=[{name!r}]"
+        + ("; threshold= turns numbers into bits" if number else "")
+        + ". LogisticPCA also takes other columns: open the table with kinds='auto'."
     )
 
 

@@ -15,6 +15,7 @@ from hiddenbits.data.masks import Mask, mask_bytes, mask_for, observed_bits
 from hiddenbits.data.readers.ask import MAX_BYTES, MAX_COLUMNS, Ask, check_shape, choose, reading
 from hiddenbits.data.readers.parquet_files import FileInfo, ParquetFiles, find_groups, is_list, pyarrow
 from hiddenbits.data.readers.parquet_lists import open_lists
+from hiddenbits.data.readers.parquet_mixed import open_mixed_parquet
 from hiddenbits.data.readers.parquet_pairs import open_pairs
 from hiddenbits.data.table import Table, TableError
 
@@ -31,6 +32,7 @@ def open_parquet(
     item: str | None = None,
     value: str | None = None,
     items: Any = None,
+    kinds: Any = None,
     max_columns: int = MAX_COLUMNS,
     max_bytes: int = MAX_BYTES,
 ) -> Table:
@@ -65,6 +67,9 @@ def open_parquet(
     items : sequence of str or path, optional
         Names of the items, in the order of the table's columns, or a text file with one a line. By default
         names are gathered in one scan of the files and sorted; numbered items end at the largest found.
+    kinds : "auto", str, list, dict or fitted model, optional
+        The columns are of several kinds; see `hiddenbits.open_table`. What the schema does not say is found in one pass
+        over the rows, which stay on disk.
     max_columns : int, default=10,000,000
         The most columns that lists of items may make.
     max_bytes : int, default=4 GiB
@@ -78,11 +83,13 @@ def open_parquet(
     for path, info in zip(ask.files, infos, strict=True):
         with reading(path):
             _check_fields(info.schema.names, schema.names, ask.files[0].name)
+    if kinds is not None and not row is item is value is column is items is None:
+        raise TableError("kinds= is for files with a column for each column of the table, not for lists and pairs.")
     if not row is item is value is None:
         if not column is columns is drop is None:
             raise TableError("row=, item= and value= read pairs; column=, columns= and drop= belong to other tables.")
         return open_pairs(ask, files, infos, row, item, value, items, max_columns, max_bytes)
-    if column is not None or (len(schema) == 1 and is_list(schema.field(0).type)):
+    if column is not None or (len(schema) == 1 and is_list(schema.field(0).type) and kinds is None):
         if columns is not None or drop is not None:
             raise TableError("columns= and drop= choose 0/1 columns, but the items are in one column of lists.")
         return open_lists(ask, files, infos, column or schema.names[0], items, max_columns)
@@ -91,6 +98,8 @@ def open_parquet(
     with reading(ask.files[0]):
         keep = choose(schema.names, columns, drop)
     names = tuple(schema.names[j] for j in keep)
+    if kinds is not None and (mixed := open_mixed_parquet(ask, files, infos, names, kinds)) is not None:
+        return mixed
     for path, info in zip(ask.files, infos, strict=True):
         with reading(path):
             for name in names:
@@ -119,7 +128,9 @@ def _check_type(pa: Any, field: Any) -> None:
     if not (
         any(test(kind) for test in (pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_null))
     ):
-        remedy = f"read its lists of items with column={field.name!r}" if is_list(kind) else "recode it as 0 and 1"
+        remedy = "recode it as 0 and 1; LogisticPCA also takes other columns: open the table with kinds='auto'"
+        if is_list(kind):
+            remedy = f"read its lists of items with column={field.name!r}"
         raise TableError(
             f"column {field.name!r} holds {kind}, not bits. Leave it out with drop=[{field.name!r}], or {remedy}."
         )

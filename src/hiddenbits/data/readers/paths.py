@@ -24,6 +24,7 @@ SUFFIXES = {
     ".txt": "baskets",
     ".basket": "baskets",
 }
+ARROW = (".arrow", ".feather", ".ipc")
 GZIPPED = ("csv", "baskets")  # formats that may be gzipped
 STORE_FILES = ("zarr.json", ".zgroup", ".zarray")  # what the folder of a Zarr store holds
 
@@ -113,6 +114,11 @@ def _format(file: Place) -> str:
     if zipped or file.name.lower().endswith(".zarr.zip"):
         suffix = Path(file.stem).suffix.lower()
     kind = SUFFIXES.get(suffix)
+    if kind is None and suffix in ARROW:
+        raise TableError(
+            f"{file}: Arrow's own files are not opened here. Read it with pyarrow.feather.read_table, and hand over "
+            "the frame; or write it as Parquet."
+        )
     if kind is None:
         raise TableError(
             f"{file}: the suffix {suffix!r} is unknown. Known are {', '.join(SUFFIXES)} (.gz after "

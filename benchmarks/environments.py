@@ -1,0 +1,26 @@
+"""An environment of its own for each peer, in benchmarks/envs, made on the first run."""
+
+import json
+import subprocess
+import venv
+from pathlib import Path
+
+ENVIRONMENTS = Path(__file__).parent / "envs"
+
+
+def peer_python(package: str, number: str, *companions: str) -> Path:
+    """Return the Python that has this version of a package, and of what it is to be installed with ("torch==2.13.0")."""
+    folder = ENVIRONMENTS / package
+    python = folder / "bin" / "python"
+    if not python.exists():
+        venv.create(folder, with_pip=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", f"{package}=={number}", *companions], check=True)
+    return python
+
+
+def peer_versions(package: str, number: str, *companions: str) -> dict[str, str]:
+    """Return the versions of what is in a peer's environment."""
+    python = peer_python(package, number, *companions)
+    call = [python, "-m", "pip", "list", "--format", "json", "--disable-pip-version-check"]
+    listed = json.loads(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
+    return {entry["name"]: entry["version"] for entry in listed if entry["name"] not in ("pip", "setuptools")}

@@ -1,0 +1,199 @@
+"""README.md from results/: no number is typed by hand."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from common import grid, how, missed, picture, read_results, verdicts
+from digits import PROGRAMS
+from synthetic import GREEDY, TRUTH
+
+CHAINS = PROGRAMS[4]
+MEASURES = ("log-loss", "bit", "reconstruction")
+PAPER: dict[str, dict[str, tuple[float, ...]]] = {  # train and test of the three measures
+    "A": {
+        "gradient ascent for 1000 epochs": (0.399, 0.425, 0.098, 0.100, 0.311, 0.338),
+        "projection pursuit": (0.893, 0.993, 0.119, 0.114, 0.475, 0.480),
+        "projection pursuit, then gradient for 100 epochs": (0.411, 0.430, 0.091, 0.089, 0.315, 0.334),
+        "projection pursuit, then gradient for 1000 epochs": (0.377, 0.405, 0.071, 0.082, 0.261, 0.287),
+        TRUTH: (0.401, 0.396, 0.077, 0.071, 0.286, 0.283),
+    },
+    "B": {},
+    "A/7": {
+        TRUTH: (0.939, 0.941, 0.36, 0.36, 0.86, 0.87),
+        "gradient ascent for 400 epochs": (0.937, 0.944, 0.36, 0.37, 0.86, 0.87),
+        "projection pursuit": (0.964, 0.966, 0.38, 0.39, 0.92, 0.92),
+        "projection pursuit, then gradient for 400 epochs": (0.935, 0.943, 0.36, 0.37, 0.86, 0.87),
+    },
+}
+PAPER_DIGITS = {
+    "product distribution": "0.29 / 0.30, 0.78 / 0.80",
+    "mixture, split 1, 2, 4, ... 32, 45": "0.19 / 0.26, 0.55 / 0.70",
+    "projection pursuit, 4 EM steps a unit": "0.19 / 0.20, 0.60 / 0.64",
+}
+
+
+def pair(train: float, test: float, digits: int = 4) -> str:
+    return f"{train:.{digits}f} / {test:.{digits}f}"
+
+
+def synthetic(found: dict[str, Any], table: str) -> str:
+    if table not in found:
+        return "*Not part of a quick run.*"
+    true = {cell["rows"]: cell["test"]["log-loss"] for cell in found[table][TRUTH]}
+    rows: list[list[object]] = []
+    for name, cells in found[table].items():
+        line: list[object] = [f"**{name}**" if name == GREEDY else name]
+        known = PAPER[table].get(name)
+        for number, measure in enumerate(MEASURES):
+            ours = (float(np.mean([cell[part][measure] for cell in cells])) for part in ("train", "test"))
+            line.append(pair(*ours))
+            line.append(pair(*known[2 * number : 2 * number + 2], 3) if known else "")
+        excess = np.array([cell["test"]["log-loss"] - true[cell["rows"]] for cell in cells])
+        near = int((excess <= 0.01).sum())
+        line += ["" if name == TRUTH else f"{excess.min():.4f} to {excess.max():.4f}", f"{near}/{len(cells)}"]
+        line.append(f"{np.median([cell['seconds'] for cell in cells]):.0f}")
+        rows.append(line)
+    head = ["program", "log-loss", "paper", "single bit", "paper", "reconstruction", "paper"]
+    return grid([*head, "excess over the truth, test", "within .01", "seconds"], rows)
+
+
+def sizes(found: dict[str, Any]) -> str:
+    rows: list[list[object]] = []
+    for name, cells in found.items():
+        excess = [cell["excess"] for cell in cells]
+        units = ", ".join(str(cell["units"]) for cell in cells)
+        seconds = np.median([cell["seconds"] for cell in cells])
+        rows.append([name, units, f"{min(excess):.4f} to {max(excess):.4f}", f"{seconds:.0f}"])
+    return grid(["target and machine", "units, by dataset", "excess over the true log-loss, test", "seconds"], rows)
+
+
+def best(found: dict[str, Any]) -> str:
+    """Say which of the paper's programs has the smallest test log-loss on each target."""
+    said = []
+    for table, programs in found.items():
+        names = [name for name in programs if name in (PAPER["A"] | PAPER["A/7"]) and name != TRUTH]
+        losses = {name: float(np.mean([cell["test"]["log-loss"] for cell in programs[name]])) for name in names}
+        first, *others = sorted(losses, key=losses.__getitem__)
+        behind = f" (next: {others[0]}, {losses[others[0]]:.4f})" if others else ""
+        said.append(f"on {table}: {first}, {losses[first]:.4f}{behind}")
+    return "; ".join(said)
+
+
+def digits(table: Any) -> str:
+    if isinstance(table, str):
+        return f"*{table}.*"
+    rows: list[list[object]] = []
+    for name, cells in table.items():
+        line: list[object] = [name]
+        for measure in ("bit", "reconstruction"):
+            line.append(pair(*(float(np.mean([c[part][measure] for c in cells])) for part in ("train", "test")), 3))
+        line += [PAPER_DIGITS.get(name, ""), said_loss(cells), f"{np.median([cell['seconds'] for cell in cells]):.1f}"]
+        rows.append(line)
+    return grid(["program", "single bit", "reconstruction", "paper: bit, reconstruction", "log-loss", "seconds"], rows)
+
+
+def said_loss(cells: list[dict[str, Any]]) -> str:
+    """The test log-loss: exact, or estimated where a figure can be given."""
+    if all("log-loss" in cell["test"] for cell in cells):
+        return f"{np.mean([cell['test']['log-loss'] for cell in cells]):.3f}"
+    given = [cell for cell in cells if cell.get("log_partition") is not None]
+    if not given:
+        return "no figure" if any("log_partition" in cell for cell in cells) else ""
+    error = max(cell["log_partition_error"] for cell in given)
+    of = "" if len(given) == len(cells) else f" of {len(given)} of {len(cells)} datasets"
+    return f"{np.mean([cell['log-loss'] for cell in given]):.3f} (estimate{of}; ln Z ± {error:.2f} nats)"
+
+
+def universality(found: dict[str, Any]) -> str:
+    rows: list[list[object]] = [
+        [e, f"{cell['total_variation']:.1e}", f"{cell['divergence']:.1e}"] for e, cell in found.items()
+    ]
+    return grid(["epsilon", "largest total variation", "largest divergence, nats"], rows)
+
+
+def projections(found: dict[str, Any]) -> str:
+    rows: list[list[object]] = []
+    for name, sizes in found.items():
+        if isinstance(sizes, dict):
+            rows += [[name, size, f"{value:.3f}"] for size, value in sizes.items()]
+    floor = found["normal numbers themselves"]
+    return grid(["bits", "number", "distance from normal"], [["normal numbers, as many", "", f"{floor:.3f}"], *rows])
+
+
+def real(found: dict[str, Any]) -> str:
+    rows = [[name, f"{c['longest']:.2f}", f"{c['apart']:.2f}"] for name, c in found.items() if isinstance(c, dict)]
+    return grid(["target", "longest weight vector", "ln Z real - ln Z binary - (n/2) ln(pi/2), nats"], rows)
+
+
+def truncation(found: dict[str, Any]) -> str:
+    shown = range(11)
+    rows: list[list[object]] = []
+    for name, cell in found.items():
+        values = cell["missing"]
+        if values is None:
+            rows.append([name, cell["units"], f"{cell['active']:.1f}", "no figure", *[""] * 10])
+            continue
+        said = [f"{values[k]:.2f}" if k < len(values) else "" for k in shown]
+        rows.append([name, cell["units"], f"{cell['active']:.1f}", *said])
+    return grid(["machine", "units", "active in a row", *(f"k = {k}" for k in shown)], rows)
+
+
+def of_digits(table: Any) -> dict[str, Any]:
+    """The truncated sums of the machines with 45 units, one a dataset."""
+    cells = [] if isinstance(table, str) else table.get(CHAINS, [])
+    return {f"digits, rows {number}": cell["truncated"] for number, cell in enumerate(cells)}
+
+
+def features(found: Any) -> str:
+    if isinstance(found, str):
+        return f"*{found}.*"
+    sizes = [size for size in next(iter(found.values())) if size != "seconds"]
+    rows = [
+        [name, *(f"{100 * np.mean(cell[s]):.1f}% (± {100 * np.std(cell[s]):.1f})" for s in sizes)]
+        for name, cell in found.items()
+    ]
+    table = grid(["features", *(f"{size} labels" for size in sizes)], rows)
+    if "machine" not in found:
+        return table
+    said = []
+    for size in sizes:
+        # The same labelled images for all features: differences are taken draw by draw.
+        gain = 100.0 * (np.array(found["raw bits"][size]) - np.array(found["machine"][size]))
+        said.append(f"{gain.min():+.1f} to {gain.max():+.1f} points with {size} labels")
+    return f"{table}\n\nWhat the machine's features gain on raw bits, over the three draws: {'; '.join(said)}."
+
+
+def write(folder: Path) -> None:
+    reports = read_results(folder, ("synthetic", "sizes", "digits", "claims", "checks"))
+    tables, claims = reports["synthetic"]["figures"], reports["claims"]["figures"]
+    page = {
+        **{f"how_{name}": how(report) for name, report in reports.items()},
+        "best": best(tables),
+        "table_A": synthetic(tables, "A"),
+        "table_B": synthetic(tables, "B"),
+        "table_small": synthetic(tables, "A/7"),
+        "sizes": sizes(reports["sizes"]["figures"]),
+        "table_digits": digits(reports["digits"]["figures"]["table"]),
+        "universality": universality(claims["universality"]),
+        "projections": projections(claims["projections"]),
+        "real": real(claims["real"]),
+        "truncation": truncation(claims["truncation"] | of_digits(reports["digits"]["figures"]["table"])),
+        "features": features(claims["features"]),
+        "verdicts": verdicts(reports["checks"]["figures"]),
+        "missed": missed(reports["checks"]["figures"]),
+        "picture_gaussians": picture(folder, "figure2_2_gaussians", "Eight Gaussians of a machine with three units"),
+        "picture_growth": picture(folder, "sizes", "BIC while units are added"),
+        "picture_A": picture(folder, "figure4_weights_A", "Weights, target A: truth and programs"),
+        "picture_B": picture(folder, "figure4_weights_B", "Weights, target B: truth and programs"),
+        "picture_small": picture(folder, "figure4_weights_A_7", "Weights, target A divided by 7"),
+        "picture_projections_A": picture(folder, "figure4_projections_A", "Rows along the weights, target A"),
+        "picture_projections_B": picture(folder, "figure4_projections_B", "Rows along the weights, target B"),
+        "picture_examples": picture(folder, "figure4_3_digits", "Some of the digits"),
+        "picture_mixture": picture(folder, "figure4_8_mixture", "The 45 classes of the mixture"),
+        "picture_pursuit": picture(folder, "figure4_9_pursuit", "The 45 units found by projection pursuit"),
+        "picture_chains": picture(folder, "figure4_9_chains", "The 45 units after persistent chains"),
+        "picture_curves": picture(folder, "figure4_6_curves", "Errors against the number of classes or units"),
+    }
+    template = (Path(__file__).parent / "readme_template.md").read_text()
+    (folder / "README.md").write_text(template.format(**page))

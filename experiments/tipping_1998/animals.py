@@ -1,0 +1,45 @@
+"""Mixed columns, which the paper's conclusion calls "readily implemented": a map of the animals of the zoo table."""
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from common import NO_DATA, have_data, save
+from pictures import neighbours
+
+from hiddenbits import LogisticPCA, datasets, plots
+
+SEEDS = {"start": 0}
+
+
+def draw(folder: Path, *, full: bool) -> dict[str, Any] | str:
+    """Draw 15 yes/no columns and the number of legs on one map; the types of the animals are colours only."""
+    if not have_data():
+        return NO_DATA
+    import pandas as pd
+
+    zoo = datasets.load_zoo()
+    types = np.array([{"mollusc.et.al": "mollusc and others"}.get(name, name) for name in zoo.type.tolist()])
+    bits = pd.DataFrame(zoo.X.astype(bool), columns=zoo.names)
+    animals = bits.assign(legs=zoo.legs)
+    model = LogisticPCA(2, kinds={"legs": "ordered"}, random_state=SEEDS["start"]).fit(animals)
+    # All 20 lines would be a thicket.
+    figure, ax = plt.subplots(figsize=(7.75, 6.2), layout="constrained")
+    plots.map(model, animals, colour=types, lines=12, ax=ax)
+    save(figure, folder, "zoo")
+    together = {}
+    for kind in ("ordered", "nominal", "real") if full else ("ordered",):
+        other = LogisticPCA(2, kinds={"legs": kind}, random_state=SEEDS["start"])
+        together[f"legs {kind}"] = neighbours(other.fit_transform(animals), types)
+    for words, polish in ("yes/no columns alone", False), ("yes/no columns alone, polished", True):
+        other = LogisticPCA(2, polish=polish, random_state=SEEDS["start"])  # mixed tables have no polish
+        together[words] = neighbours(other.fit_transform(bits), types)
+    return {
+        "animals": len(animals),
+        "distinct_places": len(np.unique(np.round(model.transform(animals), 9), axis=0)),
+        "yes_no_columns": bits.shape[1],
+        "numbers_of_legs": model.categories_["legs"],
+        "animals_with_more_than_4_legs": int((zoo.legs > 4).sum()),
+        "nearest_neighbour_of_the_same_type": together,
+    }

@@ -1,0 +1,84 @@
+"""How many different rows there can be, and how many there are: Cover's count, and the entropy of rows."""
+
+from __future__ import annotations
+
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from hiddenbits import Piece, map_pieces, open_table
+from hiddenbits.evaluate.measures import PIECE_CELLS, Floats
+
+
+def count_patterns(n_columns: int, n_components: int, *, biases: bool = True) -> int:
+    """Return how many different rows thresholds of a few hidden dimensions can make, without noise: Cover's count.
+
+    Each column splits the hidden space in two by a plane, and the rows are the cells between the planes:
+    Sum_{k <= P} C(N, k) of them with biases, 2 Sum_{k < P} C(N - 1, k) where all planes go through the origin, if no
+    planes are special. The log of it, `math.log(count)`, is the largest entropy that such rows can have, in nats.
+
+    Parameters
+    ----------
+    n_columns, n_components : int
+        Number of columns, N, and of hidden dimensions, P.
+    biases : bool, default=True
+        Whether planes may lie anywhere; without biases they go through the origin.
+
+    Returns
+    -------
+    count : int
+
+    Examples
+    --------
+    >>> from hiddenbits import evaluate
+    >>> evaluate.count_patterns(8, 3), evaluate.count_patterns(8, 3, biases=False)
+    (93, 58)
+    >>> evaluate.count_patterns(3, 5) == 2**3                # with enough dimensions, all of them
+    True
+    """
+    if n_columns < 1 or n_components < 1:
+        raise ValueError(f"n_columns={n_columns}, n_components={n_components}: give numbers of at least 1.")
+    if biases:
+        return sum(comb(n_columns, k) for k in range(n_components + 1))
+    return 2 * sum(comb(n_columns - 1, k) for k in range(n_components))
+
+
+def pattern_entropy(X: Any, sample_weight: Any = None) -> float:
+    """Return the entropy of the rows of a table, in nats, from how often each different row occurs.
+
+    It is at most the log of the number of rows: of a model draw many times more rows than there are different ones, or
+    the figure is that of the sample and too small. A blank counts as a value of its own.
+
+    Parameters
+    ----------
+    X : table of shape (rows, columns)
+        Bits, such as rows that a model drew.
+    sample_weight : array of shape (rows,), optional
+        Weight of each row.
+
+    Returns
+    -------
+    entropy : float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hiddenbits import evaluate
+    >>> round(evaluate.pattern_entropy([[0, 1], [1, 1], [0, 1], [1, 1]]), 4)      # ln 2
+    0.6931
+    """
+    table = open_table(X)
+    if sample_weight is not None:
+        table = table.with_weights(np.asarray(sample_weight, np.float64))
+
+    def packed(piece: Piece) -> tuple[Any, Floats]:
+        x, observed = piece.table.source.read(0, piece.table.shape[0])
+        both = np.concatenate([np.packbits(bits.to_dense(), axis=1) for bits in (x, observed)], axis=1)
+        return both.view(f"V{both.shape[1]}")[:, 0], piece.weights
+
+    pieces = list(map_pieces(packed, table, max(1, PIECE_CELLS // table.shape[1])))
+    _, kind = np.unique(np.concatenate([rows for rows, _ in pieces]), return_inverse=True)
+    share = np.bincount(kind, np.concatenate([weights for _, weights in pieces]))
+    share = share[share > 0.0] / share.sum()
+    return float(-(share @ np.log(share)))

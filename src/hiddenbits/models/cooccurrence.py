@@ -1,0 +1,111 @@
+"""What one pass learns about pairs of columns: the 2 x 2 table of each pair, with or without missing cells.
+
+    both_ij = Sum_n w_n x_ni x_nj      ones_ij = Sum_n w_n x_ni o_nj      seen_ij = Sum_n w_n o_ni o_nj
+
+x is 0 where a cell was not observed, so that `ones` are the ones of column i among the rows in which j was observed
+too. With nothing missing `ones` has one column and `seen` one cell: they broadcast.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.data import AllOnes, Arrays, Block
+from hiddenbits.data.cooccurrence import co_counts
+
+Floats = NDArray[np.float64]
+
+# The statistics of a wide table are larger than its blocks: 32 MB for 2,048 columns. So a block is as tall as loading
+# it allows, and writing its statistics takes a tenth of the time of counting it.
+BLOCK_CELLS = 1 << 27
+SHORTEST, TALL, TALLEST = 1 << 13, 1 << 16, 1 << 20
+TRACE = 1e-11  # share of the total below which a cell is rounding
+
+
+class Cells(NamedTuple):
+    """The four cells of 2 x 2 tables, as weights of rows: `one_zero` is where the first is 1 and the second 0."""
+
+    one_one: Floats
+    one_zero: Floats
+    zero_one: Floats
+    zero_zero: Floats
+
+    @property
+    def total(self) -> Floats:
+        """Weight of the rows in which both were observed."""
+        return self.one_one + self.one_zero + self.zero_one + self.zero_zero
+
+
+@dataclass(frozen=True, eq=False)
+class PairCounts(Arrays):
+    """Weighted counts of all pairs of columns; they add up over blocks.
+
+    Attributes
+    ----------
+    both : ndarray of shape (columns, columns)
+        Rows in which both columns are 1.
+    ones : ndarray of shape (columns, columns), or (columns, 1) where nothing is missing
+        Rows in which column i is 1 and column j was observed.
+    seen : ndarray of shape (columns, columns), or (1, 1) where nothing is missing
+        Rows in which both were observed.
+    """
+
+    both: Floats
+    ones: Floats
+    seen: Floats
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return len(self.both)
+
+    @property
+    def column_ones(self) -> Floats:
+        """Weight of the rows in which each column is 1."""
+        return np.diagonal(self.both)
+
+    @property
+    def column_seen(self) -> Floats:
+        """Weight of the rows in which each column was observed."""
+        return np.broadcast_to(np.diagonal(self.seen), (self.n_columns,))
+
+    def cells(self, rows: slice, columns: slice) -> Cells:
+        """Return the 2 x 2 tables of some columns (`rows`) with others (`columns`).
+
+        Sums of weights that are not whole numbers are rounded, so that an empty cell may come out as a trace of the
+        total, and even below 0: such traces are taken for 0.
+        """
+        d = self.n_columns
+        both, seen = self.both[rows, columns], np.broadcast_to(self.seen, (d, d))[rows, columns]
+        ones = np.broadcast_to(self.ones, (d, d))
+        first, second = ones[rows, columns], ones[columns, rows].T
+        cells = Cells(both, first - both, second - both, seen - first - second + both)
+        trace = TRACE * seen
+        return Cells(*(np.where(cell > trace, cell, 0.0) for cell in cells))
+
+
+def block_rows(n_columns: int, row_cells: float) -> int:
+    """Return how many rows make a block, a power of two; `row_cells` is what arithmetic touches of a row.
+
+    Where that is little, blocks are taller still: a row of few ones is counted in no time.
+    """
+    tall = min(max(TALL, 40.0 * (n_columns / max(row_cells, 1.0)) ** 2), TALLEST)
+    rows = SHORTEST
+    while rows < tall and 2 * rows * row_cells <= BLOCK_CELLS:
+        rows *= 2
+    return rows
+
+
+def count_pairs(block: Block) -> PairCounts:
+    """Count the pairs of columns of a block."""
+    x, o, weights = block.x, block.observed, block.weights
+    both = co_counts(x, x, weights)
+    if isinstance(o, AllOnes):  # a column is 1 together with itself where it is 1
+        return PairCounts(both, np.diagonal(both)[:, None].copy(), co_counts(o, o, weights))
+    d = block.n_columns
+    ones, seen = co_counts(x, o, weights), co_counts(o, o, weights)
+    return PairCounts(both, *(np.array(np.broadcast_to(counts, (d, d))) for counts in (ones, seen)))

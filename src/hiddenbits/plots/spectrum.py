@@ -1,0 +1,74 @@
+"""Eigenvalues: how many dimensions a table of bits has, as its bits and as their hidden variables see it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.plots.style import COLOURS, INK, axes_or_new, has_the_page, legend, settle
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+NOTHING = 1e-9  # of the largest eigenvalue: less is rounding, and is not drawn
+
+
+def spectrum(model: Any, *, legends: bool = True, ax: Axes | None = None) -> Axes:
+    """Draw the eigenvalues of the bits' covariances and of the hidden variables' correlations, largest first.
+
+    Figures 3 and 4 of Lee and Sompolinsky (1998). Where few dimensions are behind the bits, the hidden variables' fall
+    off sooner. Negative eigenvalues, which correlations estimated pair by pair may have, are drawn as hollow marks at
+    their size. With ``ClippedPCA("parallel")`` a line shows what chance reaches.
+
+    Parameters
+    ----------
+    model : fitted ClippedPCA
+        Anything with `spectrum_` and `bit_spectrum_`.
+    legends : bool, default=True
+        Whether to draw a legend; see `map` for where it stands.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from hiddenbits import ClippedPCA, plots
+    >>> from hiddenbits.datasets import simulate_prototypes
+    >>> rows, _ = simulate_prototypes(seed=0)
+    >>> ax = plots.spectrum(ClippedPCA(2).fit(rows))
+    >>> ax.get_xlabel(), ax.get_yscale()
+    ('rank', 'log')
+    """
+    chance = getattr(model, "chance_spectrum_", None)
+    own, ax = ax is None, axes_or_new(ax, (7.5, 4.2))
+    drawn, names = [], []
+    curves = [("bits", model.bit_spectrum_, "s"), ("hidden variables", model.spectrum_, "o")]
+    for (name, values, marker), colour in zip(curves, COLOURS, strict=False):
+        something = np.abs(values) > NOTHING * np.abs(values).max(initial=0.0)
+        rank = np.arange(1.0, len(values) + 1.0)
+        for kind, here in (("", values > 0.0), (", negative", values < 0.0)):
+            chosen = something & here
+            if chosen.any():
+                face = colour if not kind else "none"
+                drawn += ax.plot(rank[chosen], np.abs(values[chosen]), marker, ms=3.5, color=colour, mfc=face, mew=0.8)
+                names.append(name + kind)
+    if chance is not None:
+        above = chance > NOTHING
+        drawn += ax.plot(np.arange(1.0, len(chance) + 1.0)[above], chance[above], color=INK, lw=1.0, ls="dashed")
+        names.append("hidden variables by chance")
+    ax.set_yscale("log")
+    ax.set_xlabel("rank")
+    ax.set_ylabel("eigenvalue")
+    if legends and drawn:
+        legend(ax, drawn, names, beside=has_the_page(ax))
+    if own:
+        settle(ax)
+    return ax

@@ -1,0 +1,144 @@
+"""Rows of images: the loadings of each dimension, and the way from one row to another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.plots.style import SMALL, as_plain, axes_or_new, shortened, trim
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+GAP = 0.1  # between images, in widths of an image
+
+
+def strips(
+    frames: Any, shape: tuple[int, int], *, limits: tuple[float, float] = (0.0, 1.0), ax: Axes | None = None
+) -> Axes:
+    """Draw sequences of images, one below the other: morphs, cross-fades, any rows whose columns are pixels.
+
+    Parameters
+    ----------
+    frames : array of shape (images, pixels), or dict
+        One sequence, or a name for each of several; black is the upper limit.
+    shape : (int, int)
+        Height and width of an image.
+    limits : (float, float), default=(0, 1)
+        What is drawn white and what black.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import numpy as np
+    >>> from hiddenbits import ClippedPCA, plots
+    >>> from hiddenbits.datasets import simulate_prototypes
+    >>> rows, _ = simulate_prototypes(seed=0)                 # 16 bits: images of 4 x 4
+    >>> morph = ClippedPCA(2).fit(rows).morph(rows[0], rows[-1], steps=5)
+    >>> fade = np.linspace(rows[0], rows[-1], 5)
+    >>> ax = plots.strips({"morph": morph, "cross-fade": fade}, (4, 4))
+    >>> len(ax.images)
+    10
+    """
+    sequences = (
+        {str(name): _pixels(one, shape) for name, one in frames.items()} if isinstance(frames, Mapping) else None
+    )
+    rows = [_pixels(frames, shape)] if sequences is None else list(sequences.values())
+    if not rows:
+        raise ValueError("There is nothing to draw: the dict is empty.")
+    tall = shape[0] / shape[1]
+    across = max(len(row) for row in rows)
+    own, ax = ax is None, axes_or_new(ax, (0.9 * across, 0.9 * tall * len(rows) + 0.2))
+    for number, row in enumerate(rows):
+        bottom = -number * (tall + GAP)
+        for place, picture in enumerate(row):
+            _draw(ax, picture, place * (1.0 + GAP), bottom, tall, limits, "gray_r")
+        if sequences is not None:
+            text = ax.text(-GAP, bottom + tall / 2, shortened(list(sequences)[number]), ha="right", va="center")
+            as_plain(text).set_fontsize(9)
+    return _framed(ax, across, len(rows), tall, GAP, own=own)
+
+
+def components(model: Any, shape: tuple[int, int], *, across: int | None = None, ax: Axes | None = None) -> Axes:
+    """Draw the loadings of each dimension as an image, numbered from 1: red raises a pixel's bit, blue lowers it.
+
+    All images share one scale, so that a dimension that matters less is paler.
+
+    Parameters
+    ----------
+    model : fitted ClippedPCA or LogisticPCA
+        One whose columns are the pixels of an image, row by row.
+    shape : (int, int)
+        Height and width of an image.
+    across : int, optional
+        Images in a row; by default about as many as there are rows.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from hiddenbits import ClippedPCA, plots
+    >>> from hiddenbits.datasets import simulate_prototypes
+    >>> rows, _ = simulate_prototypes(seed=0)                 # 16 bits: images of 4 x 4
+    >>> len(plots.components(ClippedPCA(3).fit(rows), (4, 4)).images)
+    3
+    """
+    pictures = _pixels(model.components_, shape)
+    across = int(np.ceil(np.sqrt(len(pictures)))) if across is None else int(across)
+    if across < 1:
+        raise ValueError(f"across={across}: draw at least one image in a row.")
+    most, tall = float(np.abs(pictures).max()) or 1.0, shape[0] / shape[1]
+    down, along = np.divmod(np.arange(len(pictures)), across)
+    own, ax = ax is None, axes_or_new(ax, (1.1 * across, 1.25 * tall * (down[-1] + 1)))
+    between = 2.0 * GAP
+    for number, picture in enumerate(pictures):
+        left, bottom = along[number] * (1.0 + GAP), -down[number] * (tall + between)
+        _draw(ax, picture, left, bottom, tall, (-most, most), "RdBu_r")
+        ax.text(left, bottom + tall + 0.01, f"{number + 1}", ha="left", va="bottom", fontsize=SMALL)
+    return _framed(ax, min(across, len(pictures)), int(down[-1]) + 1, tall, between, own=own)
+
+
+def _pixels(values: Any, shape: tuple[int, int]) -> Floats:
+    """Return rows of pixels as images, (images, height, width)."""
+    rows, (height, width) = np.asarray(values, np.float64), (int(side) for side in shape)
+    if rows.ndim != 2 or not len(rows) or rows.shape[1] != height * width:
+        raise ValueError(
+            f"shape={shape!r} has {height * width} pixels an image, but the images have shape {rows.shape}."
+        )
+    return rows.reshape(-1, height, width)
+
+
+def _draw(
+    ax: Axes, picture: Floats, left: float, bottom: float, tall: float, limits: tuple[float, float], colours: str
+) -> None:
+    extent = (left, left + 1.0, bottom, bottom + tall)
+    low, high = limits
+    ax.imshow(picture, cmap=colours, vmin=low, vmax=high, extent=extent, interpolation="nearest", aspect="auto")
+
+
+def _framed(ax: Axes, across: int, down: int, tall: float, between: float, *, own: bool) -> Axes:
+    """Set the limits around so many images; no axes are drawn."""
+    ax.set_xlim(-0.05, across * (1.0 + GAP) - GAP + 0.05)
+    ax.set_ylim(-(down - 1) * (tall + between) - 0.05, tall + between)
+    ax.set_aspect("equal", adjustable="box")
+    ax.set_axis_off()
+    if own:
+        trim(ax)
+    return ax

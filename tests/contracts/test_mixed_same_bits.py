@@ -1,0 +1,75 @@
+"""Tables of several kinds of columns keep the promises of tables of bits: serial, threads, any parts, resumed."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import hiddenbits
+from hiddenbits.engine import Checkpoint, Local, Settings
+from tests.contracts.cases import MIXED, mixed_table
+from tests.contracts.conftest import NotResident
+from tests.contracts.test_same_bits import InterruptAfter, InterruptedFitError, same
+
+pytestmark = pytest.mark.core
+
+
+@pytest.fixture(params=MIXED, ids=lambda case: case.name)
+def mixed(request):
+    return request.param
+
+
+def in_parts(table, part_bytes):
+    """The same rows, to be loaded part by part."""
+    return replace(table, source=NotResident(table.source), part_bytes=part_bytes)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("missing", [0.1, 0.0])
+def test_serial_threads_and_part_sizes(mixed, missing, seed, monkeypatch):
+    monkeypatch.setattr("hiddenbits.engine.online.GROUP_ROWS", 150)
+    table = mixed_table(mixed, seed, missing=missing)
+    settings = Settings(max_iter=8, tol=0.0, seed=seed, online_passes=seed % 2)
+    outcomes = []
+    for n_jobs in (1, 3):
+        for walked in (table, in_parts(table, 1), in_parts(table, 20_000)):
+            executor = Local(n_jobs)
+            outcomes.append(mixed.loop(mixed.model, walked.grid(64), executor, settings, None, None))
+            executor.close()
+    assert len(outcomes[0].trace) == 8
+    for other in outcomes[1:]:
+        assert same(outcomes[0].params, other.params)
+        assert np.array_equal(outcomes[0].trace, other.trace)
+
+
+@pytest.mark.parametrize("passes", [1, 3])
+def test_resumed_equals_uninterrupted(mixed, passes, tmp_path):
+    table = mixed_table(mixed, 0, n=400)
+    grid, settings = table.grid(64), Settings(n_init=2, max_iter=8, tol=0.0, online_passes=1)
+    whole = mixed.loop(mixed.model, grid, Local(), settings, None, None)
+    keeper = Checkpoint(tmp_path / "fit.hb", mixed.model, settings, table.shape, grid.height)
+    interruptions, resumed = 0, None
+    while resumed is None:
+        try:
+            resumed = mixed.loop(mixed.model, grid, Local(), settings, keeper, InterruptAfter(passes))
+        except InterruptedFitError:
+            interruptions += 1
+            assert interruptions < 50
+    assert interruptions > 1
+    assert same(whole.params, resumed.params)
+    assert np.array_equal(whole.trace, resumed.trace)
+
+
+def test_verbs_on_threads_and_from_parts(mixed, monkeypatch):
+    monkeypatch.setattr("hiddenbits.estimators.base.block_height", lambda footprint: 64)
+    table = mixed_table(mixed, 0)
+    model = clone(mixed.estimator).fit(table)
+    with hiddenbits.run_on(n_jobs=3):
+        for walked in (table, in_parts(table, 9000)):
+            there = clone(mixed.estimator).fit(walked)
+            assert same(model.params_, there.params_)
+            for verb in ("transform", "score_samples", "complete"):
+                with hiddenbits.run_on(n_jobs=1):
+                    alone = getattr(model, verb)(table)
+                assert np.array_equal(getattr(there, verb)(walked), alone)

@@ -1,0 +1,67 @@
+"""Steps that are taken untried: the engine goes back where the objective falls, and has the step measured."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from hiddenbits.engine import Checkpoint, Local, Settings, fit_em
+from hiddenbits.models import Logistic
+from tests.contracts.conftest import table_of
+from tests.contracts.test_fit import structured_rows
+from tests.contracts.test_same_bits import InterruptAfter, InterruptedFitError, same
+
+pytestmark = pytest.mark.core
+
+
+@dataclass(frozen=True)
+class Rash(Logistic):
+    """Logistic PCA that hopes for more than its steps are good for."""
+
+    factor: float = 1.0
+
+    def untried(self, params):
+        if not params.trying:
+            return None
+        return params.with_joint(params.joint + self.factor * params.step, float(params.stage))
+
+
+def walk(factor, rows, keeper=None, watch=None, **settings):
+    settings = Settings(**{"tol": 1e-7, "max_iter": 2000, **settings})
+    model = Rash(2, factor=factor)
+    table = table_of(rows)
+    kept = keeper and Checkpoint(keeper, model, settings, table.shape, 128)
+    return fit_em(model, table.grid(128), Local(), settings, kept, watch)
+
+
+def in_polish(outcome):
+    return np.diff(outcome.trace[outcome.stages[0] :])
+
+
+@pytest.mark.parametrize("accelerate", [True, False])
+@pytest.mark.parametrize("seed", range(3))
+def test_rash_steps_are_refused_and_measured(seed, accelerate):
+    rows = structured_rows(np.random.default_rng(seed), 200, 8, missing=True)
+    calm = walk(1.0, rows, accelerate=accelerate)
+    rash = walk(40.0, rows, accelerate=accelerate)
+    refused = (in_polish(rash) == 0).sum()
+    assert refused > 5
+    for outcome in (calm, rash):
+        assert (in_polish(outcome) >= 0).all()
+        assert outcome.restarts[0].reason == "converged"
+    assert rash.trace[-1] == pytest.approx(calm.trace[-1], abs=1e-3)  # 200 rows, gains under 2e-5 a pass
+    if not accelerate:
+        assert (in_polish(calm) == 0).sum() == 0
+        assert len(in_polish(calm)) < len(in_polish(rash))
+
+
+def test_an_untried_step_is_in_the_checkpoint(tmp_path):
+    rows = structured_rows(np.random.default_rng(3), 300, 8, missing=False)
+    whole = walk(40.0, rows, max_iter=30)
+    resumed = None
+    while resumed is None:
+        with suppress(InterruptedFitError):
+            resumed = walk(40.0, rows, keeper=tmp_path / "fit.hb", watch=InterruptAfter(1), max_iter=30)
+    assert same(whole.params, resumed.params)
+    assert whole.trace.tolist() == resumed.trace.tolist()
