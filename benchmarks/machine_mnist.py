@@ -26,7 +26,7 @@ SEED = 0
 
 def pictures(model: CombinationMachine, drawn: Any, path: Any) -> None:
     """Drawn rows on the left, the weights of the 64 strongest units on the right."""
-    figure, axes = plt.subplots(1, 2, figsize=(11, 5.6), layout="constrained")
+    figure, axes = plt.subplots(1, 2, figsize=(11, 6.0), layout="constrained")
     for axis, rows, title, colours in (
         (axes[0], drawn[:64], "Rows drawn from the machine", "gray_r"),
         (axes[1], model.weights_[:64], "Weights of the 64 strongest units", "RdBu_r"),
@@ -48,7 +48,7 @@ def main() -> None:
     quick = asked_quick(__doc__ or "")
     with np.load(data_folder() / "digits" / "mnist_packed.npz") as file:
         packed = {name: file[name] for name in ("train", "test")}
-    n_rows, n_units, n_epochs, n_temperatures = (1000, 30, 2, 200) if quick else (60_000, 500, 15, 10_000)
+    n_rows, n_units, n_epochs, n_temperatures = (1000, 30, 2, 200) if quick else (60_000, 500, 15, 40_000)
     train, test = (memory_table(Packed(packed[name][:n_rows], 784)) for name in ("train", "test"))
     model = CombinationMachine(n_units, batch_rows=256, max_iter=n_epochs, random_state=SEED)
     with hiddenbits.run_on(n_jobs=2):

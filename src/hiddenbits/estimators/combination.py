@@ -220,7 +220,7 @@ class CombinationMachine(BicMixin, RealsVerbs):
         start : {"pursuit", "noise"}
             Where the gradient begins: the last and the first line of the paper's first table.
         max_iter : int
-            Epochs.
+            Epochs; 0 hands over the start.
         random_state : int, RandomState or None
             Seed of the start.
 

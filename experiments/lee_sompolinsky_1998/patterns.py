@@ -1,0 +1,60 @@
+"""How many rows a clipped model can make: enumeration, Cover's count and the paper's N^P; neighbours; entropy."""
+
+from typing import Any
+
+import numpy as np
+from geometry import cells, is_bounded, neighbours, planes
+
+from hiddenbits import evaluate
+
+SEEDS = {"planes": 0, "draws": 1}
+SIZES = ((5, 2), (7, 2), (6, 3), (8, 3))  # columns, dimensions
+ENTROPIES = ((16, 2, False), (64, 2, False), (256, 2, False), (16, 2, True), (64, 2, True), (16, 3, False))
+
+
+def counted(n: int, q: int, *, biases: bool) -> dict[str, Any]:
+    W, h = planes(n, q, biases=biases, seed=SEEDS["planes"])
+    there = cells(W, h)
+    beside = neighbours(there)
+    closed = np.array([is_bounded(W, signs) for signs in there])
+    return {
+        "cells": len(there),
+        "formula": evaluate.count_patterns(n, q, biases=biases),
+        "bounded": int(closed.sum()),
+        "fewest_neighbours": int(beside.min()),
+        "fewest_neighbours_of_bounded": int(beside[closed].min()) if closed.any() else None,
+    }
+
+
+def entropy(n: int, q: int, *, biases: bool, draws: int) -> dict[str, Any]:
+    """Entropy of rows without noise, drawn by the definition, beside its largest value and the paper's."""
+    W, h = planes(n, q, biases=biases, seed=SEEDS["planes"])
+    hidden = np.random.default_rng(SEEDS["draws"]).standard_normal((draws, q))
+    rows = (hidden @ W.T + h > 0.0).astype(np.uint8)
+    count = evaluate.count_patterns(n, q, biases=biases)
+    return {
+        "columns": n,
+        "dimensions": q,
+        "biases": biases,
+        "entropy": evaluate.pattern_entropy(rows),
+        "largest": float(np.log(count)),
+        "paper": float(q * np.log(n)),
+    }
+
+
+def measure(*, full: bool) -> dict[str, Any]:
+    draws = 200_000 if full else 50_000
+    sizes = SIZES if full else SIZES[-1:]
+    return {
+        "counts": {
+            f"{n}, {q}": {
+                "rows": 2**n,
+                "paper": n**q,
+                "without biases": counted(n, q, biases=False),
+                "with biases": counted(n, q, biases=True),
+            }
+            for n, q in sizes
+        },
+        "draws": draws,
+        "entropy": [entropy(n, q, biases=b, draws=draws) for n, q, b in (ENTROPIES if full else ENTROPIES[:2])],
+    }
