@@ -105,6 +105,13 @@ def said_loss(cells: list[dict[str, Any]]) -> str:
     return f"{np.mean([cell['log-loss'] for cell in given]):.3f} (estimate{of}; ln Z ± {error:.2f} nats)"
 
 
+def refused(table: Any) -> str:
+    """Say why some datasets have no log-loss."""
+    cells = [] if isinstance(table, str) else table.get(CHAINS, [])
+    said = [f"Dataset {number} has no log-loss: {c['why']}" for number, c in enumerate(cells) if c.get("why")]
+    return " ".join(said)
+
+
 def universality(found: dict[str, Any]) -> str:
     rows: list[list[object]] = [
         [e, f"{cell['total_variation']:.1e}", f"{cell['divergence']:.1e}"] for e, cell in found.items()
@@ -175,6 +182,7 @@ def write(folder: Path) -> None:
         "table_small": synthetic(tables, "A/7"),
         "sizes": sizes(reports["sizes"]["figures"]),
         "table_digits": digits(reports["digits"]["figures"]["table"]),
+        "refused": refused(reports["digits"]["figures"]["table"]),
         "universality": universality(claims["universality"]),
         "projections": projections(claims["projections"]),
         "real": real(claims["real"]),

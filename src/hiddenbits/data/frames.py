@@ -66,6 +66,7 @@ def numbers_of(series: Any) -> Any:
         return np.asarray(series.to_numpy())
     if series.dtype != nw.Float32:  # which keeps its type, and its side of a threshold
         series = series.cast(nw.Float64())
-    values = np.array(series.fill_null(0.0).to_numpy())
+    # not fill_null: with pandas it sets filters of warnings, which chunks in several threads undo for each other
+    values = np.array(series.to_numpy(), dtype=np.float32 if series.dtype == nw.Float32 else np.float64)
     values[np.asarray(nulls, dtype=bool)] = np.nan
     return values
