@@ -5,6 +5,7 @@ python benchmarks/report.py
 
 from pathlib import Path
 
+from report_coding import coding
 from report_logistic import bare_logistic, logistic, shared_curvature
 from report_machines import machines, mnist, states
 from report_parts import how, load, table
@@ -119,6 +120,7 @@ if __name__ == "__main__":
         mnist(),
         tetrachoric(),
         cooccurrence(),
+        coding(),
     ]
     PAGE.write_text("\n".join(parts))
     print(f"{PAGE.name} written")

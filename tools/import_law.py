@@ -21,7 +21,7 @@ INNER: dict[str, set[str]] = {
     "estimators": {"data", "engine", "models", "store"},
 }
 # What may use public names only, and the rooms it may use beside itself: other rooms, and folders beside src.
-OUTER = dict.fromkeys(("evaluate", "datasets", "plots", "report", "cli"), "") | {"__main__": "cli"}
+OUTER = dict.fromkeys(("evaluate", "datasets", "images", "plots", "report", "cli"), "") | {"__main__": "cli"}
 OUTSIDE = ("experiments", "examples")  # benchmarks may look inside: they measure single rooms
 HEAVY = {"numpy", "scipy", "sklearn", "dask", "matplotlib"}
 LOAD = f"""

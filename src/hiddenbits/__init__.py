@@ -12,6 +12,7 @@ __version__ = "0.1.0.dev0"
 
 _HOMES = {
     "BernoulliMixture": "hiddenbits.estimators.mixture",
+    "BinarySparseCoding": "hiddenbits.estimators.sparse_coding",
     "ClippedPCA": "hiddenbits.estimators.clipped",
     "CombinationMachine": "hiddenbits.estimators.combination",
     "IndependentBits": "hiddenbits.estimators.independent",
@@ -38,6 +39,7 @@ _HOMES = {
     "tetrachoric": "hiddenbits.estimators.tetrachoric",
     "evaluate": "hiddenbits.evaluate",
     "datasets": "hiddenbits.datasets",
+    "images": "hiddenbits.images",
     "plots": "hiddenbits.plots",
 }
 
@@ -46,6 +48,7 @@ __all__ = [*sorted(_HOMES), "__version__"]
 if TYPE_CHECKING:
     from hiddenbits import datasets as datasets
     from hiddenbits import evaluate as evaluate
+    from hiddenbits import images as images
     from hiddenbits import plots as plots
     from hiddenbits.data import Table as Table
     from hiddenbits.data import TableError as TableError
@@ -65,6 +68,7 @@ if TYPE_CHECKING:
     from hiddenbits.estimators.logistic import LogisticPCA as LogisticPCA
     from hiddenbits.estimators.logistic_mixture import LogisticPCAMixture as LogisticPCAMixture
     from hiddenbits.estimators.mixture import BernoulliMixture as BernoulliMixture
+    from hiddenbits.estimators.sparse_coding import BinarySparseCoding as BinarySparseCoding
     from hiddenbits.estimators.statistics import Statistics as Statistics
     from hiddenbits.estimators.statistics import StatisticsError as StatisticsError
     from hiddenbits.estimators.statistics import merge as merge

@@ -7,6 +7,7 @@ import numpy as np
 
 from hiddenbits import (
     BernoulliMixture,
+    BinarySparseCoding,
     ClippedPCA,
     CombinationMachine,
     IndependentBits,
@@ -21,6 +22,8 @@ from hiddenbits.models.independent import IndependentParams
 from hiddenbits.models.logistic_mixture_params import MapsParams
 from hiddenbits.models.logistic_params import LogisticParams
 from hiddenbits.models.mixture import MixtureParams
+from hiddenbits.models.schedule import Schedule
+from hiddenbits.models.sparse_coding import SparseCoding
 from tests.models.mixed_data import KINDS, mixed_rows, random_params
 
 
@@ -217,9 +220,28 @@ MIXED = [
         {"ridge": 7.0},
         "points",
     ),
+    Case(
+        "BinarySparseCoding",
+        SparseCoding(14, 4, 2, 5, 3, schedule=Schedule(6, 2.0), jitter=0.01),  # the cut sets in, states widen
+        BinarySparseCoding(
+            14,
+            n_candidates=4,
+            max_active=2,
+            wide_candidates=5,
+            wide_active=3,
+            n_scheduled=6,
+            n_repairs=1,
+            tol=1.0,
+            random_state=0,
+        ),
+        None,
+        None,
+        {"jitter": 7.0},
+        "points",
+    ),
 ]
 
 
 def mixed_table(case: Case, seed: int, n: int = 600, missing: float = 0.1) -> Any:
     """Rows of four bits, four reals, two nominal and two ordered columns; all of them as reals, where the case is."""
-    return open_mixed(mixed_rows(seed, n, missing=missing), kinds=case.estimator.kinds)
+    return open_mixed(mixed_rows(seed, n, missing=missing), kinds=getattr(case.estimator, "kinds", "real"))

@@ -20,12 +20,12 @@ def same(a, b):
     return all(np.array_equal(x, b.to_arrays()[name]) for name, x in a.to_arrays().items())
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("missing", [True, False])
 def test_serial_threads_and_part_sizes(case, storage, missing, seed, monkeypatch):
-    """One table, walked by one to four threads, in memory or loaded in parts of many sizes.
+    """One table, walked by one thread or three, in memory or loaded in parts of many sizes.
 
-    Two seeds with an online pass first, in groups of three blocks that cross the edges of parts.
+    One seed with an online pass first, in groups of three blocks that cross the edges of parts.
     """
     monkeypatch.setattr("hiddenbits.engine.online.GROUP_ROWS", 700)
     if case.heavy and seed > 1:
@@ -33,8 +33,8 @@ def test_serial_threads_and_part_sizes(case, storage, missing, seed, monkeypatch
     table = table_of(structured_rows(np.random.default_rng(seed), 3000, 12, missing), storage)
     settings = Settings(n_init=1, max_iter=12, seed=seed, online_passes=seed % 2)
     outcomes = []
-    for n_jobs in (1, 3) if case.heavy else (1, 2, 4):
-        for part_bytes in (None, 7000) if case.heavy else (None, 1, 7000, 10**9):
+    for n_jobs in (1, 3):
+        for part_bytes in (None, 7000) if case.heavy else (None, 1, 7000):
             walked = table if part_bytes is None else Table(NotResident(table.source), None, None, part_bytes)
             executor = Local(n_jobs)
             outcomes.append(case.loop(case.model, walked.grid(256), executor, settings, None, None))

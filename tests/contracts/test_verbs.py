@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from hiddenbits.estimators.registry import ESTIMATORS
-from tests.contracts.cases import CASES
+from tests.contracts.cases import CASES, MIXED
 from tests.contracts.conftest import random_rows
 from tests.contracts.test_fit import structured_rows
 from tests.oracle.enumeration import Oracle
@@ -90,10 +90,10 @@ def test_sparse_equals_dense(case, kind):
 
 
 def test_every_estimator_is_under_contract():
-    assert {type(case.estimator).__name__ for case in CASES} == set(ESTIMATORS)
+    assert {type(case.estimator).__name__ for case in CASES + MIXED} == set(ESTIMATORS)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", CASES + MIXED, ids=lambda case: case.name)
 def test_every_no_has_its_reason(case):
     promises = case.model.promises
     for name in ("monotone", "deterministic", "accelerates"):

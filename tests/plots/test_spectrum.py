@@ -56,6 +56,16 @@ def test_components_share_a_scale():
     assert len({image.get_extent()[0] for image in in_a_row}) == 5
 
 
+def test_fields_have_their_own_scale():
+    fields = np.random.default_rng(0).standard_normal((4, 6)) * [[1e-6], [1.0], [1e3], [0.0]]
+    ax = plots.components(fields, (2, 3), scale="own")
+    np.testing.assert_array_equal([np.asarray(image.get_array()).ravel() for image in ax.images], fields)
+    most = [*np.abs(fields[:3]).max(axis=1), 1.0]
+    assert [image.get_clim() for image in ax.images] == [(-one, one) for one in most]
+    with pytest.raises(ValueError, match="scale='each' is not one of"):
+        plots.components(fields, (2, 3), scale="each")
+
+
 def test_strips_stand_below_each_other():
     frames = {"$one$": np.random.default_rng(0).random((4, 6)), "_two": np.zeros((3, 6))}
     ax = plots.strips(frames, (2, 3))

@@ -10,6 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 
+def aligned(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was unpickled with every array at an even address.
+
+    What comes over a network may lie anywhere, and NumPy leaves BLAS aside for arrays at odd addresses: products would
+    take longer, and add in another order.
+    """
+    return {name: np.require(x, requirements="A") if isinstance(x, np.ndarray) else x for name, x in state.items()}
+
+
 @dataclass(frozen=True, eq=False)
 class Arrays:
     """A frozen dataclass whose fields are all NumPy arrays (0-d for numbers).

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
+from hiddenbits.data.arrays import aligned
 from hiddenbits.data.operands import ComplementOperand, OnesOperand, floats_of, run_of_ones
 
 ByteArray: TypeAlias = NDArray[np.uint8]
@@ -36,6 +37,9 @@ class Bits(ABC):
     """A read-only matrix of zeros and ones; see the module's docstring for the algebra."""
 
     shape: tuple[int, int]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(aligned(state))
 
     @abstractmethod
     def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hiddenbits.data.arrays import aligned
 from hiddenbits.data.bits import Bits, with_blanks
 
 
@@ -77,6 +78,9 @@ class Part:
     weights: NDArray[np.float64] | None
     start: int
     height: int
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(aligned(state))
 
     def blocks(self) -> Iterator[Block]:
         """Cut the part into blocks of `height` rows (the table's last one may be shorter)."""

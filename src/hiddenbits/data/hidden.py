@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from hiddenbits.data.bits import AllOnes, Bits, Complement, Dense, Packed, Pattern
-from hiddenbits.data.mixed import Cells, MixedSource
+from hiddenbits.data.mixed import MixedRows, MixedSource
 from hiddenbits.data.table import MemorySource, Source, Table
 
 RUN_CELLS = 1 << 20  # cells that are drawn with one random stream
@@ -57,7 +57,7 @@ class Hiding:
     def applied(self, x: Bits, observed: Bits, start: int) -> tuple[Bits, Bits]:
         """Return rows, of which the first is row `start` of the table, with the hidden cells not observed."""
         hidden = self.cells(start, start + x.shape[0])
-        if isinstance(x, Cells):
+        if isinstance(x, MixedRows):
             return x.without(observed, hidden.to_dense() == 1)
         if isinstance(observed, AllOnes):
             return without(x, hidden), Complement(hidden)
@@ -162,5 +162,5 @@ def hide_cells(table: Table, share: float, *, seed: int = 0, first_row: int = 0)
     if not table.source.resident:
         return replace(table, source=HiddenSource(table.source, hiding, first_row))
     x, observed = hiding.applied(*table.source.read(0, table.shape[0]), first_row)
-    held = MixedSource(x, observed) if isinstance(x, Cells) else MemorySource(x, observed)
+    held = MixedSource(x, observed) if isinstance(x, MixedRows) else MemorySource(x, observed)
     return replace(table, source=held)

@@ -7,6 +7,7 @@ cells has D columns too.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,8 +21,22 @@ from hiddenbits.data.table import HeldRows, Table, TableError
 Floats = NDArray[np.float64]
 
 
+class MixedRows(Bits):
+    """Rows that stand where bits would: `Cells`, or `Reals` where all columns are real."""
+
+    layout: Layout
+
+    @abstractmethod
+    def values(self, observed: Bits) -> list[tuple[NDArray[Any], NDArray[np.bool_]]]:
+        """Return what each column of the table holds (bits, numbers, codes), and where it was observed."""
+
+    @abstractmethod
+    def without(self, observed: Bits, hidden: NDArray[np.bool_]) -> tuple[MixedRows, Bits]:
+        """Return (rows, observed) with some cells of the table not observed; `hidden` is of shape (rows, columns)."""
+
+
 @dataclass(frozen=True, eq=False)
-class Cells(Bits):
+class Cells(MixedRows):
     """Rows of a mixed table.
 
     Attributes
@@ -127,13 +142,13 @@ class MixedSource(HeldRows):
 
     Attributes
     ----------
-    x : Cells
+    x : MixedRows
         The rows.
     observed : Bits
         1 where a number was observed, (rows, D).
     """
 
-    x: Cells
+    x: MixedRows
 
     @property
     def layout(self) -> Layout:

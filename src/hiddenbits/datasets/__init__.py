@@ -1,5 +1,6 @@
 """Simulated tables with a known truth, and loaders of real ones."""
 
+from hiddenbits.datasets.bars import SimulatedBars, simulate_bars
 from hiddenbits.datasets.influences import SimulatedInfluences, influences_truth, simulate_influences
 from hiddenbits.datasets.loaders import Splits, data_folder, load_debd
 from hiddenbits.datasets.named import Digits, Votes, Zoo, load_senate109, load_survey, load_usps, load_zoo
@@ -8,6 +9,7 @@ from hiddenbits.datasets.simulate import SimulatedMixture, mixture_truth, simula
 
 __all__ = [
     "Digits",
+    "SimulatedBars",
     "SimulatedInfluences",
     "SimulatedMixture",
     "SimulatedPrototypes",
@@ -22,6 +24,7 @@ __all__ = [
     "load_usps",
     "load_zoo",
     "mixture_truth",
+    "simulate_bars",
     "simulate_influences",
     "simulate_mixture",
     "simulate_prototypes",

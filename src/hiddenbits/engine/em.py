@@ -36,6 +36,7 @@ class Settings:
     """How to fit: what belongs to the loop and not to a model."""
 
     n_init: int = 1
+    n_repairs: int = 0  # further restarts, each of which tries to mend the best fit so far
     max_iter: int = 1000
     tol: float = 1e-6
     online_passes: int = 0
@@ -107,7 +108,7 @@ def fit_em(
         passes: Passes = partial(executor.reduce, grid=grid)
         summary: Summary = passes(summarise)
         position = (keeper.load(summary) if keeper else None) or Position()
-        while position.restart < settings.n_init:
+        while position.restart < settings.n_init + settings.n_repairs:
             if position.params is None:
                 position = keep(begin(model, settings, summary, passes, position))
             while position.online_passes < settings.online_passes:
@@ -145,6 +146,10 @@ def _fully_grown(model: Model, params: Any, key: Key) -> Any:
 def begin(model: Model, settings: Settings, summary: Summary, passes: Passes, position: Position) -> Position:
     """Make the start of a restart."""
     key = Key(settings.seed, position.restart)
+    mended: Any = model
+    if position.restart >= settings.n_init:
+        start = mended.repaired(position.best_params, key)
+        return replace(position, params=start, safe=start, online_passes=settings.online_passes)
     start = full_start(model, summary, key, passes) if settings.online_passes else model.start(summary, key, passes)
     return replace(position, params=start, safe=start)
 
@@ -165,10 +170,11 @@ def _one_pass(
     """Walk the table once and decide where to look next, or why to stop."""
     key = Key(settings.seed, now.restart, len(now.trace))
     shelf = executor.shelf(now.carry) if model.promises.carry else None
-    stats: Any = executor.reduce(partial(expect, model, now.params, model.prepare(now.params), key, shelf), grid)
+    params = _surveyed(model, now.params, partial(executor.reduce, grid=grid))
+    stats: Any = executor.reduce(partial(expect, model, params, model.prepare(params), key, shelf), grid)
     if model.promises.closed_form:
         return _fitted_at_once(model, stats, now)
-    objective = model.objective(now.params, stats)
+    objective = model.objective(params, stats)
     leaped = now.leap.phase == 2
     if (leaped or now.untried) and not objective >= now.objective:  # also where it is not a number
         leap = landed(now.leap, good=False)
@@ -176,7 +182,7 @@ def _one_pass(
         return back, _out_of_passes(back, settings)
     if not np.isfinite(objective):
         return replace(now, trace=(*now.trace, now.objective)), StopReason.NOT_FINITE
-    new = model.update(now.params, stats)
+    new = model.update(params, stats)
     gain = objective - now.objective
     kept = shelf and shelf.settled()
     hope = _hope(model, new)
@@ -189,6 +195,8 @@ def _one_pass(
         trace=(*now.trace, objective),
         carry=kept,
     )
+    if model.promises.scheduled and (course := _course(model, new)) != "free":
+        return then, StopReason.SCHEDULE if course == "over" else _out_of_passes(then, settings)
     if leaped:
         then = replace(then, leap=landed(now.leap, good=True))
         return then, _out_of_passes(then, settings)
@@ -196,7 +204,9 @@ def _one_pass(
         # Memory that was lost with a worker may cost a little of the objective; it comes back.
         return then, _out_of_passes(then, settings) if shelf and shelf.may_lose else StopReason.FELL
     limit = settings.tol * weight * (ROUGH if model.promises.hopes and not now.stages else 1.0)
-    if gain <= limit and not (shelf and shelf.may_lose and _was_quick(now, limit)):
+    if (abs(gain) if model.promises.scheduled else gain) <= limit and not (
+        shelf and shelf.may_lose and _was_quick(now, limit)
+    ):
         return then, StopReason.CONVERGED
     if settings.accelerate and model.promises.accelerates and _passes_in_stage(then) >= _plain_passes(model, then):
         then = _look_ahead(model, now, then)
@@ -209,6 +219,16 @@ def _fitted_at_once(model: Model, stats: Any, now: Position) -> tuple[Position, 
     objective = model.objective(new, stats)
     then = replace(now, params=new, safe=new, objective=objective, trace=(*now.trace, objective))
     return then, StopReason.CONVERGED if np.isfinite(objective) else StopReason.NOT_FINITE
+
+
+def _surveyed(model: Any, params: Any, passes: Passes) -> Any:
+    """Return what a pass is to look at: the parameters, with what a model has to know of all rows beforehand."""
+    return model.survey(params, passes) if model.promises.surveys else params
+
+
+def _course(model: Any, params: Any) -> str:
+    """Return where a fit with a planned course stands."""
+    return str(model.pending(params))
 
 
 def _hope(model: Any, params: Any) -> Any | None:

@@ -27,16 +27,32 @@ class Wrapped(Generic[T]):
 
 
 class Numbered(Generic[T]):
-    """A value and the number of the pass that it belongs to."""
+    """A value and the number of the pass that it belongs to.
+
+    It travels in one piece. Dask would send its arrays beside it, and hand them over wherever they happen to lie in
+    what was received; NumPy leaves BLAS aside for arrays at odd addresses, which takes longer and adds in another
+    order.
+    """
 
     def __init__(self, number: int, value: T) -> None:
         self.number, self._value = number, value
+
+    def __reduce__(self) -> Any:
+        from distributed.protocol import pickle
+
+        return _unpacked, (self.number, pickle.dumps(self._value))  # type: ignore[no-untyped-call]
 
     def of(self, number: int) -> T:
         """Return the value, if it belongs to this pass."""
         if number != self.number:
             raise RuntimeError(f"An answer of pass {self.number} came in pass {number}: please report this as a bug.")
         return self._value
+
+
+def _unpacked(number: int, packed: bytes) -> Numbered[Any]:
+    from distributed.protocol import pickle
+
+    return Numbered(number, pickle.loads(packed))  # type: ignore[no-untyped-call]
 
 
 class Loader:

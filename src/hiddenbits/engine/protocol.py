@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,10 @@ class Promises(Protocol):
     def hopes(self) -> bool: ...
     @property
     def closed_form(self) -> bool: ...
+    @property
+    def scheduled(self) -> bool: ...
+    @property
+    def surveys(self) -> bool: ...
 
 
 class Footprint(Protocol):
@@ -76,6 +80,22 @@ class Hopes(Extrapolates, Protocol):
     """A model whose updates are steps to be measured, which may be taken untried as long as that goes well."""
 
     def untried(self, params: Any) -> Any | None: ...
+
+
+class Surveys(Model, Protocol):
+    """A model that looks at all rows before a pass, and puts what it found into the parameters that the pass sees."""
+
+    def survey(self, params: Any, passes: Passes) -> Any: ...
+
+
+class Scheduled(Model, Protocol):
+    """A model whose fits have a planned course, which its parameters count; `repaired` goes on from a fit that is over.
+
+    While it is "running" a fit is not judged; afterwards it is "free" to go on until it stands still, or "over".
+    """
+
+    def pending(self, params: Any) -> Literal["running", "free", "over"]: ...
+    def repaired(self, params: Any, key: Key) -> Any: ...
 
 
 class Coordinates(Protocol):

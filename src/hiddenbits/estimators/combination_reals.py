@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-import numpy as np
-from scipy.sparse import issparse
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from hiddenbits.data import Table, TableError
-from hiddenbits.data.frames import is_frame
-from hiddenbits.data.mixed import MixedTable
-from hiddenbits.data.mixed_columns import encode, inferred_layout, raw_columns
-from hiddenbits.data.open import is_dask
-from hiddenbits.engine import Key
-from hiddenbits.estimators.base import DRAW_ROWS
+from hiddenbits.data import Table
 from hiddenbits.estimators.combination_chains import ChainsVerbs
-from hiddenbits.estimators.tables import check_table_names, seed_of
+from hiddenbits.estimators.reals import as_reals, drawn_reals
+from hiddenbits.estimators.tables import seed_of
 
 
 class RealsVerbs(ChainsVerbs):
@@ -30,21 +24,7 @@ class RealsVerbs(ChainsVerbs):
             return super()._mixed_table(X, reset=reset)
         if self.threshold is not None:
             raise ValueError('threshold= turns numbers into bits, and visible="reals" takes them as they are.')
-        if isinstance(X, MixedTable):
-            other = [column for column in X.layout.columns if column.kind != "real"]
-            if other:
-                raise TableError(f'column {other[0].name!r} is {other[0].kind}; with visible="reals" all are real.')
-            check_table_names(self, X, reset=reset)
-            return X
-        if isinstance(X, Table) or is_dask(X) or issparse(X):
-            raise TableError(
-                'visible="reals" is for frames and arrays of numbers in memory, and this is a table of bits.'
-            )
-        data = X if is_frame(X) or isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
-        raw, frame = raw_columns(data)
-        table = encode(raw, inferred_layout(raw, frame, "real"))
-        validate_data(self, data, skip_check_array=True, reset=reset)
-        return table
+        return as_reals(self, X, reset=reset)
 
     def complete(self, X: Any) -> Any:
         """Fill in the missing cells from the row's observed ones; observed cells stay as they are.
@@ -79,11 +59,5 @@ class RealsVerbs(ChainsVerbs):
         check_is_fitted(self, "params_")
         if self.visible == "bits":
             return super().sample(n_samples, random_state=random_state)
-        if n_samples < 1:
-            raise ValueError(f"n_samples={n_samples}: draw at least one row.")
-        key = Key(seed_of(self.random_state if random_state is None else random_state), 2**32)
-        model, out = self._model(), np.empty((n_samples, self.n_features_in_))
-        for number, start in enumerate(range(0, n_samples, DRAW_ROWS)):
-            stop = min(start + DRAW_ROWS, n_samples)
-            out[start:stop] = model.draw(self.params_, stop - start, key.at(block=number).rng())[0]
-        return out
+        seed = seed_of(self.random_state if random_state is None else random_state)
+        return drawn_reals(partial(self._model().draw, self.params_), n_samples, self.n_features_in_, seed)

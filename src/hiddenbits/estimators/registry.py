@@ -20,5 +20,6 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
     "LogisticPCA": _from("logistic", "LogisticPCA"),
     "ClippedPCA": _from("clipped", "ClippedPCA"),
     "CombinationMachine": _from("combination", "CombinationMachine"),
+    "BinarySparseCoding": _from("sparse_coding", "BinarySparseCoding"),
     "LogisticPCAMixture": _from("logistic_mixture", "LogisticPCAMixture"),
 }

@@ -11,7 +11,8 @@ A model is a frozen dataclass of hyperparameters with pure functions of arrays. 
     pseudo_statistics(params, weight) -> stats            rows just as the model expects, to go on online from a fit
 
 and, where the model can be extrapolated, `to_vector` and `from_vector`; where its updates are steps to be measured,
-`untried`. The verbs of the estimators rest on the row
+`untried`; where a fit has a planned course, `pending`; where all rows have to be looked at before a pass, `survey`;
+where a fit that is over may be mended, `repaired`. The verbs of the estimators rest on the row
 functions (`log_likelihood`, `posterior`, ...). `log_joint` is the definition that the tests enumerate.
 """
 
@@ -50,6 +51,10 @@ class Promises:
     closed_form : bool
         The statistics do not depend on the parameters, and the update on nothing but them: one pass is a fit. What
         `objective` says need not be at its maximum there.
+    scheduled : bool
+        `pending` exists: a fit goes by a planned course, and is not judged before its end.
+    surveys : bool
+        `survey` exists: before a pass the model may look at all rows, to decide which of them count.
     """
 
     likelihood: Literal["exact", "bound", "estimate"]
@@ -61,6 +66,8 @@ class Promises:
     why: Mapping[str, str] = field(default_factory=dict)
     hopes: bool = False
     closed_form: bool = False
+    scheduled: bool = False
+    surveys: bool = False
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,17 +70,27 @@ def strips(
     return _framed(ax, across, len(rows), tall, GAP, own=own)
 
 
-def components(model: Any, shape: tuple[int, int], *, across: int | None = None, ax: Axes | None = None) -> Axes:
-    """Draw the loadings of each dimension as an image, numbered from 1: red raises a pixel's bit, blue lowers it.
+def components(
+    model: Any,
+    shape: tuple[int, int],
+    *,
+    scale: Literal["shared", "own"] = "shared",
+    across: int | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the components of a model as images, numbered from 1: red is positive, blue negative, white 0.
 
-    All images share one scale, so that a dimension that matters less is paler.
+    The loading of a dimension raises a pixel's bit where it is red, and lowers it where it is blue.
 
     Parameters
     ----------
-    model : fitted ClippedPCA or LogisticPCA
-        One whose columns are the pixels of an image, row by row.
+    model : fitted model, or array of shape (images, pixels)
+        One with `components_` whose columns are the pixels of an image, row by row; or such rows themselves.
     shape : (int, int)
         Height and width of an image.
+    scale : {"shared", "own"}, default="shared"
+        "shared": one scale for all, so that a component that matters less is paler. "own": each image by its own
+        largest absolute value, so that its shape can be seen however small it is.
     across : int, optional
         Images in a row; by default about as many as there are rows.
     ax : matplotlib Axes, optional
@@ -97,20 +107,25 @@ def components(model: Any, shape: tuple[int, int], *, across: int | None = None,
     >>> from hiddenbits import ClippedPCA, plots
     >>> from hiddenbits.datasets import simulate_prototypes
     >>> rows, _ = simulate_prototypes(seed=0)                 # 16 bits: images of 4 x 4
-    >>> len(plots.components(ClippedPCA(3).fit(rows), (4, 4)).images)
+    >>> model = ClippedPCA(3).fit(rows)
+    >>> len(plots.components(model, (4, 4)).images)
     3
+    >>> ax = plots.components(model.components_[:2], (4, 4), scale="own")
     """
-    pictures = _pixels(model.components_, shape)
+    if scale not in ("shared", "own"):
+        raise ValueError(f"scale={scale!r} is not one of 'shared', 'own'.")
+    pictures = _pixels(getattr(model, "components_", model), shape)
     across = int(np.ceil(np.sqrt(len(pictures)))) if across is None else int(across)
     if across < 1:
         raise ValueError(f"across={across}: draw at least one image in a row.")
-    most, tall = float(np.abs(pictures).max()) or 1.0, shape[0] / shape[1]
+    most = np.abs(pictures).max(axis=(1, 2) if scale == "own" else None, keepdims=True).ravel()
+    most, tall = np.broadcast_to(np.where(most > 0.0, most, 1.0), len(pictures)), shape[0] / shape[1]
     down, along = np.divmod(np.arange(len(pictures)), across)
     own, ax = ax is None, axes_or_new(ax, (1.1 * across, 1.25 * tall * (down[-1] + 1)))
     between = 2.0 * GAP
     for number, picture in enumerate(pictures):
         left, bottom = along[number] * (1.0 + GAP), -down[number] * (tall + between)
-        _draw(ax, picture, left, bottom, tall, (-most, most), "RdBu_r")
+        _draw(ax, picture, left, bottom, tall, (-most[number], most[number]), "RdBu_r")
         ax.text(left, bottom + tall + 0.01, f"{number + 1}", ha="left", va="bottom", fontsize=SMALL)
     return _framed(ax, min(across, len(pictures)), int(down[-1]) + 1, tall, between, own=own)
 

@@ -1,0 +1,119 @@
+"""What a pass of binary sparse coding costs beside the two matrix products that nothing can spare.
+
+    python benchmarks/sparse_coding.py --full | --quick
+
+The size of the paper's images: 700 causes, rows of 26 x 26 numbers, 10 candidates of which 8 may be on. The products are
+Y W and Y' <s>, block by block, one BLAS thread, with nothing else done. A pass is `expect` over all blocks, in one
+thread, and the update. Products, pass and pass with the data cut are timed in turn, and ratios are of neighbours.
+"""
+
+from dataclasses import replace
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from record import asked_quick, record
+
+from hiddenbits.data.reals import open_reals
+from hiddenbits.engine import Key, Local, block_height, one_blas_thread
+from hiddenbits.engine.online import expect
+from hiddenbits.models.schedule import Schedule
+from hiddenbits.models.sparse_coding import SparseCoding
+from hiddenbits.models.sparse_coding_params import EVERY_ROW, CodingParams
+
+H, D, ACTIVE, SEED = 700, 676, 8.0, 0
+GOALS = {"float64": 2.0, "float32": 2.3}
+DIRECT_GOAL = 40
+
+
+def problem(n_rows: int, dtype: str) -> tuple[CodingParams, Any, Any]:
+    """Return parameters near the truth, rows, and which causes are on in them."""
+    rng = np.random.default_rng(SEED)
+    W = rng.standard_normal((D, H))
+    s = rng.random((n_rows, H)) < ACTIVE / H
+    Y = (s @ W.T + rng.standard_normal((n_rows, D))).astype(dtype)
+    one = np.asarray(1.2)
+    near = W + 0.1 * rng.standard_normal(W.shape)
+    return CodingParams(near, np.full(H, ACTIVE / H), one, one, np.zeros(()), np.zeros(2), np.array(EVERY_ROW)), Y, s
+
+
+def direct_energies(params: CodingParams, Y: Any, model: SparseCoding) -> float:
+    """Return seconds for the energies of the same states by their definition, |y - W s|^2 of every state of a row."""
+    now = model.prepare(params).now
+    chosen = now.whole(Y, np.einsum("nd,nd->n", Y, Y)).candidates
+    began = perf_counter()
+    for y, candidates in zip(Y, chosen, strict=True):
+        apart = y - now.states.states.astype(Y.dtype) @ now.W[:, candidates].T
+        np.einsum("sd,sd->s", apart, apart)
+        alone = y[:, None] - now.W
+        np.einsum("dh,dh->h", alone, alone)
+    return perf_counter() - began
+
+
+def measured(n_rows: int, repeats: int, dtype: Any) -> dict[str, Any]:
+    """Return medians of ratios and times of one type of numbers."""
+    params, Y, s = problem(n_rows, dtype)
+    model = SparseCoding(H, 10, 8, 10, 8, cut=False, schedule=Schedule(200), dtype=dtype)
+    with_cut = replace(model, cut=True)
+    late = replace(params, step=np.asarray(199.0))
+    height = block_height(model.footprint(D, float(D)))
+    grid, executor = open_reals(Y).grid(height), Local()
+    W, on = params.fields.astype(dtype), s.astype(dtype)
+
+    def products() -> None:
+        for start in range(0, n_rows, height):
+            rows = Y[start : start + height]
+            rows @ W
+            rows.T @ on[start : start + height]
+
+    def one_pass(model: SparseCoding, params: CodingParams) -> None:
+        passes = partial(executor.reduce, grid=grid)
+        looked = model.survey(params, passes) if model.cut else params
+        model.update(looked, passes(partial(expect, model, looked, model.prepare(looked), Key(0), None)))
+
+    def e_step() -> None:
+        executor.reduce(partial(expect, model, params, model.prepare(params), Key(0), None), grid)
+
+    jobs = {
+        "products": products,
+        "pass": partial(one_pass, model, params),
+        "pass with the cut": partial(one_pass, with_cut, late),
+        "E-step": e_step,
+    }
+    times: dict[str, list[float]] = {name: [] for name in jobs}
+    with one_blas_thread():
+        for repeat in range(repeats + 1):
+            for name, job in jobs.items():
+                began = perf_counter()
+                job()
+                if repeat:  # the first round warms up
+                    times[name].append(perf_counter() - began)
+        direct = direct_energies(params, Y[:64], model) / 64
+    each = {name: np.array(seconds) for name, seconds in times.items()}
+    to_products = {name: each[name] / each["products"] for name in ("pass", "pass with the cut")}
+    return {
+        "rows": n_rows,
+        "block_height": height,
+        "microseconds_a_row": {name: round(float(np.median(t)) / n_rows * 1e6, 1) for name, t in each.items()},
+        "ratio": round(float(np.median(to_products["pass"])), 2),
+        "ratio_each": [round(float(ratio), 2) for ratio in to_products["pass"]],
+        "ratio_with_the_cut": round(float(np.median(to_products["pass with the cut"])), 2),
+        "goal": GOALS[dtype],
+        "direct_energies": {
+            "microseconds_a_row": round(direct * 1e6),
+            "times_slower_than_the_e_step": round(direct / (float(np.median(each["E-step"])) / n_rows), 1),
+            "goal": DIRECT_GOAL,
+        },
+    }
+
+
+def main() -> None:
+    quick = asked_quick(__doc__ or "")
+    n_rows, repeats = (4096, 2) if quick else (20_000, 7)
+    figures = {dtype: measured(n_rows, repeats, dtype) for dtype in GOALS}
+    record("sparse_coding_quick" if quick else "sparse_coding", figures, seeds=SEED)
+
+
+if __name__ == "__main__":
+    main()

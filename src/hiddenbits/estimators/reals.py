@@ -1,0 +1,62 @@
+"""From what a user hands in to a checked table of real numbers, and drawn rows of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.utils.validation import validate_data
+
+from hiddenbits.data import Table, TableError
+from hiddenbits.data.frames import is_frame
+from hiddenbits.data.mixed import MixedTable
+from hiddenbits.data.mixed_columns import encode, inferred_layout, raw_columns
+from hiddenbits.data.open import is_dask
+from hiddenbits.data.reals import open_reals
+from hiddenbits.engine import Key
+from hiddenbits.estimators.tables import check_table_names
+
+DRAW_ROWS = 65536  # rows drawn at a time, each run with a key of its own
+
+
+def as_reals(estimator: Any, X: Any, *, reset: bool) -> Table:
+    """Return X as a table of real numbers; set (`reset`) or check the names and columns of the estimator."""
+    if isinstance(X, MixedTable):
+        other = [column for column in X.layout.columns if column.kind != "real"]
+        if other:
+            raise TableError(f"column {other[0].name!r} is {other[0].kind}, and here all columns are real numbers.")
+        check_table_names(estimator, X, reset=reset)
+        return X
+    if isinstance(X, Table):
+        raise TableError('This is a table of bits. Open it with open_table(..., kinds="real") for real numbers.')
+    if is_dask(X):
+        raise TableError(
+            "Real numbers are not read from dask collections. Write them to Parquet files, and open those with "
+            'open_table(..., kinds="real"): their rows may be more than memory holds, on a cluster too.'
+        )
+    if is_frame(X):
+        raw, frame = raw_columns(X)
+        table = encode(raw, inferred_layout(raw, frame, "real"))
+        validate_data(estimator, X, skip_check_array=True, reset=reset)
+        return table
+    if issparse(X):
+        raise TypeError("Sparse data was passed, and real numbers that add up are dense. Use X.toarray().")
+    masked = np.ma.getmaskarray(X) if np.ma.isMaskedArray(X) else None
+    checked = validate_data(
+        estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", order="C"
+    )
+    return open_reals(checked if masked is None else np.ma.MaskedArray(checked, masked))
+
+
+def drawn_reals(draw: Callable[..., Any], n_samples: int, n_columns: int, seed: int) -> NDArray[np.float64]:
+    """Return what draw(n, rng) makes, some rows at a time."""
+    if n_samples < 1:
+        raise ValueError(f"n_samples={n_samples}: draw at least one row.")
+    key, out = Key(seed, 2**32), np.empty((n_samples, n_columns))
+    for number, start in enumerate(range(0, n_samples, DRAW_ROWS)):
+        stop = min(start + DRAW_ROWS, n_samples)
+        out[start:stop] = draw(stop - start, key.at(block=number).rng())[0]
+    return out
