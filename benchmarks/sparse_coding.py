@@ -110,7 +110,7 @@ def measured(n_rows: int, repeats: int, dtype: Any) -> dict[str, Any]:
 
 def main() -> None:
     quick = asked_quick(__doc__ or "")
-    n_rows, repeats = (4096, 2) if quick else (20_000, 7)
+    n_rows, repeats = (4096, 2) if quick else (20_000, 15)
     figures = {dtype: measured(n_rows, repeats, dtype) for dtype in GOALS}
     record("sparse_coding_quick" if quick else "sparse_coding", figures, seeds=SEED)
 

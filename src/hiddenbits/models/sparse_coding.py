@@ -260,7 +260,7 @@ class SparseCoding(CodingRows):
         second[np.diag_indices(H)] += ridge
         W = np.linalg.solve(second, (stats.joint + ridge * params.fields).T).T  # (6)
         # (7): by (6) the last trace is that of W' Sum <y s'>, but for the ridge
-        left = float(stats.squares) - float(np.sum(W * stats.joint)) + ridge * float(np.sum(W * (params.fields - W)))
+        left = float(stats.squares) - float(np.vdot(W, stats.joint)) + ridge * float(np.vdot(W, params.fields - W))
         noise = self._sigma(params, left, stats)
         shares = active_shares(params.activity, self._gamma(float(params.step)))
         few, on = float(shares.sum()), float(shares @ np.arange(len(shares)))  # A and B
@@ -296,7 +296,7 @@ class SparseCoding(CodingRows):
         pi, W = params.activity, params.fields
         pairs = np.triu(np.outer(pi, pi), 1)
         second = pairs + pairs.T + np.diag(pi)
-        squares = float(np.sum(params.gram * second)) + params.n_columns * float(params.noise) ** 2
+        squares = float(np.sum((W.T @ W) * second)) + params.n_columns * float(params.noise) ** 2
         return CodingStats(
             np.zeros(()),
             np.asarray(weight),
@@ -331,7 +331,7 @@ class SparseCoding(CodingRows):
 
 
 def _squares(Y: Any) -> Floats:
-    return np.asarray(np.einsum("nd,nd->n", Y, Y, dtype=np.float64))
+    return np.asarray(np.einsum("nd,nd->n", Y, Y), np.float64)
 
 
 def _spread(mean: Floats, block: Block) -> Spread:

@@ -13,7 +13,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,14 +61,9 @@ class CodingParams(Arrays):
         """Number of causes, H."""
         return len(self.activity)
 
-    @cached_property
-    def gram(self) -> Floats:
-        """G = W'W."""
-        return self.fields.T @ self.fields
-
     def ordered(self) -> CodingParams:
         """Return the causes in order of falling activity, equal ones by the length of their fields."""
-        order = np.lexsort((-np.diagonal(self.gram), -self.activity))
+        order = np.lexsort((-np.sum(self.fields**2, axis=0), -self.activity))
         return replace(self, fields=np.ascontiguousarray(self.fields[:, order]), activity=self.activity[order])
 
     def with_every_row(self) -> CodingParams:
@@ -129,7 +123,9 @@ class CodingStats(Arrays):
     @property
     def second(self) -> Floats:
         """Sum <s s'>."""
-        return self.pairs + self.pairs.T + np.diag(self.hidden)
+        second: Floats = self.pairs + self.pairs.T
+        second[np.diag_indices(len(second))] += self.hidden
+        return second
 
 
 @dataclass(frozen=True, eq=False)

@@ -71,6 +71,11 @@ class Prepared:
         return np.ascontiguousarray(self.params.fields, self.dtype)
 
     @cached_property
+    def gram(self) -> Any:
+        """G = W'W."""
+        return self.W.T @ self.W
+
+    @cached_property
     def squared_fields(self) -> Any:
         """W^2, number by number."""
         return self.W**2
@@ -99,17 +104,17 @@ class Prepared:
     @cached_property
     def alone(self) -> Any:
         """f_h / T but for the part of y: logit pi_h - G_hh / 2 sigma^2."""
-        return (self.log_odds - 0.5 * self.scale * np.diagonal(self.params.gram)).astype(self.dtype)
+        return (self.log_odds - 0.5 * self.scale * np.diagonal(self.gram)).astype(self.dtype)
 
     @cached_property
     def per_length(self) -> Any:
         """1 / |W_h|, 0 for a field of zeros."""
-        return _inverse_lengths(np.diagonal(self.params.gram)).astype(self.dtype)
+        return _inverse_lengths(np.diagonal(self.gram)).astype(self.dtype)
 
     @cached_property
     def couplings(self) -> Any:
         """f_ij / T of all pairs, in one run."""
-        return (-self.scale * self.params.gram).astype(self.dtype).ravel()
+        return (self.dtype(-self.scale) * self.gram).ravel()
 
     @cached_property
     def table(self) -> Any:

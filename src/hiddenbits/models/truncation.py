@@ -18,6 +18,7 @@ from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binom
 
 Floats = NDArray[np.float64]
 
@@ -94,9 +95,7 @@ def active_shares(probabilities: Floats, max_active: int) -> Floats:
     >>> active_shares(np.array([0.5, 0.5]), 2)
     array([0.25, 0.5 , 0.25])
     """
-    shares = np.zeros(max_active + 1)
-    shares[0] = 1.0
-    for p in probabilities:
-        shares[1:] = shares[1:] * (1.0 - p) + shares[:-1] * p
-        shares[0] *= 1.0 - p
-    return shares
+    shares, k = np.eye(1, max_active + 1)[0], np.arange(max_active + 1)
+    for p, many in zip(*np.unique(probabilities, return_counts=True), strict=True):  # those that are equal at once
+        shares = np.convolve(shares, binom.pmf(k, many, p))[: max_active + 1]
+    return np.asarray(shares)
