@@ -111,9 +111,9 @@ def test_number_of_causes_by_held_out_rows(bars):
 def test_hidden_numbers(bars):
     """Their log density, of arrays and of frames' cells alike; better than a normal for each column."""
     short = BinarySparseCoding(10, n_init=1, random_state=0)
-    tables = [open_reals(bars.X), hiddenbits.open_table(bars.X, kinds="real")]
+    tables = [open_reals(bars.X), hiddenbits.open_table(bars.X, kinds="real"), bars.X]
     found = [hiddenbits.evaluate.hidden_cells(short, table, seed=1) for table in tables]
-    assert found[0] == found[1]
+    assert found[0] == found[1] == found[2]
     alone = 0.5 * np.mean(np.log(2 * np.pi * np.e * bars.X.var(axis=0)))
     assert found[0].value < alone - 20 * found[0].standard_error
 
@@ -162,8 +162,10 @@ def test_refusals(bars, model):
         BinarySparseCoding().fit(sparse.csr_array(bars.X))
     with pytest.raises(TableError, match="table of bits"):
         BinarySparseCoding().fit(hiddenbits.open_table(np.eye(3)))
-    with pytest.raises(ValueError, match="infinity"):
+    with pytest.raises(TableError, match="row 0, column 1: inf is no number"):
         BinarySparseCoding().fit([[1.0, np.inf]])
+    with pytest.raises(TableError, match="row 1, column 0: 'a' is not a number"):
+        BinarySparseCoding().fit([[1.0, 2.0], ["a", 2.0]])
     with pytest.raises(TableError, match=r"row 1, column 0: 1e\+200"):
         BinarySparseCoding().fit([[1.0, 2.0], [1e200, 2.0]])
     with pytest.raises(ValueError, match="for tables of bits"):

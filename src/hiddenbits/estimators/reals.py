@@ -17,7 +17,7 @@ from hiddenbits.data.mixed_columns import encode, inferred_layout, raw_columns
 from hiddenbits.data.open import is_dask
 from hiddenbits.data.reals import open_reals
 from hiddenbits.engine import Key
-from hiddenbits.estimators.tables import check_table_names
+from hiddenbits.estimators.tables import check_table_names, first_text
 
 DRAW_ROWS = 65536  # rows drawn at a time, each run with a key of its own
 
@@ -44,9 +44,12 @@ def as_reals(estimator: Any, X: Any, *, reset: bool) -> Table:
         return table
     if issparse(X):
         raise TypeError("Sparse data was passed, and real numbers that add up are dense. Use X.toarray().")
+    if (text := first_text(X)) is not None:
+        (row, column), value = text
+        raise TableError(f"row {row}, column {column}: {str(value)[:60]!r} is not a number.")
     masked = np.ma.getmaskarray(X) if np.ma.isMaskedArray(X) else None
     checked = validate_data(
-        estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", order="C"
+        estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False, order="C"
     )
     return open_reals(checked if masked is None else np.ma.MaskedArray(checked, masked))
 

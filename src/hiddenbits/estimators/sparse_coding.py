@@ -123,6 +123,7 @@ class BinarySparseCoding(CodingEstimator):
 
     accelerate = False  # candidates change from pass to pass: there is nothing to extrapolate
     threshold = None  # numbers are taken as they are
+    visible = "reals"  # what a `CombinationMachine` may be told, and `evaluate` asks
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **{name: COMMON[name] for name in ("online_passes", "n_init", "max_iter", "tol", "random_state")},

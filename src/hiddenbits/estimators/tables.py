@@ -42,11 +42,20 @@ def as_table(estimator: Any, X: Any, *, reset: bool) -> Table:
 
 def _refuse_text(X: Any) -> None:
     """Refuse cells of text with their place; scikit-learn's own conversion would take "1" for 1 and not say where."""
+    found = first_text(X)
+    if found is not None:
+        (row, column), value = found
+        raise bad_cell(value, row, column, None, None)
+
+
+def first_text(X: Any) -> tuple[tuple[int, ...], Any] | None:
+    """Return the place and the content of the first cell of text, None where there is none."""
     array = np.asarray(X) if isinstance(X, (list, tuple)) and not _ragged(X) else X
+    if array is not X and array.dtype.kind in "US":  # numbers beside text have become text, too
+        array = np.asarray(X, dtype=object)
     if isinstance(array, np.ndarray) and array.ndim == 2 and array.dtype.kind in "OUS":
-        for (row, column), value in np.ndenumerate(array):
-            if isinstance(value, (str, bytes)):
-                raise bad_cell(value, row, column, None, None)
+        return next((cell for cell in np.ndenumerate(array) if isinstance(cell[1], (str, bytes))), None)
+    return None
 
 
 def _ragged(rows: Any) -> bool:

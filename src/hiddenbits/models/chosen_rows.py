@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits.data import Block
-from hiddenbits.data.mixed import Cells
+from hiddenbits.data.mixed import MixedRows
 
 Floats = NDArray[np.float64]
 
@@ -61,7 +61,7 @@ def _smallest(n: int, seed: int, block: Block) -> Chosen:
     smallest, first = np.unique(numbers, return_index=True)
     first = first[np.isfinite(smallest)][:n]
     missing = block.observed.take(first).to_dense() == 0
-    if isinstance(block.x, Cells):
+    if isinstance(block.x, MixedRows):
         return Chosen(numbers[first], np.where(missing, np.nan, block.x.take(first).to_dense()), n)
     rows = 2 * block.x.take(first).to_dense().astype(np.int8) - 1
     rows[missing] = 0
@@ -71,7 +71,7 @@ def _smallest(n: int, seed: int, block: Block) -> Chosen:
 def row_numbers(seed: int, block: Block) -> Floats:
     """Return a whole number below 2^31 for each row of a block, of its content and the seed."""
     rng, d = np.random.default_rng(seed), block.n_columns
-    if isinstance(block.x, Cells):  # the numbers as they lie in memory, mixed modulo 2^64: exact, too
+    if isinstance(block.x, MixedRows):  # the numbers as they lie in memory, mixed modulo 2^64: exact, too
         factors = 2 * rng.integers(2**62, size=(2, d), dtype=np.uint64) + np.uint64(1)
         words = (block.x.to_dense() + 0.0).view(np.uint64)  # -0 is 0
         words = (words ^ (words >> np.uint64(32))) * factors[0]

@@ -1,0 +1,149 @@
+"""Bars, resumed cells, logs and whole images of experiments/henniges_2010, against definitions and scikit-learn."""
+
+import json
+
+import numpy as np
+import pytest
+from experiments.henniges_2010 import bars_data, whole_image
+from experiments.henniges_2010.cells import Cells
+from experiments.henniges_2010.passes_log import Course
+from sklearn.feature_extraction.image import extract_patches_2d
+
+pytestmark = pytest.mark.core
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_images_are_sums_of_bars(seed):
+    """Ten bars of five pixels, five of them negative; residuals of the drawn causes have the noise's size."""
+    X, fields = bars_data.images(seed, 2000)
+    assert fields.shape == (10, 25)
+    assert ((fields != 0).sum(axis=1) == 5).all()
+    assert ((np.abs(fields) == 10.0) | (fields == 0.0)).all()
+    assert (fields.sum(axis=1) < 0).sum() == 5
+    assert (np.abs(fields).sum(axis=0) == 20.0).all()  # each pixel is in a row and in a column
+    rng = np.random.default_rng([seed, 0])
+    rng.permutation(10)
+    on = rng.random((2000, 10)) < 0.2
+    assert bars_data.drawn(seed, 2000) == on.sum() / 2000
+    left = X - on @ fields
+    # 50,000 numbers: the standard error of a standard deviation of 2 is .0063.
+    assert left.std() == pytest.approx(2.0, abs=0.03)
+    assert abs(left.mean()) < 0.04
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_bars_are_recovered_in_any_order(seed):
+    rng = np.random.default_rng(seed)
+    _, fields = bars_data.images(seed, 1)
+    found = fields[rng.permutation(10)] + rng.normal(0.0, 1.0, (10, 25))
+    assert bars_data.recovered(found, fields)
+    assert not bars_data.recovered(found[:9], fields)
+    twice = found.copy()
+    twice[0] = twice[1]
+    assert not bars_data.recovered(twice, fields)
+    far = found.copy()
+    nearest = bars_data.errors(found, fields)[0][0]
+    far[0] = 0.49 * fields[nearest]  # 51% of its length away, and still nearer to it than to any other
+    assert bars_data.errors(far, fields)[0][0] == nearest
+    assert not bars_data.recovered(far, fields)
+    far[0] = 0.51 * fields[nearest]
+    assert bars_data.recovered(far, fields)
+
+
+def test_fields_of_all_passes_stand_in_the_order_of_the_last():
+    rng = np.random.default_rng(0)
+    last = 10.0 * rng.standard_normal((6, 8))
+    course = [last + step * rng.standard_normal((6, 8)) / 10 for step in range(5, 0, -1)] + [last]
+    mixed = [fields[rng.permutation(6)] for fields in course[:-1]] + [last]
+    for ordered, fields in zip(bars_data.in_one_order(mixed), course, strict=True):
+        np.testing.assert_array_equal(ordered, fields)
+
+
+def test_cells_are_made_once(tmp_path):
+    path, made = tmp_path / "some.partial.json", []
+    cells = Cells(path).__enter__()  # a run that is interrupted
+    cells.get("first", lambda: made.append("first") or 1)
+    cells.each("second", lambda item: made.append(item) or item, [7])
+    cells.__exit__(KeyboardInterrupt)
+    with Cells(path) as cells:
+        assert cells.get("first", lambda: made.append("again")) == 1
+        assert cells.each("second", lambda item: made.append(item), [7]) == [7]
+    assert made == ["first", 7]
+    assert not path.exists()
+    path.write_text(json.dumps({"versions": {"numpy": "0"}, "cells": {"first": {"": 2}}}))
+    with Cells(path) as cells:
+        assert cells.get("first", lambda: 3) == 3  # other versions wrote it
+
+
+def test_cells_of_several_processes_are_in_order(tmp_path):
+    with Cells(tmp_path / "some.partial.json", n_jobs=2) as cells:
+        assert cells.each("absolute", abs, [-3, 2, -1]) == [3, 2, 1]
+
+
+def test_log_of_a_fit_that_was_killed(tmp_path):
+    """Process 8 had to make pass 2 again; first passes of processes do not count as steady, half a line not at all."""
+    course = Course(tmp_path)
+    assert course.last() == 0
+    lines = [(1, 7, 9.0), (2, 7, 3.0), (2, 8, 8.0), (3, 8, 4.0), (4, 8, 6.0)]
+    text = [
+        json.dumps(
+            {
+                "pass": n,
+                "process": p,
+                "seconds": s,
+                "processor_seconds": 2 * s,
+                "active": n,
+                "noise": s,
+                "objective": -n,
+            }
+        )
+        for n, p, s in lines
+    ]
+    course.log.write_text("\n".join([*text, '{"pass": 5, "act']))
+    told = course.told()
+    assert course.last() == told["done"] == 4
+    assert told["made_twice"] == 1
+    assert told["first_passes"] == [1, 2]
+    assert told["seconds_a_pass"] == 4.0
+    assert told["processor_seconds_a_pass"] == 8.0
+    assert told["fastest_and_slowest"] == [3.0, 6.0]
+    assert told["active"] == [1, 2, 3, 4]
+    assert told["noise"] == [9.0, 8.0, 4.0, 6.0]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_an_image_is_put_together_again(seed):
+    rng = np.random.default_rng(seed)
+    image = rng.uniform(0.0, 255.0, (14, 11))
+    seen = {}
+
+    def learn(rows):
+        seen["some"] = rows
+        return lambda all_rows: all_rows
+
+    back = whole_image.restored(image, 4, learn, lambda n: np.arange(n)[:7])
+    np.testing.assert_allclose(back, image, atol=1e-10)
+    theirs = extract_patches_2d(image, (4, 4)).reshape(-1, 16)[:7]
+    np.testing.assert_allclose(seen["some"], theirs - theirs.mean(axis=1, keepdims=True), atol=1e-12)
+
+
+def test_a_flat_image_with_holes_is_filled():
+    image = np.full((9, 9), 40.0)
+    damaged = image.copy()
+    damaged[:5, :5] = np.nan  # whole patches are missing
+    back = whole_image.restored(damaged, 4, lambda _: np.nan_to_num, lambda n: np.arange(n))
+    np.testing.assert_allclose(back, image, atol=1e-12)
+
+
+def test_interpolation_is_exact_on_a_slope():
+    y, x = np.mgrid[:8, :9]
+    image = 3.0 * y - 2.0 * x + 50.0
+    damaged = image.copy()
+    damaged[2:6:2, 1:8:2] = np.nan
+    np.testing.assert_allclose(whole_image.interpolated(damaged), image, atol=1e-10)
+
+
+def test_decibels():
+    image = np.full((4, 4), 100.0)
+    assert whole_image.psnr(image + 25.5, image) == pytest.approx(20.0, abs=1e-12)
+    assert whole_image.psnr(np.full((4, 4), -9.0), np.zeros((4, 4)) + 25.5) == pytest.approx(20.0, abs=1e-12)  # clipped
