@@ -13,7 +13,7 @@ def coding() -> str:
             f"{f['ratio']} ({min(f['ratio_each'])} to {max(f['ratio_each'])})",
             f["goal"],
             f["ratio_with_the_cut"],
-            f["direct_energies"]["times_slower_than_the_e_step"],
+            f["direct_times_slower_than_the_e_step"],
         ]
         for dtype, f in report["figures"].items()
     ]
@@ -22,7 +22,7 @@ def coding() -> str:
     head += ["direct energies, times the E-step"]
     return f"""## Binary sparse coding at the size of the paper's images
 700 causes, rows of 676 numbers, 10 candidates of which 8 may be on (1,703 states a row), {n_rows:,} rows, one thread. A pass (E- and M-step) beside the two matrix products Y W and
-Y' <s> that it cannot do without. The data cut looks at all rows a second time. "Direct energies" are |y - W s|^2 of the same states by definition; the goal is {report["figures"]["float64"]["direct_energies"]["goal"]} times.
+Y' <s> that it cannot do without. The data cut looks at all rows a second time. "Direct energies" are |y - W s|^2 of the same states by definition; the goal is {report["figures"]["float64"]["direct_goal"]} times.
 
 {table(head, rows)}
 
