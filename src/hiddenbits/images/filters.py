@@ -135,6 +135,5 @@ class DifferenceOfGaussians(ImageFilter):
         self.mode = mode
 
     def _filtered(self, image: Image) -> Image:
-        centre = gaussian_filter(image, self.sigma, mode=self.mode)
-        centre -= gaussian_filter(image, self.ratio * self.sigma, mode=self.mode)
-        return centre
+        centre = np.asarray(gaussian_filter(image, self.sigma, mode=self.mode))
+        return np.asarray(centre - gaussian_filter(image, self.ratio * self.sigma, mode=self.mode))
