@@ -4,34 +4,21 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
-SIDE, N_BARS, HEIGHT, ON, NOISE = 5, 10, 10.0, 0.2, 2.0
-SHAPE = (SIDE, SIDE)
+from hiddenbits.datasets import simulate_bars
+
+N_BARS, SHAPE = 10, (5, 5)
 NEAR = 0.5  # a field is a bar if it is at most this far from it, as a part of the bar's length
-
-
-def bars(negative: np.ndarray) -> np.ndarray:
-    """Return the ten bars, rows of the image first; those that `negative` numbers are below 0."""
-    fields = np.zeros((N_BARS, *SHAPE))
-    for k in range(SIDE):
-        fields[k, k, :] = HEIGHT
-        fields[SIDE + k, :, k] = HEIGHT
-    fields[negative] *= -1.0
-    return fields.reshape(N_BARS, -1)
 
 
 def images(seed: int, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     """Return images and the bars they are made of."""
-    rng = np.random.default_rng([seed, 0])
-    fields = bars(rng.permutation(N_BARS)[: N_BARS // 2])
-    on = rng.random((n_rows, N_BARS)) < ON
-    return on @ fields + rng.normal(0.0, NOISE, (n_rows, SIDE * SIDE)), fields
+    made = simulate_bars(n_rows, seed=seed)
+    return made.X, made.fields
 
 
 def drawn(seed: int, n_rows: int) -> float:
     """Return how many bars are on in an image of this set, on average: what chance made of two."""
-    rng = np.random.default_rng([seed, 0])
-    rng.permutation(N_BARS)
-    return float((rng.random((n_rows, N_BARS)) < ON).sum(axis=1).mean())
+    return float(simulate_bars(n_rows, seed=seed).states.sum(axis=1).mean())
 
 
 def errors(found: np.ndarray, fields: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -26,6 +26,23 @@ class MixedRows(Bits):
 
     layout: Layout
 
+    @property
+    def operand_bytes(self) -> int:
+        """Bytes that an operand in float64 takes."""
+        return 8 * self.shape[0] * self.shape[1]
+
+    def ones(self) -> tuple[IndexArray, IndexArray]:
+        """Refuse: real numbers have no ones."""
+        raise TableError("A table with real numbers and categories has no pattern of ones.")
+
+    def to_dense(self) -> Any:
+        """Return the D numbers of each row as floats."""
+        return self.operand()
+
+    def row_sums(self) -> NDArray[np.int64]:
+        """Refuse: real numbers have no ones."""
+        raise TableError("A table with real numbers and categories has no ones to count.")
+
     @abstractmethod
     def values(self, observed: Bits) -> list[tuple[NDArray[Any], NDArray[np.bool_]]]:
         """Return what each column of the table holds (bits, numbers, codes), and where it was observed."""
@@ -74,15 +91,6 @@ class Cells(MixedRows):
             first += n_levels
         return out
 
-    @property
-    def operand_bytes(self) -> int:
-        """Bytes that an operand in float64 takes."""
-        return 8 * self.shape[0] * self.shape[1]
-
-    def ones(self) -> tuple[IndexArray, IndexArray]:
-        """Refuse: real numbers have no ones."""
-        raise TableError("A table with real numbers and categories has no pattern of ones.")
-
     def rows(self, start: int, stop: int) -> Cells:
         """Return views of rows start to stop."""
         return Cells(self.bits[start:stop], self.real[start:stop], self.codes[start:stop], self.layout)
@@ -91,18 +99,10 @@ class Cells(MixedRows):
         """Return copies of the given rows."""
         return Cells(self.bits[rows], self.real[rows], self.codes[rows], self.layout)
 
-    def to_dense(self) -> Any:
-        """Return the D numbers of each row as floats."""
-        return self.operand()
-
     @property
     def nbytes(self) -> int:
         """Bytes held."""
         return int(self.bits.nbytes + self.real.nbytes + self.codes.nbytes)
-
-    def row_sums(self) -> NDArray[np.int64]:
-        """Refuse: real numbers have no ones."""
-        raise TableError("A table with real numbers and categories has no ones to count.")
 
     def values(self, observed: Bits) -> list[tuple[NDArray[Any], NDArray[np.bool_]]]:
         """Return what each column of the table holds (bits, numbers, codes of categories), and where it was observed.

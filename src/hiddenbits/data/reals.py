@@ -51,15 +51,6 @@ class Reals(MixedRows):
         np.copyto(floats, self.numbers)
         return floats
 
-    @property
-    def operand_bytes(self) -> int:
-        """Bytes that an operand in float64 takes."""
-        return 8 * self.numbers.size
-
-    def ones(self) -> tuple[IndexArray, IndexArray]:
-        """Refuse: real numbers have no ones."""
-        raise TableError("A table of real numbers has no pattern of ones.")
-
     def rows(self, start: int, stop: int) -> Reals:
         """Return a view of rows start to stop."""
         return Reals(self.numbers[start:stop], self.layout)
@@ -68,18 +59,10 @@ class Reals(MixedRows):
         """Return a copy of the given rows."""
         return Reals(self.numbers[rows], self.layout)
 
-    def to_dense(self) -> Any:
-        """Return the numbers in float64."""
-        return self.operand()
-
     @property
     def nbytes(self) -> int:
         """Bytes held."""
         return int(self.numbers.nbytes)
-
-    def row_sums(self) -> NDArray[np.int64]:
-        """Refuse: real numbers have no ones."""
-        raise TableError("A table of real numbers has no ones to count.")
 
     def values(self, observed: Bits) -> list[tuple[NDArray[Any], NDArray[np.bool_]]]:
         """Return what each column holds, and where it was observed."""

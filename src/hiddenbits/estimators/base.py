@@ -341,12 +341,14 @@ class BitsEstimator(FederatedVerbs, FileVerbs, CallbackSupportMixin, BaseEstimat
         check_is_fitted(self, "params_")
         return self._drawn(partial(self._model().draw, self.params_), n_samples, random_state)
 
-    def _drawn(self, draw: Callable[..., Any], n_samples: int, random_state: Any) -> NDArray[np.uint8]:
+    def _drawn(
+        self, draw: Callable[..., Any], n_samples: int, random_state: Any, dtype: Any = np.uint8
+    ) -> NDArray[Any]:
         """Return what draw(n, rng) makes, some rows at a time, each run of rows with a key of its own."""
         if n_samples < 1:
             raise ValueError(f"n_samples={n_samples}: draw at least one row.")
         key = Key(seed_of(self.random_state if random_state is None else random_state), 2**32)
-        out = np.empty((n_samples, self.n_features_in_), np.uint8)
+        out: NDArray[Any] = np.empty((n_samples, self.n_features_in_), dtype)
         for number, start in enumerate(range(0, n_samples, DRAW_ROWS)):
             stop = min(start + DRAW_ROWS, n_samples)
             out[start:stop] = draw(stop - start, key.at(block=number).rng())[0]

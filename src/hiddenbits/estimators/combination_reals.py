@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.data import Table
 from hiddenbits.estimators.combination_chains import ChainsVerbs
-from hiddenbits.estimators.reals import as_reals, drawn_reals
-from hiddenbits.estimators.tables import seed_of
+from hiddenbits.estimators.reals import as_reals
 
 
 class RealsVerbs(ChainsVerbs):
@@ -59,5 +59,4 @@ class RealsVerbs(ChainsVerbs):
         check_is_fitted(self, "params_")
         if self.visible == "bits":
             return super().sample(n_samples, random_state=random_state)
-        seed = seed_of(self.random_state if random_state is None else random_state)
-        return drawn_reals(partial(self._model().draw, self.params_), n_samples, self.n_features_in_, seed)
+        return self._drawn(partial(self._model().draw, self.params_), n_samples, random_state, np.float64)

@@ -1,12 +1,10 @@
-"""From what a user hands in to a checked table of real numbers, and drawn rows of them."""
+"""From what a user hands in to a checked table of real numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
@@ -16,10 +14,7 @@ from hiddenbits.data.mixed import MixedTable
 from hiddenbits.data.mixed_columns import encode, inferred_layout, raw_columns
 from hiddenbits.data.open import is_dask
 from hiddenbits.data.reals import open_reals
-from hiddenbits.engine import Key
 from hiddenbits.estimators.tables import check_table_names, first_text
-
-DRAW_ROWS = 65536  # rows drawn at a time, each run with a key of its own
 
 
 def as_reals(estimator: Any, X: Any, *, reset: bool) -> Table:
@@ -52,14 +47,3 @@ def as_reals(estimator: Any, X: Any, *, reset: bool) -> Table:
         estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False, order="C"
     )
     return open_reals(checked if masked is None else np.ma.MaskedArray(checked, masked))
-
-
-def drawn_reals(draw: Callable[..., Any], n_samples: int, n_columns: int, seed: int) -> NDArray[np.float64]:
-    """Return what draw(n, rng) makes, some rows at a time."""
-    if n_samples < 1:
-        raise ValueError(f"n_samples={n_samples}: draw at least one row.")
-    key, out = Key(seed, 2**32), np.empty((n_samples, n_columns))
-    for number, start in enumerate(range(0, n_samples, DRAW_ROWS)):
-        stop = min(start + DRAW_ROWS, n_samples)
-        out[start:stop] = draw(stop - start, key.at(block=number).rng())[0]
-    return out

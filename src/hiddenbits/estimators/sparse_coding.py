@@ -16,8 +16,7 @@ from hiddenbits.data import Table
 from hiddenbits.engine import Settings
 from hiddenbits.estimators.coding import CodingEstimator
 from hiddenbits.estimators.constraints import COMMON
-from hiddenbits.estimators.reals import as_reals, drawn_reals
-from hiddenbits.estimators.tables import seed_of
+from hiddenbits.estimators.reals import as_reals
 from hiddenbits.models.schedule import Schedule
 from hiddenbits.models.sparse_coding import SparseCoding
 
@@ -304,8 +303,7 @@ class BinarySparseCoding(CodingEstimator):
         X : ndarray of shape (n_samples, columns)
         """
         check_is_fitted(self, "params_")
-        seed = seed_of(self.random_state if random_state is None else random_state)
-        return drawn_reals(partial(self._model().draw, self.params_), n_samples, self.n_features_in_, seed)
+        return self._drawn(partial(self._model().draw, self.params_), n_samples, random_state, np.float64)
 
     @property
     def components_(self) -> Floats:

@@ -32,7 +32,7 @@ from hiddenbits.data.summary import Summary
 from hiddenbits.models.base import Footprint, Promises
 from hiddenbits.models.schedule import Schedule
 from hiddenbits.models.sparse_coding_params import EVERY_ROW, LEAST_ACTIVE, CodingParams, CodingStats, RowScores
-from hiddenbits.models.sparse_coding_posterior import Prepared, RowPosterior
+from hiddenbits.models.sparse_coding_posterior import Prepared, RowPosterior, squares_of
 from hiddenbits.models.sparse_coding_rows import CodingRows, CodingShared, runs_of
 from hiddenbits.models.truncation import active_shares, truncation
 
@@ -218,19 +218,16 @@ class SparseCoding(CodingRows):
         places: NDArray[np.intp] = np.empty(pairs.shape, np.intp)
         Y, squares, scores = block.x.operand(now.dtype, slot="x"), np.empty(n), np.empty(n)
         counted, filled, filled_squares = np.empty(n), None, 0.0
-        for rows, observed in runs_of(block):
-            squares[rows] = _squares(Y[rows])
-            if observed is None:
-                found = now.whole(Y[rows], squares[rows], out=means[rows] if isinstance(rows, slice) else None)
-            else:
-                found = now.with_blanks(Y[rows], observed.astype(now.dtype), squares[rows])
+        for rows, observed in runs_of(block, now.dtype):
+            squares[rows] = squares_of(Y[rows])
+            found = now.look(Y[rows], observed, squares[rows], out=means[rows] if isinstance(rows, slice) else None)
             if not isinstance(rows, slice):
                 means[rows] = found.means
             scores[rows], pairs[rows] = found.scores, found.pairs
             places[rows] = now.pair_places(found.candidates)
             counted[rows] = block.weights[rows] * _within(params.cut, found.scores)
             if observed is not None:
-                more, more_squares = _filled(now, observed.astype(now.dtype), found, counted[rows])
+                more, more_squares = _filled(now, observed, found, counted[rows])
                 filled = more if filled is None else filled + more
                 filled_squares += more_squares
         if (counted != 1.0).any():
@@ -330,10 +327,6 @@ class SparseCoding(CodingRows):
         return None if lawful else "causes are on in more rows than there are, or in fewer than none"
 
 
-def _squares(Y: Any) -> Floats:
-    return np.asarray(np.einsum("nd,nd->n", Y, Y), np.float64)
-
-
 def _spread(mean: Floats, block: Block) -> Spread:
     """Add up squares about the mean, a few rows at a time."""
     y, o = block.x.operand(slot="x"), block.observed.operand(slot="observed")
@@ -352,13 +345,8 @@ def _first_stats(model: SparseCoding, params: CodingParams, block: Block) -> Cod
 def _scores(now: Prepared, block: Block) -> RowScores:
     """Return the scores of the rows of a block, the same bits as `expect` finds."""
     Y, scores = block.x.operand(now.dtype, slot="x"), np.empty(block.n_rows)
-    for rows, observed in runs_of(block):
-        squares = _squares(Y[rows])
-        if observed is None:
-            found = now.whole(Y[rows], squares, only_scores=True)
-        else:
-            found = now.with_blanks(Y[rows], observed.astype(now.dtype), squares, only_scores=True)
-        scores[rows] = found.scores
+    for rows, observed in runs_of(block, now.dtype):
+        scores[rows] = now.look(Y[rows], observed, squares_of(Y[rows]), only_scores=True).scores
     return RowScores(scores, block.weights.copy())
 
 

@@ -134,6 +134,12 @@ class Prepared:
 
     # ------------------------------------------------------------------------------------------------ rows
 
+    def look(self, Y: Any, observed: Any, squares: Floats, *, out: Any = None, **asked: bool) -> RowPosterior:
+        """Return the posterior of a run of rows, as `runs_of` hands them out; `out` serves rows without blanks."""
+        if observed is None:
+            return self.whole(Y, squares, out=out, **asked)
+        return self.with_blanks(Y, observed, squares, **asked)
+
     def whole(
         self, Y: Any, squares: Floats, *, best: bool = False, only_scores: bool = False, out: Any = None
     ) -> RowPosterior:
@@ -224,6 +230,11 @@ class Prepared:
         code[alone] = 0.0
         code[rows[alone], outside[alone]] = 1.0
         return code
+
+
+def squares_of(Y: Any) -> Floats:
+    """Return y'y of each row, in float64."""
+    return np.asarray(np.einsum("nd,nd->n", Y, Y), np.float64)
 
 
 def _inverse_lengths(squares: Any) -> Any:

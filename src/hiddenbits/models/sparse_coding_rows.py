@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from hiddenbits.data import Block
 from hiddenbits.models.combination_blanks import rows_with_blanks
+from hiddenbits.models.hidden_states import states_of
 from hiddenbits.models.sparse_coding_params import CodingParams
-from hiddenbits.models.sparse_coding_posterior import BLANK_ROWS, ROWS, Prepared, RowPosterior
+from hiddenbits.models.sparse_coding_posterior import BLANK_ROWS, ROWS, Prepared, RowPosterior, squares_of
 from hiddenbits.models.truncation import truncation
 
 Floats = NDArray[np.float64]
@@ -38,7 +39,7 @@ class CodingShared:
         return self._make()
 
 
-def runs_of(block: Block) -> Iterator[tuple[Any, Any]]:
+def runs_of(block: Block, dtype: Any = np.float64) -> Iterator[tuple[Any, Any]]:
     """Yield (rows, observed): runs of rows without blanks, for which `observed` is None, and of rows with them."""
     blank = rows_with_blanks(block)
     if not blank.size:
@@ -50,7 +51,7 @@ def runs_of(block: Block) -> Iterator[tuple[Any, Any]]:
         yield whole[start : start + ROWS], None
     for start in range(0, len(blank), BLANK_ROWS):
         rows = blank[start : start + BLANK_ROWS]
-        yield rows, block.observed.take(rows).to_dense()
+        yield rows, block.observed.take(rows).to_dense().astype(dtype)
 
 
 class CodingRows:
@@ -77,12 +78,7 @@ class CodingRows:
         """Return what `take` finds in the posterior of each row."""
         now, Y, out = shared.rows, block.x.operand(slot="x"), None
         for rows, observed in runs_of(block):
-            squares = np.einsum("nd,nd->n", Y[rows], Y[rows])
-            if observed is None:
-                found = now.whole(Y[rows], squares, **asked)
-            else:
-                found = now.with_blanks(Y[rows], observed.astype(np.float64), squares, **asked)
-            values = take(found)
+            values = take(now.look(Y[rows], observed, squares_of(Y[rows]), **asked))
             if out is None:
                 out = np.empty((block.n_rows, *values.shape[1:]))
             out[rows] = values
@@ -123,8 +119,7 @@ class CodingRows:
 
     def hidden_states(self, params: CodingParams) -> Floats:
         """Return every state of the causes."""
-        H = params.n_components
-        return ((np.arange(2**H)[:, None] >> np.arange(H)) & 1).astype(np.float64)
+        return states_of(params.n_components)
 
     def log_joint(self, params: CodingParams, y: Floats, s: Floats) -> float:
         """Return ln p(y, s) of one complete row: the definition, equation 1."""
