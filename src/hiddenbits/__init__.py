@@ -18,6 +18,7 @@ _HOMES = {
     "IndependentBits": "hiddenbits.estimators.independent",
     "LogisticPCA": "hiddenbits.estimators.logistic",
     "LogisticPCAMixture": "hiddenbits.estimators.logistic_mixture",
+    "NoisyOrNetwork": "hiddenbits.estimators.noisy_or",
     "Table": "hiddenbits.data",
     "TableError": "hiddenbits.data",
     "Statistics": "hiddenbits.estimators.statistics",
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from hiddenbits.estimators.logistic import LogisticPCA as LogisticPCA
     from hiddenbits.estimators.logistic_mixture import LogisticPCAMixture as LogisticPCAMixture
     from hiddenbits.estimators.mixture import BernoulliMixture as BernoulliMixture
+    from hiddenbits.estimators.noisy_or import NoisyOrNetwork as NoisyOrNetwork
     from hiddenbits.estimators.sparse_coding import BinarySparseCoding as BinarySparseCoding
     from hiddenbits.estimators.statistics import Statistics as Statistics
     from hiddenbits.estimators.statistics import StatisticsError as StatisticsError

@@ -13,15 +13,27 @@ from hiddenbits import (
     IndependentBits,
     LogisticPCA,
     LogisticPCAMixture,
+    NoisyOrNetwork,
 )
 from hiddenbits.data.mixed_columns import open_mixed
-from hiddenbits.models import Clipped, Combination, Independent, Logistic, LogisticGrid, LogisticMixture, Mixed, Mixture
+from hiddenbits.models import (
+    Clipped,
+    Combination,
+    Independent,
+    Logistic,
+    LogisticGrid,
+    LogisticMixture,
+    Mixed,
+    Mixture,
+    NoisyOr,
+)
 from hiddenbits.models.clipped_params import ClippedParams
 from hiddenbits.models.combination import CombinationParams
 from hiddenbits.models.independent import IndependentParams
 from hiddenbits.models.logistic_mixture_params import MapsParams
 from hiddenbits.models.logistic_params import LogisticParams
 from hiddenbits.models.mixture import MixtureParams
+from hiddenbits.models.noisy_or_params import NoisyOrParams
 from hiddenbits.models.schedule import Schedule
 from hiddenbits.models.sparse_coding import SparseCoding
 from tests.models.mixed_data import KINDS, mixed_rows, random_params
@@ -96,6 +108,21 @@ def maps_params(d, rng, K=2):
     centre, weights = rng.standard_normal(d), rng.dirichlet(np.full(K, 2.0))
     each = [(rng.standard_normal((d, 1)), rng.standard_normal(d)) for _ in range(K)]
     return MapsParams.of(weights, [LogisticParams.at(W, b, centre) for W, b in each])
+
+
+def noisy_or_params(d, rng, causes=(3,)):
+    layers, below = [], d
+    for K in causes:
+        layers.append(np.vstack([rng.uniform(0.05, 0.95, (K, below)), rng.uniform(0.01, 0.2, (1, below))]))
+        below = K
+    last = 1.0 if len(causes) == 1 else 2.0
+    return NoisyOrParams.of(layers, rng.uniform(0.1, 0.9, below), (len(causes) - 1.0, last, 0.0, 0.0, 0.0))
+
+
+def noisy_or_statistics(x, observed, h, K=3):
+    # Counted by the state of the lowest layer; a missing bit is neither a one nor observed.
+    here = np.eye(1 << K)[int(h[:K] @ (1 << np.arange(K)))]
+    return {"classes": here, "ones": np.outer(x * observed, here), "observed": np.outer(observed, here)}
 
 
 GRID = LogisticGrid(1, ridge=1.0, n_nodes=121)
@@ -195,6 +222,25 @@ CASES = [
         maps_params,
         None,
         {"ridge": 7.0},
+        "points",
+        heavy=True,
+    ),
+    Case(
+        "NoisyOrNetwork",
+        NoisyOr([3], alpha=2.0),
+        NoisyOrNetwork(3, prior_shape=2.0, n_init=1, tol=1e-8, random_state=0),
+        noisy_or_params,
+        noisy_or_statistics,
+        {"beta": 7.0},
+        "points",
+    ),
+    Case(
+        "NoisyOrNetwork-layers",
+        NoisyOr([3, 2], alpha=2.0),
+        NoisyOrNetwork((3, 2), prior_shape=2.0, n_init=1, tol=1e-8, random_state=0),
+        lambda d, rng: noisy_or_params(d, rng, (3, 2)),
+        noisy_or_statistics,
+        {"beta": 7.0},
         "points",
         heavy=True,
     ),

@@ -1,6 +1,7 @@
 """Simulated tables with a known truth, and loaders of real ones."""
 
 from hiddenbits.datasets.bars import SimulatedBars, simulate_bars
+from hiddenbits.datasets.causes import SimulatedLines, SimulatedShifter, simulate_lines, simulate_shifter
 from hiddenbits.datasets.influences import SimulatedInfluences, influences_truth, simulate_influences
 from hiddenbits.datasets.loaders import Splits, data_folder, load_debd
 from hiddenbits.datasets.named import Digits, Votes, Zoo, load_senate109, load_survey, load_usps, load_zoo
@@ -11,8 +12,10 @@ __all__ = [
     "Digits",
     "SimulatedBars",
     "SimulatedInfluences",
+    "SimulatedLines",
     "SimulatedMixture",
     "SimulatedPrototypes",
+    "SimulatedShifter",
     "Splits",
     "Votes",
     "Zoo",
@@ -26,7 +29,9 @@ __all__ = [
     "mixture_truth",
     "simulate_bars",
     "simulate_influences",
+    "simulate_lines",
     "simulate_mixture",
     "simulate_prototypes",
+    "simulate_shifter",
     "write_mixture",
 ]

@@ -22,4 +22,5 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
     "CombinationMachine": _from("combination", "CombinationMachine"),
     "BinarySparseCoding": _from("sparse_coding", "BinarySparseCoding"),
     "LogisticPCAMixture": _from("logistic_mixture", "LogisticPCAMixture"),
+    "NoisyOrNetwork": _from("noisy_or", "NoisyOrNetwork"),
 }

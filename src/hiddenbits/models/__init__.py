@@ -9,6 +9,10 @@ from hiddenbits.models.logistic_grid import LogisticGrid
 from hiddenbits.models.logistic_mixture import LogisticMixture
 from hiddenbits.models.mixed import Mixed
 from hiddenbits.models.mixture import Mixture
+from hiddenbits.models.noisy_or import NoisyOr
+from hiddenbits.models.noisy_or_blocks import NoisyOrBlocks
+from hiddenbits.models.noisy_or_sampled import NoisyOrGibbs
+from hiddenbits.models.noisy_or_truncated import NoisyOrTruncated
 
 __all__ = [
     "Clipped",
@@ -20,5 +24,9 @@ __all__ = [
     "LogisticMixture",
     "Mixed",
     "Mixture",
+    "NoisyOr",
+    "NoisyOrBlocks",
+    "NoisyOrGibbs",
+    "NoisyOrTruncated",
     "Promises",
 ]
