@@ -65,7 +65,7 @@ def write(path, table, *, names=NAMES, libver=None, replaced=None, chunks=None, 
 @pytest.mark.parametrize("libver", [None, "latest"])
 def test_every_storage(tmp_path, storage, libver):
     path = tmp_path / "x.h5ad"
-    for i, dtype in enumerate(["u1", "bool", ">i4", "f2", "f4", "f8"]):
+    for i, dtype in enumerate(["u1", "bool", ">i4", "f2", "f4", "f8"] if libver is None else ["u1", "f4"]):
         values = holes(bits(60, seed=i), 0.05) if dtype in ("f4", "f8") else bits(60, seed=i)
         write(path, values.astype(dtype), libver=libver, **STORAGE[storage])
         table = open_table(path, part_bytes=100)
@@ -80,7 +80,7 @@ def test_every_storage(tmp_path, storage, libver):
         assert table.source.resident == (kind == "csc")
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(10))
 def test_any_shape(tmp_path, seed):
     rng = np.random.default_rng([0x45, seed])
     shape = int(rng.integers(1, 90)), int(rng.integers(1, 12))
