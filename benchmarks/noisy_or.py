@@ -6,6 +6,8 @@ python benchmarks/noisy_or.py            # 1,000 columns, 1.2% ones, 50 causes
 import time
 
 import numpy as np
+from record import record
+from scipy import sparse
 from scipy.special import expit
 
 from hiddenbits import open_table
@@ -29,15 +31,18 @@ def literal(w, leak, prior_odds, x, states, rng):
 
 
 def dense(w, leak, prior_odds, x, states, rng):
-    """Zeros linear, but every cell in the ratios; all rows at once."""
-    u = leak + states @ w
-    for i in range(K):
-        without = np.exp(-(u - states[:, i : i + 1] * w[i]))
-        ratio = np.log((1.0 - without * np.exp(-w[i])) / (1.0 - without)) + w[i]
-        odds = prior_odds - w[i].sum() + (x * ratio).sum(axis=1)
-        new = (rng.random(len(x)) < expit(odds)).astype(np.uint8)
-        u += (new.astype(float) - states[:, i])[:, None] * w[i]
-        states[:, i] = new
+    """Zeros linear, but every cell in the ratios: as well as NumPy can, a few rows at a time, one log for each unit."""
+    totals, keep, one = w.sum(axis=1), np.exp(-w), x == 1
+    for start in range(0, len(x), 16):
+        rows = slice(start, start + 16)
+        s, on = states[rows], one[rows]
+        off = np.exp(-(leak + s @ w))
+        for i in range(K):
+            off = np.where(s[:, i : i + 1], off / keep[i], off)
+            ratio = np.where(on, (1.0 - off * keep[i]) / ((1.0 - off) * keep[i]), 1.0)
+            odds = prior_odds - totals[i] + np.log(ratio.prod(axis=1))
+            s[:, i] = rng.random(len(s)) < expit(odds)
+            off = np.where(s[:, i : i + 1], off * keep[i], off)
 
 
 def best_of(n, function):
@@ -56,8 +61,6 @@ def main():
     x = (rng.random((ROWS, D)) < SHARE).astype(np.uint8)
     network = Network.of(params)
     w, leak, odds = params.weights[0][:-1], params.weights[0][-1], float(np.log(0.06 / 0.94))
-    from scipy import sparse
-
     block = open_table(sparse.csr_array(x)).grid(ROWS).blocks[0]
     data = Ones.of_block(network.layers[0], block)
     states = network.drawn(ROWS, rng)
@@ -67,8 +70,16 @@ def main():
         "zeros linear, dense": best_of(3, lambda: dense(w, leak, odds, x, states[0].copy(), rng)),
         "by the ones": best_of(20, lambda: sweep(network, data, states, rng)),
     }
-    for name, value in seconds.items():
-        print(f"{name:22s} {1e6 * value / ROWS:10.1f} us a row and sweep, {value / seconds['by the ones']:8.1f} times")
+    figures = {
+        "rows": ROWS,
+        "columns": D,
+        "causes": K,
+        "share_of_ones": SHARE,
+        "microseconds_a_row_and_sweep": {name: round(1e6 * value / ROWS, 2) for name, value in seconds.items()},
+        "times_by_the_ones": {name: round(value / seconds["by the ones"], 1) for name, value in seconds.items()},
+        "goals": {"literal": 100, "zeros linear, dense": 8},
+    }
+    record("noisy_or", figures, seeds=0, packages=("numba",))
 
 
 if __name__ == "__main__":

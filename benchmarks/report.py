@@ -8,6 +8,7 @@ from pathlib import Path
 from report_coding import coding
 from report_logistic import bare_logistic, logistic, shared_curvature
 from report_machines import machines, mnist, states
+from report_noisy_or import noisy_or
 from report_parts import how, load, table
 from report_tetrachoric import cooccurrence, tetrachoric
 
@@ -121,6 +122,7 @@ if __name__ == "__main__":
         tetrachoric(),
         cooccurrence(),
         coding(),
+        noisy_or(),
     ]
     PAGE.write_text("\n".join(parts))
     print(f"{PAGE.name} written")

@@ -10,16 +10,28 @@ settings.load_profile("here")
 
 
 def pytest_addoption(parser):
-    parser.addoption("--one-seed", action="store_true", help="of tests repeated over seeds run the first only")
+    parser.addoption("--seeds", type=int, help="of tests repeated over seeds run so many, the first ones")
 
 
 def pytest_collection_modifyitems(config, items):
     """Leave further seeds out where asked to: other versions of packages fail with the first seed or with none."""
-    if not config.getoption("--one-seed"):
+    most = config.getoption("--seeds")
+    if most is None:
         return
-    seeds = [getattr(item, "callspec", None) and item.callspec.params.get("seed", 0) for item in items]
-    config.hook.pytest_deselected(items=[item for item, seed in zip(items, seeds, strict=True) if seed])
-    items[:] = [item for item, seed in zip(items, seeds, strict=True) if not seed]
+    seen = {}
+    kept = []
+    for item in items:
+        given = getattr(item, "callspec", None)
+        if given is not None and "seed" in given.params:
+            others = [(name, index) for name, index in sorted(given.indices.items()) if name != "seed"]
+            seeds = seen.setdefault((item.nodeid.partition("[")[0], *others), [])
+            if len(seeds) >= most:
+                continue
+            seeds.append(given.params["seed"])
+        kept.append(item)
+    chosen = set(kept)
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = kept
 
 
 @pytest.fixture

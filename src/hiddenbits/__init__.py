@@ -15,6 +15,8 @@ _HOMES = {
     "BinarySparseCoding": "hiddenbits.estimators.sparse_coding",
     "ClippedPCA": "hiddenbits.estimators.clipped",
     "CombinationMachine": "hiddenbits.estimators.combination",
+    "Ensemble": "hiddenbits.estimators.ensemble",
+    "HiddenTree": "hiddenbits.estimators.hidden_tree",
     "IndependentBits": "hiddenbits.estimators.independent",
     "LogisticPCA": "hiddenbits.estimators.logistic",
     "LogisticPCAMixture": "hiddenbits.estimators.logistic_mixture",
@@ -37,11 +39,14 @@ _HOMES = {
     "merge": "hiddenbits.estimators.statistics",
     "open_table": "hiddenbits.data",
     "run_on": "hiddenbits.engine",
+    "take_rows": "hiddenbits.data.chosen",
+    "TreeMixture": "hiddenbits.estimators.trees",
     "tetrachoric": "hiddenbits.estimators.tetrachoric",
     "evaluate": "hiddenbits.evaluate",
     "datasets": "hiddenbits.datasets",
     "images": "hiddenbits.images",
     "plots": "hiddenbits.plots",
+    "report": "hiddenbits.report",
 }
 
 __all__ = [*sorted(_HOMES), "__version__"]
@@ -51,9 +56,11 @@ if TYPE_CHECKING:
     from hiddenbits import evaluate as evaluate
     from hiddenbits import images as images
     from hiddenbits import plots as plots
+    from hiddenbits import report as report
     from hiddenbits.data import Table as Table
     from hiddenbits.data import TableError as TableError
     from hiddenbits.data import open_table as open_table
+    from hiddenbits.data.chosen import take_rows as take_rows
     from hiddenbits.data.hidden import hide_cells as hide_cells
     from hiddenbits.data.readers import DuplicateItemsWarning as DuplicateItemsWarning
     from hiddenbits.engine import CheckpointError as CheckpointError
@@ -64,7 +71,9 @@ if TYPE_CHECKING:
     from hiddenbits.engine import run_on as run_on
     from hiddenbits.estimators.clipped import ClippedPCA as ClippedPCA
     from hiddenbits.estimators.combination import CombinationMachine as CombinationMachine
+    from hiddenbits.estimators.ensemble import Ensemble as Ensemble
     from hiddenbits.estimators.files import load as load
+    from hiddenbits.estimators.hidden_tree import HiddenTree as HiddenTree
     from hiddenbits.estimators.independent import IndependentBits as IndependentBits
     from hiddenbits.estimators.logistic import LogisticPCA as LogisticPCA
     from hiddenbits.estimators.logistic_mixture import LogisticPCAMixture as LogisticPCAMixture
@@ -77,6 +86,7 @@ if TYPE_CHECKING:
     from hiddenbits.estimators.tetrachoric import DegeneratePairsWarning as DegeneratePairsWarning
     from hiddenbits.estimators.tetrachoric import TetrachoricCorrelations as TetrachoricCorrelations
     from hiddenbits.estimators.tetrachoric import tetrachoric as tetrachoric
+    from hiddenbits.estimators.trees import TreeMixture as TreeMixture
     from hiddenbits.store import StoreError as StoreError
 
 

@@ -10,10 +10,12 @@ from hiddenbits import (
     BinarySparseCoding,
     ClippedPCA,
     CombinationMachine,
+    HiddenTree,
     IndependentBits,
     LogisticPCA,
     LogisticPCAMixture,
     NoisyOrNetwork,
+    TreeMixture,
 )
 from hiddenbits.data.mixed_columns import open_mixed
 from hiddenbits.models import (
@@ -26,9 +28,12 @@ from hiddenbits.models import (
     Mixed,
     Mixture,
     NoisyOr,
+    Trees,
 )
 from hiddenbits.models.clipped_params import ClippedParams
 from hiddenbits.models.combination import CombinationParams
+from hiddenbits.models.hidden_tree import StateTree
+from hiddenbits.models.hidden_tree_params import HiddenTreeParams
 from hiddenbits.models.independent import IndependentParams
 from hiddenbits.models.logistic_mixture_params import MapsParams
 from hiddenbits.models.logistic_params import LogisticParams
@@ -36,6 +41,7 @@ from hiddenbits.models.mixture import MixtureParams
 from hiddenbits.models.noisy_or_params import NoisyOrParams
 from hiddenbits.models.schedule import Schedule
 from hiddenbits.models.sparse_coding import SparseCoding
+from hiddenbits.models.tree_params import Clock, TreeParams
 from tests.models.mixed_data import KINDS, mixed_rows, random_params
 
 
@@ -125,6 +131,48 @@ def noisy_or_statistics(x, observed, h, K=3):
     return {"classes": here, "ones": np.outer(x * observed, here), "observed": np.outer(observed, here)}
 
 
+def some_tree(d):
+    """Two chains and a few leaves, with parents on both sides of their children; the root is in the middle."""
+    return np.array([-1.0 if j == d // 2 else float(j + 1 if j < d // 2 else j - 1 - j % 2) for j in range(d)])
+
+
+def hidden_tree_params(d, rng, K=2):
+    moves = rng.dirichlet(np.full(K, 2.0), (d, K))
+    moves[d // 2] = moves[d // 2, 0]
+    return HiddenTreeParams(some_tree(d), moves, rng.uniform(0.05, 0.95, (d, K)), rng.uniform(0.2, 0.8, d))
+
+
+def hidden_tree_statistics(x, observed, h):
+    states = h.reshape(len(x), -1)
+    above = [states[int(p)] if p >= 0 else np.eye(states.shape[1])[0] for p in some_tree(len(x))]
+    moves = np.stack([np.outer(parent, mine) for parent, mine in zip(above, states, strict=True)])
+    return {"moves": moves, "ones": states * (x * observed)[:, None], "observed": states * observed[:, None]}
+
+
+def tree_parents(d):
+    """A chain, a star, and a forest of several trees."""
+    forest = [-1 if j % 3 == 0 else j - j % 3 for j in range(d)]
+    return np.array([np.arange(d) - 1, [-1] + [0] * (d - 1), forest], np.int32).T.copy()
+
+
+def tree_params(d, rng):
+    parents = tree_parents(d)
+    if_zero, if_one = rng.uniform(0.05, 0.95, (2, d, 3))
+    both = rng.uniform(0.1, 0.2, d * (d - 1) // 2)
+    one = np.where(parents < 0, if_zero, if_one)
+    return TreeParams(
+        rng.dirichlet(np.full(3, 2.0)), parents * 1.0, if_zero, one, rng.uniform(0.3, 0.7, d), both, Clock().to_array()
+    )
+
+
+def tree_statistics(x, observed, h):
+    # Missing bits are filled by the oracle. A pass that looks for trees counts all pairs.
+    parents = tree_parents(len(x))
+    both = np.where(parents >= 0, x[:, None] * x[parents], 0.0)
+    pairs = np.outer(x, x)[np.triu_indices(len(x), 1)]
+    return {"classes": h, "ones": np.outer(x, h), "both": both * h, "pairs": np.outer(h, pairs), "pair_rows": h}
+
+
 GRID = LogisticGrid(1, ridge=1.0, n_nodes=121)
 
 
@@ -177,6 +225,16 @@ CASES = [
         "points",
         heavy=True,
         close=1e-3,
+    ),
+    Case(
+        "HiddenTree",
+        StateTree(2, prior_strength=10.0, move_strength=100.0, first_passes=5),
+        HiddenTree(2, prior_strength=10.0, move_strength=100.0, first_passes=5, n_init=1, tol=1e-8, random_state=0),
+        hidden_tree_params,
+        hidden_tree_statistics,
+        {"prior_strength": 7.0},
+        "points",
+        heavy=True,
     ),
     Case(
         "LogisticPCA-quadrature",
@@ -242,6 +300,16 @@ CASES = [
         noisy_or_statistics,
         {"beta": 7.0},
         "points",
+        heavy=True,
+    ),
+    Case(
+        "TreeMixture",
+        Trees(3, sharing=1.0, penalty=2.0, first_passes=3),
+        TreeMixture(3, sharing=1.0, penalty=2.0, first_passes=3, n_init=2, random_state=0),
+        tree_params,
+        tree_statistics,
+        {"penalty": 7.0},
+        "points",  # what is filled in depends on more than the class
         heavy=True,
     ),
 ]

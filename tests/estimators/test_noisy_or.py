@@ -9,6 +9,7 @@ from hiddenbits import NoisyOrNetwork
 from hiddenbits.data import Table
 from hiddenbits.datasets import load_debd, simulate_lines, simulate_shifter
 from hiddenbits.engine import Checkpoint, Key, Local, Settings, fit_em, fit_persistent
+from hiddenbits.estimators.noisy_or_sentences import reach, sentence, strongest
 from hiddenbits.models import NoisyOr, NoisyOrBlocks, NoisyOrGibbs
 from hiddenbits.models.noisy_or_chains import marginals
 from hiddenbits.models.noisy_or_gibbs import Network
@@ -204,6 +205,17 @@ def test_paper_settings():
     assert model.trace_[-1] > model.trace_[0] + 5.0
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_leak_is_found(seed):
+    """A tenth of the cells is on without a cause: ten passes find most of that, from a leak held at .001 before."""
+    rng = np.random.default_rng(seed)
+    strengths = np.kron(np.eye(8), np.full((1, 3), 0.7))
+    off = 0.9 * np.exp((rng.random((1000, 8)) < 0.15) @ np.log1p(-strengths))
+    X = (rng.random((1000, 24)) > off).astype(float)
+    model = NoisyOrNetwork(8, spare=0.5, n_passes=20, n_init=1, random_state=seed).fit(X)
+    assert 0.05 < model.leaks_[0].mean() < 0.11
+
+
 def test_saved_and_loaded(tmp_path):
     truth = simulate_lines(300, seed=0)
     model = NoisyOrNetwork((7, 3), n_passes=5, n_init=1, first_strengths=(0.05, 0.15), random_state=0).fit(truth.X)
@@ -238,7 +250,8 @@ def test_verbs_of_enumerated_and_sampled_networks(n_components):
     assert model.sample(7).shape == (7, 25)
     sentences = model.explain(X[:3])
     assert len(sentences) == 3
-    assert all(sentence.startswith(f"Row {r}: ") for r, sentence in enumerate(sentences))
+    assert all(sentence.startswith(f"Row {r} ") for r, sentence in enumerate(sentences))
+    assert len(model.describe()) == n_components
 
 
 def test_explanations_name_causes_and_bits():
@@ -248,7 +261,33 @@ def test_explanations_name_causes_and_bits():
     model = NoisyOrNetwork(2, random_state=0).fit(frame)
     rows = frame.iloc[[int(np.flatnonzero(causes[:, 0] & ~causes[:, 1])[0])]]
     cause = int(np.argmax(model.strengths_[:, 0]))
-    assert model.explain(rows) == [f"Row 0: cause {cause} (bread, butter, jam) explains bread, butter, jam."]
+    said = [f"Basket 0 is explained by cause {cause} (bread, butter, jam) for bread, butter and jam."]
+    assert model.explain(rows, what="basket") == said
+    priors = 100 * model.priors_
+    lines = model.describe(n_bits=2)
+    assert lines[0].startswith(f"cause {cause}, on in {priors[cause]:.1f}% of rows: ")  # three bits, the other two
+    assert "beer" in lines[1]
+
+
+def test_sentences_go_up_the_layers():
+    """Every turn of a sentence: two layers, a cause that only adds, a bit that no cause is needed for, none at all."""
+    low = np.vstack([np.full((3, 4), 1e-4), np.full((1, 4), 0.01)])
+    low[0, :2] = 0.9  # x0 and x1
+    low[1, 1] = 0.5  # x1, but less
+    low[2, 2] = 0.8
+    top = np.full((2, 3), 1e-3)
+    top[0, [0, 2]] = [0.5, 0.9]
+    params = NoisyOrParams.of([low, top], np.array([0.3]), (1.0, 2.0, 0.0, 0.0, 0.0))
+    values, names = reach(params), ["x0", "x1", "x2", "x3"]
+    np.testing.assert_allclose(values[1][0, [0, 2]], [0.45, 0.72], atol=2e-3)
+    titles = [[names[strongest(row, 1)[0]] for row in rows] for rows in values]
+    on = [np.array([0, 1]), np.array([0])]
+    assert sentence(params, titles, np.array([0, 1, 3]), names, on) == (
+        "is explained by cause 0 (x0) for x0 and x1; cause 1 (x1), which adds to the others; behind them cause 0 (x2) "
+        "of layer 2; x3 came without a cause."
+    )
+    none = [np.array([], int), np.array([], int)]
+    assert sentence(params, titles, np.array([3]), names, none) == "needs no cause."
 
 
 def test_sparse_table_is_never_made_dense():

@@ -7,7 +7,7 @@ into bits and leaves every other path as it is.
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hiddenbits.estimators.registry import ESTIMATORS
+from hiddenbits.estimators.registry import COMPOSITES, ESTIMATORS
 
 pytestmark = [pytest.mark.core, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
 
@@ -15,13 +15,18 @@ EXPECTED_FAILURES: dict[str, dict[str, str]] = {}
 
 
 # What would only make the same checks take longer: all stages and restarts are those of LogisticPCA and the engine.
-SHORTER = {"LogisticPCAMixture": {"n_init": 1, "polish": False}}
+SHORTER = {
+    "LogisticPCAMixture": {"n_init": 1, "polish": False},
+    # All rows and equal weights: which rows are drawn goes by their number, so that a weight of 2 is not a repeat.
+    "Ensemble": {"n_estimators": 2, "rows": "all", "validation": 0},
+}
 
 
 def instances():
     reals = {"BinarySparseCoding"}  # which takes the numbers as they are
     bits = {"threshold": 0.0}
-    return [make()(**({} if name in reals else bits), **SHORTER.get(name, {})) for name, make in ESTIMATORS.items()]
+    every = (ESTIMATORS | COMPOSITES).items()
+    return [make()(**({} if name in reals else bits), **SHORTER.get(name, {})) for name, make in every]
 
 
 @parametrize_with_checks(

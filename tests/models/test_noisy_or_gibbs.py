@@ -7,6 +7,7 @@ from hiddenbits.models import NoisyOr, NoisyOrGibbs
 from hiddenbits.models import noisy_or_gibbs as gibbs
 from hiddenbits.models.noisy_or_counts import count
 from hiddenbits.models.noisy_or_gibbs import Network, Ones, log_joint_rows, sweep, sweep_layer
+from hiddenbits.models.noisy_or_params import NoisyOrParams
 from tests.contracts.conftest import STORAGES
 from tests.models.noisy_or_data import block_of, network_params, rows_with_blanks, split_states
 from tests.oracle.enumeration import Oracle
@@ -60,7 +61,7 @@ def test_log_odds_equal_brute_force(kernel, causes, seed):
     network = Network.of(params)
     data = Ones.of_block(network.layers[0], block_of(rows))
     before = np.concatenate(states, axis=1).astype(float)
-    last = sweep(network, data, states, rng)
+    last = sweep(network, data, states, rng, with_odds=True)
     after = np.concatenate(states, axis=1).astype(float)
     odds = np.concatenate(last.odds, axis=1)
     for r in range(30):
@@ -95,7 +96,7 @@ def test_detailed_balance(causes):
         held = np.where(states[layer] == 1, 1e6, -1e6)
         held[:, within] = offsets[:, within]
         uniforms = np.full(states[layer].shape, 0.5)
-        _, odds, _ = sweep_layer(children, network.layers[layer], states[layer].copy(), held, uniforms)
+        _, odds, _ = sweep_layer(children, network.layers[layer], states[layer].copy(), held, uniforms, with_odds=True)
         on = 1.0 / (1.0 + np.exp(-odds[:, within]))
         for k, h in enumerate(every):
             other = h.copy()
@@ -157,6 +158,30 @@ def test_twins_draw_the_same(causes, monkeypatch):
     np.testing.assert_allclose(last_a.flips, last_b.flips, rtol=0, atol=1e-10)
     for x, y in zip(last_a.off, last_b.off, strict=True):
         np.testing.assert_allclose(x, y, rtol=1e-10)
+
+
+def test_twins_on_rows_whose_products_no_number_can_hold(monkeypatch):
+    """Hundreds of ones that hardly any cause explains; drawn with log-odds and without, the states are the same."""
+    if gibbs._kernels() is None:
+        pytest.skip("numba is not installed")
+    rng = np.random.default_rng(0)
+    f = np.vstack([np.where(rng.random((6, 700)) < 0.05, 0.9, 1e-5), np.full((1, 700), 1e-4)])
+    params = NoisyOrParams.of([f], np.full(6, 0.3), (0.0, 1.0))
+    network = Network.of(params)
+    data = Ones.of_block(network.layers[0], block_of((rng.random((20, 700)) < np.linspace(0, 1, 20)[:, None]) * 1.0))
+    uniforms, offsets = rng.random((20, 6)), network.odds_above(0, []) - data.zeros[:, :-1]
+    results = []
+    for twin, with_odds in ((gibbs._kernels(), True), (gibbs._kernels(), False), (None, True)):
+        monkeypatch.setattr(gibbs, "_kernels", lambda twin=twin: twin)
+        states = network.drawn(20, np.random.default_rng(1))[0]
+        off, odds, flips = sweep_layer(data, network.layers[0], states, offsets, uniforms, with_odds=with_odds)
+        results.append((states, off, odds, flips))
+    for other in results[1:]:
+        assert np.array_equal(results[0][0], other[0])
+        np.testing.assert_allclose(results[0][1], other[1], rtol=1e-9)
+        np.testing.assert_allclose(results[0][3], other[3], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(results[0][2], results[2][2], rtol=1e-9)
+    assert np.log(1e-4) * np.diff(data.indptr).max() < -700  # else nothing was out of range
 
 
 def test_zeros_cost_nothing_extra():

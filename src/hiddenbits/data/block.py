@@ -50,6 +50,14 @@ class Block:
             return self._kept
         return self.x.operand(slot="x"), self.observed.operand(slot="observed")
 
+    def ones(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return where the ones of x are, row by row; see `Bits.ones`."""
+        return self._kept_ones if self.keep else self.x.ones()
+
+    @cached_property
+    def _kept_ones(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        return self.x.ones()
+
     @cached_property
     def _kept(self) -> tuple[Any, Any]:
         return self.x.operand(), self.observed.operand()

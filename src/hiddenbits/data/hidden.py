@@ -6,14 +6,14 @@ Which cells are hidden depends on the seed and on the row's number in the whole 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from hiddenbits.data.bits import AllOnes, Bits, Complement, Dense, Packed, Pattern
 from hiddenbits.data.mixed import MixedRows, MixedSource
-from hiddenbits.data.table import MemorySource, Source, Table
+from hiddenbits.data.over import OverSource
+from hiddenbits.data.table import MemorySource, Table
 
 RUN_CELLS = 1 << 20  # cells that are drawn with one random stream
 LEVELS = 65536  # a cell is hidden when a 16-bit random number is below the share
@@ -87,45 +87,20 @@ def _csr(pattern: Pattern) -> sparse.csr_array:
 
 
 @dataclass(frozen=True, eq=False)
-class HiddenSource:
+class HiddenSource(OverSource):
     """Rows of another source, with cells hidden as they are read."""
 
-    source: Source
     hiding: Hiding
     first_row: int = 0
-
-    resident = False
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self.source.n_rows
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns."""
-        return self.source.n_columns
-
-    @property
-    def layout(self) -> Any:
-        """What the columns of a mixed table are."""
-        source: Any = self.source
-        return source.layout
 
     @property
     def row_bytes(self) -> float:
         """Bytes of memory that one row takes: four for the place of a hidden cell."""
         return self.source.row_bytes + 4.0 * self.hiding.share * self.n_columns
 
-    @property
-    def row_cells(self) -> float:
-        """Cells of a row that arithmetic touches."""
-        return self.source.row_cells
-
     def only(self, start: int, stop: int) -> HiddenSource:
         """Return the source with what rows start to stop need and no more."""
-        source: Any = self.source
-        return replace(self, source=source.only(start, stop)) if hasattr(source, "only") else self
+        return self.over(start, stop)
 
     def read(self, start: int, stop: int) -> tuple[Bits, Bits]:
         """Return (x, observed) of rows start to stop."""

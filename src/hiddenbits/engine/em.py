@@ -243,10 +243,10 @@ def _was_quick(now: Position, limit: float) -> bool:
 
 def _look_ahead(model: Any, now: Position, then: Position) -> Position:
     """Remember the first of three points, or leap from the third."""
-    here = model.to_vector(now.params)
-    if now.leap.phase == 0:
+    here, there, first = model.to_vector(now.params), model.to_vector(then.safe), now.leap.theta0
+    if first is None or not len(first) == len(here) == len(there):  # coordinates may change with a model's structure
         return replace(then, leap=replace(now.leap, phase=1, theta0=here))
-    leap, vector = next_point(now.leap, here, model.to_vector(then.safe))
+    leap, vector = next_point(now.leap, here, there)
     return replace(then, leap=leap, untried=False, params=model.from_vector(vector, then.safe))
 
 

@@ -6,10 +6,11 @@ import os
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hiddenbits.engine import Restart, Running, StopReason, plain, prefixed, unprefixed
 from hiddenbits.estimators.lawful import exactly, is_count, require, require_finite, require_names, unfitted
-from hiddenbits.estimators.registry import ESTIMATORS
+from hiddenbits.estimators.registry import COMPOSITES, ESTIMATORS
 from hiddenbits.store import StoreError, read, write
 
 E = TypeVar("E")
@@ -28,6 +29,11 @@ META_KEYS = {
 
 def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator to `path`, atomically."""
+    write(path, type(estimator).__name__, *described(estimator))
+
+
+def described(estimator: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return what a file says of a fitted estimator, and its arrays."""
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(estimator, "params_")
@@ -41,11 +47,8 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
         raise ValueError(f"The hyperparameters were changed after the fit: {mismatch}. Fit again, or set them back.")
     names = getattr(estimator, "feature_names_in_", None)
     running: Running | None = estimator.running_
-    hyperparameters = estimator.get_params(deep=False)
-    if not isinstance(hyperparameters["random_state"], (int, np.integer, type(None))):
-        hyperparameters["random_state"] = None  # a generator cannot be written down; the fit is not affected
     meta = {
-        "hyperparameters": plain(hyperparameters),
+        "hyperparameters": hyperparameters_of(estimator),
         "n_features_in": int(estimator.n_features_in_),
         "feature_names_in": None if names is None else [str(name) for name in names],
         "n_iter": int(estimator.n_iter_),
@@ -61,7 +64,15 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
         **prefixed("params", estimator.params_),
         **prefixed("running", None if running is None else running.stats),
     }
-    write(path, type(estimator).__name__, meta, arrays)
+    return meta, arrays
+
+
+def hyperparameters_of(estimator: Any, leave_out: str = "") -> dict[str, Any]:
+    """Return the hyperparameters as a file can say them, but for one."""
+    hyperparameters = {name: value for name, value in estimator.get_params(deep=False).items() if name != leave_out}
+    if not isinstance(hyperparameters["random_state"], (int, np.integer, type(None))):
+        hyperparameters["random_state"] = None  # a generator cannot be written down; the fit is not affected
+    return plain(hyperparameters)
 
 
 def load(path: str | os.PathLike[str], expected: type[E] | None = None) -> E:
@@ -88,20 +99,23 @@ def load(path: str | os.PathLike[str], expected: type[E] | None = None) -> E:
     IndependentBits(prior_strength=0)
     """
     stored = read(path)
-    if stored.kind not in ESTIMATORS:
-        raise StoreError(f"{path} holds {stored.kind!r}, which is not one of {', '.join(ESTIMATORS)}.")
-    found = ESTIMATORS[stored.kind]()
+    kinds = ESTIMATORS | COMPOSITES
+    if stored.kind not in kinds:
+        raise StoreError(f"{path} holds {stored.kind!r}, which is not one of {', '.join(kinds)}.")
+    found = kinds[stored.kind]()
     if expected is not None and found is not expected:
         raise StoreError(f"{path} holds a {stored.kind}, not a {expected.__name__}. Use hiddenbits.load.")
     try:
-        return _restore(found, stored.meta, stored.arrays)  # type: ignore[no-any-return]
+        if stored.kind in COMPOSITES:
+            return found._restored(stored.meta, stored.arrays)  # type: ignore[no-any-return]
+        return restored(found, stored.meta, stored.arrays)  # type: ignore[no-any-return]
     except StoreError:
         raise
     except Exception as error:
         raise StoreError(f"{path} is not a lawful {stored.kind}: {error}. Restore a copy, or fit again.") from error
 
 
-def _restore(cls: Any, meta: Any, arrays: Any) -> Any:
+def restored(cls: Any, meta: Any, arrays: Any) -> Any:
     """Build an estimator from what a file says, refusing whatever a fit could not have written."""
     require(set(meta) >= META_KEYS, "its description is not complete")
     estimator = unfitted(cls, meta["hyperparameters"])

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from hiddenbits.data import Table
 from hiddenbits.engine import current, one_blas_thread
 from hiddenbits.estimators.coding import CodingEstimator
+from hiddenbits.estimators.noisy_or_sentences import described, reach, sentence, strongest
 from hiddenbits.estimators.tables import as_table
 from hiddenbits.models import NoisyOrBlocks
 from hiddenbits.models.noisy_or_chains import Marginals
@@ -129,7 +130,25 @@ class NoisyOrVerbs(CodingEstimator):
         rows, columns, shares = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         return Reasons(rows, columns.astype(np.intp), shares)
 
-    def explain(self, X: Any, *, n_bits: int = 3) -> list[str]:
+    def describe(self, *, n_bits: int = 5) -> list[str]:
+        """Return a line for each cause, those of the lowest layer first: how often it is on, and its strongest bits.
+
+        In each layer those come first that bring the most ones into the table: P(on) times the sum of strengths. Of
+        causes above the lowest layer the numbers are P(bit on) when this cause alone is on, leaks apart.
+
+        Parameters
+        ----------
+        n_bits : int, default=5
+            Bits of a line.
+
+        Returns
+        -------
+        lines : list of str
+        """
+        check_is_fitted(self, "params_")
+        return described(self.params_, self._bit_names(), n_bits)
+
+    def explain(self, X: Any, *, n_bits: int = 3, what: str = "row") -> list[str]:
         """Return a sentence for each row: which causes are most probably on, and which of its bits each explains.
 
         A bit is said to be explained by the strongest of the causes that are on; `why` has all shares.
@@ -140,27 +159,25 @@ class NoisyOrVerbs(CodingEstimator):
             As for `fit`; a few rows.
         n_bits : int, default=3
             How many of its strongest bits stand for the name of a cause.
+        what : str, default="row"
+            What a row is, such as "basket" or "patient".
 
         Returns
         -------
         sentences : list of str
         """
-        codes, w = self.code(X), self.params_.weights[0]
-        table = as_table(self, X, reset=False)
-        names = [str(n) for n in getattr(self, "feature_names_in_", np.arange(self.n_features_in_))]
-        titles = [", ".join(names[j] for j in np.argsort(-row, kind="stable")[:n_bits]) for row in w[:-1]]
+        codes, params, names = self.code(X), self.params_, self._bit_names()
+        titles = [[", ".join(names[j] for j in strongest(row, n_bits)) for row in values] for values in reach(params)]
+        table, cuts = as_table(self, X, reset=False), np.cumsum(params.n_causes)[:-1]
         sentences = []
         for row, bits in enumerate(table.source.read(0, table.shape[0])[0].to_dense()):
-            ones = np.flatnonzero(bits)
-            on = np.append(np.flatnonzero(codes[row, : len(titles)]), len(titles))  # the leak is always on
-            main = on[w[np.ix_(on, ones)].argmax(axis=0)] if len(ones) else on[:0]
-            said = [
-                f"cause {i} ({titles[i]}) explains {', '.join(names[j] for j in ones[main == i]) or 'nothing alone'}"
-                for i in on[:-1]
-            ] or ["no cause is on"]
-            rest = ", ".join(names[j] for j in ones[main == len(titles)])
-            sentences.append(f"Row {row}: {'; '.join(said)}" + (f"; no cause for {rest}." if rest else "."))
+            on = [np.flatnonzero(part) for part in np.split(codes[row], cuts)]
+            said = sentence(params, titles, np.flatnonzero(bits), names, on)
+            sentences.append(f"{what[:1].upper()}{what[1:]} {row} {said}")
         return sentences
+
+    def _bit_names(self) -> list[str]:
+        return [str(n) for n in getattr(self, "feature_names_in_", np.arange(self.n_features_in_))]
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from some rows by online EM; can be called again and again with further rows.

@@ -22,5 +22,12 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
     "CombinationMachine": _from("combination", "CombinationMachine"),
     "BinarySparseCoding": _from("sparse_coding", "BinarySparseCoding"),
     "LogisticPCAMixture": _from("logistic_mixture", "LogisticPCAMixture"),
+    "HiddenTree": _from("hidden_tree", "HiddenTree"),
     "NoisyOrNetwork": _from("noisy_or", "NoisyOrNetwork"),
+    "TreeMixture": _from("trees", "TreeMixture"),
+}
+
+# Estimators that are made of others: they have members in place of a model of their own.
+COMPOSITES: dict[str, Callable[[], Any]] = {
+    "Ensemble": _from("ensemble", "Ensemble"),
 }

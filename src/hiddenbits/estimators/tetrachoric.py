@@ -264,12 +264,13 @@ def _opened(X: Any, threshold: float | None) -> tuple[Table, SquareFrame | None]
     return open_table(X, threshold=threshold), frame
 
 
-def refuse_width(n_columns: int, who: str) -> None:
+def refuse_width(n_columns: int, who: str, most: int | None = None) -> None:
     """Refuse what would not fit in memory."""
-    if n_columns > MOST_COLUMNS:
+    most = MOST_COLUMNS if most is None else most
+    if n_columns > most:
         raise TableError(
             f"The table has {n_columns} columns, and every matrix of columns x columns would take "
-            f"{8 * n_columns**2 / 1e9:.0f} GB. {who} takes at most {MOST_COLUMNS} columns: choose some of them "
+            f"{8 * n_columns**2 / 1e9:.0f} GB. {who} takes at most {most} columns: choose some of them "
             "(those with most ones, or a random sample), or fit a model whose parameters grow with the columns and "
             "not with their square, such as LogisticPCA or BernoulliMixture."
         )

@@ -23,7 +23,7 @@ FILE_BYTES = 1 << 27  # about what the results in one file take in memory
 
 def write(estimator: Any, verb: str, X: Any, path: str | os.PathLike[str]) -> Path:
     """Write what a verb returns for every row of X into a folder of Parquet files; see `BitsEstimator.write`."""
-    check_is_fitted(estimator, "params_")
+    check_is_fitted(estimator)
     able = [name for name in VERBS if hasattr(estimator, name)]
     if verb not in able:
         raise ValueError(f"{verb!r} cannot be written. {type(estimator).__name__} can write: {', '.join(able)}.")

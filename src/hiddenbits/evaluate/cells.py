@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from hiddenbits import Piece, Table, hide_cells
-from hiddenbits.evaluate.figures import Figure
-from hiddenbits.evaluate.measures import SMALLEST, Floats, gathered, table_of
+from hiddenbits import Piece, Table, hide_cells, map_pieces
+from hiddenbits.evaluate.figures import Figure, Ratio
+from hiddenbits.evaluate.measures import PIECE_CELLS, SMALLEST, Floats, table_of
 
 
 def hidden_cells(estimator: Any, X: Any, *, share: float = 0.1, seed: int = 0) -> Figure:
@@ -53,6 +53,14 @@ def hidden_cells(estimator: Any, X: Any, *, share: float = 0.1, seed: int = 0) -
 
 def guessing(model: Any, table: Table, *, share: float, seed: int) -> Figure:
     """Return the mean log-loss of a fitted model on the cells that `hide_cells` hides."""
+    losses, cells = cell_losses(model, table, share=share, seed=seed)
+    ratio = Ratio()
+    ratio.add(losses, cells, np.ones(len(cells)) if table.weights is None else table.weights)
+    return ratio.figure("exact" if table.only_bits else model.likelihood_)
+
+
+def cell_losses(model: Any, table: Table, *, share: float, seed: int) -> tuple[Floats, Floats]:
+    """Return the summed log-loss of each row's hidden cells, and their number."""
 
     def missed(piece: Piece) -> tuple[Floats, Floats]:
         # The whole table's hiding, cut to these rows: which cells are hidden depends on the rows' numbers.
@@ -65,7 +73,9 @@ def guessing(model: Any, table: Table, *, share: float, seed: int) -> Figure:
         happened = np.maximum(np.where(truth == 1, p, 1.0 - p), SMALLEST)
         return (-np.log(happened) * asked).sum(axis=1), asked.sum(axis=1).astype(np.float64)
 
-    return gathered(table, missed).figure("exact" if table.only_bits else model.likelihood_)
+    pieces = list(map_pieces(missed, table, max(1, PIECE_CELLS // table.shape[1])))
+    losses, cells = (np.concatenate(arrays) for arrays in zip(*pieces, strict=True))
+    return losses, cells
 
 
 def _missed_mixed(model: Any, truth: Any, masked: Any) -> tuple[Floats, Floats]:

@@ -27,6 +27,7 @@ from hiddenbits.models.noisy_or_params import (
     SETTLE,
     Floats,
     NoisyOrParams,
+    at,
     best_priors,
     clip_strengths,
     log_prior,
@@ -103,11 +104,11 @@ class NoisyOr:
         """Free priors and leak of a layer that has learned its weights; then add the next, or free all layers."""
         number, phase = int(params.clock[0]), params.clock[1]
         if phase == LEARN:
-            return _at(params, SETTLE)
+            return at(params, SETTLE, 0.0)
         if number + 1 < len(self.n_components):
             K = self.n_components[number + 1]
             return with_layer(params, K, first_prior(self.prior, K), self.leak, None)
-        return _at(params, JOINT) if phase == SETTLE and number else None
+        return at(params, JOINT, 0.0) if phase == SETTLE and number else None
 
     def prepare(self, params: NoisyOrParams) -> tuple[Enumerated, Floats, Floats, Floats, Floats]:
         """Return the tables of states, ln g + u, -u with its column sums, and ln P(s)."""
@@ -267,10 +268,6 @@ class NoisyOr:
         classes = weight * np.exp(tables.log_priors[0])
         ones = tables.probabilities * classes
         return StateStats(np.zeros(()), np.asarray(weight), classes, ones, classes[None, :].copy())
-
-
-def _at(params: NoisyOrParams, phase: float) -> NoisyOrParams:
-    return replace(params, clock=np.array([params.clock[0], phase, 0.0, params.clock[3], 0.0]))
 
 
 def draw(params: NoisyOrParams, n: int, rng: np.random.Generator) -> tuple[NDArray[np.uint8], Floats]:

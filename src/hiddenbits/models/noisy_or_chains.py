@@ -61,7 +61,7 @@ def weighted_draws(
     states, log_w = [np.concatenate(pair) for pair in zip(*ends, strict=True)], np.concatenate(logs)
     data = tiled(data, n_chains)
     for _ in range(kept):
-        look(states, sweep(network, data, states, rng))
+        look(states, sweep(network, data, states, rng, with_odds=True))
     w = np.exp(log_w - log_w.max(axis=0))
     return np.asarray(w / w.sum(axis=0))
 

@@ -15,7 +15,12 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-SMALLEST_PRODUCT = 1e-200  # of probabilities, none of them below 1e-12
+SMALL_PRODUCT = 1e-290  # below, a product of probabilities may have left the range of numbers on the way
+LEAST_OFFSET = -600.0  # below, e^-offset would
+
+# Sums and products of a row may be taken in another order, which is what lets them run several at a time. The order
+# depends on the row's length alone.
+ANY_ORDER = {"reassoc", "contract"}
 
 
 @njit(cache=True, nogil=True)
@@ -31,7 +36,48 @@ def off_rows(indptr: Any, indices: Any, states: NDArray[np.uint8], keep: Floats,
                     off[e] *= keep[indices[e], i]
 
 
+@njit(cache=True, nogil=True, fastmath=ANY_ORDER, error_model="numpy")
+def _products(off: Floats, q: Floats, m: int) -> tuple[float, float]:
+    """Return two products whose quotient is that of the probabilities of the ones with and without a cause."""
+    with_it, without = 1.0, 1.0
+    for e in range(m):
+        with_it *= 1.0 - off[e] * q[e]
+        without *= (1.0 - off[e]) * q[e]
+    return with_it, without
+
+
 @njit(cache=True, nogil=True)
+def _long_log(off: Floats, q: Floats, m: int) -> float:
+    """Return the logarithm of the quotient of `_products` for long rows, whose products no number can hold."""
+    with_it, without, total = 1.0, 1.0, 0.0
+    for e in range(m):  # no factor is below 1e-13
+        with_it *= 1.0 - off[e] * q[e]
+        without *= (1.0 - off[e]) * q[e]
+        if without < 1e-250:
+            total += math.log(with_it / without)
+            with_it, without = 1.0, 1.0
+    return total + math.log(with_it / without)
+
+
+@njit(cache=True, nogil=True, fastmath=ANY_ORDER, error_model="numpy")
+def _gather(indices: Any, a: int, m: int, keep: Floats, off: Floats, here: Floats, q: Floats) -> None:
+    """Put e^{-w} of a row's ones side by side, (K, m), and e^{-u} into `here`: the loops over ones then run along."""
+    for e in range(m):
+        j = indices[a + e]
+        here[e] = off[a + e]
+        for i in range(len(q)):
+            q[i, e] = keep[j, i]
+
+
+@njit(cache=True, nogil=True)
+def _longest(indptr: Any) -> int:
+    longest = 1
+    for r in range(len(indptr) - 1):
+        longest = max(longest, indptr[r + 1] - indptr[r])
+    return longest
+
+
+@njit(cache=True, nogil=True, fastmath=ANY_ORDER, error_model="numpy")
 def sweep_rows(
     indptr: Any,
     indices: Any,
@@ -45,57 +91,67 @@ def sweep_rows(
     flips: Floats,
     odds: Floats,
 ) -> None:
-    """Draw every cause of every active row anew, in place; see `sweep_layer` for the arguments."""
+    """Draw every cause of every active row anew, in place; see `sweep_layer` for the arguments.
+
+    `offsets` may have one row for all. Log-odds are written if `odds` has rows; without them most causes are
+    drawn from the quotient of products itself, with neither logarithm nor exponential.
+    """
     n, K = states.shape
+    longest = _longest(indptr)
+    buffer, here, against = np.empty((K, longest)), np.empty(longest), np.empty(K)
+    one, wanted = len(offsets) == 1, len(odds) > 0
     for r in range(n):
+        if r == 0 or not one:
+            for i in range(K):
+                against[i] = math.exp(-offsets[r, i]) if offsets[r, i] > LEAST_OFFSET else math.inf
         if not active[r]:
             continue
-        a, b = indptr[r], indptr[r + 1]
+        a, m = indptr[r], indptr[r + 1] - indptr[r]
+        _gather(indices, a, m, keep, off, here, buffer)
         largest = 0.0
         for i in range(K):
-            on = states[r, i] == 1
+            on, q = states[r, i] == 1, buffer[i]
             if on:
-                for e in range(a, b):
-                    off[e] /= keep[indices[e], i]
-            with_it, without, total = 1.0, 1.0, 0.0
-            for e in range(a, b):
-                q = keep[indices[e], i]
-                with_it *= 1.0 - off[e] * q
-                without *= (1.0 - off[e]) * q
-                if without < SMALLEST_PRODUCT:
-                    total += math.log(with_it / without)
-                    with_it, without = 1.0, 1.0
-            x = offsets[r, i] + share * (total + math.log(with_it / without))
-            odds[r, i] = x
-            p = 1.0 / (1.0 + math.exp(-x)) if x > -700.0 else 0.0
+                for e in range(m):
+                    here[e] /= q[e]
+            with_it, without = _products(here, q, m)
+            long = without < SMALL_PRODUCT
+            if wanted or share != 1.0 or long or against[i] == math.inf:
+                log_quotient = _long_log(here, q, m) if long else math.log(with_it / without)
+                x = offsets[0 if one else r, i] + share * log_quotient
+                p = 1.0 / (1.0 + math.exp(-x)) if x > -700.0 else 0.0
+                if wanted:
+                    odds[r, i] = x
+            else:
+                p = with_it / (with_it + without * against[i])
             turned = uniforms[r, i] < p
-            change = 1.0 - p if on else p
-            if change > largest:
-                largest = change
+            largest = max(largest, 1.0 - p if on else p)
             if turned:
-                for e in range(a, b):
-                    off[e] *= keep[indices[e], i]
+                for e in range(m):
+                    here[e] *= q[e]
             states[r, i] = 1 if turned else 0
+        off[a : a + m] = here[:m]
         flips[r] = largest
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath=ANY_ORDER, error_model="numpy")
 def scan_rows(
     indptr: Any, indices: Any, off: Floats, states: NDArray[np.uint8], offsets: Floats, keep: Floats, odds: Floats
 ) -> None:
     """Write the log-odds of every cause given all others as they are; see `scan_layer` for the arguments."""
     n, K = states.shape
+    longest = _longest(indptr)
+    buffer, here, left, one = np.empty((K, longest)), np.empty(longest), np.empty(longest), len(offsets) == 1
     for r in range(n):
-        a, b = indptr[r], indptr[r + 1]
+        a, m = indptr[r], indptr[r + 1] - indptr[r]
+        _gather(indices, a, m, keep, off, here, buffer)
         for i in range(K):
-            on = states[r, i] == 1
-            with_it, without, total = 1.0, 1.0, 0.0
-            for e in range(a, b):
-                q = keep[indices[e], i]
-                left = off[e] / q if on else off[e]
-                with_it *= 1.0 - left * q
-                without *= (1.0 - left) * q
-                if without < SMALLEST_PRODUCT:
-                    total += math.log(with_it / without)
-                    with_it, without = 1.0, 1.0
-            odds[r, i] = offsets[r, i] + total + math.log(with_it / without)
+            q, on = buffer[i], states[r, i] == 1
+            if on:
+                for e in range(m):
+                    left[e] = here[e] / q[e]
+            others = left if on else here
+            with_it, without = _products(others, q, m)
+            long = without < SMALL_PRODUCT
+            log_quotient = _long_log(others, q, m) if long else math.log(with_it / without)
+            odds[r, i] = offsets[0 if one else r, i] + log_quotient

@@ -162,6 +162,7 @@ def sweep_layer(
     uniforms: Floats,
     share: float = 1.0,
     active: NDArray[np.bool_] | None = None,
+    with_odds: bool = False,
 ) -> tuple[Floats, Floats, Floats]:
     """Draw every cause of a layer anew, given its children and the layer above; `states` changes in place.
 
@@ -171,7 +172,7 @@ def sweep_layer(
         The layer's children.
     layer : Layer
     states : ndarray of shape (rows, K) of uint8
-    offsets : ndarray of shape (rows, K)
+    offsets : ndarray of shape (rows or 1, K)
         The part of the log-odds that does not come from ones.
     uniforms : ndarray of shape (rows, K)
         Random numbers.
@@ -179,18 +180,19 @@ def sweep_layer(
         What the ones count: 1, less on a ladder of temperatures.
     active : ndarray of shape (rows,) of bool, optional
         Rows to draw; the others stay.
+    with_odds : bool
+        Whether the log-odds are asked for.
 
     Returns
     -------
     off, odds, flips : ndarray of shapes (ones,), (rows, K) and (rows,)
-        e^{-u} of every one with the new states, the log-odds at which each cause was drawn, and the largest
-        probability in each row that a cause would change.
+        e^{-u} of every one with the new states, the log-odds at which each cause was drawn (no rows unless they were
+        asked for), and the largest probability in each row that a cause would change.
     """
     n, K = states.shape
-    offsets = np.ascontiguousarray(np.broadcast_to(offsets, (n, K)))
     active = np.ones(n, bool) if active is None else active
     off = off_of(ones, layer, states)
-    flips, odds = np.zeros(n), np.zeros((n, K))
+    flips, odds = np.zeros(n), np.zeros((n if with_odds else 0, K))
     kernels = _kernels()
     if kernels is not None:
         args = (ones.indptr, ones.indices, off, states, offsets, share, layer.keep, uniforms, active, flips, odds)
@@ -200,8 +202,10 @@ def sweep_layer(
         q, on = layer.keep[ones.indices, i], states[:, i] == 1
         off = np.where(on[ones.rows], off / q, off)
         ratios = np.log((1.0 - off * q) / ((1.0 - off) * q))
-        odds[:, i] = offsets[:, i] + share * np.bincount(ones.rows, weights=ratios, minlength=n)
-        p = expit(odds[:, i])
+        x = offsets[:, i] + share * np.bincount(ones.rows, weights=ratios, minlength=n)
+        if with_odds:
+            odds[:, i] = x
+        p = expit(x)
         turned = np.where(active, uniforms[:, i] < p, on)
         np.maximum(flips, np.where(active, np.where(on, 1.0 - p, p), 0.0), out=flips)
         off = np.where(turned[ones.rows], off * q, off)
@@ -212,7 +216,6 @@ def sweep_layer(
 def scan_layer(ones: Ones, layer: Layer, states: States, offsets: Floats) -> tuple[Floats, Floats]:
     """Return e^{-u} of every one, and the log-odds of every cause given all others as they are; nothing is drawn."""
     n, K = states.shape
-    offsets = np.ascontiguousarray(np.broadcast_to(offsets, (n, K)))
     off, odds = off_of(ones, layer, states), np.zeros((n, K))
     kernels = _kernels()
     if kernels is not None:
@@ -243,6 +246,7 @@ def sweep(
     rng: np.random.Generator,
     active: NDArray[np.bool_] | None = None,
     held_off: int | None = None,
+    with_odds: bool = False,
 ) -> Sweep:
     """Draw the states of all layers anew, the lowest first; `states` change in place.
 
@@ -259,7 +263,7 @@ def sweep(
             offsets = offsets.copy()
             offsets[:, held_off] = -np.inf
         off, odds, most = sweep_layer(
-            children, layer, states[number], offsets, rng.random(states[number].shape), active=active
+            children, layer, states[number], offsets, rng.random(states[number].shape), 1.0, active, with_odds
         )
         np.maximum(flips, most, out=flips)
         all_ones.append(children)

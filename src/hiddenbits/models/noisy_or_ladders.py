@@ -30,7 +30,7 @@ def quick_marginals(network: Network, block: Block, rng: np.random.Generator) ->
     states = network.drawn(n * QUICK_CHAINS, rng)
     total = np.zeros((n, sum(s.shape[1] for s in states)))
     for number in range(QUICK_FIRST + QUICK):
-        last = sweep(network, data, states, rng)
+        last = sweep(network, data, states, rng, with_odds=number >= QUICK_FIRST)
         if number >= QUICK_FIRST:
             total += expit(np.concatenate(last.odds, axis=1)).reshape(QUICK_CHAINS, n, -1).mean(axis=0) / QUICK
     return np.clip(total, NEVER_SURE, 1.0 - NEVER_SURE)

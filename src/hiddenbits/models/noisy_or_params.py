@@ -18,7 +18,7 @@ Layers are counted from the data upwards: layer 0 are the causes of the bits.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -31,6 +31,7 @@ Floats = NDArray[np.float64]
 
 LARGEST = 1.0 - 1e-6  # a strength of 1 would make a zero impossible, and one of 0 could never grow again
 SMALLEST, SMALLEST_SUM = 1e-4, 1e-2  # of one strength; of a cause's strengths together, in a wide table
+CLOCK = 6  # numbers that say how far a fit has come
 LEARN, SETTLE, JOINT = 0.0, 1.0, 2.0  # phases: the weights of a layer; its priors and leak too; all layers at once
 
 
@@ -68,9 +69,9 @@ class NoisyOrParams(Arrays):
     priors : ndarray of shape (K_top,)
     names : ndarray of shape (all units,)
         A number for each unit that stays when others are pruned, so that states of rows find their units again.
-    clock : ndarray of shape (5,)
-        Layer that learns, phase, passes in this phase, the seed of what layers further up begin with, and how
-        unstable the states of the rows have been of late.
+    clock : ndarray of shape (6,)
+        Layer that learns, phase, passes in this phase, the seed of what layers further up begin with, how
+        unstable the states of the rows have been of late, and the number of rows, 0 where nobody needs it.
     """
 
     sizes: Floats
@@ -90,7 +91,7 @@ class NoisyOrParams(Arrays):
             np.concatenate([f.ravel() for f in layers]),
             priors,
             np.arange(float(sum(sizes[1:]))) if names is None else names,
-            np.array(clock, np.float64),
+            np.pad(np.array(clock, np.float64), (0, CLOCK - len(clock))),
         )
 
     @property
@@ -133,7 +134,7 @@ class NoisyOrParams(Arrays):
         for f, order in zip(self.layers, orders, strict=True):
             layers.append(np.vstack([f[order], f[-1:]])[:, below])
             below = order
-        return NoisyOrParams.of(layers, self.priors[orders[-1]], [*self.clock[:3], 0.0, 0.0])
+        return NoisyOrParams.of(layers, self.priors[orders[-1]], self.clock[:3])
 
     def flaw(self) -> str | None:
         """Return what makes these arrays unlawful, or None."""
@@ -148,11 +149,17 @@ class NoisyOrParams(Arrays):
             return "priors and names do not fit the sizes of the layers"
         if not np.all((self.strengths > 0) & (self.strengths < 1)) or not np.all((self.priors > 0) & (self.priors < 1)):
             return "strengths and priors must lie between 0 and 1"
-        if self.clock.shape != (5,) or not np.all(self.clock >= 0) or self.clock[1] not in (LEARN, SETTLE, JOINT):
+        if self.clock.shape != (CLOCK,) or not np.all(self.clock >= 0) or self.clock[1] not in (LEARN, SETTLE, JOINT):
             return "the clock is damaged"
         if int(self.clock[0]) != len(sizes) - 2:
             return "the clock stands at another layer"
         return None
+
+
+def at(params: NoisyOrParams, phase: float, passes: float, of_late: float = 0.0) -> NoisyOrParams:
+    """Return the same parameters at another time of the fit."""
+    layer, _, _, seed, _, rows = params.clock.tolist()
+    return replace(params, clock=np.array([layer, phase, passes, seed, of_late, rows]))
 
 
 def log_prior(params: NoisyOrParams, alpha: float, beta: float, centre: float) -> float:

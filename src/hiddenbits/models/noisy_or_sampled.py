@@ -29,13 +29,23 @@ from hiddenbits.models.noisy_or_params import (
     LEARN,
     SETTLE,
     NoisyOrParams,
+    at,
     log_prior,
 )
 from hiddenbits.models.noisy_or_rows import SampledRows, Shared
-from hiddenbits.models.noisy_or_start import first_prior, first_strengths, least_missed, with_layer, with_spare, without
+from hiddenbits.models.noisy_or_start import (
+    first_prior,
+    first_strengths,
+    least_missed,
+    with_layer,
+    with_room_for_leak,
+    with_spare,
+    without,
+)
 
 REFIT = 3  # passes after some causes were removed
-SURVEY_ROWS = 512  # of each block, from which the value of a cause is judged
+SURVEY_ROWS, SURVEY_TABLE = 512, 5_000  # of each block, and of the table, from which the value of a cause is judged
+MANY = 20  # spare causes, of which half go at a time; of fewer a quarter
 STABLE = 0.98  # a layer is stable when its rows' readiness to change falls by less than to this share of late
 FEWEST_PASSES = 10  # before anything counts as stable
 
@@ -129,9 +139,8 @@ class NoisyOrGibbs(SampledRows):
         rng = key.rng()
         size = self.size_at_first(0)
         f = first_strengths(summary.means, size, self.leak, self.first_range(), rng)
-        return NoisyOrParams.of(
-            [f], np.full(size, self.prior_of(0, size)), (0.0, LEARN, 0.0, float(rng.integers(2**31)), 0.0)
-        )
+        clock = (0.0, LEARN, 0.0, float(rng.integers(2**31)), 0.0, float(summary.rows))
+        return NoisyOrParams.of([f], np.full(size, self.prior_of(0, size)), clock)
 
     def grow(self, params: NoisyOrParams, key: Any) -> None:
         """There are no stages but those of the clock."""
@@ -155,7 +164,7 @@ class NoisyOrGibbs(SampledRows):
                 break
         loss, surveyed = np.zeros(len(params.priors)), 0.0
         if self._surveys(params):
-            rows = np.arange(min(SURVEY_ROWS, block.n_rows))
+            rows = np.arange(_surveyed(block.n_rows, params.clock[5]))
             gains = survey(network, data.take(rows), [s[rows] for s in states], self.n_sweeps, rng)
             loss, surveyed = block.weights[rows] @ gains, float(block.weights[rows].sum())
         stats = replace(
@@ -173,16 +182,17 @@ class NoisyOrGibbs(SampledRows):
 
     def update(self, params: NoisyOrParams, stats: NoisyOrStats) -> NoisyOrParams:
         """M-step for what learns now, and on with the clock."""
-        layer, phase, passes, _, _ = params.clock.tolist()
+        layer, phase, passes, *_ = params.clock.tolist()
         number = int(layer)
         size, wanted = params.n_causes[-1], self.n_components[number]
         if self._surveys(params):
-            gone = least_missed(stats.loss, params.layers[-1][:-1], -(-(size - wanted) // 4))
+            many = size - wanted
+            gone = least_missed(stats.loss, params.layers[-1][:-1], many // 2 if many > MANY else -(-many // 4))
             pruned = without(params, gone, self.prior_of(number, size - len(gone)))
-            return _at(pruned, LEARN, max(self.n_passes - REFIT, 0))
+            return at(pruned, LEARN, max(self.n_passes - REFIT, 0))
         moved = self.stepped(params, stats, self._share(phase, passes))
         flips, of_late = float(stats.flips) / float(stats.weight), float(params.clock[4])
-        moved = _at(moved, phase, passes + 1.0, flips if of_late == 0.0 else of_late + 0.3 * (flips - of_late))
+        moved = at(moved, phase, passes + 1.0, flips if of_late == 0.0 else of_late + 0.3 * (flips - of_late))
         return self._next(moved, passes >= FEWEST_PASSES and flips > STABLE * of_late)
 
     def stepped(self, params: NoisyOrParams, stats: NoisyOrStats, share: float) -> NoisyOrParams:
@@ -198,7 +208,7 @@ class NoisyOrGibbs(SampledRows):
 
     def _surveys(self, params: NoisyOrParams) -> bool:
         """Whether this pass is to find out which causes can go."""
-        layer, phase, passes, _, _ = params.clock.tolist()
+        layer, phase, passes, *_ = params.clock.tolist()
         return bool(phase == LEARN and passes >= self.n_passes and params.n_causes[-1] > self.n_components[int(layer)])
 
     def _share(self, phase: float, passes: float) -> float:
@@ -207,22 +217,22 @@ class NoisyOrGibbs(SampledRows):
 
     def _next(self, params: NoisyOrParams, stable: bool) -> NoisyOrParams:
         """Return parameters at the next phase, where this one is over."""
-        layer, phase, passes, _, _ = params.clock.tolist()
+        layer, phase, passes, *_ = params.clock.tolist()
         number, last = int(layer), int(layer) + 1 == len(self.n_components)
         if phase == LEARN and self.schedule == "stability" and stable:
             passes = max(passes, float(self.n_passes))
-            params = _at(params, LEARN, passes)
+            params = at(params, LEARN, passes)
         if phase == LEARN and (passes < self.n_passes or params.n_causes[-1] > self.n_components[number]):
             return params
         if phase == LEARN and self.estimate_priors:
-            return _at(params, SETTLE, 0.0)
+            return at(params if number else with_room_for_leak(params), SETTLE, 0.0)
         if phase == SETTLE and passes < self._later_passes:
             return params
         if phase != JOINT and not last:
             size = self.size_at_first(number + 1)
             return with_layer(params, size, self.prior_of(number + 1, size), self.leak, self.first_range())
         if phase == SETTLE and number > 0:
-            return _at(params, JOINT, 0.0)
+            return at(params, JOINT, 0.0)
         return params
 
     def pending(self, params: NoisyOrParams) -> Literal["running", "over"]:
@@ -230,7 +240,7 @@ class NoisyOrGibbs(SampledRows):
         return "over" if self._done(params) else "running"
 
     def _done(self, params: NoisyOrParams) -> bool:
-        layer, phase, passes, _, _ = params.clock.tolist()
+        layer, phase, passes, *_ = params.clock.tolist()
         if int(layer) + 1 < len(self.n_components) or params.n_causes[-1] > self.n_components[-1]:
             return False
         if not self.estimate_priors:
@@ -238,5 +248,7 @@ class NoisyOrGibbs(SampledRows):
         return bool(phase == (JOINT if layer else SETTLE) and passes >= self._later_passes)
 
 
-def _at(params: NoisyOrParams, phase: float, passes: float, of_late: float = 0.0) -> NoisyOrParams:
-    return replace(params, clock=np.array([params.clock[0], phase, passes, params.clock[3], of_late]))
+def _surveyed(n_rows: int, of_table: float) -> int:
+    """Return how many rows of a block are asked about their causes."""
+    share = min(1.0, SURVEY_TABLE / max(of_table, 1.0))
+    return min(SURVEY_ROWS, int(np.ceil(n_rows * share)))

@@ -9,6 +9,8 @@ from hiddenbits.models.noisy_or_params import LEARN, Floats, NoisyOrParams, clip
 
 ACTIVE = 3.0  # causes that a row is expected to have on, before anything is known
 ALIKE = 0.3  # cosine between the strengths of two causes from which on one may stand in for the other
+FREE_LEAK = 0.5  # of a column's ones the leak begins with when it is freed
+CROWD = 64  # causes; in smaller layers those that overlap at all are kept apart: the shifter's causes need it
 MOST_LEAK = 0.05  # of a child's ones, at most, are left to the leak while its layer learns
 
 
@@ -43,8 +45,20 @@ def with_layer(
     rng = np.random.default_rng([int(params.clock[3]), len(params.n_causes)])
     above = first_strengths(params.priors, n_causes, leak, first, rng)
     names = np.concatenate([params.names, params.names.max() + 1.0 + np.arange(n_causes)])
-    clock = (params.clock[0] + 1.0, LEARN, 0.0, params.clock[3], 0.0)
+    clock = (params.clock[0] + 1.0, LEARN, 0.0, params.clock[3], 0.0, params.clock[5])
     return NoisyOrParams.of([*params.layers, above], np.full(n_causes, prior), clock, names)
+
+
+def with_room_for_leak(params: NoisyOrParams) -> NoisyOrParams:
+    """Return a network whose bits may have come on without a cause, up to half of the ones of each column.
+
+    While strengths are learned the leak is held low, so that causes have to explain everything. A leak that begins
+    there grows too slowly, since every one already has its cause; one that begins too high is soon taken back.
+    """
+    f = params.layers[0].copy()
+    means = 1.0 - (1.0 - f[-1]) * np.prod(1.0 - params.priors[:, None] * f[:-1], axis=0)
+    f[-1] = np.maximum(f[-1], FREE_LEAK * means)
+    return NoisyOrParams.of([clip_strengths(f)], params.priors, params.clock, params.names)
 
 
 def without(params: NoisyOrParams, gone: NDArray[np.intp], prior: float) -> NoisyOrParams:
@@ -59,12 +73,17 @@ def without(params: NoisyOrParams, gone: NDArray[np.intp], prior: float) -> Nois
 def least_missed(gains: Floats, strengths: Floats, most: int) -> NDArray[np.intp]:
     """Return which causes to take away at once: those whose absence gains most, and none that is like another of them.
 
-    Two causes that do the same can each be done without, but not both.
+    Two causes that do the same can each be done without, but not both. In a crowd of causes what counts is where they
+    differ from the mean of all: bits that are on everywhere would make all of them alike, and one would go at a time.
+    If most are alike all the same, a quarter of those wanted go.
     """
-    directions = strengths / np.linalg.norm(strengths, axis=1, keepdims=True)
+    own = strengths - strengths.mean(axis=0) if len(strengths) > CROWD else strengths
+    directions = own / np.maximum(np.linalg.norm(own, axis=1, keepdims=True), 1e-12)
     alike = directions @ directions.T
+    order = np.argsort(-gains, kind="stable").tolist()
     gone: list[int] = []
-    for i in np.argsort(-gains, kind="stable"):
+    for i in order:
         if len(gone) < most and all(alike[i, j] < ALIKE for j in gone):
-            gone.append(int(i))
-    return np.array(gone, np.intp)
+            gone.append(i)
+    others = [i for i in order if i not in gone]
+    return np.array(gone + others[: max(0, most // 4 - len(gone))], np.intp)

@@ -3,6 +3,7 @@
 Every function draws on the axes it is given or on new ones, returns the axes, and leaves showing and saving to you.
 """
 
+from hiddenbits.plots.compare import compare
 from hiddenbits.plots.hinton import hinton
 from hiddenbits.plots.images import images
 from hiddenbits.plots.map import map  # noqa: A004
@@ -14,6 +15,7 @@ from hiddenbits.plots.trace import trace
 from hiddenbits.plots.zoom import zoom
 
 __all__ = [
+    "compare",
     "components",
     "hinton",
     "images",

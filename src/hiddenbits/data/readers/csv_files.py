@@ -6,10 +6,10 @@ import csv
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from operator import itemgetter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def open_csv(
     *,
     header: bool | None = None,
     delimiter: str = ",",
-    columns: Sequence[str | int] | None = None,
+    columns: Sequence[str | int] | Literal["bits"] | None = None,
     drop: Sequence[str | int] | None = None,
     kinds: Any = None,
     max_bytes: int = MAX_BYTES,
@@ -53,7 +53,8 @@ def open_csv(
     delimiter : str, default=","
         The character between cells.
     columns, drop : sequence of str or int, optional
-        The columns to keep, or to leave out, by name or number.
+        The columns to keep, or to leave out, by name or number. ``columns="bits"`` keeps those that hold nothing but
+        bits and blanks; the names of the table say which they are.
     kinds : "auto", str, list, dict or fitted model, optional
         The columns are of several kinds; see `hiddenbits.open_table`. Columns of numbers, and of true and false, are
         told from columns of words by their cells. The first line holds names, unless ``header=False``.
@@ -62,26 +63,30 @@ def open_csv(
     """
     if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n':
         raise TableError(f"delimiter={delimiter!r} is not one character that can stand between cells.")
+    only_bits = isinstance(columns, str) and columns == "bits"
+    asked = None if only_bits else columns
     if kinds is not None:
         from hiddenbits.data.readers.csv_mixed import open_mixed_csv
 
-        mixed = open_mixed_csv(ask, header, delimiter, columns, drop, max_bytes, kinds)
+        mixed = open_mixed_csv(ask, header, delimiter, asked, drop, max_bytes, kinds)
         if mixed is not None:
             return mixed
     cells = _Cells(ask.threshold)
     layout: _Layout | None = None
     xs: list[ByteArray] = []
     blanks: list[ByteArray | None] = []
+    other: Any = False  # of each column: whether it holds something else than bits
     for path in ask.files:
         with reading(path):
             lines = Lines(path, max_bytes)
             rows = csv.reader(lines, delimiter=delimiter, strict=True)
             try:
-                mine, first = _lay_out(rows, cells, header, columns, drop)
+                mine, first = _lay_out(rows, cells, header, asked, drop, mixed=only_bits)
                 layout = layout or mine
                 if mine != layout:
                     raise TableError(f"the columns are not those of {ask.files[0].name}. Give every file the same.")
-                for codes in _chunks(chain(first, rows), bool(first), lines, layout, cells):
+                for codes in _chunks(chain(first, rows), bool(first), lines, layout, cells, only_bits):
+                    other |= (codes == BAD).any(axis=0) if only_bits else False
                     blank = codes == BLANK
                     some = bool(blank.any())
                     codes[blank] = 0
@@ -93,6 +98,13 @@ def open_csv(
                 lines.close()
     if layout is None or not xs:
         raise TableError(f"{ask.files[0]}: the file holds no rows. A table needs at least one.")
+    if np.any(other):
+        keep = np.flatnonzero(~other)
+        if not len(keep):
+            raise TableError(f"{ask.files[0]}: no column holds bits alone. Recode the columns, or give threshold=.")
+        layout = replace(layout, keep=tuple(layout.keep[j] for j in keep))
+        xs = [np.ascontiguousarray(x[:, keep]) for x in xs]
+        blanks = [None if blank is None else np.ascontiguousarray(blank[:, keep]) for blank in blanks]
     names = ask.names if ask.names is not None else layout.names
     return Table(MemorySource(*_join(xs, blanks)), names)
 
@@ -168,12 +180,19 @@ def _lay_out(
     header: bool | None,
     columns: Sequence[str | int] | None,
     drop: Sequence[str | int] | None,
+    *,
+    mixed: bool = False,
 ) -> tuple[_Layout, list[list[str]]]:
-    """Read the first line; return the layout, and the line if it is not a header."""
+    """Read the first line; return the layout, and the line if it is not a header.
+
+    In a `mixed` file of bits and words a line of both may be a row, and one without any bit holds names.
+    """
     first = next(rows, None)
     if first is None:
         raise TableError("the file is empty. A table needs at least one row.")
     first = first or [""]
+    if header is None and mixed:
+        header = not any(cells[cell] < BLANK for cell in first)
     named = _is_header(first, cells) if header is None else header
     fields = tuple(field.strip() for field in first) if named else tuple(str(j) for j in range(len(first)))
     if named:
@@ -197,7 +216,7 @@ def _is_header(first: list[str], cells: _Cells) -> bool:
 
 
 def _chunks(
-    rows: Iterator[list[str]], from_top: bool, lines: Lines, layout: _Layout, cells: _Cells
+    rows: Iterator[list[str]], from_top: bool, lines: Lines, layout: _Layout, cells: _Cells, any_cells: bool = False
 ) -> Iterator[ByteArray]:
     """Yield the codes of the columns to keep, a few rows at a time."""
     width, keep = len(layout.fields), layout.keep
@@ -220,7 +239,7 @@ def _chunks(
         else:
             flat = chain.from_iterable([row[keep[0]]] for row in chunk)
         codes = np.frombuffer(bytearray(map(cells.__getitem__, flat)), np.uint8).reshape(len(chunk), len(keep))
-        if codes.max() == BAD:
+        if not any_cells and codes.max() == BAD:
             row, column = (int(i) for i in np.argwhere(codes == BAD)[0])
             raise _bad_cell(chunk[row][keep[column]], line_of(chunk, row, line), keep[column], layout, cells)
         line = lines.number + 1

@@ -1,0 +1,111 @@
+"""Which members each table gets. What is written here was chosen on `valid`; the weights sort out the rest.
+
+One line a setting, and how many fits of it. The second fit of a line sees rows drawn with replacement, the others all
+rows: the weights showed that other starts are worth more than other rows.
+
+    B classes prior_strength passes fits                   BernoulliMixture
+    T classes smoothing sharing penalty passes fits        TreeMixture
+    H states prior_strength move_strength passes fits      HiddenTree
+    C units ridge fits                                     CombinationMachine
+"""
+
+from benchmarks.debd.fits import Member
+
+# The order is that of the rounds: small tables first.
+_RECIPES = {
+    "nltcs": [
+        "H 12 1 1 60 3",
+        "B 40 1 150 4",
+        "T 16 0.1 10 2 80 4",
+        "B 100 2 150 4",
+        "T 40 0.1 20 2 80 4",
+        "C 8 0.1 1",
+        "C 14 0.1 3",
+    ],
+    "dna": ["H 6 1 1 40 4", "H 10 2 2 40 3", "B 5 1 60 1", "T 4 0.1 10 3 60 1"],
+    "bbc": ["H 6 2 2 6 5", "B 15 3 40 6", "T 3 0.1 20 5 40 2"],
+    "webkb": ["H 8 1 1 25 4", "B 20 3 40 2", "T 3 0.1 20 5 40 2"],
+    "ad": ["T 8 0.1 10 3 40 5", "T 4 0.1 4 3 40 3", "T 12 0.1 30 3 40 1", "H 4 1 1 40 1", "B 20 1 40 1"],
+    "eachmovie": ["H 10 1 1 25 3", "B 60 3 50 3", "T 8 0.1 20 5 40 2"],
+    "plants": ["H 32 1 1 25 3", "T 30 0.1 10 3 60 3", "B 150 1 80 1"],
+    "accidents": ["H 20 1 1 45 3", "T 20 0.1 10 3 60 1", "B 100 1 60 1"],
+    "book": ["H 8 1 1 12 3", "B 20 1 40 3", "T 4 0.1 20 5 40 2"],
+    "msnbc": [
+        "B 300 1 120 1",
+        "T 200 0.1 5 1 80 4",
+        "B 800 1 120 4",
+        "T 600 0.1 3 0 80 1",
+        "H 48 1 1 40 1",
+        "C 12 0.1 1",
+    ],
+    "audio": ["H 32 1 1 12 3", "B 60 2 50 2", "T 10 0.1 20 3 50 2"],
+    "pumsb_star": ["H 24 1 1 45 1", "T 40 0.1 10 3 80 3", "H 40 1 1 50 2", "B 150 1 60 1"],
+    "kdd": ["B 150 1 80 1", "T 30 0.1 20 3 60 1", "H 24 1 1 30 1", "B 400 1 80 4", "T 100 0.1 40 2 60 4", "C 14 0.1 1"],
+    "retail": ["T 6 0.1 20 3 60 4", "H 8 1 1 20 3", "B 20 3 60 1", "C 14 0.1 1"],
+    "reuters52": ["H 8 1 1 15 3", "B 60 2 50 3", "T 6 0.1 20 5 40 4"],
+    "kosarek": ["H 16 1 1 15 3", "T 16 0.1 20 3 50 4", "B 100 2 60 1"],
+    "msweb": ["T 12 0.1 20 3 50 2", "H 10 1 1 15 2", "T 25 0.1 40 3 50 5", "B 60 1 60 1"],
+    "jester": ["H 32 1 1 12 3", "B 60 2 50 2", "T 10 0.1 20 3 50 1"],
+    "netflix": ["H 32 1 1 12 3", "B 60 2 50 2", "T 10 0.1 20 3 50 1", "H 64 1 1 12 1"],
+    "20ng": ["H 8 1 1 12 2", "B 60 1 40 4", "T 6 0.1 20 5 40 2"],
+}
+NAMES = tuple(_RECIPES)
+
+# Where ours is not ahead of the best published figure: why, as far as it is known.
+LIMITS: dict[str, str] = {
+    "nltcs": "a tie. The best fits of four families are within .015 nats of each other on `valid`, and their mixture gains .012.",
+    "msnbc": "ahead by less than .01, which is called a tie. On `valid` mixtures of 300 and 800 classes and of 200 and 600 trees end "
+    "within .003 of each other, and mixing them gains .001: more of the same will not do.",
+    "kdd": "a tie, .008 behind. `valid` is no good guide here: it puts mixtures before hidden trees, and on `test` it is the other way round.",
+    "retail": "on `valid` no family gains more than .6 nats over independent bits. One machine of 14 units, tried last, has the largest weight (.39): "
+    "more units and more of such fits have not been tried.",
+    "jester": "LearnPSDD's figure is 1.5 nats above all others in the table; ours is above those. Only 32 states were tried.",
+    "netflix": "a tie with LearnPSDD, whose figure is .8 nats above all others. One hidden tree with 64 states, tried last, has the largest "
+    "weight (.35): more states and more of such fits have not been tried.",
+}
+
+
+def _settings(line: str) -> tuple[str, dict[str, float], int]:
+    kind, *words = line.split()
+    numbers = [float(word) for word in words[:-1]]
+    n = int(words[-1])
+    if kind == "B":
+        K, s, passes = numbers
+        return "BernoulliMixture", {"n_components": int(K), "prior_strength": s, **_short(passes)}, n
+    if kind == "T":
+        K, smoothing, sharing, penalty, passes = numbers
+        prior = {"smoothing": smoothing, "sharing": sharing, "penalty": penalty}
+        return "TreeMixture", {"n_components": int(K), **prior, **_short(passes)}, n
+    if kind == "H":
+        K, s, t, passes = numbers
+        return "HiddenTree", {"n_components": int(K), "prior_strength": s, "move_strength": t, **_short(passes)}, n
+    K, ridge = numbers
+    return "CombinationMachine", {"n_components": int(K), "ridge": ridge, "tol": 1e-4}, n
+
+
+def _short(passes: float) -> dict[str, float]:
+    return {"n_init": 1, "max_iter": int(passes), "tol": 1e-4}
+
+
+def members(name: str) -> list[Member]:
+    """Return the members of a table: independent bits, the first fit of each line, the second fits, and so on."""
+    lines = [_settings(line) for line in _RECIPES[name]]
+    rounds = max(n for _, _, n in lines)
+    return [
+        Member("IndependentBits", {}),
+        *(
+            Member(family, settings, seed, "bootstrap" if seed == 1 else "all")
+            for seed in range(rounds)
+            for family, settings, n in lines
+            if seed < n
+        ),
+    ]
+
+
+def quick() -> list[Member]:
+    """Return a few short fits, for a trial of the whole way."""
+    lines = ["B 5 1 20 2", "H 3 1 1 5 1"]
+    return [
+        Member("IndependentBits", {}),
+        *(Member(f, s, seed, "all") for f, s, n in map(_settings, lines) for seed in range(n)),
+    ]

@@ -1,0 +1,134 @@
+"""
+Every picture
+=============
+
+One picture of each function in ``hiddenbits.plots``, on small simulated tables. All of them draw on the axes they
+are given (``ax=``) or on new ones, return the axes, and leave showing and saving to you. Colours are those of Okabe and
+Ito, which colour-blind people can tell apart, and categories differ in their marks as well.
+"""
+
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from hiddenbits import (
+    BinarySparseCoding,
+    ClippedPCA,
+    CombinationMachine,
+    DegeneratePairsWarning,
+    LogisticPCA,
+    LogisticPCAMixture,
+    evaluate,
+    plots,
+)
+from hiddenbits.datasets import simulate_bars, simulate_influences, simulate_prototypes
+
+warnings.simplefilter("ignore", DegeneratePairsWarning)  # small tables; the gallery's digits say more
+rows, prototype = simulate_prototypes(seed=0, flip=0.12)  # 600 noisy copies of three rows of 16 bits
+model = LogisticPCA(2, random_state=0).fit(rows)
+
+# %%
+# map
+# ---
+# :func:`hiddenbits.plots.map`: the rows of a table on two dimensions of a model, with the lines P(bit = 1) = 1/2.
+
+ax = plots.map(model, rows, colour=np.array(["first", "second", "third"])[prototype], lines=5)
+
+# %%
+# posterior
+# ---------
+# :func:`hiddenbits.plots.posterior`: where one row may lie, and the Gaussian that stands for it.
+# (:func:`hiddenbits.plots.posterior_density` returns the numbers behind it.)
+
+ax = plots.posterior(LogisticPCA(2, polish=False, random_state=0).fit(rows), rows[0])
+
+# %%
+# images
+# ------
+# :func:`hiddenbits.plots.images`: P(bit = 1) over the map, for tables whose columns are pixels.
+
+ax = plots.images(model, (4, 4), grid=5)
+
+# %%
+# trace
+# -----
+# :func:`hiddenbits.plots.trace`: the objective after each pass, of one or several fits. Where the polish begins, the
+# bound changes and the curve leaps.
+
+fits = {"variational": LogisticPCA(2, polish=False, start="noise", random_state=0).fit(rows), "polished": model}
+ax = plots.trace(fits)
+
+# %%
+# zoom
+# ----
+# :func:`hiddenbits.plots.zoom`: an overview, and beside it the maps of a mixture of maps. Here three kinds of rows,
+# each with two dimensions of its own.
+
+rng = np.random.default_rng(0)
+kind, place = np.repeat([0, 1, 2], 200), rng.normal(size=(600, 1, 2))
+log_odds = (place @ rng.normal(0, 2.0, (3, 2, 24))[kind])[:, 0] + rng.normal(0, 3.0, (3, 24))[kind]
+inner = rng.random((600, 24)) < 1 / (1 + np.exp(-log_odds))
+overview = LogisticPCA(2, polish=False, random_state=0).fit(inner)
+mixture = LogisticPCAMixture(2, n_maps=3, polish=False, n_init=2, random_state=0).fit(inner)
+axes = plots.zoom(mixture, inner, overview, labels=np.array(["a", "b", "c"])[kind])
+
+# %%
+# spectrum
+# --------
+# :func:`hiddenbits.plots.spectrum`: eigenvalues of the bits and of the hidden variables behind them, and what chance
+# reaches.
+
+clipped = ClippedPCA("parallel", random_state=0).fit(rows)
+ax = plots.spectrum(clipped)
+
+# %%
+# strips
+# ------
+# :func:`hiddenbits.plots.strips`: sequences of images.
+
+steps = {"morph": clipped.morph(rows[0], rows[-1], steps=7), "cross-fade": np.linspace(rows[0], rows[-1], 7)}
+ax = plots.strips(steps, (4, 4))
+
+# %%
+# components
+# ----------
+# :func:`hiddenbits.plots.components`: the loadings or fields of a model as images. Here bars that add up to images of
+# real numbers, as :class:`hiddenbits.BinarySparseCoding` finds them.
+
+drawn = simulate_bars(1000, seed=0)
+coding = BinarySparseCoding(10, n_init=1, random_state=0).fit(drawn.X)
+ax = plots.components(coding, (5, 5))
+
+# %%
+# hinton
+# ------
+# :func:`hiddenbits.plots.hinton`: weights as squares, white for positive and black for negative ones.
+
+influences = simulate_influences("A", n_rows=1500, seed=0)
+machine = CombinationMachine(5, tol=1e-4, random_state=0).fit(influences.train)
+ax = plots.hinton(machine, (8, 8))
+
+# %%
+# projections
+# -----------
+# :func:`hiddenbits.plots.projections`: the rows along the weights of each unit, coloured where it is more likely on.
+
+ax = plots.projections(machine, influences.train)
+
+# %%
+# compare
+# -------
+# :func:`hiddenbits.plots.compare`: how far behind the best family each is on rows that no fit has seen.
+
+sizes = {"BernoulliMixture": [2, 3], "LogisticPCA": [1, 2], "ClippedPCA": [1, 2]}
+ax = plots.compare(evaluate.compare(rows, ["IndependentBits", *sizes], sizes=sizes, progress=False))
+
+# %%
+# Several in one figure
+# ---------------------
+# All functions but `zoom`, which takes a figure, draw where they are told to.
+
+figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+plots.map(model, rows, colour=rows.sum(axis=1), legends=False, ax=axes[0])
+ax = plots.trace(fits, ax=axes[1])

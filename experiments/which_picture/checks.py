@@ -1,0 +1,32 @@
+"""What must hold; a miss makes the run fail."""
+
+from typing import Any
+
+from common import Check, below
+
+MINUTES = 10
+
+
+def of(found: dict[str, Any], *, full: bool) -> dict[str, Check]:
+    """Return the checks on what the steps found: at most one case in ten may be wrong."""
+    families, sizes, news = found["families"], found["sizes"], found["news"]
+    wrong = sum(not case["right"] for case in families)
+    checks = {
+        f"compare: of {len(families)} tables, those whose family is not within one standard error of first": below(
+            wrong, len(families) // 10
+        )
+    }
+    for kind in ("classes", "dimensions"):
+        cases = [case for case in sizes if case["hidden"] == kind]
+        missed = sum(case["size"] != case["truth"] for case in cases)
+        checks[f"select: of {len(cases)} tables, those whose number of {kind} is missed"] = below(
+            missed, len(cases) // 10
+        )
+    if not isinstance(news, str):
+        name = "news100" if full else "a small table"
+        checks[f"{name}: seconds of a default compare, two threads"] = below(news["seconds"], 60 * MINUTES)
+        checks[f"{name}: finished fits done again after a kill -9"] = below(news["done again"], 0)
+        checks[f"{name}: tables that differ after a kill -9"] = below(int(not news["same table"]), 0)
+        late = int(not 0 < news["finished before the kill"] < news["fits"])
+        checks[f"{name}: kills that came before the first fit or after the last"] = below(late, 0)
+    return {name: {**check, "open": False} for name, check in checks.items()}

@@ -1,0 +1,78 @@
+"""Write README.md from readme_template.md and results/, and the confusion matrix into docs/compare.md."""
+
+from pathlib import Path
+from typing import Any
+
+from common import Check, grid, how, missed, read_results, verdicts
+
+HERE = Path(__file__).resolve().parent
+PAGE = HERE.parents[1] / "docs" / "compare.md"
+BEGIN, END = "<!-- confusion: written by experiments/which_picture/run.py -->", "<!-- end of confusion -->"
+
+
+def confusion_table(found: list[dict[str, Any]]) -> str:
+    from families import confusion
+
+    counts = confusion(found)
+    firsts = list(next(iter(counts.values())))
+    rows: list[list[object]] = []
+    for truth, by_first in counts.items():
+        cases = [case for case in found if case["truth"] == truth]
+        right = sum(case["right"] for case in cases)
+        rows.append([truth, *(by_first[first] or "" for first in firsts), f"{right}/{len(cases)}"])
+    return grid(["truth \\ first", *firsts, "first or within one standard error"], rows)
+
+
+def cases_table(found: list[dict[str, Any]]) -> str:
+    rows: list[list[object]] = []
+    for case in found:
+        own = case["truth"]
+        behind = f"{case['behind']:.4f} ± {case['behind_error']:.4f}" if case["first"] != own else "first"
+        rows.append([own, case["seed"], case["first"], behind, case["sizes"][own], f"{case['seconds']:.0f}"])
+    return grid(["truth", "seed", "first", "truth behind the first, nats a row", "size of the truth", "seconds"], rows)
+
+
+def sizes_table(found: list[dict[str, Any]]) -> str:
+    rows: list[list[object]] = []
+    for kind, truth in dict.fromkeys((case["hidden"], case["truth"]) for case in found):
+        cases = [case for case in found if (case["hidden"], case["truth"]) == (kind, truth)]
+        chosen = ", ".join(str(case["size"]) for case in cases)
+        without = ", ".join(str(case["best"]) for case in cases)
+        seconds = sum(case["seconds"] for case in cases) / len(cases)
+        rows.append([f"{truth} {kind}", chosen, without, f"{seconds:.0f}"])
+    return grid(["truth", "chosen, seed by seed", "without the one-standard-error rule", "seconds a table"], rows)
+
+
+def news_words(found: Any) -> str:
+    if isinstance(found, str):
+        return found
+    done, again, spent = found["finished before the kill"], found["done again"], found["processor seconds"]
+    same = "the same" if found["same table"] else "ANOTHER"
+    return (
+        f"{found['seconds']:.0f} seconds left alone, {spent:.0f} seconds of processors, {found['fits']} fits. Killed "
+        f"after {done} and started again, it took {found['seconds after the kill']:.0f} seconds more, did {again} "
+        f"finished fits again, and gave {same} table:\n\n```\n{found['text']}\n```"
+    )
+
+
+def write(folder: Path, found: dict[str, Check]) -> None:
+    results = read_results(folder, ("families", "sizes", "news"))
+    matrix = confusion_table(results["families"]["figures"])
+    page = (
+        (HERE / "readme_template.md")
+        .read_text()
+        .format(
+            confusion=matrix,
+            cases=cases_table(results["families"]["figures"]),
+            sizes=sizes_table(results["sizes"]["figures"]),
+            news=news_words(results["news"]["figures"]),
+            checks=verdicts(found),
+            missed=missed(found),
+            how=how(results["families"]),
+        )
+    )
+    (folder / "README.md").write_text(page)
+    if folder == HERE:
+        before, _, rest = PAGE.read_text().partition(BEGIN)
+        after = rest.partition(END)[2]
+        PAGE.write_text(f"{before}{BEGIN}\n{matrix}\n{END}{after}")

@@ -1,0 +1,48 @@
+"""Which picture fits? Known truths put before `compare` and `select`, and a real comparison killed half-way.
+
+python experiments/which_picture/run.py --full     # writes results/, README.md and the matrix in docs/compare.md
+python experiments/which_picture/run.py --quick    # the same code on a few small tables, in a temporary folder
+python experiments/which_picture/run.py --full --only news    # one step again; the others' results stay
+
+The exit status is 1 when a figure is missed. news100 needs HIDDENBITS_DATA.
+"""
+
+import sys
+from functools import partial
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))  # what the experiments share
+
+import common  # noqa: E402
+
+STEPS = ("families", "sizes", "news")
+
+
+def steps(run: common.Run) -> int:
+    import checks
+    import families
+    import news
+    import readme
+    import sizes
+
+    todo = {
+        "families": (partial(families.measure, full=run.full), families.SEEDS),
+        "sizes": (partial(sizes.measure, full=run.full), sizes.SEEDS),
+        "news": (partial(news.measure, full=run.full), {"compare": 0}),
+    }
+    for name, (measure, seeds) in todo.items():
+        if run.wants(name):
+            skipped = name == "news" and run.full and not common.have_data()
+            run.step(name, common.NO_DATA if skipped else measure(), seeds)
+    if waiting := [name for name in STEPS if not (run.out / "results" / f"{name}.json").is_file()]:
+        print(f"There are no results of {', '.join(waiting)} yet: run --full, or --only for each.")
+        return 1
+    results = common.read_results(run.out, STEPS)
+    found = checks.of({name: report["figures"] for name, report in results.items()}, full=run.full)
+    readme.write(run.out, found)
+    return run.conclude(found)
+
+
+if __name__ == "__main__":
+    sys.exit(common.main(HERE, __doc__, steps, sys.argv[1:], STEPS))

@@ -1,0 +1,24 @@
+"""The command line: a shell over the public interface."""
+
+from __future__ import annotations
+
+import sys
+
+__all__ = ["run"]
+
+
+def run() -> None:
+    """Run the command line, or say what to install.
+
+    Examples
+    --------
+    >>> from hiddenbits.cli import run
+    >>> run()                     # doctest: +SKIP
+    """
+    try:
+        import typer  # noqa: F401
+    except ImportError:
+        sys.exit("The command line needs typer and rich: pip install 'hiddenbits[cli]'.")
+    from hiddenbits.cli.app import app
+
+    app()

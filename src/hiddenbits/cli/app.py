@@ -1,0 +1,329 @@
+"""The commands. Each is a few lines over the public interface; slow packages are imported where they are used."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from hiddenbits.cli import options as given
+from hiddenbits.cli.families import FAMILIES, family, made
+from hiddenbits.cli.outputs import checked_out, write_rows
+from hiddenbits.cli.running import Verb, fitted, in_pieces
+from hiddenbits.cli.screen import as_json, say, table, tell
+from hiddenbits.cli.shared import Place, command, state
+from hiddenbits.cli.tables import Asked, Opened, opened
+
+app = typer.Typer(
+    name="hiddenbits",
+    help="Find the hidden structure behind a table of bits: a survey, votes, baskets, test answers. Begin with "
+    "'hiddenbits look TABLE' and 'hiddenbits report TABLE'.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+Size = Annotated[int | None, typer.Option("--size", "-n", help="Number of classes, dimensions, units or causes.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", help="A setting of the model, as name=value; may be given again.", rich_help_panel="The model"
+    ),
+]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from hiddenbits import __version__
+
+        tell(f"hiddenbits {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from.")] = False,
+    version: Annotated[  # noqa: ARG001
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Keep what holds for all commands."""
+    state["debug"] = debug
+
+
+@app.command()
+@command
+def look(
+    asked: Asked,
+    at: Place,
+    json: given.Json = False,
+) -> None:
+    """Say what is in a table: rows, columns, ones, blanks, duplicates, columns that tell nothing."""
+    from hiddenbits import evaluate
+
+    found = opened(asked)
+    with at.engine():
+        seen = evaluate.look(found.table)
+    if json:
+        as_json(seen.to_dict() | {"columns_without_bits": list(found.beside)})
+        return
+    tell(seen.describe())
+    order = sorted(range(seen.n_columns), key=lambda j: -seen.ones[j])
+    shown = order if len(order) <= 12 else [*order[:6], *order[-6:]]
+    rows = [[seen.names[j], f"{seen.ones[j]:,}", f"{seen.means[j]:.1%}", f"{seen.observed[j]:,}"] for j in shown]
+    title = "Columns" if len(order) <= 12 else "Columns with the most and the fewest ones"
+    table(title, ["column", "ones", "share", "observed"], rows)
+
+
+@app.command()
+@command
+def models(json: given.Json = False) -> None:
+    """List the models and what each is for."""
+    if json:
+        as_json([vars(one) for one in FAMILIES])
+        return
+    table(
+        "Models: what each takes to be hidden",
+        ["model", "hidden", "good for", "in Python"],
+        [[one.word, one.hidden, one.use, one.estimator] for one in FAMILIES],
+    )
+
+
+@app.command()
+@command
+def fit(
+    asked: Asked,
+    at: Place,
+    model: Annotated[str, typer.Argument(help="The model, such as 'classes'; see 'hiddenbits models'.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The model file to write, such as model.hb.")],
+    size: Size = None,
+    settings: Settings = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(help="Keep the position here after each pass, and go on from it.", rich_help_panel="Running"),
+    ] = None,
+    seed: given.Seed = 0,
+    json: given.Json = False,
+) -> None:
+    """Fit a model to a table and write it to a file."""
+    estimator = made(model, size, seed, settings or [])
+    found = opened(asked)
+    with at.engine(checkpoint):
+        fitted(estimator, found.table)
+    estimator.save(out)
+    facts = {
+        "model": type(estimator).__name__,
+        "file": str(out),
+        "passes": int(estimator.n_iter_),
+        "converged": bool(estimator.converged_),
+        "stop_reason": str(estimator.stop_reason_),
+    }
+    if json:
+        as_json(facts)
+    else:
+        tell(f"{facts['model']}: {facts['passes']} passes, {facts['stop_reason']}. Written to {out}.")
+
+
+@app.command()
+@command
+def compare(
+    asked: Asked,
+    at: Place,
+    models: Annotated[
+        list[str] | None, typer.Option("--model", "-m", help="A model to compare; may be given again. All by default.")
+    ] = None,
+    folder: Annotated[
+        Path | None, typer.Option(help="Keep finished fits here; after a crash none is made again.")
+    ] = None,
+    seed: given.Seed = 0,
+    json: given.Json = False,
+) -> None:
+    """Say which picture fits a table: every model at several sizes, judged on rows that it has not seen."""
+    from hiddenbits import evaluate
+
+    families = [family(word).estimator for word in models] if models else None
+    found = opened(asked)
+    with at.engine():
+        comparison = evaluate.compare(found.table, families, seed=seed, folder=folder)
+    if json:
+        as_json({"models": comparison.records(), "left_out": dict(comparison.left_out), "ties": comparison.ties()})
+    else:
+        tell(str(comparison))
+
+
+def _write(path: Path, heads: list[str], pieces: Any) -> None:
+    """Write what was computed for each row, and say so."""
+    rows = write_rows(path, heads, pieces)
+    say(f"{rows:,} rows written to {path}.")
+
+
+@app.command()
+@command
+def score(
+    asked: Asked,
+    at: Place,
+    model: given.Model,
+    out: given.Out = None,
+    json: given.Json = False,
+) -> None:
+    """Say how likely a table is under a model, or with --out how likely each row is."""
+    from hiddenbits import evaluate, load
+
+    if out is not None:
+        checked_out(out)
+    estimator: Any = load(model)
+    found = opened(asked)
+    with at.engine():
+        if out is not None:
+            _write(out, ["log_likelihood"], in_pieces("Scoring", Verb(estimator, "score_samples"), found.table))
+            return
+        figures = {
+            "log_likelihood_per_row": evaluate.mean_log_likelihood(estimator, found.table),
+            "bits_per_cell": evaluate.bits_per_cell(estimator, found.table),
+            "single_bit_error": evaluate.single_bit_error(estimator, found.table),
+        }
+    if json:
+        as_json({name: vars(figure) for name, figure in figures.items()})
+        return
+    for name, figure in figures.items():
+        tell(f"{name.replace('_', ' ')}: {figure}")
+
+
+@app.command(name="map")
+@command
+def map_rows(
+    asked: Asked,
+    at: Place,
+    model: Annotated[
+        Path | None, typer.Argument(help="A model file; by default a map of two dimensions is fitted.")
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="A picture (.png, .svg, .pdf), or .csv, .parquet or .npz.")
+    ] = Path("map.png"),
+    colour: Annotated[str | None, typer.Option(help="The column that colours the picture.")] = None,
+    seed: given.Seed = 0,
+) -> None:
+    """Draw the map of a table, or write where each row is."""
+    from hiddenbits import load
+
+    drawn = out.suffix.lower() in (".png", ".svg", ".pdf")
+    if not drawn:
+        checked_out(out)
+    found = opened(asked)
+    with at.engine():
+        estimator: Any = load(model) if model else fitted(made("logistic", 2, seed, []), found.table)
+        if not drawn:
+            heads = [str(name) for name in estimator.get_feature_names_out()]
+            _write(out, heads, in_pieces("Mapping", Verb(estimator, "transform"), found.table))
+            return
+        _draw(estimator, found, colour, out)
+    say(f"The map is in {out}.")
+
+
+def _draw(estimator: Any, found: Opened, colour: str | None, out: Path) -> None:
+    """Draw the map into a file."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from hiddenbits import plots
+
+    shades = None
+    if colour is not None and colour in found.beside:
+        shades = found.beside[colour]
+    elif colour is not None and colour in found.names:
+        cells = found.table.to_float()[:, found.names.index(colour)]
+        shades = ["blank" if cell != cell else str(int(cell)) for cell in cells]
+    elif colour is not None:
+        raise ValueError(f"There is no column {colour!r}.")
+    axes: Any = plots.map(estimator, found.table, colour=shades, lines=min(12, found.table.shape[1]))
+    axes.figure.savefig(out, dpi=200)
+
+
+@app.command()
+@command
+def report(
+    asked: Asked,
+    at: Place,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The HTML file to write.")] = Path("report.html"),
+    rows: Annotated[
+        bool, typer.Option("--rows/--no-rows", help="Whether contents of single rows may be in the file.")
+    ] = True,
+    colour: Annotated[str | None, typer.Option(help="The column that colours the map at first.")] = None,
+    seed: given.Seed = 0,
+) -> None:
+    """Write what can be found in a table into one HTML file that opens offline."""
+    from hiddenbits import report
+
+    found = opened(asked)
+    name = Path(asked.path).name
+    with at.engine():
+        report.write(found.table, out, beside=found.beside, rows=rows, colour=colour, title=name, seed=seed, tell=_step)
+    say(f"The report is in {out}: open it in a browser.")
+
+
+def _step(words: str) -> None:
+    """Say what is being done."""
+    say(f"{words} ...")
+
+
+@app.command()
+@command
+def complete(
+    asked: Asked,
+    at: Place,
+    model: given.Model,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The file to write: .csv, .parquet or .npz.")],
+    bits: Annotated[bool, typer.Option("--bits", help="Write the likelier bit instead of its probability.")] = False,
+) -> None:
+    """Fill the blanks of a table with P(bit = 1); observed cells stay as they are."""
+    from hiddenbits import load
+
+    checked_out(out)
+    estimator: Any = load(model)
+    found = opened(asked)
+    with at.engine():
+        pieces = in_pieces("Completing", Verb(estimator, "complete"), found.table)
+        _write(out, found.names, ((piece > 0.5).astype("uint8") for piece in pieces) if bits else pieces)
+
+
+@app.command()
+@command
+def sample(
+    model: given.Model,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The file to write: .csv, .parquet or .npz.")],
+    rows: Annotated[int, typer.Option("--rows", "-r", min=1, help="How many rows to draw.")] = 1000,
+    seed: given.Seed = 0,
+) -> None:
+    """Draw new rows from a model."""
+    from hiddenbits import load
+
+    checked_out(out)
+    estimator: Any = load(model)
+    drawn = estimator.sample(rows, random_state=seed)
+    heads = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(drawn.shape[1])])
+    _write(out, [str(name) for name in heads], iter([drawn]))
+
+
+@app.command()
+@command
+def convert(
+    asked: Asked,
+    at: Place,
+    out: Annotated[Path, typer.Argument(help="The file to write: .csv, .parquet or .npz.")],
+) -> None:
+    """Write a table in another format, as zeros and ones; blanks stay blank."""
+    checked_out(out)
+    found = opened(asked)
+    with at.engine():
+        _write(out, found.names, in_pieces("Converting", _cells, found.table))
+
+
+def _cells(piece: Any) -> Any:
+    """Return the cells of a piece: bytes, or numbers with NaN where there are blanks."""
+    cells = piece.table.to_float()
+    return cells if (cells != cells).any() else cells.astype("uint8")
+
+
+if __name__ == "__main__":
+    sys.exit("Run 'hiddenbits' or 'python -m hiddenbits'.")

@@ -1,0 +1,98 @@
+"""Files that commands write: CSV that is safe in a spreadsheet, Parquet, NumPy's .npz."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+from uuid import uuid4
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+DANGEROUS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet takes text that begins so for a formula
+FORMATS = (".csv", ".parquet", ".npz")
+
+
+def safe(cell: Any) -> Any:
+    """Return a cell as a spreadsheet shows it: text that it would run gets an apostrophe in front.
+
+    Examples
+    --------
+    >>> safe("=1+2"), safe("plain"), safe(-1.5)
+    ("'=1+2", 'plain', -1.5)
+    """
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(DANGEROUS) else cell
+
+
+def checked_out(path: Path) -> Path:
+    """Return the path if results can be written there, or say what is wrong, before any work is done."""
+    if path.suffix.lower() not in FORMATS:
+        raise ValueError(f"{path}: results are written to {', '.join(FORMATS)} files. Choose one of these.")
+    if not path.absolute().parent.is_dir():
+        raise ValueError(f"{path}: there is no folder {path.absolute().parent}. Make it first.")
+    return path
+
+
+@contextmanager
+def _whole(path: Path, mode: str) -> Iterator[IO[Any]]:
+    """Open a file that appears under its name when it is complete."""
+    half = path.with_name(f".{path.name}.{uuid4().hex[:8]}.tmp")
+    text = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
+    try:
+        with half.open(mode, **text) as file:  # type: ignore[call-overload]
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        half.replace(path)
+    finally:
+        half.unlink(missing_ok=True)
+
+
+def write_rows(path: Path, names: Sequence[str], pieces: Iterator[NDArray[Any]]) -> int:
+    """Write numbers, a piece of rows at a time; blanks are NaN. Return the number of rows."""
+    suffix = checked_out(path).suffix.lower()
+    write = {".csv": _write_csv, ".parquet": _write_parquet, ".npz": _write_npz}[suffix]
+    with _whole(path, "w" if suffix == ".csv" else "wb") as file:
+        return write(file, names, pieces)
+
+
+def _write_csv(file: IO[Any], names: Sequence[str], pieces: Iterator[NDArray[Any]]) -> int:
+    lines = csv.writer(file, lineterminator="\n")
+    lines.writerow([safe(name) for name in names])
+    rows = 0
+    for piece in pieces:
+        whole = piece.dtype.kind in "iub"
+        for row in piece.tolist():
+            lines.writerow(row if whole else ["" if cell != cell else f"{cell:.6g}" for cell in row])
+        rows += len(piece)
+    return rows
+
+
+def _write_parquet(file: IO[Any], names: Sequence[str], pieces: Iterator[NDArray[Any]]) -> int:
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError as error:
+        raise ImportError("Parquet files need pyarrow: pip install 'hiddenbits[files]'.") from error
+    rows, writer = 0, None
+    for piece in pieces:
+        columns = [pa.array(column, mask=column != column) for column in piece.T]
+        part = pa.table(columns, names=list(names))
+        writer = writer or parquet.ParquetWriter(file, part.schema)
+        writer.write_table(part)
+        rows += len(piece)
+    if writer is not None:
+        writer.close()
+    return rows
+
+
+def _write_npz(file: IO[Any], _names: Sequence[str], pieces: Iterator[NDArray[Any]]) -> int:
+    import numpy as np
+
+    values = np.concatenate(list(pieces))
+    np.savez_compressed(file, X=values)  # without names: a file of one array is a table that `open_table` takes
+    return len(values)

@@ -1,0 +1,133 @@
+"""What the user sees: notes and progress on the error stream, results on the output stream, errors in one sentence."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+SLOW = 2.0  # seconds after which a bar is shown
+
+
+def say(text: str) -> None:
+    """Print a note; not on the output stream, which belongs to results."""
+    from rich.console import Console
+
+    Console(stderr=True, highlight=False, soft_wrap=True).print(text, markup=False)
+
+
+def tell(text: str) -> None:
+    """Print a result."""
+    print(text, flush=True)
+
+
+def as_json(value: Any) -> None:
+    """Print a result for machines; numbers that JSON does not have become null."""
+    import math
+
+    def plain(item: Any) -> Any:
+        if isinstance(item, dict):
+            return {str(key): plain(inner) for key, inner in item.items()}
+        if isinstance(item, (list, tuple)):
+            return [plain(inner) for inner in item]
+        return None if isinstance(item, float) and not math.isfinite(item) else item
+
+    tell(json.dumps(plain(value), ensure_ascii=False, allow_nan=False))
+
+
+def table(title: str, heads: list[str], rows: list[list[str]]) -> None:
+    """Print a table, numbers to the right."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(title=Text(title), title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for number, head in enumerate(heads):
+        numeric = all(_is_number(row[number]) for row in rows) and bool(rows)
+        drawn.add_column(Text(head), justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        drawn.add_row(*(Text(cell) for cell in row))  # text, never markup: names come from files
+    Console(width=None if sys.stdout.isatty() else 120).print(drawn)
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(",", "").replace(".", "").replace("-", "").replace("%", "").replace("±", "").strip().isdigit()
+
+
+class Progress:
+    """A bar on the error stream, for work of more than two seconds: rows a second, and the time left."""
+
+    def __init__(self, what: str, rows: int | None) -> None:
+        self.what, self.rows = what, rows
+        self.begun = time.monotonic()
+        self.done = 0
+        self._bar: Any = None
+        self._task: Any = None
+
+    def add(self, rows: int, note: str = "") -> None:
+        """Count rows that were worked on."""
+        self.done += rows
+        seconds = time.monotonic() - self.begun
+        if self._bar is None and seconds > SLOW and sys.stderr.isatty():
+            self._show()
+        if self._bar is not None:
+            speed = f"{self.done / seconds:,.0f} rows/s"
+            self._bar.update(self._task, completed=self.done, speed=speed, note=note)
+
+    def _show(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
+        shown = [TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[speed]}"), TimeElapsedColumn()]
+        shown += [] if self.rows is None else [TimeRemainingColumn()]
+        self._bar = Bar(*shown, TextColumn("{task.fields[note]}"), console=Console(stderr=True), transient=True)
+        self._task = self._bar.add_task(self.what, total=self.rows, speed="", note="")
+        self._bar.start()
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+
+
+@contextmanager
+def progress(what: str, rows: int | None) -> Iterator[Progress]:
+    """Show the progress of the work inside the ``with`` block; `rows` is all of the work, where it is known."""
+    bar = Progress(what, rows)
+    try:
+        yield bar
+    finally:
+        bar.close()
+
+
+@contextmanager
+def sentences(debug: bool) -> Iterator[None]:
+    """Turn errors that are meant for people into one sentence and exit status 1; others are bugs, and say so.
+
+    Warnings become notes.
+    """
+    import warnings
+
+    import typer
+
+    if debug:
+        yield
+        return
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            warnings.showwarning = lambda message, *_, **__: say(f"Note: {' '.join(str(message).split())}")
+            yield
+    except (typer.Exit, typer.Abort, KeyboardInterrupt, BrokenPipeError):
+        raise
+    except (ValueError, TypeError, OSError, ImportError, MemoryError, RuntimeError) as error:
+        text = " ".join(str(error).split()) or type(error).__name__
+        say(f"hiddenbits: {text}")
+        raise typer.Exit(1) from None
+    except Exception as error:
+        say(f"hiddenbits: this is a bug, please report it ({type(error).__name__}: {error}). --debug shows where.")
+        raise typer.Exit(70) from None

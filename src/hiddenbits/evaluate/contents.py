@@ -1,0 +1,237 @@
+"""What is in a table, before any model: one pass, memory that does not grow with the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits import Piece, map_pieces, open_table
+from hiddenbits.evaluate.measures import PIECE_CELLS, Floats
+
+Hashes = NDArray[np.uint64]
+KEPT = 1 << 16  # smallest hashes of rows that are kept: up to so many different rows the count is exact
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What `look` found.
+
+    Attributes
+    ----------
+    n_rows, n_columns : int
+        Size of the table.
+    names : tuple of str
+        Names of the columns; x0, x1, ... where the table has none.
+    ones, observed : ndarray of shape (columns,)
+        Number of ones and of observed cells in each column.
+    n_different : int
+        Number of different rows. A blank counts as a value of its own.
+    different_exact : bool
+        Whether that number is a count; beyond 65,536 different rows it is an estimate, good to about 1%.
+    most_ones, blank_rows : int
+        The largest number of ones in a row, and the number of rows without any observed cell.
+    trailing_blanks : int
+        Blanks that belong to an unbroken run of blanks at the end of a row: what was not reached.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hiddenbits import evaluate
+    >>> found = evaluate.look(np.array([[0, 1, 1], [0, 1, np.nan], [0, 1, 1]]))
+    >>> found.n_different, found.constant_columns, found.n_blank
+    (2, ['x0', 'x1', 'x2'], 1)
+    """
+
+    n_rows: int
+    n_columns: int
+    names: tuple[str, ...]
+    ones: NDArray[np.int64]
+    observed: NDArray[np.int64]
+    n_different: int
+    different_exact: bool
+    most_ones: int
+    blank_rows: int
+    trailing_blanks: int
+
+    @property
+    def n_ones(self) -> int:
+        """Number of ones."""
+        return int(self.ones.sum())
+
+    @property
+    def n_blank(self) -> int:
+        """Number of cells that were not observed."""
+        return self.n_rows * self.n_columns - int(self.observed.sum())
+
+    @property
+    def n_zeros(self) -> int:
+        """Number of zeros, those included that a sparse format leaves out."""
+        return int(self.observed.sum()) - self.n_ones
+
+    @property
+    def means(self) -> Floats:
+        """Share of ones among the observed cells of each column; NaN for a column of blanks."""
+        means = np.full(self.n_columns, np.nan)
+        np.divide(self.ones, self.observed, out=means, where=self.observed > 0)
+        return means
+
+    @property
+    def constant_columns(self) -> list[str]:
+        """Columns whose observed cells are all alike, or that have none."""
+        return [self.names[j] for j in np.flatnonzero((self.ones == 0) | (self.ones == self.observed))]
+
+    @property
+    def blank_columns(self) -> list[str]:
+        """Columns without any observed cell."""
+        return [self.names[j] for j in np.flatnonzero(self.observed == 0)]
+
+    @property
+    def about_blanks(self) -> str:
+        """A guess, in a sentence, at what a blank of this table means."""
+        if self.n_blank == 0:
+            return "There are no blanks."
+        share = f"{self.n_blank:,} blanks ({self.n_blank / (self.n_rows * self.n_columns):.1%} of all cells)"
+        if self.n_zeros == 0:
+            return (
+                f"{share} and no zeros: here a blank most likely means 0. Open the table with blank='zero' "
+                "(--blank zero) if so; now blanks count as not observed."
+            )
+        if self.trailing_blanks > 0.8 * self.n_blank:
+            return (
+                f"{share}, nearly all in runs at the end of a row: questions that were not reached, most likely. "
+                "They count as not observed, which is right if stopping had nothing to do with the answers."
+            )
+        return f"{share} beside zeros: they count as not observed."
+
+    def describe(self) -> str:
+        """Return the main facts as lines of text."""
+        cells = max(int(self.observed.sum()), 1)
+        about = "" if self.different_exact else "about "
+        lines = [
+            f"{self.n_rows:,} rows x {self.n_columns:,} columns",
+            f"{self.n_ones:,} ones ({self.n_ones / cells:.2%} of observed cells), at most {self.most_ones:,} in a row",
+            f"{about}{self.n_different:,} different rows ({self.n_different / self.n_rows:.1%})",
+            self.about_blanks,
+        ]
+        if self.blank_rows:
+            lines.append(f"{self.blank_rows:,} rows have no observed cell.")
+        if self.constant_columns:
+            few = ", ".join(self.constant_columns[:5]) + (", ..." if len(self.constant_columns) > 5 else "")
+            lines.append(f"{len(self.constant_columns):,} columns are the same in every row and tell nothing: {few}")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain numbers, text and lists, for a JSON file."""
+        return {
+            "rows": self.n_rows,
+            "columns": self.n_columns,
+            "ones": self.n_ones,
+            "zeros": self.n_zeros,
+            "blanks": self.n_blank,
+            "about_blanks": self.about_blanks,
+            "different_rows": self.n_different,
+            "different_rows_exact": self.different_exact,
+            "most_ones_in_a_row": self.most_ones,
+            "rows_without_observed_cells": self.blank_rows,
+            "constant_columns": self.constant_columns,
+            "columns_without_observed_cells": self.blank_columns,
+            "by_column": [
+                {"name": name, "ones": int(ones), "observed": int(seen)}
+                for name, ones, seen in zip(self.names, self.ones, self.observed, strict=True)
+            ],
+        }
+
+
+def look(X: Any) -> Look:
+    """Count what is in a table of bits: ones, blanks, different rows, columns that say nothing.
+
+    The table is gone through once, piece by piece, where the engine in force runs (`hiddenbits.run_on`).
+
+    Parameters
+    ----------
+    X : table of shape (rows, columns)
+        Anything that `hiddenbits.open_table` opens.
+
+    Returns
+    -------
+    found : Look
+
+    Examples
+    --------
+    >>> from hiddenbits import evaluate
+    >>> evaluate.look([[0, 1], [1, 1], [0, 1]]).means.round(2).tolist()
+    [0.33, 1.0]
+    """
+    table = open_table(X)
+    n_rows, n_columns = table.shape
+    keys = np.random.default_rng(0xB175).integers(0, 1 << 64, (2, -(-n_columns // 64)), dtype=np.uint64) | np.uint64(1)
+    columns = np.zeros((2, n_columns), np.int64)
+    most = blank = trailing = 0
+    least: Hashes = np.zeros(0, np.uint64)
+    waiting: list[Hashes] = []
+    for counts, extremes, hashes in map_pieces(_Count(keys), table, max(1, PIECE_CELLS // n_columns)):
+        columns += counts
+        most = max(most, extremes[0])
+        blank, trailing = blank + extremes[1], trailing + extremes[2]
+        waiting.append(hashes)
+        if sum(map(len, waiting)) > 4 * KEPT:
+            least, waiting = _smallest([least, *waiting]), []
+    least = _smallest([least, *waiting])
+    exact = len(least) < KEPT
+    # Of n numbers spread evenly over (0, 1) the k-th smallest is near k / n.
+    different = len(least) if exact else min(n_rows, round((KEPT - 1) / ((float(least[-1]) + 1.0) / 2.0**64)))
+    names = table.names or tuple(f"x{j}" for j in range(n_columns))
+    return Look(n_rows, n_columns, names, columns[0], columns[1], different, exact, most, blank, trailing)
+
+
+@dataclass(frozen=True)
+class _Count:
+    """What a piece adds; a class of its own, so that it travels to the workers of a cluster."""
+
+    keys: Hashes
+
+    def __call__(self, piece: Piece) -> tuple[NDArray[np.int64], tuple[int, int, int], Hashes]:
+        x, observed = piece.table.source.read(0, piece.table.shape[0])
+        cells = x.to_dense()
+        rows, width = cells.shape
+        in_rows = x.row_sums()
+        whole = int(observed.row_sums().sum()) == cells.size
+        hashes = _row_hashes(cells, self.keys[0])
+        columns = np.empty((2, width), np.int64)
+        columns[0] = cells.sum(axis=0, dtype=np.int64)
+        columns[1] = rows
+        blank = trailing = 0
+        if not whole:
+            seen = observed.to_dense()
+            columns[1] = seen.sum(axis=0, dtype=np.int64)
+            holes = ~seen.all(axis=1)  # rows without are told apart by their bits alone, as in a piece without blanks
+            hashes[holes] = _mixed(hashes[holes] + _row_hashes(seen[holes], self.keys[1]))
+            blank = int(rows - seen.any(axis=1).sum())
+            trailing = int((np.cumsum(seen[:, ::-1], axis=1, dtype=np.int32) == 0).sum())
+        return columns, (int(in_rows.max()), blank, trailing), _smallest([hashes])
+
+
+def _row_hashes(cells: NDArray[np.uint8], keys: Hashes) -> Hashes:
+    """Return a number for each row that differs between different rows (but for one pair in 2^64)."""
+    packed = np.packbits(cells, axis=1)
+    words = np.zeros((len(cells), 8 * len(keys)), np.uint8)
+    words[:, : packed.shape[1]] = packed
+    hashes: Hashes = np.zeros(len(cells), np.uint64)
+    for word, key in zip(words.view(np.uint64).T, keys, strict=True):
+        hashes = _mixed((hashes ^ word) * key)
+    return hashes
+
+
+def _mixed(numbers: Hashes) -> Hashes:
+    """Spread numbers evenly over all of 64 bits: each bit of the result depends on every bit."""
+    for shift, factor in ((33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53)):
+        numbers = (numbers ^ (numbers >> np.uint64(shift))) * np.uint64(factor)
+    return np.asarray(numbers ^ (numbers >> np.uint64(33)))
+
+
+def _smallest(hashes: list[Hashes]) -> Hashes:
+    """Return the smallest of the different numbers, in order."""
+    return np.unique(np.concatenate(hashes))[:KEPT]

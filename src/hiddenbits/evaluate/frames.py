@@ -1,0 +1,93 @@
+"""Results as frames, as HTML and as plain text: one way for `compare` and `select`."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from html import escape
+from importlib.util import find_spec
+from typing import Any
+
+BACKENDS = ("pandas", "polars", "pyarrow")
+
+Lines = Sequence[Sequence[str]]
+
+
+def as_frame(columns: dict[str, list[Any]], backend: str | None = None) -> Any:
+    """Return columns as a frame of the given library, or of the first that is installed."""
+    import narwhals.stable.v2 as nw
+
+    chosen: Any = backend or next((name for name in BACKENDS if find_spec(name)), None)
+    if chosen is None:
+        raise ImportError(f"A frame needs one of {', '.join(BACKENDS)}: install one. `records()` needs none of them.")
+    kinds: dict[str, Any] = {}
+    for name, values in columns.items():
+        types = {type(value) for value in values if value is not None}
+        kinds[name] = nw.Float64() if types <= {float, int} and types != {int} else nw.String()
+        if types == {int}:
+            kinds[name] = nw.Int64()
+        elif types == {bool}:
+            kinds[name] = nw.Boolean()
+    filled = {
+        name: [math.nan if value is None and kinds[name] == nw.Float64() else value for value in values]
+        for name, values in columns.items()
+    }
+    return nw.from_dict(filled, schema=kinds, backend=chosen).to_native()
+
+
+def plain(head: Sequence[str], lines: Lines, below: Sequence[str]) -> str:
+    """Return a table in plain text, and sentences below it."""
+    widths = [max(len(line[i]) for line in (head, *lines)) for i in range(len(head))]
+    rows = [
+        "  ".join(cell.ljust(width) if i == 0 else cell.rjust(width) for i, (cell, width) in enumerate(pairs)).rstrip()
+        for pairs in (list(zip(line, widths, strict=True)) for line in (head, *lines))
+    ]
+    return "\n".join([*rows, *below])
+
+
+def html(head: Sequence[str], lines: Lines, below: Sequence[str]) -> str:
+    """Return the same as HTML; nothing in it is anything but text."""
+    ths = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line) + "</tr>" for line in lines)
+    notes = "".join(f"<p>{escape(sentence)}</p>" for sentence in below)
+    return f"<table><thead><tr>{ths}</tr></thead><tbody>{body}</tbody></table>{notes}"
+
+
+class Shown(ABC):
+    """A result that shows itself as a table, in a terminal and in a notebook."""
+
+    @abstractmethod
+    def _shown(self) -> tuple[list[str], list[list[str]], list[str]]:
+        """Return head, lines and the sentences below."""
+
+    def __str__(self) -> str:
+        return plain(*self._shown())
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return html(*self._shown())
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """Return a number as it is shown; a dash where there is none."""
+    return "-" if value is None or math.isnan(value) else f"{value:.{digits}f}"
+
+
+def with_error(value: float | None, error: float | None, digits: int = 4) -> str:
+    """Return a number and its standard error as they are shown."""
+    if value is None or math.isnan(value):
+        return "-"
+    return f"{value:.{digits}f} ± {number(error, digits)}"
+
+
+def seconds(value: float) -> str:
+    """Return a time as it is shown."""
+    return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
+
+
+def megabytes(value: float) -> str:
+    """Return memory as it is shown."""
+    return "-" if math.isnan(value) else f"{value / 2**20:.1f} MB"

@@ -1,0 +1,66 @@
+"""The first section: what the table is."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hiddenbits.report.context import Context
+from hiddenbits.report.parts import Grid, Part, Section, Text
+from hiddenbits.report.svg import bar
+from hiddenbits.report.words import count, name, names, percent, sentence, told_apart
+
+SHOWN = 40  # columns listed at once; the others are folded
+
+
+def about(context: Context) -> Section:
+    """Say what is in the table."""
+    seen = context.sample.look
+    cells = max(1, int(seen.observed.sum()))
+    share, blank = seen.n_ones / cells, seen.n_blank / (seen.n_rows * seen.n_columns)
+    opening = sentence(
+        "This table has {} and {} that are each 1 (yes) or 0 (no): {} of the recorded cells are ones, and {}.",
+        count(seen.n_rows, "row"),
+        count(seen.n_columns, "column"),
+        percent(share),
+        f"{percent(blank)} of all cells are blank" if seen.n_blank else "no cell is blank",
+    )
+    rough = "" if seen.different_exact else "about "
+    facts: list[list[object]] = [
+        ["rows", f"{seen.n_rows:,}"],
+        ["columns", f"{seen.n_columns:,}"],
+        ["ones", f"{seen.n_ones:,} ({percent(share)} of recorded cells)"],
+        ["most ones in a row", f"{seen.most_ones:,}"],
+        ["different rows", f"{rough}{seen.n_different:,} ({percent(seen.n_different / seen.n_rows)})"],
+        ["blanks", seen.about_blanks],
+    ]
+    if seen.blank_rows:
+        facts.append(["rows without any recorded cell", f"{seen.blank_rows:,}"])
+    if seen.constant_columns:
+        facts.append(["columns that are the same in every row, and tell nothing", names(seen.constant_columns, 8)])
+    if context.sample.beside:
+        facts.append(["columns beside the bits, kept for colours and labels", names(context.sample.beside, 8)])
+    parts: list[Part] = [Grid("The table in figures", ["", ""], facts)]
+    shown, order = told_apart(seen.names), np.argsort(-np.nan_to_num(seen.means), kind="stable")
+    heads = ["column", "share of ones", "", "ones", "recorded"]
+    lines: list[list[object]] = [
+        [
+            name(shown[j]),
+            percent(float(seen.means[j])),
+            bar(float(seen.means[j])),
+            f"{seen.ones[j]:,}",
+            f"{seen.observed[j]:,}",
+        ]
+        for j in order
+    ]
+    right = frozenset({1, 3, 4})
+    varied = [line for line, j in zip(lines, order, strict=True) if 0 < seen.ones[j] < seen.observed[j]]
+    if len(lines) <= SHOWN:
+        parts.append(Grid("The columns, those with most ones first", heads, lines, right))
+    else:
+        parts.append(Grid("Of the columns that vary those with most ones", heads, varied[: SHOWN // 2], right))
+        most = 1000
+        caption = f"All {len(lines):,} columns" if len(lines) <= most else f"The {most:,} columns with most ones"
+        parts.append(Grid(caption, heads, lines[:most], right, folded=True))
+    parts += [Text(said) for said in context.sample.about()]
+    how = [("counts", "hiddenbits.evaluate.look(table), over all rows")]
+    return Section("table", "What this table is", opening, parts, how)

@@ -1,0 +1,76 @@
+"""What a section of the report is made of; `page` turns it into HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table. `numeric` are the columns set to the right; a folded one is shown when its caption is asked for."""
+
+    caption: str
+    heads: Sequence[object]
+    rows: Sequence[Sequence[object]]
+    numeric: frozenset[int] = frozenset()
+    folded: bool = False
+    wordy: int = -1  # the column with sentences, which is kept wide
+    kind: str = "grid"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing, what it shows in a sentence, and the same as a table for those who cannot see it."""
+
+    drawing: Markup
+    caption: Markup
+    same: Grid | None = None
+    kind: str = "figure"
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph."""
+
+    text: Markup
+    kind: str = "text"
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Cards side by side: a heading, a sentence and lists of names with a figure each."""
+
+    cards: Sequence[tuple[str, Markup, Sequence[tuple[str, Sequence[tuple[object, str]]]]]]
+    kind: str = "cards"
+
+
+@dataclass(frozen=True)
+class Map:
+    """The map with its panel; `data` is what the script of the page reads."""
+
+    drawing: Markup
+    caption: Markup
+    data: dict[str, Any] | None
+    choices: Sequence[tuple[str, Sequence[tuple[str, str]]]] = ()
+    chosen: str = ""
+    same: Grid | None = None
+    kind: str = "map"
+
+
+Part = Grid | Figure | Text | Listed | Map
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the report that can be folded; `opening` is a plain sentence about this table."""
+
+    key: str
+    title: str
+    opening: Markup
+    parts: Sequence[Part] = ()
+    how: Sequence[tuple[str, str]] = ()  # what was computed, and the line that computes it again
+    opened: bool = True

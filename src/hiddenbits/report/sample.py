@@ -1,0 +1,125 @@
+"""The rows and columns that models look at: all of a small table, a fixed draw from a large one, and that is said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from hiddenbits import Piece, Table, evaluate, map_pieces
+from hiddenbits.report.words import sentence, told_apart
+
+Floats = NDArray[np.float64]
+MOST_ROWS, MOST_COLUMNS, MOST_CELLS = 20_000, 1_000, 400_000
+FEWEST_ROWS, FEWEST_COLUMNS = 12, 2  # below, there is nothing to learn from
+PIECE_CELLS = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows and columns of a table as numbers, NaN where blank.
+
+    `rows` are their numbers in the table, from 0; `names` the columns as shown and `own_names` as the table has them;
+    `beside` the cells of further columns of the same rows; `look` what the whole table holds.
+    """
+
+    cells: Floats
+    rows: NDArray[np.int64]
+    names: list[str]
+    own_names: list[str]
+    beside: dict[str, list[str]]
+    look: Any
+    seed: int
+
+    @property
+    def every_row(self) -> bool:
+        """Whether no row was left out."""
+        return bool(len(self.rows) == self.look.n_rows)
+
+    @property
+    def worth_it(self) -> bool:
+        """Whether there is enough to fit a model to."""
+        n, d = self.cells.shape
+        return bool(n >= FEWEST_ROWS and d >= FEWEST_COLUMNS)
+
+    @property
+    def shares(self) -> Floats:
+        """Share of ones among the observed cells of each column; every column has some."""
+        return np.asarray(np.nanmean(self.cells, axis=0))
+
+    def about(self) -> list[Markup]:
+        """Say what was left out, in sentences."""
+        said = []
+        if not self.every_row:
+            said.append(
+                sentence(
+                    "The models below were fitted to {} rows, drawn at random (seed {}) from all {}; figures about "
+                    "them hold for the whole table up to chance.",
+                    f"{len(self.rows):,}",
+                    self.seed,
+                    f"{self.look.n_rows:,}",
+                )
+            )
+        left = self.look.n_columns - len(self.names)
+        if left:
+            said.append(
+                sentence(
+                    "The models look at {} of the {} columns: those that are the same in every row are left out{}.",
+                    f"{len(self.names):,}",
+                    f"{self.look.n_columns:,}",
+                    f", and of the others the {MOST_COLUMNS:,} that vary most are kept"
+                    if len(self.names) == MOST_COLUMNS
+                    else "",
+                )
+            )
+        return said
+
+
+def drawn(table: Table, beside: Mapping[str, Sequence[str]], seed: int) -> Sample:
+    """Look at a table, and draw the rows and columns for the models."""
+    seen = evaluate.look(table)
+    n_rows, n_columns = table.shape
+    means = np.nan_to_num(seen.means)
+    varied = means * (1.0 - means) * seen.observed
+    order = np.argsort(-varied, kind="stable")[:MOST_COLUMNS]
+    columns = np.sort(order[varied[order] > 0.0])
+    most = min(MOST_ROWS, max(FEWEST_ROWS, MOST_CELLS // max(1, len(columns))))
+    rng = np.random.default_rng(seed)
+    rows = np.arange(n_rows) if n_rows <= most else np.sort(rng.choice(n_rows, most, replace=False))
+    pieces = list(map_pieces(_Taken(rows, columns), table, max(1, PIECE_CELLS // n_columns)))
+    cells = np.concatenate(pieces).astype(np.float64)
+    cells[cells > 1.0] = np.nan
+    kept = (cells == 0.0).any(axis=0) & (cells == 1.0).any(axis=0)  # a draw may have lost a rare column
+    cells, columns = cells[:, kept], columns[kept]
+    shown, own = told_apart(seen.names), list(seen.names)
+    return Sample(
+        cells,
+        rows,
+        [shown[j] for j in columns],
+        [own[j] for j in columns],
+        {key: [str(values[i]) for i in rows] for key, values in beside.items()},
+        seen,
+        seed,
+    )
+
+
+@dataclass(frozen=True)
+class _Taken:
+    """Takes the drawn cells of a piece; a class, so that it travels to a cluster. A blank is 2."""
+
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+
+    def __call__(self, piece: Piece) -> NDArray[np.uint8]:
+        x, observed = piece.table.source.read(0, piece.table.shape[0])
+        first, last = np.searchsorted(self.rows, [piece.start, piece.start + piece.table.shape[0]])
+        here = self.rows[first:last] - piece.start
+        if not len(here):
+            return np.zeros((0, len(self.columns)), np.uint8)
+        cells = x.to_dense()[here][:, self.columns].astype(np.uint8)
+        seen = observed.to_dense()[here][:, self.columns]
+        return np.where(seen != 0, cells, np.uint8(2))

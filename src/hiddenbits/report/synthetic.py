@@ -1,0 +1,71 @@
+"""Rows drawn from the model beside real ones: how good a likeness it is."""
+
+from __future__ import annotations
+
+import numpy as np
+from markupsafe import Markup
+
+from hiddenbits.report.context import Context
+from hiddenbits.report.judged import HIDDEN
+from hiddenbits.report.parts import Figure, Grid, Part, Section, Text
+from hiddenbits.report.sample import Floats
+from hiddenbits.report.svg import cells
+from hiddenbits.report.which import picture
+from hiddenbits.report.words import name, percent, sentence
+
+ROWS, COLUMNS = 24, 40
+MOST = 20_000
+
+
+def synthetic(context: Context) -> Section:
+    """Show drawn rows beside real ones, and how their columns and pairs of columns agree."""
+    fit, sample = context.fits.best, context.sample
+    n = min(MOST, max(1000, len(sample.cells)))
+    drawn = np.asarray(fit.model.sample(n, random_state=sample.seed), np.float64)
+    apart = np.abs(drawn.mean(axis=0) - sample.shares)
+    opening = sentence(
+        "Rows drawn from “{}” are a likeness of this table: their shares of ones differ from the real ones by {} on "
+        "average, and their correlations between columns by {}.",
+        picture(fit.name),
+        f"{apart.mean():.3f}",
+        f"{_pairs_apart(sample.cells, drawn):.3f}",
+    )
+    parts: list[Part] = []
+    common = np.sort(np.argsort(-sample.shares, kind="stable")[:COLUMNS])
+    common = common[np.argsort(-sample.shares[common], kind="stable")]
+    if context.rows:
+        rng = np.random.default_rng([sample.seed, 2])
+        real = sample.cells[np.sort(rng.choice(len(sample.cells), min(ROWS, len(sample.cells)), replace=False))]
+        made = drawn[: len(real)]
+        few = "" if len(common) == len(sample.names) else f" The {len(common)} columns with most ones are shown."
+        for title, rows in (("Real rows", real[:, common]), ("Drawn rows", made[:, common])):
+            caption = sentence("{}: filled is 1, empty is 0, a dot is a blank.{}", title, few)
+            heads = ["row", *(name(sample.names[j]) for j in common)]
+            lines = [[str(i + 1), *("" if bit != bit else f"{bit:.0f}" for bit in row)] for i, row in enumerate(rows)]
+            same = Grid(f"{title} as a table", heads, lines)
+            parts.append(Figure(cells(rows, f"{title}: {len(rows)} rows of {len(common)} bits."), caption, same))
+    else:
+        also = Markup(" Drawn rows are left out as well: one of them may happen to equal a real one.")
+        parts.append(Text(HIDDEN + also))
+    lines = [
+        [name(sample.names[j]), percent(float(sample.shares[j])), percent(float(drawn[:, j].mean()))] for j in common
+    ]
+    heads = ["column", "real", "drawn"]
+    parts.append(Grid("Shares of ones, real and drawn", heads, lines, frozenset({1, 2}), folded=True))
+    how = [("drawn rows", f"{fit.line}.sample({n}, random_state={sample.seed})")]
+    return Section("synthetic", "Rows the model makes up", opening, parts, how)
+
+
+def _pairs_apart(real: Floats, drawn: Floats) -> float:
+    """Return the mean absolute difference of correlations between columns; blanks are left out pair by pair."""
+    columns = np.argsort(-np.nanvar(real, axis=0), kind="stable")[:100]
+    found = []
+    for table in (real[:, columns], drawn[:, columns]):
+        seen = ~np.isnan(table)
+        x, o = np.nan_to_num(table), seen.astype(np.float64)
+        both = np.maximum(o.T @ o, 1.0)
+        mean, other = (x.T @ o) / both, (o.T @ x) / both
+        spread = np.sqrt(np.maximum(mean * (1.0 - mean) * other * (1.0 - other), 1e-12))
+        found.append((x.T @ x / both - mean * other) / spread)
+    apart = np.abs(found[0] - found[1])[np.triu_indices(len(columns), 1)]
+    return float(apart.mean())

@@ -1,0 +1,78 @@
+"""Names and numbers as the report shows them. What comes from the table is text, never markup."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from markupsafe import Markup
+
+LONGEST = 60  # characters of a name that are shown
+
+
+def plain(text: object, longest: int = LONGEST) -> str:
+    """Return a text on one line and not too long; what no page can show becomes a question mark on a diamond.
+
+    Examples
+    --------
+    >>> plain("two" + chr(10) + "lines"), len(plain("x" * 10_000))
+    ('two lines', 60)
+    """
+    kept = str(text)[: 4 * longest]
+    spaced = "".join(" " if letter.isspace() else letter for letter in kept)
+    shown = "".join("\ufffd" if unicodedata.category(letter) in ("Cc", "Cs") else letter for letter in spaced)
+    return shown if len(shown) <= longest and len(kept) == len(str(text)) else shown[: longest - 1] + "…"
+
+
+def told_apart(names: Sequence[object]) -> list[str]:
+    """Return the names as shown; where shortening makes two alike, each gets the number of its column."""
+    short = [plain(name) for name in names]
+    seen = Counter(short)
+    return [text if seen[text] == 1 else f"{text} [{number + 1}]" for number, text in enumerate(short)]
+
+
+def name(text: object) -> Markup:
+    """Return a name as an element of its own, so that right-to-left letters do not turn the sentence around."""
+    return Markup("<bdi>{}</bdi>").format(plain(text, LONGEST + 12))
+
+
+def names(texts: Iterable[object], most: int = 5, last: str = "and") -> Markup:
+    """Return names as a phrase: a, b and c; beyond `most` the rest is counted."""
+    every = list(texts)
+    shown = [name(text) for text in every[:most]]
+    if len(every) > most:
+        shown.append(Markup("{} more").format(f"{len(every) - most:,}"))
+    if len(shown) < 2:
+        return shown[0] if shown else Markup("none")
+    return Markup(", ").join(shown[:-1]) + Markup(" {} ").format(last) + shown[-1]
+
+
+def count(number: float, one: str, many: str | None = None) -> str:
+    """Return a number with its noun: 1 row, 2 rows."""
+    return f"{number:,.0f} {one if number == 1 else many or one + 's'}"
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, with a digit more where it is near 0 or 1, and never a 0 or 100 that is none."""
+    if share != share:
+        return "-"
+    if 0.0 < share < 0.001:
+        return "<0.1%"
+    if 0.999 < share < 1.0:
+        return ">99.9%"
+    return f"{share:.1%}" if 0.0 < share < 0.02 or 0.98 < share < 1.0 else f"{share:.0%}"
+
+
+def sentence(text: str, *values: object) -> Markup:
+    """Return a sentence with values put in; values are escaped unless they are markup of ours."""
+    return Markup(text).format(*values)  # noqa: S704 (the text is ours; values are escaped)
+
+
+def times(nats: float) -> str:
+    """Return a ratio of probabilities, exp(nats), in words."""
+    if nats < math.log(1e6):
+        return f"{math.exp(nats):,.0f} times" if nats > math.log(9.5) else f"{math.exp(nats):.1f} times"
+    power = f"{nats / math.log(10.0):.0f}".translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"10{power} times"

@@ -1,0 +1,232 @@
+"""The commands, run as a user runs them: files in, files out, sentences for errors."""
+
+import csv
+import gzip
+import json
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import hiddenbits
+from hiddenbits import BernoulliMixture, LogisticPCA, evaluate, open_table
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+from typer.testing import CliRunner
+
+from hiddenbits.cli.app import app
+
+
+def run(*words, code=0):
+    """Run a command; return what it printed."""
+    done = CliRunner().invoke(app, [str(word) for word in words])
+    assert done.exit_code == code, (done.output, done.exception)
+    return done
+
+
+@pytest.fixture(scope="module")
+def survey(tmp_path_factory):
+    """A CSV file of two kinds of rows with blanks, and columns that are no bits."""
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(0, 2, (2, 8))
+    X = (kinds[rng.integers(0, 2, 300)] ^ (rng.random((300, 8)) < 0.1)).astype(float)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    path = tmp_path_factory.mktemp("cli") / "survey.csv"
+    with path.open("w", newline="") as file:
+        lines = csv.writer(file)
+        lines.writerow(["=who", *(f"q{j}" for j in range(8)), "age"])
+        for i, row in enumerate(X):
+            lines.writerow([f"person {i % 7}", *("" if cell != cell else int(cell) for cell in row), 20 + i % 50])
+    return path, X
+
+
+@pytest.fixture(scope="module")
+def model(survey, tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "two.hb"
+    run("fit", survey[0], "classes", "--size", 2, "-o", path, "--jobs", 1)
+    return path
+
+
+def test_look_counts(survey):
+    path, X = survey
+    found = json.loads(run("look", path, "--json").stdout)
+    assert (found["rows"], found["columns"]) == X.shape
+    assert found["ones"] == np.nansum(X)
+    assert found["blanks"] == np.isnan(X).sum()
+    assert found["different_rows"] == len(np.unique(np.nan_to_num(X, nan=2.0), axis=0))
+    assert found["columns_without_bits"] == ["=who", "age"]
+    by_hand = [
+        {"name": f"q{j}", "ones": int(np.nansum(X[:, j])), "observed": int((~np.isnan(X[:, j])).sum())}
+        for j in range(8)
+    ]
+    assert found["by_column"] == by_hand
+    told = run("look", path)
+    assert "300 rows x 8 columns" in told.stdout
+    assert "Left out, because they hold more than bits: =who, age." in told.stderr
+
+
+def test_look_at_baskets_with_names(tmp_path):
+    path, names = tmp_path / "b.txt.gz", tmp_path / "items.txt"
+    path.write_bytes(gzip.compress(b"0 2\n1\n0 2\n"))
+    names.write_text("bread\nmilk\n[red]wine\n")
+    told = run("look", path, "--names", names).stdout
+    assert "2 different rows" in told
+    assert "[red]wine" in told  # text, not markup
+
+
+def test_fit_is_the_fit_of_the_library(survey, model):
+    _, X = survey
+    want = BernoulliMixture(2, random_state=0).fit(open_table(X, names=[f"q{j}" for j in range(8)]))
+    np.testing.assert_array_equal(hiddenbits.load(model).probabilities_, want.probabilities_)
+
+
+def test_settings_reach_the_model(survey, tmp_path):
+    out = tmp_path / "m.hb"
+    told = run("fit", survey[0], "classes", "-n", 2, "-o", out, "--set", "max_iter=1", "--set", "n_init=1", "--json")
+    facts = json.loads(told.stdout)
+    assert facts["passes"] == 1
+    assert not facts["converged"]
+    assert "Note: " in told.stderr
+    assert "max_iter" in told.stderr
+    for wrong in ("max_iter", "colour=3"):
+        assert "name=value" in run("fit", survey[0], "classes", "-o", out, "--set", wrong, code=1).stderr
+
+
+def test_rows_out(survey, model, tmp_path):
+    """What is written equals what the library computes, in each format."""
+    path, X = survey
+    fitted, table = hiddenbits.load(model), open_table(X, names=[f"q{j}" for j in range(8)])
+    want = fitted.complete(table)
+    for suffix in ("csv", "parquet", "npz"):
+        out = tmp_path / f"filled.{suffix}"
+        if suffix == "parquet":
+            pytest.importorskip("pyarrow")
+        run("complete", path, model, "-o", out)
+        got = read(out)
+        np.testing.assert_allclose(got, want, rtol=1e-5)
+        assert np.array_equal(got[~np.isnan(X)], X[~np.isnan(X)])
+    run("complete", path, model, "-o", tmp_path / "bits.csv", "--bits")
+    np.testing.assert_array_equal(read(tmp_path / "bits.csv"), want > 0.5)
+    run("score", path, model, "-o", tmp_path / "each.csv")
+    np.testing.assert_allclose(read(tmp_path / "each.csv")[:, 0], fitted.score_samples(table), rtol=1e-5)
+    figures = json.loads(run("score", path, model, "--json").stdout)
+    assert figures["log_likelihood_per_row"]["value"] == pytest.approx(fitted.score(table))
+    run("map", path, model, "-o", tmp_path / "classes.csv")
+    np.testing.assert_allclose(read(tmp_path / "classes.csv"), fitted.transform(table), atol=1e-5)
+    run("sample", model, "-r", 5, "--seed", 3, "-o", tmp_path / "new.csv")
+    np.testing.assert_array_equal(read(tmp_path / "new.csv"), fitted.sample(5, random_state=3))
+
+
+def read(path):
+    if path.suffix == ".npz":
+        with np.load(path) as arrays:
+            return arrays["X"]
+    if path.suffix == ".parquet":
+        from pyarrow import parquet
+
+        return np.column_stack([column.to_numpy() for column in parquet.read_table(path).columns])
+    return np.genfromtxt(path, delimiter=",", skip_header=1, ndmin=2)
+
+
+def test_picture_of_the_map(survey, tmp_path):
+    pytest.importorskip("matplotlib")
+    LogisticPCA(2, random_state=0).fit(survey[1]).save(tmp_path / "map.hb")
+    for colour in ("=who", "q1"):
+        run("map", survey[0], tmp_path / "map.hb", "-o", tmp_path / "map.png", "--colour", colour)
+        assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")
+    assert (
+        "no column 'size'"
+        in run("map", survey[0], tmp_path / "map.hb", "-o", tmp_path / "m.png", "--colour", "size", code=1).stderr
+    )
+
+
+def test_converted_tables_read_the_same(survey, tmp_path):
+    path, X = survey
+    for suffix in ("csv", "parquet", "npz"):
+        if suffix == "parquet":
+            pytest.importorskip("pyarrow")
+        out = tmp_path / f"again.{suffix}"
+        run("convert", path, out)
+        np.testing.assert_array_equal(open_table(out).to_float(), X)
+
+
+def test_spreadsheets_run_nothing(tmp_path):
+    X = np.array([[0, 1, 1, 0, 1], [1, 0, 1, 0, 1], [1, 1, 0, 0, 0]], float)
+    names = ["=HYPERLINK(1)", "+1", "@sum", "-2", "plain"]
+    source, out = tmp_path / "in.npy", tmp_path / "out.csv"
+    np.save(source, X)
+    (tmp_path / "names.txt").write_text("\n".join(names))
+    run("convert", source, out, "--names", tmp_path / "names.txt")
+    first = out.read_text().splitlines()[0]
+    assert first == "'=HYPERLINK(1),'+1,'@sum,'-2,plain"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["look", "nowhere.csv"], "nowhere.csv: there is no such file."),
+        (["fit", "SURVEY", "planets", "-o", "m.hb"], "There is no model called 'planets'"),
+        (["fit", "SURVEY", "independent", "-n", "3", "-o", "m.hb"], "has no size"),
+        (["convert", "SURVEY", "out.xlsx"], "results are written to .csv, .parquet, .npz files"),
+        (["convert", "SURVEY", "no/such/out.csv"], "there is no folder"),
+        (["score", "SURVEY", "SURVEY"], "survey.csv"),
+    ],
+)
+def test_errors_are_one_sentence(survey, words, said):
+    done = run(*(survey[0] if word == "SURVEY" else word for word in words), code=1)
+    assert said in done.stderr.replace("\n", " ")
+    assert "Traceback" not in done.output
+    assert done.stdout == ""
+
+
+def test_a_wrong_option_is_a_matter_of_usage(survey):
+    run("look", survey[0], "--colours", "3", code=2)
+
+
+def test_debug_shows_where(survey):
+    done = CliRunner().invoke(app, ["--debug", "look", "nowhere.csv"])
+    assert isinstance(done.exception, hiddenbits.TableError)
+
+
+def test_models_are_all_families():
+    listed = json.loads(run("models", "--json").stdout)
+    for one in listed:
+        assert hasattr(getattr(hiddenbits, one["estimator"]), "fit")
+    assert all(one["word"] in run("models").stdout for one in listed)
+
+
+def test_comparison_is_that_of_the_library(survey, tmp_path):
+    words = ["compare", survey[0], "-m", "independent", "-m", "classes", "--folder", tmp_path, "--jobs", 1]
+    found = json.loads(run(*words, "--json").stdout)
+    names = [f"q{j}" for j in range(8)]
+    want = evaluate.compare(open_table(survey[1], names=names), ["IndependentBits", "BernoulliMixture"], progress=False)
+    assert [one["model"] for one in found["models"]] == [entry.model for entry in want.entries]
+    assert [one["log_likelihood"] for one in found["models"]] == [entry.log_likelihood for entry in want.entries]
+    assert "BernoulliMixture" in run(*words).stdout
+
+
+def test_help_is_quick_and_light():
+    """Under a second where nothing else runs; so it imports none of the slow packages."""
+    slow = ("numpy", "scipy", "sklearn", "dask", "matplotlib", "pandas")
+    code = f"""
+import sys
+sys.argv = ["hiddenbits", "--help"]
+try:
+    import hiddenbits.cli
+    hiddenbits.cli.run()
+except SystemExit:
+    print([name for name in {slow} if name in sys.modules])
+"""
+    begun = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert "look" in done.stdout
+    assert time.perf_counter() - begun < 10.0  # a machine that does other things
+
+
+def test_as_a_module_and_on_a_cluster_that_is_not_there(survey):
+    done = subprocess.run([sys.executable, "-m", "hiddenbits", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == f"hiddenbits {hiddenbits.__version__}"

@@ -1,0 +1,311 @@
+"""`compare` against the same figures by hand, with scikit-learn, and on tables that it must not look at."""
+
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA, FactorAnalysis
+
+import hiddenbits
+from hiddenbits import BernoulliMixture, ClippedPCA, IndependentBits, LogisticPCA, NoisyOrNetwork, evaluate
+from hiddenbits.datasets import simulate_mixture
+from hiddenbits.evaluate.calibration import bins, calibrated
+from hiddenbits.evaluate.scores import RowScores, chance, difference
+from hiddenbits.evaluate.splits import held_out, splits
+
+pytestmark = pytest.mark.core
+
+TIMES = ("fit_seconds", "all_seconds", "peak_memory")
+
+
+def figures(found):
+    return [{name: value for name, value in entry.items() if name not in TIMES} for entry in found.records()]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_figures_by_hand(seed):
+    rng = np.random.default_rng(seed)
+    X = simulate_mixture(500, 7, 3, seed=seed).X.astype(float)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    weights = rng.random(500)
+    train, test = np.arange(300), np.arange(300, 500)
+    models = {"plain": IndependentBits(), "three": BernoulliMixture(3, random_state=1)}
+    found = evaluate.compare(
+        X, models, cv=[(train, test)], sizes={"three": []}, sample_weight=weights, measures=["single_bit_error"]
+    )
+    fits = {name: model.fit(X[train], sample_weight=weights[train]) for name, model in models.items()}
+    rows = {name: model.score_samples(X[test]) for name, model in fits.items()}
+    w = weights[test]
+    for entry in found.entries:
+        ll = rows[entry.model]
+        mean = np.average(ll, weights=w)
+        error = np.sqrt((w**2 * (ll - mean) ** 2).sum() * 200 / 199) / w.sum()
+        assert entry.log_likelihood == pytest.approx(mean, abs=1e-12)
+        assert entry.log_likelihood_error == pytest.approx(error, rel=1e-9)
+        cells = (~np.isnan(X[test])).sum(axis=1)
+        assert entry.bits_per_cell == pytest.approx(-(w @ ll) / np.log(2) / (w @ cells), rel=1e-12)
+        own = evaluate.single_bit_error(fits[entry.model], X[test], w).value
+        assert entry.single_bit_error == pytest.approx(own, rel=1e-12)
+        assert entry.code_length is None
+        assert entry.kind == "exact"
+        assert entry.estimate_error == entry.estimate_bias == 0.0
+    best, other = found.entries
+    assert (best.model, best.difference, best.difference_error) == ("three", 0.0, 0.0)
+    apart = rows["plain"] - rows["three"]
+    mean = np.average(apart, weights=w)
+    assert other.difference == pytest.approx(mean, abs=1e-12)
+    assert other.difference_error == pytest.approx(
+        np.sqrt((w**2 * (apart - mean) ** 2).sum() * 200 / 199) / w.sum(), rel=1e-9
+    )
+    assert found.n_test == 200
+    ours, by_hand = found.models["three"], fits["three"]
+    np.testing.assert_allclose(ours.probabilities_, by_hand.probabilities_, atol=1e-9)  # masks are stored otherwise
+
+
+def test_test_rows_have_no_say_in_sizes_and_fits():
+    X = simulate_mixture(400, 6, 3, seed=0).X
+    other = X.copy()
+    other[300:] = np.random.default_rng(0).integers(0, 2, (100, 6))
+    split = [(np.arange(300), np.arange(300, 400))]
+    sizes = {"BernoulliMixture": [1, 2, 3], "ClippedPCA": [1, 2]}
+    both = [evaluate.compare(table, list(sizes), sizes=sizes, cv=split, measures=()) for table in (X, other)]
+    times = [[{**step, "seconds": 0} for step in found.records("sizes")] for found in both]
+    assert times[0] == times[1]
+    for name in sizes:
+        params = [found.models[name].params_.to_arrays() for found in both]
+        assert all(np.array_equal(params[0][key], params[1][key]) for key in params[0])
+    assert both[0].entries[0].log_likelihood > both[1].entries[0].log_likelihood + 0.1
+
+
+def test_the_chosen_size_is_fitted_to_all_training_rows():
+    X = simulate_mixture(800, 8, 3, seed=1).X
+    found = evaluate.compare(X, ["BernoulliMixture"], cv=0.25, measures=(), seed=3, one_standard_error=False)
+    tried = found.tried
+    best = max(tried, key=lambda step: step.value)
+    assert [step.size for step in tried if step.chosen] == [best.size] == [found.entries[0].size]
+    assert len(tried) == tried.index(best) + 3  # two in a row were worse, and no more were tried
+    assert found.n_train == 600
+    model = found.models["BernoulliMixture"]
+    assert model.weight_seen_ == 600
+    assert len(model.weights_) == int(best.size)
+    simplest = evaluate.compare(X, ["BernoulliMixture"], cv=0.25, measures=(), seed=3)
+    assert [step.value for step in simplest.tried] == [step.value for step in tried]
+    dealt = held_out(splits(hiddenbits.open_table(X), 0.25, 3)[0].train, 0.2, 3, key=14)
+    rows = [
+        BernoulliMixture(int(s.size), n_init=2, tol=1e-5, random_state=3)
+        .fit(X[dealt.train])
+        .score_samples(X[dealt.test])
+        for s in tried
+    ]
+    apart = [rows[tried.index(best)] - one for one in rows]
+    within = [one.mean() <= one.std(ddof=1) / np.sqrt(len(one)) for one in apart]
+    assert simplest.entries[0].size == tried[within.index(True)].size
+
+
+def test_folds_judge_every_row_once():
+    X = simulate_mixture(203, 6, 2, seed=0).X
+    table = hiddenbits.open_table(X)
+    dealt = splits(table, 4, seed=2)
+    assert np.array_equal(np.sort(np.concatenate([split.test for split in dealt])), np.arange(203))
+    assert all(len(np.union1d(*split)) == 203 for split in dealt)
+    found = evaluate.compare(X, [IndependentBits()], cv=4, measures=(), seed=2)
+    rows = np.concatenate([IndependentBits().fit(X[a]).score_samples(X[b]) for a, b in dealt])
+    assert found.entries[0].log_likelihood == pytest.approx(rows.mean(), abs=1e-12)
+    assert (found.n_test, found.n_splits) == (203, 4)
+    assert "203 test rows in 4 splits" in str(found)
+
+
+def test_cells_choose_sizes_too():
+    X = simulate_mixture(1500, 12, 3, seed=0).X
+    sizes = {"BernoulliMixture": [1, 3]}
+    found = evaluate.compare(X, list(sizes), sizes=sizes, by="cells", measures=(), cv=0.3)
+    train = splits(hiddenbits.open_table(X), 0.3, 0)[0].train
+    model = BernoulliMixture(3, n_init=2, tol=1e-5, random_state=0)
+    assert found.tried[1].value == pytest.approx(-evaluate.hidden_cells(model, X[train]).value, abs=1e-9)
+    assert found.entries[0].size == "3"
+
+
+def test_real_columns_against_scikit_learn():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 2)) @ rng.normal(size=(2, 6)) + rng.normal(size=(600, 6)) * [0.2, 0.4, 0.6, 0.8, 1, 1.2]
+    split = (np.arange(400), np.arange(400, 600))
+    sizes = {"BinarySparseCoding": [3], "PCA": [2], "FactorAnalysis": [2]}
+    found = evaluate.compare(X, list(sizes), kinds="real", cv=[split], sizes=sizes)
+    by_name = {entry.model: entry for entry in found.entries}
+    for theirs in (PCA(2, random_state=0), FactorAnalysis(2, random_state=0)):
+        entry = by_name[type(theirs).__name__]
+        assert entry.log_likelihood == pytest.approx(theirs.fit(X[:400]).score(X[400:]), abs=1e-10)
+        assert entry.single_bit_error is None
+        assert entry.calibration is None
+    assert found.best == "FactorAnalysis"
+    assert by_name["BinarySparseCoding"].kind in ("exact", "bound")
+    assert set(found.models) == {"BinarySparseCoding"}
+
+
+def test_what_does_not_apply_is_left_out_with_a_reason():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    few = {"BinarySparseCoding": [2], "PCA": [1], "FactorAnalysis": [1], "LogisticPCA": [1], "ClippedPCA": [1]}
+    found = evaluate.compare(X, [*few, "IndependentBits"], sizes=few, kinds="real")
+    assert set(found.left_out) == {"ClippedPCA", "IndependentBits"}
+    assert "a density cannot be set beside" in found.left_out["ClippedPCA"]
+    X[0, 0] = np.nan
+    blank = evaluate.compare(X, ["PCA", "LogisticPCA"], sizes={"LogisticPCA": [1]}, kinds="real")
+    assert "blanks" in blank.left_out["PCA"]
+    bits = evaluate.compare((X > 0).astype(int), ["BinarySparseCoding", "IndependentBits"])
+    assert "density on reals" in bits.left_out["BinarySparseCoding"]
+    assert "density on reals" in str(bits)
+    with pytest.raises(ValueError, match="No family is left to compare"):
+        evaluate.compare((X > 0).astype(int), ["PCA"])
+
+
+def test_mixed_columns_are_for_logistic_pca():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=200), rng.integers(0, 3, 200), rng.integers(0, 2, 200)]).astype(float)
+    X[0, 1] = np.nan
+    kinds = ["real", "nominal", "binary"]
+    sizes = {"LogisticPCA": [1], "BernoulliMixture": [2]}
+    found = evaluate.compare(X, list(sizes), sizes=sizes, kinds=kinds, cv=[(np.arange(100, 200), np.arange(100))])
+    assert "binary, nominal, real" in found.left_out["BernoulliMixture"]
+    model = found.models["LogisticPCA"]
+    ll = model.score_samples(hiddenbits.open_table(X[:100], kinds=model))
+    assert found.entries[0].log_likelihood == pytest.approx(ll.mean(), abs=1e-9)
+    assert found.entries[0].bits_per_cell == pytest.approx(-ll.sum() / np.log(2) / 299, rel=1e-9)  # one is blank
+
+
+def test_default_families_of_reals_and_bits():
+    from hiddenbits.evaluate.contenders import chosen_families
+
+    X = np.random.default_rng(0).normal(size=(40, 5))
+    names = [c.name for c in chosen_families(None, {}, hiddenbits.open_table(X, kinds="real"), 0)[0]]
+    assert names == ["BinarySparseCoding", "PCA", "FactorAnalysis"]
+    contenders, left_out = chosen_families(None, {}, hiddenbits.open_table((X > 0).astype(int)), 0)
+    names = ["IndependentBits", "BernoulliMixture", "LogisticPCA", "ClippedPCA", "CombinationMachine", "NoisyOrNetwork"]
+    assert [c.name for c in contenders][: len(names)] == names
+    assert {"BinarySparseCoding", "PCA", "FactorAnalysis"} <= set(left_out)
+    assert next(c.sizes for c in contenders if c.name == "ClippedPCA") == (1, 2, 3, 4)  # below the five columns
+
+
+def test_what_is_refused_is_said():
+    X = simulate_mixture(200, 6, 2, seed=0).X
+    models = {"many": NoisyOrNetwork(13, method="exact"), "none": IndependentBits()}
+    found = evaluate.compare(X, models, sizes={"many": []})
+    assert found.best == "none"
+    assert "2^13" in found.left_out["many"]
+    short = evaluate.compare(X, {"short": BernoulliMixture(3, max_iter=1, n_init=1)}, sizes={"short": []})
+    assert short.entries[0].note == "did not converge"
+    assert "short: did not converge" in str(short)
+
+
+def test_estimates_say_how_sure_they_are():
+    X = simulate_mixture(400, 10, 3, seed=0).X
+    found = evaluate.compare(X, {"map": LogisticPCA(4, n_draws=50, random_state=0)}, sizes={"map": []}, measures=())
+    entry, model = found.entries[0], found.models["map"]
+    test = splits(hiddenbits.open_table(X), 0.25, 0)[0].test
+    values, errors = model.score_samples(X[test], return_std=True)
+    assert entry.kind == "estimate"
+    assert entry.log_likelihood == pytest.approx(values.mean(), abs=1e-12)
+    assert entry.estimate_error == pytest.approx(np.sqrt((errors**2).sum()) / 100, rel=1e-9)
+    assert entry.estimate_bias == pytest.approx((errors**2).mean() / 2, rel=1e-9)
+    assert "No exact likelihoods: map" in str(found)
+
+
+def test_errors_that_all_rows_share_are_no_error_of_rows():
+    rng = np.random.default_rng(0)
+    a = RowScores(rng.normal(size=50), np.zeros(50), 0.3, "estimate")
+    b = RowScores(rng.normal(size=50), np.zeros(50), 0.4, "estimate")
+    mean, error = difference(a, b, np.ones(50))
+    apart = a.values - b.values
+    assert mean == pytest.approx(apart.mean(), abs=1e-12)
+    assert error == pytest.approx(np.sqrt(apart.var(ddof=1) / 50 + 0.25), rel=1e-9)
+    assert chance(a, np.ones(50))[0] == pytest.approx(0.3)
+
+
+def test_calibration_by_hand_and_of_the_truth():
+    X = simulate_mixture(300, 6, 2, seed=0).X.astype(float)
+    table = hiddenbits.open_table(X)
+    model = BernoulliMixture(2, random_state=0).fit(X)
+    masked = hiddenbits.hide_cells(table, 0.2, seed=1).to_float()
+    asked = np.isnan(masked)
+    p, y = model.complete(masked)[asked], X[asked]
+    apart = sum(abs((y - p)[np.minimum((p * 10).astype(int), 9) == b].sum()) for b in range(10))
+    found = calibrated(bins(model, table, 0.2, 1))
+    assert found.value == pytest.approx(apart / len(p), rel=1e-9)
+    assert found.n_cells == len(p)
+    # right probabilities show what chance shows; probabilities pushed to the borders show more
+    rng = np.random.default_rng(0)
+    p = rng.random(20_000)
+    y = rng.random(20_000) < p
+
+    class Says:
+        def __init__(self, p):
+            self.p = p
+
+        def complete(self, masked):
+            return np.where(np.isnan(masked.to_float()), self.p[:, None], y[:, None])
+
+    column = hiddenbits.open_table(y[:, None].astype(int))
+    right, wrong = (calibrated(bins(Says(q), column, 0.99, 0)) for q in (p, np.clip(2 * p - 0.5, 0.001, 0.999)))
+    assert right.value < 2.5 * right.by_chance
+    assert wrong.value > 0.1 > 5 * wrong.by_chance
+
+
+def test_threads_change_nothing():
+    X = simulate_mixture(600, 8, 3, seed=0).X
+    sizes = {"BernoulliMixture": [2, 3], "ClippedPCA": [1]}
+    alone = evaluate.compare(X, list(sizes), sizes=sizes)
+    with hiddenbits.run_on(n_jobs=2):
+        assert figures(evaluate.compare(X, list(sizes), sizes=sizes)) == figures(alone)
+
+
+def test_shown_as_text_html_and_frame():
+    X = simulate_mixture(300, 6, 2, seed=0).X
+    models = {"<b>": BernoulliMixture(2, random_state=0), "none": IndependentBits(), "PCA": "PCA"}
+    found = evaluate.compare(X, models, sizes={"<b>": []})
+    assert "<b>" in str(found)
+    assert "<b>" not in found._repr_html_()
+    assert "&lt;b&gt;" in found._repr_html_()
+    assert found.ties(1e9) == [entry.model for entry in found.entries]
+    pd = pytest.importorskip("pandas")
+    frame = found.to_frame(backend="pandas")
+    assert isinstance(frame, pd.DataFrame)
+    assert frame.log_likelihood.tolist() == [entry.log_likelihood for entry in found.entries]
+    assert np.isnan(frame.code_length).tolist() == [False, False]
+
+
+def test_progress_is_told():
+    told = []
+    X = simulate_mixture(200, 6, 2, seed=0).X
+    evaluate.compare(
+        X, ["IndependentBits", "ClippedPCA"], sizes={"ClippedPCA": [1, 2]}, progress=lambda *a: told.append(a)
+    )
+    assert told == [
+        ("IndependentBits", 0, 4),
+        ("ClippedPCA(1)", 1, 4),
+        ("ClippedPCA(2)", 2, 4),
+        (f"ClippedPCA({told[-1][0][11:-1]})", 3, 4),
+    ]
+
+
+def test_refusals():
+    X = simulate_mixture(50, 4, 2, seed=0).X
+    with pytest.raises(ValueError, match="not one of IndependentBits"):
+        evaluate.compare(X, ["Mixture"])
+    with pytest.raises(ValueError, match="there twice"):
+        evaluate.compare(X, [ClippedPCA(1), ClippedPCA(2)])
+    with pytest.raises(ValueError, match="not among the models"):
+        evaluate.compare(X, ["IndependentBits"], sizes={"ClippedPCA": [1]})
+    with pytest.raises(ValueError, match="fitted and judged"):
+        evaluate.compare(X, ["IndependentBits"], cv=[([0, 1, 2], [2, 3])])
+    with pytest.raises(ValueError, match="does not have: it has 50"):
+        evaluate.compare(X, ["IndependentBits"], cv=[([0, 1, 2], [60])])
+    with pytest.raises(ValueError, match="2 to 50 folds"):
+        evaluate.compare(X, ["IndependentBits"], cv=1)
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        evaluate.compare(X, ["IndependentBits"], cv=1.5)
+    with pytest.raises(ValueError, match="a share of the rows"):
+        evaluate.compare(X, ["IndependentBits"], cv="five")
+    with pytest.raises(ValueError, match="by='columns'"):
+        evaluate.compare(X, ["IndependentBits"], by="columns")
+    with pytest.raises(ValueError, match="measures="):
+        evaluate.compare(X, ["IndependentBits"], measures=["speed"])
+    with hiddenbits.run_on(checkpoint="none.hb"), pytest.raises(ValueError, match="folder="):
+        evaluate.compare(X, ["IndependentBits"])

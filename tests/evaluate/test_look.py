@@ -1,0 +1,79 @@
+"""What `look` counts, against counting by hand; every storage, any pieces, many different rows."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import hiddenbits
+from hiddenbits import evaluate, open_table
+
+pytestmark = pytest.mark.core
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_counts(seed, missing, monkeypatch):
+    rng = np.random.default_rng(seed)
+    X = (rng.random((500, 70)) < 0.03).astype(float)
+    X[:, 5], X[7, :] = 1.0, 0.0
+    X[rng.random(X.shape) < missing] = np.nan
+    X[100:200] = X[0:100]
+    if missing:
+        X[3], X[:, 9], X[11, 60:] = np.nan, np.nan, np.nan
+    monkeypatch.setattr("hiddenbits.evaluate.contents.PIECE_CELLS", 70 * 33)
+    with hiddenbits.run_on(n_jobs=2):
+        found = evaluate.look(X)
+    assert (found.n_rows, found.n_columns) == X.shape
+    np.testing.assert_array_equal(found.ones, np.nansum(X, axis=0))
+    np.testing.assert_array_equal(found.observed, (~np.isnan(X)).sum(axis=0))
+    assert found.n_ones + found.n_zeros + found.n_blank == X.size
+    assert found.different_exact
+    assert found.n_different == len(np.unique(np.nan_to_num(X, nan=2.0), axis=0))
+    assert found.most_ones == np.nansum(X, axis=1).max()
+    assert found.blank_rows == np.isnan(X).all(axis=1).sum()
+    runs = [int(np.isnan(row)[::-1].cumprod().sum()) for row in X]
+    assert found.trailing_blanks == sum(runs)
+    constant = [f"x{j}" for j in range(70) if len(np.unique(X[~np.isnan(X[:, j]), j])) < 2]
+    assert found.constant_columns == constant
+    assert found.blank_columns == (["x9"] if missing else [])
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_every_storage_and_pieces(missing, monkeypatch):
+    """A row without blanks is the same row in a piece with blanks elsewhere and in one without."""
+    monkeypatch.setattr("hiddenbits.evaluate.contents.PIECE_CELLS", 20)
+    X = np.random.default_rng(0).integers(0, 2, (40, 3)).astype(float)
+    if missing:
+        X[0, 1] = np.nan
+        assert evaluate.look(X).n_different == len(np.unique(np.nan_to_num(X, nan=2.0), axis=0))
+        return
+    for table in (
+        X,
+        sparse.csr_array(X),
+        open_table(np.packbits(X.astype(np.uint8), axis=1), packed=True, n_columns=3),
+    ):
+        found = evaluate.look(table)
+        assert found.n_different == 8
+        np.testing.assert_array_equal(found.ones, X.sum(axis=0))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_many_different_rows_are_estimated(seed, monkeypatch):
+    """Beyond the hashes kept the number is an estimate, whose relative error is about 1 / sqrt(hashes kept)."""
+    monkeypatch.setattr("hiddenbits.evaluate.contents.KEPT", 1024)
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (20_000, 30))
+    X[10_000:] = X[:10_000]
+    found = evaluate.look(X)
+    assert not found.different_exact
+    assert found.n_different == pytest.approx(len(np.unique(X, axis=0)), rel=4 / np.sqrt(1024))
+
+
+def test_guesses_about_blanks():
+    nan = np.nan
+    assert evaluate.look([[0, 1], [1, 1]]).about_blanks == "There are no blanks."
+    assert "most likely means 0" in evaluate.look([[1, nan], [nan, 1], [1, nan]]).about_blanks
+    stopped = np.array([[0, 1, 1, nan, nan], [1, nan, nan, nan, nan], [0, 1, 0, 1, 1]])
+    assert "not reached" in evaluate.look(stopped).about_blanks
+    assert "beside zeros" in evaluate.look(stopped[:, ::-1]).about_blanks
+    assert "no observed cell" in evaluate.look([[nan, nan], [0, 1]]).describe()

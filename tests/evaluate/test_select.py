@@ -1,0 +1,114 @@
+"""`select` against the same figures by hand, its rule, and known truths."""
+
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+
+from hiddenbits import (
+    BernoulliMixture,
+    BinarySparseCoding,
+    ClippedPCA,
+    IndependentBits,
+    LogisticPCA,
+    evaluate,
+    open_table,
+)
+from hiddenbits.datasets import simulate_mixture
+from hiddenbits.evaluate.scores import RowScores
+from hiddenbits.evaluate.select import _judged
+from hiddenbits.evaluate.splits import splits
+from hiddenbits.evaluate.trial import Trial
+
+pytestmark = pytest.mark.core
+
+
+def test_figures_by_hand():
+    X = simulate_mixture(400, 8, 2, seed=0).X
+    weights = np.random.default_rng(0).random(400)
+    found = evaluate.select(BernoulliMixture(random_state=0), X, [1, 2], cv=3, sample_weight=weights, seed=5)
+    dealt = splits(open_table(X), 3, 5)
+    w = np.concatenate([weights[test] for _, test in dealt])
+    rows = [
+        np.concatenate(
+            [
+                BernoulliMixture(k, random_state=0).fit(X[a], sample_weight=weights[a]).score_samples(X[b])
+                for a, b in dealt
+            ]
+        )
+        for k in (1, 2)
+    ]
+    for figure, ll in zip(found.figures, rows, strict=True):
+        assert figure.value == pytest.approx(np.average(ll, weights=w), abs=1e-10)
+    apart = rows[0] - rows[1]
+    mean = np.average(apart, weights=w)
+    error = np.sqrt((w**2 * (apart - mean) ** 2).sum() * 400 / 399) / w.sum()
+    assert found.figures[0].difference == pytest.approx(mean, abs=1e-10)
+    assert found.figures[0].difference_error == pytest.approx(error, rel=1e-6)
+    assert found.size == 2
+    whole = BernoulliMixture(2, random_state=0).fit(X, sample_weight=weights)
+    np.testing.assert_array_equal(found.estimator.probabilities_, whole.probabilities_)
+
+
+@pytest.mark.parametrize(("gap", "chosen"), [(0.9, 0), (1.1, 1)])
+def test_one_standard_error(gap, chosen):
+    """The smaller size is taken where the larger is ahead by less than one standard error of the paired difference."""
+    noise = np.random.default_rng(0).normal(size=1000)
+    noise -= noise.mean()
+    error = np.sqrt((noise**2).sum() * 1000 / 999) / 1000
+    hard = 5.0 * np.random.default_rng(1).normal(size=1000)  # what makes rows hard for both sizes is no matter
+    small, large = hard, hard + noise + gap * error
+    trials = [[Trial(RowScores(values, np.zeros(1000)), 0.0, 0.0, "", {}, None, None)] for values in (small, large)]
+    assert _judged([1, 2], trials, np.ones(1000), "rows", one_standard_error=True)[0] == chosen
+    assert _judged([1, 2], trials, np.ones(1000), "rows", one_standard_error=False)[0] == 1
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_truths_are_found(seed):
+    X = simulate_mixture(2500, 16, 4, seed=seed).X
+    for by in ("rows", "cells") if seed else ("rows", "bic"):
+        found = evaluate.select(BernoulliMixture(random_state=seed), X, [2, 3, 4, 5, 6], by=by, cv=0.3, seed=seed)
+        assert found.size == 4, by
+    rng = np.random.default_rng(seed)
+    p = 1 / (1 + np.exp(-rng.normal(size=(2500, 1)) @ (1.5 * rng.normal(size=(1, 12)))))
+    map_ = evaluate.select(LogisticPCA(random_state=0), rng.random(p.shape) < p, [1, 2], cv=0.3)
+    assert map_.size == 1
+
+
+def test_hidden_cells_by_hand():
+    X = simulate_mixture(400, 10, 3, seed=0).X
+    found = evaluate.select(BernoulliMixture(random_state=0), X, [1, 3], by="cells", hidden_share=0.2, seed=7)
+    for k, figure in zip((1, 3), found.figures, strict=True):
+        own = evaluate.hidden_cells(BernoulliMixture(k, random_state=0), X, share=0.2, seed=7)
+        assert (figure.value, figure.standard_error) == pytest.approx((-own.value, own.standard_error), rel=1e-9)
+
+
+def test_bic_is_that_of_the_estimator_and_only_where_it_is_defined():
+    X = simulate_mixture(300, 8, 2, seed=0).X
+    found = evaluate.select(BernoulliMixture(random_state=0), X, [1, 2, 3], by="bic")
+    values = [BernoulliMixture(k, random_state=0).fit(X).bic(X) for k in (1, 2, 3)]
+    np.testing.assert_allclose([figure.value for figure in found.figures], values, rtol=1e-12)
+    assert found.size == 1 + int(np.argmin(values))
+    with pytest.raises(ValueError, match="goes by pairs"):
+        evaluate.select(ClippedPCA(), X, [1, 2], by="bic")
+    with pytest.raises(ValueError, match="number of free parameters"):
+        evaluate.select(BinarySparseCoding(), X.astype(float), [1, 2], by="bic")
+    with pytest.raises(ValueError, match="exact likelihoods"):
+        evaluate.select(LogisticPCA(random_state=0, tol=1e-2), X, [4], by="bic")
+
+
+def test_shown_and_refused():
+    X = simulate_mixture(300, 8, 2, seed=0).X
+    found = evaluate.select(BernoulliMixture(random_state=0), X, [1, 2], cv=0.5)
+    assert "2 *" in str(found)
+    assert "one standard error" in found._repr_html_()
+    assert [record["chosen"] for record in found.records()] == [False, True]
+    with pytest.raises(ValueError, match="by='columns'"):
+        evaluate.select(BernoulliMixture(), X, [1], by="columns")
+    with pytest.raises(ValueError, match="GridSearchCV"):
+        evaluate.select(PCA(), X, [1])
+    with pytest.raises(ValueError, match="is empty"):
+        evaluate.select(BernoulliMixture(), X, [])
+    with pytest.raises(ValueError, match="no usual sizes"):
+        evaluate.select(IndependentBits(), X)
+    with pytest.raises(ValueError, match="No size could be judged"):
+        evaluate.select(BernoulliMixture(), X, [0])

@@ -1,0 +1,32 @@
+import pytest
+
+from tests.report.reading import Page
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    pytest.importorskip("typer", reason="the cli extra is not installed")
+    from typer.testing import CliRunner
+
+    from hiddenbits.cli.app import app
+
+    monkeypatch.chdir(tmp_path)
+    lines = ["a,b,who", *(f"{i % 2},{i % 3 // 2},person{i}" for i in range(8))]
+    (tmp_path / "few.csv").write_text("\n".join(lines) + "\n")
+    return lambda *words: CliRunner().invoke(app, ["report", "few.csv", *words])
+
+
+def test_the_command_writes_the_report(run, tmp_path):
+    done = run("--no-rows", "--out", "found.html")
+    assert done.exit_code == 0, done.output
+    text = (tmp_path / "found.html").read_text(encoding="utf-8")
+    assert "written without rows" in text
+    assert Page(text).all("h1")[0][1].strip() == "few.csv"
+    assert "person1" not in text
+    assert "who" in Page(text).section("table")
+
+
+def test_the_command_names_what_is_wrong(run):
+    done = run("--colour", "age")
+    assert done.exit_code == 1
+    assert "no column 'age'" in done.output

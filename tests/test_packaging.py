@@ -1,0 +1,50 @@
+"""What is said of the package in several places is the same in all of them."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import hiddenbits
+
+pytestmark = pytest.mark.core
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+CONDA = (ROOT / "packaging" / "conda" / "meta.yaml").read_text(encoding="utf-8")
+CONDA_NAMES = {"dask": "dask-core", "matplotlib": "matplotlib-base"}
+
+
+def bounds(requirements):
+    """Return {name: lowest version}."""
+    return dict(requirement.split(">=") for requirement in requirements)
+
+
+def conda_bounds(section):
+    """Return the same of a section of the recipe."""
+    lines = re.search(rf"^  {section}:\n((?:    .*\n)+)", CONDA, re.MULTILINE)[1]
+    return dict(re.findall(r"- (\S+) >=(\S+)", lines))
+
+
+def test_the_version_is_the_same_everywhere():
+    citation = re.search(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)[1]
+    recipe = re.search(r'set version = "(.*)"', CONDA)[1]
+    assert {PROJECT["version"], citation, recipe} == {hiddenbits.__version__}
+
+
+def test_the_conda_recipe_asks_for_what_the_project_asks_for():
+    core, extras = bounds(PROJECT["dependencies"]), PROJECT["optional-dependencies"]
+    optional = bounds(item for name in ("cli", "cluster", "fast", "files", "plot", "report") for item in extras[name])
+    wanted = {CONDA_NAMES.get(name, name): version for name, version in (core | optional).items()}
+    run, constrained = conda_bounds("run"), conda_bounds("run_constrained")
+    assert run.pop("python") == PROJECT["requires-python"].removeprefix(">=")
+    assert run | constrained == wanted
+    assert core.items() <= run.items()
+
+
+def test_everything_is_in_all():
+    extras = set(PROJECT["optional-dependencies"]) - {"all", "dev", "docs", "test"}
+    assert set(re.findall(r"\w+", PROJECT["optional-dependencies"]["all"][0])) - {"hiddenbits"} == extras
