@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -323,7 +322,3 @@ def _cells(piece: Any) -> Any:
     """Return the cells of a piece: bytes, or numbers with NaN where there are blanks."""
     cells = piece.table.to_float()
     return cells if (cells != cells).any() else cells.astype("uint8")
-
-
-if __name__ == "__main__":
-    sys.exit("Run 'hiddenbits' or 'python -m hiddenbits'.")
