@@ -27,7 +27,8 @@ def versions(*packages: str) -> dict[str, str]:
 
 def command() -> str:
     script = Path(sys.argv[0]).resolve().relative_to(Path(__file__).parents[1])
-    return " ".join(["python", str(script), *sys.argv[1:]])
+    called = f"-m {'.'.join(script.parent.parts)}" if script.name == "__main__.py" else str(script)
+    return " ".join(["python", called, *sys.argv[1:]])
 
 
 def peak_memory_mb() -> float:

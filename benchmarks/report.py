@@ -10,6 +10,7 @@ from report_logistic import bare_logistic, logistic, shared_curvature
 from report_machines import machines, mnist, states
 from report_noisy_or import noisy_or
 from report_parts import how, load, table
+from report_rows import rows_in_millions
 from report_tetrachoric import cooccurrence, tetrachoric
 
 PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
@@ -113,6 +114,7 @@ if __name__ == "__main__":
         leaps(),
         retail(),
         scale(),
+        rows_in_millions(),
         logistic(),
         bare_logistic(),
         shared_curvature(),

@@ -16,12 +16,13 @@ PART_BYTES = 128 * 2**20  # parts as large as that keep the number of tasks down
 NETWORK = 1.25e9  # bytes a second of a node: a 10-gigabit line, assumed
 
 
-def reference(overhead: dict, sparse: dict) -> str:
+def reference(overhead: dict, rates: dict) -> str:
     ones = ROWS * COLUMNS * DENSITY
     csr, packed = ones * 4 + ROWS * 8, ROWS * COLUMNS / 8
     parts = csr / PART_BYTES
     statistics = COLUMNS * CLASSES * 8
-    rate = 1e9 * sparse["gigaflops_sparse"]
+    mixture = rates[f"BernoulliMixture, {CLASSES} classes"]
+    rate = 4.0 * mixture["ones_a_row"] * CLASSES / (1e-6 * mixture["microseconds_a_row"])
     arithmetic = 4 * ones * CLASSES / (rate * NODES * CORES)
     task = 1e-3 * overhead["many_parts"][-1]["milliseconds_a_task"]
     tasks = parts * 8 / 7
@@ -52,6 +53,32 @@ def reference(overhead: dict, sparse: dict) -> str:
     return table(["reference job, a mixture", "size", "from"], rows)
 
 
+def each_model(rates: dict, n_rows: float) -> str:
+    """What a pass over the reference table would take with each model, from its cost of a row."""
+    rows = []
+    for name, found in rates.items():
+        numbers, whole = found["statistics_at_1e5_columns"], found["columns"] == COLUMNS
+        rows.append(
+            [
+                name,
+                f"{found['columns']:,}",
+                f"{found['microseconds_a_row']:,.1f} µs",
+                f"{1e-6 * found['microseconds_a_row'] * n_rows / (NODES * CORES):,.0f} s" if whole else "",
+                f"{found['seconds_without_rows']:.2f} s" if whole else "",
+                f"{8e-6 * numbers:,.0f} MB" if numbers < 1e9 else f"{8e-9 * numbers:,.0f} GB: does not fit",
+            ]
+        )
+    head = [
+        "model",
+        "columns measured",
+        "a row, one core",
+        "a pass, all cores",
+        "besides, on the driver",
+        "statistics of a pass",
+    ]
+    return table(head, rows)
+
+
 def moving(overhead: dict) -> str:
     large, tiny = overhead["large"], overhead["tiny"]
     cell = large["seconds"]["serial"] / (large["rows"] * large["columns"] * large["classes"])
@@ -68,7 +95,8 @@ def moving(overhead: dict) -> str:
 
 
 if __name__ == "__main__":
-    report, wide = load("cluster_overhead"), load("sparse_rate")
+    report, measured = load("cluster_overhead"), load("pass_rates")
+    rates = measured["figures"]
     overhead = report["figures"]
     large, many = overhead["large"], overhead["many_parts"]
     rows = [
@@ -109,9 +137,31 @@ What the scheduler itself takes, with next to no work in the parts, two workers:
 A billion rows of a hundred thousand columns, one cell in a thousand a one, {CLASSES} classes, on {NODES} nodes of {CORES} cores. Nobody has run this here: the
 table multiplies measured constants.
 
-{reference(overhead, wide["figures"])}
+{reference(overhead, rates)}
 
-Sparse arithmetic was measured on {wide["figures"]["rows"]:,} x {wide["figures"]["columns"]:,} cells with {wide["figures"]["density"]:.1%} ones, one core. {how(wide)}
+## The reference job with each model
+A pass over the same table. The cost of a row was measured on one core with rows of {COLUMNS:,} columns and {COLUMNS * DENSITY:.0f} ones, and is
+multiplied by a billion and divided by {NODES * CORES:,} cores; what a pass takes without rows (the update of the parameters, and sums over hidden states) stays on
+the driver.
+
+{each_model(rates, ROWS)}
+
+What this rests on, and what was not measured:
+
+- The cores are those of the machine that measured, and {NODES * CORES:,} of them are assumed to work as fast side by side as one does alone. Two did
+  ({large["times_serial"]["two_workers"]} of the time of one); memory shared by sixteen cores may not allow it.
+- Rows are read from memory. Read from disk in every pass they would take as long as the disks need for {ROWS * (COLUMNS * DENSITY * 4 + 8) / 1e9:.0f} GB.
+- The cost of a row is taken to be the same for a billion rows as for thousands. On one machine it was from a hundred thousand rows to a hundred million
+  ([a hundred million rows](performance.md)).
+- How many passes a fit takes is another question: with online EM one to three, then a few full ones.
+- Models that count pairs of columns (`ClippedPCA`, `TreeMixture`, `HiddenTree`) keep columns x columns numbers. A hundred thousand columns are beyond them,
+  however many machines there are; the widths measured are those of the table. Choose columns, or a model whose statistics grow with the columns.
+- `BinarySparseCoding` has real cells: {ROWS * COLUMNS * 8 / 1e12:,.0f} TB of them in double precision. The figure is one of arithmetic alone.
+- `LogisticPCA` with a bound for every cell pays for zeros. `curvature="shared"` does not, but its bound is looser
+  ([what is lost](performance.md)).
+- `CombinationMachine` with hundreds of units runs by chains, whose sweeps cost as much as rows do; not measured at this width.
+
+{how(measured)}
 
 ## What breaks first
 1. *Statistics on the network.* Every part answers with columns x classes numbers. Neighbouring parts begin on one worker, where eight answers

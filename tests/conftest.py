@@ -23,7 +23,8 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         given = getattr(item, "callspec", None)
         if given is not None and "seed" in given.params:
-            others = [(name, index) for name, index in sorted(given.indices.items()) if name != "seed"]
+            # By identity: not every parameter can be compared, and pytest's own indices are not stable.
+            others = [(name, id(value)) for name, value in sorted(given.params.items()) if name != "seed"]
             seeds = seen.setdefault((item.nodeid.partition("[")[0], *others), [])
             if len(seeds) >= most:
                 continue
@@ -32,6 +33,12 @@ def pytest_collection_modifyitems(config, items):
     chosen = set(kept)
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = kept
+
+
+@pytest.fixture
+def short(request):
+    """Whether fewer seeds, passes and deaths will do; `pytest` without --seeds does all of them."""
+    return request.config.getoption("--seeds") is not None
 
 
 @pytest.fixture

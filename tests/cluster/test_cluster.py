@@ -33,14 +33,14 @@ def test_same_bits(client, storage, seed, monkeypatch):
 
 
 @pytest.mark.parametrize("n_workers", [1, 4])
-def test_same_bits_on_one_and_on_four_workers(n_workers, monkeypatch, tmp_path):
+def test_same_bits_on_one_and_on_four_workers(n_workers, monkeypatch, tmp_path, short):
     with (
         distributed.LocalCluster(
             n_workers=n_workers, threads_per_worker=1, dashboard_address=":0", local_directory=tmp_path
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
-        for storage, seed in product(("dense", "csr", "packed"), range(5)):
+        for storage, seed in product(("dense", "csr", "packed"), range(2 if short else 5)):
             check_same_bits(MIXTURE, client, storage, seed, monkeypatch)
 
 

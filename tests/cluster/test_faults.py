@@ -53,8 +53,9 @@ def fit_while(client, table, disturb, passes=24, **run):
         thread.join()
 
 
-def test_ten_workers_killed_during_one_fit(table, tmp_path):
-    rng, passes = np.random.default_rng(0), 150
+def test_workers_killed_during_one_fit(table, tmp_path, short):
+    """Ten of them, or four in a short run, while others join."""
+    rng, passes, deaths = np.random.default_rng(0), 60 if short else 150, 4 if short else 10
     alone = mixture(passes).fit(table)
     with Processes(tmp_path) as cluster:
         for _ in range(2):
@@ -64,7 +65,7 @@ def test_ten_workers_killed_during_one_fit(table, tmp_path):
             kills = []
 
             def disturb(stop):
-                while len(kills) < 10 and not stop.is_set():
+                while len(kills) < deaths and not stop.is_set():
                     cluster.add_worker()
                     client.wait_for_workers(3, timeout=60)  # the new one joins while the old ones work
                     time.sleep(rng.uniform(0.0, 0.5))
@@ -72,7 +73,7 @@ def test_ten_workers_killed_during_one_fit(table, tmp_path):
                     kills.append(time.monotonic())
 
             model = fit_while(client, table, disturb, passes)
-    assert len(kills) == 10
+    assert len(kills) == deaths
     assert same(alone.params_, model.params_)
     assert np.array_equal(alone.trace_, model.trace_)
 
@@ -131,8 +132,10 @@ def test_a_file_that_was_cut_short(client, tmp_path):
         mixture().fit(whole)
 
 
-def test_a_worker_without_enough_memory(tmp_path):
+def test_a_worker_without_enough_memory(tmp_path, short, monkeypatch):
     """A part that hardly fits, if at all: the fit ends or says what to do, and does not hang."""
+    if short:
+        monkeypatch.setattr("hiddenbits.engine.cluster.DEATHS", 5)
     rows = np.zeros((1_500_000, 64), np.uint8)
     rows[::3] = 1
     for name in ("rows0.npy", "rows1.npy"):  # two files are a source that workers read themselves

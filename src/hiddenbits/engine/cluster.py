@@ -17,10 +17,10 @@ from __future__ import annotations
 import math
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -97,15 +97,15 @@ class Cluster:
                     return
             yield from self._answer(under_way.popleft(), number)
 
-    def stream(self, grid: Grid, group_blocks: int) -> Iterator[Callable[[Callable[[Block], S]], S]]:
+    def stream(self, grid: Grid, ends: Sequence[int]) -> Iterator[Callable[[Callable[[Block], S]], S]]:
         """Yield, for each group of consecutive blocks, a `reduce` over that group."""
         parts, table = self._load(grid), next(self._tables)
         at_hand: dict[int, Any] = {}  # parts that may not stay for ever stay while their groups are walked
         part_blocks = grid.part_rows // grid.height
-        for start in range(0, grid.n_blocks, group_blocks):
-            stop = min(start + group_blocks, grid.n_blocks)
+        for start, stop in pairwise([0, *ends]):
             touched = range(start // part_blocks, -(-stop // part_blocks))
-            for i in touched:
+            ahead = min(2 * touched.stop - touched.start, len(parts))  # as many again are loaded meanwhile
+            for i in range(touched.start, ahead):
                 if isinstance(parts[i], Wrapped) and i not in at_hand:
                     at_hand[i] = self._hold(load_part, parts[i].value, table, i, [])
             for i in [i for i in at_hand if i < touched.start]:

@@ -8,12 +8,13 @@ Threads share blocks that are in memory; where parts must be loaded, each thread
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from threading import Lock
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from hiddenbits.data import Block, Grid
@@ -71,8 +72,8 @@ class Executor(Protocol):
         """Yield function(block) for all blocks, in order."""
         ...
 
-    def stream(self, grid: Grid, group_blocks: int) -> Iterator[Callable[[Callable[[Block], S]], S]]:
-        """Yield, for each group of consecutive blocks, a `reduce` over that group."""
+    def stream(self, grid: Grid, ends: Sequence[int]) -> Iterator[Callable[[Callable[[Block], S]], S]]:
+        """Yield, for each group of consecutive blocks, a `reduce` over that group; `ends` has the block after each."""
         ...
 
     def shelf(self, last: Shelf | None) -> Shelf:
@@ -145,16 +146,16 @@ class Local:
         for results in self._ahead(lambda group: [function(block) for block in group()], _groups(grid)):
             yield from results
 
-    def stream(self, grid: Grid, group_blocks: int) -> Iterator[Callable[[Callable[[Block], S]], S]]:
+    def stream(self, grid: Grid, ends: Sequence[int]) -> Iterator[Callable[[Callable[[Block], S]], S]]:
         """Yield, for each group of consecutive blocks, a `reduce` over that group."""
         waiting: list[Block] = []
+        lengths = deque(np.diff(ends, prepend=0))
         for blocks in self._ahead(lambda group: group(), _groups(grid)):
             waiting.extend(blocks)
-            while len(waiting) >= group_blocks:
-                yield self._group_reduce(waiting[:group_blocks])
-                waiting = waiting[group_blocks:]
-        if waiting:
-            yield self._group_reduce(waiting)
+            while lengths and len(waiting) >= lengths[0]:
+                length = lengths.popleft()
+                yield self._group_reduce(waiting[:length])
+                waiting = waiting[length:]
 
     def shelf(self, last: Shelf | None) -> Shelf:
         """Return the memory for one more pass."""

@@ -12,7 +12,9 @@ from hiddenbits.engine.executors import Executor
 from hiddenbits.engine.keys import Key
 from hiddenbits.engine.protocol import Model
 
-GROUP_ROWS = 16384  # rows that one update is made from
+# Rows that one update is made from: at first a few, later a share of the rows seen. A hundred million rows need
+# hundreds of updates, not thousands, and long groups keep many hands busy; their cells must still fit in memory.
+GROUP_ROWS, GROUP_SHARE, GROUP_CELLS = 16384, 64, 1 << 23
 FORGETTING = 0.6  # a group enters with (its share of the weight so far) ^ FORGETTING: the k-th equal group with k^-.6
 
 
@@ -43,6 +45,16 @@ class Running:
         return Running(average, self.steps + 1, self.weight + weight)
 
 
+def group_ends(grid: Grid) -> list[int]:
+    """Return the block at which each group ends; from the table alone, so that all executors walk the same groups."""
+    most = max(GROUP_ROWS, int(GROUP_CELLS / max(grid.table.source.row_cells, 1.0)))
+    ends: list[int] = [0]
+    while ends[-1] < grid.n_blocks:
+        rows = min(max(GROUP_ROWS, ends[-1] * grid.height // GROUP_SHARE), most)
+        ends.append(min(ends[-1] - (-rows // grid.height), grid.n_blocks))
+    return ends[1:]
+
+
 def expect(model: Model, params: Any, shared: Any, key: Key, shelf: Shelf | None, block: Block) -> Any:
     """Return the statistics of a block; its memory is taken from the shelf and put back there."""
     before = None if shelf is None else shelf.get(block.number)
@@ -66,8 +78,7 @@ def online_pass(
             return params, running
         running = running.with_group(stats, float(stats.weight), forgetting=1.0)
         return model.update(params, running.stats.scaled(running.weight)), running
-    group_blocks = -(-GROUP_ROWS // grid.height)
-    for reduce in executor.stream(grid, group_blocks):
+    for reduce in executor.stream(grid, group_ends(grid)):
         shared = model.prepare(params)
         stats = reduce(partial(expect, model, params, shared, key, None))
         weight = float(stats.weight)

@@ -97,10 +97,11 @@ def fit_persistent(
 def _epoch(model: Persists, grid: Grid, executor: Executor, settings: Settings, now: Position) -> Position:
     """Walk the table once, with a step for each group of rows; return where that leads, and how well it is going."""
     group_blocks = max(1, model.batch_rows // grid.height)
-    n_groups = -(-grid.n_blocks // group_blocks)
+    ends = [min(end, grid.n_blocks) for end in range(group_blocks, grid.n_blocks + group_blocks, group_blocks)]
+    n_groups = len(ends)
     epoch = len(now.trace)
     params, memory, total, weight = now.params, now.memory, 0.0, 0.0
-    for number, reduce in enumerate(executor.stream(grid, group_blocks)):
+    for number, reduce in enumerate(executor.stream(grid, ends)):
         key = Key(settings.seed, now.restart, epoch * n_groups + number)
         stats: Any = reduce(partial(expect, model, params, model.prepare(params), key, None))
         if float(stats.weight) <= 0.0:

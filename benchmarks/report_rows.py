@@ -1,0 +1,38 @@
+"""The section on a hundred million rows, from results/scale.json."""
+
+from report_parts import how, load, table
+
+
+def rows_in_millions() -> str:
+    report = load("scale")
+    figures, cluster = report["figures"]["threads"], report["figures"]["cluster"]
+    largest, million = figures[-1], next(f for f in figures if f["rows"] == 1_000_000)
+    rows = [
+        [
+            f"{f['rows']:,}",
+            f"{f['ones']:.3g}",
+            f"{f['bytes_on_disk'] / 1e6:,.0f} MB",
+            f"{f['seconds_fit']:,.1f} s",
+            f"{f['seconds_score']:,.1f} s",
+            f"{f['microseconds_a_row']:.2f} µs",
+            f"{f['processor_microseconds_a_row']:.2f} µs",
+            f"{f['peak_memory_mb']:,} MB",
+            f"{f['log_likelihood_a_row']:.4f}",
+        ]
+        for f in figures
+    ]
+    head = ["rows", "ones", "on disk", "fit", "score", "a row", "a row, processor time", "peak memory", "nats a row"]
+    note = f" {report['figures']['note']}" if report["figures"]["note"] else ""
+    same = "the same to the last bit" if cluster["same_parameters"] else "NOT the same"
+    return f"""## A hundred million rows
+1,000 columns, one cell in a hundred a one, in Parquet files of item lists; `BernoulliMixture(32)` on two threads: a pass that counts, one of online EM, one full
+pass of EM, then one that scores. Every pass reads the files. The simulation is not counted ({largest["seconds_to_simulate"]:.0f} s for the largest).{note}
+
+{table(head, rows)}
+
+Goals: under 6 minutes at the largest size ({largest["seconds"] / 60:.1f}), under 2 GB ({largest["peak_memory_mb"] / 1000:.2f}), and a row at most 1.2 times as dear as
+with a million rows ({largest["microseconds_a_row"] / million["microseconds_a_row"]:.2f}; in processor time {largest["processor_microseconds_a_row"] / million["processor_microseconds_a_row"]:.2f}). Runs of up to a million rows are medians of three.
+
+The largest job on two dask workers of one thread each, one of them killed (SIGKILL) after {", ".join(map(str, cluster["worker_killed_after"]))} s: {cluster["seconds"] / 60:.1f} minutes ({cluster["seconds_fit"]:.0f} s the fit,
+{cluster["seconds_score"]:.0f} s the score), {cluster["peak_memory_mb"]:,} MB in all processes together, and the fitted parameters are {same}. {how(report)}
+"""
