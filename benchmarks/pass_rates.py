@@ -50,10 +50,10 @@ CASES = {
         lambda n: h.LogisticPCA(10, polish=False, max_iter=n, accelerate=False, start="noise", **FEW), 500
     ),
     "CombinationMachine, 10 units, exact": Case(
-        lambda n: h.CombinationMachine(10, start="noise", optimiser="em", max_iter=n, accelerate=False, **FEW), 20_000
+        lambda n: h.CombinationMachine(10, start="noise", max_iter=n, **FEW), 20_000
     ),
     "NoisyOrNetwork, 100 causes, Gibbs": Case(
-        lambda n: h.NoisyOrNetwork(100, method="gibbs", n_passes=n, stop_below=-np.inf, **FEW), 4000, (4, 8)
+        lambda n: h.NoisyOrNetwork(100, method="gibbs", n_passes=n, **FEW), 4000, (4, 8)
     ),
     "BinarySparseCoding, 100 causes, real cells": Case(
         lambda n: h.BinarySparseCoding(100, max_iter=n, data_cut=False, **FEW), 500, cells="reals"

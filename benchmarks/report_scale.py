@@ -65,7 +65,9 @@ def each_model(rates: dict, n_rows: float) -> str:
                 f"{found['microseconds_a_row']:,.1f} µs",
                 f"{1e-6 * found['microseconds_a_row'] * n_rows / (NODES * CORES):,.0f} s" if whole else "",
                 f"{found['seconds_without_rows']:.2f} s" if whole else "",
-                f"{8e-6 * numbers:,.0f} MB" if numbers < 1e9 else f"{8e-9 * numbers:,.0f} GB: does not fit",
+                f"{8e-6 * numbers:,.0f} MB"
+                if whole
+                else f"all pairs of columns: {8e-9 * COLUMNS**2:,.0f} GB, do not fit",
             ]
         )
     head = [
@@ -154,7 +156,7 @@ What this rests on, and what was not measured:
 - The cost of a row is taken to be the same for a billion rows as for thousands. On one machine it was from a hundred thousand rows to a hundred million
   ([a hundred million rows](performance.md)).
 - How many passes a fit takes is another question: with online EM one to three, then a few full ones.
-- Models that count pairs of columns (`ClippedPCA`, `TreeMixture`, `HiddenTree`) keep columns x columns numbers. A hundred thousand columns are beyond them,
+- Models that look at pairs of columns (`ClippedPCA`; `TreeMixture` and `HiddenTree` for their trees) need columns x columns numbers. A hundred thousand columns are beyond them,
   however many machines there are; the widths measured are those of the table. Choose columns, or a model whose statistics grow with the columns.
 - `BinarySparseCoding` has real cells: {ROWS * COLUMNS * 8 / 1e12:,.0f} TB of them in double precision. The figure is one of arithmetic alone.
 - `LogisticPCA` with a bound for every cell pays for zeros. `curvature="shared"` does not, but its bound is looser
