@@ -347,11 +347,13 @@ class BitsEstimator(FederatedVerbs, FileVerbs, CallbackSupportMixin, BaseEstimat
         """Return what draw(n, rng) makes, some rows at a time, each run of rows with a key of its own."""
         if n_samples < 1:
             raise ValueError(f"n_samples={n_samples}: draw at least one row.")
-        key = Key(seed_of(self.random_state if random_state is None else random_state), 2**32)
+        key, tell = Key(seed_of(self.random_state if random_state is None else random_state), 2**32), current().tell
         out: NDArray[Any] = np.empty((n_samples, self.n_features_in_), dtype)
         for number, start in enumerate(range(0, n_samples, DRAW_ROWS)):
             stop = min(start + DRAW_ROWS, n_samples)
             out[start:stop] = draw(stop - start, key.at(block=number).rng())[0]
+            if tell is not None:
+                tell(stop - start)
         return out
 
     def __sklearn_tags__(self) -> Any:
