@@ -12,7 +12,7 @@ from hiddenbits.cli.families import all_families, family, made
 from hiddenbits.cli.outputs import checked_out, write_rows
 from hiddenbits.cli.progress import progress
 from hiddenbits.cli.running import Verb, fitted, in_pieces, written
-from hiddenbits.cli.screen import as_json, say, state, table, tell
+from hiddenbits.cli.screen import as_json, percent, say, state, table, tell
 from hiddenbits.cli.shared import Place, command
 from hiddenbits.cli.tables import Asked, Opened, opened
 
@@ -71,7 +71,7 @@ def look(
     tell(seen.describe())
     order = sorted(range(seen.n_columns), key=lambda j: -seen.ones[j])
     shown = order if len(order) <= 12 else [*order[:6], *order[-6:]]
-    rows = [[seen.names[j], f"{seen.ones[j]:,}", f"{seen.means[j]:.1%}", f"{seen.observed[j]:,}"] for j in shown]
+    rows = [[seen.names[j], f"{seen.ones[j]:,}", percent(seen.means[j]), f"{seen.observed[j]:,}"] for j in shown]
     title = "Columns" if len(order) <= 12 else "Columns with the most and the fewest ones"
     table(title, ["column", "ones", "share", "observed"], rows)
 

@@ -43,17 +43,30 @@ def table(title: str, heads: list[str], rows: list[list[str]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(title=Text(title), title_justify="left", box=None, pad_edge=False, header_style="bold")
+    drawn = Table(box=None, pad_edge=False, header_style="bold")
     for number, head in enumerate(heads):
         numeric = all(_is_number(row[number]) for row in rows) and bool(rows)
         drawn.add_column(Text(head), justify="right" if numeric else "left", overflow="fold")
     for row in rows:
         drawn.add_row(*(Text(cell) for cell in row))  # text, never markup: names come from files
-    Console(width=None if sys.stdout.isatty() else 120).print(drawn)
+    console = Console(width=None if sys.stdout.isatty() else 120)
+    console.print(Text(title))  # a title of the table itself would be broken to its width
+    console.print(drawn)
+
+
+def percent(share: float) -> str:
+    """Return a share in percent; what is next to nothing is not nothing.
+
+    Examples
+    --------
+    >>> percent(0.25), percent(0.0001), percent(0.0)
+    ('25.0%', '<0.1%', '0.0%')
+    """
+    return "<0.1%" if 0.0 < share < 0.0005 else f"{share:.1%}"
 
 
 def _is_number(text: str) -> bool:
-    return text.replace(",", "").replace(".", "").replace("-", "").replace("%", "").replace("±", "").strip().isdigit()
+    return text.translate(str.maketrans("", "", ",.-%±<")).strip().isdigit()
 
 
 @contextmanager

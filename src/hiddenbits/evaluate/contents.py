@@ -113,7 +113,7 @@ class Look:
         lines = [
             f"{self.n_rows:,} rows x {self.n_columns:,} columns",
             f"{self.n_ones:,} ones ({self.n_ones / cells:.2%} of observed cells), at most {self.most_ones:,} in a row",
-            f"{about}{self.n_different:,} different rows ({self.n_different / self.n_rows:.1%})",
+            f"{about}{self.n_different:,} different rows ({self.n_different / self.n_rows:.1%} of all)",
             self.about_blanks,
         ]
         if self.blank_rows:
