@@ -12,7 +12,7 @@ def all_families() -> list[Family]:
     """Return the models that the command line fits."""
     from hiddenbits import evaluate
 
-    return [one for one in evaluate.families().values() if one.word]
+    return [one for one in evaluate.known_families().values() if one.word]
 
 
 def family(word: str) -> Family:

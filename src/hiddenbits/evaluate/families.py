@@ -54,7 +54,7 @@ class Family:
     Examples
     --------
     >>> from hiddenbits import evaluate
-    >>> one = evaluate.families()["NoisyOrNetwork"]
+    >>> one = evaluate.known_families()["NoisyOrNetwork"]
     >>> one.word, one.picture, one.unit
     ('causes', 'several causes', 'cause')
     """
@@ -199,7 +199,7 @@ BY_NAME = {family.name: family for family in FAMILIES}
 THEIRS = ("PCA", "FactorAnalysis")  # scikit-learn's
 
 
-def families() -> dict[str, Family]:
+def known_families() -> dict[str, Family]:
     """Return the families of models by the names of their classes: in words, and as `compare` takes them.
 
     Returns
@@ -209,7 +209,7 @@ def families() -> dict[str, Family]:
     Examples
     --------
     >>> from hiddenbits import evaluate
-    >>> evaluate.families()["BernoulliMixture"].says
+    >>> evaluate.known_families()["BernoulliMixture"].says
     'every row is of one kind, and kinds differ in their shares of ones'
     """
     return dict(BY_NAME)

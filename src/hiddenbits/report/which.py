@@ -13,7 +13,7 @@ from hiddenbits.report.parts import Figure, Grid, Part, Section, Text
 from hiddenbits.report.svg import WIDE, Drawing
 from hiddenbits.report.words import count, names, sentence, times
 
-PICTURES = evaluate.families()
+PICTURES = evaluate.known_families()
 
 
 def picture(model: str) -> str:
