@@ -48,3 +48,22 @@ def test_the_conda_recipe_asks_for_what_the_project_asks_for():
 def test_everything_is_in_all():
     extras = set(PROJECT["optional-dependencies"]) - {"all", "dev", "docs", "test"}
     assert set(re.findall(r"\w+", PROJECT["optional-dependencies"]["all"][0])) - {"hiddenbits"} == extras
+
+
+def test_the_recipe_can_be_read_and_runs_the_projects_command():
+    jinja2, yaml = pytest.importorskip("jinja2"), pytest.importorskip("yaml")
+    recipe = yaml.safe_load(jinja2.Template(CONDA).render(PYTHON="python"))
+    assert recipe["package"] == {"name": PROJECT["name"], "version": PROJECT["version"]}
+    assert recipe["build"]["entry_points"] == [f"{name} = {home}" for name, home in PROJECT["scripts"].items()]
+    assert recipe["about"]["license"] == PROJECT["license"]
+    assert (ROOT / recipe["about"]["license_file"]).is_file()
+    assert (ROOT / "packaging" / "conda" / recipe["source"]["path"] / "pyproject.toml").is_file()
+
+
+def test_every_paper_is_cited_with_its_models():
+    yaml = pytest.importorskip("yaml")
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["references"]
+    models = [model for paper in cited for model in paper["notes"].split(", ")]
+    assert len(cited) == 5
+    assert len(models) == len(set(models))
+    assert all(hasattr(hiddenbits, model) for model in models)

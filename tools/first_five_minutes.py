@@ -1,8 +1,9 @@
 """Do what a new user does, from an empty environment and a wheel to four reports, and write down what happened.
 
-    python tools/first_five_minutes.py WHEEL        (the real tables are found through HIDDENBITS_DATA)
+    python tools/first_five_minutes.py WHEEL [FOLDER]        (the real tables are found through HIDDENBITS_DATA)
 
-Writes docs/first_five_minutes.md. Exits with 1 if a command fails or all of it takes more than five minutes.
+Writes docs/first_five_minutes.md, and keeps the reports in the folder.
+Exits with 1 if a command fails or all of it takes more than five minutes.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ def main() -> int:
         shutil.copy(data / "baskets/groceries_items.txt", here)
         shutil.copy(wheel, here)
         commands = [
-            ("python -m venv new", [sys.executable, "-m", "venv", "new"]),
+            ("python -m venv new && . new/bin/activate", [sys.executable, "-m", "venv", "new"]),
             (
-                f"new/bin/pip install '{wheel.name}[cli,plot,report]'",
+                f"pip install './{wheel.name}[cli,plot,report]'",
                 ["new/bin/pip", "install", "-q", f"./{wheel.name}[cli,plot,report]"],
             ),
             *(
@@ -65,6 +66,8 @@ def main() -> int:
             total, failed = total + seconds, failed or done.returncode != 0
             told.append(f"```text\n$ {shown}\n{_short(done.stderr + done.stdout, here)}```\n{seconds:.1f} s\n")
             print(f"{seconds:6.1f} s  {shown}", flush=True)
+        for file in here.glob("*.html") if len(sys.argv) > 2 else ():
+            shutil.copy(file, sys.argv[2])
         sizes = ", ".join(f"{file.name} {file.stat().st_size / 1e6:.1f} MB" for file in sorted(here.glob("*.html")))
     verdict = f"All of it took {total:.0f} s, the installation included. The reports: {sizes}.\n"
     PAGE.write_text("\n".join([WORDS.format(cores=os.cpu_count()), *told, verdict]), encoding="utf-8")

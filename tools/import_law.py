@@ -22,6 +22,8 @@ INNER: dict[str, set[str]] = {
 }
 # What may use public names only, and the rooms it may use beside itself: other rooms, and folders beside src.
 OUTER = dict.fromkeys(("evaluate", "datasets", "images", "plots", "report", "cli"), "") | {"__main__": "cli"}
+# How a file appears whole or not at all: no matter of users, and not to be written once more in each outer room.
+SHARED = {f"{PACKAGE}.store.whole_file"}
 OUTSIDE = ("experiments", "examples")  # benchmarks may look inside: they measure single rooms
 HEAVY = {"numpy", "scipy", "sklearn", "dask", "matplotlib"}
 LOAD = f"""
@@ -97,7 +99,7 @@ class Law:
     def outer(self, room: str, name: str) -> str | None:
         """Return what is wrong with a name used where only public ones may be, or None."""
         parts = name.split(".")[1:3]
-        if not parts or parts[0] in {room, OUTER.get(room), "__version__", "__all__"}:
+        if not parts or parts[0] in {room, OUTER.get(room), "__version__", "__all__"} or name in SHARED:
             return None
         law = f"{room} may use public names only"
         if parts[0] not in self.homes:

@@ -8,11 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from hiddenbits.cli import options as given
-from hiddenbits.cli.families import FAMILIES, family, made
+from hiddenbits.cli.families import all_families, family, made
 from hiddenbits.cli.outputs import checked_out, write_rows
-from hiddenbits.cli.running import Verb, fitted, in_pieces
-from hiddenbits.cli.screen import as_json, say, table, tell
-from hiddenbits.cli.shared import Place, command, state
+from hiddenbits.cli.progress import progress
+from hiddenbits.cli.running import Verb, fitted, in_pieces, written
+from hiddenbits.cli.screen import as_json, percent, say, state, table, tell
+from hiddenbits.cli.shared import Place, command
 from hiddenbits.cli.tables import Asked, Opened, opened
 
 app = typer.Typer(
@@ -62,7 +63,7 @@ def look(
     from hiddenbits import evaluate
 
     found = opened(asked)
-    with at.engine():
+    with at.work("Looking", found.table.shape[0]):
         seen = evaluate.look(found.table)
     if json:
         as_json(seen.to_dict() | {"columns_without_bits": list(found.beside)})
@@ -70,7 +71,7 @@ def look(
     tell(seen.describe())
     order = sorted(range(seen.n_columns), key=lambda j: -seen.ones[j])
     shown = order if len(order) <= 12 else [*order[:6], *order[-6:]]
-    rows = [[seen.names[j], f"{seen.ones[j]:,}", f"{seen.means[j]:.1%}", f"{seen.observed[j]:,}"] for j in shown]
+    rows = [[seen.names[j], f"{seen.ones[j]:,}", percent(seen.means[j]), f"{seen.observed[j]:,}"] for j in shown]
     title = "Columns" if len(order) <= 12 else "Columns with the most and the fewest ones"
     table(title, ["column", "ones", "share", "observed"], rows)
 
@@ -80,12 +81,13 @@ def look(
 def models(json: given.Json = False) -> None:
     """List the models and what each is for."""
     if json:
-        as_json([vars(one) for one in FAMILIES])
+        told = [(one.word, one.name, one.picture, one.says, one.unit, one.use) for one in all_families()]
+        as_json([dict(zip(("word", "estimator", "hidden", "says", "size", "use"), one, strict=True)) for one in told])
         return
     table(
         "Models: what each takes to be hidden",
-        ["model", "hidden", "good for", "in Python"],
-        [[one.word, one.hidden, one.use, one.estimator] for one in FAMILIES],
+        ["model", "hidden", "what it says", "good for", "in Python"],
+        [[one.word, one.picture, one.says, one.use, one.name] for one in all_families()],
     )
 
 
@@ -108,8 +110,8 @@ def fit(
     """Fit a model to a table and write it to a file."""
     estimator = made(model, size, seed, settings or [])
     found = opened(asked)
-    with at.engine(checkpoint):
-        fitted(estimator, found.table)
+    with at.work("Fitting", checkpoint=checkpoint) as bar:
+        fitted(estimator, found.table, bar)
     estimator.save(out)
     facts = {
         "model": type(estimator).__name__,
@@ -141,10 +143,10 @@ def compare(
     """Say which picture fits a table: every model at several sizes, judged on rows that it has not seen."""
     from hiddenbits import evaluate
 
-    families = [family(word).estimator for word in models] if models else None
+    families = [family(word).name for word in models] if models else None
     found = opened(asked)
-    with at.engine():
-        comparison = evaluate.compare(found.table, families, seed=seed, folder=folder)
+    with at.work("Comparing") as bar:
+        comparison = evaluate.compare(found.table, families, seed=seed, folder=folder, progress=bar.at)
     if json:
         as_json({"models": comparison.records(), "left_out": dict(comparison.left_out), "ties": comparison.ties()})
     else:
@@ -173,15 +175,17 @@ def score(
         checked_out(out)
     estimator: Any = load(model)
     found = opened(asked)
-    with at.engine():
-        if out is not None:
+    if out is not None:
+        with at.engine():
             _write(out, ["log_likelihood"], in_pieces("Scoring", Verb(estimator, "score_samples"), found.table))
-            return
-        figures = {
-            "log_likelihood_per_row": evaluate.mean_log_likelihood(estimator, found.table),
-            "bits_per_cell": evaluate.bits_per_cell(estimator, found.table),
-            "single_bit_error": evaluate.single_bit_error(estimator, found.table),
-        }
+        return
+    measures = {
+        "log_likelihood_per_row": evaluate.mean_log_likelihood,
+        "bits_per_cell": evaluate.bits_per_cell,
+        "single_bit_error": evaluate.single_bit_error,
+    }
+    with at.work("Scoring", len(measures) * found.table.shape[0]):
+        figures = {name: measure(estimator, found.table) for name, measure in measures.items()}
     if json:
         as_json({name: vars(figure) for name, figure in figures.items()})
         return
@@ -210,12 +214,16 @@ def map_rows(
     if not drawn:
         checked_out(out)
     found = opened(asked)
-    with at.engine():
-        estimator: Any = load(model) if model else fitted(made("logistic", 2, seed, []), found.table)
-        if not drawn:
-            heads = [str(name) for name in estimator.get_feature_names_out()]
+    estimator: Any = load(model) if model else made("logistic", 2, seed, [])
+    if not model:
+        with at.work("Fitting") as bar:
+            fitted(estimator, found.table, bar)
+    if not drawn:
+        heads = [str(name) for name in estimator.get_feature_names_out()]
+        with at.engine():
             _write(out, heads, in_pieces("Mapping", Verb(estimator, "transform"), found.table))
-            return
+        return
+    with at.work("Drawing the map", found.table.shape[0]):
         _draw(estimator, found, colour, out)
     say(f"The map is in {out}.")
 
@@ -256,14 +264,11 @@ def report(
 
     found = opened(asked)
     name = Path(asked.path).name
-    with at.engine():
-        report.write(found.table, out, beside=found.beside, rows=rows, colour=colour, title=name, seed=seed, tell=_step)
+    with at.work("Looking at the table") as bar:
+        report.write(
+            found.table, out, beside=found.beside, rows=rows, colour=colour, title=name, seed=seed, tell=bar.at
+        )
     say(f"The report is in {out}: open it in a browser.")
-
-
-def _step(words: str) -> None:
-    """Say what is being done."""
-    say(f"{words} ...")
 
 
 @app.command()
@@ -295,13 +300,14 @@ def sample(
     seed: given.Seed = 0,
 ) -> None:
     """Draw new rows from a model."""
-    from hiddenbits import load
+    from hiddenbits import load, run_on
 
     checked_out(out)
     estimator: Any = load(model)
-    drawn = estimator.sample(rows, random_state=seed)
+    with progress("Drawing rows", rows) as bar, run_on(tell=bar.rows):
+        drawn = estimator.sample(rows, random_state=seed)
     heads = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(drawn.shape[1])])
-    _write(out, [str(name) for name in heads], iter([drawn]))
+    _write(out, [str(name) for name in heads], written(drawn))
 
 
 @app.command()

@@ -1,46 +1,26 @@
-"""The models by the words that people type, and what each is for. Imports nothing that is slow."""
+"""The models by the words that people type. Imports nothing that is slow before it is asked."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hiddenbits.evaluate import Family
 
 
-@dataclass(frozen=True)
-class Family:
-    """A model, as the command line and the report speak of it."""
+def all_families() -> list[Family]:
+    """Return the models that the command line fits."""
+    from hiddenbits import evaluate
 
-    word: str
-    estimator: str
-    sizes: str
-    hidden: str
-    use: str
-
-
-FAMILIES = (
-    Family("independent", "IndependentBits", "", "nothing", "the baseline that every other picture must beat"),
-    Family("classes", "BernoulliMixture", "classes", "one class a row", "kinds of customers, patients, texts"),
-    Family("logistic", "LogisticPCA", "dimensions", "a few scales", "tests, surveys, votes; maps for the eye"),
-    Family(
-        "clipped", "ClippedPCA", "dimensions", "a few scales, cut at thresholds", "tetrachoric correlations; one pass"
-    ),
-    Family(
-        "influences", "CombinationMachine", "units", "several on/off influences at once", "spikes, traits, features"
-    ),
-    Family(
-        "causes", "NoisyOrNetwork", "causes", "causes, any of which can switch a bit on", "diagnoses, baskets, words"
-    ),
-    Family("trees", "TreeMixture", "classes", "one class a row, each with its own tree of links", "a high likelihood"),
-    Family("hidden-tree", "HiddenTree", "states", "a state behind each column, tied by a tree", "a high likelihood"),
-)
+    return [one for one in evaluate.known_families().values() if one.word]
 
 
 def family(word: str) -> Family:
     """Return the model that a word or the name of an estimator stands for."""
-    for one in FAMILIES:
-        if word.lower() in (one.word, one.estimator.lower()):
+    for one in all_families():
+        if word.lower() in (one.word, one.name.lower()):
             return one
-    known = ", ".join(one.word for one in FAMILIES)
+    known = ", ".join(one.word for one in all_families())
     raise ValueError(f"There is no model called {word!r}. The models are: {known}.")
 
 
@@ -49,7 +29,7 @@ def made(word: str, size: int | None, seed: int, settings: list[str]) -> Any:
     import hiddenbits
 
     one = family(word)
-    estimator = getattr(hiddenbits, one.estimator)
+    estimator = getattr(hiddenbits, one.name)
     known = estimator().get_params()
     given: dict[str, Any] = {}
     if size is not None:

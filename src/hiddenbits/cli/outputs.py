@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import csv
-import os
+import io
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
-from uuid import uuid4
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,31 +35,19 @@ def checked_out(path: Path) -> Path:
     return path
 
 
-@contextmanager
-def _whole(path: Path, mode: str) -> Iterator[IO[Any]]:
-    """Open a file that appears under its name when it is complete."""
-    half = path.with_name(f".{path.name}.{uuid4().hex[:8]}.tmp")
-    text = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
-    try:
-        with half.open(mode, **text) as file:  # type: ignore[call-overload]
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        half.replace(path)
-    finally:
-        half.unlink(missing_ok=True)
-
-
 def write_rows(path: Path, names: Sequence[str], pieces: Iterator[NDArray[Any]]) -> int:
     """Write numbers, a piece of rows at a time; blanks are NaN. Return the number of rows."""
     suffix = checked_out(path).suffix.lower()
     write = {".csv": _write_csv, ".parquet": _write_parquet, ".npz": _write_npz}[suffix]
-    with _whole(path, "w" if suffix == ".csv" else "wb") as file:
+    from hiddenbits.store import whole_file
+
+    with whole_file(path) as file:
         return write(file, names, pieces)
 
 
-def _write_csv(file: IO[Any], names: Sequence[str], pieces: Iterator[NDArray[Any]]) -> int:
-    lines = csv.writer(file, lineterminator="\n")
+def _write_csv(file: BinaryIO, names: Sequence[str], pieces: Iterator[NDArray[Any]]) -> int:
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    lines = csv.writer(text, lineterminator="\n")
     lines.writerow([safe(name) for name in names])
     rows = 0
     for piece in pieces:
@@ -69,10 +55,11 @@ def _write_csv(file: IO[Any], names: Sequence[str], pieces: Iterator[NDArray[Any
         for row in piece.tolist():
             lines.writerow(row if whole else ["" if cell != cell else f"{cell:.6g}" for cell in row])
         rows += len(piece)
+    text.detach()  # all of it written; the file itself is closed by who opened it
     return rows
 
 
-def _write_parquet(file: IO[Any], names: Sequence[str], pieces: Iterator[NDArray[Any]]) -> int:
+def _write_parquet(file: BinaryIO, names: Sequence[str], pieces: Iterator[NDArray[Any]]) -> int:
     try:
         import pyarrow as pa
         from pyarrow import parquet
@@ -90,7 +77,7 @@ def _write_parquet(file: IO[Any], names: Sequence[str], pieces: Iterator[NDArray
     return rows
 
 
-def _write_npz(file: IO[Any], _names: Sequence[str], pieces: Iterator[NDArray[Any]]) -> int:
+def _write_npz(file: BinaryIO, _names: Sequence[str], pieces: Iterator[NDArray[Any]]) -> int:
     import numpy as np
 
     values = np.concatenate(list(pieces))

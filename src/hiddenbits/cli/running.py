@@ -1,4 +1,4 @@
-"""Where work runs, and rows worked on piece by piece with a bar."""
+"""Where work runs, and how far it is: every command's work goes through here."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hiddenbits.cli.screen import Progress, progress
+from hiddenbits.cli.progress import Bar, clock, progress
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,12 +18,14 @@ PIECE_CELLS = 1 << 22
 
 
 @contextmanager
-def engine(address: str | None, jobs: int, checkpoint: Path | None = None) -> Iterator[None]:
-    """Run what is inside the ``with`` block on threads, or on a cluster."""
+def engine(
+    address: str | None, jobs: int, checkpoint: Path | None = None, tell: Callable[[int], None] | None = None
+) -> Iterator[None]:
+    """Run what is inside the ``with`` block on threads, or on a cluster; `tell` is told of the rows gone through."""
     from hiddenbits import run_on
 
     if address is None:
-        with run_on(n_jobs=jobs, checkpoint=checkpoint):
+        with run_on(n_jobs=jobs, checkpoint=checkpoint, tell=tell):
             yield
         return
     try:
@@ -34,19 +36,28 @@ def engine(address: str | None, jobs: int, checkpoint: Path | None = None) -> It
         Client(  # type: ignore[no-untyped-call]
             address, timeout="20s", set_as_default=False
         ) as client,
-        run_on(client, checkpoint=checkpoint),
+        run_on(client, checkpoint=checkpoint, tell=tell),
     ):
         yield
 
 
 def in_pieces(what: str, function: Callable[[Piece], Any], table: Table) -> Iterator[NDArray[Any]]:
-    """Yield what a function makes of each piece of rows, and show how far it has come."""
+    """Yield what a function makes of each piece of rows; rows count when the next are asked for, written by then."""
     from hiddenbits import map_pieces
 
     with progress(what, table.shape[0]) as bar:
         for values in map_pieces(function, table, max(1, PIECE_CELLS // table.shape[1])):
-            bar.add(len(values))
             yield values
+            bar.rows(len(values))
+
+
+def written(values: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """Yield rows that are in memory some at a time, and count those that are written."""
+    with progress("Writing", len(values)) as bar:
+        step = max(1, PIECE_CELLS // values.shape[1])
+        for start in range(0, len(values), step):
+            yield values[start : start + step]
+            bar.rows(min(step, len(values) - start))
 
 
 class Verb:
@@ -63,10 +74,15 @@ class Verb:
 
 
 class Watch:
-    """Tells a bar of each pass of a fit: scikit-learn's protocol of callbacks."""
+    """Tells a bar of each pass of a fit: scikit-learn's protocol of callbacks.
 
-    def __init__(self, bar: Progress, rows: int) -> None:
-        self.bar, self.rows, self.passes = bar, rows, 0
+    When a fit converges nobody knows beforehand. What is known is max_iter, so the time until then is "at most"; once a
+    restart is over, further ones are taken to be as long.
+    """
+
+    def __init__(self, bar: Bar, words: str) -> None:
+        self.bar, self.words = bar, words
+        self.passes = self.restarts = self.before = 0
 
     def setup(self, estimator: Any, context: Any) -> None:
         """Nothing to prepare."""
@@ -77,18 +93,35 @@ class Watch:
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
         """Nothing happens when a pass begins."""
 
-    def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
-        """Count a pass."""
-        if context.task_name == "pass":
+    def on_fit_task_end(self, estimator: Any, context: Any, *, metadata: Any = None) -> bool:
+        """Count a pass or a restart, and say what is left."""
+        import time
+
+        if context.task_name == "restart":
+            self.restarts, self.before = self.restarts + 1, self.passes
+        elif context.task_name == "pass":
             self.passes += 1
-            self.bar.add(self.rows, f"pass {self.passes}")
+            most = int(context.parent.parent.max_subtasks or 1)
+            here, limit = int(metadata["passes_of_stage"]), int(estimator.max_iter)
+            each = (time.monotonic() - self.bar.begun) / self.passes
+            said = [f"restart {self.restarts + 1} of {most}"] if most > 1 else []
+            said.append(f"pass {self.passes - self.before:,}")
+            share = min(1.0, here / limit)
+            if self.restarts:
+                usual = self.before / self.restarts
+                share = min(1.0, (self.passes - self.before) / usual)
+                said.append(f"about {clock(each * usual * (most - self.restarts - share))} left")
+            else:
+                said.append(f"at most {clock(each * (limit - here))} to its limit of {limit:,} passes")
+            self.bar.at(self.words, self.restarts + share, most, ", ".join(said))
         return False
 
 
-def fitted(model: Any, table: Table) -> Any:
-    """Fit a model with a bar; how many passes there will be is not known, so the bar has no end."""
-    with progress(f"Fitting {type(model).__name__}", None) as bar:
-        if hasattr(model, "set_callbacks"):
-            model.set_callbacks(Watch(bar, table.shape[0]))
-        model.fit(table)
-    return model
+def fitted(model: Any, table: Table, bar: Bar) -> Any:
+    """Fit a model, and tell the bar how far it is."""
+    words = f"Fitting {type(model).__name__}"
+    bar.at(words, 0, 0)
+    if not hasattr(model, "set_callbacks"):  # scikit-learn before 1.9
+        return model.fit(table)
+    model.set_callbacks(Watch(bar, words)).fit(table)
+    return model.set_callbacks()  # a bar neither travels nor is kept

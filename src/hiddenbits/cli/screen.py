@@ -1,15 +1,14 @@
-"""What the user sees: notes and progress on the error stream, results on the output stream, errors in one sentence."""
+"""What the user sees: notes on the error stream, results on the output stream, errors in one sentence."""
 
 from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-SLOW = 2.0  # seconds after which a bar is shown
+state = {"debug": False, "quiet": False}  # what was asked of this run: errors with their traceback; no bars
 
 
 def say(text: str) -> None:
@@ -44,64 +43,30 @@ def table(title: str, heads: list[str], rows: list[list[str]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(title=Text(title), title_justify="left", box=None, pad_edge=False, header_style="bold")
+    drawn = Table(box=None, pad_edge=False, header_style="bold")
     for number, head in enumerate(heads):
         numeric = all(_is_number(row[number]) for row in rows) and bool(rows)
         drawn.add_column(Text(head), justify="right" if numeric else "left", overflow="fold")
     for row in rows:
         drawn.add_row(*(Text(cell) for cell in row))  # text, never markup: names come from files
-    Console(width=None if sys.stdout.isatty() else 120).print(drawn)
+    console = Console(width=None if sys.stdout.isatty() else 120)
+    console.print(Text(title))  # a title of the table itself would be broken to its width
+    console.print(drawn)
+
+
+def percent(share: float) -> str:
+    """Return a share in percent; what is next to nothing is not nothing.
+
+    Examples
+    --------
+    >>> percent(0.25), percent(0.0001), percent(0.0)
+    ('25.0%', '<0.1%', '0.0%')
+    """
+    return "<0.1%" if 0.0 < share < 0.0005 else f"{share:.1%}"
 
 
 def _is_number(text: str) -> bool:
-    return text.replace(",", "").replace(".", "").replace("-", "").replace("%", "").replace("±", "").strip().isdigit()
-
-
-class Progress:
-    """A bar on the error stream, for work of more than two seconds: rows a second, and the time left."""
-
-    def __init__(self, what: str, rows: int | None) -> None:
-        self.what, self.rows = what, rows
-        self.begun = time.monotonic()
-        self.done = 0
-        self._bar: Any = None
-        self._task: Any = None
-
-    def add(self, rows: int, note: str = "") -> None:
-        """Count rows that were worked on."""
-        self.done += rows
-        seconds = time.monotonic() - self.begun
-        if self._bar is None and seconds > SLOW and sys.stderr.isatty():
-            self._show()
-        if self._bar is not None:
-            speed = f"{self.done / seconds:,.0f} rows/s"
-            self._bar.update(self._task, completed=self.done, speed=speed, note=note)
-
-    def _show(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-        from rich.progress import Progress as Bar
-
-        shown = [TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[speed]}"), TimeElapsedColumn()]
-        shown += [] if self.rows is None else [TimeRemainingColumn()]
-        self._bar = Bar(*shown, TextColumn("{task.fields[note]}"), console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task(self.what, total=self.rows, speed="", note="")
-        self._bar.start()
-
-    def close(self) -> None:
-        """Take the bar away."""
-        if self._bar is not None:
-            self._bar.stop()
-
-
-@contextmanager
-def progress(what: str, rows: int | None) -> Iterator[Progress]:
-    """Show the progress of the work inside the ``with`` block; `rows` is all of the work, where it is known."""
-    bar = Progress(what, rows)
-    try:
-        yield bar
-    finally:
-        bar.close()
+    return text.translate(str.maketrans("", "", ",.-%±<")).strip().isdigit()
 
 
 @contextmanager

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any, get_type_hints
 
 from hiddenbits.cli import options as given
+from hiddenbits.cli.progress import Bar, progress
 from hiddenbits.cli.running import engine
-from hiddenbits.cli.screen import sentences
+from hiddenbits.cli.screen import sentences, state
 from hiddenbits.cli.tables import Asked
-
-state = {"debug": False}
 
 
 @dataclass(frozen=True)
@@ -25,9 +24,15 @@ class Place:
     jobs: int
     address: str | None
 
-    def engine(self, checkpoint: Path | None = None) -> AbstractContextManager[None]:
+    def engine(self) -> AbstractContextManager[None]:
         """Return the context in which the engine runs there."""
-        return engine(self.address, self.jobs, checkpoint)
+        return engine(self.address, self.jobs)
+
+    @contextmanager
+    def work(self, what: str, rows: int | None = None, checkpoint: Path | None = None) -> Iterator[Bar]:
+        """Run the engine there inside the ``with`` block, with a bar that counts the rows it goes through."""
+        with progress(what, rows) as bar, engine(self.address, self.jobs, checkpoint, bar.rows):
+            yield bar
 
 
 READING: dict[str, tuple[Any, Any]] = {
@@ -58,6 +63,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(function)
     def run(**values: Any) -> None:
+        state["quiet"] = bool(values.get("json"))
         with sentences(state["debug"]):
             for name, hint in hints.items():
                 if hint is Asked:

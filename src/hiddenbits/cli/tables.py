@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hiddenbits.cli.progress import progress
 from hiddenbits.cli.screen import say
 
 if TYPE_CHECKING:
@@ -41,38 +40,23 @@ class Opened:
 
 def opened(asked: Asked) -> Opened:
     """Open a table; columns of a CSV file that hold no bits are left out, and named."""
-    from hiddenbits import TableError, open_table
+    from hiddenbits import open_table
 
     options: dict[str, Any] = {"blank": asked.blank, "threshold": asked.threshold}
     options |= {"drop": list(asked.drop)} if asked.drop else {}
     options |= {"key": asked.key} if asked.key else {}
     if asked.names is not None:
         options["names"] = asked.names.read_text(encoding="utf-8").splitlines()
-    try:
-        return Opened(open_table(asked.path, **options))
-    except TableError as error:
-        if asked.names is not None or not _is_csv(asked.path):
-            raise
-        found = open_table(asked.path, columns="bits", **options)
-        beside = _cells_beside(asked.path, {*(found.names or ()), *asked.drop})
-        if not beside or found.names is None:
-            raise error
-    say(f"Left out, because they hold more than bits: {', '.join(beside)}.")
-    return Opened(found, beside)
-
-
-def _is_csv(path: str) -> bool:
-    return path.lower().endswith((".csv", ".csv.gz")) and "://" not in path and not set("*?[") & set(path)
-
-
-def _cells_beside(path: str, known: set[str]) -> dict[str, list[str]]:
-    """Return the cells of the columns of a CSV file that are not among the known ones."""
-    with (gzip.open if path.lower().endswith(".gz") else open)(path, "rt", encoding="utf-8-sig", newline="") as file:
-        rows = csv.reader(file)
-        names = [name.strip() for name in next(rows)]
-        wanted = [j for j, name in enumerate(names) if name not in known]
-        columns: dict[str, list[str]] = {names[j]: [] for j in wanted}
-        for row in rows:
-            for j in wanted:
-                columns[names[j]].append(row[j].strip())
-    return columns
+    beside: dict[str, list[str]] = {}
+    with progress(f"Reading {Path(asked.path).name}") as bar:
+        if asked.path.lower().endswith((".csv", ".csv.gz")):
+            options["tell"] = bar.read
+            options |= {} if asked.names is not None else {"columns": "bits", "others": beside}
+        table = open_table(asked.path, **options)
+    if beside and table.names is None:
+        raise ValueError(
+            f"{asked.path}: line 1 holds both bits and other words. Give the file a first line of column names."
+        )
+    if beside:
+        say(f"Left out, because they hold more than bits: {', '.join(beside)}.")
+    return Opened(table, beside)

@@ -31,6 +31,7 @@ from hiddenbits.engine.keys import Key
 from hiddenbits.engine.online import expect
 from hiddenbits.engine.outcome import Growth, Outcome, StopReason
 from hiddenbits.engine.protocol import Climbs, Coordinates, Passes
+from hiddenbits.engine.watched import unwatched
 
 Floats = NDArray[np.float64]
 
@@ -113,7 +114,7 @@ class _Climb:
         grid = self.state_grids.setdefault(id(states), states.grid(STATE_ROWS))  # a cluster knows a grid by itself
         if grid.n_blocks == 1:
             return function(grid.blocks[0])
-        return self.executor.reduce(function, grid)
+        return unwatched(self.executor).reduce(function, grid)
 
     def left(self, position: Position) -> int:
         """Return how many iterations the last stage may still make."""

@@ -12,14 +12,16 @@ from typing import Any
 
 from hiddenbits.engine.cluster import Cluster
 from hiddenbits.engine.executors import Executor, Local
+from hiddenbits.engine.watched import Tell, Watched, unwatched
 
 
 @dataclass(frozen=True)
 class Engine:
-    """The executor in force, and where fits keep their checkpoint (None: nowhere)."""
+    """The executor in force, where fits keep their checkpoint, and who is told of rows; None: nowhere, nobody."""
 
     executor: Executor
     checkpoint: Path | None = None
+    tell: Tell | None = None
 
 
 _engine: ContextVar[Engine | None] = ContextVar("hiddenbits_engine", default=None)
@@ -32,7 +34,11 @@ def current() -> Engine:
 
 @contextmanager
 def run_on(
-    client: Any = None, *, n_jobs: int | None = None, checkpoint: str | os.PathLike[str] | None = None
+    client: Any = None,
+    *,
+    n_jobs: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    tell: Tell | None = None,
 ) -> Iterator[Engine]:
     """Run everything inside the ``with`` block on a cluster or several threads, or keep a checkpoint of its fit.
 
@@ -47,6 +53,9 @@ def run_on(
     checkpoint : path, optional
         File in which `fit` keeps its position after every pass. Where the file exists, the fit goes on from there:
         run the same program again after a crash. One file serves one fit.
+    tell : function, optional
+        Called with a number of rows whenever so many have been gone through, from any thread; a row counts in every
+        pass. On a cluster that is after each pass. For a progress bar of your own.
 
     Examples
     --------
@@ -57,10 +66,16 @@ def run_on(
     >>> alone = hiddenbits.BernoulliMixture(2, random_state=0).fit(X)
     >>> bool(np.all(model.probabilities_ == alone.probabilities_))
     True
+    >>> walked = []
+    >>> with hiddenbits.run_on(tell=walked.append):
+    ...     _ = model.score(X)
+    >>> sum(walked)
+    200
     """
     outer = current()
     kept = outer.checkpoint if checkpoint is None else Path(checkpoint)
-    executor: Executor = outer.executor
+    told = outer.tell if tell is None else tell
+    executor: Executor = unwatched(outer.executor)
     mine: Local | Cluster | None = None
     if client is not None:
         if n_jobs is not None:
@@ -70,7 +85,7 @@ def run_on(
         if n_jobs == 0 or n_jobs < -1:
             raise ValueError(f"n_jobs={n_jobs}: give a number of threads, or -1 for one for each core.")
         executor = mine = Local(os.cpu_count() or 1 if n_jobs == -1 else n_jobs)
-    engine = Engine(executor, kept)
+    engine = Engine(executor if told is None else Watched(executor, told), kept, told)
     token = _engine.set(engine)
     try:
         yield engine

@@ -288,7 +288,14 @@ class BitsEstimator(FederatedVerbs, FileVerbs, CallbackSupportMixin, BaseEstimat
         """
         check_is_fitted(self, "params_")
         table = with_sample_weight(as_table(self, X, reset=False), sample_weight)
-        return float(np.average(self.score_samples(table), weights=table.weights))
+        if type(self).score_samples is not BitsEstimator.score_samples:  # an estimate, with draws of its own
+            return float(np.average(self.score_samples(table), weights=table.weights))
+        model = self._model()
+        with one_blas_thread():  # sums alone: the answers of a billion rows would not fit in memory
+            rows = partial(model.log_likelihood, self.params_, model.prepare(self.params_))
+            grid = table.grid(self._height(model, table))
+            total, weight = current().executor.reduce(partial(_total, rows), grid)
+        return float(total / weight)
 
     def complete(self, X: Any) -> Any:
         """Fill in the missing cells with P(bit = 1 | the row's observed bits); observed cells stay as they are.
@@ -347,11 +354,13 @@ class BitsEstimator(FederatedVerbs, FileVerbs, CallbackSupportMixin, BaseEstimat
         """Return what draw(n, rng) makes, some rows at a time, each run of rows with a key of its own."""
         if n_samples < 1:
             raise ValueError(f"n_samples={n_samples}: draw at least one row.")
-        key = Key(seed_of(self.random_state if random_state is None else random_state), 2**32)
+        key, tell = Key(seed_of(self.random_state if random_state is None else random_state), 2**32), current().tell
         out: NDArray[Any] = np.empty((n_samples, self.n_features_in_), dtype)
         for number, start in enumerate(range(0, n_samples, DRAW_ROWS)):
             stop = min(start + DRAW_ROWS, n_samples)
             out[start:stop] = draw(stop - start, key.at(block=number).rng())[0]
+            if tell is not None:
+                tell(stop - start)
         return out
 
     def __sklearn_tags__(self) -> Any:
@@ -359,3 +368,8 @@ class BitsEstimator(FederatedVerbs, FileVerbs, CallbackSupportMixin, BaseEstimat
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _total(rows: Callable[[Block], Floats], block: Block) -> Floats:
+    """Return the weighed sum over the rows of a block, and their weight."""
+    return np.array([block.weights @ rows(block), block.weights.sum()])

@@ -16,6 +16,7 @@ from hiddenbits.data.readers.parquet_files import pyarrow
 from hiddenbits.data.readers.places import is_url
 from hiddenbits.engine import Piece, map_pieces
 from hiddenbits.estimators.tables import as_table
+from hiddenbits.store import whole_file
 
 VERBS = ("transform", "posterior", "code", "score_samples", "complete", "bit_probabilities")
 FILE_BYTES = 1 << 27  # about what the results in one file take in memory
@@ -59,10 +60,8 @@ def _write_piece(estimator: Any, verb: str, folder: Path, names: list[str], piec
     columns = values.reshape(len(values), -1)
     if not folder.is_dir():
         raise OSError(f"{folder} is not there: the folder must be one that every worker can write to.")
-    whole = folder / f"rows{piece.start:013d}.parquet"
-    half = whole.with_name(f"{whole.name}.{uuid4().hex[:8]}.tmp")
-    pa.parquet.write_table(pa.table([np.ascontiguousarray(column) for column in columns.T], names=names), half)
-    half.replace(whole)
+    with whole_file(folder / f"rows{piece.start:013d}.parquet") as file:
+        pa.parquet.write_table(pa.table([np.ascontiguousarray(column) for column in columns.T], names=names), file)
     return len(values)
 
 

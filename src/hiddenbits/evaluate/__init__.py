@@ -9,6 +9,7 @@ from hiddenbits.evaluate.cells import hidden_cells
 from hiddenbits.evaluate.compare import compare
 from hiddenbits.evaluate.comparison import Comparison, Entry, Tried
 from hiddenbits.evaluate.contents import Look, look
+from hiddenbits.evaluate.families import Family, known_families
 from hiddenbits.evaluate.figures import Figure
 from hiddenbits.evaluate.measures import bits_per_cell, code_length, mean_log_likelihood, single_bit_error
 from hiddenbits.evaluate.patterns import count_patterns, pattern_entropy
@@ -18,6 +19,7 @@ __all__ = [
     "Calibration",
     "Comparison",
     "Entry",
+    "Family",
     "Figure",
     "Look",
     "Selection",
@@ -27,6 +29,7 @@ __all__ = [
     "compare",
     "count_patterns",
     "hidden_cells",
+    "known_families",
     "look",
     "mean_log_likelihood",
     "pattern_entropy",

@@ -44,7 +44,7 @@ def chosen_families(
         if isinstance(model, str) and model not in BY_NAME:
             raise ValueError(f"{model!r} is not one of {', '.join(BY_NAME)}. Give an estimator for any other.")
         known = BY_NAME.get(model if isinstance(model, str) else type(model).__name__)
-        family = known or Family(type(model).__name__, "", (), getattr(model, "visible", "bits"))
+        family = known or Family(name=type(model).__name__, hidden="", columns=getattr(model, "visible", "bits"))
         estimator = family.estimator(seed) if isinstance(model, str) else model
         why = obstacle(family, table, estimator, named=named)
         if why is not None:

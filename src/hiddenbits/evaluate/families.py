@@ -1,6 +1,6 @@
-"""The families that `compare` knows: how large each may be, with which settings, and for which columns.
+"""The families of models in words, and what `compare` knows of them: sizes, settings, and for which columns they are.
 
-A further family is one further line.
+The command line and the report speak of models in these words too. A further family is one further entry.
 """
 
 from __future__ import annotations
@@ -20,18 +20,28 @@ DENSER = "it is made for a high likelihood, classes and links at once, more than
 TWO_SIZES = "it has two sizes, the number of maps and of dimensions: name it in models= with the maps you want"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Family:
-    """A family of models.
+    """A family of models, in words and as `compare` takes it.
 
     Attributes
     ----------
     name : str
         Its class, one of this library's or of `scikit-learn`'s decomposition.
+    word : str
+        What the command line calls it; empty where it does not fit tables of bits alone.
     hidden : str
         What it says is hidden, in two words.
+    picture : str
+        The same, as people say it who know no models.
+    says : str
+        What it says of a table.
+    unit : str
+        What its size counts; empty where there is nothing to choose.
+    use : str
+        What it is good for.
     sizes : tuple of int
-        Values of n_components, the smallest first; none where there is nothing to choose.
+        Values of n_components that are tried, the smallest first.
     columns : str
         "bits" or "reals".
     settings : mapping
@@ -40,10 +50,22 @@ class Family:
         Whether sizes stay below the number of columns.
     aside : str
         Why it is left out unless it is asked for; empty where it is not.
+
+    Examples
+    --------
+    >>> from hiddenbits import evaluate
+    >>> one = evaluate.known_families()["NoisyOrNetwork"]
+    >>> one.word, one.picture, one.unit
+    ('causes', 'several causes', 'cause')
     """
 
     name: str
+    word: str = ""
     hidden: str
+    picture: str = ""
+    says: str = ""
+    unit: str = ""
+    use: str = ""
     sizes: tuple[int, ...] = ()
     columns: str = "bits"
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -67,23 +89,130 @@ DIMENSIONS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 UNITS = (1, 2, 3, 4, 6, 8, 12)
 
 FAMILIES = (
-    Family("IndependentBits", "nothing"),
-    Family("BernoulliMixture", "classes", DOUBLING, settings={"n_init": 2, "tol": 1e-5}),
     Family(
-        "LogisticPCA", "dimensions, logistic", (1, 2, 3, 4, 6, 8), settings={"tol": 1e-4, "n_draws": 200}, narrow=True
+        name="IndependentBits",
+        word="independent",
+        hidden="nothing",
+        picture="nothing hidden",
+        says="every column goes its own way",
+        use="the baseline that every other picture must beat",
     ),
-    Family("ClippedPCA", "dimensions, clipped", (1, 2, 3, 4, 6, 8, 12), narrow=True),
-    Family("CombinationMachine", "units that add up", UNITS, settings={"tol": 1e-4}),
-    Family("NoisyOrNetwork", "causes, any of which", UNITS),
-    Family("TreeMixture", "classes, each a tree", (1, 2, 4, 8, 16), aside=DENSER),
-    Family("HiddenTree", "a tree of classes", (2, 4, 8, 16), aside=DENSER),
-    Family("LogisticPCAMixture", "several maps", (1, 2), aside=TWO_SIZES, narrow=True),
-    Family("BinarySparseCoding", "causes that add up", (2, 4, 6, 8, 12, 16, 24, 32), columns="reals"),
-    Family("PCA", "dimensions, equal noise", DIMENSIONS, columns="reals", narrow=True),
-    Family("FactorAnalysis", "dimensions", DIMENSIONS, columns="reals", narrow=True),
+    Family(
+        name="BernoulliMixture",
+        word="classes",
+        hidden="classes",
+        picture="kinds of rows",
+        says="every row is of one kind, and kinds differ in their shares of ones",
+        unit="kind",
+        use="kinds of customers, patients, texts",
+        sizes=DOUBLING,
+        settings={"n_init": 2, "tol": 1e-5},
+    ),
+    Family(
+        name="LogisticPCA",
+        word="logistic",
+        hidden="dimensions, logistic",
+        picture="a few scales",
+        says="every row has a place on a few scales, such as ability",
+        unit="scale",
+        use="tests, surveys, votes; maps for the eye",
+        sizes=(1, 2, 3, 4, 6, 8),
+        settings={"tol": 1e-4, "n_draws": 200},
+        narrow=True,
+    ),
+    Family(
+        name="ClippedPCA",
+        word="clipped",
+        hidden="dimensions, clipped",
+        picture="a few scales, clipped",
+        says="every row has a place on a few scales, and a bit tells whether a threshold is passed",
+        unit="scale",
+        use="tetrachoric correlations; one pass over any number of rows",
+        sizes=(1, 2, 3, 4, 6, 8, 12),
+        narrow=True,
+    ),
+    Family(
+        name="CombinationMachine",
+        word="influences",
+        hidden="units that add up",
+        picture="several influences",
+        says="influences that are on or off raise and lower bits",
+        unit="influence",
+        use="spikes, traits, features",
+        sizes=UNITS,
+        settings={"tol": 1e-4},
+    ),
+    Family(
+        name="NoisyOrNetwork",
+        word="causes",
+        hidden="causes, any of which",
+        picture="several causes",
+        says="causes that are on or off switch bits on",
+        unit="cause",
+        use="diagnoses, baskets, words",
+        sizes=UNITS,
+    ),
+    Family(
+        name="TreeMixture",
+        word="trees",
+        hidden="classes, each a tree",
+        picture="kinds of rows, with links",
+        says="every row is of one kind, and in each kind columns are linked to each other",
+        unit="kind",
+        use="a high likelihood",
+        sizes=(1, 2, 4, 8, 16),
+        aside=DENSER,
+    ),
+    Family(
+        name="HiddenTree",
+        word="hidden-tree",
+        hidden="a tree of classes",
+        picture="a tree of hidden states",
+        says="behind every column is a state, and a tree of links ties the states together",
+        unit="state",
+        use="a high likelihood",
+        sizes=(2, 4, 8, 16),
+        aside=DENSER,
+    ),
+    Family(
+        name="LogisticPCAMixture",
+        word="maps",
+        hidden="several maps",
+        picture="several maps",
+        says="every row is of one kind, and each kind has a few scales of its own",
+        unit="scale",
+        use="maps of tables in which several kinds of rows are mixed",
+        sizes=(1, 2),
+        aside=TWO_SIZES,
+        narrow=True,
+    ),
+    Family(
+        name="BinarySparseCoding",
+        hidden="causes that add up",
+        sizes=(2, 4, 6, 8, 12, 16, 24, 32),
+        columns="reals",
+    ),
+    Family(name="PCA", hidden="dimensions, equal noise", sizes=DIMENSIONS, columns="reals", narrow=True),
+    Family(name="FactorAnalysis", hidden="dimensions", sizes=DIMENSIONS, columns="reals", narrow=True),
 )
 BY_NAME = {family.name: family for family in FAMILIES}
 THEIRS = ("PCA", "FactorAnalysis")  # scikit-learn's
+
+
+def known_families() -> dict[str, Family]:
+    """Return the families of models by the names of their classes: in words, and as `compare` takes them.
+
+    Returns
+    -------
+    families : dict of str to Family
+
+    Examples
+    --------
+    >>> from hiddenbits import evaluate
+    >>> evaluate.known_families()["BernoulliMixture"].says
+    'every row is of one kind, and kinds differ in their shares of ones'
+    """
+    return dict(BY_NAME)
 
 
 def obstacle(family: Family, table: Table, estimator: Any, *, named: bool) -> str | None:

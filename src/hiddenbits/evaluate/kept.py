@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 import platform
-import secrets
 from importlib.metadata import PackageNotFoundError, version
 from io import BytesIO
 from pathlib import Path
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 import hiddenbits
 from hiddenbits import Piece, Table, map_pieces
 from hiddenbits.evaluate.measures import PIECE_CELLS
+from hiddenbits.store import whole_file
 
 FORMAT = 1
 PACKAGES = ("hiddenbits", "numpy", "scipy", "scikit-learn", "numba")
@@ -103,18 +103,6 @@ class Kept:
             model.save(self.folder / f"{key}.hb")
         held = BytesIO()
         np.savez(held, **arrays)  # type: ignore[arg-type]
-        _write(self.folder / f"{key}.npz", held.getvalue())
-        _write(self.folder / f"{key}.json", (json.dumps(figures, indent=1) + "\n").encode())
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file in one step: a reader sees all of it or none."""
-    temporary = path.with_name(f".hiddenbits-{secrets.token_hex(8)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+        for name, content in (("npz", held.getvalue()), ("json", (json.dumps(figures, indent=1) + "\n").encode())):
+            with whole_file(self.folder / f"{key}.{name}") as file:
+                file.write(content)

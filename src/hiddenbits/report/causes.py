@@ -148,8 +148,9 @@ def _shown(context: Context, found: Units, word: str, weights: Floats, values: s
         frozenset(range(1, len(units) + 1)),
     )
     caption = sentence(
-        "White squares: the bit is more often 1 with it; black squares: less often. The larger the square, the "
-        "stronger ({}).{}",
+        "A line for each column of the table, a square for each {}. White: the bit is more often 1 with it; black: "
+        "less often. The larger the square, the stronger ({}).{}",
+        word,
         values,
         most,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -31,10 +32,10 @@ class Fit:
 
 
 class Fits:
-    """What sections ask for, each fitted when it is first asked for and at most once."""
+    """What sections ask for, each fitted when first asked for and at most once; `tell` hears of the comparison."""
 
-    def __init__(self, sample: Sample) -> None:
-        self.sample = sample
+    def __init__(self, sample: Sample, tell: Callable[[str, int, int], None]) -> None:
+        self.sample, self._tell = sample, tell
         self._made: dict[tuple[str, str], Fit] = {}
 
     def of(self, model: str, size: str) -> Fit:
@@ -51,7 +52,7 @@ class Fits:
     @cached_property
     def compared(self) -> Comparison:
         """The comparison."""
-        return compared(self.sample)
+        return compared(self.sample, self._tell)
 
     def _chosen(self, *models: str) -> Fit:
         """Return the one of these models that did best in the comparison, at the size that was chosen there."""

@@ -99,13 +99,14 @@ def doubtful_cells(context: Context) -> Section:
     rarer = np.minimum(expected, 1.0 - expected)
     against = seen & (given < BET)
     by_chance = float(rarer[seen & (rarer < BET)].sum())
+    number = int(against.sum())
     opening = sentence(
-        "The model would bet 20 to 1 or more that {} of the {} recorded cells are the other way round, given the rest "
-        "of their row; if every cell were right, about {} such cells would be there by chance{}.",
-        f"{int(against.sum()):,}",
+        "The model would bet 20 to 1 or more against {} of the {} recorded cells, given the rest of the row; if every "
+        "cell were right, about {} such cells would be there by chance{}.",
+        f"{number:,}" if number else "none",
         f"{int(seen.sum()):,}",
         f"{by_chance:,.0f}",
-        ", so nothing points to mistakes" if against.sum() <= by_chance + 2.0 * np.sqrt(by_chance) else "",
+        ", so nothing points to mistakes" if number <= by_chance + 2.0 * np.sqrt(by_chance) else "",
     )
     parts: list[Part] = []
     if not context.rows:

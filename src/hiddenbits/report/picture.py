@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import hiddenbits
@@ -44,10 +45,10 @@ def fitted(estimator: Any, cells: Any) -> tuple[Any, str]:
     return estimator, "" if estimator.converged_ else "stopped before it had converged"
 
 
-def compared(sample: Sample) -> Comparison:
-    """Choose the size of every picture on held-out rows, and judge each on rows that nothing has seen."""
+def compared(sample: Sample, tell: Callable[[str, int, int], None]) -> Comparison:
+    """Choose the size of every picture on held-out rows, and judge each on rows that nothing has seen; tell of each."""
     models = {model: made(model, "", sample.seed) for model in FAMILIES}
     sizes = {model: list(sizes) for model, (sizes, _) in FAMILIES.items()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is to be said about a fit is in its entry
-        return evaluate.compare(sample.cells, models, sizes=sizes, measures=(), seed=sample.seed, progress=False)
+        return evaluate.compare(sample.cells, models, sizes=sizes, measures=(), seed=sample.seed, progress=tell)

@@ -24,10 +24,10 @@ def synthetic(context: Context) -> Section:
     drawn = np.asarray(fit.model.sample(n, random_state=sample.seed), np.float64)
     apart = np.abs(drawn.mean(axis=0) - sample.shares)
     opening = sentence(
-        "Rows drawn from “{}” are a likeness of this table: their shares of ones differ from the real ones by {} on "
-        "average, and their correlations between columns by {}.",
+        "Rows drawn from “{}” are a likeness of this table: their shares of ones differ from the real ones by {} "
+        "percentage points on average, and their correlations between columns by {}.",
         picture(fit.name),
-        f"{apart.mean():.3f}",
+        f"{100.0 * apart.mean():.1f}",
         f"{_pairs_apart(sample.cells, drawn):.3f}",
     )
     parts: list[Part] = []

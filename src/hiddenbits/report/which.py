@@ -6,30 +6,24 @@ import math
 
 from markupsafe import Markup
 
+from hiddenbits import evaluate
 from hiddenbits.evaluate import Comparison
 from hiddenbits.report.context import Context
 from hiddenbits.report.parts import Figure, Grid, Part, Section, Text
 from hiddenbits.report.svg import WIDE, Drawing
 from hiddenbits.report.words import count, names, sentence, times
 
-# What each model says is hidden, in words for people, and what its size counts.
-PICTURES = {
-    "IndependentBits": ("nothing hidden", "every column goes its own way", ""),
-    "BernoulliMixture": ("kinds of rows", "every row is of one kind, and kinds differ in their shares of ones", "kind"),
-    "LogisticPCA": ("a few scales", "every row has a place on a few scales, such as ability", "scale"),
-    "CombinationMachine": ("several influences", "influences that are on or off raise and lower bits", "influence"),
-    "NoisyOrNetwork": ("several causes", "causes that are on or off switch bits on", "cause"),
-}
+PICTURES = evaluate.known_families()
 
 
 def picture(model: str) -> str:
     """Return what people call a model."""
-    return PICTURES.get(model, (model, "", ""))[0]
+    return PICTURES[model].picture
 
 
 def sized(model: str, size: str) -> str:
     """Return the size of a model in words."""
-    unit = PICTURES.get(model, ("", "", ""))[2]
+    unit = PICTURES[model].unit
     return count(int(size), unit) if unit and size.isdigit() else size
 
 
@@ -53,7 +47,7 @@ def which(context: Context) -> Section:
                 [
                     [
                         picture(e.model),
-                        PICTURES.get(e.model, ("", "", ""))[1],
+                        PICTURES[e.model].says,
                         sized(e.model, e.size),
                         "best" if e is best else f"{-e.difference:.3f} ± {e.difference_error:.3f}",
                         "even with the best" if e.model in even else e.note,

@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from hiddenbits import Table, open_table
+from hiddenbits.store import whole_file
 
-Tell = Callable[[str], None]
+Tell = Callable[[str, float, float], None]  # what is being done; how much of all is done; how much there is at most
+COMPARING = 14  # how much the comparison of pictures counts beside other sections: about as many fits
 
 
 def write(
@@ -50,7 +51,7 @@ def write(
     seed : int, default=0
         Of all that is random. The same seed and versions give the same file but for the date.
     tell : function, optional
-        Called with a few words before each part of the work.
+        Called as tell(words, done, most) before each part of the work: what comes now, and how much of all is done.
 
     Returns
     -------
@@ -84,11 +85,13 @@ def write(
         title = Path(X).name if isinstance(X, (str, os.PathLike)) else "A table of bits"
     made = _sections(table, columns, rows, colour, seed, tell or _silent)
     date = datetime.now(UTC).strftime("%Y-%m-%d")
-    _keep(target, page(plain(title, 120), date, made, rows=rows))
+    text = page(plain(title, 120), date, made, rows=rows)
+    with whole_file(target) as file:
+        file.write(text.encode("utf-8"))
     return target
 
 
-def _silent(words: str) -> None:
+def _silent(words: str, done: float, most: float) -> None:
     """Say nothing."""
 
 
@@ -129,36 +132,32 @@ def _sections(
     from hiddenbits.report.synthetic import synthetic
     from hiddenbits.report.which import which
 
-    tell("Looking at the table")
+    steps = [
+        ("drawing the map", chart),
+        ("finding kinds of rows", classes),
+        ("finding causes", causes),
+        ("counting scales", spectrum),
+        ("looking for odd rows", odd_rows),
+        ("looking for doubtful cells", doubtful_cells),
+        ("filling blanks", filled_blanks),
+        ("drawing rows", synthetic),
+    ]
+    number, most = len(steps) + 2, len(steps) + 1.0 + COMPARING
+
+    def comparing(words: str, done: float, fits: float) -> None:
+        tell(f"2 of {number}: comparing pictures, {words}", 1.0 + COMPARING * done / fits, most)
+
+    tell(f"1 of {number}: looking at the table", 0.0, most)
     sample = drawn(table, beside, seed)
     if colour is not None and colour not in beside and colour not in sample.own_names:
         raise ValueError(f"Column {colour!r} is the same in every row that the map shows: colour by another.")
-    context = Context(sample, Fits(sample), rows, colour)
+    context = Context(sample, Fits(sample, comparing), rows, colour)
     made = [about(context)]
-    steps = [
-        ("Comparing pictures", which),
-        ("Drawing the map", chart),
-        ("Finding kinds of rows", classes),
-        ("Finding causes", causes),
-        ("Counting scales", spectrum),
-        ("Looking for odd rows", odd_rows),
-        ("Looking for doubtful cells", doubtful_cells),
-        ("Filling blanks", filled_blanks),
-        ("Drawing rows", synthetic),
-    ]
-    for words, section in steps if sample.worth_it else []:
-        tell(words)
+    if sample.worth_it:
+        made.append(which(context))
+    for at, (words, section) in enumerate(steps if sample.worth_it else [], 3):
+        tell(f"{at} of {number}: {words}", at - 2.0 + COMPARING, most)
         made.append(section(context))
     if sample.worth_it:
         made[1], made[2] = made[2], made[1]  # the map comes first to the eye, the comparison decides its kinds
     return [*made, how(context, made)]
-
-
-def _keep(target: Path, text: str) -> None:
-    """Write the file under its name only when it is complete."""
-    half = target.with_name(f".{target.name}.{uuid4().hex[:8]}.tmp")
-    try:
-        half.write_text(text, encoding="utf-8", newline="\n")
-        half.replace(target)
-    finally:
-        half.unlink(missing_ok=True)

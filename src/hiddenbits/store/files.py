@@ -7,7 +7,7 @@ import os
 import secrets
 import shutil
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -79,7 +79,55 @@ def write(
     [0.25 0.75]
     """
     with _telling("write", path):
-        _replace(Path(os.path.realpath(path)), encode(kind, meta, arrays, limits))
+        pieces = encode(kind, meta, arrays, limits)
+        with whole_file(path) as file:
+            for piece in pieces:
+                file.write(piece)
+
+
+@contextlib.contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file for writing bytes that appears under its name when it is complete, or not at all.
+
+    How it does so is described at `write`. Every room writes its files this way.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from hiddenbits.store import whole_file
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with whole_file(Path(folder) / "notes.txt") as file:
+    ...         _ = file.write(b"all of it")
+    ...     print((Path(folder) / "notes.txt").read_text())
+    all of it
+    """
+    with _telling("write", path):
+        target = Path(os.path.realpath(path))
+        if target.exists():
+            _refuse_irregular(target.stat())  # or root would replace /dev/null
+        # A name of fixed length: with the target's own name in it, long names would not fit.
+        temporary = target.with_name(f".hiddenbits-{secrets.token_hex(8)}.tmp")
+        file = temporary.open("xb")
+    try:
+        with file:
+            with contextlib.suppress(FileNotFoundError):
+                shutil.copymode(target, temporary)  # a private file stays private
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+    # The new file is whole already.  This makes its name survive a power cut, where the system can.
+    with contextlib.suppress(OSError):
+        folder = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 def read(path: str | os.PathLike[str], *, limits: Limits = DEFAULT_LIMITS) -> Stored:
@@ -142,33 +190,6 @@ def _whole(file: BinaryIO, size: int, head: bytes) -> bytes:
     return raw
 
 
-def _replace(target: Path, pieces: Iterable[bytes | memoryview]) -> None:
-    if target.exists():
-        _refuse_irregular(target.stat())  # or root would replace /dev/null
-    # A name of fixed length: with the target's own name in it, long names would not fit.
-    temporary = target.with_name(f".hiddenbits-{secrets.token_hex(8)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            with contextlib.suppress(FileNotFoundError):
-                shutil.copymode(target, temporary)  # a private file stays private
-            for piece in pieces:
-                file.write(piece)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
-    # The new file is whole already.  This makes its name survive a power cut, where the system can.
-    with contextlib.suppress(OSError):
-        folder = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-
-
 def _refuse_irregular(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise Flaw("it is not a regular file", "pass the path of a file")
@@ -180,7 +201,7 @@ def _telling(verb: str, path: object) -> Iterator[None]:
     name = os.fspath(path) if isinstance(path, os.PathLike) else path
     try:
         yield
-    except FileNotFoundError:
+    except (FileNotFoundError, StoreError):
         raise  # clear as it is
     except Flaw as flaw:
         raise StoreError(f"cannot {verb} {name!r}: {flaw.what}; {flaw.remedy}.") from None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from operator import itemgetter
@@ -16,8 +17,9 @@ import numpy as np
 from hiddenbits.data.bits import AllOnes, Bits, ByteArray, Dense
 from hiddenbits.data.checks import observed_from_missing
 from hiddenbits.data.readers.ask import MAX_BYTES, Ask, check_distinct, choose, reading
+from hiddenbits.data.readers.csv_others import Others
 from hiddenbits.data.readers.places import Place
-from hiddenbits.data.readers.text import open_text
+from hiddenbits.data.readers.text import CappedReader, open_text
 from hiddenbits.data.table import MemorySource, Table, TableError
 
 BITS = {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "false": 0, "true": 1}
@@ -35,8 +37,10 @@ def open_csv(
     delimiter: str = ",",
     columns: Sequence[str | int] | Literal["bits"] | None = None,
     drop: Sequence[str | int] | None = None,
+    others: dict[str, list[str]] | None = None,
     kinds: Any = None,
     max_bytes: int = MAX_BYTES,
+    tell: Callable[[int, float | None], None] | None = None,
 ) -> Table:
     """Open ``.csv`` files (also gzipped), UTF-8, with a header line or without.
 
@@ -55,11 +59,17 @@ def open_csv(
     columns, drop : sequence of str or int, optional
         The columns to keep, or to leave out, by name or number. ``columns="bits"`` keeps those that hold nothing but
         bits and blanks; the names of the table say which they are.
+    others : dict, optional
+        With ``columns="bits"``: is given the cells of the columns that were left out for what they hold, as text, by
+        name.
     kinds : "auto", str, list, dict or fitted model, optional
         The columns are of several kinds; see `hiddenbits.open_table`. Columns of numbers, and of true and false, are
         told from columns of words by their cells. The first line holds names, unless ``header=False``.
     max_bytes : int, default=4 GiB
         The most that the text may come to, unpacked; it is read into memory.
+    tell : function, optional
+        Called now and then with the number of rows read so far, and the share of the files that they are; None where
+        that is not known.
     """
     if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n':
         raise TableError(f"delimiter={delimiter!r} is not one character that can stand between cells.")
@@ -76,7 +86,8 @@ def open_csv(
     xs: list[ByteArray] = []
     blanks: list[ByteArray | None] = []
     other: Any = False  # of each column: whether it holds something else than bits
-    for path in ask.files:
+    texts: Others | None = None
+    for number, path in enumerate(ask.files):
         with reading(path):
             lines = Lines(path, max_bytes)
             rows = csv.reader(lines, delimiter=delimiter, strict=True)
@@ -85,19 +96,33 @@ def open_csv(
                 layout = layout or mine
                 if mine != layout:
                     raise TableError(f"the columns are not those of {ask.files[0].name}. Give every file the same.")
-                for codes in _chunks(chain(first, rows), bool(first), lines, layout, cells, only_bits):
-                    other |= (codes == BAD).any(axis=0) if only_bits else False
+                texts = texts or (Others(layout.keep) if only_bits and others is not None else None)
+                for codes, chunk in _chunks(chain(first, rows), bool(first), lines, layout, cells, only_bits):
+                    bad: Any = (codes == BAD).any(axis=0) if only_bits else False
+                    other |= bad
+                    if texts is not None:
+                        texts.add(chunk, bad)
                     blank = codes == BLANK
                     some = bool(blank.any())
                     codes[blank] = 0
                     xs.append(codes)
                     blanks.append(blank.view(np.uint8) if some and ask.blank != "zero" else None)
+                    if tell is not None:
+                        share = lines.share
+                        part = None if share is None else (number + share) / len(ask.files)
+                        tell(sum(map(len, xs)), part)
             except csv.Error as error:
                 raise TableError(f"line {lines.number}: {error}. Quote cells as CSV does, or mend the line.") from error
             finally:
                 lines.close()
     if layout is None or not xs:
         raise TableError(f"{ask.files[0]}: the file holds no rows. A table needs at least one.")
+    if texts is not None and others is not None:
+        passed = 0
+        for path in ask.files if texts.late else ():
+            with closing(Lines(path, max_bytes)) as lines:
+                passed = texts.first_cells(lines, delimiter, layout.named, passed)
+        others |= {layout.fields[layout.keep[j]]: found for j, found in sorted(texts.cells.items())}
     if np.any(other):
         keep = np.flatnonzero(~other)
         if not len(keep):
@@ -155,6 +180,12 @@ class Lines(Iterator[str]):
         self._file = open_text(path, max_bytes)
         self.number = 0
 
+    @property
+    def share(self) -> float | None:
+        """How much of the file was read; None where its size is not known."""
+        raw = self._file.raw
+        return raw.share if isinstance(raw, CappedReader) else None
+
     def __next__(self) -> str:
         line = self._file.readline(MAX_LINE)
         if not line:
@@ -185,22 +216,20 @@ def _lay_out(
 ) -> tuple[_Layout, list[list[str]]]:
     """Read the first line; return the layout, and the line if it is not a header.
 
-    In a `mixed` file of bits and words a line of both may be a row, and one without any bit holds names.
+    In a `mixed` file of bits and words a line of both is a row, unless its numbers count columns.
     """
     first = next(rows, None)
     if first is None:
         raise TableError("the file is empty. A table needs at least one row.")
     first = first or [""]
-    if header is None and mixed:
-        header = not any(cells[cell] < BLANK for cell in first)
-    named = _is_header(first, cells) if header is None else header
+    named = _is_header(first, cells, mixed) if header is None else header
     fields = tuple(field.strip() for field in first) if named else tuple(str(j) for j in range(len(first)))
     if named:
         check_distinct(fields)
     return _Layout(fields, named, choose(fields, columns, drop)), [] if named else [first]
 
 
-def _is_header(first: list[str], cells: _Cells) -> bool:
+def _is_header(first: list[str], cells: _Cells, mixed: bool) -> bool:
     """Whether the first line holds names; see `open_csv`."""
     words = [cell.strip() for cell in first if cells[cell] == BAD]
     bits = [cell.strip() for cell in first if cells[cell] < BLANK]
@@ -209,6 +238,8 @@ def _is_header(first: list[str], cells: _Cells) -> bool:
     numbers = [int(cell) for cell in first if re.fullmatch(r"\s*[0-9]{1,9}\s*", cell)]
     if numbers[-1:] > [1] and numbers == list(range(numbers[0], numbers[0] + len(numbers))):
         return True  # columns that count: 0, 1, 2, ...
+    if mixed:
+        return False
     raise TableError(
         f"line 1 holds both bits ({bits[0]!r}) and other words ({words[0]!r}). Say whether it is a "
         "line of names with header=True or header=False."
@@ -217,8 +248,8 @@ def _is_header(first: list[str], cells: _Cells) -> bool:
 
 def _chunks(
     rows: Iterator[list[str]], from_top: bool, lines: Lines, layout: _Layout, cells: _Cells, any_cells: bool = False
-) -> Iterator[ByteArray]:
-    """Yield the codes of the columns to keep, a few rows at a time."""
+) -> Iterator[tuple[ByteArray, list[list[str]]]]:
+    """Yield the codes of the columns to keep, a few rows at a time, and the rows as they were read."""
     width, keep = len(layout.fields), layout.keep
     height = max(1, CHUNK_CELLS // width)
     pick = itemgetter(*keep) if len(keep) > 1 else None
@@ -243,7 +274,7 @@ def _chunks(
             row, column = (int(i) for i in np.argwhere(codes == BAD)[0])
             raise _bad_cell(chunk[row][keep[column]], line_of(chunk, row, line), keep[column], layout, cells)
         line = lines.number + 1
-        yield codes
+        yield codes, chunk
 
 
 def line_of(chunk: list[list[str]], at: int, first: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from hiddenbits.data.readers.ask import reading
@@ -29,6 +30,15 @@ class CappedReader(io.RawIOBase):
         with reading(path):
             self._opened = open_place(path, max_bytes, whole=not zipped)
         self._file = cast("BinaryIO", gzip.GzipFile(fileobj=self._opened)) if zipped else self._opened
+
+    @property
+    def share(self) -> float | None:
+        """How much of the file, packed as it is, was read; None where its size is not known."""
+        if isinstance(self._path, Path):
+            size: int | None = self._path.stat().st_size
+        else:
+            size = self._path.mark.size if self._path.mark else None
+        return min(1.0, self._opened.tell() / size) if size else None
 
     def readable(self) -> bool:
         """Return True."""

@@ -1,0 +1,156 @@
+"""A bar on the error stream for work of more than two seconds: what is done, rows a second, time left.
+
+Nothing is shown where nobody looks on (no terminal), with --json, or for shorter work. The output stream stays clean.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock, Timer
+from typing import TYPE_CHECKING, Any
+
+from hiddenbits.cli.screen import state
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+SLOW = 2.0  # seconds after which a bar is shown
+
+
+class Bar:
+    """How far a piece of work is; drawn from the moment on when it turns out to be slow.
+
+    Parameters
+    ----------
+    what : str
+        What is being done.
+    rows : int, optional
+        All the rows that will be counted; the bar then follows them. Otherwise it follows `at`.
+    console : rich console, optional
+        Where to draw; by default the error stream.
+    """
+
+    def __init__(self, what: str, rows: int | None = None, console: Console | None = None) -> None:
+        self.what, self.all_rows, self.note = what, rows, ""
+        self.begun = self.step_begun = time.monotonic()
+        self.walked = 0  # rows since the step began
+        self.done, self.most = 0.0, float(rows or 0)
+        self._console, self._lock = console, Lock()
+        self._drawn: Any = None
+        self._closed = False
+        self._timer = Timer(SLOW, self._draw)
+        self._timer.daemon = True
+        if SLOW > 0.0:
+            self._timer.start()
+        else:
+            self._draw()
+
+    def rows(self, number: int) -> None:
+        """Count rows that were gone through; may be called from any thread."""
+        with self._lock:
+            self.walked += number
+            if self.all_rows is not None:
+                self.done += number
+
+    def read(self, number: int, share: float | None) -> None:
+        """Say how many rows were read, and which share of the file they are, where that is known."""
+        with self._lock:
+            self.walked, self.done, self.most = number, share or 0.0, 1.0 if share else 0.0
+
+    def at(self, words: str, done: float, most: float, note: str = "") -> None:
+        """Say which step the work is at, how much of all is done, and what is to be said in place of the time left."""
+        with self._lock:
+            if words != self.what:
+                self.what, self.walked, self.step_begun = words, 0, time.monotonic()
+            self.done, self.most, self.note = done, most, note
+
+    @property
+    def speed(self) -> str:
+        """Rows a second of the step that is going on."""
+        seconds = time.monotonic() - self.step_begun
+        return f"{self.walked / seconds:,.0f} rows/s" if self.walked and seconds > 0.0 else ""
+
+    @property
+    def left(self) -> str:
+        """The time that is left, if the rest goes on as what is done went; or what is to be said instead."""
+        if self.note or not self.done or not self.most:
+            return self.note
+        seconds = (time.monotonic() - self.begun) * max(0.0, self.most - self.done) / self.done
+        return f"about {clock(seconds)} left"
+
+    def _draw(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, ProgressColumn, TimeElapsedColumn
+        from rich.text import Text
+
+        bar = self
+
+        class Words(ProgressColumn):
+            """What the bar has to say now; text, never markup."""
+
+            def __init__(self, name: str) -> None:
+                self.name = name
+                super().__init__()
+
+            def render(self, task: Any) -> Text:
+                """Return the words."""
+                return Text(getattr(bar, self.name), style="" if self.name == "what" else "cyan")
+
+        class Length(BarColumn):
+            """The bar itself, taken from what is done."""
+
+            def render(self, task: Any) -> Any:
+                """Return the bar."""
+                task.total, task.completed = bar.most or None, min(bar.done, bar.most)
+                return super().render(task)
+
+        console = self._console or Console(stderr=True)
+        if not console.is_terminal or console.is_dumb_terminal:
+            return
+        shown = (Words("what"), Length(24), TimeElapsedColumn(), Words("speed"), Words("left"))
+        drawn = Progress(*shown, console=console, transient=True, redirect_stdout=False)
+        drawn.add_task("", total=None)
+        with self._lock:
+            if not self._closed:
+                self._drawn = drawn
+                drawn.start()
+
+    def close(self) -> None:
+        """Take the bar away."""
+        self._timer.cancel()
+        with self._lock:
+            self._closed, drawn = True, self._drawn
+        if drawn is not None:
+            drawn.stop()
+
+
+class Quiet(Bar):
+    """A bar that is never drawn."""
+
+    def _draw(self) -> None:
+        return
+
+
+@contextmanager
+def progress(what: str, rows: int | None = None) -> Iterator[Bar]:
+    """Show the progress of the work inside the ``with`` block."""
+    bar = (Quiet if state["quiet"] else Bar)(what, rows)
+    try:
+        yield bar
+    finally:
+        bar.close()
+
+
+def clock(seconds: float) -> str:
+    """Return a time as minutes and seconds, and hours where there are some.
+
+    Examples
+    --------
+    >>> clock(7.2), clock(3725)
+    ('0:07', '1:02:05')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

@@ -1,0 +1,149 @@
+"""Bars: rows a second and time left on what is slow, nothing on what is not, nothing on the output stream."""
+
+import io
+import json
+import re
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+from rich.console import Console
+from typer.testing import CliRunner
+
+from hiddenbits import BernoulliMixture, run_on
+from hiddenbits.cli import progress as module
+from hiddenbits.cli.app import app
+from hiddenbits.cli.progress import Bar, Quiet
+from hiddenbits.cli.running import fitted
+
+WIDTH = 160
+
+
+def terminal():
+    return Console(force_terminal=True, file=io.StringIO(), width=WIDTH, color_system=None)
+
+
+def shown(console):
+    """Return what was drawn, without the codes that move the cursor."""
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", console.file.getvalue())
+
+
+def test_slow_work_shows_speed_and_time_left():
+    """Two and a half seconds at 1,000 rows in .1 s of 50,000: nothing before two seconds, then all of it."""
+    console = terminal()
+    bar = Bar("Looking", 50_000, console)
+    before = None
+    for _ in range(25):
+        bar.rows(1000)
+        if bar.begun + 1.9 < time.monotonic() and before is None:
+            before = shown(console)
+        time.sleep(0.1)
+    bar.close()
+    assert before == ""
+    text = shown(console)
+    assert "Looking" in text
+    speeds = [int(found.replace(",", "")) for found in re.findall(r"([\d,]+) rows/s", text)]
+    assert speeds
+    assert all(5000 < speed < 11_000 for speed in speeds)  # sleeping takes at least as long as it was asked to
+    left = [int(found) for found in re.findall(r"about 0:(\d\d) left", text)]
+    assert left
+    assert all(1 <= seconds <= 6 for seconds in left)
+
+
+def test_short_work_shows_nothing():
+    console = terminal()
+    bar = Bar("Looking", 10, console)
+    bar.rows(10)
+    bar.close()
+    assert shown(console) == ""
+
+
+def test_no_terminal_and_no_bar_for_machines(monkeypatch):
+    monkeypatch.setattr(module, "SLOW", 0.0)
+    for kind, console in ((Bar, Console(file=io.StringIO())), (Quiet, terminal())):
+        bar = kind("Looking", 10, console)
+        bar.rows(5)
+        bar.close()
+        assert console.file.getvalue() == ""
+
+
+def test_a_fit_says_what_is_at_most_left(monkeypatch):
+    pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9 has no callbacks")
+    monkeypatch.setattr(module, "SLOW", 0.0)
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (400, 12))
+    told = []
+
+    class Heard(Bar):
+        def at(self, words, done, most, note=""):
+            told.append((words, done, most, note))
+            super().at(words, done, most, note)
+
+    bar = Heard("Fitting", console=terminal())
+    model = BernoulliMixture(3, n_init=3, max_iter=500, random_state=0)
+    with run_on(tell=bar.rows):
+        fitted(model, X, bar)
+    bar.close()
+    assert "rows/s" in shown(bar._console)
+    passes = [one for one in told if one[3]]
+    assert len(passes) == sum(restart.n_iter for restart in model.restarts_)
+    first = model.restarts_[0].n_iter
+    for number, (words, _, most, note) in enumerate(passes[:first], 1):
+        assert (words, most) == ("Fitting BernoulliMixture", 3)
+        assert re.fullmatch(rf"restart 1 of 3, pass {number}, at most \d+:\d\d to its limit of 500 passes", note)
+    assert all(re.search(r"restart [23] of 3, pass \d+, about \d:\d\d left", one[3]) for one in passes[first:])
+    assert sorted(done for _, done, _, _ in passes) == [done for _, done, _, _ in passes]
+    assert not hasattr(model, "_skl_callbacks")  # neither kept nor sent to a cluster
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bars")
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 2, (4, 6))[rng.integers(0, 4, 200)] ^ (rng.random((200, 6)) < 0.1)
+    lines = [",".join(f"q{j}" for j in range(6)), *(",".join(map(str, row)) for row in X.astype(int))]
+    (folder / "t.csv").write_text("\n".join(lines) + "\n")
+    (folder / "small.csv").write_text("\n".join(",".join(line.split(",")[:3]) for line in lines[:31]) + "\n")
+    BernoulliMixture(2, random_state=0).fit(X.astype(int)).save(folder / "m.hb")
+    return folder
+
+
+COMMANDS = {
+    "look": ["look", "t.csv"],
+    "fit": ["fit", "t.csv", "classes", "-n", "2", "-o", "new.hb"],
+    "compare": ["compare", "t.csv", "-m", "independent", "-m", "classes"],
+    "score": ["score", "t.csv", "m.hb"],
+    "each score": ["score", "t.csv", "m.hb", "-o", "each.csv"],
+    "map": ["map", "t.csv", "m.hb", "-o", "map.csv"],
+    "complete": ["complete", "t.csv", "m.hb", "-o", "full.csv"],
+    "sample": ["sample", "m.hb", "-o", "drawn.csv"],
+    "convert": ["convert", "t.csv", "t.npz"],
+    "report": ["report", "small.csv", "-o", "r.html"],
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_a_bar(name, files, monkeypatch):
+    """With no patience at all each shows its bar, on the error stream and not with --json."""
+    if name == "report":
+        pytest.importorskip("jinja2")
+    words = [str(files / word) if "." in word else word for word in COMMANDS[name]]
+    monkeypatch.setattr(module, "SLOW", 0.0)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", str(WIDTH))
+    seen = CliRunner().invoke(app, words)
+    assert seen.exit_code == 0, seen.output
+    bar = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.stderr)
+    assert re.search(r"[\d,]+ rows/s", bar)
+    assert " left" in bar or "at most" in bar
+    assert "rows/s" not in seen.stdout
+    if name in ("look", "score", "fit"):
+        quiet = CliRunner().invoke(app, [*words, "--json"])
+        assert json.loads(quiet.stdout)
+        assert quiet.stderr == ""
+    if name == "report":
+        assert "10 of 10: drawing rows" in bar
