@@ -27,6 +27,8 @@ def versions(*packages: str) -> dict[str, str]:
 
 def command() -> str:
     script = Path(sys.argv[0]).resolve().relative_to(Path(__file__).parents[1])
+    if script.name == "__main__.py":
+        return " ".join(["python", "-m", ".".join(script.parent.parts), *sys.argv[1:]])
     return " ".join(["python", str(script), *sys.argv[1:]])
 
 
@@ -39,8 +41,10 @@ def peak_memory_mb() -> float:
     return next(float(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1000.0
 
 
-def record(name: str, figures: object, *, seeds: object, packages: tuple[str, ...] = (), **more: object) -> None:
-    RESULTS.mkdir(exist_ok=True)
+def record(
+    name: str, figures: object, *, seeds: object, packages: tuple[str, ...] = (), folder: Path = RESULTS, **more: object
+) -> None:
+    folder.mkdir(exist_ok=True)
     report = {
         "command": command(),
         "seeds": seeds,
@@ -50,6 +54,6 @@ def record(name: str, figures: object, *, seeds: object, packages: tuple[str, ..
         **more,
         "figures": figures,
     }
-    path = RESULTS / f"{name}.json"
+    path = folder / f"{name}.json"
     path.write_text(json.dumps(report, indent=1) + "\n")
     print(json.dumps(figures, indent=1))

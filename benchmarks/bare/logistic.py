@@ -9,16 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from hiddenbits.data import Block, Grid
-from hiddenbits.engine import Key
+from hiddenbits.data import Grid
 from hiddenbits.models import Logistic, LogisticMixture
-from hiddenbits.models.logistic_cells import Blanks, tangent_standing
 from hiddenbits.models.logistic_mixture_params import MapsParams
 from hiddenbits.models.logistic_params import LogisticParams
-from hiddenbits.models.packed import identity, invert_standing, moments_standing, packed_size
+from hiddenbits.models.packed import packed_size
 
 from .tables import FLOAT, described, grid_of
-from .turns import SEED, Job, pass_of, seconds_of
+from .turns import SEED, Job, pass_of
 
 
 def cells_of_maps(grid: Grid, q: int, n_maps: int, dtype: Any) -> Any:
@@ -69,29 +67,3 @@ def logistic_maps(size: str, n: int, d: int, q: int, n_maps: int) -> Job:
     ours, bare = pass_of(model, params, grid), cells_of_maps(grid, q, n_maps, FLOAT)
     hidden = f"{n_maps} maps, {q} dimensions"
     return Job("LogisticPCAMixture", size, hidden=hidden, dtype=FLOAT, ours=ours, bare=bare, **described(X))
-
-
-def shares(model: Logistic, params: LogisticParams, block: Block, turns: int) -> dict[str, float]:
-    """Microseconds a row of the parts of a pass, each on its own."""
-    n, q, shared = block.n_rows, model.n_components, model.prepare(params)
-    dtype = shared.V4.dtype
-    carry = model.expect(params, shared, block, None, Key(SEED))[1]
-    mean, covariance = (np.ascontiguousarray(a.T, dtype) for a in (carry.mean, carry.covariance))
-    out, blanks = np.empty((packed_size(q + 1), n), dtype), Blanks.of(block.observed)
-    S = moments_standing(mean, covariance, np.ones(n, dtype), out).copy()
-    cells = np.empty((block.n_columns, n), dtype)
-    kappa = tangent_standing(S, shared.V4, blanks)[0].copy()
-    P = identity(q)[:, None] + (shared.V4.T @ kappa)[: packed_size(q)]
-
-    def bare_cells() -> None:
-        np.matmul(shared.V4, S, out=cells)
-        np.tanh(cells, out=cells)
-
-    parts = {
-        "cells, with their product": lambda: tangent_standing(S, shared.V4, blanks),
-        "cells, bare": bare_cells,
-        "inverse": lambda: invert_standing(P, q),
-        "moments, twice": lambda: [moments_standing(mean, covariance, np.ones(n, dtype), out) for _ in range(2)],
-        "pass of the block": lambda: model.expect(params, shared, block, carry, Key(SEED)),
-    }
-    return {name: round(1e6 * min(seconds_of(part) for _ in range(turns)) / n, 3) for name, part in parts.items()}
