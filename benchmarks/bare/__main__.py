@@ -36,7 +36,9 @@ def measured(job: Job, quick: bool) -> dict[str, Any]:
         "ratio": round(turns.ratio, 2),
         "ratios": [round(ratio, 2) for ratio in turns.ratios],
     }
-    print(f"{job.name:75s} {figures['milliseconds']:9.2f} ms, bare {figures['milliseconds_bare']:9.2f}: {turns.ratio:5.2f}")
+    print(
+        f"{job.name:75s} {figures['milliseconds']:9.2f} ms, bare {figures['milliseconds_bare']:9.2f}: {turns.ratio:5.2f}"
+    )
     if figures["ratio"] > GOAL and not quick:
         text, largest = profile(job, statistics.median(turns.ours))
         figures["where"] = {name: round(share, 3) for name, share in largest}

@@ -54,9 +54,7 @@ def mixture(size: str, X: Any, K: int) -> Job:
 def machine_rows(size: str, X: Any, m: int) -> Job:
     rng = np.random.default_rng(SEED)
     d = X.shape[1]
-    params = CombinationParams(
-        0.1 * rng.standard_normal((d, m)), np.zeros(m), np.zeros(d), np.zeros(()), np.zeros(())
-    )
+    params = CombinationParams(0.1 * rng.standard_normal((d, m)), np.zeros(m), np.zeros(d), np.zeros(()), np.zeros(()))
     return _job(Combination(m), params, "CombinationMachine", size, X, f"{m} units", m, "pass over rows")
 
 
@@ -66,5 +64,3 @@ def noisy_or_exact(size: str, X: Any, K: int) -> Job:
     params = NoisyOrParams.of([strengths], np.full(K, 0.2), (0.0, 1.0, 0.0, 0.0, 0.0))
     states = 1 << K
     return _job(NoisyOr([K]), params, "NoisyOrNetwork", size, X, f"{K} causes", states, "enumeration")
-
-

@@ -22,7 +22,9 @@ def profile(job: Job, seconds_a_pass: float) -> tuple[str, list[tuple[str, float
         profiler.disable()
     functions = pstats.Stats(profiler).stats  # type: ignore[attr-defined]
     total = sum(own for _, _, own, _, _ in functions.values())
-    found = sorted(((own / total, _name(where), calls) for where, (calls, _, own, _, _) in functions.items()), reverse=True)
+    found = sorted(
+        ((own / total, _name(where), calls) for where, (calls, _, own, _, _) in functions.items()), reverse=True
+    )
     lines = [f"{100 * share:5.1f}%  {calls:8d} calls  {name}" for share, name, calls in found[:SHOWN]]
     return "\n".join(lines) + "\n", [(name.rsplit(" ", 1)[-1], share) for share, name, _ in found[:3]]
 

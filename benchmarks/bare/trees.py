@@ -56,9 +56,7 @@ def trees(size: str, X: Any, K: int, looks: bool = False) -> Job:
     model.prepare(params)
     ours, bare = pass_of(model, params, grid), four_products(grid, K, looks)
     what = "pass that looks for trees" if looks else "pass"
-    return Job(
-        "TreeMixture", size, hidden=f"{K} classes", dtype=FLOAT, ours=ours, bare=bare, what=what, **described(X)
-    )
+    return Job("TreeMixture", size, hidden=f"{K} classes", dtype=FLOAT, ours=ours, bare=bare, what=what, **described(X))
 
 
 def messages(grid: Grid, K: int) -> Any:
