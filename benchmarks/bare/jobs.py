@@ -44,7 +44,7 @@ def jobs(size: str) -> list[Callable[[], Job]]:
     return [
         *makers,
         lambda: noisy_or_exact(size, dense_bits(n, d // (1, 1, 4)[step], 0.2), (4, 6, 8)[step]),
-        lambda: noisy_or_exact(size, sparse_bits(rows, columns, share), (4, 6, 8)[step]),
+        lambda: noisy_or_exact(size, sparse_bits(rows // (1, 2, 4)[step], columns, share), (4, 6, 8)[step]),
         lambda: noisy_or_sampled(size, dense_bits(n // (1, 2, 5)[step], d // (1, 1, 4)[step], 0.1), 2 * few),
         lambda: noisy_or_sampled(size, sparse_bits(rows // (1, 2, 4)[step], columns, share), 2 * few),
         lambda: trees(size, dense_bits(n // (1, 1, 5)[step], d, 0.2), few),

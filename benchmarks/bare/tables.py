@@ -1,5 +1,6 @@
 """Tables for the jobs: random bits, dense or sparse, opened and cut into blocks as a fit would."""
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from .turns import SEED
 FLOAT = "float64"
 
 
+@lru_cache(maxsize=2)
 def dense_bits(n: int, d: int, share: float = 0.3) -> Any:
     """Return bits of which a share is 1, in classes, so that models have something to tell apart."""
     rng = np.random.default_rng(SEED)
@@ -26,6 +28,7 @@ def dense_bits(n: int, d: int, share: float = 0.3) -> Any:
     return X
 
 
+@lru_cache(maxsize=2)
 def sparse_bits(n: int, d: int, share: float) -> Any:
     """Return a sparse table of which a share is 1: some columns are frequent, most are not."""
     rng = np.random.default_rng(SEED)
