@@ -28,7 +28,7 @@ RESULTS = Path(__file__).parent / "results"
 
 def measured(job: Job, quick: bool) -> dict[str, Any]:
     """Return the figures of a job, and where its time goes if it misses the goal; the profile is written."""
-    turns = side_by_side(job, 1, 3, 0.1) if quick else side_by_side(job, 5, 15, 1.5)
+    turns = side_by_side(job, 1, 3, 0.1) if quick else side_by_side(job, 3, 15, 1.2)
     figures: dict[str, Any] = {
         **{key: getattr(job, key) for key in ("model", "what", "size", "table", "hidden", "dtype", "storage")},
         "milliseconds": round(1e3 * statistics.median(turns.ours), 2),
