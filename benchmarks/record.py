@@ -42,7 +42,14 @@ def peak_memory_mb() -> float:
 
 
 def record(
-    name: str, figures: object, *, seeds: object, packages: tuple[str, ...] = (), folder: Path = RESULTS, **more: object
+    name: str,
+    figures: object,
+    *,
+    seeds: object,
+    packages: tuple[str, ...] = (),
+    folder: Path = RESULTS,
+    aloud: bool = True,
+    **more: object,
 ) -> None:
     folder.mkdir(exist_ok=True)
     report = {
@@ -56,4 +63,5 @@ def record(
     }
     path = folder / f"{name}.json"
     path.write_text(json.dumps(report, indent=1) + "\n")
-    print(json.dumps(figures, indent=1))
+    if aloud:
+        print(json.dumps(figures, indent=1))

@@ -4,7 +4,7 @@ from typing import Any
 
 from report_parts import HERE, how, load, table
 
-FOLDER = HERE / "bare" / "results"
+FOLDER, SIZES = HERE / "bare" / "results", ("small", "medium", "large")
 # What a pass does beside its bare arithmetic, and so what is left where it misses the goal; profiles say how much of it.
 LIMITS = {
     (
@@ -48,7 +48,10 @@ LIMITS = {
 
 def bare() -> str:
     report = load("bare", FOLDER)
-    figures, goal = report["figures"], report["goal"]
+    goal = report["goal"]
+    figures = sorted(
+        report["figures"].values(), key=lambda f: (f["model"], f["what"], SIZES.index(f["size"]), f["storage"])
+    )
     rows = [
         [
             _name(f),

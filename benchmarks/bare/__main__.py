@@ -2,7 +2,7 @@
 
     python -m benchmarks.bare --full     (all models, three sizes; six minutes)
     python -m benchmarks.bare --quick    (the small sizes, few turns; the figures mean little, the program runs)
-    python -m benchmarks.bare --full --only LogisticPCA    (prints; nothing is written)
+    python -m benchmarks.bare --full --size large --only LogisticPCA    (some jobs; the others keep their figures)
 
 A pass is the E-step over all blocks of a table, statistics added up, on one thread. The bare engine walks the same blocks with plain NumPy: only the
 matrix products that nothing can do without and one exp, tanh or log for every element, into buffers that it keeps, in the same precision and with one
@@ -12,6 +12,7 @@ there is a profile, in benchmarks/bare/results.
 """
 
 import argparse
+import json
 import statistics
 from pathlib import Path
 from typing import Any
@@ -48,26 +49,33 @@ def measured(job: Job, quick: bool) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    size = parser.add_mutually_exclusive_group(required=True)
-    size.add_argument("--quick", action="store_true")
-    size.add_argument("--full", action="store_true")
-    parser.add_argument("--only", help="a part of the names of jobs")
+    how_long = parser.add_mutually_exclusive_group(required=True)
+    how_long.add_argument("--quick", action="store_true")
+    how_long.add_argument("--full", action="store_true")
+    parser.add_argument("--size", choices=every.SIZES, help="this size alone")
+    parser.add_argument("--only", default="", help="jobs with this in their names alone")
     asked = parser.parse_args()
-    figures = []
-    for size_name in every.SIZES[:1] if asked.quick else every.SIZES:
-        for make in every.jobs(size_name):
+    sizes = (asked.size,) if asked.size else every.SIZES[:1] if asked.quick else every.SIZES
+    for size in sizes:
+        for make in every.jobs(size):
             job = make()
-            if asked.only is None or asked.only in job.name:
-                figures.append((job.name, measured(job, asked.quick)))
-    if asked.quick or asked.only:
-        return
+            if asked.only in job.name:
+                figures = measured(job, asked.quick)
+                if asked.full:
+                    keep(job.name, figures)
+
+
+def keep(name: str, figures: dict[str, Any]) -> None:
+    """Put the figures of a job in the place of its last ones, and its profile beside them."""
     RESULTS.mkdir(exist_ok=True)
-    for old in RESULTS.glob("*.txt"):
-        old.unlink()
-    for name, found in figures:
-        if "profile" in found:
-            (RESULTS / f"{name}.txt").write_text(found.pop("profile"))
-    record("bare", [found for _, found in figures], seeds=SEED, packages=("numba",), folder=RESULTS, goal=GOAL)
+    path, text = RESULTS / "bare.json", figures.pop("profile", None)
+    before = json.loads(path.read_text())["figures"] if path.exists() else {}
+    record("bare", {**before, name: figures}, seeds=SEED, packages=("numba",), folder=RESULTS, aloud=False, goal=GOAL)
+    beside = RESULTS / f"{name}.txt"
+    if text is not None:
+        beside.write_text(text)
+    else:
+        beside.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":
