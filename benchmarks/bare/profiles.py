@@ -32,5 +32,6 @@ def profile(job: Job, seconds_a_pass: float) -> tuple[str, list[tuple[str, float
 def _name(where: tuple[str, int, str]) -> str:
     file, line, function = where
     if file == "~":  # a function of an extension
-        return function.strip("<>").replace("built-in method ", "").replace("method ", "")
+        words = function.strip("<>").replace("built-in method ", "").split("'")
+        return f"numpy.{words[1]}" if len(words) > 3 else words[0]
     return f"{Path(file).name}:{line} {function}"
