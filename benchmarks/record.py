@@ -40,8 +40,17 @@ def peak_memory_mb() -> float:
     return next(float(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1000.0
 
 
-def record(name: str, figures: object, *, seeds: object, packages: tuple[str, ...] = (), **more: object) -> None:
-    RESULTS.mkdir(exist_ok=True)
+def record(
+    name: str,
+    figures: object,
+    *,
+    seeds: object,
+    packages: tuple[str, ...] = (),
+    folder: Path = RESULTS,
+    aloud: bool = True,
+    **more: object,
+) -> None:
+    folder.mkdir(exist_ok=True)
     report = {
         "command": command(),
         "seeds": seeds,
@@ -51,6 +60,7 @@ def record(name: str, figures: object, *, seeds: object, packages: tuple[str, ..
         **more,
         "figures": figures,
     }
-    path = RESULTS / f"{name}.json"
+    path = folder / f"{name}.json"
     path.write_text(json.dumps(report, indent=1) + "\n")
-    print(json.dumps(figures, indent=1))
+    if aloud:
+        print(json.dumps(figures, indent=1))

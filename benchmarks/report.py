@@ -5,8 +5,9 @@ python benchmarks/report.py
 
 from pathlib import Path
 
+from report_bare import bare
 from report_coding import coding
-from report_logistic import bare_logistic, logistic, shared_curvature
+from report_logistic import logistic, shared_curvature
 from report_machines import machines, mnist, states
 from report_noisy_or import noisy_or
 from report_parts import how, load, table
@@ -125,6 +126,7 @@ if __name__ == "__main__":
     parts = [
         "# Performance\n\nWritten by `python benchmarks/report.py` from `benchmarks/results/`. Timings are medians of side-by-side runs"
         " on a small, noisy machine: ratios mean more than seconds.\n",
+        bare(),
         stepmix(),
         leaps(),
         retail(),
@@ -132,7 +134,6 @@ if __name__ == "__main__":
         rows_in_millions(),
         look(),
         logistic(),
-        bare_logistic(),
         shared_curvature(),
         machines(),
         states(),

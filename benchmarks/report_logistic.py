@@ -54,30 +54,6 @@ SAT12 and news100 have a fifth of their rows held out. {how(report)} Peers: {pee
 """
 
 
-def bare_logistic() -> str:
-    report = load("bare_logistic")
-    rows = [
-        [
-            f["dimensions"],
-            f["dtype"],
-            f"{f['cpu_seconds_a_pass']} s",
-            f"{f['cpu_seconds_bare']} s",
-            f"{f['ratio']} ({min(f['ratios'])} to {max(f['ratios'])})",
-        ]
-        for f in report["figures"]
-    ]
-    head = ["dimensions", "precision", "a pass", "bare", "ratio"]
-    return f"""## Logistic PCA against its own arithmetic
-One pass over {report["figures"][0]["rows"]:,} x 256 cells, divided by the same matrix products and one tanh a cell over the same blocks in plain NumPy, in
-processor time, medians of paired turns. The goal is 1.5; it is not met. What is left: further steps over the cells at 2 dimensions, the inverse of
-each row's precision at 10 and 40, which single precision does not make faster.
-
-{table(head, rows)}
-
-{how(report)}
-"""
-
-
 def shared_curvature() -> str:
     report = load("shared_curvature")
     rows = [

@@ -7,8 +7,8 @@ from typing import Any
 HERE = Path(__file__).parent
 
 
-def load(name: str) -> dict[str, Any]:
-    return json.loads((HERE / "results" / f"{name}.json").read_text())
+def load(name: str, folder: Path = HERE / "results") -> dict[str, Any]:
+    return json.loads((folder / f"{name}.json").read_text())
 
 
 def table(head: list[str], rows: list[list[object]]) -> str:

@@ -4,7 +4,7 @@
 
 The size of the paper's images: 700 causes, rows of 26 x 26 numbers, 10 candidates of which 8 may be on. The products are
 Y W and Y' <s>, block by block, one BLAS thread, with nothing else done. A pass is `expect` over all blocks, in one
-thread, and the update. Products, pass and pass with the data cut are timed in turn, and ratios are of neighbours.
+thread, and the update; `benchmarks/bare` counts the products over states as bare, too. Products, pass and pass with the data cut are timed in turn, and ratios are of neighbours.
 """
 
 from dataclasses import replace
@@ -13,6 +13,8 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from bare.coding import problem, two_products
+from bare.turns import SEED
 from record import asked_quick, record
 
 from hiddenbits.data.reals import open_reals
@@ -20,23 +22,12 @@ from hiddenbits.engine import Key, Local, block_height, one_blas_thread
 from hiddenbits.engine.online import expect
 from hiddenbits.models.schedule import Schedule
 from hiddenbits.models.sparse_coding import SparseCoding
-from hiddenbits.models.sparse_coding_params import EVERY_ROW, CodingParams
+from hiddenbits.models.sparse_coding_params import CodingParams
 from hiddenbits.models.sparse_coding_posterior import Prepared
 
-H, D, ACTIVE, SEED = 700, 676, 8.0, 0
+H, D, ACTIVE = 700, 676, 8.0
 GOALS = {"float64": 2.0, "float32": 2.3}
 DIRECT_GOAL, DIRECT_ROWS = 40, 64
-
-
-def problem(n_rows: int, dtype: str) -> tuple[CodingParams, Any, Any]:
-    """Return parameters near the truth, rows, and which causes are on in them."""
-    rng = np.random.default_rng(SEED)
-    W = rng.standard_normal((D, H))
-    s = rng.random((n_rows, H)) < ACTIVE / H
-    Y = (s @ W.T + rng.standard_normal((n_rows, D))).astype(dtype)
-    one = np.asarray(1.2)
-    near = W + 0.1 * rng.standard_normal(W.shape)
-    return CodingParams(near, np.full(H, ACTIVE / H), one, one, np.zeros(()), np.zeros(2), np.array(EVERY_ROW)), Y, s
 
 
 def direct_energies(now: Prepared, Y: Any, chosen: Any) -> None:
@@ -50,19 +41,13 @@ def direct_energies(now: Prepared, Y: Any, chosen: Any) -> None:
 
 def measured(n_rows: int, repeats: int, dtype: Any) -> dict[str, Any]:
     """Return medians of ratios and times of one type of numbers."""
-    params, Y, s = problem(n_rows, dtype)
+    params, Y, s = problem(n_rows, D, H, ACTIVE, dtype)
     model = SparseCoding(H, 10, 8, 10, 8, cut=False, schedule=Schedule(200), dtype=dtype)
     with_cut = replace(model, cut=True)
     late = replace(params, step=np.asarray(199.0))
     height = block_height(model.footprint(D, float(D)))
     grid, executor = open_reals(Y).grid(height), Local()
     W, on = params.fields.astype(dtype), s.astype(dtype)
-
-    def products() -> None:
-        for start in range(0, n_rows, height):
-            rows = Y[start : start + height]
-            rows @ W
-            rows.T @ on[start : start + height]
 
     def one_pass(model: SparseCoding, params: CodingParams) -> None:
         passes = partial(executor.reduce, grid=grid)
@@ -75,7 +60,7 @@ def measured(n_rows: int, repeats: int, dtype: Any) -> dict[str, Any]:
     now, few = model.prepare(params).now, Y[:DIRECT_ROWS]
     chosen = now.whole(few, np.einsum("nd,nd->n", few, few)).candidates
     jobs = {
-        "products": products,
+        "products": partial(two_products, Y, W, on, height),
         "pass": partial(one_pass, model, params),
         "pass with the cut": partial(one_pass, with_cut, late),
         "E-step": e_step,

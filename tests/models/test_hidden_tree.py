@@ -89,6 +89,22 @@ def test_a_column_with_very_many_children_does_not_underflow():
     np.testing.assert_allclose(states.sum(axis=2), 1.0, atol=1e-9)
 
 
+@pytest.mark.parametrize("shape", ["chain", "two children each", "eight children each", "one parent for all"])
+def test_bits_that_no_state_expects_do_not_underflow(shape):
+    """Every factor is as small as it can be, and the truth is their number times its logarithm."""
+    d, K, tiny = 400, 3, 1e-12
+    below = {"chain": 1, "two children each": 2, "eight children each": 8, "one parent for all": d}[shape]
+    parents = np.array([-1.0, *((j - 1) // below for j in range(1, d))])
+    moves = np.tile((1.0 - K * tiny) * np.eye(K)[::-1] + tiny, (d, 1, 1))
+    moves[0] = 1.0 / K
+    params = HiddenTreeParams(parents, moves, np.full((d, K), tiny), np.full(d, 0.5))
+    tree, block = StateTree(K), block_of(np.ones((2, d)))
+    np.testing.assert_allclose(tree.log_likelihood(params, None, block), d * np.log(tiny), rtol=1e-10)
+    stats, _ = tree.expect(params, None, block, None, None)
+    np.testing.assert_allclose(stats.moves.sum(axis=(1, 2)), 2.0, rtol=1e-9)
+    np.testing.assert_allclose(stats.ones, 2.0 / K, rtol=1e-6)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_it_finds_the_chain_and_fills_in_from_the_neighbours(seed):
     rng = np.random.default_rng(seed)

@@ -173,19 +173,20 @@ class Combination:
         """E-step, and data phase of the gradient (eqs 3.5, 3.6): E[h], E[x h'], E[x] given the observed bits."""
         a, vx, t, o = self._messages(params, block)
         above, h = softplus_and_sigmoid(a)
-        log_p = vx + above.sum(axis=1)
+        log_p = vx + above @ np.ones(above.shape[1])
         blank = rows_with_blanks(block)
         guessed: Floats | float = 0.0
         if blank.size:
             log_sums, h[blank], guessed = shared.expected(a[blank], block, blank)
             log_p[blank] = vx[blank] + log_sums
-        weights = block.weights[:, None]
-        edged = weights * np.column_stack([h, np.ones(len(h))])
+        edged = np.empty((len(h), params.n_units + 1))
+        np.multiply(h, block.weights[:, None], out=edged[:, :-1])
+        edged[:, -1] = block.weights
         sums = self._over_rows(t, o, edged) + guessed
         return CombinationStats(
             bound=np.asarray(block.weights @ (log_p - float(params.log_partition))),
             weight=np.asarray(block.weights.sum()),
-            hidden=edged[:, :-1].sum(axis=0),
+            hidden=(np.ones(len(edged)) @ edged)[:-1].copy(),
             joint=np.array(np.broadcast_to(sums[:, :-1], params.weights.shape)),
             visible=np.array(np.broadcast_to(sums[:, -1], params.bias.shape)),
         ), None

@@ -13,7 +13,7 @@ from hiddenbits.models.tree_structure import top_down
 
 Floats = NDArray[np.float64]
 
-CHILDREN = 8
+FACTORS = 8  # columns whose factors are in a product when it is scaled
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,16 +51,17 @@ class HiddenTreeParams(Arrays):
 
     @cached_property
     def rescaled(self) -> frozenset[int]:
-        """The columns after whose message their parent's product is scaled again: every few children of one parent.
+        """The columns after whose message their parent's product is scaled: when it has the factors of several columns.
 
-        Each factor may be as small as TINY, and a column may have hundreds of children.
+        Each factor may be as small as TINY, and there may be thousands; those of twice FACTORS are still a number.
         """
-        seen, found = [0] * self.n_columns, []
+        factors, found = [1] * self.n_columns, []
         for j in reversed(self.order):
             parent = self.above[j]
             if parent >= 0:
-                seen[parent] += 1
-                if seen[parent] % CHILDREN == 0:
+                factors[parent] += factors[j]
+                if factors[parent] >= FACTORS:
+                    factors[parent] = 1
                     found.append(j)
         return frozenset(found)
 

@@ -34,7 +34,8 @@ def _buffer(name: str, d: int, n: int, K: int) -> Floats:
 def upward(params: HiddenTreeParams, block: Block) -> tuple[Floats, Floats, Floats]:
     """Return b and u of all columns, (d, rows, K), in this thread's buffers, and ln P(x).
 
-    b are scaled to add up to 1 (those of a root with P(h) in them), and the logs of the scales add up to ln P(x).
+    b are scaled now and then to add up to 1 (those of a root at the end, with P(h) in them), and the logs of the scales
+    add up to ln P(x).
     """
     d, n, K = params.n_columns, block.n_rows, params.n_states
     b, u = _buffer("hidden tree, up", d, n, K), _buffer("hidden tree, messages", d, n, K)
@@ -52,7 +53,6 @@ def upward(params: HiddenTreeParams, block: Block) -> tuple[Floats, Floats, Floa
             mine *= params.moves[j, 0]
             scaled(mine)
             continue
-        scaled(mine)
         np.matmul(mine, params.turned[j], out=u[j])
         b[parent] *= u[j]
         if j in params.rescaled:

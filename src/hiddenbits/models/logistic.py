@@ -141,7 +141,8 @@ class Logistic(LogisticRows):
             k = self.n_components + 1
             dense = n_columns if row_cells >= n_columns else 0
             return Footprint(working=dense + 4 * p, statistics=n_columns * k, flops=4.0 * k * (row_cells + k))
-        size = 3 * n_columns + (n_columns if row_cells >= n_columns else 0)
+        # Of the cells only kappa outlives a step over a few columns; a number of float32 takes half the room.
+        size = (n_columns + (n_columns if row_cells >= n_columns else 0)) * (1.0 if self.dtype == "float64" else 0.5)
         return Footprint(working=size + 6 * p, statistics=n_columns * p, flops=6.0 * n_columns * p)
 
     def start(self, summary: Summary, key: Any, passes: Any) -> LogisticParams:

@@ -97,7 +97,7 @@ class LogisticMixture(MixedMaps):
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
         """Return what a block costs: that of each map, all of whose cells are kept until R is known."""
         K, p = self.n_maps, packed_size(self.n_components + 1)
-        size = (2 + K) * n_columns + (n_columns if row_cells >= n_columns else 0)
+        size = K * n_columns + (n_columns if row_cells >= n_columns else 0)
         return Footprint(working=size + 6 * K * p, statistics=K * n_columns * p, flops=6.0 * K * n_columns * p)
 
     def start(self, summary: Summary, key: Any, passes: Any) -> MapsParams:

@@ -196,12 +196,13 @@ class Mixture:
     ) -> tuple[MixtureStats, None]:
         """E-step: r, and with it the expected ones and observed cells of each class."""
         r, log_p, x, o = self._posterior(shared, block, block.weights, "posterior")
+        classes = np.ones((1, len(r))) @ r
         stats = MixtureStats(
             bound=np.asarray(block.weights @ log_p),
             weight=np.asarray(block.weights.sum()),
-            classes=np.ones(len(r)) @ r,
+            classes=classes[0].copy(),
             ones=np.asarray(x.T @ r),
-            observed=np.asarray(o.T @ r),
+            observed=product_with_totals(o.T, r, classes),
         )
         return stats, None
 

@@ -132,12 +132,13 @@ class NoisyOr:
     ) -> tuple[StateStats, None]:
         """E-step: the posterior over all states of the lowest layer."""
         r, log_p, x, o = self._posterior(shared, block, block.weights, "posterior")
+        classes = np.ones((1, len(r))) @ r
         stats = StateStats(
             bound=np.asarray(block.weights @ log_p),
             weight=np.asarray(block.weights.sum()),
-            classes=np.ones(len(r)) @ r,
+            classes=classes[0].copy(),
             ones=np.asarray(x.T @ r),
-            observed=np.asarray(o.T @ r),
+            observed=product_with_totals(o.T, r, classes),
         )
         return stats, None
 

@@ -13,6 +13,7 @@ from hiddenbits.data.operands import scratch
 # A probability is kept this far from 0 and 1: far below anything a table can tell, far above rounding.
 TINY = 1e-12
 CHUNK_NUMBERS = 1 << 15  # numbers of a tall array that are worked on together
+LONG_ROW = 32  # numbers from which on the place of a row's largest is found quicker than a row is turned
 LARGEST_LOGIT = float(np.log1p(-TINY) - np.log(TINY))
 
 
@@ -65,11 +66,19 @@ def softplus(a: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def softplus_and_sigmoid(a: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return ln(1 + exp a) and its slope, for any a, with one exponential for both."""
-    small = np.exp(-np.abs(a))
+    """Return ln(1 + exp a) and its slope, for any a, with one exponential for both.
+
+    The logarithm is right to 1e-16, not to as many digits where it is small: NumPy's log1p takes 5 times as long.
+    """
+    small = np.abs(a)
+    np.negative(small, out=small)
+    np.exp(small, out=small)
     slope = np.where(a >= 0.0, 1.0, small)
-    slope /= 1.0 + small
-    return np.asarray(np.maximum(a, 0.0) + np.log1p(small)), slope
+    small += 1.0
+    slope /= small
+    np.log(small, out=small)
+    small += np.maximum(a, 0.0)
+    return small, slope
 
 
 def softmax_rows(
@@ -105,12 +114,16 @@ def softmax_rows(
 
 
 def _row_max(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the largest of each row. By halves: NumPy's own reduction over a short last axis is 4 times slower."""
-    free = scratch("row max", (len(scores), scores.shape[1] // 2), scores.dtype)
-    while (width := scores.shape[1]) > 1:
-        half = width // 2
-        larger = np.maximum(scores[:, :half], scores[:, half : 2 * half], out=free[:, :half])
-        if width % 2:
-            np.maximum(larger[:, 0], scores[:, -1], out=larger[:, 0])
-        scores = larger
-    return scores[:, 0].copy()
+    """Return the largest of each row.
+
+    NumPy's own reduction over a short last axis is 4 times slower than one over the first axis of a turned copy; of
+    long rows it is quicker to find the place of the largest.
+    """
+    n_rows, width = scores.shape
+    if width >= LONG_ROW:
+        places = scores.argmax(axis=1)
+        places += np.arange(0, scores.size, width)
+        return np.asarray(scores.ravel().take(places))
+    standing = scratch("row max", (width, n_rows), scores.dtype)
+    np.copyto(standing, scores.T)
+    return np.asarray(standing.max(axis=0))
