@@ -1,11 +1,16 @@
 """An environment of its own for each peer, in benchmarks/envs, made on the first run."""
 
 import json
+import shutil
 import subprocess
 import venv
 from pathlib import Path
 
 ENVIRONMENTS = Path(__file__).parent / "envs"
+
+
+class DoesNotInstallError(Exception):
+    """A package that pip cannot install here, with pip's own words."""
 
 
 def peer_python(package: str, number: str, *companions: str) -> Path:
@@ -14,7 +19,12 @@ def peer_python(package: str, number: str, *companions: str) -> Path:
     python = folder / "bin" / "python"
     if not python.exists():
         venv.create(folder, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", f"{package}=={number}", *companions], check=True)
+        wanted = [f"{package}=={number}" if number else package, *companions]
+        tried = subprocess.run([python, "-m", "pip", "install", "-q", *wanted], capture_output=True, text=True)
+        if tried.returncode != 0:
+            shutil.rmtree(folder)  # the next run tries again
+            said = [line for line in tried.stderr.splitlines() if line.startswith("ERROR: ")]
+            raise DoesNotInstallError(said[-1].removeprefix("ERROR: ") if said else tried.stderr.strip()[-200:])
     return python
 
 

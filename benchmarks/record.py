@@ -27,7 +27,8 @@ def versions(*packages: str) -> dict[str, str]:
 
 def command() -> str:
     script = Path(sys.argv[0]).resolve().relative_to(Path(__file__).parents[1])
-    return " ".join(["python", str(script), *sys.argv[1:]])
+    package = script.name == "__main__.py"
+    return " ".join(["python", *(("-m", ".".join(script.parent.parts)) if package else (str(script),)), *sys.argv[1:]])
 
 
 def peak_memory_mb() -> float:

@@ -1,0 +1,117 @@
+"""Every peer that installs, beside ours: time and memory to equal quality, at 1, 10 and 100 times the rows until it fails.
+
+    python -m benchmarks.peers --full                      (all jobs; a quarter of an hour; writes results/peers.json)
+    python -m benchmarks.peers --full --only machine       (one job, or one peer: rbms; the figures of the others are kept)
+    python -m benchmarks.peers --quick                     (scikit-learn's BernoulliRBM alone, 500 rows; writes nothing)
+
+Tables are drawn from known models (drawn.py). Every program, ours too, runs in a process of its own on two threads, pip's peers in
+environments of their own. The same function judges all answers (judged.py). Settings are in jobs.py: the programs' own, or those
+that the other benchmarks found best. Seconds are of the fit alone, of short fits the median of three; memory is that of
+the whole process, Python and table included. A program fails when it stops with an error, has more than 6 GB, or takes more than
+60 s (besides the seconds it may take to start); peers that train as long as they are let have 20 s, and are judged by
+where they are then. A run that is cut off goes on where it stopped.
+"""
+
+import argparse
+import dataclasses
+import json
+import sys
+from typing import Any
+
+from benchmarks.peers import jobs, turns
+from benchmarks.peers.jobs import JOBS, TIMES, Job
+from record import RESULTS, record
+
+KEPT = RESULTS / "peers.partial.json"
+Point = dict[str, Any]
+
+
+def load(path: Any) -> dict[str, Any]:
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def wanted(only: str | None) -> list[tuple[Job, set[str]]]:
+    """The jobs, each with the peers that are asked for."""
+    chosen = [(job, {peer.name for peer in job.peers if only in (None, job.name, peer.name)}) for job in JOBS.values()]
+    found = [(job, names) for job, names in chosen if names]
+    if not found:
+        known = sorted({*JOBS, *(peer.name for job in JOBS.values() for peer in job.peers)})
+        raise SystemExit(f"--only {only}: there is no such job or peer; there are {', '.join(known)}.")
+    return found
+
+
+def run(job: Job, names: set[str], times: tuple[int, ...], points: list[Point], keep: Any) -> None:
+    """Measure what has not been measured, size by size; a peer that failed at a size is not tried at a larger one."""
+    failed = {p["program"] for p in points if p["job"] == job.name and "failure" in p}
+    for more in times:
+        table = None
+        programs = [(turns.ours(job, way), way) for way in job.ways]
+        programs += [(peer, "") for peer in job.peers if peer.name in names]
+        for program, way in programs:
+            key = {"job": job.name, "program": program.name, "way": way, "rows": more * job.rows}
+            if any(key.items() <= p.items() for p in points) or program.name + way in failed:
+                continue
+            if table is None:
+                table = job.draw(more * job.rows)
+                judge = job.judge(table)
+            point = {**key, "columns": table.train.shape[1], **turns.measure(job, program, table, judge)}
+            if not way and "failure" in point:
+                failed.add(program.name)
+            points.append({**point, "truth": judge.truth()})
+            print(json.dumps(points[-1]), file=sys.stderr, flush=True)
+            keep()
+
+
+def quick() -> None:
+    """One peer that is always here, few rows, nothing written."""
+    points: list[Point] = []
+    run(dataclasses.replace(JOBS["machine"], rows=500), {"BernoulliRBM"}, (1,), points, lambda: None)
+    print(json.dumps(points, indent=1))
+    if any("failure" in point for point in points):
+        raise SystemExit(1)
+
+
+def full(only: str | None) -> None:
+    chosen = wanted(only)
+    kept = load(KEPT)
+    points: list[Point] = kept.get("points", [])
+    if only and not kept:
+        again = {(job.name, name) for job, names in chosen for name in (*names, "hiddenbits")}
+        before = load(RESULTS / "peers.json").get("figures", {}).get("points", [])
+        points = [p for p in before if (p["job"], p["program"]) not in again]
+    missing = {}
+    for job, names in chosen:
+        absent = {p.name: reason for p in job.peers if p.name in names and (reason := turns.missing(p))}
+        missing |= absent
+        run(job, names - set(absent), TIMES, points, lambda: KEPT.write_text(json.dumps({"points": points})))
+    for name, package in jobs.NOT_ON_PYPI.items():
+        missing[name] = turns.missing(jobs.Peer(name, "", (package, "")))
+    for name, package in jobs.NOT_IN_R.items():
+        missing[name] = turns.not_in_r(package)
+    order = list(JOBS)
+    figures = {
+        "points": sorted(points, key=lambda p: order.index(p["job"])),
+        "missing": {name: reason for name, reason in missing.items() if reason},
+        "jobs": {name: {"quality": job.quality, "close": job.close, "ways": job.ways} for name, job in JOBS.items()},
+    }
+    everybody = {peer.name: peer for job in JOBS.values() for peer in job.peers if peer.name not in missing}
+    record(
+        "peers",
+        figures,
+        seeds=jobs.drawn.SEED,
+        packages=("numba",),
+        most={"seconds": turns.MOST_SECONDS, "mb": turns.MOST_MB, "seconds_of_training": jobs.MOST},
+        settings={name: peer.options for name, peer in everybody.items()},
+        peers={name: turns.versions_of(peer) for name, peer in everybody.items()},
+    )
+    KEPT.unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    size = parser.add_mutually_exclusive_group(required=True)
+    size.add_argument("--quick", action="store_true")
+    size.add_argument("--full", action="store_true")
+    parser.add_argument("--only", help="a job or a peer, by name")
+    given = parser.parse_args()
+    quick() if given.quick else full(given.only)
