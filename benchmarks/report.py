@@ -10,6 +10,7 @@ from report_logistic import bare_logistic, logistic, shared_curvature
 from report_machines import machines, mnist, states
 from report_noisy_or import noisy_or
 from report_parts import how, load, table
+from report_peers import peers
 from report_tetrachoric import cooccurrence, tetrachoric
 
 PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
@@ -109,6 +110,7 @@ if __name__ == "__main__":
     parts = [
         "# Performance\n\nWritten by `python benchmarks/report.py` from `benchmarks/results/`. Timings are medians of side-by-side runs"
         " on a small, noisy machine: ratios mean more than seconds.\n",
+        peers(),
         stepmix(),
         leaps(),
         retail(),

@@ -54,7 +54,7 @@ def run(job: Job, names: set[str], times: tuple[int, ...], points: list[Point], 
             if table is None:
                 table = job.draw(more * job.rows)
                 judge = job.judge(table)
-            point = {**key, "columns": table.train.shape[1], **turns.measure(job, program, table, judge)}
+            point = {**key, "columns": table.train.shape[1], **turns.measure(program, table, judge)}
             if not way and "failure" in point:
                 failed.add(program.name)
             points.append({**point, "truth": judge.truth()})

@@ -27,13 +27,14 @@ with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "table.csv"
     names = [f"c{j}" for j in range(X.shape[1])]
     np.savetxt(path, X, fmt="%d", delimiter=",", header=",".join(names), comments="")
-    table = h2o.import_file(str(path), col_types=["numeric"] * len(names))
+    table = h2o.import_file(str(path), col_types=["enum"] * len(names))
 
 
 def fit(rows):
     model = H2OGeneralizedLowRankEstimator(
         k=q,
-        loss="Logistic",
+        loss_by_col=["Logistic"] * len(names),
+        loss_by_col_idx=list(range(len(names))),
         init="PlusPlus",
         regularization_x="Quadratic",
         gamma_x=0.5,

@@ -44,7 +44,7 @@ def logistic(X: Any, components: int, **way: Any) -> Callable[[], dict[str, Any]
     }
 
 
-def tetrachoric(X: Any, components: int, **way: Any) -> Callable[[], dict[str, Any]]:
+def tetrachoric(X: Any, _: int, **way: Any) -> Callable[[], dict[str, Any]]:
     found = hiddenbits.tetrachoric(X, **way)
     return lambda: {"correlations": found.correlation}
 

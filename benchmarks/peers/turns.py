@@ -62,7 +62,7 @@ def versions_of(peer: Peer) -> dict[str, str]:
     return {name: number for name, number in peer_versions(*peer.install).items() if name in wanted}
 
 
-def measure(job: Job, peer: Peer, table: Drawn, judge: Judge) -> dict[str, Any]:
+def measure(peer: Peer, table: Drawn, judge: Judge) -> dict[str, Any]:
     """Run a program, again if that was short, and judge its last answer."""
     seconds, peaks, quality = [], [], 0.0
     with tempfile.TemporaryDirectory() as place:

@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -38,16 +39,20 @@ def run(call: Sequence[Any], most_seconds: float, most_mb: float, more: Mapping[
         start_new_session=True,
     ) as program:
         said = _Said(program)
-        while program.poll() is None:
-            family = descendants(program.pid)
-            peak = max(peak, memory_mb(family))
-            if peak > most_mb:
-                failure = f"more than {most_mb / 1000:g} GB of memory"
-            elif time.monotonic() - begun > most_seconds:
-                failure = f"not done after {most_seconds:g} s"
-            if failure:
-                end(family)
-            time.sleep(LOOK_EVERY)
+        try:
+            while program.poll() is None:
+                family = descendants(program.pid)
+                peak = max(peak, memory_mb(family))
+                if peak > most_mb:
+                    failure = f"more than {most_mb / 1000:g} GB of memory"
+                elif time.monotonic() - begun > most_seconds:
+                    failure = f"not done after {most_seconds:g} s"
+                if failure:
+                    end(family)
+                time.sleep(LOOK_EVERY)
+        finally:  # whoever is interrupted leaves nothing running
+            if program.poll() is None:
+                end(descendants(program.pid))
         text = said.all()
     if failure is None and program.returncode != 0:
         failure = in_a_few_words(text) or f"exit status {program.returncode}"
@@ -58,8 +63,6 @@ class _Said:
     """What a program writes as errors, read while it runs so that it never waits for a reader."""
 
     def __init__(self, program: subprocess.Popen[str]) -> None:
-        import threading
-
         self.lines: list[str] = []
         assert program.stderr is not None
         self.thread = threading.Thread(target=self.lines.extend, args=(program.stderr,), daemon=True)
