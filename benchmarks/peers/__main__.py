@@ -8,8 +8,8 @@ Tables are drawn from known models (drawn.py). Every program, ours too, runs in 
 environments of their own. The same function judges all answers (judged.py). Settings are in jobs.py: the programs' own, or those
 that the other benchmarks found best. Seconds are of the fit alone, of short fits the median of three; memory is that of
 the whole process, Python and table included. A program fails when it stops with an error, has more than 6 GB, or takes more than
-60 s (besides the seconds it may take to start); peers that train as long as they are let have 20 s, and are judged by
-where they are then. A run that is cut off goes on where it stopped.
+60 s of processor time (besides what it may take to start); peers that train as long as they are let have 30 s of it, and are
+judged by where they are then. A run that is cut off goes on where it stopped.
 """
 
 import argparse
@@ -41,22 +41,22 @@ def wanted(only: str | None) -> list[tuple[Job, set[str]]]:
 
 
 def run(job: Job, names: set[str], times: tuple[int, ...], points: list[Point], keep: Any) -> None:
-    """Measure what has not been measured, size by size; a peer that failed at a size is not tried at a larger one."""
-    failed = {p["program"] for p in points if p["job"] == job.name and "failure" in p}
+    """Measure what has not been measured, size by size; whoever failed at a size is not tried at a larger one."""
+    failed = {(p["program"], p["way"]) for p in points if p["job"] == job.name and "failure" in p}
     for more in times:
         table = None
         programs = [(turns.ours(job, way), way) for way in job.ways]
         programs += [(peer, "") for peer in job.peers if peer.name in names]
         for program, way in programs:
             key = {"job": job.name, "program": program.name, "way": way, "rows": more * job.rows}
-            if any(key.items() <= p.items() for p in points) or program.name + way in failed:
+            if any(key.items() <= p.items() for p in points) or (program.name, way) in failed:
                 continue
             if table is None:
                 table = job.draw(more * job.rows)
                 judge = job.judge(table)
             point = {**key, "columns": table.train.shape[1], **turns.measure(program, table, judge)}
-            if not way and "failure" in point:
-                failed.add(program.name)
+            if "failure" in point:
+                failed.add((program.name, way))
             points.append({**point, "truth": judge.truth()})
             print(json.dumps(points[-1]), file=sys.stderr, flush=True)
             keep()
@@ -65,7 +65,10 @@ def run(job: Job, names: set[str], times: tuple[int, ...], points: list[Point], 
 def quick() -> None:
     """One peer that is always here, few rows, nothing written."""
     points: list[Point] = []
-    run(dataclasses.replace(JOBS["machine"], rows=500), {"BernoulliRBM"}, (1,), points, lambda: None)
+    turns.TURNS = 1
+    peer = next(peer for peer in JOBS["machine"].peers if peer.name == "BernoulliRBM")
+    peer = dataclasses.replace(peer, options={**peer.options, "most": 3.0})
+    run(dataclasses.replace(JOBS["machine"], rows=500, peers=(peer,)), {peer.name}, (1,), points, lambda: None)
     print(json.dumps(points, indent=1))
     if any("failure" in point for point in points):
         raise SystemExit(1)
@@ -75,15 +78,20 @@ def full(only: str | None) -> None:
     chosen = wanted(only)
     kept = load(KEPT)
     points: list[Point] = kept.get("points", [])
-    if only and not kept:
+    before = load(RESULTS / "peers.json").get("figures", {}) if only else {}
+    if before and not kept:
         again = {(job.name, name) for job, names in chosen for name in (*names, "hiddenbits")}
-        before = load(RESULTS / "peers.json").get("figures", {}).get("points", [])
-        points = [p for p in before if (p["job"], p["program"]) not in again]
-    missing = {}
+        points = [p for p in before["points"] if (p["job"], p["program"]) not in again]
+    missing = dict(before.get("missing", {}))
     for job, names in chosen:
-        absent = {p.name: reason for p in job.peers if p.name in names and (reason := turns.missing(p))}
-        missing |= absent
-        run(job, names - set(absent), TIMES, points, lambda: KEPT.write_text(json.dumps({"points": points})))
+        missing |= {peer.name: turns.missing(peer) for peer in job.peers if peer.name in names}
+        run(
+            job,
+            {name for name in names if not missing[name]},
+            TIMES,
+            points,
+            lambda: KEPT.write_text(json.dumps({"points": points})),
+        )
     for name, package in jobs.NOT_ON_PYPI.items():
         missing[name] = turns.missing(jobs.Peer(name, "", (package, "")))
     for name, package in jobs.NOT_IN_R.items():
@@ -94,13 +102,13 @@ def full(only: str | None) -> None:
         "missing": {name: reason for name, reason in missing.items() if reason},
         "jobs": {name: {"quality": job.quality, "close": job.close, "ways": job.ways} for name, job in JOBS.items()},
     }
-    everybody = {peer.name: peer for job in JOBS.values() for peer in job.peers if peer.name not in missing}
+    everybody = {peer.name: peer for job in JOBS.values() for peer in job.peers if not missing.get(peer.name)}
     record(
         "peers",
         figures,
         seeds=jobs.drawn.SEED,
         packages=("numba",),
-        most={"seconds": turns.MOST_SECONDS, "mb": turns.MOST_MB, "seconds_of_training": jobs.MOST},
+        most={"cpu": turns.MOST_CPU, "mb": turns.MOST_MB, "cpu_of_training": jobs.MOST},
         settings={name: peer.options for name, peer in everybody.items()},
         peers={name: turns.versions_of(peer) for name, peer in everybody.items()},
     )

@@ -1,4 +1,7 @@
-"""Runs a program under limits of time and memory, and measures the most memory it had, with all that it starts."""
+"""Runs a program under limits of processor time and memory, and measures both, with all that it starts.
+
+Processor time, because seconds on a clock depend on what else the machine has to do.
+"""
 
 import os
 import re
@@ -11,7 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-LOOK_EVERY = 0.02  # seconds
+LOOK_EVERY = 0.04  # seconds
+PATIENCE = 4.0  # times its processor time that a program may take on the clock: it may hang
+TICKS = os.sysconf("SC_CLK_TCK")
 TELLING = re.compile(r"^(?:[\w.]*(?:Error|Exception|Interrupt)\b|Error\b|ERROR:|Killed).*", re.MULTILINE)
 
 
@@ -19,17 +24,17 @@ TELLING = re.compile(r"^(?:[\w.]*(?:Error|Exception|Interrupt)\b|Error\b|ERROR:|
 class Run:
     """How a program ended: `failure` is None, or why there is no result, in a few words."""
 
-    seconds: float
+    cpu: float
     peak_mb: float
     failure: str | None
 
 
-def run(call: Sequence[Any], most_seconds: float, most_mb: float, more: Mapping[str, str] | None = None) -> Run:
-    """Run a program; end it, and all that it started, if it takes longer or more memory than it may.
+def run(call: Sequence[Any], most_cpu: float, most_mb: float, more: Mapping[str, str] | None = None) -> Run:
+    """Run a program; end it, and all that it started, if it takes more processor time or memory than it may.
 
     Memory is the largest resident size; of several processes at once the sum, with what they share counted once.
     """
-    begun, peak, failure = time.monotonic(), 0.0, None
+    begun, cpu, peak, failure = time.monotonic(), 0.0, 0.0, None
     with subprocess.Popen(
         [str(part) for part in call],
         env={**os.environ, **(more or {})},
@@ -42,11 +47,13 @@ def run(call: Sequence[Any], most_seconds: float, most_mb: float, more: Mapping[
         try:
             while program.poll() is None:
                 family = descendants(program.pid)
-                peak = max(peak, memory_mb(family))
+                peak, cpu = max(peak, memory_mb(family)), max(cpu, cpu_seconds(family))
                 if peak > most_mb:
                     failure = f"more than {most_mb / 1000:g} GB of memory"
-                elif time.monotonic() - begun > most_seconds:
-                    failure = f"not done after {most_seconds:g} s"
+                elif cpu > most_cpu:
+                    failure = f"not done after {most_cpu:g} s of processor time"
+                elif time.monotonic() - begun > PATIENCE * most_cpu:
+                    failure = f"not done after {PATIENCE * most_cpu:g} s"
                 if failure:
                     end(family)
                 time.sleep(LOOK_EVERY)
@@ -56,7 +63,7 @@ def run(call: Sequence[Any], most_seconds: float, most_mb: float, more: Mapping[
         text = said.all()
     if failure is None and program.returncode != 0:
         failure = in_a_few_words(text) or f"exit status {program.returncode}"
-    return Run(time.monotonic() - begun, peak, failure)
+    return Run(cpu, peak, failure)
 
 
 class _Said:
@@ -93,6 +100,18 @@ def descendants(pid: int) -> list[int]:
     for member in family:
         family.extend(parents.get(member, []))
     return family
+
+
+def cpu_seconds(family: list[int]) -> float:
+    """Return the processor time of processes, and of what they started and has ended."""
+    ticks = 0
+    for member in family:
+        try:
+            fields = Path(f"/proc/{member}/stat").read_text().rpartition(")")[2].split()
+        except OSError:  # gone
+            continue
+        ticks += sum(map(int, fields[11:15]))  # user and system; of children that have ended, too
+    return ticks / TICKS
 
 
 def memory_mb(family: list[int]) -> float:
