@@ -37,6 +37,8 @@ def peers() -> str:
         if not points:
             continue
         rows, losses = compared(points, facts)
+        ours = [p for p in points if p["program"] == "hiddenbits" and "failure" in p]
+        lost += [f"- {job}, ours ({p['way']}), {p['rows']:,} rows: fails, {p['failure']}." for p in ours]
         lost += [f"- {job}, {loss}" for loss in losses]
         truths = {point["rows"]: shown(point["truth"], job) for point in points if point["truth"] is not None}
         known = f" The truth itself: {', '.join(truths.values())} at these sizes." if truths else ""

@@ -54,10 +54,11 @@ def run(job: Job, names: set[str], times: tuple[int, ...], points: list[Point], 
             if table is None:
                 table = job.draw(more * job.rows)
                 judge = job.judge(table)
+                truth = judge.truth()
             point = {**key, "columns": table.train.shape[1], **turns.measure(program, table, judge)}
             if "failure" in point:
                 failed.add((program.name, way))
-            points.append({**point, "truth": judge.truth()})
+            points.append({**point, "truth": truth})
             print(json.dumps(points[-1]), file=sys.stderr, flush=True)
             keep()
 
@@ -83,19 +84,17 @@ def full(only: str | None) -> None:
         again = {(job.name, name) for job, names in chosen for name in (*names, "hiddenbits")}
         points = [p for p in before["points"] if (p["job"], p["program"]) not in again]
     missing = dict(before.get("missing", {}))
+    missing |= {name: turns.missing(jobs.Peer(name, "", (package, ""))) for name, package in jobs.NOT_ON_PYPI.items()}
+    missing |= {name: turns.not_in_r(package) for name, package in jobs.NOT_IN_R.items()}
+    missing |= {peer.name: turns.missing(peer) for job, names in chosen for peer in job.peers if peer.name in names}
     for job, names in chosen:
-        missing |= {peer.name: turns.missing(peer) for peer in job.peers if peer.name in names}
-        run(
-            job,
-            {name for name in names if not missing[name]},
-            TIMES,
-            points,
-            lambda: KEPT.write_text(json.dumps({"points": points})),
-        )
-    for name, package in jobs.NOT_ON_PYPI.items():
-        missing[name] = turns.missing(jobs.Peer(name, "", (package, "")))
-    for name, package in jobs.NOT_IN_R.items():
-        missing[name] = turns.not_in_r(package)
+        here = {name for name in names if not missing[name]}
+        run(job, here, TIMES, points, lambda: KEPT.write_text(json.dumps({"points": points})))
+        save(points, missing)  # a run that is cut off shows what it has
+    KEPT.unlink(missing_ok=True)
+
+
+def save(points: list[Point], missing: dict[str, str | None]) -> None:
     order = list(JOBS)
     figures = {
         "points": sorted(points, key=lambda p: order.index(p["job"])),
@@ -112,7 +111,6 @@ def full(only: str | None) -> None:
         settings={name: peer.options for name, peer in everybody.items()},
         peers={name: turns.versions_of(peer) for name, peer in everybody.items()},
     )
-    KEPT.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

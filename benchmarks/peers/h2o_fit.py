@@ -30,7 +30,7 @@ with tempfile.TemporaryDirectory() as folder:
     table = h2o.import_file(str(path), col_types=["enum"] * len(names))
 
 
-def fit(rows):
+def fit(rows, **more):
     model = H2OGeneralizedLowRankEstimator(
         k=q,
         loss_by_col=["Logistic"] * len(names),
@@ -42,12 +42,13 @@ def fit(rows):
         gamma_y=0.05,
         ignore_const_cols=False,
         seed=1,
+        **more,
     )
     model.train(training_frame=rows)
     return model
 
 
-fit(table[:200, :])  # whatever is loaded late is loaded now
+fit(table[:200, :], max_iterations=20)  # whatever is loaded late is loaded now
 begun = time.perf_counter()
 model = fit(table)
 seconds = time.perf_counter() - begun
