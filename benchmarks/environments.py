@@ -18,13 +18,16 @@ def peer_python(package: str, number: str, *companions: str) -> Path:
     folder = ENVIRONMENTS / package
     python = folder / "bin" / "python"
     if not python.exists():
-        venv.create(folder, with_pip=True)
-        wanted = [f"{package}=={number}" if number else package, *companions]
-        tried = subprocess.run([python, "-m", "pip", "install", "-q", *wanted], capture_output=True, text=True)
-        if tried.returncode != 0:
-            shutil.rmtree(folder)  # the next run tries again
-            said = [line for line in tried.stderr.splitlines() if line.startswith("ERROR: ")]
-            raise DoesNotInstallError(said[-1].removeprefix("ERROR: ") if said else tried.stderr.strip()[-200:])
+        try:
+            venv.create(folder, with_pip=True)
+            wanted = [f"{package}=={number}" if number else package, *companions]
+            tried = subprocess.run([python, "-m", "pip", "install", "-q", *wanted], capture_output=True, text=True)
+            if tried.returncode != 0:
+                said = [line for line in tried.stderr.splitlines() if line.startswith("ERROR: ")]
+                raise DoesNotInstallError(said[-1].removeprefix("ERROR: ") if said else "pip fails without a reason")
+        except BaseException:  # interrupted, too: the next run must not take half an environment for a whole one
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
     return python
 
 

@@ -87,29 +87,32 @@ def full(only: str | None) -> None:
     missing |= {name: turns.missing(jobs.Peer(name, "", (package, ""))) for name, package in jobs.NOT_ON_PYPI.items()}
     missing |= {name: turns.not_in_r(package) for name, package in jobs.NOT_IN_R.items()}
     missing |= {peer.name: turns.missing(peer) for job, names in chosen for peer in job.peers if peer.name in names}
+    everybody = {peer.name: peer for job in JOBS.values() for peer in job.peers if not missing.get(peer.name)}
+    facts = {
+        "settings": {name: peer.options for name, peer in everybody.items()},
+        "peers": {name: turns.versions_of(peer) for name, peer in everybody.items()},
+    }
     for job, names in chosen:
         here = {name for name in names if not missing[name]}
         run(job, here, TIMES, points, lambda: KEPT.write_text(json.dumps({"points": points})))
-        save(points, missing)  # a run that is cut off shows what it has
+        save(points, missing, facts)  # a run that is cut off shows what it has
     KEPT.unlink(missing_ok=True)
 
 
-def save(points: list[Point], missing: dict[str, str | None]) -> None:
+def save(points: list[Point], missing: dict[str, str | None], facts: dict[str, Any]) -> None:
     order = list(JOBS)
     figures = {
         "points": sorted(points, key=lambda p: order.index(p["job"])),
         "missing": {name: reason for name, reason in missing.items() if reason},
         "jobs": {name: {"quality": job.quality, "close": job.close, "ways": job.ways} for name, job in JOBS.items()},
     }
-    everybody = {peer.name: peer for job in JOBS.values() for peer in job.peers if not missing.get(peer.name)}
     record(
         "peers",
         figures,
         seeds=jobs.drawn.SEED,
         packages=("numba",),
         most={"cpu": turns.MOST_CPU, "mb": turns.MOST_MB, "cpu_of_training": jobs.MOST},
-        settings={name: peer.options for name, peer in everybody.items()},
-        peers={name: turns.versions_of(peer) for name, peer in everybody.items()},
+        **facts,
     )
 
 
