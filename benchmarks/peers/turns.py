@@ -1,6 +1,7 @@
 """One program on one table: what it is given, how it is called, what it wrote, what that took."""
 
 import json
+import re
 import statistics
 import subprocess
 import sys
@@ -46,9 +47,10 @@ def not_in_r(package: str) -> str | None:
         found = subprocess.run(["Rscript", "-e", f"packageVersion('{package}')"], capture_output=True, text=True)
     except FileNotFoundError:
         return "there is no Rscript here"
-    return (
-        None if found.returncode == 0 else found.stderr.splitlines()[-2 if "\n" in found.stderr.strip() else -1].strip()
-    )
+    if found.returncode == 0:
+        return None
+    said = re.search(r"there is no package called \S+", found.stderr)
+    return said.group() if said else found.stderr.strip()[-160:]
 
 
 def versions_of(peer: Peer) -> dict[str, str]:
