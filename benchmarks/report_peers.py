@@ -45,6 +45,8 @@ def peers() -> str:
         title = TITLES[job].format(columns=points[0]["columns"])
         quality = f"Quality: {facts['quality']}; within {facts['close']:g} counts as equal.{known}"
         sections.append(f"{title} {quality}\n\n{table(HEAD, rows)}\n")
+    left = [f"- {job}, {name}: {rows:,} rows" for job, name, rows in not_yet(figures)]
+    open_end = f"Not measured yet (the same command goes on):\n\n{chr(10).join(left)}\n\n" if left else ""
     missing = "\n".join(f"- {name}: {reason}" for name, reason in figures["missing"].items())
     versions = "; ".join(", ".join(f"{n} {v}" for n, v in found.items()) for found in report["peers"].values() if found)
     return f"""## Every peer that installs, at 1, 10 and 100 times the rows
@@ -58,12 +60,25 @@ Where we lose:
 
 {chr(10).join(lost) or "- nowhere in these tables."}
 
-What cannot be run here:
+{open_end}What cannot be run here:
 
 {missing or "- nothing."}
 
 {how(report)} Peers: {versions}.
 """
+
+
+def not_yet(figures: dict[str, Any]) -> list[tuple[str, str, int]]:
+    """What a run that was cut off has left."""
+    failed = {(p["job"], p["program"]) for p in figures["points"] if "failure" in p}
+    done = {(p["job"], p["program"], p["rows"]) for p in figures["points"]}
+    return [
+        (job, name, rows)
+        for job, facts in figures["jobs"].items()
+        for name in facts["peers"]
+        for rows in facts["rows"]
+        if (job, name, rows) not in done and (job, name) not in failed
+    ]
 
 
 def compared(points: list[Point], facts: dict[str, Any]) -> tuple[list[list[object]], list[str]]:

@@ -104,7 +104,16 @@ def save(points: list[Point], missing: dict[str, str | None], facts: dict[str, A
     figures = {
         "points": sorted(points, key=lambda p: order.index(p["job"])),
         "missing": {name: reason for name, reason in missing.items() if reason},
-        "jobs": {name: {"quality": job.quality, "close": job.close, "ways": job.ways} for name, job in JOBS.items()},
+        "jobs": {
+            name: {
+                "quality": job.quality,
+                "close": job.close,
+                "ways": job.ways,
+                "peers": [peer.name for peer in job.peers if not missing.get(peer.name)],
+                "rows": [more * job.rows for more in TIMES],
+            }
+            for name, job in JOBS.items()
+        },
     }
     record(
         "peers",
