@@ -33,7 +33,7 @@ def peers() -> str:
     figures, most = report["figures"], report["most"]
     sections, lost = [], []
     for job, facts in figures["jobs"].items():
-        points = [point for point in figures["points"] if point["job"] == job]
+        points = sorted((p for p in figures["points"] if p["job"] == job), key=lambda p: p["rows"])
         if not points:
             continue
         rows, losses = compared(points, facts)
@@ -122,7 +122,9 @@ def judged(theirs: Point, best: Point, equal: bool) -> tuple[str, list[str]]:
         return f"it fails: {theirs['failure']}", []
     lost = []
     if not equal:
-        lost.append(f"we lose on quality, {best['quality']:.4g} to {theirs['quality']:.4g}")
+        lost.append(
+            f"we lose on quality, {shown(best['quality'], best['job'])} to {shown(theirs['quality'], theirs['job'])}"
+        )
     if best["seconds"] > theirs["seconds"]:
         lost.append(f"we lose on time, {best['seconds']:.3g} s to {theirs['seconds']:.3g} s")
     if best["peak_mb"] > MORE_MEMORY * theirs["peak_mb"]:

@@ -6,6 +6,5 @@ The files *_fit.py and *.R run in processes of their own, most of them in a peer
 import sys
 from pathlib import Path
 
-sys.path.append(
-    str(Path(__file__).parents[1])
-)  # the other benchmarks are scripts: they import each other by bare names
+# The other benchmarks are scripts: they import each other by bare names.
+sys.path.insert(0, str(Path(__file__).parents[1]))
