@@ -1,6 +1,7 @@
 """An environment of its own for each peer, in benchmarks/envs, made on the first run."""
 
 import json
+import shutil
 import subprocess
 import venv
 from pathlib import Path
@@ -8,13 +9,25 @@ from pathlib import Path
 ENVIRONMENTS = Path(__file__).parent / "envs"
 
 
+class DoesNotInstallError(Exception):
+    """A package that pip cannot install here, with pip's own words."""
+
+
 def peer_python(package: str, number: str, *companions: str) -> Path:
     """Return the Python that has this version of a package, and of what it is to be installed with ("torch==2.13.0")."""
     folder = ENVIRONMENTS / package
     python = folder / "bin" / "python"
     if not python.exists():
-        venv.create(folder, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", f"{package}=={number}", *companions], check=True)
+        try:
+            venv.create(folder, with_pip=True)
+            wanted = [f"{package}=={number}" if number else package, *companions]
+            tried = subprocess.run([python, "-m", "pip", "install", "-q", *wanted], capture_output=True, text=True)
+            if tried.returncode != 0:
+                said = [line for line in tried.stderr.splitlines() if line.startswith("ERROR: ")]
+                raise DoesNotInstallError(said[-1].removeprefix("ERROR: ") if said else "pip fails without a reason")
+        except BaseException:  # interrupted, too: the next run must not take half an environment for a whole one
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
     return python
 
 

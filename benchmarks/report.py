@@ -11,6 +11,7 @@ from report_logistic import logistic, shared_curvature
 from report_machines import machines, mnist, states
 from report_noisy_or import noisy_or
 from report_parts import how, load, table
+from report_peers import peers
 from report_rows import rows_in_millions
 from report_tetrachoric import cooccurrence, tetrachoric
 
@@ -127,6 +128,7 @@ if __name__ == "__main__":
         "# Performance\n\nWritten by `python benchmarks/report.py` from `benchmarks/results/`. Timings are medians of side-by-side runs"
         " on a small, noisy machine: ratios mean more than seconds.\n",
         bare(),
+        peers(),
         stepmix(),
         leaps(),
         retail(),

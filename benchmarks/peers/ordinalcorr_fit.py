@@ -1,6 +1,6 @@
 """Runs in ordinalcorr's own environment: the tetrachoric correlations of each table, pair by pair, and the seconds.
 
-python ordinalcorr_fit.py folder      (folder/NAME.csv -> folder/NAME_ordinalcorr.csv, folder/ordinalcorr.json)
+python ordinalcorr_fit.py folder NAME ...      (folder/NAME.npy or NAME.csv -> folder/NAME_ordinalcorr.csv, folder/ordinalcorr.json)
 """
 
 import json
@@ -18,7 +18,8 @@ folder = Path(sys.argv[1])
 tetrachoric([0, 0, 1, 1, 1], [0, 1, 0, 1, 1])  # whatever is loaded late is loaded now
 seconds = {}
 for name in sys.argv[2:]:
-    X = np.genfromtxt(folder / f"{name}.csv", delimiter=",", skip_header=1)
+    array = folder / f"{name}.npy"
+    X = np.load(array) if array.exists() else np.genfromtxt(folder / f"{name}.csv", delimiter=",", skip_header=1)
     d = X.shape[1]
     R, seen = np.eye(d), ~np.isnan(X)
     begun = time.perf_counter()
