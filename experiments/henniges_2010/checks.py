@@ -58,6 +58,8 @@ def full_size(found: dict[str, Any], full: bool) -> dict[str, dict[str, Any]]:
         # A kill costs the pass that it falls into, and one more if it comes before the checkpoint is written.
         "full size: passes made twice": below(found["made_twice"], len(begun) - 1),
     }
+    if "minutes_alone" in found:
+        checks["full size: minutes for all passes, with both cores to itself"] = below(found["minutes_alone"], 30)
     if not full:
         same = float(not found["same_bits"])
         checks["full size, in small: killed and not killed differ (1 = yes)"] = below(same, 0)

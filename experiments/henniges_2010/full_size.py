@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from common import NO_DATA, have_data
-from passes_log import Course
+from passes_log import Course, finished
 from patches import natural
 from watch import AfterEachPass
 
@@ -111,7 +111,7 @@ def measure(folder: Path, until: int, *, full: bool) -> dict[str, Any] | str:
             run(size, folder, stop)
     found = asdict(size) | {"uncut": round(size.model().cut_from * size.passes)} | course.told()
     if full:
-        return found | extrapolated(size, found)
+        return found | (finished(found) if found["done"] == size.passes else extrapolated(size, found))
     alone = size.model().fit(size.rows())
     return found | {"same_bits": bool(np.array_equal(alone.components_, load(course.model).components_))}
 

@@ -1,6 +1,7 @@
 """What is on disk of a long fit that is stopped and resumed: a line for every pass, the checkpoint, and the model."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -46,4 +47,23 @@ class Course:
             "noise": [passes[n]["noise"] for n in numbers],
             "objective": [passes[n]["objective"] for n in numbers],
             "seconds": [passes[n]["seconds"] for n in numbers],
+            "processor_seconds": [passes[n]["processor_seconds"] for n in numbers],
         }
+
+
+def finished(found: dict[str, Any]) -> dict[str, Any]:
+    """Return how long all passes took: in processor time, and by those that had the cores to themselves.
+
+    The process may be paused for other work, so that the sum of its seconds means nothing. A pass was alone if its
+    processor time is nine tenths of what all cores have.
+    """
+    cores = os.cpu_count() or 1
+    seconds, busy = np.array(found["seconds"]), np.array(found["processor_seconds"])
+    alone, cut = busy > 0.9 * cores * seconds, np.arange(len(seconds)) >= found["uncut"]
+    medians = [float(np.median(seconds[alone & (cut == late)])) for late in (False, True)]
+    return {
+        "passes_alone": [int((alone & (cut == late)).sum()) for late in (False, True)],
+        "seconds_a_pass_alone": medians,
+        "minutes_alone": float((~cut).sum() * medians[0] + cut.sum() * medians[1]) / 60.0,
+        "minutes_of_processor": float(busy.sum()) / 60.0,
+    }

@@ -24,7 +24,7 @@ PICTURES = {
     "picture_natural": ("natural_fields", "fields of natural images"),
     "picture_globular": ("natural_globular", "the most globular fields"),
     "picture_figure2": ("figure2_courses", "sparseness and noise after each pass, natural images"),
-    "picture_full": ("full_size_fields", "200 of 700 fields in the paper's size, as far as it has gone"),
+    "picture_full": ("full_size_fields", "200 of 700 fields in the paper's size"),
     "picture_denoising": ("denoising", "an image without its noise"),
     "picture_inpainting": ("inpainting", "an image with its holes filled"),
 }
@@ -144,7 +144,7 @@ def full_size(found: Any) -> str:
     begun = found["first_passes"]
     lines = [
         f"{found['patches']:,} patches of {found['side']} x {found['side']}, H = {found['causes']}, H' = 10, gamma 8, "
-        f"in float32: {found['done']} of {found['passes']} passes so far. pi H is {found['active'][-1]:.3f} (the paper "
+        f"in float32: {found['done']} of {found['passes']} passes. pi H is {found['active'][-1]:.3f} (the paper "
         f"ended at 7.49, with other images), sigma {found['noise'][-1]:.3f}.",
         f"The fit was killed (SIGKILL) and resumed: its {len(begun)} processes began with the passes {few(begun)}. "
         f"{found['made_twice'] or 'No'} passes had to be made twice.",
@@ -158,7 +158,15 @@ def full_size(found: Any) -> str:
             f"on 20,000 patches). All {found['passes']} passes would take {found['hours_as_measured']:.1f} h at this "
             f"pace, {found['hours_on_a_quiet_machine']:.1f} h with two cores of its own."
         )
-    lines.append("`run.py --full --only full_size --iterations 200` goes on to the end.")
+        lines.append("`run.py --full --only full_size --iterations 200` goes on to the end.")
+    if "minutes_alone" in found:
+        (early, late), counts = found["seconds_a_pass_alone"], found["passes_alone"]
+        lines.append(
+            "The process was paused now and then for other work. Passes that had both cores to themselves took "
+            f"{early:.1f} s, and {late:.1f} s with the data cut (medians of {counts[0]} and {counts[1]}): "
+            f"{found['minutes_alone']:.1f} minutes for all {found['passes']}, where the goal is 30. In processor time "
+            f"they took {found['minutes_of_processor']:.1f} minutes of one core."
+        )
     return "\n".join(f"- {line}" for line in lines)
 
 

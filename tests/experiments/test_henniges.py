@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from experiments.henniges_2010 import bars_data, whole_image
 from experiments.henniges_2010.cells import Cells
-from experiments.henniges_2010.passes_log import Course
+from experiments.henniges_2010.passes_log import Course, finished
 from sklearn.feature_extraction.image import extract_patches_2d
 
 pytestmark = pytest.mark.core
@@ -109,6 +109,16 @@ def test_log_of_a_fit_that_was_killed(tmp_path):
     assert told["fastest_and_slowest"] == [3.0, 6.0]
     assert told["active"] == [1, 2, 3, 4]
     assert told["noise"] == [9.0, 8.0, 4.0, 6.0]
+
+
+def test_a_finished_course_counts_passes_that_were_alone(monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    seconds, busy = [4.0, 30.0, 4.4, 7.0, 90.0, 7.4, 7.2], [7.9, 8.0, 8.4, 13.8, 14.0, 14.4, 14.2]
+    found = finished({"seconds": seconds, "processor_seconds": busy, "uncut": 3})
+    assert found["passes_alone"] == [2, 3]
+    assert found["seconds_a_pass_alone"] == [4.2, 7.2]
+    assert found["minutes_alone"] == pytest.approx((3 * 4.2 + 4 * 7.2) / 60.0)
+    assert found["minutes_of_processor"] == pytest.approx(sum(busy) / 60.0)
 
 
 @pytest.mark.parametrize("seed", [0, 1])
