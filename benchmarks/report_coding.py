@@ -1,6 +1,6 @@
 """The figures of binary sparse coding, for docs/performance.md."""
 
-from report_parts import how, load, table
+from report_parts import HERE, how, load, table
 
 
 def coding() -> str:
@@ -27,4 +27,16 @@ Y' <s> that it cannot do without. The data cut looks at all rows a second time. 
 {table(head, rows)}
 
 {how(report)}
+
+{whole()}
 """
+
+
+def whole() -> str:
+    """The paper's run to its end, from the experiment's results."""
+    report = load("full_size", HERE.parent / "experiments" / "henniges_2010" / "results")
+    f = report["figures"]
+    early, late = f["seconds_a_pass_alone"]
+    return f"""The whole of it, {f["patches"]:,} patches and {f["passes"]} passes in float32, two threads: {f["minutes_alone"]:.1f} minutes by the medians of the passes that had the machine to
+themselves ({early:.1f} s each, {late:.1f} s with the data cut), {f["minutes_of_processor"]:.1f} minutes of processor time. The goal was 30 minutes. `{report["command"]}`; the fields are in
+[the experiment](experiments/henniges_2010.md)."""
