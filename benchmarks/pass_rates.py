@@ -7,7 +7,6 @@ Fits with few and with more passes, to few and to twice as many rows, on one thr
 difference by rows leaves the update of the parameters out. Processor time, medians of three. docs/scale.md multiplies these constants.
 """
 
-import argparse
 import statistics
 import time
 import warnings
@@ -16,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from record import peak_memory_mb, record
+from record import asking, peak_memory_mb, record
 from scipy import sparse
 
 import hiddenbits as h
@@ -47,7 +46,7 @@ CASES = {
         20_000,
     ),
     "LogisticPCA, 10 dimensions, a bound for every cell": Case(
-        lambda n: h.LogisticPCA(10, polish=False, max_iter=n, accelerate=False, start="noise", **FEW), 500
+        lambda n: h.LogisticPCA(10, polish=False, max_iter=n, accelerate=False, start="noise", **FEW), 150
     ),
     "CombinationMachine, 10 units, exact": Case(
         lambda n: h.CombinationMachine(10, start="noise", max_iter=n, **FEW), 20_000
@@ -58,9 +57,9 @@ CASES = {
     "BinarySparseCoding, 100 causes, real cells": Case(
         lambda n: h.BinarySparseCoding(100, max_iter=n, data_cut=False, **FEW), 500, cells="reals"
     ),
-    "ClippedPCA, 10 dimensions": Case(lambda n: h.ClippedPCA(10, max_iter=n, **FEW), 20_000, (1, 1), columns=5000),
-    "TreeMixture, 2 trees": Case(lambda n: h.TreeMixture(2, max_iter=n, **FEW), 20_000, columns=2000),
-    "HiddenTree, 4 states": Case(lambda n: h.HiddenTree(4, max_iter=n, **FEW), 20_000, columns=2000),
+    "ClippedPCA, 10 dimensions": Case(lambda n: h.ClippedPCA(10, max_iter=n, **FEW), 20_000, (1, 1), columns=2000),
+    "TreeMixture, 2 trees": Case(lambda n: h.TreeMixture(2, max_iter=n, **FEW), 5000, columns=2000),
+    "HiddenTree, 4 states": Case(lambda n: h.HiddenTree(4, max_iter=n, **FEW), 1000, columns=2000),
 }
 
 
@@ -111,10 +110,7 @@ def measure(case: Case, quick: bool) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    size = parser.add_mutually_exclusive_group(required=True)
-    size.add_argument("--quick", action="store_true")
-    size.add_argument("--full", action="store_true")
+    parser = asking(__doc__)
     parser.add_argument("--only", help="cases whose name has this in it; nothing is recorded")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # so few passes do not converge; that is known

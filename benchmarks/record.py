@@ -11,13 +11,18 @@ from pathlib import Path
 RESULTS = Path(__file__).parent / "results"
 
 
-def asked_quick(description: str) -> bool:
-    """Return whether the command line asks for the quick run (--quick) and not for the full one (--full)."""
+def asking(description: str) -> argparse.ArgumentParser:
+    """Return a parser that wants --quick or --full, for programs that ask for more besides."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     size = parser.add_mutually_exclusive_group(required=True)
     size.add_argument("--quick", action="store_true")
     size.add_argument("--full", action="store_true")
-    return bool(parser.parse_args().quick)
+    return parser
+
+
+def asked_quick(description: str) -> bool:
+    """Return whether the command line asks for the quick run (--quick) and not for the full one (--full)."""
+    return bool(asking(description).parse_args().quick)
 
 
 def versions(*packages: str) -> dict[str, str]:

@@ -12,7 +12,6 @@ the whole process, Python and table included. A program fails when it stops with
 judged by where they are then. A run that is cut off goes on where it stopped.
 """
 
-import argparse
 import dataclasses
 import json
 import sys
@@ -20,7 +19,7 @@ from typing import Any
 
 from benchmarks.peers import jobs, turns
 from benchmarks.peers.jobs import JOBS, TIMES, Job
-from record import RESULTS, record
+from record import RESULTS, asking, record
 
 KEPT = RESULTS / "peers.partial.json"
 Point = dict[str, Any]
@@ -127,10 +126,7 @@ def save(points: list[Point], missing: dict[str, str | None], facts: dict[str, A
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    size = parser.add_mutually_exclusive_group(required=True)
-    size.add_argument("--quick", action="store_true")
-    size.add_argument("--full", action="store_true")
+    parser = asking(__doc__)
     parser.add_argument("--only", help="a job or a peer, by name")
     given = parser.parse_args()
     quick() if given.quick else full(given.only)

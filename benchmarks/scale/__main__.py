@@ -8,7 +8,6 @@ process; at the largest size also two dask workers, of which one is killed half-
 simulated in parts on disk and deleted afterwards; if the disk is too small, there are fewer rows and the results say so.
 """
 
-import argparse
 import json
 import shutil
 import statistics
@@ -19,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.record import record
+from benchmarks.record import asking, record
 from benchmarks.scale import simulate
 
 SEED = 0
@@ -53,10 +52,7 @@ def measure(n_rows: int, repeats: int, folder: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    size = parser.add_mutually_exclusive_group(required=True)
-    size.add_argument("--quick", action="store_true")
-    size.add_argument("--full", action="store_true")
+    parser = asking(__doc__)
     parser.add_argument("--folder", help="where the table is simulated; a temporary folder by default")
     arguments = parser.parse_args()
     sizes = [10_000, 100_000] if arguments.quick else [100_000, 1_000_000, 10_000_000, 100_000_000]
