@@ -1,123 +1,104 @@
-"""What a pass of each model costs on a very wide table: a constant for each row, and what is left without rows.
+"""What a row costs each model on a very wide table: passes over some rows and over three times as many, on one thread.
 
-    python benchmarks/pass_rates.py --full [--only NAME]    (100,000 columns, one cell in a thousand a one)
-    python benchmarks/pass_rates.py --quick                 (1,000 columns; the figures mean nothing, the program runs)
+    python benchmarks/pass_rates.py --full     (100,000 columns, one cell in a thousand a one; models of pairs of columns: 2,000)
+    python benchmarks/pass_rates.py --quick    (1,000 columns; the figures mean nothing, the program runs)
 
-Fits with few and with more passes, to few and to twice as many rows, on one thread: the difference by passes leaves the start out, the
-difference by rows leaves the update of the parameters out. Processor time, medians of three. docs/scale.md multiplies these constants.
+The passes are those of `benchmarks/bare`. The difference leaves out what a pass costs without rows. Processor time, the quickest of five
+turns: what noise has touched least. docs/scale.md multiplies these constants.
 """
 
-import statistics
-import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from record import asking, peak_memory_mb, record
-from scipy import sparse
+from bare.classes import machine_rows, mixture
+from bare.coding import coding
+from bare.logistic import logistic, some_map
+from bare.pairs import pairs
+from bare.sampled import noisy_or_sampled
+from bare.tables import grid_of, sparse_bits
+from bare.trees import hidden_tree, trees
+from bare.turns import SEED, pass_of, seconds_of
+from record import asked_quick, record
 
-import hiddenbits as h
+from hiddenbits.engine import one_blas_thread
+from hiddenbits.models import Combination, Logistic, Mixture, NoisyOrGibbs
+from hiddenbits.models.sparse_coding import SparseCoding
 
-DENSITY, SEED, TURNS = 1e-3, 0, 3
+DENSITY, TURNS = 1e-3, 5
 
 
 @dataclass(frozen=True)
 class Case:
-    """A model, how many rows to measure it with, and what makes a pass."""
+    """A pass over so many rows and columns, rows to begin with, and the model whose statistics travel."""
 
-    make: Callable[[int], Any]
+    make: Callable[[int, int], Callable[[], Any]]
     rows: int
-    passes: tuple[int, int] = (2, 6)
-    cells: str = "bits"
+    model: Any = None
     columns: int = 100_000
 
 
-FEW = {"tol": 0.0, "n_init": 1, "random_state": SEED}
+def shared_curvature(n: int, d: int) -> Callable[[], Any]:
+    model, params = Logistic(10, polish=False, curvature="shared"), some_map(d, 10, np.random.default_rng(SEED))
+    return pass_of(model, params, grid_of(model, sparse_bits(n, d, DENSITY)))
+
+
 CASES = {
     "BernoulliMixture, 100 classes": Case(
-        lambda n: h.BernoulliMixture(100, max_iter=n, accelerate=False, **FEW), 20_000
+        lambda n, d: mixture("wide", sparse_bits(n, d, DENSITY), 100).ours, 10_000, Mixture(100)
     ),
     "LogisticPCA, 10 dimensions, shared curvature": Case(
-        lambda n: h.LogisticPCA(
-            10, curvature="shared", polish=False, max_iter=n, accelerate=False, start="noise", **FEW
-        ),
-        20_000,
+        shared_curvature, 10_000, Logistic(10, polish=False, curvature="shared")
     ),
     "LogisticPCA, 10 dimensions, a bound for every cell": Case(
-        lambda n: h.LogisticPCA(10, polish=False, max_iter=n, accelerate=False, start="noise", **FEW), 150
+        lambda n, d: logistic("wide", n, d, 10).ours, 100, Logistic(10, polish=False)
     ),
-    "CombinationMachine, 10 units, exact": Case(
-        lambda n: h.CombinationMachine(10, start="noise", max_iter=n, **FEW), 20_000
+    "CombinationMachine, 20 units, the pass over rows": Case(
+        lambda n, d: machine_rows("wide", sparse_bits(n, d, DENSITY), 20).ours, 10_000, Combination(20)
     ),
-    "NoisyOrNetwork, 100 causes, Gibbs": Case(
-        lambda n: h.NoisyOrNetwork(100, method="gibbs", n_passes=n, **FEW), 4000, (4, 8)
+    "NoisyOrNetwork, 100 causes, a Gibbs pass": Case(
+        lambda n, d: noisy_or_sampled("wide", sparse_bits(n, d, DENSITY), 100).ours, 1000, NoisyOrGibbs([100])
     ),
     "BinarySparseCoding, 100 causes, real cells": Case(
-        lambda n: h.BinarySparseCoding(100, max_iter=n, data_cut=False, **FEW), 500, cells="reals"
+        lambda n, d: coding("wide", n, d, 100, 6, 4, "float64").ours, 200, SparseCoding(100)
     ),
-    "ClippedPCA, 10 dimensions": Case(lambda n: h.ClippedPCA(10, max_iter=n, **FEW), 20_000, (1, 1), columns=2000),
-    "TreeMixture, 2 trees": Case(lambda n: h.TreeMixture(2, max_iter=n, **FEW), 5000, columns=2000),
-    "HiddenTree, 4 states": Case(lambda n: h.HiddenTree(4, max_iter=n, **FEW), 1000, columns=2000),
+    "ClippedPCA, counts of pairs": Case(
+        lambda n, d: pairs("wide", sparse_bits(n, d, 10 * DENSITY)).ours, 20_000, columns=2000
+    ),
+    "TreeMixture, 8 classes": Case(
+        lambda n, d: trees("wide", sparse_bits(n, d, 10 * DENSITY), 8).ours, 10_000, columns=2000
+    ),
+    "HiddenTree, 4 states": Case(
+        lambda n, d: hidden_tree("wide", sparse_bits(n, d, 10 * DENSITY), 4).ours, 500, columns=2000
+    ),
 }
 
 
-def rows_of(n_rows: int, n_columns: int, cells: str) -> Any:
-    """Rows with about a thousandth of ones, each column as often; or dense real cells."""
-    rng = np.random.default_rng(SEED)
-    if cells == "reals":
-        return rng.standard_normal((n_rows, n_columns))
-    per_row = rng.poisson(DENSITY * n_columns, n_rows)
-    rows = np.repeat(np.arange(n_rows), per_row)
-    X = sparse.csr_array((np.ones(len(rows)), (rows, rng.integers(0, n_columns, len(rows)))), (n_rows, n_columns))
-    X.data[:] = 1.0  # an item that was drawn twice is there once
-    return X
-
-
-def seconds_of(make: Callable[[int], Any], n_passes: int, X: Any) -> float:
-    begun = time.process_time()
-    make(n_passes).fit(X)
-    return time.process_time() - begun
-
-
-def seconds_a_pass(case: Case, X: Any) -> float:
-    """Processor time of a pass beyond the first ones; of the whole fit where there is only one."""
-    few, more = case.passes
-    if few == more:
-        return statistics.median(seconds_of(case.make, few, X) for _ in range(TURNS))
-    return statistics.median(
-        (seconds_of(case.make, more, X) - seconds_of(case.make, few, X)) / (more - few) for _ in range(TURNS)
-    )
+def quickest(work: Callable[[], Any]) -> float:
+    work()  # compiles, and makes buffers
+    return min(seconds_of(work) for _ in range(TURNS))
 
 
 def measure(case: Case, quick: bool) -> dict[str, Any]:
-    n_rows, n_columns = (200, 1000) if quick else (case.rows, case.columns)
-    short, long = (rows_of(n, n_columns, case.cells) for n in (n_rows, 2 * n_rows))
-    once, twice = seconds_a_pass(case, short), seconds_a_pass(case, long)
-    row = (twice - once) / n_rows
+    n, d = (200, 1000) if quick else (case.rows, case.columns)
+    with one_blas_thread():
+        once, thrice = quickest(case.make(n, d)), quickest(case.make(3 * n, d))
+    row = (thrice - once) / (2 * n)
     return {
-        "rows": [n_rows, 2 * n_rows],
-        "columns": n_columns,
-        "ones_a_row": None if case.cells == "reals" else round(long.nnz / long.shape[0], 1),
-        "seconds_a_pass": [round(once, 4), round(twice, 4)],
+        "rows": [n, 3 * n],
+        "columns": d,
+        "seconds_a_pass": [round(once, 4), round(thrice, 4)],
         "microseconds_a_row": round(1e6 * row, 3),
-        "seconds_without_rows": round(once - n_rows * row, 4),
-        "statistics_at_1e5_columns": case.make(1)._model().footprint(100_000, 100_000 * DENSITY).statistics,
-        "whole_fit": case.passes[0] == case.passes[1],
-        "peak_memory_so_far_mb": round(peak_memory_mb()),
+        "seconds_without_rows": round(once - n * row, 4),
+        "statistics": None if case.model is None else case.model.footprint(d, d * DENSITY).statistics,
     }
 
 
 if __name__ == "__main__":
-    parser = asking(__doc__)
-    parser.add_argument("--only", help="cases whose name has this in it; nothing is recorded")
-    arguments = parser.parse_args()
-    warnings.simplefilter("ignore")  # so few passes do not converge; that is known
+    quick = asked_quick(__doc__)
     figures = {}
     for name, case in CASES.items():
-        if arguments.only is None or arguments.only in name:
-            figures[name] = measure(case, arguments.quick)
-            print(name, figures[name], flush=True)
-    if arguments.only is None:
-        record("pass_rates" + ("_quick" if arguments.quick else ""), figures, seeds=SEED, density=DENSITY)
+        figures[name] = measure(case, quick)
+        print(name, figures[name], flush=True)
+    record("pass_rates" + ("_quick" if quick else ""), figures, seeds=SEED, density=DENSITY)

@@ -22,7 +22,7 @@ def reference(overhead: dict, rates: dict) -> str:
     parts = csr / PART_BYTES
     statistics = COLUMNS * CLASSES * 8
     mixture = rates[f"BernoulliMixture, {CLASSES} classes"]
-    rate = 4.0 * mixture["ones_a_row"] * CLASSES / (1e-6 * mixture["microseconds_a_row"])
+    rate = 4.0 * COLUMNS * DENSITY * CLASSES / (1e-6 * mixture["microseconds_a_row"])
     arithmetic = 4 * ones * CLASSES / (rate * NODES * CORES)
     task = 1e-3 * overhead["many_parts"][-1]["milliseconds_a_task"]
     tasks = parts * 8 / 7
@@ -57,28 +57,20 @@ def each_model(rates: dict, n_rows: float) -> str:
     """What a pass over the reference table would take with each model, from its cost of a row."""
     rows = []
     for name, found in rates.items():
-        numbers, whole = found["statistics_at_1e5_columns"], found["columns"] == COLUMNS
+        whole = found["columns"] == COLUMNS
+        seconds = 1e-6 * found["microseconds_a_row"] * n_rows / (NODES * CORES)
         rows.append(
             [
                 name,
                 f"{found['columns']:,}",
                 f"{found['microseconds_a_row']:,.1f} µs",
-                f"{1e-6 * found['microseconds_a_row'] * n_rows / (NODES * CORES):,.0f} s" if whole else "",
-                f"{found['seconds_without_rows']:.2f} s" if whole else "",
-                f"{8e-6 * numbers:,.0f} MB"
+                f"{seconds:,.0f} s" if whole else "",
+                f"{8e-6 * found['statistics']:,.0f} MB"
                 if whole
                 else f"all pairs of columns: {8e-9 * COLUMNS**2:,.0f} GB, do not fit",
             ]
         )
-    head = [
-        "model",
-        "columns measured",
-        "a row, one core",
-        "a pass, all cores",
-        "besides, on the driver",
-        "statistics of a pass",
-    ]
-    return table(head, rows)
+    return table(["model", "columns measured", "a row, one core", "a pass, all cores", "statistics of a pass"], rows)
 
 
 def moving(overhead: dict) -> str:
@@ -142,18 +134,18 @@ table multiplies measured constants.
 {reference(overhead, rates)}
 
 ## The reference job with each model
-A pass over the same table. The cost of a row was measured on one core with rows of {COLUMNS:,} columns and {COLUMNS * DENSITY:.0f} ones, and is
-multiplied by a billion and divided by {NODES * CORES:,} cores; what a pass takes without rows (the update of the parameters, and sums over hidden states) stays on
-the driver.
+A pass over the same table. The cost of a row was measured on one core with rows of {COLUMNS:,.0f} columns and {COLUMNS * DENSITY:.0f} ones (models of pairs: rows of 2,000 columns
+and 20 ones), and is multiplied by a billion and divided by {NODES * CORES:,} cores. The update of the parameters, on the driver, comes on top: it goes once through
+arrays as large as the statistics.
 
 {each_model(rates, ROWS)}
 
 What this rests on, and what was not measured:
 
-- The cores are those of the machine that measured, and {NODES * CORES:,} of them are assumed to work as fast side by side as one does alone. Two did
-  ({large["times_serial"]["two_workers"]} of the time of one); memory shared by sixteen cores may not allow it.
+- The cores are those of the machine that measured, and {NODES * CORES:,} of them are assumed to work as fast side by side as one does alone. Two workers took
+  {large["times_serial"]["two_workers"]} of the time of one, where half would be perfect; memory shared by sixteen cores may cost more.
 - Rows are read from memory. Read from disk in every pass they would take as long as the disks need for {ROWS * (COLUMNS * DENSITY * 4 + 8) / 1e9:.0f} GB.
-- The cost of a row is taken to be the same for a billion rows as for thousands. On one machine it was from a hundred thousand rows to a hundred million
+- The cost of a row is taken to be the same for a billion rows as for thousands. On one machine it did not rise from a million rows to a hundred million
   ([a hundred million rows](performance.md)).
 - How many passes a fit takes is another question: with online EM one to three, then a few full ones.
 - Models that look at pairs of columns (`ClippedPCA`; `TreeMixture` and `HiddenTree` for their trees) need columns x columns numbers. A hundred thousand columns are beyond them,
@@ -161,7 +153,8 @@ What this rests on, and what was not measured:
 - `BinarySparseCoding` has real cells: {ROWS * COLUMNS * 8 / 1e12:,.0f} TB of them in double precision. The figure is one of arithmetic alone.
 - `LogisticPCA` with a bound for every cell pays for zeros. `curvature="shared"` does not, but its bound is looser
   ([what is lost](performance.md)).
-- `CombinationMachine` with hundreds of units runs by chains, whose sweeps cost as much as rows do; not measured at this width.
+- `CombinationMachine` has its model phase besides: sums over 2^units states x columns on the driver, or sweeps of chains, which cost as much as rows do; not measured at this width.
+- `NoisyOrNetwork` makes some forty passes of sweeps, and `BinarySparseCoding` sixty or more: the others some passes to hundreds.
 
 {how(measured)}
 
