@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from hiddenbits.data import Block, Table, TableError, collapse
+from hiddenbits.data import Block, Grid, Table, TableError, collapse
 from hiddenbits.data.mixed import MixedTable
 from hiddenbits.data.summary import summarise
 from hiddenbits.engine import (
@@ -247,12 +247,21 @@ class BitsEstimator(FederatedVerbs, FileVerbs, CallbackSupportMixin, BaseEstimat
     def _map(self, X: Any, row_function: Callable[[Any, Any, Block], Floats]) -> Floats:
         """Return row_function(params, shared, block) for all rows of X."""
         check_is_fitted(self, "params_")
-        table, model = as_table(self, X, reset=False), self._model()
-        grid = table.grid(self._height(model, table))
+        table = as_table(self, X, reset=False)
         with one_blas_thread():
-            shared = model.prepare(self.params_)
-            results = current().executor.map_rows(partial(row_function, self.params_, shared), grid)
+            results = current().executor.map_rows(*self._walk(table, row_function))
             return rows_of(results, table.shape[0])
+
+    def _walk(self, table: Table, row_function: Callable[[Any, Any, Block], Floats]) -> tuple[Any, Grid]:
+        """Return a function of the rows of a block, at the fitted parameters, and the blocks of a table."""
+        model = self._model()
+        shared = model.prepare(self.params_)
+        return partial(row_function, self.params_, shared), table.grid(self._height(model, table))
+
+    def _likelihood(self) -> Callable[[Any, Any, Block], Floats]:
+        """Return the row function behind `score_samples` and `score`, and make what it rests on."""
+        check_is_fitted(self, "params_")
+        return self._model().log_likelihood  # type: ignore[no-any-return]
 
     @property
     def likelihood_(self) -> str:
@@ -272,7 +281,7 @@ class BitsEstimator(FederatedVerbs, FileVerbs, CallbackSupportMixin, BaseEstimat
         -------
         log_likelihood : ndarray of shape (rows,)
         """
-        return self._map(X, self._model().log_likelihood)
+        return self._map(X, self._likelihood())
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the mean log-likelihood of the rows, in nats.
@@ -288,12 +297,8 @@ class BitsEstimator(FederatedVerbs, FileVerbs, CallbackSupportMixin, BaseEstimat
         """
         check_is_fitted(self, "params_")
         table = with_sample_weight(as_table(self, X, reset=False), sample_weight)
-        if type(self).score_samples is not BitsEstimator.score_samples:  # an estimate, with draws of its own
-            return float(np.average(self.score_samples(table), weights=table.weights))
-        model = self._model()
         with one_blas_thread():  # sums alone: the answers of a billion rows would not fit in memory
-            rows = partial(model.log_likelihood, self.params_, model.prepare(self.params_))
-            grid = table.grid(self._height(model, table))
+            rows, grid = self._walk(table, self._likelihood())
             total, weight = current().executor.reduce(partial(_total, rows), grid)
         return float(total / weight)
 

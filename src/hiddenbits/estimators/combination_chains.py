@@ -67,9 +67,12 @@ class ChainsVerbs(CodingEstimator):
         -------
         log_likelihood : ndarray of shape (rows,)
         """
-        check_is_fitted(self, "params_")
-        self._need_partition()
         return super().score_samples(X)
+
+    def _likelihood(self) -> Any:
+        rows = super()._likelihood()
+        self._need_partition()
+        return rows
 
     def estimate_partition(self, *, n_chains: int = 100, n_temperatures: int = 10_000) -> Partition:
         """Estimate ln Z of a machine that was fitted by chains, anew, and keep it where it can be trusted.
