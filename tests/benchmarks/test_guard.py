@@ -19,41 +19,50 @@ def small():
     return mixture("test", dense_bits(2_000, 64), 16)
 
 
-@pytest.fixture
-def kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(guard, "KEPT", tmp_path / "guard.json")
-    monkeypatch.setattr(guard, "PATHS", {"mixture": small})
-    assert guard.main(["--write"]) == 0
-    return json.loads(guard.KEPT.read_text())
-
-
-def test_a_path_made_slower_is_named(kept, monkeypatch, capsys):
+def test_a_path_made_slower_is_named(monkeypatch, capsys):
     expect = Mixture.expect
 
-    def three_times(self, *args):
-        for _ in range(2):
+    def four_times(self, *args):
+        for _ in range(3):
             expect(self, *args)
         return expect(self, *args)
 
-    assert guard.main(["--check"]) == 0
-    monkeypatch.setattr(Mixture, "expect", three_times)
-    assert guard.main(["--check"]) == 1
-    said = capsys.readouterr().out
+    kept = {"mixture": guard.measured(small)}
+    measure = lambda names: {name: guard.measured(small) for name in names}  # noqa: E731
+    assert guard.slower(kept, guard.least(kept, measure, pause=0.0)) == []
+    monkeypatch.setattr(Mixture, "expect", four_times)
+    (said,) = guard.slower(kept, guard.least(kept, measure, pause=0.0))
     assert f"the ratio kept in guard.json is {kept['mixture']:.2f}" in said
     assert "mixture: a pass takes" in said
     assert "--write" in said
+    assert "SLOWER" in capsys.readouterr().out
 
 
-def test_noise_that_does_not_come_back_is_no_alarm(monkeypatch):
-    ratios = iter([9.0, 5.0, 1.1])
-    monkeypatch.setattr(guard, "measured", lambda make: next(ratios))
-    assert guard.slower({"mixture": 1.0}, {"mixture": small}) == []
-    monkeypatch.setattr(guard, "measured", lambda make: 1.7)
-    assert len(guard.slower({"mixture": 1.0}, {"mixture": small})) == 1
+def test_noise_that_does_not_come_back_is_no_alarm():
+    asked, rounds = [], iter([{"a": 9.0, "b": 1.2}, {"a": 5.0}, {"a": 1.1}])
+
+    def measure(names):
+        asked.append(names)
+        return next(rounds)
+
+    assert guard.least({"a": 1.0, "b": 1.0}, measure, pause=0.0) == {"a": 1.1, "b": 1.2}
+    assert asked == [["a", "b"], ["a"], ["a"]]
+    assert guard.slower({"a": 1.0}, {"a": guard.SLACK}) == []
+    assert len(guard.slower({"a": 1.0}, {"a": guard.SLACK + 0.1})) == 1
 
 
-def test_a_path_without_a_kept_ratio_is_named():
-    assert "no ratio is kept" in guard.slower({}, {"mixture": small})[0]
+def test_ratios_are_measured_in_a_fresh_process():
+    assert 0.3 < guard.afresh(["counts of pairs"])["counts of pairs"] < 30
+
+
+def test_a_path_without_a_kept_ratio_is_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(guard, "KEPT", tmp_path / "guard.json")
+    guard.KEPT.write_text('{"mixture, dense": 1.0, "gone": 1.0}')
+    assert guard.main(["--check"]) == 1
+    said = capsys.readouterr().out
+    assert "gone" in said
+    assert "hidden tree" in said
+    assert "mixture, dense" not in said
 
 
 def test_every_path_has_a_kept_ratio():
