@@ -64,7 +64,8 @@ JOBS = {
             0.01,
             {
                 "default": {},
-                "noise": {"start": "noise", "max_iter": 200},
+                "noise": {"start": "noise"},
+                "noise, loosely": {"start": "noise", "tol": 1e-3},
                 "short noise": {"start": "noise", "max_iter": 30},
             },
             (

@@ -12,8 +12,9 @@ import hiddenbits
 from hiddenbits import BernoulliMixture, evaluate
 from hiddenbits.data import Table
 from hiddenbits.datasets import simulate_mixture, write_mixture
-from hiddenbits.engine import Local, Settings, fit_em
+from hiddenbits.engine import Local, Settings, fit_em, fit_gradient
 from hiddenbits.engine.cluster import Cluster
+from hiddenbits.models import Combination
 from tests.cluster.processes import Processes
 from tests.contracts.cases import CASES
 from tests.contracts.conftest import NotResident, table_of
@@ -66,6 +67,18 @@ def check_same_bits(case, client, storage, seed, monkeypatch):
         else:
             assert same(alone.params, there.params)
             assert np.array_equal(alone.trace, there.trace)
+
+
+@pytest.mark.parametrize("missing", [True, False])
+def test_same_bits_of_a_fit_that_begins_on_few_rows(client, missing):
+    """The workers draw the rows, the fit to these is made here, that to all rows on the workers again."""
+    table = table_of(structured_rows(np.random.default_rng(0), 3000, 12, missing), "csr")
+    model, settings = Combination(2, start_from="noise"), Settings(max_iter=6, start_rows=500)
+    alone = fit_gradient(model, table.grid(256), Local(), settings, None, None)
+    walked = Table(NotResident(table.source), None, None, 7000)
+    there = fit_gradient(model, walked.grid(256), Cluster(client), settings, None, None)
+    assert same(alone.params, there.params)
+    assert np.array_equal(alone.trace, there.trace)
 
 
 def test_all_verbs(client, tmp_path):

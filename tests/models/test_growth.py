@@ -8,10 +8,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 import hiddenbits
 from hiddenbits import CombinationMachine, evaluate
+from hiddenbits.data.summary import summarise
 from hiddenbits.datasets import simulate_influences
 from hiddenbits.engine import Checkpoint, Key, Local, Position, Settings, StopReason, fit_gradient
 from hiddenbits.engine.climb import LEG, TRIAL, _Climb
 from hiddenbits.engine.em import finish
+from hiddenbits.engine.restarts import Course
 from hiddenbits.models import Combination
 from hiddenbits.models.combination import CombinationParams
 from hiddenbits.models.pursuit import pursue
@@ -72,7 +74,8 @@ def test_growth_is_the_bic_of_each_size(missing, bias):
 def test_restarts_of_different_sizes_are_compared_by_bic(chooses):
     """The second of three is less likely than the others, by ten nats, and has a unit less, which spares it twenty."""
     model, settings = Combination(3, ridge=0.0, chooses=chooses), Settings(n_init=3)
-    rank = _Climb(model, None, None, settings, 300.0).rank  # 7 parameters more cost 7 ln(300) / 2 = 20 nats
+    summary = summarise(table_of(np.zeros((300, 6))).grid(512).blocks[0])
+    rank = _Climb(model, Course(None, None, settings, summary)).rank  # 7 parameters more cost 7 ln(300) / 2 = 20 nats
     position = Position()
     for units, objective in ((3, -100.0), (2, -110.0), (3, -99.5)):
         params = CombinationParams.at(np.zeros((6, units)), np.zeros(units), np.zeros(6))

@@ -25,9 +25,9 @@ from threadpoolctl import threadpool_info
 from hiddenbits.data.summary import Summary
 from hiddenbits.engine.accelerate import Leap
 from hiddenbits.engine.carry import LocalShelf, Shelf
-from hiddenbits.engine.em import Position, Settings
 from hiddenbits.engine.online import Running
 from hiddenbits.engine.outcome import Growth, Restart, StopReason
+from hiddenbits.engine.position import Position, Settings
 from hiddenbits.engine.protocol import Model, plain, prefixed, unprefixed
 from hiddenbits.store import StoreError, read, write
 

@@ -24,13 +24,14 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from hiddenbits.data import Grid, Table
-from hiddenbits.data.summary import Summary, summarise
-from hiddenbits.engine.em import Keeper, Position, Settings, Watch, begin, finish, one_online_pass
-from hiddenbits.engine.executors import Executor, one_blas_thread
+from hiddenbits.engine.em import begun, finish
+from hiddenbits.engine.executors import Executor
 from hiddenbits.engine.keys import Key
 from hiddenbits.engine.online import expect
 from hiddenbits.engine.outcome import Growth, Outcome, StopReason
-from hiddenbits.engine.protocol import Climbs, Coordinates, Passes
+from hiddenbits.engine.position import Keeper, Position, Settings, Watch
+from hiddenbits.engine.protocol import Climbs, Coordinates
+from hiddenbits.engine.restarts import Course, all_restarts
 from hiddenbits.engine.watched import unwatched
 
 Floats = NDArray[np.float64]
@@ -46,37 +47,21 @@ def fit_gradient(
     model: Climbs, grid: Grid, executor: Executor, settings: Settings, keeper: Keeper | None, watch: Watch | None
 ) -> Outcome:
     """Fit a model to a table by its gradient; return the best of `n_init` restarts."""
+    rivals = [partial(_restart, rival) for rival in model.rivals()]
+    return all_restarts(partial(_restart, model), grid, executor, settings, keeper, watch, rivals)
 
-    def keep(position: Position) -> Position:
-        if keeper:
-            keeper.save(position, summary)
-        return position
 
-    with one_blas_thread():
-        passes: Passes = partial(executor.reduce, grid=grid)
-        summary: Summary = passes(summarise)
-        position = (keeper.load(summary) if keeper else None) or Position()
-        while position.restart < settings.n_init:
-            if position.params is None:
-                position = keep(begin(model, settings, summary, passes, position))
-            while position.online_passes < settings.online_passes:
-                position = keep(one_online_pass(model, grid, executor, settings, summary, position))
-            climb = _Climb(model, grid, executor, settings, float(summary.weight))
-            while not position.growth.done:
-                position = keep(climb.next_stage(position, passes))
-            reason = None
-            while reason is None:
-                position, reason = climb.leg(position, LEG, watch)
-                keep(position)
-            position = keep(finish(model, settings, position, reason, climb.rank))
-    return Outcome(
-        position.best_params,
-        np.array(position.best_trace),
-        position.best_stages,
-        position.best,
-        position.finished,
-        position.best_marks,
-    )
+def _restart(model: Climbs, course: Course, position: Position) -> Position:
+    """Go through one restart, or what is left of it."""
+    position = begun(model, course, position)
+    climb = _Climb(model, course)
+    while not position.growth.done:
+        position = course.keep(climb.next_stage(position))
+    reason = None
+    while reason is None:
+        position, reason = climb.leg(position, LEG, watched=True)
+        course.keep(position)
+    return course.keep(finish(model, course.settings, position, reason, climb.rank))
 
 
 class Plain:
@@ -94,19 +79,24 @@ class _Climb:
     """One restart's climb."""
 
     model: Climbs
-    grid: Grid
-    executor: Executor
-    settings: Settings
-    weight: float
+    course: Course
     state_grids: dict[int, Grid] = field(default_factory=dict)
+
+    @property
+    def settings(self) -> Settings:
+        """How to climb."""
+        return self.course.settings
+
+    @property
+    def weight(self) -> float:
+        """Weight of all rows."""
+        return self.course.weight
 
     def look(self, params: Any) -> tuple[Any, float, Floats]:
         """Return the parameters with what the free phase tells about them, the objective there and its gradient."""
         params, phase = self.model.free(params, self._over_states)
         key = Key(self.settings.seed)
-        stats: Any = self.executor.reduce(
-            partial(expect, self.model, params, self.model.prepare(params), key, None), self.grid
-        )
+        stats: Any = self.course.passes(partial(expect, self.model, params, self.model.prepare(params), key, None))
         return params, self.model.objective(params, stats), self.model.gradient(params, stats, phase)
 
     def _over_states(self, function: Callable[..., Any], states: Table) -> Any:
@@ -114,7 +104,7 @@ class _Climb:
         grid = self.state_grids.setdefault(id(states), states.grid(STATE_ROWS))  # a cluster knows a grid by itself
         if grid.n_blocks == 1:
             return function(grid.blocks[0])
-        return unwatched(self.executor).reduce(function, grid)
+        return unwatched(self.course.executor).reduce(function, grid)
 
     def left(self, position: Position) -> int:
         """Return how many iterations the last stage may still make."""
@@ -122,7 +112,7 @@ class _Climb:
         return self.settings.max_iter - done
 
     def leg(
-        self, now: Position, n_iter: int, watch: Watch | None, *, plain: bool = False
+        self, now: Position, n_iter: int, *, watched: bool = False, plain: bool = False
     ) -> tuple[Position, StopReason | None]:
         """Climb some iterations; return the position, and why to stop if it is time."""
         n_iter = min(n_iter, self.left(now))
@@ -131,12 +121,12 @@ class _Climb:
             there = replace(now, params=params, safe=params, objective=objective)
             return there, StopReason.MAX_ITER if self.settings.max_iter else StopReason.SCHEDULE
         if self.settings.learning_rate is not None:
-            return self._glide(now, n_iter, self.settings.learning_rate, watch)
+            return self._glide(now, n_iter, self.settings.learning_rate, watched=watched)
         view = Plain() if plain else self.model.coordinates(*self.model.free(now.params, self._over_states))
-        return self._quasi_newton(now, n_iter, watch, view)
+        return self._quasi_newton(now, n_iter, view, watched=watched)
 
     def _quasi_newton(
-        self, now: Position, n_iter: int, watch: Watch | None, view: Coordinates
+        self, now: Position, n_iter: int, view: Coordinates, *, watched: bool
     ) -> tuple[Position, StopReason | None]:
         there, reason = now, None
         seen: dict[bytes, tuple[Any, float]] = {}
@@ -157,7 +147,7 @@ class _Climb:
             there = replace(there, params=params, safe=params, objective=objective, trace=trace)
             still = still + 1 if gain <= self.settings.tol * self.weight else 0
             reason = self._why_stop(there, still)
-            if (watch(there, reason is not None) if watch else False) and reason is None:
+            if watched and self.course.told(there, last=reason is not None) and reason is None:
                 reason = StopReason.CALLBACK
             if reason is not None:
                 raise StopIteration
@@ -171,13 +161,11 @@ class _Climb:
                 trace = (*now.trace, objective)
                 there = replace(now, params=params, safe=params, objective=objective, trace=trace)
             reason = StopReason.CONVERGED if np.isfinite(there.objective) else StopReason.NOT_FINITE
-            if watch:
-                watch(there, True)
+            if watched:
+                self.course.told(there, last=True)
         return there, reason
 
-    def _glide(
-        self, now: Position, n_iter: int, rate: float, watch: Watch | None
-    ) -> tuple[Position, StopReason | None]:
+    def _glide(self, now: Position, n_iter: int, rate: float, *, watched: bool) -> tuple[Position, StopReason | None]:
         """Go along the gradient with momentum; the objective may fall."""
         there, reason, still = now, None, 0
         vector = self.model.to_vector(now.params)
@@ -194,7 +182,7 @@ class _Climb:
                 trace = (*there.trace, objective)
                 there = replace(there, params=params, safe=params, objective=objective, trace=trace, velocity=velocity)
                 reason = self._why_stop(there, still)
-            asked = watch(there, reason is not None) if watch else False
+            asked = watched and self.course.told(there, last=reason is not None)
             reason = reason or (StopReason.CALLBACK if asked else None)
             if reason is not None:
                 break
@@ -205,11 +193,13 @@ class _Climb:
             return StopReason.CONVERGED
         return StopReason.MAX_ITER if self.left(there) <= 0 else None
 
-    def next_stage(self, now: Position, passes: Passes) -> Position:
+    def next_stage(self, now: Position) -> Position:
         """Return the position after the best candidate for the next stage; where there is none, growth is done."""
         key = Key(self.settings.seed, now.restart, len(now.stages))
         growth, stage = now.growth, (*now.stages, len(now.trace))
-        candidates = [] if self.model.enough(growth.marks) else self.model.candidates(now.params, key, passes)
+        candidates = (
+            [] if self.model.enough(growth.marks) else self.model.candidates(now.params, key, self.course.passes)
+        )
         if not candidates:
             return self._grown(now)
         if not growth.marks:
@@ -217,8 +207,8 @@ class _Climb:
             growth = Growth((self.model.mark(params, objective, self.weight),))
         fresh = replace(now, objective=-np.inf, stages=stage, velocity=None)
         starts = [replace(fresh, params=params, safe=params) for params in candidates]
-        tried = [self.leg(start, TRIAL, None, plain=True)[0] for start in starts]
-        best = self.leg(max(tried, key=lambda position: position.objective), LEG, None, plain=True)[0]
+        tried = [self.leg(start, TRIAL, plain=True)[0] for start in starts]
+        best = self.leg(max(tried, key=lambda position: position.objective), LEG, plain=True)[0]
         mark = self.model.mark(best.params, best.objective, self.weight)
         chosen = best.params if mark < min(growth.marks[1:], default=np.inf) else growth.chosen
         return replace(best, growth=Growth((*growth.marks, mark), chosen))

@@ -7,22 +7,22 @@ interrupted goes on as if it had not been.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hiddenbits.data import Grid
-from hiddenbits.data.summary import Summary, summarise
+from hiddenbits.data.summary import Summary
 from hiddenbits.engine.accelerate import Leap, landed, next_point
-from hiddenbits.engine.carry import Shelf
-from hiddenbits.engine.executors import Executor, one_blas_thread
+from hiddenbits.engine.executors import Executor
 from hiddenbits.engine.keys import Key
-from hiddenbits.engine.online import Running, expect, online_pass
-from hiddenbits.engine.outcome import Growth, Outcome, Restart, StopReason
+from hiddenbits.engine.online import expect, online_pass
+from hiddenbits.engine.outcome import Outcome, Restart, StopReason
+from hiddenbits.engine.position import Keeper, Position, Settings, Watch
 from hiddenbits.engine.protocol import Model, Passes
+from hiddenbits.engine.restarts import Course, all_restarts
 
 # Leaps begin after this many plain passes: from the very start they more often land in the basin of another maximum.
 # benchmarks/leaps.py shows what they gain and how often they end below plain EM. A polish begins where a fit has ended.
@@ -31,104 +31,34 @@ ROUGH = 10.0  # a stage that a polish follows ends at so many times the toleranc
 ROUNDING = 1e-10  # a fall of the objective within this share of its size is rounding, not a fall
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How to fit: what belongs to the loop and not to a model."""
-
-    n_init: int = 1
-    n_repairs: int = 0  # further restarts, each of which tries to mend the best fit so far
-    max_iter: int = 1000
-    tol: float = 1e-6
-    online_passes: int = 0
-    accelerate: bool = True
-    seed: int = 0
-    learning_rate: float | None = None  # of steps along the gradient with momentum; None: quasi-Newton steps
-    momentum: float = 0.9
-
-
-@dataclass(frozen=True, eq=False)
-class Position:
-    """Where a fit stands between two passes.
-
-    `params` is what the next pass looks at; `safe` is the last EM update, where a refused leap or an `untried` step
-    goes back to and what the fit would end with. They are None before a restart's start. `running` belongs to the
-    online passes; `memory` is what a model keeps from step to step beside its parameters, such as the states of
-    persistent chains; `velocity` is the last step of a climb with momentum.
-    """
-
-    restart: int = 0
-    params: Any = None
-    safe: Any = None
-    online_passes: int = 0
-    running: Running = field(default_factory=Running)
-    objective: float = -np.inf
-    trace: tuple[float, ...] = ()
-    stages: tuple[int, ...] = ()
-    leap: Leap = field(default_factory=Leap)
-    untried: bool = False
-    carry: Shelf | None = None
-    memory: Any = None
-    velocity: NDArray[np.float64] | None = None
-    growth: Growth = field(default_factory=Growth)
-    finished: tuple[Restart, ...] = ()
-    best: int = -1
-    best_params: Any = None
-    best_trace: tuple[float, ...] = ()
-    best_stages: tuple[int, ...] = ()
-    best_marks: tuple[float, ...] = ()
-
-
-class Keeper(Protocol):
-    """Keeps positions: a checkpoint file, or nothing."""
-
-    def load(self, summary: Summary) -> Position | None:
-        """Return the position to go on from, None to begin."""
-        ...
-
-    def save(self, position: Position, summary: Summary) -> None:
-        """Keep a position of the fit to the table with this summary."""
-        ...
-
-
-Watch = Callable[[Position, bool], bool]
-"""Called after every pass (position, end of this restart?); returning True asks the restart to stop."""
-
-
 def fit_em(
     model: Model, grid: Grid, executor: Executor, settings: Settings, keeper: Keeper | None, watch: Watch | None
 ) -> Outcome:
     """Fit a model to a table; return the best of `n_init` restarts."""
+    return all_restarts(partial(_restart, model), grid, executor, settings, keeper, watch)
 
-    def keep(position: Position) -> Position:
-        if keeper:
-            keeper.save(position, summary)
-        return position
 
-    with one_blas_thread():
-        passes: Passes = partial(executor.reduce, grid=grid)
-        summary: Summary = passes(summarise)
-        position = (keeper.load(summary) if keeper else None) or Position()
-        while position.restart < settings.n_init + settings.n_repairs:
-            if position.params is None:
-                position = keep(begin(model, settings, summary, passes, position))
-            while position.online_passes < settings.online_passes:
-                position = keep(one_online_pass(model, grid, executor, settings, summary, position))
-            reason = None
-            while reason is None:
-                position, reason = _one_pass(model, grid, executor, settings, float(summary.weight), position)
-                position, reason = _next_stage(model, settings, position, reason)
-                asked = watch(position, reason is not None) if watch else False
-                reason = reason or (StopReason.CALLBACK if asked else None)
-                if reason is None:
-                    keep(position)
-            position = keep(finish(model, settings, position, reason))
-    return Outcome(
-        position.best_params,
-        np.array(position.best_trace),
-        position.best_stages,
-        position.best,
-        position.finished,
-    )
+def _restart(model: Model, course: Course, position: Position) -> Position:
+    """Go through one restart, or what is left of it."""
+    position = begun(model, course, position)
+    reason = None
+    while reason is None:
+        position, reason = _one_pass(model, course, position)
+        position, reason = _next_stage(model, course.settings, position, reason)
+        asked = course.told(position, last=reason is not None)
+        reason = reason or (StopReason.CALLBACK if asked else None)
+        if reason is None:
+            course.keep(position)
+    return course.keep(finish(model, course.settings, position, reason))
+
+
+def begun(model: Model, course: Course, position: Position) -> Position:
+    """Return the position after the start of a restart and its online passes."""
+    if position.params is None:
+        position = course.keep(begin(model, course.settings, course.summary, course.passes, position))
+    while position.online_passes < course.settings.online_passes:
+        position = course.keep(_one_online_pass(model, course, position))
+    return position
 
 
 def full_start(model: Model, summary: Summary, key: Key, passes: Passes) -> Any:
@@ -154,24 +84,21 @@ def begin(model: Model, settings: Settings, summary: Summary, passes: Passes, po
     return replace(position, params=start, safe=start)
 
 
-def one_online_pass(
-    model: Model, grid: Grid, executor: Executor, settings: Settings, summary: Summary, now: Position
-) -> Position:
+def _one_online_pass(model: Model, course: Course, now: Position) -> Position:
     """Walk the table once by online EM."""
     # Full passes count from 0; online passes take numbers from far away, for their keys.
-    key = Key(settings.seed, now.restart, 2**32 + now.online_passes)
-    params, running = online_pass(model, now.params, now.running, executor, grid, key, float(summary.weight))
+    key = Key(course.settings.seed, now.restart, 2**32 + now.online_passes)
+    params, running = online_pass(model, now.params, now.running, course.executor, course.grid, key, course.weight)
     return replace(now, params=params, safe=params, running=running, online_passes=now.online_passes + 1)
 
 
-def _one_pass(
-    model: Model, grid: Grid, executor: Executor, settings: Settings, weight: float, now: Position
-) -> tuple[Position, StopReason | None]:
+def _one_pass(model: Model, course: Course, now: Position) -> tuple[Position, StopReason | None]:
     """Walk the table once and decide where to look next, or why to stop."""
+    settings, weight = course.settings, course.weight
     key = Key(settings.seed, now.restart, len(now.trace))
-    shelf = executor.shelf(now.carry) if model.promises.carry else None
-    params = _surveyed(model, now.params, partial(executor.reduce, grid=grid))
-    stats: Any = executor.reduce(partial(expect, model, params, model.prepare(params), key, shelf), grid)
+    shelf = course.executor.shelf(now.carry) if model.promises.carry else None
+    params = _surveyed(model, now.params, course.passes)
+    stats: Any = course.passes(partial(expect, model, params, model.prepare(params), key, shelf))
     if model.promises.closed_form:
         return _fitted_at_once(model, stats, now)
     objective = model.objective(params, stats)
@@ -195,8 +122,8 @@ def _one_pass(
         trace=(*now.trace, objective),
         carry=kept,
     )
-    if model.promises.scheduled and (course := _course(model, new)) != "free":
-        return then, StopReason.SCHEDULE if course == "over" else _out_of_passes(then, settings)
+    if model.promises.scheduled and (planned := _planned(model, new)) != "free":
+        return then, StopReason.SCHEDULE if planned == "over" else _out_of_passes(then, settings)
     if leaped:
         then = replace(then, leap=landed(now.leap, good=True))
         return then, _out_of_passes(then, settings)
@@ -226,7 +153,7 @@ def _surveyed(model: Any, params: Any, passes: Passes) -> Any:
     return model.survey(params, passes) if model.promises.surveys else params
 
 
-def _course(model: Any, params: Any) -> str:
+def _planned(model: Any, params: Any) -> str:
     """Return where a fit with a planned course stands."""
     return str(model.pending(params))
 

@@ -14,13 +14,15 @@ from typing import Any, Protocol
 import numpy as np
 
 from hiddenbits.data import Grid
-from hiddenbits.data.summary import Summary, summarise
-from hiddenbits.engine.em import Keeper, Position, Settings, Watch, begin, finish
-from hiddenbits.engine.executors import Executor, one_blas_thread
+from hiddenbits.data.summary import Summary
+from hiddenbits.engine.em import begin, finish
+from hiddenbits.engine.executors import Executor
 from hiddenbits.engine.keys import Key
 from hiddenbits.engine.online import expect
 from hiddenbits.engine.outcome import Outcome, StopReason
-from hiddenbits.engine.protocol import Model, Passes
+from hiddenbits.engine.position import Keeper, Position, Settings, Watch
+from hiddenbits.engine.protocol import Model
+from hiddenbits.engine.restarts import Course, all_restarts
 
 Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
@@ -57,41 +59,30 @@ def fit_persistent(
     model: Persists, grid: Grid, executor: Executor, settings: Settings, keeper: Keeper | None, watch: Watch | None
 ) -> Outcome:
     """Fit a model by `max_iter` epochs of random steps; return the best of `n_init` restarts."""
+    return all_restarts(partial(_restart, model), grid, executor, settings, keeper, watch)
 
-    def keep(position: Position) -> Position:
-        if keeper:
-            keeper.save(position, summary)
-        return position
 
-    with one_blas_thread():
-        passes: Passes = partial(executor.reduce, grid=grid)
-        summary: Summary = passes(summarise)
-        position = (keeper.load(summary) if keeper else None) or Position()
-        while position.restart < settings.n_init:
-            if position.params is None:
-                position = begin(model, settings, summary, passes, position)
-                key = Key(settings.seed, position.restart, 2**34)
-                position = keep(replace(position, memory=model.first_memory(position.params, summary, key)))
-            reason = None if settings.max_iter else StopReason.SCHEDULE  # no epochs: the start alone
-            while reason is None:
-                position = _epoch(model, grid, executor, settings, position)
-                if not np.isfinite(position.objective):
-                    reason = StopReason.NOT_FINITE
-                elif len(position.trace) >= settings.max_iter:
-                    reason = StopReason.SCHEDULE
-                asked = watch(position, reason is not None) if watch else False
-                reason = reason or (StopReason.CALLBACK if asked else None)
-                if reason is None:
-                    keep(position)
-            position = replace(position, safe=model.settle(position.safe, position.memory))
-            position = keep(finish(model, settings, position, reason))
-    return Outcome(
-        position.best_params,
-        np.array(position.best_trace),
-        position.best_stages,
-        position.best,
-        position.finished,
-    )
+def _restart(model: Persists, course: Course, position: Position) -> Position:
+    """Go through one restart, or what is left of it."""
+    settings = course.settings
+    if position.params is None:
+        position = begin(model, settings, course.summary, course.passes, position)
+    if position.memory is None:
+        key = Key(settings.seed, position.restart, 2**34)
+        position = course.keep(replace(position, memory=model.first_memory(position.params, course.summary, key)))
+    reason = None if settings.max_iter else StopReason.SCHEDULE  # no epochs: the start alone
+    while reason is None:
+        position = _epoch(model, course.grid, course.executor, settings, position)
+        if not np.isfinite(position.objective):
+            reason = StopReason.NOT_FINITE
+        elif len(position.trace) >= settings.max_iter:
+            reason = StopReason.SCHEDULE
+        asked = course.told(position, last=reason is not None)
+        reason = reason or (StopReason.CALLBACK if asked else None)
+        if reason is None:
+            course.keep(position)
+    position = replace(position, safe=model.settle(position.safe, position.memory))
+    return course.keep(finish(model, settings, position, reason))
 
 
 def _epoch(model: Persists, grid: Grid, executor: Executor, settings: Settings, now: Position) -> Position:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -111,7 +111,7 @@ class Climbs(Extrapolates, Protocol):
 
     `place` is `from_vector` without what `free` finds; `over` adds a function over a table of hidden states. A model
     that grows offers `candidates` and marks each size, smaller is better; one that `chooses` is taken back to the size
-    with the best mark when `enough` have been tried.
+    with the best mark when `enough` have been tried. `rivals` are the same model with other starts.
     """
 
     @property
@@ -124,6 +124,7 @@ class Climbs(Extrapolates, Protocol):
     def candidates(self, params: Any, key: Key, passes: Passes) -> list[Any]: ...
     def mark(self, params: Any, objective: float, weight: float) -> float: ...
     def enough(self, marks: tuple[float, ...]) -> bool: ...
+    def rivals(self) -> Sequence[Climbs]: ...
 
 
 def plain(values: Mapping[str, Any]) -> dict[str, Any]:

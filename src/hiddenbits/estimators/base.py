@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -82,6 +83,10 @@ class BitsEstimator(FederatedVerbs, FileVerbs, CallbackSupportMixin, BaseEstimat
         """The engine's loop that fits go by."""
         return fit_em
 
+    def _rows_to_begin_on(self) -> int | None:
+        """Return how many rows fits to large tables begin on; None where they begin with all."""
+        return None
+
     def _arranged(self, model: Any, table: Table) -> Table:
         """Return the table in the order in which a fit walks it."""
         return table
@@ -132,7 +137,7 @@ class BitsEstimator(FederatedVerbs, FileVerbs, CallbackSupportMixin, BaseEstimat
         if engine.checkpoint is not None and not isinstance(self.random_state, (int, np.integer)):
             raise ValueError("A fit with a checkpoint needs random_state= an integer, or it could not be repeated.")
         table = with_sample_weight(as_table(self, X, reset=True), sample_weight)
-        model, settings = self._model(), self._settings()
+        model, settings = self._model(), replace(self._settings(), start_rows=self._rows_to_begin_on())
         if model.promises.deterministic and not settings.online_passes:  # equal rows then have equal memory, too
             table, _ = collapse(table)
         table = self._arranged(model, table)

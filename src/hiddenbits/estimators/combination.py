@@ -16,6 +16,7 @@ from hiddenbits.estimators.combination_reals import RealsVerbs
 from hiddenbits.estimators.constraints import COMMON
 from hiddenbits.estimators.criteria import BicMixin
 from hiddenbits.estimators.lawful import require
+from hiddenbits.estimators.start_rows import START_ROWS, rows_to_begin_on
 from hiddenbits.estimators.tables import seed_of
 from hiddenbits.models import Combination
 from hiddenbits.models.combination_chains import EXACT_UNITS, CombinationChains
@@ -76,6 +77,10 @@ class CombinationMachine(BicMixin, RealsVerbs):
         get stuck.
     online_passes : int, default=0
         Passes of online EM before the full passes, for tables with very many rows.
+    start_rows : int, "auto" or None, default="auto"
+        Fit about so many rows first, drawn at random, and begin with what they gave: on large tables most of the way is
+        gone on few rows. "auto" takes ten for each free parameter, at least 8,192. Only for bits, and where the table
+        has at least four times as many rows. None begins with all rows.
     n_init : int, default=1
         Restarts; the one with the best objective is kept, or that with the best BIC where it chooses the size.
     max_iter : int, default=1000
@@ -102,7 +107,8 @@ class CombinationMachine(BicMixin, RealsVerbs):
         ln Z and its standard error: 0 where it is exact.
     growth_ : ndarray
         With ``start="grow"`` the BIC of each size on the way, from 0 units (independent bits) on, each after
-        some iterations. Held-out cells are another judge of size: `hiddenbits.evaluate.hidden_cells`.
+        some iterations; where a fit began on few rows, as these tell it. Held-out cells are another judge of size:
+        `hiddenbits.evaluate.hidden_cells`.
     trace_ : ndarray of shape (n_iter_,)
         Objective after each iteration (log-likelihood plus log prior, in nats over the table). With chains: minus the
         mean square distance between the products of bits and units in the data and in the chains, after each epoch.
@@ -149,6 +155,7 @@ class CombinationMachine(BicMixin, RealsVerbs):
         "n_chains": [Interval(Integral, 1, None, closed="left")],
         "n_temperatures": [Interval(Integral, 1, None, closed="left")],
         "optimiser": [StrOptions({"lbfgs", "momentum", "em"})],
+        "start_rows": START_ROWS,
     }
 
     def __init__(
@@ -169,6 +176,7 @@ class CombinationMachine(BicMixin, RealsVerbs):
         n_chains: int = 200,
         n_temperatures: int = 1,
         online_passes: int = 0,
+        start_rows: int | Literal["auto"] | None = "auto",
         n_init: int = 1,
         max_iter: int = 1000,
         tol: float = 1e-5,
@@ -191,6 +199,7 @@ class CombinationMachine(BicMixin, RealsVerbs):
         self.n_chains = n_chains
         self.n_temperatures = n_temperatures
         self.online_passes = online_passes
+        self.start_rows = start_rows
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -251,6 +260,16 @@ class CombinationMachine(BicMixin, RealsVerbs):
         if self.optimiser == "em" and self.max_iter == 0:
             raise ValueError('max_iter=0 hands over the start, which optimiser="em" makes on its way. Choose "lbfgs".')
         return replace(settings, learning_rate=self.learning_rate) if self.optimiser == "momentum" else settings
+
+    def _rows_to_begin_on(self) -> int | None:
+        if self._chooses:
+            return rows_to_begin_on(self, 0, unless='n_components="bic"')
+        if self._by_chains:
+            return rows_to_begin_on(self, 0, unless='method="chains"')
+        if self.optimiser == "momentum" or not self.max_iter:
+            return rows_to_begin_on(self, 0, unless="momentum" if self.max_iter else "max_iter=0")
+        size: Any = self.n_components
+        return rows_to_begin_on(self, (size + 1) * (self.n_features_in_ + 1))
 
     def _model(self) -> Combination:
         size: Any = self.max_components if self._chooses else self.n_components

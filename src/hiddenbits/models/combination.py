@@ -150,6 +150,10 @@ class Combination:
         """Whether growth has gone beyond the size to choose."""
         return self.chooses and len(marks) > 1 and len(marks) - 2 - int(np.argmin(marks[1:])) >= PATIENCE
 
+    def rivals(self) -> tuple[Combination, ...]:
+        """Return the machine that begins with all units at once, where this one grows: a cheap second try."""
+        return (replace(self, start_from="noise"),) if self.start_from == "grow" and not self.chooses else ()
+
     def _must_not_choose(self) -> None:
         if self.chooses:
             raise ValueError(

@@ -1,0 +1,58 @@
+"""Some rows of a table at random, through one pass: a small table in memory that stands for the whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.data.bits import Bits, ByteArray, Dense, Pattern, pattern_of
+from hiddenbits.data.block import Block
+from hiddenbits.data.table import Table, memory_table
+
+
+@dataclass(frozen=True, eq=False)
+class SomeRows:
+    """Rows that were drawn, in the order of the table: cells and weights; `sparse` is how the table stores them."""
+
+    x: ByteArray
+    observed: ByteArray
+    weights: NDArray[np.float64]
+    sparse: bool
+
+    def __iadd__(self, other: Self) -> Self:
+        x, observed = (np.concatenate(two) for two in ((self.x, other.x), (self.observed, other.observed)))
+        return type(self)(x, observed, np.concatenate([self.weights, other.weights]), self.sparse)
+
+    def table(self, weight: float) -> Table:
+        """Return them as a table of this weight in all."""
+        d = self.x.shape[1]
+        x: Bits = Pattern(*pattern_of(self.x), d) if self.sparse else Dense(self.x)
+        observed = None if self.observed.all() else Dense(self.observed)
+        return memory_table(x, observed).with_weights(self.weights * (weight / self.weights.sum()))
+
+
+def some_rows(seed: int, rate: float, block: Block) -> SomeRows:
+    """Draw rows of a block, each with probability min(1, rate weight), so that each counts for 1/rate rows.
+
+    Which ones depends on the seed and on the place of a row in the table, not on how the table is cut into blocks.
+    """
+    share = np.minimum(1.0, rate * block.weights)
+    drawn = np.flatnonzero(_uniform(seed, block.start + np.arange(block.n_rows, dtype=np.uint64)) < share)
+    return SomeRows(
+        block.x.take(drawn).to_dense(),
+        block.observed.take(drawn).to_dense(),
+        block.weights[drawn] / share[drawn],
+        isinstance(block.x, Pattern),
+    )
+
+
+def _uniform(seed: int, numbers: NDArray[np.uint64]) -> NDArray[np.float64]:
+    """Return a random number in [0, 1) for each whole number: two rounds of multiplying and mixing modulo 2^64."""
+    factors = np.random.default_rng(seed).integers(2**63, size=3, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+    mixed = (numbers + np.uint64(1)) * factors[0]
+    for factor in factors[1:]:
+        mixed = (mixed ^ (mixed >> np.uint64(32))) * factor
+    return np.asarray((mixed ^ (mixed >> np.uint64(32))) >> np.uint64(11), np.float64) * 2.0**-53

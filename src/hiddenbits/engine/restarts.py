@@ -1,0 +1,117 @@
+"""Restarts, one after the other: what all loops have in common, and the start on few rows.
+
+Where a table is large, most of the way to its fit can be gone on some of its rows. Drawn rows count for the whole table
+(their weights add up to its own), so that objective, prior and tolerance mean the same; a restart goes its whole way on
+them, stages and all, and what it ends with is where the restart over all rows begins. That is then near its end. Rows
+are few enough there to try other starts too, and go on with the best. Which restart is best, and what is reported, is a
+matter of all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+
+import numpy as np
+
+from hiddenbits.data import Grid
+from hiddenbits.data.sampled import SomeRows, some_rows
+from hiddenbits.data.summary import Summary, summarise
+from hiddenbits.engine.executors import Executor, Local, one_blas_thread
+from hiddenbits.engine.keys import Key
+from hiddenbits.engine.outcome import Growth, Outcome
+from hiddenbits.engine.position import Keeper, Position, Settings, Watch
+from hiddenbits.engine.protocol import Passes
+from hiddenbits.engine.watched import unwatched
+
+WORTH = 4  # a table has at least so many times as many rows as a start on few of them
+MOST_CELLS = 1 << 26  # cells of the rows that are drawn: they are held here, a byte each
+
+
+@dataclass(frozen=True, eq=False)
+class Course:
+    """What a restart goes through: the table, who walks it, how, and who keeps and watches."""
+
+    grid: Grid
+    executor: Executor
+    settings: Settings
+    summary: Summary
+    keeper: Keeper | None = None
+    watch: Watch | None = None
+
+    @property
+    def passes(self) -> Passes:
+        """The sum of a function over the blocks."""
+        return partial(self.executor.reduce, grid=self.grid)
+
+    @property
+    def weight(self) -> float:
+        """Weight of all rows."""
+        return float(self.summary.weight)
+
+    def keep(self, position: Position) -> Position:
+        """Return a position after it was kept."""
+        if self.keeper:
+            self.keeper.save(position, self.summary)
+        return position
+
+    def told(self, position: Position, *, last: bool) -> bool:
+        """Tell who watches; return whether the restart is asked to stop."""
+        return self.watch(position, last) if self.watch else False
+
+    @property
+    def begins_on_few(self) -> bool:
+        """Whether restarts are to begin on few rows, and it is worth their while."""
+        rows = self.settings.start_rows
+        if rows is None or not self.grid.table.only_bits:
+            return False
+        n, d = self.grid.table.shape
+        return WORTH * rows <= n and rows * d <= MOST_CELLS
+
+    @cached_property
+    def on_few(self) -> Course:
+        """The same on few rows, in memory; nobody keeps or watches it."""
+        seed = int(Key(self.settings.seed).rng().integers(2**62))
+        drawn: SomeRows = self.passes(partial(some_rows, seed, (self.settings.start_rows or 0) / self.weight))
+        here, grid = unwatched(self.executor), drawn.table(self.weight).grid(self.grid.height)
+        return Course(grid, here if isinstance(here, Local) else Local(), self.settings, self.summary)
+
+
+Goes = Callable[[Course, Position], Position]
+"""Goes through one restart, or what is left of it; returns the position after its end."""
+
+
+def all_restarts(
+    one: Goes,
+    grid: Grid,
+    executor: Executor,
+    settings: Settings,
+    keeper: Keeper | None,
+    watch: Watch | None,
+    rivals: Sequence[Goes] = (),
+) -> Outcome:
+    """Go through all restarts, or those that are left; return the best. On few rows `rivals` are tried too."""
+    with one_blas_thread():
+        course = Course(grid, executor, settings, executor.reduce(summarise, grid), keeper, watch)
+        position = (keeper.load(course.summary) if keeper else None) or Position()
+        while position.restart < settings.n_init + settings.n_repairs:
+            if position.params is None and position.restart < settings.n_init and course.begins_on_few:
+                position = course.keep(_begin_on_few((one, *rivals), course.on_few, position))
+            position = one(course, position)
+    return Outcome(
+        position.best_params,
+        np.array(position.best_trace),
+        position.best_stages,
+        position.best,
+        position.finished,
+        position.best_marks,
+    )
+
+
+def _begin_on_few(ways: Sequence[Goes], few: Course, position: Position) -> Position:
+    """Return the beginning of a restart over all rows: where the best of some ways on few rows ended."""
+    ends = [go(few, Position(restart=position.restart)) for go in ways]
+    end = max(ends, key=lambda end: end.finished[-1].objective)
+    growth, stages = Growth(end.best_marks, done=True), (0,) if end.best_stages else ()
+    return replace(position, params=end.best_params, safe=end.best_params, stages=stages, growth=growth)
