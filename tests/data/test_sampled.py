@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from hiddenbits.data.sampled import some_rows
+from hiddenbits.data.sampled import _uniform, rate_for, some_rows
 from hiddenbits.engine import Local
 from tests.contracts.conftest import table_of
 from tests.contracts.test_fit import structured_rows
@@ -58,3 +58,21 @@ def test_every_row_has_its_probability(seed):
 def test_rows_heavy_enough_always_come_with_their_own_weight():
     found = drawn(table_of(np.eye(4), weights=np.array([1e-3, 50.0, 80.0, 1e-3])), 0, 0.1)
     np.testing.assert_array_equal(found.weights[found.x[:, 1:3].any(axis=1)], [50.0, 80.0])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_are_drawn_independently(seed):
+    """The variance of the numbers drawn in 2,000 windows of 64 rows, and neighbours, within 5 standard errors."""
+    hits = _uniform(seed, np.arange(128_000, dtype=np.uint64)) < 0.1
+    counts = hits.reshape(-1, 64).sum(axis=1)
+    expected = 64 * 0.1 * 0.9
+    assert abs(counts.var() / expected - 1.0) < 5 * np.sqrt(2 / 2_000)
+    assert abs(np.corrcoef(hits[1:], hits[:-1])[0, 1]) < 5 / np.sqrt(128_000)
+
+
+def test_heavy_rows_leave_room_for_others():
+    """One row of nine tenths of the weight, as equal rows collapsed make it: as many of the others are drawn."""
+    weights = np.append(900_000.0, np.ones(100_000))
+    assert rate_for(8_192, weights, 100_001) == pytest.approx(8_191 / 100_000)
+    assert rate_for(8_192, None, 100_000) == 8_192 / 100_000
+    assert rate_for(3, np.array([0.0, 0.0, 1.0, 0.0]), 4) >= 1.0  # fewer with a weight than are wanted: all of them

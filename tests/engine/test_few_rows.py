@@ -1,16 +1,28 @@
 """A start on few rows: near the end of the fit, the same bits everywhere, and refused where it has no place."""
 
+from dataclasses import dataclass, field
+
 import numpy as np
 import pytest
 
 from hiddenbits import CombinationMachine, run_on
 from hiddenbits.data import Table
 from hiddenbits.datasets import simulate_influences
-from hiddenbits.engine import Checkpoint, Local, Settings, fit_em, fit_gradient, restarts
+from hiddenbits.engine import (
+    Checkpoint,
+    Local,
+    Position,
+    Restart,
+    Settings,
+    StopReason,
+    fit_em,
+    fit_gradient,
+    restarts,
+)
 from hiddenbits.models import Combination, Mixture
 from tests.contracts.conftest import NotResident, table_of
 from tests.contracts.test_fit import structured_rows
-from tests.contracts.test_same_bits import InterruptAfter, InterruptedFitError, same
+from tests.contracts.test_same_bits import InterruptedFitError, same
 from tests.models.test_growth import switches
 
 pytestmark = pytest.mark.core
@@ -18,18 +30,21 @@ pytestmark = pytest.mark.core
 
 @pytest.fixture(name="grids")
 def walked_grids(monkeypatch):
-    """The number of rows of each grid that a restart went through, in order."""
+    """The number of rows of each grid that a restart or its rival went through, in order."""
     found, real = [], restarts.all_restarts
 
-    def noting(one, *args):
-        def noted(course, position):
+    def noted(go):
+        def noting(course, position):
             found.append(course.grid.table.shape[0])
-            return one(course, position)
+            return go(course, position)
 
-        return real(noted, *args)
+        return noting
 
-    monkeypatch.setattr("hiddenbits.engine.climb.all_restarts", noting)
-    monkeypatch.setattr("hiddenbits.engine.em.all_restarts", noting)
+    def noting_all(one, *args, rivals=()):
+        return real(noted(one), *args, rivals=[noted(rival) for rival in rivals])
+
+    monkeypatch.setattr("hiddenbits.engine.climb.all_restarts", noting_all)
+    monkeypatch.setattr("hiddenbits.engine.em.all_restarts", noting_all)
     return found
 
 
@@ -48,7 +63,9 @@ def test_it_ends_as_high_and_sooner(start, seed, grids):
     assert len(few.trace_) < len(all_of_them.trace_)
     assert 850 < rows[0] < 1_150  # 4.7 standard deviations
     assert rows[-1] > 10_000  # equal rows are one
+    assert len(rows) == (3 if start == "grow" else 2)  # growth has a rival on few rows
     assert len(grids) == len(rows) + 1
+    assert not len(few.growth_)
 
 
 @pytest.mark.parametrize("missing", [False, True])
@@ -68,25 +85,42 @@ def test_the_same_bits_on_threads_and_in_parts(model, loop, missing, grids):
     assert grids[-1] == 2_000
 
 
-@pytest.mark.parametrize(("model", "loop"), [(Combination(2), fit_gradient), (Mixture(3), fit_em)])
-def test_resumed_equals_uninterrupted(model, loop, tmp_path, monkeypatch, grids):
-    """Broken off on the way over all rows, each time resumed from the file: rows are not drawn again."""
+@dataclass(frozen=True)
+class Breaking(Checkpoint):
+    """A checkpoint that breaks off after some positions, which all files beside it count together."""
+
+    left: list = field(default_factory=list)
+
+    def save(self, position, summary):
+        super().save(position, summary)
+        self.left[0] -= 1
+        if self.left[0] < 0:
+            raise InterruptedFitError
+
+
+@pytest.mark.parametrize("after", [1, 4])
+@pytest.mark.parametrize(("model", "loop"), [(Combination(2, n_candidates=2), fit_gradient), (Mixture(3), fit_em)])
+def test_resumed_equals_uninterrupted(model, loop, after, tmp_path, monkeypatch, grids):
+    """Broken off after every few positions, on few rows and on all, each time resumed from the files alone."""
     monkeypatch.setattr("hiddenbits.engine.climb.LEG", 4)
+    monkeypatch.setattr("hiddenbits.engine.climb.TRIAL", 3)
     table = table_of(structured_rows(np.random.default_rng(1), 2_000, 8, missing=True))
-    grid, settings = table.grid(256), Settings(n_init=2, max_iter=20, tol=0.0, seed=3, start_rows=300)
+    grid, settings = table.grid(256), Settings(n_init=2, max_iter=12, tol=0.0, seed=3, start_rows=300)
     whole = loop(model, grid, Local(), settings, None, None)
-    keeper, resumed, interruptions = Checkpoint(tmp_path / "fit.hb", model, settings, table.shape, 256), None, 0
     grids.clear()
+    resumed, on_few = None, set()
     while resumed is None:
+        keeper = Breaking(tmp_path / "fit.hb", model, settings, table.shape, 256, [after])
         try:
-            resumed = loop(model, grid, Local(), settings, keeper, InterruptAfter(6))
+            resumed = loop(model, grid, Local(), settings, keeper, None)
         except InterruptedFitError:
-            interruptions += 1
-    assert interruptions >= 4
-    assert sum(rows < 2_000 for rows in grids) == 2  # once for each restart
+            on_few |= {path.name for path in tmp_path.iterdir()} - {"fit.hb"}
+    ways = 2 if loop is fit_gradient else 1
+    assert on_few == {f"fit.hb.few{restart}-{way}" for restart in (0, 1) for way in range(ways)}
+    assert [path.name for path in tmp_path.iterdir()] == ["fit.hb"]  # the others are not needed any more
+    assert sum(rows < 2_000 for rows in grids) >= 4 * ways  # broken off there, too
     assert same(whole.params, resumed.params)
     assert np.array_equal(whole.trace, resumed.trace)
-    assert np.array_equal(whole.marks, resumed.marks)
 
 
 def test_only_where_it_is_worth_it(grids):
@@ -98,22 +132,61 @@ def test_only_where_it_is_worth_it(grids):
         assert abs(grids[0] - begins) < 60
     CombinationMachine(1, tol=1.0, random_state=0).fit(X)  # "auto": not for so few
     assert grids[-1] == len(np.unique(X, axis=0))
-    assert len(grids) == 2 + 1  # the last of the three above, and this
+    assert len(grids) == 3 + 1  # two ways on few rows and one on all for the last above, and this
 
 
-def test_rows_are_told_of_and_rivals_are_tried_on_few_alone(grids, monkeypatch):
-    tried, real = [], Combination.rivals
-    monkeypatch.setattr(Combination, "rivals", lambda self: tried.append(self) or real(self))
+def test_only_passes_over_all_rows_are_told_of(grids):
     X = simulate_influences("A", n_rows=5_000, seed=0).train
     walked = []
     with run_on(tell=walked.append):
         model = CombinationMachine(3, start_rows=500, random_state=0).fit(X)
-    n = grids[-1]
-    assert sum(walked) % n == 0  # whole passes over all rows: what few rows are walked for is not told
-    assert sum(walked) // n >= model.n_iter_
-    assert [machine.start_from for machine in real(tried[0])] == ["noise"]
-    assert not real(Combination(3, start_from="noise"))
-    assert not real(Combination(3, chooses=True))
+    assert sum(walked) % grids[-1] == 0
+    assert sum(walked) // grids[-1] >= model.n_iter_
+
+
+@pytest.mark.parametrize("better", [0, 1])
+def test_the_best_way_on_few_rows_goes_on(better):
+    """Two ways that only name themselves: the restart over all rows begins with the parameters of the better one."""
+    grid, begins = table_of(np.eye(400)[:, :4]).grid(256), []
+
+    def way(number):
+        def go(course, position):
+            if course.grid is grid:
+                begins.append(position)
+            params = position.params or number
+            end = Restart(float(number == better), 1, StopReason.CONVERGED)
+            return Position(restart=position.restart + 1, finished=(end,), best=0, best_params=params)
+
+        return go
+
+    outcome = restarts.all_restarts(way("a"), grid, Local(), Settings(start_rows=50), None, None, rivals=[way("b")])
+    assert begins.pop().params is None  # columns of a single one: too rare for few rows
+    assert outcome.params == "a"
+    grid = table_of(np.tile(np.eye(4), (100, 1))).grid(256)
+    outcome = restarts.all_restarts(way(0), grid, Local(), Settings(start_rows=90), None, None, rivals=[way(1)])
+    assert [position.params for position in begins] == [better]
+    assert outcome.params == better
+
+
+def test_machines_that_grow_have_noise_as_a_rival():
+    assert [machine.start_from for machine in Combination(3).rivals()] == ["noise"]
+    assert not Combination(3, start_from="noise").rivals()
+    assert not Combination(3, chooses=True).rivals()
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("ridge", [0.0, 0.1])
+def test_rare_ones_ask_for_more_rows(ridge, seed, grids):
+    """Eight columns with 40 ones in 20,000 rows: among 500 rows most had none, and no finite parameters."""
+    rng = np.random.default_rng(seed)
+    X = np.hstack([switches(seed, 2, 20_000), rng.random((20_000, 8)) < 0.002]).astype(np.uint8)
+    rarest = min(X.sum(axis=0).min(), (1 - X).sum(axis=0).min())
+    settings = {"ridge": ridge, "start": "noise", "random_state": seed}
+    few = CombinationMachine(2, start_rows=500, **settings).fit(X)
+    assert grids[0] > 1_000  # what the rarest column asks for may be more than is worth it
+    assert (len(grids) == 2) == (4 * 20 * 20_000 // rarest <= grids[-1])
+    all_of_them = CombinationMachine(2, start_rows=None, **settings).fit(X)
+    assert few.trace_[-1] > all_of_them.trace_[-1] - 1e-4 * len(X)
 
 
 @pytest.mark.parametrize(

@@ -34,13 +34,26 @@ class SomeRows:
         return memory_table(x, observed).with_weights(self.weights * (weight / self.weights.sum()))
 
 
+def rate_for(rows: int, weights: NDArray[np.float64] | None, n_rows: int) -> float:
+    """Return the rate by which about so many rows are drawn; rows that are heavy enough come for sure."""
+    if weights is None:
+        return rows / n_rows
+    heavy = np.zeros(len(weights), bool)
+    while True:
+        rate = (rows - int(heavy.sum())) / max(float(weights[~heavy].sum()), np.finfo(float).tiny)
+        more = heavy | (rate * weights >= 1.0)
+        if more.sum() == heavy.sum():
+            return rate
+        heavy = more
+
+
 def some_rows(seed: int, rate: float, block: Block) -> SomeRows:
     """Draw rows of a block, each with probability min(1, rate weight), so that each counts for 1/rate rows.
 
     Which ones depends on the seed and on the place of a row in the table, not on how the table is cut into blocks.
     """
     share = np.minimum(1.0, rate * block.weights)
-    drawn = np.flatnonzero(_uniform(seed, block.start + np.arange(block.n_rows, dtype=np.uint64)) < share)
+    drawn = np.flatnonzero(_uniform(seed, np.arange(block.n_rows, dtype=np.uint64) + np.uint64(block.start)) < share)
     return SomeRows(
         block.x.take(drawn).to_dense(),
         block.observed.take(drawn).to_dense(),

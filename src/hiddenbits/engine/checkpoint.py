@@ -10,7 +10,7 @@ from __future__ import annotations
 import platform
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -171,6 +171,14 @@ class Checkpoint:
         if position.velocity is not None:
             arrays["velocity"] = position.velocity
         write(self.path, KIND, meta, arrays)
+
+    def beside(self, name: str) -> Checkpoint:
+        """Return a checkpoint for a part of the same fit, in a file beside this one."""
+        return replace(self, path=self.path.with_name(f"{self.path.name}.{name}"))
+
+    def drop(self) -> None:
+        """Remove the file."""
+        self.path.unlink(missing_ok=True)
 
     def _position(self, meta: Any, arrays: Mapping[str, NDArray[Any]]) -> Position:
         def params(prefix: str) -> Any:

@@ -48,7 +48,7 @@ def fit_gradient(
 ) -> Outcome:
     """Fit a model to a table by its gradient; return the best of `n_init` restarts."""
     rivals = [partial(_restart, rival) for rival in model.rivals()]
-    return all_restarts(partial(_restart, model), grid, executor, settings, keeper, watch, rivals)
+    return all_restarts(partial(_restart, model), grid, executor, settings, keeper, watch, rivals=rivals)
 
 
 def _restart(model: Climbs, course: Course, position: Position) -> Position:

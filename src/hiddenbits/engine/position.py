@@ -75,6 +75,14 @@ class Keeper(Protocol):
         """Keep a position of the fit to the table with this summary."""
         ...
 
+    def beside(self, name: str) -> Keeper:
+        """Return a keeper for a part of the same fit, with a place of its own."""
+        ...
+
+    def drop(self) -> None:
+        """Forget what was kept."""
+        ...
+
 
 Watch = Callable[[Position, bool], bool]
 """Called after every pass (position, end of this restart?); returning True asks the restart to stop."""

@@ -16,7 +16,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from hiddenbits.data import Grid
-from hiddenbits.data.sampled import SomeRows, some_rows
+from hiddenbits.data.sampled import SomeRows, rate_for, some_rows
 from hiddenbits.data.summary import Summary, summarise
 from hiddenbits.engine.executors import Executor, Local, one_blas_thread
 from hiddenbits.engine.keys import Key
@@ -26,6 +26,7 @@ from hiddenbits.engine.protocol import Passes
 from hiddenbits.engine.watched import unwatched
 
 WORTH = 4  # a table has at least so many times as many rows as a start on few of them
+RARE = 20  # ones, and zeros, of each column that rows are drawn for: a column without any has no finite fit
 MOST_CELLS = 1 << 26  # cells of the rows that are drawn: they are held here, a byte each
 
 
@@ -61,21 +62,37 @@ class Course:
         return self.watch(position, last) if self.watch else False
 
     @property
-    def begins_on_few(self) -> bool:
-        """Whether restarts are to begin on few rows, and it is worth their while."""
-        rows = self.settings.start_rows
-        if rows is None or not self.grid.table.only_bits:
-            return False
+    def few(self) -> int:
+        """How many rows restarts are to begin on; 0 where they are to begin with all, or it is not worth its while."""
+        if self.settings.start_rows is None or not self.grid.table.only_bits:
+            return 0
         n, d = self.grid.table.shape
-        return WORTH * rows <= n and rows * d <= MOST_CELLS
+        ones, zeros = self.summary.ones, self.summary.observed - self.summary.ones
+        rarest = min((float(counts[counts > 0].min()) for counts in (ones, zeros) if counts.any()), default=np.inf)
+        rows = max(self.settings.start_rows, int(RARE * self.weight / rarest))
+        return rows if WORTH * rows <= n and rows * d <= MOST_CELLS else 0
 
     @cached_property
     def on_few(self) -> Course:
-        """The same on few rows, in memory; nobody keeps or watches it."""
-        seed = int(Key(self.settings.seed).rng().integers(2**62))
-        drawn: SomeRows = self.passes(partial(some_rows, seed, (self.settings.start_rows or 0) / self.weight))
+        """The same on few rows, in memory; nobody watches it."""
+        seed = int(Key(self.settings.seed, 0, 2**35).rng().integers(2**62))
+        rate = rate_for(self.few, self.grid.table.weights, self.grid.table.shape[0])
+        drawn: SomeRows = self.passes(partial(some_rows, seed, rate))
         here, grid = unwatched(self.executor), drawn.table(self.weight).grid(self.grid.height)
         return Course(grid, here if isinstance(here, Local) else Local(), self.settings, self.summary)
+
+    def way_on_few(self, restart: int, number: int) -> Course:
+        """Return the course of one of the ways on few rows, with a keeper of its own."""
+        return replace(self.on_few, keeper=self._keeper_of_few(restart, number))
+
+    def forget_few(self, restart: int, n_ways: int) -> None:
+        """Let go of what was kept on few rows: what it gave is kept with the fit."""
+        for number in range(n_ways):
+            if keeper := self._keeper_of_few(restart, number):
+                keeper.drop()
+
+    def _keeper_of_few(self, restart: int, number: int) -> Keeper | None:
+        return self.keeper.beside(f"few{restart}-{number}") if self.keeper else None
 
 
 Goes = Callable[[Course, Position], Position]
@@ -96,8 +113,10 @@ def all_restarts(
         course = Course(grid, executor, settings, executor.reduce(summarise, grid), keeper, watch)
         position = (keeper.load(course.summary) if keeper else None) or Position()
         while position.restart < settings.n_init + settings.n_repairs:
-            if position.params is None and position.restart < settings.n_init and course.begins_on_few:
-                position = course.keep(_begin_on_few((one, *rivals), course.on_few, position))
+            if course.few and position.restart < settings.n_init:
+                if position.params is None:
+                    position = course.keep(_begin_on_few((one, *rivals), course, position))
+                course.forget_few(position.restart, 1 + len(rivals))
             position = one(course, position)
     return Outcome(
         position.best_params,
@@ -109,9 +128,16 @@ def all_restarts(
     )
 
 
-def _begin_on_few(ways: Sequence[Goes], few: Course, position: Position) -> Position:
-    """Return the beginning of a restart over all rows: where the best of some ways on few rows ended."""
-    ends = [go(few, Position(restart=position.restart)) for go in ways]
+def _begin_on_few(ways: Sequence[Goes], course: Course, position: Position) -> Position:
+    """Return the beginning of a restart over all rows: where the best of some ways on few rows ended.
+
+    How large a model the few rows ask for is not handed over: what they fit too well counts as if all rows said it.
+    """
+    ends = []
+    for number, go in enumerate(ways):
+        few = course.way_on_few(position.restart, number)
+        at = (few.keeper.load(few.summary) if few.keeper else None) or Position(restart=position.restart)
+        ends.append(at if at.finished else go(few, at))
     end = max(ends, key=lambda end: end.finished[-1].objective)
-    growth, stages = Growth(end.best_marks, done=True), (0,) if end.best_stages else ()
+    stages, growth = (0,) if end.best_stages else (), Growth(done=True)
     return replace(position, params=end.best_params, safe=end.best_params, stages=stages, growth=growth)

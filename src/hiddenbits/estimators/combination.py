@@ -78,9 +78,11 @@ class CombinationMachine(BicMixin, RealsVerbs):
     online_passes : int, default=0
         Passes of online EM before the full passes, for tables with very many rows.
     start_rows : int, "auto" or None, default="auto"
-        Fit about so many rows first, drawn at random, and begin with what they gave: on large tables most of the way is
-        gone on few rows. "auto" takes ten for each free parameter, at least 8,192. Only for bits, and where the table
-        has at least four times as many rows. None begins with all rows.
+        Fit about so many rows first, drawn at random (at least 32), and begin with what they gave: on large tables most
+        of the way is gone on few rows. Where units are added one by one, a start from noise is tried there too. "auto"
+        takes ten for each free parameter, at least 8,192. More are taken where a column would have fewer than about 20
+        ones or zeros. Only for bits, where the table has at least four times as many rows, and these at most 67 million
+        cells. None begins with all rows.
     n_init : int, default=1
         Restarts; the one with the best objective is kept, or that with the best BIC where it chooses the size.
     max_iter : int, default=1000
@@ -107,8 +109,8 @@ class CombinationMachine(BicMixin, RealsVerbs):
         ln Z and its standard error: 0 where it is exact.
     growth_ : ndarray
         With ``start="grow"`` the BIC of each size on the way, from 0 units (independent bits) on, each after
-        some iterations; where a fit began on few rows, as these tell it. Held-out cells are another judge of size:
-        `hiddenbits.evaluate.hidden_cells`.
+        some iterations; empty where the fit began on few rows, which cannot tell. Held-out cells are another judge
+        of size: `hiddenbits.evaluate.hidden_cells`.
     trace_ : ndarray of shape (n_iter_,)
         Objective after each iteration (log-likelihood plus log prior, in nats over the table). With chains: minus the
         mean square distance between the products of bits and units in the data and in the chains, after each epoch.

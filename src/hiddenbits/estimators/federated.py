@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from dataclasses import replace
 from functools import partial
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -248,6 +249,8 @@ def _hyperparameters(estimator: Any) -> dict[str, Any]:
         )
     if estimator.online_passes:
         raise ValueError("A federated fit has full passes only: set online_passes=0.")
+    if isinstance(getattr(estimator, "start_rows", None), Integral):
+        raise ValueError("A federated fit begins with all rows: leave start_rows out.")
     return plain(estimator.get_params(deep=False))
 
 
