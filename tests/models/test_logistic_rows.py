@@ -5,7 +5,7 @@ import pytest
 
 from hiddenbits import LogisticPCA, open_table
 from hiddenbits.models.latent_gaussian import resolving_grid
-from hiddenbits.models.logistic_params import POLISHED, LogisticParams
+from hiddenbits.models.logistic_params import POLISHED, VARIATIONAL, LogisticParams
 from tests.contracts.test_fit import structured_rows
 from tests.models.logistic_data import Logistic, LogisticGrid, rows_of, synth
 from tests.oracle.integration import Plane
@@ -40,6 +40,27 @@ def test_grid_answers_equal_integration(q, size):
     exact = LogisticGrid(q)
     means = np.array([plane.moments(row)[0] for row in rows])
     np.testing.assert_allclose(rows_of(exact, "posterior", params, rows), means, rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("q", "size"), [(1, 0.5), (2, 4.0), (5, 2.0)])
+def test_variational_posteriors_are_at_rest(q, size, seed):
+    """The fixed point of Tipping's equations 6 to 8, one row at a time and written out; however rows stand together."""
+    rng = np.random.default_rng(seed)
+    params, rows = params_of(rng, 12, q, size, VARIATIONAL), some_rows(rng, 20, 12)
+    W, b = params.loadings, params.intercepts
+    found = rows_of(Logistic(q), "posterior", params, rows)
+    for row, mean in zip(rows, found, strict=True):
+        seen = ~np.isnan(row)
+        m, C, w, c = np.zeros(q), np.eye(q), W[seen], b[seen]
+        for _ in range(300):
+            xi = np.sqrt(np.einsum("ia,ab,ib->i", w, C + np.outer(m, m), w) + 2 * c * (w @ m) + c * c)
+            kappa = np.tanh(xi / 2) / (2 * xi)
+            C = np.linalg.inv(np.eye(q) + (w.T * kappa) @ w)
+            m = C @ ((row[seen] - 0.5 - kappa * c) @ w)
+        np.testing.assert_allclose(mean, m, rtol=0, atol=1e-7)
+    alone = np.concatenate([rows_of(Logistic(q), "posterior", params, row[None]) for row in rows])
+    np.testing.assert_allclose(alone, found, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("function", ["log_likelihood", "fill", "leave_one_out"])

@@ -73,7 +73,8 @@ Floats = NDArray[np.float64]
 FURTHEST = 1e3  # extrapolated loadings stay within this
 STEEPEST = 14.0  # and the logs of xi within this
 ROW_CELLS = 1 << 22  # cells that a row function works on together, however tall its block is
-PATIENT_STEPS = 40  # inner steps where a posterior is the answer, not a step on the way
+PATIENT_STEPS, LOOK_EVERY = 64, 8  # inner steps where a posterior is the answer, not a step on the way
+AT_REST = {"d": 1e-8, "f": 1e-4}  # a row whose mean has moved less between two looks is done, by precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,6 +206,20 @@ class Logistic(LogisticRows):
         bound = heights + 0.5 * (column_dot(S, G) - G[-1] + column_dot(h, mean) - log_det) + pull[q]
         return Posterior(mean.T, covariance.T), kappa, bound
 
+    def _patient_steps(self, shared: Shared, linear: Floats, block: Block) -> tuple[Posterior, Floats]:
+        """Return posterior and bound of each row: when it has come to rest, or after many steps."""
+        all_rows, bounds = self._cold(shared, block), np.empty(block.n_rows)
+        moving, at, limit = np.arange(block.n_rows), all_rows, AT_REST[shared.V4.dtype.char]
+        for _ in range(0, PATIENT_STEPS, LOOK_EVERY):
+            blanks = Blanks.of(block.observed.take(moving))
+            new, _, bounds[moving] = self._inner_steps(shared, linear[moving], blanks, at, LOOK_EVERY)
+            still = np.abs(new.mean - at.mean).max(axis=1) > limit
+            all_rows.mean[moving], all_rows.covariance[moving] = new.mean, new.covariance
+            moving, at = moving[still], Posterior(new.mean[still], new.covariance[still])
+            if not len(moving):
+                break
+        return all_rows, bounds
+
     def _moments(self, posterior: Posterior, factor: Floats) -> NDArray[Any]:
         """Return the moments of each row times a factor, standing, in the precision of the cells."""
         mean, covariance = (np.asarray(a.T, self.dtype) for a in (posterior.mean, posterior.covariance))
@@ -326,13 +341,14 @@ class Logistic(LogisticRows):
         """Return the Gaussian posterior and the bound of each row: Jaakkola and Jordan's, or the best there are."""
         shared, found, bounds = self._prepare_cells(params), [], []
         for some in _slices(block):
-            x, o = self._operands(shared, some)
-            blanks, linear = Blanks.of(some.observed), self._linear(shared, x, o)
-            n_steps = self.cold_steps if polished else PATIENT_STEPS
-            posterior, _, bound = self._inner_steps(shared, linear, blanks, self._cold(shared, some), n_steps)
+            linear = self._linear(shared, *self._operands(shared, some))
             if polished:
+                blanks, cold = Blanks.of(some.observed), self._cold(shared, some)
+                posterior = self._inner_steps(shared, linear, blanks, cold, self.cold_steps)[0]
                 rows = polished_rows(params, linear, some, blanks, posterior, ROW_STEPS)
                 posterior, bound = rows.posterior, rows.bound
+            else:
+                posterior, bound = self._patient_steps(shared, linear, some)
             found.append(posterior)
             bounds.append(bound)
         mean, covariance = (np.concatenate([getattr(f, name) for f in found]) for name in ("mean", "covariance"))
