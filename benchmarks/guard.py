@@ -4,10 +4,9 @@
     python -m benchmarks.guard --write     (renews benchmarks/guard.json; say why in the commit)
 
 Ratios, not seconds: pass and bare arithmetic (`benchmarks/bare`) run side by side in one process, so that a slower or busier machine slows both. The
-quickest of several turns of each counts. What else a machine does can still spoil all turns of a path for a moment, where arrays lie in memory differs
-from process to process, and processors differ in how much quicker they are at products than at the rest: so a path that seems slower than its
-kept ratio times SLACK is measured again after a pause in a fresh process, up to ROUNDS times, and its least ratio counts. Noise does not come
-back, a slower path does.
+quickest of several turns of each counts. What else a machine does can still spoil all turns of a path for a moment: so one that seems slower than its kept
+ratio times SLACK is measured again after a pause in a fresh process, up to ROUNDS times, and its least ratio counts. Noise does not come back, a slower
+path does. SLACK also covers processors that differ in how much quicker they are at products than at the rest.
 """
 
 import argparse
