@@ -25,15 +25,18 @@ class Processes:
                 raise TimeoutError("the scheduler did not start")
             time.sleep(0.05)
 
-    def _start(self, what: str, *options: str) -> subprocess.Popen:
-        call = [sys.executable, "-m", "dask", what, "--scheduler-file", str(self.file), *options]
-        path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    def _start(self, what: str, *options: str, first: Path = ROOT, within: tuple[str, ...] = ()) -> subprocess.Popen:
+        call = [*within, sys.executable, "-m", "dask", what, "--scheduler-file", str(self.file), *options]
+        path = os.pathsep.join([str(first), str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
         with (self.folder / f"{what}.log").open("a") as log:
             return subprocess.Popen(
                 call, stdout=log, stderr=log, env={**os.environ, **self.environment, "PYTHONPATH": path}
             )
 
-    def add_worker(self, *options: str, memory: str = "2GiB", nanny: bool = False) -> subprocess.Popen:
+    def add_worker(
+        self, *options: str, memory: str = "2GiB", nanny: bool = False, first: Path = ROOT, within: tuple[str, ...] = ()
+    ) -> subprocess.Popen:
+        """Start a worker whose Python looks for modules in the folder `first`; `within` is a command that starts it."""
         worker = self._start(
             "worker",
             "--host",
@@ -47,6 +50,8 @@ class Processes:
             "--local-directory",
             str(self.folder),
             *options,
+            first=first,
+            within=within,
         )
         self.workers.append(worker)
         return worker

@@ -3,6 +3,7 @@
 import signal
 import threading
 import time
+from itertools import count
 
 import numpy as np
 import pytest
@@ -167,3 +168,46 @@ def test_tls(table, alone, tmp_path):
         with hiddenbits.run_on(client):
             model = mixture().fit(table)
     assert same(alone.params_, model.params_)
+
+
+def test_an_adaptive_cluster_that_begins_with_no_worker(table, alone, tmp_path):
+    with (
+        distributed.LocalCluster(
+            n_workers=0, threads_per_worker=1, dashboard_address=":0", local_directory=tmp_path
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        cluster.adapt(minimum=0, maximum=3, interval="200 ms", wait_count=1)
+        with hiddenbits.run_on(client, stall_timeout=60):
+            model = mixture().fit(table)
+    assert same(alone.params_, model.params_)
+
+
+def test_a_comparison_through_the_death_of_all_workers(tmp_path):
+    """The table of figures is that of one process, although the workers die twice and others come."""
+    X = simulate_mixture(400, 8, 3, seed=0).X
+    np.save(tmp_path / "rows.npy", X)
+    options = {"sizes": {"BernoulliMixture": [1, 2, 3], "ClippedPCA": [1]}, "measures": ["single_bit_error"]}
+    families = list(options["sizes"])
+    here = hiddenbits.evaluate.compare(X, families, **options)
+    table = hiddenbits.open_table(tmp_path / "rows.npy", part_bytes=8 * 64)
+    with Processes(tmp_path) as cluster:
+        cluster.add_worker()
+        with distributed.Client(scheduler_file=str(cluster.file)) as client:
+            client.wait_for_workers(1, timeout=60)
+            kills, passes = [], count()
+
+            def disturb(_):
+                if next(passes) in (3, 30):
+                    cluster.kill_worker(0)
+                    cluster.add_worker()
+                    kills.append(time.monotonic())
+
+            with hiddenbits.run_on(client, tell=disturb, stall_timeout=60):
+                there = hiddenbits.evaluate.compare(table, families, **options)
+    assert len(kills) == 2
+    assert [(entry.model, entry.size) for entry in there.entries] == [
+        (entry.model, entry.size) for entry in here.entries
+    ]
+    for a, b in zip(here.entries, there.entries, strict=True):
+        assert a.log_likelihood == pytest.approx(b.log_likelihood, abs=1e-9)

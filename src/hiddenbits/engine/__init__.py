@@ -1,13 +1,15 @@
 """The engine: walks tables, adds statistics, runs EM. It knows no model."""
 
-from hiddenbits.engine.checkpoint import Checkpoint, CheckpointError, EnvironmentChangedWarning
+from hiddenbits.engine.checkpoint import Checkpoint, CheckpointError
 from hiddenbits.engine.climb import fit_gradient
-from hiddenbits.engine.cluster import Cluster, ClusterError
+from hiddenbits.engine.cluster import Cluster
 from hiddenbits.engine.context import Engine, current, run_on
 from hiddenbits.engine.em import fit_em, full_start
+from hiddenbits.engine.environment import EnvironmentChangedWarning
 from hiddenbits.engine.executors import Executor, Local, one_blas_thread
 from hiddenbits.engine.height import block_height
 from hiddenbits.engine.keys import Key
+from hiddenbits.engine.on_workers import ClusterError
 from hiddenbits.engine.online import Running, online_pass
 from hiddenbits.engine.outcome import Outcome, Restart, StopReason
 from hiddenbits.engine.persist import fit_persistent

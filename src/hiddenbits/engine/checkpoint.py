@@ -7,24 +7,19 @@ recorded, and a difference is warned about.
 
 from __future__ import annotations
 
-import platform
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from functools import cache
-from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_info
 
 from hiddenbits.data.summary import Summary
 from hiddenbits.engine.accelerate import Leap
 from hiddenbits.engine.carry import LocalShelf, Shelf
+from hiddenbits.engine.environment import EnvironmentChangedWarning, differences, environment
 from hiddenbits.engine.online import Running
 from hiddenbits.engine.outcome import Growth, Restart, StopReason
 from hiddenbits.engine.position import Position, Settings
@@ -36,25 +31,6 @@ KIND = "checkpoint"
 
 class CheckpointError(ValueError):
     """A checkpoint that does not belong to this fit."""
-
-
-class EnvironmentChangedWarning(UserWarning):
-    """A fit resumes with other packages or another processor: valid, but not the same bits."""
-
-
-@cache
-def environment() -> dict[str, str]:
-    """Return what the bits of a result depend on, beside the data."""
-    kernels = sorted({str(lib.get("architecture")) for lib in threadpool_info() if lib["user_api"] == "blas"})
-    return {
-        "hiddenbits": version("hiddenbits"),
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "blas": ",".join(kernels),
-        "numba": version("numba") if find_spec("numba") else "none",
-        "machine": platform.machine(),
-    }
 
 
 def _carry_arrays(carry: Shelf | None) -> dict[str, NDArray[Any]]:
@@ -121,8 +97,8 @@ class Checkpoint:
             raise CheckpointError(f"{self.path} is the checkpoint of a fit to other data. Remove it or choose another.")
         if meta.get("environment") != (here := environment()):
             warnings.warn(
-                f"{self.path} was written with {meta.get('environment')}, this is {here}: the fit goes on, but its "
-                "result may differ in the last digits from an uninterrupted one.",
+                f"{self.path} was written with {differences(meta.get('environment') or {}, here)}: the fit goes on, "
+                "but its result may differ in the last digits from an uninterrupted one.",
                 EnvironmentChangedWarning,
                 stacklevel=2,
             )

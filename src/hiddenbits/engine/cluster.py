@@ -14,7 +14,9 @@ thousand passes leave the scheduler as they found it.
 
 from __future__ import annotations
 
+import logging
 import math
+import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,9 +28,23 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from hiddenbits.data import Block, Grid
+from hiddenbits.engine import on_scheduler
 from hiddenbits.engine.carry import Shelf, WorkerShelf, forget
-from hiddenbits.engine.on_workers import Loader, Numbered, Wrapped, each_block, itself, load_part, merge, nothing, walk
+from hiddenbits.engine.environment import EnvironmentChangedWarning, differences, environment
+from hiddenbits.engine.on_workers import (
+    ClusterError,
+    Loader,
+    Parcel,
+    each_block,
+    hold_part,
+    itself,
+    merge,
+    nothing,
+    walk,
+)
 from hiddenbits.engine.tree import Additive
+
+logger = logging.getLogger(__name__)
 
 S = TypeVar("S", bound=Additive)
 T = TypeVar("T")
@@ -37,11 +53,9 @@ MERGE = 8  # answers that one task on a worker merges
 MEMORY_SHARE = 0.4  # parts stay on the workers while they take at most this share of the cluster's memory
 DEATHS = 30  # worker deaths that a task may be near before the scheduler suspects it of causing them
 GENERATIONS = 64  # passes after which the keys of tasks come back
-SPAN = "hiddenbits"
-
-
-class ClusterError(RuntimeError):
-    """The cluster was lost, or a part could not be walked on it."""
+STALL_TIMEOUT = 600.0  # seconds without progress after which a fit gives up
+POLL = 2.0  # seconds between two questions to the scheduler while an answer is waited for
+PATIENCE, CLOSING = 60.0, 5.0  # seconds that the scheduler has to answer a question, during a fit and after it
 
 
 class Cluster:
@@ -53,25 +67,30 @@ class Cluster:
         A connected client. It is borrowed: never closed, and never kept by an estimator.
     checkpoint : Path, optional
         Where the fit keeps its position, for the message when the cluster is lost.
+    stall_timeout : float
+        Seconds without progress (no task finished, none running) after which waiting ends with an error.
     """
 
-    def __init__(self, client: Any, checkpoint: Path | None = None) -> None:
+    def __init__(
+        self, client: Any, checkpoint: Path | None = None, stall_timeout: float | None = STALL_TIMEOUT
+    ) -> None:
         self._client = client
         self._checkpoint = checkpoint
+        self._stall_timeout = math.inf if stall_timeout is None else stall_timeout
+        self._origins: list[dict[str, str]] = [environment()]  # environments of answers, each warned of once
         self._parts: dict[int, tuple[Grid, list[Any]]] = {}
         self._name, self._numbers, self._tables, self._n_shelves = uuid4().hex, count(), count(), 0
         self._annotations = _one_span()
         self._anchors: dict[str, Any] = {}
-        with _plain_errors(checkpoint):
-            self._deaths: int = client.run_on_scheduler(_forgive_deaths, deaths=DEATHS)
+        self._deaths: int = self._ask(on_scheduler.forgive_deaths, deaths=DEATHS)
 
     def close(self) -> None:
         """Let go of what is on the workers."""
         self._parts.clear()
         self._anchors.clear()
         with suppress(Exception):  # a cluster that is gone keeps nothing
-            self._client.run_on_scheduler(_forgive_deaths, deaths=self._deaths)
-            self._client.run_on_scheduler(_cut_records)
+            self._ask(on_scheduler.forgive_deaths, patience=CLOSING, deaths=self._deaths)
+            self._ask(on_scheduler.cut_records)
             if self._n_shelves:
                 self._clear_shelves()
 
@@ -83,13 +102,13 @@ class Cluster:
         """Yield function(block) for all blocks, in order, with few answers under way."""
         parts = enumerate(self._load(grid))
         number = self._next_number()
-        with _plain_errors(self._checkpoint):
+        with self._plain_errors():
             ship = self._key(itself, number, 0)
-            shipped = self._send({ship: (itself, Wrapped(Numbered(number, function)))}, ship)
-            ahead = 2 * max(1, len(self._client.scheduler_info()["workers"]))
+            shipped = self._send({ship: (itself, Parcel(function, number))}, ship)
+        ahead = 2 * max(1, len(self._ask(on_scheduler.workers)))
         under_way: deque[Any] = deque()
         while True:
-            with _plain_errors(self._checkpoint):
+            with self._plain_errors():
                 while len(under_way) < ahead and (found := next(parts, None)):
                     key = self._key(each_block, number, found[0])
                     under_way.append(self._send({key: (each_block, number, shipped, found[1])}, key))
@@ -106,8 +125,8 @@ class Cluster:
             touched = range(start // part_blocks, -(-stop // part_blocks))
             ahead = min(2 * touched.stop - touched.start, len(parts))  # as many again are loaded meanwhile
             for i in range(touched.start, ahead):
-                if isinstance(parts[i], Wrapped) and i not in at_hand:
-                    at_hand[i] = self._hold(load_part, parts[i].value, table, i, [])
+                if isinstance(parts[i], Parcel) and i not in at_hand:
+                    at_hand[i] = self._hold(parts[i], table, i, [])
             for i in [i for i in at_hand if i < touched.start]:
                 del at_hand[i]
 
@@ -134,8 +153,7 @@ class Cluster:
         """Return the number of a new pass."""
         number = next(self._numbers)
         if number % GENERATIONS == GENERATIONS - 1:
-            with _plain_errors(self._checkpoint):
-                self._client.run_on_scheduler(_cut_records)
+            self._ask(on_scheduler.cut_records)
         return number
 
     def _key(self, function: Callable[..., Any], number: int, i: int) -> tuple[str, int, int]:
@@ -159,7 +177,7 @@ class Cluster:
         """Return the sum over blocks `start` to `stop` of the parts; answers are merged on the workers to one."""
         number = self._next_number()
         ship = self._key(itself, number, 0)
-        graph: dict[Any, Any] = {ship: (itself, Wrapped(Numbered(number, function)))}
+        graph: dict[Any, Any] = {ship: (itself, Parcel(function, number))}
         level = [self._key(walk, number, i) for i in range(len(parts))]
         graph |= {key: (walk, number, ship, part, start, stop) for key, part in zip(level, parts, strict=True)}
         merges = count()
@@ -167,7 +185,7 @@ class Cluster:
             batches = [level[at : at + MERGE] for at in range(0, len(level), MERGE)]
             level = [self._key(merge, number, next(merges)) for _ in batches]
             graph |= {key: (merge, number, batch, stop - start) for key, batch in zip(level, batches, strict=True)}
-        with _plain_errors(self._checkpoint):
+        with self._plain_errors():
             future = self._send(graph, level[0])
         total: S
         ((_, total),) = self._answer(future, number)
@@ -175,10 +193,10 @@ class Cluster:
 
     def _answer(self, future: Any, number: int) -> Any:
         """Return the answer of a task; an error inside it is raised as it is, a lost cluster is explained."""
-        with _plain_errors(self._checkpoint):
-            error = future.exception()
-            if error is None:
-                return future.result().of(number)
+        error, parcel = self._waited_for(future)
+        if error is None:
+            self._warn_of(parcel.origins)
+            return parcel.open(number)
         from distributed import KilledWorker
 
         if isinstance(error, KilledWorker):
@@ -187,6 +205,52 @@ class Cluster:
                 "too small for its parts: give workers more memory, or open the table with a smaller part_bytes=."
             ) from error
         raise error
+
+    def _waited_for(self, future: Any) -> tuple[BaseException | None, Any]:
+        """Return the error or the result of a task, or give up when the cluster makes no progress."""
+        before, since = None, time.monotonic()
+        poll = min(POLL, self._stall_timeout / 4)
+        while True:
+            with self._plain_errors():
+                try:
+                    error = future.exception(timeout=poll)
+                    return error, None if error else future.result(timeout=poll)
+                except TimeoutError:  # of waiting: a task's own would be the error
+                    pass
+            now = self._progress()
+            if now is not None and (now.running or now != before):
+                before, since = now, time.monotonic()
+            elif time.monotonic() - since >= self._stall_timeout:
+                raise ClusterError(
+                    f"The cluster has made no progress for {time.monotonic() - since:.0f} s: {_stalled(now)}. "
+                    f"{self._resume()} run_on(client, stall_timeout=...) sets how long to wait."
+                )
+            else:
+                logger.info("Waiting for the cluster for %.0f s: %s.", time.monotonic() - since, _stalled(now))
+
+    def _progress(self) -> on_scheduler.Progress | None:
+        """Return how far this executor's tasks are; None if the scheduler does not say."""
+        found: on_scheduler.Progress
+        with self._plain_errors():
+            try:
+                found = self._client.run_on_scheduler(
+                    on_scheduler.progress, name=self._name, callback_timeout=min(PATIENCE, self._stall_timeout)
+                )
+            except TimeoutError:
+                return None
+        return found
+
+    def _warn_of(self, origins: list[dict[str, str]]) -> None:
+        """Warn once of each environment on the workers that is not the one here."""
+        for origin in origins:
+            if origin not in self._origins:
+                self._origins.append(origin)
+                warnings.warn(
+                    f"Some workers have {differences(origin, self._origins[0])}: the results are valid, but may differ "
+                    "in the last digits from those of another run.",
+                    EnvironmentChangedWarning,
+                    stacklevel=2,
+                )
 
     def _load(self, grid: Grid) -> list[Any]:
         """Return a future of each part if the parts may stay on the workers, else what loads it."""
@@ -199,31 +263,27 @@ class Cluster:
             # Rows in the driver's memory: each part's rows travel inside the task that holds them.
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "Sending large graph")  # there is no other way for these rows
-                held = [self._hold(itself, grid.load(i), table, i, homes[i]) for i in range(grid.n_parts)]
+                held = [self._hold(Parcel(grid.load(i)), table, i, homes[i]) for i in range(grid.n_parts)]
         else:
-            loaders = [Loader(_light(grid, i), i, _weights(grid, i)) for i in range(grid.n_parts)]
+            held = [Parcel(Loader(_light(grid, i), i, _weights(grid, i))) for i in range(grid.n_parts)]
             if source.row_bytes * source.n_rows <= MEMORY_SHARE * self._memory():
-                held = [self._hold(load_part, loader, table, i, homes[i]) for i, loader in enumerate(loaders)]
-            else:
-                held = [Wrapped(loader) for loader in loaders]
+                held = [self._hold(loader, table, i, homes[i]) for i, loader in enumerate(held)]
         self._parts[id(grid)] = (grid, held)
         return held
 
     def _homes(self, n_parts: int) -> list[list[str]]:
         """Return a worker for each part: as many for each thread, neighbours together, so that merges stay at home."""
-        workers = sorted(self._client.scheduler_info()["workers"].items())
-        threads = [address for address, worker in workers for _ in range(worker["nthreads"])]
+        workers = sorted(self._ask(on_scheduler.workers).items())
+        threads = [address for address, (n_threads, _) in workers for _ in range(n_threads)]
         if not threads:  # an adaptive cluster may begin with none
             return [[]] * n_parts
         return [[threads[i * len(threads) // n_parts]] for i in range(n_parts)]
 
-    def _hold(self, function: Callable[[Wrapped[Any]], Any], value: Any, table: int, i: int, home: list[str]) -> Any:
+    def _hold(self, part: Parcel[Any], table: int, i: int, home: list[str]) -> Any:
         """Return the future of a part that stays on a worker: at home, or elsewhere if that worker is gone."""
-        key = (f"hiddenbits-part-{self._name}", table, i)
-        with self._annotated(), _plain_errors(self._checkpoint):
-            return self._client.submit(
-                function, Wrapped(value), key=key, workers=home or None, allow_other_workers=bool(home)
-            )
+        key = (f"{on_scheduler.PART}{self._name}", table, i)
+        with self._annotated(), self._plain_errors():
+            return self._client.submit(hold_part, part, key=key, workers=home or None, allow_other_workers=bool(home))
 
     def _annotated(self) -> Any:
         import dask
@@ -234,13 +294,51 @@ class Cluster:
         """Ask every worker to forget this executor's memory, without waiting for one that does not answer."""
         from distributed import fire_and_forget
 
-        for address in self._client.scheduler_info()["workers"]:
+        for address in self._ask(on_scheduler.workers):
             asked = self._client.submit(forget, self._name, workers=[address], pure=False)
             fire_and_forget(asked)  # type: ignore[no-untyped-call]
 
     def _memory(self) -> float:
-        limits = [worker["memory_limit"] for worker in self._client.scheduler_info()["workers"].values()]
+        limits = [limit for _, limit in self._ask(on_scheduler.workers).values()]
         return float(sum(limit or math.inf for limit in limits))  # a worker without a limit takes what it is given
+
+    # ------------------------------------------------------------------------------------------------ the scheduler
+
+    def _ask(self, function: Callable[..., T], patience: float = PATIENCE, **arguments: Any) -> T:
+        """Return what a function says on the scheduler; an error if it does not answer in time."""
+        answer: T
+        with self._plain_errors():
+            answer = self._client.run_on_scheduler(function, callback_timeout=patience, **arguments)
+        return answer
+
+    @contextmanager
+    def _plain_errors(self) -> Iterator[None]:
+        """Say in one sentence what happened to the cluster, and where the fit can be resumed from."""
+        from distributed import CancelledError
+        from distributed.comm.core import CommClosedError
+
+        try:
+            yield
+        except (CancelledError, CommClosedError, OSError, TimeoutError) as error:
+            raise ClusterError(
+                f"The connection to the cluster's scheduler was lost ({type(error).__name__}). {self._resume()}"
+            ) from error
+
+    def _resume(self) -> str:
+        """Return what to do when the cluster is lost."""
+        if self._checkpoint:
+            return f"Start a cluster and run the same fit again: it goes on from {self._checkpoint}."
+        return "Start a cluster and fit again; with run_on(client, checkpoint=...) a fit can be resumed."
+
+
+def _stalled(progress: on_scheduler.Progress | None) -> str:
+    """Return what is being waited for."""
+    if progress is None:
+        return "its scheduler does not answer"
+    if not progress.n_workers:
+        return "no worker is connected"
+    waiting = sum(progress.states.get(state, 0) for state in ("waiting", "queued", "no-worker"))
+    return f"{waiting} tasks wait for a worker that can run them, of {progress.n_workers} connected"
 
 
 def _light(grid: Grid, i: int) -> Grid:
@@ -261,39 +359,5 @@ def _one_span() -> dict[str, Any]:
     import dask
     from distributed import span
 
-    with span(SPAN):
+    with span(on_scheduler.SPAN):
         return dict(dask.get_annotations())  # type: ignore[attr-defined]
-
-
-def _forgive_deaths(dask_scheduler: Any, deaths: int) -> int:
-    """Tell the scheduler how many deaths a task may be near without having caused them; return what it was told."""
-    before = int(dask_scheduler.allowed_failures)
-    dask_scheduler.allowed_failures = deaths
-    return before
-
-
-def _cut_records(dask_scheduler: Any) -> None:
-    """Drop the record of each graph that was sent: the scheduler never does (distributed 2026.8)."""
-    spans = dask_scheduler.extensions.get("spans")
-    for found in spans.spans.values() if spans else ():
-        if found.name[:1] == (SPAN,):
-            found._metadata = None
-
-
-@contextmanager
-def _plain_errors(checkpoint: Path | None) -> Iterator[None]:
-    """Say in one sentence what happened to the cluster, and where the fit can be resumed from."""
-    from distributed import CancelledError
-    from distributed.comm.core import CommClosedError
-
-    try:
-        yield
-    except (CancelledError, CommClosedError, OSError, TimeoutError) as error:
-        resume = (
-            f"Start a cluster and run the same fit again: it goes on from {checkpoint}."
-            if checkpoint
-            else "Start a cluster and fit again; with run_on(client, checkpoint=...) a fit can be resumed."
-        )
-        raise ClusterError(
-            f"The connection to the cluster's scheduler was lost ({type(error).__name__}). {resume}"
-        ) from error

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hiddenbits.engine.cluster import Cluster
+from hiddenbits.engine.cluster import STALL_TIMEOUT, Cluster
 from hiddenbits.engine.executors import Executor, Local
 from hiddenbits.engine.watched import Tell, Watched, unwatched
 
@@ -39,6 +39,7 @@ def run_on(
     n_jobs: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     tell: Tell | None = None,
+    stall_timeout: float | None = STALL_TIMEOUT,
 ) -> Iterator[Engine]:
     """Run everything inside the ``with`` block on a cluster or several threads, or keep a checkpoint of its fit.
 
@@ -56,6 +57,9 @@ def run_on(
     tell : function, optional
         Called with a number of rows whenever so many have been gone through, from any thread; a row counts in every
         pass. On a cluster that is after each pass. For a progress bar of your own.
+    stall_timeout : float, optional
+        Seconds without progress on the cluster (no task finished, none running) after which a `ClusterError` ends the
+        wait, for example because no worker is connected. None waits without a limit.
 
     Examples
     --------
@@ -80,7 +84,11 @@ def run_on(
     if client is not None:
         if n_jobs is not None:
             raise ValueError("Give a client or n_jobs, not both: a cluster has its own workers.")
-        executor = mine = Cluster(client, kept)
+        if stall_timeout is not None and not stall_timeout > 0:
+            raise ValueError(
+                f"stall_timeout={stall_timeout}: give a number of seconds, or None to wait without a limit."
+            )
+        executor = mine = Cluster(client, kept, stall_timeout)
     elif n_jobs is not None:
         if n_jobs == 0 or n_jobs < -1:
             raise ValueError(f"n_jobs={n_jobs}: give a number of threads, or -1 for one for each core.")

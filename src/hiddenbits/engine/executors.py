@@ -7,6 +7,7 @@ Threads share blocks that are in memory; where parts must be loaded, each thread
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -29,11 +30,22 @@ class _BlasLimit:
     """The one limit on BLAS threads in this process: the first user sets it, the last one lifts it."""
 
     def __init__(self) -> None:
-        self._lock, self._users = Lock(), 0
+        self._lock, self._users, self._torn = Lock(), 0, False
         self._controller: Any = None
         self._limit: Any = None
 
+    def after_fork(self) -> None:
+        """Remember, in a new process, whether it is the copy of one that was at work."""
+        self._lock, self._users, self._torn = Lock(), 0, self._torn or self._users > 0
+
     def enter(self) -> None:
+        if self._torn:
+            # A lock that another thread held at that moment stays held in the copy, where that thread does not exist:
+            # those of functools.cached_property before Python 3.12, or numba's while it compiles.
+            raise RuntimeError(
+                "This process was forked while another thread was fitting: it could wait for ever for locks of that "
+                'thread. Start processes with multiprocessing.get_context("spawn"), or before the fit begins.'
+            )
         with self._lock:
             if self._users == 0:
                 if self._controller is None:
@@ -49,6 +61,8 @@ class _BlasLimit:
 
 
 _blas = _BlasLimit()
+if hasattr(os, "register_at_fork"):  # Windows has no fork
+    os.register_at_fork(after_in_child=_blas.after_fork)
 
 
 @contextmanager

@@ -59,6 +59,9 @@ def reading(path: Place | str) -> Iterator[None]:
     except TableError as error:
         message = str(error)
         raise TableError(message if message.startswith(str(path)) else f"{path}: {message}") from error
+    except (FileNotFoundError, PermissionError) as error:
+        gone = "there is no such file" if isinstance(error, FileNotFoundError) else "the file may not be read"
+        raise TableError(f"{path}: {gone}. A table's files must stay where they are, on every worker too.") from error
     except DAMAGE as error:
         said = " ".join(str(error).split())[:200]
         raise TableError(

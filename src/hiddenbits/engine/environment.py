@@ -1,0 +1,41 @@
+"""What the bits of a result depend on, apart from the data: packages and processor."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import version
+from importlib.util import find_spec
+
+import numpy as np
+import scipy
+from threadpoolctl import threadpool_info
+
+
+class EnvironmentChangedWarning(UserWarning):
+    """A fit uses other packages or another processor than before, or on some workers: valid, but not the same bits."""
+
+
+@cache
+def environment() -> dict[str, str]:
+    """Return the versions of the packages and the kind of processor."""
+    kernels = sorted({str(lib.get("architecture")) for lib in threadpool_info() if lib["user_api"] == "blas"})
+    return {
+        "hiddenbits": version("hiddenbits"),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "blas": ",".join(kernels),
+        "numba": version("numba") if find_spec("numba") else "none",
+        "machine": platform.machine(),
+    }
+
+
+def differences(theirs: Mapping[str, str], ours: Mapping[str, str]) -> str:
+    """Return what differs between two environments, as in ``numpy 2.0.0 instead of 2.1.0``."""
+    return ", ".join(
+        f"{name} {theirs.get(name, 'none')} instead of {mine}"
+        for name, mine in ours.items()
+        if theirs.get(name) != mine
+    )
