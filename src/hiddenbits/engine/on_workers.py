@@ -84,7 +84,7 @@ def _here() -> str:
     from distributed import get_worker
 
     try:
-        return f"The worker {get_worker().address}"  # type: ignore[no-untyped-call]
+        return f"The worker {get_worker().address}"
     except ValueError:  # not in a task
         return "This process"
 
