@@ -299,8 +299,9 @@ class Cluster:
             fire_and_forget(asked)  # type: ignore[no-untyped-call]
 
     def _memory(self) -> float:
+        """Return the memory of all workers; one without a limit takes what it is given, and so do those yet to come."""
         limits = [limit for _, limit in self._ask(on_scheduler.workers).values()]
-        return float(sum(limit or math.inf for limit in limits))  # a worker without a limit takes what it is given
+        return float(sum(limit or math.inf for limit in limits)) if limits else math.inf
 
     # ------------------------------------------------------------------------------------------------ the scheduler
 
