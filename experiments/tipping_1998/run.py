@@ -40,7 +40,7 @@ def steps(run: common.Run) -> int:
     for name, (measure, seeds) in todo.items():
         if run.wants(name):
             run.step(name, measure(full=run.full), seeds)
-    readme.write(run.out)
+    common.write(readme.pages(run.out))
     return run.conclude(common.read_results(run.out, ("checks",))["checks"]["figures"])
 
 
