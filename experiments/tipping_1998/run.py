@@ -1,4 +1,4 @@
-"""Tipping (1998), "Probabilistic visualisation of high-dimensional binary data": every table and figure, beside ours.
+"""Tipping (1998), "Probabilistic visualisation of high-dimensional binary data": its table and figures, next to ours.
 
 python experiments/tipping_1998/run.py --full     # writes results/, figures/ and README.md; some minutes
 python experiments/tipping_1998/run.py --quick    # the same code on less, in a temporary folder; under a minute
