@@ -10,7 +10,7 @@ from report_coding import coding
 from report_logistic import logistic, shared_curvature
 from report_machines import machines, mnist, states
 from report_noisy_or import noisy_or
-from report_parts import how, load, table
+from report_parts import how, load, table, write
 from report_peers import peers
 from report_rows import rows_in_millions
 from report_tetrachoric import cooccurrence, tetrachoric
@@ -123,7 +123,7 @@ def look() -> str:
 """
 
 
-if __name__ == "__main__":
+def pages() -> dict[Path, str]:
     parts = [
         "# Performance\n\nWritten by `python benchmarks/report.py` from `benchmarks/results/`. Timings are medians of side-by-side runs"
         " on a small, noisy machine: ratios mean more than seconds.\n",
@@ -145,5 +145,8 @@ if __name__ == "__main__":
         coding(),
         noisy_or(),
     ]
-    PAGE.write_text("\n".join(parts))
-    print(f"{PAGE.name} written")
+    return {PAGE: "\n".join(parts)}
+
+
+if __name__ == "__main__":
+    write(pages())

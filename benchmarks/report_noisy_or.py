@@ -6,7 +6,7 @@ python benchmarks/report_noisy_or.py     # writes docs/noisy_or.md; report.py wr
 from pathlib import Path
 from typing import Any
 
-from report_parts import HERE, how, load, table
+from report_parts import HERE, how, load, table, write
 
 PAGE = HERE.parent / "docs" / "noisy_or.md"
 TEMPLATE = Path(__file__).parent / "noisy_or_template.md"
@@ -103,11 +103,11 @@ def bullets(lines: list[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
-def page() -> str:
+def pages() -> dict[Path, str]:
     report = load("noisy_or_lists")
     f = report["figures"]
     news, groceries = f["news100"], f["groceries"]
-    return TEMPLATE.read_text().format(
+    page = TEMPLATE.read_text().format(
         news_rows=f"{f['shapes']['news100'][0]:,}",
         news=bullets(news["lines"]),
         news_seconds=news["seconds"],
@@ -119,8 +119,8 @@ def page() -> str:
         ways=ways(),
         how=how(report),
     )
+    return {PAGE: page}
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page())
-    print(f"{PAGE.name} written")
+    write(pages())

@@ -16,6 +16,12 @@ def table(head: list[str], rows: list[list[object]]) -> str:
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
 
+def write(pages: dict[Path, str]) -> None:
+    for path, text in pages.items():
+        path.write_text(text)
+        print(f"{path.name} written")
+
+
 def how(report: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in report["versions"].items())
     return f"`{report['command']}`; {report['cores']} cores, {versions}."

@@ -5,7 +5,7 @@ python benchmarks/report_scale.py
 
 from pathlib import Path
 
-from report_parts import how, load, table
+from report_parts import how, load, table, write
 
 PAGE = Path(__file__).parent.parent / "docs" / "scale.md"
 
@@ -88,7 +88,7 @@ def moving(overhead: dict) -> str:
 - **Cluster**: when reading or arithmetic of a pass takes minutes on one machine; in seconds of arithmetic, not in rows."""
 
 
-if __name__ == "__main__":
+def pages() -> dict[Path, str]:
     report, measured = load("cluster_overhead"), load("pass_rates")
     rates = measured["figures"]
     overhead = report["figures"]
@@ -105,7 +105,7 @@ if __name__ == "__main__":
     tasks = [
         [m["parts"], m["tasks_a_pass"], f"{m['seconds_a_pass']} s", f"{m['milliseconds_a_task']} ms"] for m in many
     ]
-    PAGE.write_text(f"""# Scale
+    page = f"""# Scale
 
 Written by `python benchmarks/report_scale.py` from `benchmarks/results/`.
 
@@ -166,5 +166,9 @@ What this rests on, and what was not measured:
 3. *The driver's update*, which is serial: columns x classes numbers a pass, {COLUMNS * CLASSES * 8 / 1e6:.0f} MB here; seconds at a hundred times that.
 4. *Dense work on zeros*: models whose cost does not follow the ones (`LogisticPCA` with a bound for every cell).
 5. *32-bit indices*: a part holds fewer than 2^31 ones; 128 MB of them are {128 * 2**20 // 4:,}.
-""")
-    print(f"{PAGE.name} written")
+"""
+    return {PAGE: page}
+
+
+if __name__ == "__main__":
+    write(pages())

@@ -7,6 +7,7 @@ import argparse
 import json
 import os
 import platform
+import re
 import tempfile
 import time
 from collections.abc import Callable
@@ -76,6 +77,22 @@ def verdicts(found: dict[str, Check]) -> str:
 def missed(found: dict[str, Check]) -> str:
     names = [name for name, check in found.items() if not check["reached"]]
     return f"Missed: {'; '.join(names)}." if names else "All are reached."
+
+
+def filled(text: str, mark: str, words: str) -> str:
+    """Return a page with the part between `<!-- mark: ... -->` and `<!-- end of mark -->` written again."""
+    begin = re.search(rf"<!-- {mark}: [^>]*-->", text)
+    end = text.find(f"<!-- end of {mark} -->")
+    if begin is None or end < begin.end():
+        raise ValueError(
+            f"The page has no part that begins with <!-- {mark}: ... --> and ends with <!-- end of {mark} -->."
+        )
+    return f"{text[: begin.end()]}\n{words}\n{text[end:]}"
+
+
+def write(pages: dict[Path, str]) -> None:
+    for path, text in pages.items():
+        path.write_text(text)
 
 
 def read_results(folder: Path, names: tuple[str, ...]) -> dict[str, dict[str, Any]]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -67,3 +69,22 @@ def test_every_paper_is_cited_with_its_models():
     assert len(cited) == 5
     assert len(models) == len(set(models))
     assert all(hasattr(hiddenbits, model) for model in models)
+
+
+def test_nobody_is_told_to_install_what_is_not_published():
+    """Until there is a release, pages name a clone or a wheel first; `hiddenbits[...]` works once one is installed."""
+    for page in ("README.md", "docs/start.md"):
+        text = (ROOT / page).read_text(encoding="utf-8")
+        assert "pip install hiddenbits" not in text
+        assert 'pip install "hiddenbits' not in text
+        first = text.index("pip install '.[all]'")
+        assert first < text.index("-py3-none-any.whl[all]'") < text.index("pip install 'hiddenbits[")
+        assert "PyPI" in text[:first]
+
+
+def test_pip_adds_extras_to_what_is_installed():
+    """As messages say: the package is found without an index; only what the extra lacks would be fetched."""
+    pytest.importorskip("pip")
+    command = [sys.executable, "-m", "pip", "install", "--dry-run", "--no-index", "hiddenbits[cli]"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "Requirement already satisfied: hiddenbits[cli]" in done.stdout, done.stderr

@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 from benchmarks.debd import choices, fits, others, page, recipes
+from benchmarks.report_parts import write
 
 
 def fit_all(names: list[str], minutes: float) -> None:
@@ -82,7 +83,7 @@ def main() -> None:
         for name in names:
             others.run(name)
     if asked.page:
-        page.write()
+        write(page.pages())
 
 
 if __name__ == "__main__":

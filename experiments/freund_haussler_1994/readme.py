@@ -8,6 +8,8 @@ from common import grid, how, missed, picture, read_results, verdicts
 from digits import PROGRAMS
 from synthetic import GREEDY, TRUTH
 
+HERE = Path(__file__).resolve().parent
+
 CHAINS = PROGRAMS[4]
 MEASURES = ("log-loss", "bit", "reconstruction")
 PAPER: dict[str, dict[str, tuple[float, ...]]] = {  # train and test of the three measures
@@ -171,7 +173,8 @@ def features(found: Any) -> str:
     return f"{table}\n\nWhat the machine's features gain on raw bits, over the three draws: {'; '.join(said)}."
 
 
-def write(folder: Path) -> None:
+def pages(folder: Path = HERE) -> dict[Path, str]:
+    """README.md, from the results in the folder."""
     reports = read_results(folder, ("synthetic", "sizes", "digits", "claims", "checks"))
     tables, claims = reports["synthetic"]["figures"], reports["claims"]["figures"]
     page = {
@@ -203,5 +206,4 @@ def write(folder: Path) -> None:
         "picture_chains": picture(folder, "figure4_9_chains", "The 45 units after persistent chains"),
         "picture_curves": picture(folder, "figure4_6_curves", "Errors against the number of classes or units"),
     }
-    template = (Path(__file__).parent / "readme_template.md").read_text()
-    (folder / "README.md").write_text(template.format(**page))
+    return {folder / "README.md": (HERE / "readme_template.md").read_text().format(**page)}

@@ -48,7 +48,7 @@ def steps(run: common.Run) -> int:
     reports = common.read_results(run.out, tuple(modules))
     verdicts = checks.measure({name: report["figures"] for name, report in reports.items()})
     run.step("checks", verdicts, {})
-    readme.write(run.out)
+    common.write(readme.pages(run.out))
     return run.conclude(verdicts)
 
 

@@ -106,7 +106,11 @@ def one(folder: Path, name: str) -> dict[str, Any]:
 
 def shapes(folder: Path, name: str) -> dict[str, Any]:
     """How many fields of a setting are Gabor functions, how many globular, and how large they are."""
-    fields, side = fitted(name, folder).components_, (SETTINGS | QUICK)[name].side
+    return described(fitted(name, folder).components_, (SETTINGS | QUICK)[name].side)
+
+
+def described(fields: np.ndarray, side: int) -> dict[str, Any]:
+    """The same of any square fields: rows of side x side pixels."""
     gabors, blobs = fit_gabors(fields, (side, side)), fit_blobs(fields, (side, side))
     like, left = gabors.r2 > GABOR, ((fields - gabors.images()) ** 2).sum(axis=1)
     return {

@@ -12,12 +12,12 @@ import natural
 import numpy as np
 from bars_data import SHAPE, drawn, images
 from common import save
+from walls import GREYS, tiled
 
 from hiddenbits import load
 
 BLUE, RED = "#0072B2", "#D55E00"
 SHOWN, ACROSS = 200, 25  # fields of Figure 2A
-GREYS = plt.get_cmap("gray").with_extremes(bad="#9fc5e8")  # gaps are neither black nor white
 
 
 def draw(folder: Path, scratch: Path, found: dict[str, Any], *, full: bool) -> None:
@@ -35,17 +35,6 @@ def draw(folder: Path, scratch: Path, found: dict[str, Any], *, full: bool) -> N
     for task in denoise.DAMAGED:
         if (scratch / f"{task}.npz").is_file():
             restored(folder, scratch, task, found["denoise"][task], full)
-
-
-def tiled(rows: np.ndarray, shape: tuple[int, int], across: int, gap: int = 1) -> np.ndarray:
-    """Put images side by side, each on its own scale from -1 to 1; the gaps are NaN."""
-    height, width = shape
-    down = -(-len(rows) // across)
-    wall = np.full((down * (height + gap) - gap, across * (width + gap) - gap), np.nan)
-    for number, row in enumerate(rows):
-        y, x = (number // across) * (height + gap), (number % across) * (width + gap)
-        wall[y : y + height, x : x + width] = row.reshape(shape) / (np.abs(row).max() or 1.0)
-    return wall
 
 
 def shown(ax: Any, wall: np.ndarray) -> None:

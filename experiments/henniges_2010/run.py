@@ -23,7 +23,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # fits run side by side, or 
 
 import common  # noqa: E402
 
-STEPS = ("bars", "course", "full_size", "natural", "denoise", "figures")
+STEPS = ("bars", "course", "full_size", "natural", "denoise", "figures", "drawn_fields")
 ITERATIONS = 14
 
 
@@ -32,6 +32,7 @@ def steps(run: common.Run, iterations: int) -> int:
     import checks
     import course
     import denoise
+    import drawn_fields
     import full_size
     import natural
     import pictures
@@ -57,10 +58,12 @@ def steps(run: common.Run, iterations: int) -> int:
     figures = {name: report["figures"] for name, report in reports.items()}
     if run.wants("figures") or run.only in ("full_size", "natural", "denoise"):
         pictures.draw(run.out / "figures", scratch, figures, full=run.full)
-    verdicts = checks.measure(figures, full=run.full)
-    run.step("checks", verdicts, {})
-    readme.write(run.out)
-    return run.conclude(verdicts)
+    if run.wants("drawn_fields") or run.only == "full_size":
+        found = drawn_fields.measure(run.out / "figures", figures["full_size"])
+        run.step("drawn_fields", found, drawn_fields.SEEDS)
+    figures |= {"drawn_fields": common.read_results(run.out, ("drawn_fields",))["drawn_fields"]["figures"]}
+    common.write(readme.pages(run.out))
+    return run.conclude(checks.measure(figures, full=run.full))
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ def measure(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
         smallest = found["constraint"]["sizes"][n]["smallest"]
         checks[f"sum constraint, N = {n}: smallest eigenvalue"] = near(smallest, goal, tolerance)
     if not isinstance(found["digits"], str):
-        checks |= digits(found["digits"]) | morphs(found["morphs"])
+        checks |= digits(found["digits"]) | rarity(found["rarity"]) | morphs(found["morphs"])
     if not isinstance(found["faithful"], str):
         checks |= faithful(found["faithful"])
     for name, check in checks.items():
@@ -106,6 +106,17 @@ def digits(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
         f"twos: largest error of column means, {drawn['rows']:,} draws": below(
             drawn["largest_error_of_means"], round(0.006 * (100_000 / drawn["rows"]) ** 0.5, 4)
         ),
+    }
+
+
+def rarity(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """|smallest| / largest falls where rare pixels are left out; two figures as they were printed in advance."""
+    goals = {"0.1": (0.052, 0.002), "0.2": (0.026, 0.002)}
+    return {
+        f"twos, ink above {least}: smallest eigenvalue as a part of the largest": near(
+            -found[least]["smallest"] / found[least]["largest"], goal, tolerance
+        )
+        for least, (goal, tolerance) in goals.items()
     }
 
 

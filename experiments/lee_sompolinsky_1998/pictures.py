@@ -101,8 +101,9 @@ def spectrum(folder: Path, train: np.ndarray) -> None:
 def eigenvectors(folder: Path, model: Any, pca: ThresholdedPCA) -> None:
     """Figure 4, the inset: sixteen eigenvectors of C^XX, beside those of ordinary PCA."""
     figure, axes = plt.subplots(1, 2, figsize=(9.6, 5.2), layout="constrained")
+    hidden = SimpleNamespace(components_=np.linalg.eigh(model.correlation_)[1][:, : -DIMENSIONS - 1 : -1].T)
     ordinary = SimpleNamespace(components_=pca.loadings[:, ::-1].T)
-    for ax, one, name in zip(axes, (model, ordinary), ("hidden variables", "ordinary PCA of the bits"), strict=True):
+    for ax, one, name in zip(axes, (hidden, ordinary), ("hidden variables", "ordinary PCA of the bits"), strict=True):
         plots.components(one, SHAPE, across=4, ax=ax)
         ax.set_title(name, fontsize=9)
     save(figure, folder, "figure4_eigenvectors")

@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 from common import NO_DATA, grid, how, missed, picture, read_results, verdicts
 
-RESULTS = ("translation", "cells", "constraint", "negative", "digits", "morphs", "faithful", "checks")
+HERE = Path(__file__).resolve().parent
+
+RESULTS = ("translation", "cells", "constraint", "negative", "rarity", "digits", "morphs", "faithful", "checks")
 HIGHAM = "full matrix, Higham's correction"
 SPECTRA = {"bits": "C^SS", "scaled": "C^SS, unit diagonal", "hidden": "C^XX"}
 
@@ -39,7 +41,9 @@ def beside(found: dict[str, Any]) -> str:
     ]
     if isinstance(digits, str):
         return grid(["the paper says", "we find", "agrees"], [*rows, ["Figure 4", digits, ""]])
-    s, m = digits["spectrum"], found["morphs"]
+    s, m, rarest = digits["spectrum"], found["morphs"], found["rarity"]
+    whole, least = rarest["0.0"], list(rarest)[-1]
+    common = rarest[least]
     at, drop = s["share_of_first"]["16"], s["first_rank_at_which_hidden_is_the_smaller_share"]
     near = m["pixels_from_the_nearest_training_image"]
     rows += [
@@ -47,8 +51,9 @@ def beside(found: dict[str, Any]) -> str:
             "Figure 4: the eigenvalues of C^XX drop more steeply than those of C^SS",
             f"as parts of the first they are smaller from rank {drop['bits']} on, or from {drop['scaled']} on where "
             f"C^SS has a unit diagonal too; the 16th is {at['hidden']:.3f} of the first, that of C^SS {at['bits']:.3f} "
-            f"or {at['scaled']:.3f}",
-            "in the tail",
+            f"or {at['scaled']:.3f}. Without rare pixels (ink in {between(least)} of the images): from rank "
+            f"{common['drops_from']} on",
+            "in the tail; without rare pixels yes",
         ],
         [
             "16 eigenvectors look like those of standard PCA",
@@ -57,9 +62,9 @@ def beside(found: dict[str, Any]) -> str:
         ],
         [
             "C^XX has some small negative eigenvalues",
-            f"{s['negative']} of {256 - s['constant_columns']}, the smallest {s['smallest']:.2f}; the largest is "
-            f"{s['largest']:.2f}",
-            "**no**",
+            f"all pixels: {whole['negative']} of {whole['columns']}, the smallest {part(whole)} of the largest in "
+            f"size; without rare pixels {common['negative']} of {common['columns']}, and {part(common)}",
+            "small: yes, but for rare pixels; some: about half of them",
         ],
         ["C^SS is positive definite", f"smallest eigenvalue {s['smallest_of_bits']:.0e}: semi-definite", "nearly"],
         [
@@ -147,6 +152,34 @@ def negative(found: dict[str, Any]) -> str:
         for n, cells in found["twos"].items():
             line("drawn from the model of the twos", n, cells)
     return grid(["rows from", "rows", "negative eigenvalues", "smallest"], rows)
+
+
+def between(least: str) -> str:
+    return f"{100 * float(least):g} to {100 * (1 - float(least)):g}%"
+
+
+def part(one: dict[str, Any]) -> str:
+    """The smallest eigenvalue, which is negative, as a part of the largest."""
+    return f"{-one['smallest'] / one['largest']:.3f}"
+
+
+def rarity(found: Any) -> str:
+    if isinstance(found, str):
+        return f"*{found}.*"
+    rows: list[list[object]] = [
+        [
+            between(least) if float(least) else "all that vary",
+            one["columns"],
+            f"{one['negative']} of {one['columns']}",
+            f"{one['smallest']:.2f}",
+            f"{one['largest']:.2f}",
+            part(one),
+            one["drops_from"],
+        ]
+        for least, one in found.items()
+    ]
+    head = ["pixels with ink in", "pixels", "negative eigenvalues", "smallest", "largest", "ratio, without its sign"]
+    return grid([*head, "C^XX drops more steeply than C^SS from rank"], rows)
 
 
 def about_digits(found: dict[str, Any]) -> dict[str, str]:
@@ -254,7 +287,8 @@ def faithful(found: Any) -> dict[str, str]:
     }
 
 
-def write(folder: Path) -> None:
+def pages(folder: Path = HERE) -> dict[Path, str]:
+    """README.md, from the results in the folder."""
     reports = read_results(folder, RESULTS)
     found = {name: report["figures"] for name, report in reports.items()}
     ring = found["translation"]
@@ -280,6 +314,7 @@ def write(folder: Path) -> None:
         "cell_draws": f"{found['cells']['draws']:,}",
         "constraint": constraint(found["constraint"]),
         "negative": negative(found["negative"]),
+        "rarity": rarity(found["rarity"]),
         "ring_bits": " and ".join(f"{value:.4f}" for value in ring["largest_of_bits"]),
         "ring_smallest": f"{ring['smallest_positive_of_bits']:.7f}",
         "ring_closed": f"{ring['from_closed_form']:.0e}",
@@ -294,5 +329,4 @@ def write(folder: Path) -> None:
         "verdicts": verdicts(found["checks"]),
         "missed": missed(found["checks"]),
     }
-    template = (Path(__file__).parent / "readme_template.md").read_text()
-    (folder / "README.md").write_text(template.format(**page))
+    return {folder / "README.md": (HERE / "readme_template.md").read_text().format(**page)}

@@ -18,7 +18,7 @@ sys.path.insert(0, str(HERE.parent))  # what the experiments share
 
 import common  # noqa: E402
 
-STEPS = ("translation", "cells", "constraint", "negative", "digits", "morphs", "faithful", "figures")
+STEPS = ("translation", "cells", "constraint", "negative", "rarity", "digits", "morphs", "faithful", "figures")
 
 
 def steps(run: common.Run) -> int:
@@ -30,6 +30,7 @@ def steps(run: common.Run) -> int:
     import negative
     import patterns
     import pictures
+    import rarity
     import readme
     import translation
 
@@ -42,6 +43,7 @@ def steps(run: common.Run) -> int:
         "cells": patterns,
         "constraint": constraint,
         "negative": negative,
+        "rarity": rarity,
         "digits": digits,
         "morphs": morphs,
         "faithful": faithful,
@@ -55,7 +57,7 @@ def steps(run: common.Run) -> int:
     reports = common.read_results(run.out, tuple(modules))
     verdicts = checks.measure({name: report["figures"] for name, report in reports.items()})
     run.step("checks", verdicts, {})
-    readme.write(run.out)
+    common.write(readme.pages(run.out))
     return run.conclude(verdicts)
 
 

@@ -3,7 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-from common import Check, grid, how, missed, picture, read_results, verdicts
+import checks
+from common import grid, how, missed, picture, read_results, verdicts
+from lines import N_ROWS
+
+HERE = Path(__file__).resolve().parent
+RESULTS = ("pictures", "survey", "shifter", "lines")
 
 
 def lines_table(found: dict[str, Any]) -> str:
@@ -33,10 +38,13 @@ def survey_table(found: Any) -> str:
     return grid(["model", "training rows", "test rows", "seconds"], rows)
 
 
-def write(folder: Path, found: dict[str, Check]) -> None:
-    results = read_results(folder, ("pictures", "survey", "shifter", "lines"))
-    template = (Path(__file__).resolve().parent / "readme_template.md").read_text()
-    page = template.format(
+def pages(folder: Path = HERE) -> dict[Path, str]:
+    """README.md, from the results in the folder."""
+    results = read_results(folder, RESULTS)
+    found = checks.of({name: report["figures"] for name, report in results.items()})
+    page = (HERE / "readme_template.md").read_text()
+    page = page.format(
+        n_rows=f"{N_ROWS:,}",
         lines=lines_table(results["lines"]["figures"]),
         shifter=shifter_table(results["shifter"]["figures"]),
         survey=survey_table(results["survey"]["figures"]),
@@ -47,4 +55,4 @@ def write(folder: Path, found: dict[str, Check]) -> None:
         missed=missed(found),
         how=how(results["lines"]),
     )
-    (folder / "README.md").write_text(page)
+    return {folder / "README.md": page}

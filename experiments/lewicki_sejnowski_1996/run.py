@@ -37,7 +37,7 @@ def steps(run: common.Run) -> int:
         if run.wants(name):
             run.step(name, measure(), seeds)
     found = checks.of({name: report["figures"] for name, report in common.read_results(run.out, STEPS).items()})
-    readme.write(run.out, found)
+    common.write(readme.pages(run.out))
     return run.conclude(found)
 
 

@@ -1,4 +1,4 @@
-"""A closer look: the hierarchy of maps that the paper's conclusion names as the way on, on all ten USPS digits."""
+"""A closer look: a flat mixture of maps, one level of the hierarchy that the paper looks forward to."""
 
 from pathlib import Path
 from typing import Any

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from common import grid, how, missed, picture, read_results, verdicts
 
+HERE = Path(__file__).resolve().parent
+
 # The paper's Table 1: seconds and negative log-likelihood a row.
 PAPER = {
     "Synthetic-16": {"variational": (7.8, 5.14), "sampling": (331.1, 4.93)},
@@ -149,7 +151,8 @@ def animals(found: Any) -> str:
     )
 
 
-def write(folder: Path) -> None:
+def pages(folder: Path = HERE) -> dict[Path, str]:
+    """README.md, from the results in the folder."""
     reports = read_results(folder, ("table1", "claim", "maps", "closer", "animals", "checks"))
     table, said = reports["table1"]["figures"], maps(reports["maps"]["figures"])
     exact = table["Synthetic-16"]["quadrature"]["error"]
@@ -184,5 +187,4 @@ def write(folder: Path) -> None:
         "verdicts": verdicts(reports["checks"]["figures"]),
         "missed": missed(reports["checks"]["figures"]),
     }
-    template = (Path(__file__).parent / "readme_template.md").read_text()
-    (folder / "README.md").write_text(template.format(**page))
+    return {folder / "README.md": (HERE / "readme_template.md").read_text().format(**page)}

@@ -1,4 +1,4 @@
-"""Tipping (1998), "Probabilistic visualisation of high-dimensional binary data": every table and figure, beside ours.
+"""Tipping (1998), "Probabilistic visualisation of high-dimensional binary data": its table and figures, next to ours.
 
 python experiments/tipping_1998/run.py --full     # writes results/, figures/ and README.md; some minutes
 python experiments/tipping_1998/run.py --quick    # the same code on less, in a temporary folder; under a minute
@@ -40,7 +40,7 @@ def steps(run: common.Run) -> int:
     for name, (measure, seeds) in todo.items():
         if run.wants(name):
             run.step(name, measure(full=run.full), seeds)
-    readme.write(run.out)
+    common.write(readme.pages(run.out))
     return run.conclude(common.read_results(run.out, ("checks",))["checks"]["figures"])
 
 

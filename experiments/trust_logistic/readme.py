@@ -3,9 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from checks import RIVALS
+import checks
 from common import grid, how, missed, picture, read_results, verdicts
 from completion import DEFAULT, OURS
+
+HERE = Path(__file__).resolve().parent
 
 Found = dict[str, Any]
 
@@ -80,7 +82,7 @@ def where_not(tables: Found) -> str:
         if isinstance(table, str):
             continue
         said: dict[str, list[str]] = {"better than": [], "not told apart from": [], "worse than": []}
-        for rival in (*RIVALS, "logistic regressions, C = 1"):
+        for rival in (*checks.RIVALS, "logistic regressions, C = 1"):
             f = table["methods"][rival]
             sure = abs(f["more"]) > 2.0 * f["paired_error"]
             verdict = "not told apart from" if not sure else "better than" if f["more"] > 0 else "worse than"
@@ -100,9 +102,11 @@ def ridges(found: Found) -> str:
     return grid(["log-loss; ECE; furthest bin", *(f"ridge {name}" for name in names)], rows)
 
 
-def write(folder: Path) -> None:
-    reports = read_results(folder, ("coverage", "completion", "checks"))
-    intervals, cells, checked = (reports[name]["figures"] for name in ("coverage", "completion", "checks"))
+def pages(folder: Path = HERE) -> dict[Path, str]:
+    """README.md, from the results in the folder."""
+    reports = read_results(folder, ("coverage", "completion"))
+    intervals, cells = (report["figures"] for report in reports.values())
+    checked = checks.measure(intervals, cells)
     page = {
         **{f"how_{name}": how(report) for name, report in reports.items()},
         "picture_coverage": picture(folder, "coverage", "Coverage by level, and by the number of rows"),
@@ -122,5 +126,4 @@ def write(folder: Path) -> None:
         "verdicts": verdicts(checked),
         "missed": missed(checked),
     }
-    template = (Path(__file__).parent / "readme_template.md").read_text()
-    (folder / "README.md").write_text(template.format(**page))
+    return {folder / "README.md": (HERE / "readme_template.md").read_text().format(**page)}

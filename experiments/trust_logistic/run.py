@@ -2,6 +2,7 @@
 
 python experiments/trust_logistic/run.py --full     # writes results/, figures/ and README.md; a quarter of an hour
 python experiments/trust_logistic/run.py --quick    # the same code on less, in a temporary folder; half a minute
+python experiments/trust_logistic/run.py --full --only figures    # one step again; the others' results stay
 
 The exit status is 1 when a figure is missed. The votes and the survey need HIDDENBITS_DATA.
 """
@@ -16,6 +17,8 @@ sys.path.insert(0, str(HERE.parent))  # what the experiments share
 
 import common  # noqa: E402
 
+STEPS = ("coverage", "completion", "figures")
+
 
 def steps(run: common.Run) -> int:
     import checks
@@ -25,16 +28,15 @@ def steps(run: common.Run) -> int:
     import readme
 
     with threadpool_limits(1):  # many small products: threads would only wait for each other
-        intervals = coverage.measure(full=run.full)
-        run.step("coverage", intervals, coverage.SEEDS)
-        cells = completion.measure(full=run.full)
-        run.step("completion", cells, completion.SEEDS)
-    verdicts = checks.measure(intervals, cells)
-    run.step("checks", verdicts, {})
+        for name, module in {"coverage": coverage, "completion": completion}.items():
+            if run.wants(name):
+                run.step(name, module.measure(full=run.full), module.SEEDS)
+    reports = common.read_results(run.out, ("coverage", "completion"))
+    intervals, cells = (report["figures"] for report in reports.values())
     pictures.draw(run.out / "figures", intervals, cells)
-    readme.write(run.out)
-    return run.conclude(verdicts)
+    common.write(readme.pages(run.out))
+    return run.conclude(checks.measure(intervals, cells))
 
 
 if __name__ == "__main__":
-    sys.exit(common.main(HERE, __doc__, steps, sys.argv[1:]))
+    sys.exit(common.main(HERE, __doc__, steps, sys.argv[1:], STEPS))

@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from common import Check, grid, how, missed, read_results, verdicts
+import checks
+from common import filled, grid, how, missed, read_results, verdicts
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "compare.md"
-BEGIN, END = "<!-- confusion: written by experiments/which_picture/run.py -->", "<!-- end of confusion -->"
 
 
 def confusion_table(found: list[dict[str, Any]]) -> str:
@@ -55,8 +55,11 @@ def news_words(found: Any) -> str:
     )
 
 
-def write(folder: Path, found: dict[str, Check]) -> None:
+def pages(folder: Path = HERE) -> dict[Path, str]:
+    """README.md, from the results in the folder; and docs/compare.md, if they are those of the repository."""
     results = read_results(folder, ("families", "sizes", "news"))
+    full = "--full" in results["news"]["command"]
+    found = checks.of({name: report["figures"] for name, report in results.items()}, full=full)
     matrix = confusion_table(results["families"]["figures"])
     page = (
         (HERE / "readme_template.md")
@@ -71,8 +74,5 @@ def write(folder: Path, found: dict[str, Check]) -> None:
             how=how(results["families"]),
         )
     )
-    (folder / "README.md").write_text(page)
-    if folder == HERE:
-        before, _, rest = PAGE.read_text().partition(BEGIN)
-        after = rest.partition(END)[2]
-        PAGE.write_text(f"{before}{BEGIN}\n{matrix}\n{END}{after}")
+    of_the_repository = {PAGE: filled(PAGE.read_text(), "confusion", matrix)} if folder == HERE else {}
+    return {folder / "README.md": page} | of_the_repository

@@ -40,7 +40,7 @@ def steps(run: common.Run) -> int:
         return 1
     results = common.read_results(run.out, STEPS)
     found = checks.of({name: report["figures"] for name, report in results.items()}, full=run.full)
-    readme.write(run.out, found)
+    common.write(readme.pages(run.out))
     return run.conclude(found)
 
 

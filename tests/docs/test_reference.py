@@ -74,3 +74,30 @@ def test_every_picture_function_is_drawn_in_the_gallery():
 def test_every_experiment_has_its_page():
     written = {path.parent.name for path in (ROOT / "experiments").glob("*/README.md")}
     assert {path.stem for path in (DOCS / "experiments").glob("*.md")} == written
+
+
+def page_of(estimator):
+    """Return the name of an estimator's page: LogisticPCAMixture -> logistic_pca_mixture."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", estimator).lower()
+
+
+def test_every_model_has_its_page():
+    """Idea, equation, example and when it fails; named in the list of models and where models are compared."""
+    api = (DOCS / "api" / "index.md").read_text(encoding="utf-8")
+    models = re.findall(r"^   (\w+)$", api.partition("## Models")[2].partition("## ")[0], re.MULTILINE)
+    assert len(models) >= 11
+    listed_pages = (DOCS / "models" / "index.md").read_text(encoding="utf-8").splitlines()
+    which = (DOCS / "which_model.md").read_text(encoding="utf-8")
+    for model in models:
+        text = (DOCS / "models" / f"{page_of(model)}.md").read_text(encoding="utf-8")
+        for part in ("**The idea.**", "**The equation.**", ">>> from hiddenbits import", "hen it fails"):
+            assert part in text, f"{model}: {part}"
+        assert page_of(model) in listed_pages
+        assert f"(models/{page_of(model)}.md)" in which
+
+
+def test_code_on_model_pages_is_not_cut_off():
+    """On a screen of 1280 pixels a block of code shows 72 characters of a line."""
+    for page in (DOCS / "models").glob("*.md"):
+        for block in re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+            assert max(map(len, block.splitlines())) <= 72, page.name

@@ -157,3 +157,24 @@ def test_decibels():
     image = np.full((4, 4), 100.0)
     assert whole_image.psnr(image + 25.5, image) == pytest.approx(20.0, abs=1e-12)
     assert whole_image.psnr(np.full((4, 4), -9.0), np.zeros((4, 4)) + 25.5) == pytest.approx(20.0, abs=1e-12)  # clipped
+
+
+@pytest.mark.parametrize(("n", "side", "across"), [(70, 26, 25), (40, 8, 25), (30, 12, 10)])
+def test_fields_are_read_back_from_their_picture(tmp_path, n, side, across):
+    """As drawn by pictures.py: to two of 256 levels of grey; a wrong number is seen."""
+    plt = pytest.importorskip("matplotlib.pyplot")
+    from experiments.henniges_2010 import walls
+
+    fields = np.random.default_rng(0).standard_normal((n, side * side))
+    fields /= np.abs(fields).max(axis=1, keepdims=True)
+    figure, ax = plt.subplots(figsize=(9.0, 9.0 * -(-n // across) / across), layout="constrained")
+    ax.imshow(walls.tiled(fields, (side, side), across), cmap=walls.GREYS, vmin=-1.0, vmax=1.0, interpolation="nearest")
+    ax.axis("off")
+    figure.savefig(tmp_path / "fields.png", dpi=100)
+    plt.close(figure)
+    picture = plt.imread(tmp_path / "fields.png")
+    np.testing.assert_allclose(walls.read(picture, side, n, across), fields, rtol=0, atol=4.0 / 255)
+    with pytest.raises(ValueError, match="The picture has"):
+        walls.read(picture, side, n, across - 1)
+    with pytest.raises(ValueError, match="no picture of"):
+        walls.read(picture, side, n - 1, across)

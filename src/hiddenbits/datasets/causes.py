@@ -1,4 +1,4 @@
-"""The two tables of Lewicki and Sejnowski (1996): lines that come in sets, and a row that is shifted."""
+"""Two tables in the spirit of Lewicki and Sejnowski (1996): lines that come in sets, and a row that is shifted."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ def simulate_lines(n_rows: int = 2000, *, seed: int = 0) -> SimulatedLines:
     """Draw the high-order lines problem.
 
     With probability .6 every line of the grid is there with probability .3; otherwise one of the sets '||', '+', '='
-    and ']', each with probability .1.
+    and ']', each with probability .1. The problem is that of Lewicki and Sejnowski (1996); the probabilities .6 and .1
+    and the lines of each set are ours, because the paper's cannot be read in the scan we have.
 
     Parameters
     ----------

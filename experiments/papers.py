@@ -1,0 +1,71 @@
+"""Write docs/papers.md from papers_template.md and the results of the experiments: no figure of ours in it is typed."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from common import read_results
+
+HERE = Path(__file__).resolve().parent
+PAGE = HERE.parent / "docs" / "papers.md"
+
+
+def figures(name: str, *steps: str) -> tuple[Any, ...]:
+    """The figures of some steps of an experiment."""
+    return tuple(report["figures"] for report in read_results(HERE / name, steps).values())
+
+
+def tipping() -> dict[str, str]:
+    table = figures("tipping_1998", "table1")[0]["Synthetic-16"]
+    return {name: f"{table[name]['error']:.3f}" for name in ("variational", "sampling")}
+
+
+def lee() -> dict[str, str]:
+    ring, rarity = figures("lee_sompolinsky_1998", "translation", "rarity")
+    found = {"eigenvalue": f"{ring['largest_of_hidden'][0]:.0f}", "eigenvalue_rest": f"{ring['rest_of_hidden']:.0e}"}
+    for name, least in (("all", "0.0"), ("common", "0.2")):
+        one = rarity[least]
+        found[f"negative_{name}"] = f"{one['negative']} of {one['columns']}"
+        found[f"ratio_{name}"] = f"{-one['smallest'] / one['largest']:.2f}"
+    return found
+
+
+def freund() -> dict[str, str]:
+    synthetic, digits = figures("freund_haussler_1994", "synthetic", "digits")
+    truth = {cell["rows"]: cell["test"]["log-loss"] for cell in synthetic["A"]["true model"]}
+    excess = [cell["test"]["log-loss"] - truth[cell["rows"]] for cell in synthetic["A"]["greedy exact"]]
+    mixture = next(cells for name, cells in digits["table"].items() if name.startswith("mixture"))
+    return {
+        "greedy_excess": f"{max(excess):.4f}",
+        "greedy_sets": f"{len(excess)} of {len(excess)}",
+        "mixture_bit": f"{np.mean([cell['test']['bit'] for cell in mixture]):.3f}",
+    }
+
+
+def henniges() -> dict[str, str]:
+    bars, drawn, whole = figures("henniges_2010", "bars", "drawn_fields", "full_size")
+    ours, paper = bars["our defaults"], bars["paper's settings"]
+    return {
+        "bars_paper": f"{paper['recovered']:,} of {paper['sets']:,}",
+        "bars_ours": f"{ours['recovered']:,}",
+        "gabor": f"{drawn['gabor_share']:.1%}",
+        "globular": f"{drawn['globular_share']:.0%}",
+        "shown": f"{drawn['shown']}",
+        "active": f"{whole['active'][-1]:.2f}",
+    }
+
+
+def lewicki() -> dict[str, str]:
+    lines, shifter = figures("lewicki_sejnowski_1996", "lines", "shifter")
+    return {
+        "lines_paper": f"{lines['paper']['both']} of {lines['paper']['runs']}",
+        "lines_ours": f"{lines['ours']['both']} of {lines['ours']['runs']}",
+        "shifter_paper": f"{shifter['paper']['success']}",
+        "shifter_ours": f"{shifter['ours']['success']} of {shifter['ours']['runs']}",
+    }
+
+
+def pages() -> dict[Path, str]:
+    """docs/papers.md, from the committed results."""
+    template = (HERE / "papers_template.md").read_text()
+    return {PAGE: template.format(**tipping(), **lee(), **freund(), **henniges(), **lewicki())}
