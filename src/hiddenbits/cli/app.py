@@ -15,11 +15,14 @@ from hiddenbits.cli.running import Verb, fitted, in_pieces, written
 from hiddenbits.cli.screen import as_json, percent, say, state, table, tell
 from hiddenbits.cli.shared import Place, command
 from hiddenbits.cli.tables import Asked, Opened, opened
+from hiddenbits.cli.usage import PrintableGroup
+from hiddenbits.quoting import printable
 
 app = typer.Typer(
     name="hiddenbits",
     help="Find the hidden structure behind a table of bits: a survey, votes, baskets, test answers. Begin with "
     "'hiddenbits look TABLE' and 'hiddenbits report TABLE'.",
+    cls=PrintableGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -123,7 +126,7 @@ def fit(
     if json:
         as_json(facts)
     else:
-        tell(f"{facts['model']}: {facts['passes']} passes, {facts['stop_reason']}. Written to {out}.")
+        tell(f"{facts['model']}: {facts['passes']} passes, {facts['stop_reason']}. Written to {printable(out)}.")
 
 
 @app.command()

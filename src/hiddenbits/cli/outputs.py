@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-DANGEROUS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet takes text that begins so for a formula
+# A spreadsheet takes text that begins so for a formula; full-width signs are taken for the plain ones.
+DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 FORMATS = (".csv", ".parquet", ".npz")
 
 

@@ -13,6 +13,7 @@ from scipy import sparse
 from hiddenbits.data.anndata_objects import is_anndata, open_anndata
 from hiddenbits.data.checks import Blank, check_blank, dense_bits, packed_bits, sparse_bits
 from hiddenbits.data.table import PART_BYTES, MemorySource, Table, TableError
+from hiddenbits.quoting import cause, told
 
 
 def open_table(
@@ -177,8 +178,8 @@ def _array(data: Any) -> Any:
         return np.asarray(data)
     except (ValueError, TypeError, OverflowError) as error:
         raise TableError(
-            f"The table cannot be read as an array: {error} Give every row the same number of cells."
-        ) from error
+            f"The table cannot be read as an array: {told(error)} Give every row the same number of cells."
+        ) from cause(error)
 
 
 def _is_paths(data: Any) -> bool:

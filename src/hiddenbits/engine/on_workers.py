@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 from hiddenbits.data import Block, Grid, Part, TableError
 from hiddenbits.engine.executors import one_blas_thread
 from hiddenbits.engine.tree import Additive, Node, TreeSum
+from hiddenbits.quoting import cause, told
 
 S = TypeVar("S", bound=Additive)
 T = TypeVar("T")
@@ -69,7 +70,9 @@ class Loader:
             raise
         except Exception as error:
             rows = f"rows {self.i * self.grid.part_rows} and after"
-            raise TableError(f"Part {self.i} ({rows}) cannot be read: {type(error).__name__}: {error}") from error
+            raise TableError(
+                f"Part {self.i} ({rows}) cannot be read: {type(error).__name__}: {told(error)}"
+            ) from cause(error)
         return replace(part, weights=self.weights)
 
 

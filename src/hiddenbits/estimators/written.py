@@ -16,6 +16,7 @@ from hiddenbits.data.readers.parquet_files import pyarrow
 from hiddenbits.data.readers.places import is_url
 from hiddenbits.engine import Piece, map_pieces
 from hiddenbits.estimators.tables import as_table
+from hiddenbits.quoting import printable
 from hiddenbits.store import whole_file
 
 VERBS = ("transform", "posterior", "code", "score_samples", "complete", "bit_probabilities")
@@ -30,10 +31,12 @@ def write(estimator: Any, verb: str, X: Any, path: str | os.PathLike[str]) -> Pa
         raise ValueError(f"{verb!r} cannot be written. {type(estimator).__name__} can write: {', '.join(able)}.")
     pyarrow()  # say so at once where it is not installed
     if is_url(path):
-        raise ValueError(f"{path}: results are written to a folder that all workers share, not to an address.")
+        raise ValueError(
+            f"{printable(path)}: results are written to a folder that all workers share, not to an address."
+        )
     folder = Path(path).expanduser().absolute()  # workers may run in other folders
     if folder.exists():
-        raise FileExistsError(f"{folder} exists. Remove it first, or choose another path.")
+        raise FileExistsError(f"{printable(folder)} exists. Remove it first, or choose another path.")
     table = as_table(estimator, X, reset=False)
     names = _columns(estimator, verb, table.names)
     rows = max(1, min(FILE_BYTES // (8 * len(names)), table.part_rows(1)))
@@ -59,7 +62,7 @@ def _write_piece(estimator: Any, verb: str, folder: Path, names: list[str], piec
     values = np.asarray(getattr(estimator, verb)(piece.table))
     columns = values.reshape(len(values), -1)
     if not folder.is_dir():
-        raise OSError(f"{folder} is not there: the folder must be one that every worker can write to.")
+        raise OSError(f"{printable(folder)} is not there: the folder must be one that every worker can write to.")
     with whole_file(folder / f"rows{piece.start:013d}.parquet") as file:
         pa.parquet.write_table(pa.table([np.ascontiguousarray(column) for column in columns.T], names=names), file)
     return len(values)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hiddenbits import Table, open_table
+from hiddenbits.quoting import printable
 from hiddenbits.store import whole_file
 
 Tell = Callable[[str, float, float], None]  # what is being done; how much of all is done; how much there is at most
@@ -78,7 +79,9 @@ def write(
 
     target = Path(path)
     if not target.absolute().parent.is_dir():
-        raise ValueError(f"{target}: there is no folder {target.absolute().parent}. Make it first.")
+        raise ValueError(
+            f"{printable(target)}: there is no folder {printable(target.absolute().parent)}. Make it first."
+        )
     table = X if isinstance(X, Table) else open_table(X)
     columns = _checked(table, {} if beside is None else beside, colour)
     if title is None:
