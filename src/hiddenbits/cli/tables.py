@@ -25,6 +25,11 @@ class Asked:
     names: Path | None = None
     key: str | None = None
 
+    @property
+    def files(self) -> list[str | Path]:
+        """What is read."""
+        return [self.path] if self.names is None else [self.path, self.names]
+
 
 @dataclass(frozen=True)
 class Opened:
@@ -47,6 +52,8 @@ def opened(asked: Asked) -> Opened:
     options |= {"drop": list(asked.drop)} if asked.drop else {}
     options |= {"key": asked.key} if asked.key else {}
     if asked.names is not None:
+        if not asked.names.is_file():
+            raise ValueError(f"--names {asked.names}: this is not a file. Give a text file with a name a line.")
         options["names"] = asked.names.read_text(encoding="utf-8").splitlines()
     beside: dict[str, list[str]] = {}
     with progress(f"Reading {printable(Path(asked.path).name)}") as bar:
