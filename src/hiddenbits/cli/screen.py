@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from hiddenbits.cli.words import in_options
 from hiddenbits.quoting import name_of, printable
 
 state = {"debug": False, "quiet": False}  # what was asked of this run: errors with their traceback; no bars
@@ -89,12 +90,12 @@ def sentences(debug: bool) -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("default")
-            warnings.showwarning = lambda message, *_, **__: say(f"Note: {' '.join(str(message).split())}")
+            warnings.showwarning = lambda message, *_, **__: say(f"Note: {in_options(' '.join(str(message).split()))}")
             yield
     except (typer.Exit, typer.Abort, KeyboardInterrupt, BrokenPipeError):
         raise
     except (ValueError, TypeError, OSError, ImportError, MemoryError, RuntimeError) as error:
-        text = " ".join(str(error).split()) or type(error).__name__
+        text = in_options(" ".join(str(error).split())) or type(error).__name__
         say(f"hiddenbits: {text}")
         raise typer.Exit(1) from None
     except Exception as error:

@@ -8,6 +8,7 @@ from hiddenbits.engine.em import fit_em, full_start
 from hiddenbits.engine.executors import Executor, Local, one_blas_thread
 from hiddenbits.engine.height import block_height
 from hiddenbits.engine.keys import Key
+from hiddenbits.engine.no_zeros import NoZerosWarning
 from hiddenbits.engine.online import Running, online_pass
 from hiddenbits.engine.outcome import Outcome, Restart, StopReason
 from hiddenbits.engine.persist import fit_persistent
@@ -27,6 +28,7 @@ __all__ = [
     "Key",
     "Local",
     "Model",
+    "NoZerosWarning",
     "Outcome",
     "Piece",
     "Position",
