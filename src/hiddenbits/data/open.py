@@ -35,7 +35,7 @@ def open_table(
     ----------
     data : array, sparse array or matrix, frame, AnnData, dask array or frame, path, glob or Table
         NumPy arrays (masked and memory-mapped ones too), SciPy sparse arrays and matrices, pandas, polars and Arrow
-        frames, AnnData objects (X, or a layer with ``layer=``), dask arrays (of NumPy or SciPy sparse chunks) and dask
+        frames, lazy ones and DuckDB's relations (collected), AnnData objects (X, or a layer with ``layer=``), dask arrays (of NumPy or SciPy sparse chunks) and dask
         DataFrames, whose chunks are computed part by part, or files: ``.npy``, ``.npz``, ``.parquet``, ``.csv``,
         ``.zarr`` (also ``.zarr.zip``), AnnData's ``.h5ad``, and baskets in FIMI format (``.dat``, ``.txt``, also
         gzipped). A path may be a glob or a list of paths; files are taken in natural order (2 before 10).
