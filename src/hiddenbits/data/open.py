@@ -35,8 +35,9 @@ def open_table(
     ----------
     data : array, sparse array or matrix, frame, AnnData, dask array or frame, path, glob or Table
         NumPy arrays (masked and memory-mapped ones too), SciPy sparse arrays and matrices, pandas, polars and Arrow
-        frames, lazy ones and DuckDB's relations (collected), AnnData objects (X, or a layer with ``layer=``), dask arrays (of NumPy or SciPy sparse chunks) and dask
-        DataFrames, whose chunks are computed part by part, or files: ``.npy``, ``.npz``, ``.parquet``, ``.csv``,
+        frames, lazy frames and DuckDB's relations, which are collected, AnnData objects (X, or a layer with
+        ``layer=``), dask arrays (of NumPy or SciPy sparse chunks) and dask DataFrames, whose chunks are computed part
+        by part, or files: ``.npy``, ``.npz``, ``.parquet``, ``.csv``,
         ``.zarr`` (also ``.zarr.zip``), AnnData's ``.h5ad``, and baskets in FIMI format (``.dat``, ``.txt``, also
         gzipped). A path may be a glob or a list of paths; files are taken in natural order (2 before 10).
         A path may also be an address that fsspec understands, such as ``s3://bucket/events/*.parquet``, ``gs://...``
@@ -67,6 +68,7 @@ def open_table(
     storage_options : dict, optional
         What fsspec needs to reach an address, under the names that the protocol's package uses: credentials, endpoint,
         time limits. It goes with the table to the workers of a cluster; no message, repr or model file holds it.
+        Redirects to another web server are refused, unless it has ``"allow_redirects": True``.
     **reader_options
         Options of the file's reader, such as ``column=`` for the list-of-items column of a Parquet file, or ``row=``,
         ``item=`` and ``value=`` for one that has a line for each pair of a row and an item, as in
