@@ -14,16 +14,19 @@ from pathlib import Path
 PACKAGE = "hiddenbits"
 # What each inner room may import, beside itself.
 INNER: dict[str, set[str]] = {
+    "quoting": set(),
     "data": set(),
     "store": set(),
     "engine": {"data", "store"},
     "models": {"data"},
     "estimators": {"data", "engine", "models", "store"},
 }
+# What every room may import: how names and cells appear in messages.
+BASE = "quoting"
 # What may use public names only, and the rooms it may use beside itself: other rooms, and folders beside src.
 OUTER = dict.fromkeys(("evaluate", "datasets", "images", "plots", "report", "cli"), "") | {"__main__": "cli"}
 # How a file appears whole or not at all: no matter of users, and not to be written once more in each outer room.
-SHARED = {f"{PACKAGE}.store.whole_file"}
+SHARED = {f"{PACKAGE}.store.whole_file", f"{PACKAGE}.store.check_target"}
 OUTSIDE = ("experiments", "examples")  # benchmarks may look inside: they measure single rooms
 HEAVY = {"numpy", "scipy", "sklearn", "dask", "matplotlib"}
 LOAD = f"""
@@ -90,7 +93,7 @@ class Law:
         """Return what is wrong with an import by an inner room, or None."""
         head = name.split(".")[1] if "." in name else ""
         target = self.homes.get(head, f"{PACKAGE}.{head}").split(".")[1]
-        if target in INNER[room] | {room}:
+        if target in INNER[room] | {room, BASE}:
             return None
         lawful = ", ".join(sorted(INNER[room])) or "nothing of the package"
         remedy = "hand it in as an argument, or move it to a lower room"
@@ -99,7 +102,8 @@ class Law:
     def outer(self, room: str, name: str) -> str | None:
         """Return what is wrong with a name used where only public ones may be, or None."""
         parts = name.split(".")[1:3]
-        if not parts or parts[0] in {room, OUTER.get(room), "__version__", "__all__"} or name in SHARED:
+        free = {room, OUTER.get(room), "__version__", "__all__", *([BASE] if room in OUTER else [])}
+        if not parts or parts[0] in free or name in SHARED:
             return None
         law = f"{room} may use public names only"
         if parts[0] not in self.homes:

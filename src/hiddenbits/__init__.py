@@ -31,6 +31,7 @@ _HOMES = {
     "DegeneratePairsWarning": "hiddenbits.estimators.tetrachoric",
     "DuplicateItemsWarning": "hiddenbits.data.readers",
     "EnvironmentChangedWarning": "hiddenbits.engine",
+    "NoZerosWarning": "hiddenbits.engine",
     "Piece": "hiddenbits.engine",
     "TetrachoricCorrelations": "hiddenbits.estimators.tetrachoric",
     "hide_cells": "hiddenbits.data.hidden",
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from hiddenbits.engine import CheckpointError as CheckpointError
     from hiddenbits.engine import ClusterError as ClusterError
     from hiddenbits.engine import EnvironmentChangedWarning as EnvironmentChangedWarning
+    from hiddenbits.engine import NoZerosWarning as NoZerosWarning
     from hiddenbits.engine import Piece as Piece
     from hiddenbits.engine import map_pieces as map_pieces
     from hiddenbits.engine import run_on as run_on

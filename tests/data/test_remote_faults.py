@@ -14,8 +14,8 @@ import pytest
 
 from hiddenbits import BernoulliMixture
 from hiddenbits.data import TableError, open_table
+from hiddenbits.data.readers.addresses import safe_url
 from hiddenbits.data.readers.places import is_url
-from hiddenbits.data.readers.remote_errors import safe_url
 from tests.data.remote_tables import ROWS, S3_OPTIONS, X, quick
 from tests.data.servers import S3Server
 from tests.data.test_readers import assert_reads, bits, frame, write_parquet

@@ -119,7 +119,7 @@ def test_errors_say_what_to_do(tmp_path):
         report.write(table, path, colour="age")
     with pytest.raises(ValueError, match="99 values for 100 rows"):
         report.write(table, path, beside={"age": list(range(99))})
-    with pytest.raises(ValueError, match="no folder"):
+    with pytest.raises(FileNotFoundError, match="no folder"):
         report.write(table, tmp_path / "nowhere" / "report.html")
     with pytest.raises(ValueError, match="tables of bits"):
         report.write(open_table(np.random.default_rng(0).normal(size=(20, 3)), kinds="real"), path)

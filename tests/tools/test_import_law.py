@@ -88,6 +88,8 @@ UNLAWFUL = [
     ("experiments/paper/run.py", "from hiddenbits.models import Mixture"),
     ("examples/peers.py", "import hiddenbits\nhiddenbits.data.Table"),
     ("examples/first.py", "from hiddenbits.evaluate.inside import compare"),
+    ("examples/first.py", "from hiddenbits.quoting import printable"),
+    ("quoting.py", "from hiddenbits.data import Table"),
     # the law covers every file
     ("helpers/a.py", "import os"),
     ("helpers.py", "import os"),
@@ -135,6 +137,8 @@ def test_breach_names_its_line_and_remedy(tree):
         ("plots/a.py", "import hiddenbits as hb\nhb.Mixture(2, tol=1.5).fit(x).score\nhb.evaluate.compare(x).best"),
         ("cli/a.py", "from hiddenbits.evaluate import compare\nimport hiddenbits.evaluate"),
         ("__main__.py", "from hiddenbits.cli import main"),
+        ("store/a.py", "from hiddenbits.quoting import printable"),
+        ("report/a.py", "from hiddenbits.quoting import printable"),
         ("experiments/paper/run.py", "import hiddenbits\nfrom hiddenbits import Mixture, __version__"),
         ("experiments/envs/lib/site-packages/peer.py", "from hiddenbits.data import Table"),
         ("examples/a.py", "import hiddenbits_of_others.data\nother.hiddenbits.data"),

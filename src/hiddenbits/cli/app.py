@@ -9,17 +9,20 @@ import typer
 
 from hiddenbits.cli import options as given
 from hiddenbits.cli.families import all_families, family, made
-from hiddenbits.cli.outputs import checked_out, write_rows
+from hiddenbits.cli.outputs import check_folder, check_outputs, check_rows_file, write_rows
 from hiddenbits.cli.progress import progress
 from hiddenbits.cli.running import Verb, fitted, in_pieces, written
 from hiddenbits.cli.screen import as_json, percent, say, state, table, tell
 from hiddenbits.cli.shared import Place, command
 from hiddenbits.cli.tables import Asked, Opened, opened
+from hiddenbits.cli.usage import PrintableGroup
+from hiddenbits.quoting import printable
 
 app = typer.Typer(
     name="hiddenbits",
     help="Find the hidden structure behind a table of bits: a survey, votes, baskets, test answers. Begin with "
     "'hiddenbits look TABLE' and 'hiddenbits report TABLE'.",
+    cls=PrintableGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -109,6 +112,7 @@ def fit(
 ) -> None:
     """Fit a model to a table and write it to a file."""
     estimator = made(model, size, seed, settings or [])
+    check_outputs(out, checkpoint, read=asked.files)
     found = opened(asked)
     with at.work("Fitting", checkpoint=checkpoint) as bar:
         fitted(estimator, found.table, bar)
@@ -123,7 +127,7 @@ def fit(
     if json:
         as_json(facts)
     else:
-        tell(f"{facts['model']}: {facts['passes']} passes, {facts['stop_reason']}. Written to {out}.")
+        tell(f"{facts['model']}: {facts['passes']} passes, {facts['stop_reason']}. Written to {printable(out)}.")
 
 
 @app.command()
@@ -144,6 +148,7 @@ def compare(
     from hiddenbits import evaluate
 
     families = [family(word).name for word in models] if models else None
+    check_folder(folder)
     found = opened(asked)
     with at.work("Comparing") as bar:
         comparison = evaluate.compare(found.table, families, seed=seed, folder=folder, progress=bar.at)
@@ -172,7 +177,7 @@ def score(
     from hiddenbits import evaluate, load
 
     if out is not None:
-        checked_out(out)
+        check_rows_file(out, [*asked.files, model])
     estimator: Any = load(model)
     found = opened(asked)
     if out is not None:
@@ -212,8 +217,13 @@ def map_rows(
 
     drawn = out.suffix.lower() in (".png", ".svg", ".pdf")
     if not drawn:
-        checked_out(out)
+        check_rows_file(out, [*asked.files, model])
+    else:
+        check_outputs(out, read=[*asked.files, model])
+        import matplotlib  # noqa: F401  (say so at once where it is not installed)
     found = opened(asked)
+    if drawn and colour is not None and colour not in found.beside and colour not in found.names:
+        raise ValueError(f"There is no column {colour!r}.")
     estimator: Any = load(model) if model else made("logistic", 2, seed, [])
     if not model:
         with at.work("Fitting") as bar:
@@ -234,17 +244,17 @@ def _draw(estimator: Any, found: Opened, colour: str | None, out: Path) -> None:
 
     matplotlib.use("Agg")
     from hiddenbits import plots
+    from hiddenbits.store import whole_file
 
     shades = None
     if colour is not None and colour in found.beside:
         shades = found.beside[colour]
-    elif colour is not None and colour in found.names:
+    elif colour is not None:
         cells = found.table.to_float()[:, found.names.index(colour)]
         shades = ["blank" if cell != cell else str(int(cell)) for cell in cells]
-    elif colour is not None:
-        raise ValueError(f"There is no column {colour!r}.")
     axes: Any = plots.map(estimator, found.table, colour=shades, lines=min(12, found.table.shape[1]))
-    axes.figure.savefig(out, dpi=200)
+    with whole_file(out) as file:
+        axes.figure.savefig(file, dpi=200, format=out.suffix.lower()[1:])
 
 
 @app.command()
@@ -262,6 +272,7 @@ def report(
     """Write what can be found in a table into one HTML file that opens offline."""
     from hiddenbits import report
 
+    check_outputs(out, read=asked.files)
     found = opened(asked)
     name = Path(asked.path).name
     with at.work("Looking at the table") as bar:
@@ -283,7 +294,7 @@ def complete(
     """Fill the blanks of a table with P(bit = 1); observed cells stay as they are."""
     from hiddenbits import load
 
-    checked_out(out)
+    check_rows_file(out, [*asked.files, model])
     estimator: Any = load(model)
     found = opened(asked)
     with at.engine():
@@ -302,7 +313,7 @@ def sample(
     """Draw new rows from a model."""
     from hiddenbits import load, run_on
 
-    checked_out(out)
+    check_rows_file(out, [model])
     estimator: Any = load(model)
     with progress("Drawing rows", rows) as bar, run_on(tell=bar.rows):
         drawn = estimator.sample(rows, random_state=seed)
@@ -318,7 +329,7 @@ def convert(
     out: Annotated[Path, typer.Argument(help="The file to write: .csv, .parquet or .npz.")],
 ) -> None:
     """Write a table in another format, as zeros and ones; blanks stay blank."""
-    checked_out(out)
+    check_rows_file(out, asked.files)
     found = opened(asked)
     with at.engine():
         _write(out, found.names, in_pieces("Converting", _cells, found.table))

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import csv
+import glob
 import io
+import os
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-DANGEROUS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet takes text that begins so for a formula
+# A spreadsheet takes text that begins so for a formula; full-width signs are taken for the plain ones.
+DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 FORMATS = (".csv", ".parquet", ".npz")
 
 
@@ -26,19 +30,55 @@ def safe(cell: Any) -> Any:
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(DANGEROUS) else cell
 
 
-def checked_out(path: Path) -> Path:
-    """Return the path if results can be written there, or say what is wrong, before any work is done."""
-    if path.suffix.lower() not in FORMATS:
-        raise ValueError(f"{path}: results are written to {', '.join(FORMATS)} files. Choose one of these.")
-    if not path.absolute().parent.is_dir():
-        raise ValueError(f"{path}: there is no folder {path.absolute().parent}. Make it first.")
-    return path
+def check_outputs(*outs: Path | None, read: Sequence[str | Path | None]) -> None:
+    """Refuse, before any work is done, files that could not be written, or that would replace one that is read."""
+    from hiddenbits.store import check_target
+
+    given = [out for out in outs if out is not None]
+    inputs = [file for one in read if one is not None for file in _files(os.fspath(one))]
+    for number, out in enumerate(given):
+        check_target(out)
+        if any(_is_within(out, file) for file in inputs):
+            raise ValueError(f"{out}: this is what the command reads. Write to another file.")
+        if any(os.path.realpath(out) == os.path.realpath(other) for other in given[:number]):
+            raise ValueError(f"{out}: two results cannot go to one file. Choose another for one of them.")
+
+
+def check_rows_file(out: Path, read: Sequence[str | Path | None]) -> None:
+    """Refuse, before any work is done, a file that results for each row cannot be written to."""
+    if out.suffix.lower() not in FORMATS:
+        raise ValueError(f"{out}: results are written to {', '.join(FORMATS)} files. Choose one of these.")
+    if out.suffix.lower() == ".parquet" and find_spec("pyarrow") is None:
+        raise ImportError("Parquet files need pyarrow: pip install 'hiddenbits[files]'.")
+    check_outputs(out, read=read)
+
+
+def check_folder(folder: Path | None) -> None:
+    """Refuse, before any work is done, a folder that is none, or that cannot be made or written to."""
+    if folder is None:
+        return
+    there = next(one for one in [folder.absolute(), *folder.absolute().parents] if one.exists())
+    if not there.is_dir():
+        raise ValueError(f"{there}: this is not a folder. Choose another.")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise ValueError(f"{there}: the folder cannot be written to. Choose another, or change its permissions.")
+
+
+def _files(path: str) -> list[str]:
+    """Return the local files that a path or pattern stands for."""
+    path = os.path.expanduser(path.removeprefix("file://"))  # noqa: PTH111  (it may be a pattern)
+    return [path] if Path(path).exists() else glob.glob(path, recursive=True)  # noqa: PTH207
+
+
+def _is_within(out: Path, file: str) -> bool:
+    """Whether a path is a file, or lies in it if it is a folder."""
+    here, read = Path(os.path.realpath(out)), Path(os.path.realpath(file))
+    return (here.exists() and here.samefile(read)) or (read.is_dir() and read in here.parents)
 
 
 def write_rows(path: Path, names: Sequence[str], pieces: Iterator[NDArray[Any]]) -> int:
     """Write numbers, a piece of rows at a time; blanks are NaN. Return the number of rows."""
-    suffix = checked_out(path).suffix.lower()
-    write = {".csv": _write_csv, ".parquet": _write_parquet, ".npz": _write_npz}[suffix]
+    write = {".csv": _write_csv, ".parquet": _write_parquet, ".npz": _write_npz}[path.suffix.lower()]
     from hiddenbits.store import whole_file
 
     with whole_file(path) as file:
@@ -60,11 +100,9 @@ def _write_csv(file: BinaryIO, names: Sequence[str], pieces: Iterator[NDArray[An
 
 
 def _write_parquet(file: BinaryIO, names: Sequence[str], pieces: Iterator[NDArray[Any]]) -> int:
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ImportError as error:
-        raise ImportError("Parquet files need pyarrow: pip install 'hiddenbits[files]'.") from error
+    import pyarrow as pa
+    from pyarrow import parquet
+
     rows, writer = 0, None
     for piece in pieces:
         columns = [pa.array(column, mask=column != column) for column in piece.T]

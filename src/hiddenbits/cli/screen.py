@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from hiddenbits.cli.words import in_options
+from hiddenbits.quoting import name_of, printable
+
 state = {"debug": False, "quiet": False}  # what was asked of this run: errors with their traceback; no bars
 
 
@@ -15,12 +18,12 @@ def say(text: str) -> None:
     """Print a note; not on the output stream, which belongs to results."""
     from rich.console import Console
 
-    Console(stderr=True, highlight=False, soft_wrap=True).print(text, markup=False)
+    Console(stderr=True, highlight=False, soft_wrap=True).print(printable(text), markup=False)
 
 
 def tell(text: str) -> None:
-    """Print a result."""
-    print(text, flush=True)
+    """Print a result; names in a text of several lines are escaped by those who write it, line breaks included."""
+    print(printable(text, keep="\n"), flush=True)
 
 
 def as_json(value: Any) -> None:
@@ -34,7 +37,9 @@ def as_json(value: Any) -> None:
             return [plain(inner) for inner in item]
         return None if isinstance(item, float) and not math.isfinite(item) else item
 
-    tell(json.dumps(plain(value), ensure_ascii=False, allow_nan=False))
+    text = json.dumps(plain(value), ensure_ascii=False, allow_nan=False)
+    # JSON's own escapes for what would act on a terminal: the content stays the same.
+    tell("".join(one if printable(one) == one else json.dumps(one)[1:-1] for one in text))
 
 
 def table(title: str, heads: list[str], rows: list[list[str]]) -> None:
@@ -48,7 +53,7 @@ def table(title: str, heads: list[str], rows: list[list[str]]) -> None:
         numeric = all(_is_number(row[number]) for row in rows) and bool(rows)
         drawn.add_column(Text(head), justify="right" if numeric else "left", overflow="fold")
     for row in rows:
-        drawn.add_row(*(Text(cell) for cell in row))  # text, never markup: names come from files
+        drawn.add_row(*(Text(name_of(cell)) for cell in row))  # text, never markup: names come from files
     console = Console(width=None if sys.stdout.isatty() else 120)
     console.print(Text(title))  # a title of the table itself would be broken to its width
     console.print(drawn)
@@ -85,12 +90,12 @@ def sentences(debug: bool) -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("default")
-            warnings.showwarning = lambda message, *_, **__: say(f"Note: {' '.join(str(message).split())}")
+            warnings.showwarning = lambda message, *_, **__: say(f"Note: {in_options(' '.join(str(message).split()))}")
             yield
     except (typer.Exit, typer.Abort, KeyboardInterrupt, BrokenPipeError):
         raise
     except (ValueError, TypeError, OSError, ImportError, MemoryError, RuntimeError) as error:
-        text = " ".join(str(error).split()) or type(error).__name__
+        text = in_options(" ".join(str(error).split())) or type(error).__name__
         say(f"hiddenbits: {text}")
         raise typer.Exit(1) from None
     except Exception as error:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hiddenbits.cli.progress import progress
 from hiddenbits.cli.screen import say
+from hiddenbits.quoting import name_of, printable
 
 if TYPE_CHECKING:
     from hiddenbits import Table
@@ -23,6 +24,11 @@ class Asked:
     drop: tuple[str, ...] = ()
     names: Path | None = None
     key: str | None = None
+
+    @property
+    def files(self) -> list[str | Path]:
+        """What is read."""
+        return [self.path] if self.names is None else [self.path, self.names]
 
 
 @dataclass(frozen=True)
@@ -46,9 +52,11 @@ def opened(asked: Asked) -> Opened:
     options |= {"drop": list(asked.drop)} if asked.drop else {}
     options |= {"key": asked.key} if asked.key else {}
     if asked.names is not None:
+        if not asked.names.is_file():
+            raise ValueError(f"--names {asked.names}: this is not a file. Give a text file with a name a line.")
         options["names"] = asked.names.read_text(encoding="utf-8").splitlines()
     beside: dict[str, list[str]] = {}
-    with progress(f"Reading {Path(asked.path).name}") as bar:
+    with progress(f"Reading {printable(Path(asked.path).name)}") as bar:
         if asked.path.lower().endswith((".csv", ".csv.gz")):
             options["tell"] = bar.read
             options |= {} if asked.names is not None else {"columns": "bits", "others": beside}
@@ -58,5 +66,5 @@ def opened(asked: Asked) -> Opened:
             f"{asked.path}: line 1 holds both bits and other words. Give the file a first line of column names."
         )
     if beside:
-        say(f"Left out, because they hold more than bits: {', '.join(beside)}.")
+        say(f"Left out, because they hold more than bits: {', '.join(map(name_of, beside))}.")
     return Opened(table, beside)

@@ -16,6 +16,7 @@ from hiddenbits.data.bits import AllOnes, Bits, ByteArray, Complement, Dense, Pa
 from hiddenbits.data.compressed import as_csr
 from hiddenbits.data.masks import mask_for, observed_bits
 from hiddenbits.data.table import TableError
+from hiddenbits.quoting import cause, quoted
 
 Blank = Literal["auto", "zero", "missing"]
 
@@ -144,7 +145,7 @@ def _numbers_from_objects(
         try:
             numbers[row, column] = float(value)  # type: ignore[arg-type]
         except (TypeError, ValueError, OverflowError) as error:
-            raise bad_cell(value, first_row + row, column, names, threshold) from error
+            raise bad_cell(value, first_row + row, column, names, threshold) from cause(error)
     return numbers
 
 
@@ -153,11 +154,7 @@ def bad_cell(
 ) -> TableError:
     """Return the error for a cell that is not a bit: what, where, and what to do."""
     where = f"row {row}, column {column}" + (f" ({names[column]!r})" if names and column < len(names) else "")
-    try:
-        shown = repr(str(value)) if isinstance(value, str) else str(value)
-    except ValueError:  # an integer of more digits than Python prints
-        shown = "a number that is too long to print"
-    shown = shown if len(shown) <= 60 else shown[:57] + "..."
+    shown = quoted(value)
     if threshold is not None:
         return TableError(
             f"{where}: {shown} is not a finite number, so it has no side of the threshold. Mend the cell."

@@ -18,6 +18,7 @@ from hiddenbits.data.dask_chunks import Check, Count, compute, count_chunk, cull
 from hiddenbits.data.masks import Mask, mask_bytes, observed_bits
 from hiddenbits.data.readers.stack import stack
 from hiddenbits.data.table import TableError
+from hiddenbits.quoting import cause, told
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,10 +137,10 @@ class DaskSource:
         try:
             return compute(self.graph, self.keys, checked, asked, self.name, self.remote, leave_to_dask)
         except Exception as error:  # whatever the chunks' own functions raise
-            said = " ".join(str(error).split())[:300]
             raise TableError(
-                f"{what} cannot be computed by dask ({type(error).__name__}: {said}). Mend what makes the chunks."
-            ) from error
+                f"{what} cannot be computed by dask ({type(error).__name__}: {told(error)}). Mend what makes the "
+                "chunks."
+            ) from cause(error)
 
     def _placed(self, error: TableError, chunk: int, first_row: int | None = None) -> TableError:
         """Return the error with the name of its column, or the place of its chunk."""

@@ -21,6 +21,17 @@ def is_frame(data: Any) -> bool:
         return True  # a frame, which `opened_frame` refuses
 
 
+def collected(data: Any) -> Any:
+    """Return what a lazy frame or query (polars, DuckDB, ...) comes to, in memory, and a frame without its wrapper."""
+    if isinstance(data, (np.ndarray, list, tuple)) or not is_frame(data):
+        return data
+    try:
+        frame = nw.from_native(data)
+    except DuplicateError:
+        return data  # which `opened_frame` refuses
+    return (frame.collect() if isinstance(frame, nw.LazyFrame) else frame).to_native()
+
+
 def opened_frame(data: Any) -> Any:
     """Return a frame as narwhals has it, a lazy one collected."""
     try:

@@ -26,6 +26,7 @@ from hiddenbits.data.kinds import (
 )
 from hiddenbits.data.mixed import Cells, MixedTable, mixed_table
 from hiddenbits.data.table import TableError
+from hiddenbits.quoting import quoted
 
 LARGEST = 1e100  # squares of larger numbers are none to rely on
 
@@ -206,7 +207,7 @@ def _of_objects(
         if cells[row] is not None and not is_category(cells[row]):
             row = row if rows is None else int(np.flatnonzero(rows == row)[0])
             raise TableError(
-                f"row {row}, column {number} ({name!r}): {str(value)[:60]!r} is neither a finite number nor a "
+                f"row {row}, column {number} ({name!r}): {quoted(value)} is neither a finite number nor a "
                 "category. Use NaN or None for a cell that was not observed."
             )
     seen = {type(value) for value in cells if value is not None}
@@ -269,9 +270,9 @@ def _inferred_kind(raw: RawColumn) -> str:
         return "real"
     row = int(unlawful[0])
     raise TableError(
-        f"row {raw.first_row + row}, column {raw.number} ({raw.name!r}): {raw.values[row]:g} is not a bit, and whole "
-        f"numbers may be measurements or categories. Say which with kinds={{{raw.name!r}: 'real'}} (or 'nominal', or "
-        "'ordered'), or leave the column out."
+        f"row {raw.first_row + row}, column {raw.number} ({raw.name!r}): {quoted(raw.values[row])} is not a bit, and "
+        f"whole numbers may be measurements or categories. Say which with kinds={{{raw.name!r}: 'real'}} (or "
+        "'nominal', or 'ordered'), or leave the column out."
     )
 
 
@@ -348,14 +349,14 @@ def _reals(raw: RawColumn) -> NDArray[np.float64]:
         row = next((row for row, value in enumerate(raw.values) if value is not None), None)
         if row is not None:
             where = f"row {raw.first_row + row}"
-            raw.refuse(f"{raw.values[row]!r} in {where} is not a number, so the column cannot be real.")
+            raw.refuse(f"{quoted(raw.values[row])} in {where} is not a number, so the column cannot be real.")
         return np.full(len(raw.values), np.nan)
     unlawful = np.flatnonzero(np.abs(np.nan_to_num(raw.values, nan=0.0, posinf=np.inf, neginf=-np.inf)) > LARGEST)
     if len(unlawful):
         row = int(unlawful[0])
         raw.refuse(
-            f"{raw.values[row]} in row {raw.first_row + row} is no number to work with. Use NaN for a cell that was "
-            "not observed."
+            f"{quoted(raw.values[row])} in row {raw.first_row + row} is no number to work with. Use NaN for a cell "
+            "that was not observed."
         )
     return np.asarray(raw.values, np.float64)
 
@@ -374,9 +375,9 @@ def _codes(raw: RawColumn, column: Column) -> NDArray[np.int64]:
     unknown = np.flatnonzero(codes == -2)
     if len(unknown):
         row = int(unknown[0])
-        listed = ", ".join(map(repr, column.categories[:8])) + (", ..." if len(column.categories) > 8 else "")
+        listed = ", ".join(map(quoted, column.categories[:8])) + (", ..." if len(column.categories) > 8 else "")
         raise TableError(
-            f"row {raw.first_row + row}, column {raw.number} ({raw.name!r}): {raw.values[row]!r} is a category that "
-            f"the fit did not know; it knew {listed}. Make the cell blank, or fit again with the category listed."
+            f"row {raw.first_row + row}, column {raw.number} ({raw.name!r}): {quoted(raw.values[row])} is a category "
+            f"that the fit did not know; it knew {listed}. Make the cell blank, or fit again with the category listed."
         )
     return codes

@@ -13,6 +13,7 @@ from scipy import sparse
 from hiddenbits.data.anndata_objects import is_anndata, open_anndata
 from hiddenbits.data.checks import Blank, check_blank, dense_bits, packed_bits, sparse_bits
 from hiddenbits.data.table import PART_BYTES, MemorySource, Table, TableError
+from hiddenbits.quoting import cause, told
 
 
 def open_table(
@@ -34,8 +35,9 @@ def open_table(
     ----------
     data : array, sparse array or matrix, frame, AnnData, dask array or frame, path, glob or Table
         NumPy arrays (masked and memory-mapped ones too), SciPy sparse arrays and matrices, pandas, polars and Arrow
-        frames, AnnData objects (X, or a layer with ``layer=``), dask arrays (of NumPy or SciPy sparse chunks) and dask
-        DataFrames, whose chunks are computed part by part, or files: ``.npy``, ``.npz``, ``.parquet``, ``.csv``,
+        frames, lazy frames and DuckDB's relations, which are collected, AnnData objects (X, or a layer with
+        ``layer=``), dask arrays (of NumPy or SciPy sparse chunks) and dask DataFrames, whose chunks are computed part
+        by part, or files: ``.npy``, ``.npz``, ``.parquet``, ``.csv``,
         ``.zarr`` (also ``.zarr.zip``), AnnData's ``.h5ad``, and baskets in FIMI format (``.dat``, ``.txt``, also
         gzipped). A path may be a glob or a list of paths; files are taken in natural order (2 before 10).
         A path may also be an address that fsspec understands, such as ``s3://bucket/events/*.parquet``, ``gs://...``
@@ -66,6 +68,7 @@ def open_table(
     storage_options : dict, optional
         What fsspec needs to reach an address, under the names that the protocol's package uses: credentials, endpoint,
         time limits. It goes with the table to the workers of a cluster; no message, repr or model file holds it.
+        Redirects to another web server are refused, unless it has ``"allow_redirects": True``.
     **reader_options
         Options of the file's reader, such as ``column=`` for the list-of-items column of a Parquet file, or ``row=``,
         ``item=`` and ``value=`` for one that has a line for each pair of a row and an item, as in
@@ -177,8 +180,8 @@ def _array(data: Any) -> Any:
         return np.asarray(data)
     except (ValueError, TypeError, OverflowError) as error:
         raise TableError(
-            f"The table cannot be read as an array: {error} Give every row the same number of cells."
-        ) from error
+            f"The table cannot be read as an array: {told(error)} Give every row the same number of cells."
+        ) from cause(error)
 
 
 def _is_paths(data: Any) -> bool:

@@ -19,6 +19,7 @@ from hiddenbits.data.mixed import MixedRows, MixedSource, MixedTable
 from hiddenbits.data.mixed_columns import LARGEST
 from hiddenbits.data.operands import scratch
 from hiddenbits.data.table import TableError
+from hiddenbits.quoting import quoted
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +117,7 @@ def _check(array: FloatArray) -> bool:
         if len(unlawful):
             row, column = int(unlawful[0][0]) + start, int(unlawful[0][1])
             raise TableError(
-                f"row {row}, column {column}: {array[row, column]} is no number to work with. Use NaN for a cell that "
-                "was not observed."
+                f"row {row}, column {column}: {quoted(array[row, column])} is no number to work with. Use NaN for a "
+                "cell that was not observed."
             )
     return blanks

@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 
 from hiddenbits.data.bits import AllOnes, Bits, Packed, Pattern, with_blanks
 from hiddenbits.data.block import Block, Part
+from hiddenbits.quoting import PrintableError
 
 PART_BYTES = 64 * 2**20
 KEEP_BYTES = 128 * 2**20  # a table in memory whose operands take no more keeps them from pass to pass
 
 
-class TableError(ValueError):
+class TableError(PrintableError):
     """What was wrong with a table, where, and what to do."""
 
 

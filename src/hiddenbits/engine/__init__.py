@@ -9,6 +9,7 @@ from hiddenbits.engine.environment import EnvironmentChangedWarning
 from hiddenbits.engine.executors import Executor, Local, one_blas_thread
 from hiddenbits.engine.height import block_height
 from hiddenbits.engine.keys import Key
+from hiddenbits.engine.no_zeros import NoZerosWarning
 from hiddenbits.engine.on_workers import ClusterError
 from hiddenbits.engine.online import Running, online_pass
 from hiddenbits.engine.outcome import Outcome, Restart, StopReason
@@ -29,6 +30,7 @@ __all__ = [
     "Key",
     "Local",
     "Model",
+    "NoZerosWarning",
     "Outcome",
     "Piece",
     "Position",

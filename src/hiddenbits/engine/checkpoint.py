@@ -24,12 +24,13 @@ from hiddenbits.engine.online import Running
 from hiddenbits.engine.outcome import Growth, Restart, StopReason
 from hiddenbits.engine.position import Position, Settings
 from hiddenbits.engine.protocol import Model, plain, prefixed, unprefixed
+from hiddenbits.quoting import PrintableError, printable
 from hiddenbits.store import StoreError, read, write
 
 KIND = "checkpoint"
 
 
-class CheckpointError(ValueError):
+class CheckpointError(PrintableError):
     """A checkpoint that does not belong to this fit."""
 
 
@@ -97,8 +98,8 @@ class Checkpoint:
             raise CheckpointError(f"{self.path} is the checkpoint of a fit to other data. Remove it or choose another.")
         if meta.get("environment") != (here := environment()):
             warnings.warn(
-                f"{self.path} was written with {differences(meta.get('environment') or {}, here)}: the fit goes on, "
-                "but its result may differ in the last digits from an uninterrupted one.",
+                f"{printable(self.path)} was written with {differences(meta.get('environment') or {}, here)}: the fit "
+                "continues, but its result may differ in the last digits from an uninterrupted one.",
                 EnvironmentChangedWarning,
                 stacklevel=2,
             )

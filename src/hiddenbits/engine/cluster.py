@@ -43,6 +43,7 @@ from hiddenbits.engine.on_workers import (
     walk,
 )
 from hiddenbits.engine.tree import Additive
+from hiddenbits.quoting import printable
 
 logger = logging.getLogger(__name__)
 
@@ -328,7 +329,7 @@ class Cluster:
     def _resume(self) -> str:
         """Return what to do when the cluster is lost."""
         if self._checkpoint:
-            return f"Start a cluster and run the same fit again: it goes on from {self._checkpoint}."
+            return f"Start a cluster and run the same fit again: it continues from {printable(self._checkpoint)}."
         return "Start a cluster and fit again; with run_on(client, checkpoint=...) a fit can be resumed."
 
 

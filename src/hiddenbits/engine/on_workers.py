@@ -15,6 +15,7 @@ from hiddenbits.data import Block, Grid, Part, TableError
 from hiddenbits.engine.environment import environment
 from hiddenbits.engine.executors import one_blas_thread
 from hiddenbits.engine.tree import Additive, Node, TreeSum
+from hiddenbits.quoting import cause, told
 
 S = TypeVar("S", bound=Additive)
 T = TypeVar("T")
@@ -104,9 +105,9 @@ class Loader:
         except Exception as error:
             rows = f"rows {self.i * self.grid.part_rows} and after"
             raise TableError(
-                f"{_here()} cannot read part {self.i} ({rows}): {type(error).__name__}: {error}. "
+                f"{_here()} cannot read part {self.i} ({rows}): {type(error).__name__}: {told(error)}. "
                 "Files must be at the same path on all workers."
-            ) from error
+            ) from cause(error)
         return replace(part, weights=self.weights)
 
 

@@ -20,6 +20,7 @@ from hiddenbits.data.sampled import SomeRows, rate_for, some_rows
 from hiddenbits.data.summary import Summary, summarise
 from hiddenbits.engine.executors import Executor, Local, one_blas_thread
 from hiddenbits.engine.keys import Key
+from hiddenbits.engine.no_zeros import warn_of_no_zeros
 from hiddenbits.engine.outcome import Growth, Outcome
 from hiddenbits.engine.position import Keeper, Position, Settings, Watch
 from hiddenbits.engine.protocol import Passes
@@ -111,6 +112,8 @@ def all_restarts(
     """Go through all restarts, or those that are left; return the best. On few rows `rivals` are tried too."""
     with one_blas_thread():
         course = Course(grid, executor, settings, executor.reduce(summarise, grid), keeper, watch)
+        if grid is not None:  # federated fits have sums alone
+            warn_of_no_zeros(grid.table, course.summary)
         position = (keeper.load(course.summary) if keeper else None) or Position()
         while position.restart < settings.n_init + settings.n_repairs:
             if course.few and position.restart < settings.n_init:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.data import Table, TableError
 from hiddenbits.data.frames import is_frame
@@ -18,7 +18,7 @@ from hiddenbits.engine import Key
 from hiddenbits.estimators.coding import CodingEstimator
 from hiddenbits.estimators.lawful import require
 from hiddenbits.estimators.mixed_frames import frame_of, table_of
-from hiddenbits.estimators.tables import as_table, check_table_names, seed_of
+from hiddenbits.estimators.tables import as_table, check_frame_names, check_table_names, seed_of
 from hiddenbits.models.mixed_rows import Drawn
 
 Floats = NDArray[np.float64]
@@ -110,7 +110,7 @@ class MixedVerbs(CodingEstimator):
         found = inferred_layout(raw, frame, self.kinds) if layout is None else layout
         if reset and found.only_bits:
             return None
-        validate_data(self, data, skip_check_array=True, reset=reset)
+        check_frame_names(self, data, reset=reset)
         table = encode(raw, found)
         self.layout_ = found
         return table

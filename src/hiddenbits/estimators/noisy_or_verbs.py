@@ -18,6 +18,7 @@ from hiddenbits.estimators.tables import as_table
 from hiddenbits.models import NoisyOrBlocks
 from hiddenbits.models.noisy_or_chains import Marginals
 from hiddenbits.models.noisy_or_rows import MOST_EXACT
+from hiddenbits.quoting import name_of
 
 Floats = NDArray[np.float64]
 VERB_ROWS = 1024  # rows of a block of the verbs, each of which has several chains
@@ -177,7 +178,7 @@ class NoisyOrVerbs(CodingEstimator):
         return sentences
 
     def _bit_names(self) -> list[str]:
-        return [str(n) for n in getattr(self, "feature_names_in_", np.arange(self.n_features_in_))]
+        return [name_of(n) for n in getattr(self, "feature_names_in_", np.arange(self.n_features_in_))]
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from some rows by online EM; can be called again and again with further rows.

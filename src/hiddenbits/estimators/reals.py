@@ -9,16 +9,18 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
 from hiddenbits.data import Table, TableError
-from hiddenbits.data.frames import is_frame
+from hiddenbits.data.frames import collected, is_frame
 from hiddenbits.data.mixed import MixedTable
 from hiddenbits.data.mixed_columns import encode, inferred_layout, raw_columns
 from hiddenbits.data.open import is_dask
 from hiddenbits.data.reals import open_reals
-from hiddenbits.estimators.tables import check_table_names, first_text
+from hiddenbits.estimators.tables import check_frame_names, check_table_names, first_text
+from hiddenbits.quoting import quoted
 
 
 def as_reals(estimator: Any, X: Any, *, reset: bool) -> Table:
     """Return X as a table of real numbers; set (`reset`) or check the names and columns of the estimator."""
+    X = collected(X)
     if isinstance(X, MixedTable):
         other = [column for column in X.layout.columns if column.kind != "real"]
         if other:
@@ -35,13 +37,13 @@ def as_reals(estimator: Any, X: Any, *, reset: bool) -> Table:
     if is_frame(X):
         raw, frame = raw_columns(X)
         table = encode(raw, inferred_layout(raw, frame, "real"))
-        validate_data(estimator, X, skip_check_array=True, reset=reset)
+        check_frame_names(estimator, X, reset=reset)
         return table
     if issparse(X):
         raise TypeError("Sparse data was passed, and real numbers that add up are dense. Use X.toarray().")
     if (text := first_text(X)) is not None:
         (row, column), value = text
-        raise TableError(f"row {row}, column {column}: {str(value)[:60]!r} is not a number.")
+        raise TableError(f"row {row}, column {column}: {quoted(value)} is not a number.")
     masked = np.ma.getmaskarray(X) if np.ma.isMaskedArray(X) else None
     checked = validate_data(
         estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=False, order="C"

@@ -16,11 +16,12 @@ from hiddenbits.data import Arrays
 from hiddenbits.data.summary import Summary
 from hiddenbits.estimators.lawful import is_count, require, require_finite, require_names, unfitted
 from hiddenbits.estimators.registry import ESTIMATORS
+from hiddenbits.quoting import PrintableError
 
 ROUNDING = 1e-9  # processors differ in the last digits of a logarithm; sites within this are at the same parameters
 
 
-class StatisticsError(ValueError):
+class StatisticsError(PrintableError):
     """Statistics that cannot be handed out, merged or used: which, why, and what to do."""
 
 

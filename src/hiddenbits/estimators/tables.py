@@ -12,12 +12,14 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from hiddenbits.data import Table, TableError, open_table
 from hiddenbits.data.anndata_objects import is_anndata
 from hiddenbits.data.checks import bad_cell
-from hiddenbits.data.frames import is_frame
+from hiddenbits.data.frames import collected, is_frame
 from hiddenbits.data.open import is_dask
+from hiddenbits.quoting import printable
 
 
 def as_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     """Return X as a Table; set (`reset`) or check the estimator's `n_features_in_` and `feature_names_in_`."""
+    X = collected(X)
     mixed: Table | None = estimator._mixed_table(X, reset=reset)
     if mixed is not None:
         return mixed
@@ -28,7 +30,7 @@ def as_table(estimator: Any, X: Any, *, reset: bool) -> Table:
         check_table_names(estimator, X, reset=reset)
         return X
     if is_frame(X):
-        validate_data(estimator, X, skip_check_array=True, reset=reset)
+        check_frame_names(estimator, X, reset=reset)
         return open_table(X, threshold=threshold)
     _refuse_text(X)
     masked = np.ma.getmaskarray(X) if np.ma.isMaskedArray(X) else None
@@ -38,6 +40,20 @@ def as_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     if masked is not None:
         checked = np.ma.MaskedArray(checked, masked)
     return open_table(checked, threshold=threshold)
+
+
+def check_frame_names(estimator: Any, X: Any, *, reset: bool) -> None:
+    """Set or check names and number of columns by scikit-learn's rules; its errors repeat names as they are."""
+    try:
+        validate_data(estimator, X, skip_check_array=True, reset=reset)
+    except ValueError as error:
+        message = str(error)
+        given = getattr(X, "column_names", getattr(X, "columns", ()))  # Arrow's and all others' word
+        names = {str(name) for name in [*given, *getattr(estimator, "feature_names_in_", ())]}
+        for name in sorted(names, key=len, reverse=True):
+            if printable(name) != name:
+                message = message.replace(name, printable(name))
+        raise ValueError(printable(message, keep="\n")) from None
 
 
 def _refuse_text(X: Any) -> None:

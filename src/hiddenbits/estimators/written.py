@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import shutil
 from functools import partial
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -16,7 +14,8 @@ from hiddenbits.data.readers.parquet_files import pyarrow
 from hiddenbits.data.readers.places import is_url
 from hiddenbits.engine import Piece, map_pieces
 from hiddenbits.estimators.tables import as_table
-from hiddenbits.store import whole_file
+from hiddenbits.quoting import printable
+from hiddenbits.store import whole_file, whole_folder
 
 VERBS = ("transform", "posterior", "code", "score_samples", "complete", "bit_probabilities")
 FILE_BYTES = 1 << 27  # about what the results in one file take in memory
@@ -30,37 +29,32 @@ def write(estimator: Any, verb: str, X: Any, path: str | os.PathLike[str]) -> Pa
         raise ValueError(f"{verb!r} cannot be written. {type(estimator).__name__} can write: {', '.join(able)}.")
     pyarrow()  # say so at once where it is not installed
     if is_url(path):
-        raise ValueError(f"{path}: results are written to a folder that all workers share, not to an address.")
+        raise ValueError(
+            f"{printable(path)}: results are written to a folder that all workers share, not to an address."
+        )
     folder = Path(path).expanduser().absolute()  # workers may run in other folders
     if folder.exists():
-        raise FileExistsError(f"{folder} exists. Remove it first, or choose another path.")
+        raise FileExistsError(f"{printable(folder)} exists. Remove it first, or choose another path.")
     table = as_table(estimator, X, reset=False)
     names = _columns(estimator, verb, table.names)
     rows = max(1, min(FILE_BYTES // (8 * len(names)), table.part_rows(1)))
-    unfinished = folder.with_name(f".{folder.name}.{uuid4().hex[:8]}.unfinished")
-    unfinished.mkdir(parents=True)
-    try:
-        write_one = partial(_write_piece, estimator, verb, unfinished, names)
+    with whole_folder(folder) as unfinished:
+        write_one = partial(_write_piece, estimator, verb, unfinished, folder, names)
         written = sum(map_pieces(write_one, table, rows))
         if written != table.shape[0]:
             raise RuntimeError(f"{written} rows were written of {table.shape[0]}: please report this as a bug.")
-        for left in unfinished.glob("*.tmp"):  # of workers that died
-            left.unlink()
-        unfinished.rename(folder)  # the folder appears when it is complete
-    except BaseException:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        raise
     return folder
 
 
-def _write_piece(estimator: Any, verb: str, folder: Path, names: list[str], piece: Piece) -> int:
-    """Write the results of some rows; return how many rows."""
+def _write_piece(estimator: Any, verb: str, folder: Path, final: Path, names: list[str], piece: Piece) -> int:
+    """Write the results of some rows into a folder that will be called `final`; return how many rows."""
     pa = pyarrow()
     values = np.asarray(getattr(estimator, verb)(piece.table))
     columns = values.reshape(len(values), -1)
     if not folder.is_dir():
-        raise OSError(f"{folder} is not there: the folder must be one that every worker can write to.")
-    with whole_file(folder / f"rows{piece.start:013d}.parquet") as file:
+        raise OSError(f"{printable(folder)} is not there: the folder must be one that every worker can write to.")
+    name = f"rows{piece.start:013d}.parquet"
+    with whole_file(folder / name, shown=final / name) as file:
         pa.parquet.write_table(pa.table([np.ascontiguousarray(column) for column in columns.T], names=names), file)
     return len(values)
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hiddenbits import Piece, map_pieces, open_table
 from hiddenbits.evaluate.measures import PIECE_CELLS, Floats
+from hiddenbits.quoting import name_of
 
 Hashes = NDArray[np.uint64]
 KEPT = 1 << 16  # smallest hashes of rows that are kept: up to so many different rows the count is exact
@@ -119,7 +120,7 @@ class Look:
         if self.blank_rows:
             lines.append(f"{self.blank_rows:,} rows have no observed cell.")
         if self.constant_columns:
-            few = ", ".join(self.constant_columns[:5]) + (", ..." if len(self.constant_columns) > 5 else "")
+            few = ", ".join([*map(name_of, self.constant_columns[:5]), *["..."][: len(self.constant_columns) > 5]])
             lines.append(f"{len(self.constant_columns):,} columns are the same in every row and tell nothing: {few}")
         return "\n".join(lines)
 

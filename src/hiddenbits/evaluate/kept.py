@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 import hiddenbits
 from hiddenbits import Piece, Table, map_pieces
 from hiddenbits.evaluate.measures import PIECE_CELLS
+from hiddenbits.quoting import printable, told
 from hiddenbits.store import whole_file
 
 FORMAT = 1
@@ -91,7 +92,9 @@ class Kept:
             with np.load(path.with_suffix(".npz"), allow_pickle=False) as held:
                 arrays = {name: held[name] for name in held.files}
         except (OSError, ValueError, KeyError) as error:
-            raise ValueError(f"{path} cannot be read: {error}. Remove it, and the fit is done again.") from error
+            raise ValueError(
+                f"{printable(path)} cannot be read: {told(error, path)}. Remove it, and the fit is done again."
+            ) from error
         model = path.with_suffix(".hb")
         return figures, arrays, hiddenbits.load(model) if model.is_file() else None
 

@@ -21,6 +21,7 @@ from hiddenbits.evaluate.cells import cell_losses
 from hiddenbits.evaluate.measures import code_length, single_bit_error
 from hiddenbits.evaluate.memory import Peak, peak
 from hiddenbits.evaluate.scores import RowScores, row_scores
+from hiddenbits.quoting import printable
 
 Floats = NDArray[np.float64]
 Judged = tuple[RowScores, dict[str, list[float]], Floats | None]  # of the rows; further measures; bins or cells
@@ -111,7 +112,7 @@ def attempt(
         except ClusterError:
             raise  # no fault of the model
         except (ValueError, ArithmeticError, RuntimeError, MemoryError) as error:
-            refused = f"fit refused: {error}"
+            refused = f"fit refused: {printable(error)}"
             seconds = time.perf_counter() - begun
     if not refused:
         try:
@@ -119,7 +120,7 @@ def attempt(
         except ClusterError:
             raise
         except (ValueError, ArithmeticError, RuntimeError, MemoryError) as error:
-            refused = f"likelihood refused: {error}"
+            refused = f"likelihood refused: {printable(error)}"
     note = refused or _noted(said)
     return Trial(found[0], seconds, memory.bytes, note, found[1], found[2], model if keep and not refused else None)
 

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
+from hiddenbits.quoting import printable
+
 LONGEST = 60  # characters of a name that are shown
 
 
 def plain(text: object, longest: int = LONGEST) -> str:
-    """Return a text on one line and not too long; what no page can show becomes a question mark on a diamond.
+    r"""Return a text on one line and not too long; characters that would act on the page are shown escaped.
 
     Examples
     --------
-    >>> plain("two" + chr(10) + "lines"), len(plain("x" * 10_000))
-    ('two lines', 60)
+    >>> print(plain("two" + chr(10) + "lines" + chr(27)), len(plain("x" * 10_000)))
+    two lines\x1b 60
     """
     kept = str(text)[: 4 * longest]
-    spaced = "".join(" " if letter.isspace() else letter for letter in kept)
-    shown = "".join("\ufffd" if unicodedata.category(letter) in ("Cc", "Cs") else letter for letter in spaced)
+    shown = printable("".join(" " if letter.isspace() else letter for letter in kept))
     return shown if len(shown) <= longest and len(kept) == len(str(text)) else shown[: longest - 1] + "…"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hiddenbits import Table, open_table
-from hiddenbits.store import whole_file
+from hiddenbits.store import check_target, whole_file
 
 Tell = Callable[[str, float, float], None]  # what is being done; how much of all is done; how much there is at most
 COMPARING = 14  # how much the comparison of pictures counts beside other sections: about as many fits
@@ -77,8 +77,7 @@ def write(
     from hiddenbits.report.words import plain
 
     target = Path(path)
-    if not target.absolute().parent.is_dir():
-        raise ValueError(f"{target}: there is no folder {target.absolute().parent}. Make it first.")
+    check_target(target)
     table = X if isinstance(X, Table) else open_table(X)
     columns = _checked(table, {} if beside is None else beside, colour)
     if title is None:

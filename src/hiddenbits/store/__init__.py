@@ -4,8 +4,20 @@ The room knows nothing of models: it stores a ``kind``, a JSON ``meta`` and name
 kinds are and which arrays they need is for the caller to check.
 """
 
-from hiddenbits.store.files import Stored, StoreError, read, whole_file, write
+from hiddenbits.store.files import Stored, StoreError, check_target, read, whole_file, write
+from hiddenbits.store.folders import whole_folder
 from hiddenbits.store.header import DEFAULT_LIMITS, Limits
 from hiddenbits.store.strict import JSON
 
-__all__ = ["DEFAULT_LIMITS", "JSON", "Limits", "StoreError", "Stored", "read", "whole_file", "write"]
+__all__ = [
+    "DEFAULT_LIMITS",
+    "JSON",
+    "Limits",
+    "StoreError",
+    "Stored",
+    "check_target",
+    "read",
+    "whole_file",
+    "whole_folder",
+    "write",
+]

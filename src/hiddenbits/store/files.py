@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
-import secrets
 import shutil
 import stat
 from collections.abc import Iterator, Mapping
@@ -14,12 +14,17 @@ from typing import Any, BinaryIO
 
 from numpy.typing import NDArray
 
+from hiddenbits.quoting import PrintableError, printable
 from hiddenbits.store.format import decode_tensors, encode
 from hiddenbits.store.header import DEFAULT_LIMITS, Limits, check_sizes, decode_header
+from hiddenbits.store.leftovers import LOCKS, open_temporary, remove_leftovers
 from hiddenbits.store.strict import JSON, Flaw
 
+# Errors of writing: the disk is full or fails, a quota or the largest size of a file is reached, it became read-only.
+DISK = (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EROFS, getattr(errno, "EDQUOT", errno.ENOSPC))
 
-class StoreError(ValueError):
+
+class StoreError(PrintableError):
     """A file that cannot be read or written: which one, what is wrong, and what to do."""
 
 
@@ -44,7 +49,8 @@ def write(
 
     The bytes go to a temporary file ``.hiddenbits-*.tmp`` in the same folder, which then takes the
     place of ``path``.  It is removed if anything fails; one left behind by a killed process is never
-    read and can be deleted.  A symbolic link is followed.  The same content gives the same bytes.
+    read, and is removed by the next write in the folder.  A symbolic link is followed.  The same
+    content gives the same bytes.
 
     Parameters
     ----------
@@ -86,10 +92,11 @@ def write(
 
 
 @contextlib.contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def whole_file(path: str | os.PathLike[str], *, shown: str | os.PathLike[str] | None = None) -> Iterator[BinaryIO]:
     """Open a file for writing bytes that appears under its name when it is complete, or not at all.
 
-    How it does so is described at `write`. Every room writes its files this way.
+    How it does so is described at `write`. Every room writes its files this way. A disk that fails or is full is an
+    error that names the file, as `shown` if that is given.
 
     Examples
     --------
@@ -102,21 +109,23 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     ...     print((Path(folder) / "notes.txt").read_text())
     all of it
     """
-    with _telling("write", path):
+    shown = path if shown is None else shown
+    check_target(path)
+    with _telling("write", shown):
         target = Path(os.path.realpath(path))
-        if target.exists():
-            _refuse_irregular(target.stat())  # or root would replace /dev/null
-        # A name of fixed length: with the target's own name in it, long names would not fit.
-        temporary = target.with_name(f".hiddenbits-{secrets.token_hex(8)}.tmp")
-        file = temporary.open("xb")
+        remove_leftovers(target.parent)
+        temporary, file = open_temporary(target.parent)
     try:
-        with file:
+        with _telling_of_disk(shown), file:
             with contextlib.suppress(FileNotFoundError):
                 shutil.copymode(target, temporary)  # a private file stays private
             yield file
             file.flush()
             os.fsync(file.fileno())
-        temporary.replace(target)
+            if LOCKS:  # before the lock is given up, or another process might take the file for a leftover
+                temporary.replace(target)
+        if not LOCKS:  # Windows renames closed files only
+            temporary.replace(target)
     except BaseException:
         with contextlib.suppress(OSError):
             temporary.unlink()
@@ -128,6 +137,32 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def check_target(path: str | os.PathLike[str]) -> None:
+    """Refuse a path to which `whole_file` could not write; to be called before work whose results go there.
+
+    Examples
+    --------
+    >>> from hiddenbits.store import check_target
+    >>> check_target("model.hb")
+    >>> check_target("no-such-folder/model.hb")
+    Traceback (most recent call last):
+    ...
+    FileNotFoundError: no-such-folder/model.hb: there is no folder ...no-such-folder. Make it first.
+    """
+    with _telling("write", path):
+        target = Path(os.path.realpath(path))
+        if not target.parent.is_dir():
+            if target.parent.exists():
+                raise Flaw(f"{str(target.parent)!r} is not a folder", "choose another path")
+            raise FileNotFoundError(printable(f"{path}: there is no folder {target.parent}. Make it first."))
+        if target.is_dir():
+            raise Flaw("it is a folder", "give the path of a file")
+        if target.exists():
+            _refuse_irregular(target.stat())  # or root would replace /dev/null
+        if not os.access(target.parent, os.W_OK | os.X_OK):
+            raise Flaw("the folder cannot be written to", "choose another, or change its permissions")
 
 
 def read(path: str | os.PathLike[str], *, limits: Limits = DEFAULT_LIMITS) -> Stored:
@@ -193,6 +228,18 @@ def _whole(file: BinaryIO, size: int, head: bytes) -> bytes:
 def _refuse_irregular(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise Flaw("it is not a regular file", "pass the path of a file")
+
+
+@contextlib.contextmanager
+def _telling_of_disk(path: object) -> Iterator[None]:
+    """Name the file in errors of a disk; errors that name another file, or are about something else, pass."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in DISK or error.filename is not None:
+            raise
+        with _telling("write", path):
+            raise
 
 
 @contextlib.contextmanager

@@ -15,6 +15,7 @@ from typing import Any
 from hiddenbits.data.checks import Blank
 from hiddenbits.data.readers.places import Place
 from hiddenbits.data.table import TableError
+from hiddenbits.quoting import cause, printable, told
 
 MAX_BYTES = 4 * 2**30  # the most that a file may unfold to in memory, unless the user says otherwise
 MAX_COLUMNS = 10_000_000  # an item number above this is taken for damage, unless the user says otherwise
@@ -58,16 +59,15 @@ def reading(path: Place | str) -> Iterator[None]:
         yield
     except TableError as error:
         message = str(error)
-        raise TableError(message if message.startswith(str(path)) else f"{path}: {message}") from error
+        raise TableError(message if message.startswith(printable(path)) else f"{path}: {message}") from error
     except (FileNotFoundError, PermissionError) as error:
         gone = "there is no such file" if isinstance(error, FileNotFoundError) else "the file may not be read"
         raise TableError(f"{path}: {gone}. A table's files must stay where they are, on every worker too.") from error
     except DAMAGE as error:
-        said = " ".join(str(error).split())[:200]
         raise TableError(
-            f"{path}: cannot be read ({type(error).__name__}: {said}). The file is damaged or of another "
+            f"{path}: cannot be read ({type(error).__name__}: {told(error, path)}). The file is damaged or of another "
             "format; write it again, or name its format with format=."
-        ) from error
+        ) from cause(error)
 
 
 def choose(

@@ -12,6 +12,7 @@ from hiddenbits.data.readers.ask import MAX_BYTES, MAX_COLUMNS, Ask, reading
 from hiddenbits.data.readers.items import Repeats, basket_bits, check_items, item_names, sort_baskets
 from hiddenbits.data.readers.text import line_chunks, too_large
 from hiddenbits.data.table import MemorySource, Table, TableError
+from hiddenbits.quoting import quoted
 
 # What a byte is; anything else does not belong into the file.
 DIGIT, BLANK, NEWLINE = 1, 2, 3
@@ -105,6 +106,6 @@ def _bad_token(text: bytes, at: int, first_line: int, why: str) -> TableError:
     start = max(text.rfind(mark, 0, at) for mark in (b" ", b"\t", b"\n")) + 1
     word = re.split(rb"[ \t\n]", text[start : at + 40], maxsplit=1)[0].decode("utf-8", "replace")
     return TableError(
-        f"line {line}: {word!r} {why}. A line holds column numbers (0, 1, 2, ...) separated by blanks; "
+        f"line {line}: {quoted(word)} {why}. A line holds column numbers (0, 1, 2, ...) separated by blanks; "
         "names need numbering first."
     )

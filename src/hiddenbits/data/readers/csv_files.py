@@ -21,6 +21,7 @@ from hiddenbits.data.readers.csv_others import Others
 from hiddenbits.data.readers.places import Place
 from hiddenbits.data.readers.text import CappedReader, open_text
 from hiddenbits.data.table import MemorySource, Table, TableError
+from hiddenbits.quoting import quoted
 
 BITS = {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "false": 0, "true": 1}
 BLANKS = ("", "na", "n/a", "nan", "null", "none", "?")
@@ -241,7 +242,7 @@ def _is_header(first: list[str], cells: _Cells, mixed: bool) -> bool:
     if mixed:
         return False
     raise TableError(
-        f"line 1 holds both bits ({bits[0]!r}) and other words ({words[0]!r}). Say whether it is a "
+        f"line 1 holds both bits ({quoted(bits[0])}) and other words ({quoted(words[0])}). Say whether it is a "
         "line of names with header=True or header=False."
     )
 
@@ -284,7 +285,7 @@ def line_of(chunk: list[list[str]], at: int, first: int) -> int:
 
 def _bad_cell(text: str, line: int, column: int, layout: _Layout, cells: _Cells) -> TableError:
     """Return the error for a cell that is not a bit: what, where, and what to do."""
-    shown = repr(text if len(text) <= 60 else text[:57] + "...")
+    shown = quoted(text)
     name = layout.fields[column] if layout.named else column
     where = f"line {line}, column {column}" + (f" ({name!r})" if layout.named else "")
     if cells.threshold is not None:

@@ -19,6 +19,7 @@ from hiddenbits.data.mixed_columns import RawColumn, open_raw, raw_of_distinct
 from hiddenbits.data.readers.ask import Ask, check_distinct, choose, reading
 from hiddenbits.data.readers.csv_files import BLANKS, Lines, line_of
 from hiddenbits.data.table import TableError
+from hiddenbits.quoting import quoted
 
 CHUNK_ROWS = 1 << 14
 TRUTHS = {"true": True, "false": False}
@@ -92,7 +93,7 @@ def _fields(first: list[str] | None, header: bool | None) -> tuple[tuple[str, ..
     numbers = [name for name in names if _number(name) is not None]
     if header is None and numbers:
         raise TableError(
-            f"line 1 holds a number ({numbers[0]!r}). Say whether it is a line of names with header=True or "
+            f"line 1 holds a number ({quoted(numbers[0])}). Say whether it is a line of names with header=True or "
             "header=False."
         )
     check_distinct(names)

@@ -17,6 +17,7 @@ from hiddenbits.data.readers.ask import MAX_BYTES, Ask, check_distinct, reading
 from hiddenbits.data.readers.places import find_place
 from hiddenbits.data.readers.text import read_lines
 from hiddenbits.data.table import TableError
+from hiddenbits.quoting import printable
 
 
 class DuplicateItemsWarning(UserWarning):
@@ -34,7 +35,7 @@ class Repeats:
         """Give one warning for all of them."""
         if self.count:
             warnings.warn(
-                f"{self.first}, and {self.count} repeated item(s) in all: each is counted once.",
+                f"{printable(self.first)}, and {self.count} repeated item(s) in all: each is counted once.",
                 DuplicateItemsWarning,
                 stacklevel=3,
             )

@@ -16,6 +16,7 @@ from hiddenbits.data.readers.items import Repeats, basket_bits, sort_baskets
 from hiddenbits.data.readers.pair_lines import plain
 from hiddenbits.data.readers.parquet_files import pyarrow
 from hiddenbits.data.table import TableError
+from hiddenbits.quoting import quoted
 
 NULL = 2  # code of a value that is null; 0 and 1 are themselves
 SORTED = 1 << 20  # cells sorted at a time: sorting takes several times their memory
@@ -92,7 +93,8 @@ class ItemColumns:
             at = int(np.argmax(bad))
             said = "is negative" if items[at] < 0 else f"is beyond the {self.n_columns} columns"
             raise TableError(
-                f"line {first + at}: item {items[at]} {said}. Without n_columns= every item that occurs is a column."
+                f"line {first + at}: item {quoted(items[at])} {said}. Without n_columns= every item that occurs is a "
+                "column."
             )
         return np.asarray(items, np.int32)
 
@@ -106,8 +108,8 @@ class ItemColumns:
         if len(found) and found.min() < 0:
             at = int(np.argmin(found))
             raise TableError(
-                f"line {first + at}: the item {array[at].as_py()!r} is not among the table's items. Name all with "
-                "items=, or open the table again if the file has changed."
+                f"line {first + at}: the item {quoted(array[at].as_py())} is not among the table's items. Name all "
+                "with items=, or open the table again if the file has changed."
             )
         return found
 
@@ -197,7 +199,7 @@ def _sort_values(
         other = again[codes[again] != codes[again + 1]]
         if len(other):
             at, item = divmod(int(cell[other[0]]), stride)
-            seen = " and ".join("null" if code == NULL else str(code) for code in codes[other[0] : other[0] + 2])
+            seen = " and ".join("null" if code == NULL else quoted(code) for code in codes[other[0] : other[0] + 2])
             raise TableError(f"{where} {first_row + at}: item {item} has the values {seen}. Keep one line a pair.")
         if len(again):
             if not repeats.count:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hiddenbits.data.readers.ask import reading
 from hiddenbits.data.readers.parquet_files import FileInfo, ParquetFiles, pyarrow
 from hiddenbits.data.table import TableError
+from hiddenbits.quoting import cause, told
 
 LINE_BYTES = 48  # what a line takes while it is decoded, roughly
 
@@ -94,7 +95,7 @@ def decoding(path: str) -> Iterator[None]:
         try:
             yield
         except pyarrow().ArrowException as error:
-            raise TableError(f"the file is damaged ({' '.join(str(error).split())[:200]}). Write it again.") from error
+            raise TableError(f"the file is damaged ({told(error)}). Write it again.") from cause(error)
 
 
 def plain(array: Any, kind: str, column: str, first: int) -> Any:

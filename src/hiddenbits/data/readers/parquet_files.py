@@ -12,6 +12,7 @@ from hiddenbits.data.readers.ask import check_distinct, reading
 from hiddenbits.data.readers.parquet_footer import Chunk, read_chunks
 from hiddenbits.data.readers.places import Place, Remote, each, for_library
 from hiddenbits.data.table import TableError
+from hiddenbits.quoting import cause, told
 
 # What is decoded at a time: row groups may be large, and Arrow takes several times the bytes of the bits.
 BATCH_BYTES = 1 << 22
@@ -105,7 +106,7 @@ def _decode(place: Place, size: int, groups: list[int], columns: Sequence[str], 
             for group in groups:  # one by one: Arrow cannot join dictionaries of several in nested columns
                 yield from file.iter_batches(batch_size=rows, row_groups=[group], columns=wanted, use_threads=False)
         except pa.ArrowException as error:
-            raise TableError(f"the file is damaged ({error}). Write it again.") from error
+            raise TableError(f"the file is damaged ({told(error)}). Write it again.") from cause(error)
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,9 @@ def _look(place: Place) -> tuple[Place, int, list[int], FileInfo]:
                 meta = pa.parquet.read_metadata(source)
                 schema = meta.schema.to_arrow_schema()
             except pa.ArrowException as error:  # some of its exceptions are nothing else
-                raise TableError(f"the file is not a whole Parquet file ({error}). Write it again.") from error
+                raise TableError(f"the file is not a whole Parquet file ({told(error)}). Write it again.") from cause(
+                    error
+                )
             check_distinct(schema.names)
             heights = [meta.row_group(i).num_rows for i in range(meta.num_row_groups)]
             if sum(heights) != meta.num_rows or min(heights, default=0) < 0:

@@ -16,6 +16,7 @@ from hiddenbits.data.readers.items import Repeats, basket_bits, check_items, ite
 from hiddenbits.data.readers.parquet_files import FileInfo, ParquetFiles, is_list, pyarrow
 from hiddenbits.data.readers.parquet_footer import Chunk
 from hiddenbits.data.table import Table, TableError
+from hiddenbits.quoting import quoted
 
 
 def open_lists(
@@ -54,7 +55,9 @@ def _holds_words(path: Any, schema: Any, column: str) -> bool:
     types = pyarrow().types
     with reading(path):
         if column not in schema.names:
-            raise TableError(f"there is no column {column!r}. The columns are {', '.join(schema.names[:10])}.")
+            raise TableError(
+                f"there is no column {column!r}. The columns are {', '.join(map(repr, schema.names[:10]))}."
+            )
         kind = schema.field(column).type
         item = kind.value_type if is_list(kind) else None
         if item is not None and types.is_integer(item):
@@ -181,7 +184,7 @@ class ListSource:
         if len(items) and items.min() < 0:
             at = int(np.argmin(items))
             raise TableError(
-                f"row {first_row + row_of(lengths, at)}: the item {_decoded(values)[at].as_py()!r} is not "
+                f"row {first_row + row_of(lengths, at)}: the item {quoted(_decoded(values)[at].as_py())} is not "
                 "among items=. Name all items."
             )
         return np.asarray(items)
@@ -212,5 +215,5 @@ def _numbers(values: Any, lengths: NDArray[np.int64], first_row: int, limit: int
     if bad.any():
         at = int(np.argmax(bad))
         said = "is negative" if items[at] < 0 else why
-        raise TableError(f"row {first_row + row_of(lengths, at)}: item {items[at]} {said}.")
+        raise TableError(f"row {first_row + row_of(lengths, at)}: item {quoted(items[at])} {said}.")
     return items

@@ -18,6 +18,7 @@ from hiddenbits.data.readers.pair_lines import PairFiles, check_column, decoding
 from hiddenbits.data.readers.pair_runs import RUN_BYTES, RunFinder, Runs, rows_of_runs
 from hiddenbits.data.readers.parquet_files import FileInfo, ParquetFiles, pyarrow
 from hiddenbits.data.table import MemorySource, Table, TableError
+from hiddenbits.quoting import quoted
 
 LINE_BYTES = 32  # of a line, while rows that do not stand together are gathered in memory
 
@@ -111,9 +112,10 @@ def _grouped(source: PairSource, turn: int, max_bytes: int) -> PairSource | Pair
     if needed > max_bytes:
         back = int(np.argmax(rows != np.arange(len(rows))))  # rows are numbered as they first appear
         raise TableError(
-            f"{pairs.place(int(starts[back]))}: {pairs.row!r} is {keys[int(rows[back])].as_py()!r} again, after other "
-            f"rows. To gather the {runs.n_lines} lines in memory takes {needed} bytes, above max_bytes={max_bytes}. "
-            f"Sort the lines by {pairs.row!r}, so that they can be read part by part, or raise max_bytes=."
+            f"{pairs.place(int(starts[back]))}: {pairs.row!r} is {quoted(keys[int(rows[back])].as_py())} again, after "
+            f"other rows. To gather the {runs.n_lines} lines in memory takes {needed} bytes, above "
+            f"max_bytes={max_bytes}. Sort the lines by {pairs.row!r}, so that they can be read part by part, "
+            "or raise max_bytes=."
         )
     lengths, items, codes = source.cells(0, runs.n_runs)
     order = np.argsort(rows, kind="stable")

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hiddenbits.data.readers.places import Place, find_remote, is_folder, is_url, local_path
+from hiddenbits.data.readers.places import Place, find_remote, is_folder, is_url, local_path, refuse_pipe
 from hiddenbits.data.table import TableError
 
 SUFFIXES = {
@@ -56,6 +56,7 @@ def _expand(path: str) -> list[Path]:
     here = Path(path)
     if here.is_dir() and not _is_store(here):
         raise is_folder(path)
+    refuse_pipe(here)
     if here.exists():  # before any globbing: a file may be called data[1].csv
         return [here.absolute()]
     if not glob.has_magic(path):
@@ -75,7 +76,7 @@ def _is_store(folder: Path) -> bool:
 
 def _expand_remote(url: str, options: Mapping[str, Any]) -> list[Place]:
     """Return the files of one address or pattern of addresses."""
-    return [*sorted(find_remote(url, options), key=lambda place: natural_key(place.shown))]
+    return [*sorted(find_remote(url, options), key=lambda place: natural_key(place.path))]
 
 
 def natural_key(name: str) -> tuple[list[str | int], str]:

@@ -14,7 +14,9 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TypeVar
 
-from hiddenbits.data.readers.remote_errors import LEFT_OUT, is_http, reaching, safe_url
+from hiddenbits.data.readers.addresses import LEFT_OUT, is_http, safe_url
+from hiddenbits.data.readers.redirects import with_guard
+from hiddenbits.data.readers.remote_errors import reaching
 from hiddenbits.data.readers.remote_files import Pieces, beyond_cap
 from hiddenbits.data.table import TableError
 
@@ -148,7 +150,17 @@ def open_place(
     """
     if isinstance(place, Remote):
         return io.BufferedReader(place.open(max_bytes, whole), buffer)
+    refuse_pipe(place)
     return place.open("rb")
+
+
+def refuse_pipe(path: Path) -> None:
+    """Refuse what is there and neither a file nor a folder: a pipe can be read once, or waited for."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise TableError(
+            f"{path}: this is a pipe or a device, and tables are read more than once. Write what it holds to a file "
+            "first, and open that."
+        )
 
 
 @contextmanager
@@ -217,6 +229,7 @@ def find_remote(url: str, options: Mapping[str, Any]) -> list[Remote]:
     core, shown = fsspec().core, safe_url(url)
     # fsspec writes into the options of a chain's links.
     options = {name: dict(value) if isinstance(value, dict) else value for name, value in options.items()}
+    options = with_guard(url, options)
     with reaching(shown, url, options):
         fs, path = core.url_to_fs(url, **options)
     protocol = re.split("::|://", url)[0]

@@ -12,36 +12,10 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote
 
+from hiddenbits.data.readers.addresses import SECRET, safe_url, secrets_of
 from hiddenbits.data.table import TableError
 
-LEFT_OUT = "?..."
 ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://[^\s'\"<>]+")
-
-
-def safe_url(url: str) -> str:
-    """Return an address as messages may show it: without user, password and query.
-
-    Examples
-    --------
-    >>> safe_url("https://me:word@example.org/x.csv?signature=abc")
-    'https://example.org/x.csv?...'
-    >>> safe_url("simplecache::s3://bucket/part?.parquet")
-    'simplecache::s3://bucket/part?.parquet'
-    """
-    return "::".join(_safe_link(link) for link in url.split("::"))
-
-
-def _safe_link(link: str) -> str:
-    """Return one link of a chain of addresses without user and query."""
-    link = re.sub(r"(?<=://)[^/?#]*@", "", link)
-    # A question mark is a pattern in most protocols, unless what follows reads like name=value.
-    query = re.search(r"[?#]" if is_http(link) else r"[?#](?=[^/]*=)", link)
-    return link if query is None else link[: query.start()] + LEFT_OUT
-
-
-def is_http(url: str) -> bool:
-    """Whether the address is one of the web."""
-    return url.lower().startswith(("http://", "https://"))
 
 
 @contextmanager
@@ -61,6 +35,9 @@ def reaching(shown: str, url: str, options: Any) -> Iterator[None]:
         except TableError:
             raise
         except Exception as error:  # every file system has errors of its own; only library calls stand in such a block
+            ours = next((link for link in _chain(error) if isinstance(link, TableError)), None)
+            if ours is not None:  # raised below the library, which takes whatever fails for a file that is not there
+                raise TableError(str(ours)) from None
             raise TableError(f"{shown}: {_why(error, lambda text: _clean(text, shown, url, options))}") from None
     except TableError as failure:
         # A traceback would print the library's error, and a worker send it to the driver, with what was cleaned away.
@@ -127,8 +104,9 @@ def _clean(text: str, shown: str, url: str, options: Any) -> str:
     if "://" in url:
         text = text.replace(url, shown)
     words = {form for word in _words(options) for form in (word, quote(word, safe="", errors="replace"))}
+    words |= {word for word in secrets_of(url) if len(word) > 2}
     for word in sorted(words, key=len, reverse=True):
-        text = text.replace(word, "***")
+        text = text.replace(word, SECRET)
     text = ADDRESS.sub(lambda found: safe_url(found[0]), text)
     return " ".join(text.split())[:200]
 

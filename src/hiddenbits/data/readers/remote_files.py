@@ -240,6 +240,8 @@ class Web:
         answer = await session.get(fs.encode_url(self._place.path), headers=headers, **options)
         try:
             answer.raise_for_status()
+            if answer.status >= 300:
+                raise TableError(f"{self._place}: the server sends us on, and allow_redirects is False.")
         except Exception:
             answer.close()
             raise

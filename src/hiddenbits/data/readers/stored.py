@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from hiddenbits.data.readers.ask import DAMAGE
 from hiddenbits.data.readers.chunks import Steps, check_steps
 from hiddenbits.data.table import TableError
+from hiddenbits.quoting import cause, told
 
 Index = tuple[int, ...]
 
@@ -207,10 +208,10 @@ def read_rows(
         except TableError as error:
             raise TableError(f"{with_place}: {error}") from error
         except DAMAGE as error:
-            said = " ".join(str(error).split())[:200]
             raise TableError(
-                f"{with_place}: it cannot be read ({type(error).__name__}: {said}). It is damaged; write it again."
-            ) from error
+                f"{with_place}: it cannot be read ({type(error).__name__}: {told(error)}). It is damaged; write "
+                "it again."
+            ) from cause(error)
         if cells is None:
             if array.fill is None:
                 raise TableError(f"{with_place}: it is not there, and no fill value is given. Write it again.")

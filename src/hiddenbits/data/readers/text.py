@@ -16,20 +16,27 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 CHUNK_BYTES = 1 << 23
+# A gzipped text that unfolds to more than FREE bytes and to more than RATIO times its size is taken for a bomb. Tables
+# with a one among a thousand cells come to 390 times at gzip's best level, a bomb to 1,000 times.
+FREE = 1 << 24
+RATIO = 400
+SIP = 1 << 13  # packed bytes unfolded at a time: gzip's own read-ahead would hide how little was used
 
 
 class CappedReader(io.RawIOBase):
     """A file's bytes, unpacked if it is gzipped, until `max_bytes` of them have come out.
 
-    The cap counts unpacked bytes: a gzip file of a few megabytes can unpack to terabytes.
+    The cap counts unpacked bytes: a gzip file of a few megabytes can unpack to terabytes. One that unfolds far more
+    than tables do is refused early, after `FREE` bytes.
     """
 
     def __init__(self, path: Place, max_bytes: int) -> None:
         self._path, self._max_bytes, self._seen = path, max_bytes, 0
-        zipped = path.suffix.lower() == ".gz"
+        self._zipped = zipped = path.suffix.lower() == ".gz"
         with reading(path):
             self._opened = open_place(path, max_bytes, whole=not zipped)
-        self._file = cast("BinaryIO", gzip.GzipFile(fileobj=self._opened)) if zipped else self._opened
+        self._packed = _Sips(self._opened)
+        self._file = cast("BinaryIO", gzip.GzipFile(fileobj=cast("BinaryIO", self._packed))) if zipped else self._opened
 
     @property
     def share(self) -> float | None:
@@ -51,6 +58,11 @@ class CappedReader(io.RawIOBase):
         self._seen += len(piece)
         if self._seen > self._max_bytes:
             raise too_large(self._path, self._max_bytes)
+        if self._zipped and self._seen > max(FREE, RATIO * self._packed.taken):
+            raise TableError(
+                f"{self._path}: the file unfolds to more than {RATIO} times its size, as no table does that is worth "
+                "learning from. If it is one, unpack it first (gunzip), or write it as Parquet."
+            )
         memoryview(buffer)[: len(piece)] = piece
         return len(piece)
 
@@ -59,6 +71,19 @@ class CappedReader(io.RawIOBase):
         self._file.close()
         self._opened.close()
         super().close()
+
+
+class _Sips:
+    """A file that is read in small pieces, which are counted."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self.taken = file, 0
+
+    def read(self, size: int = -1) -> bytes:
+        """Return some of the next bytes; none at the end."""
+        piece = self._file.read(min(size, SIP) if size >= 0 else SIP)
+        self.taken += len(piece)
+        return piece
 
 
 def too_large(path: Place, max_bytes: int) -> TableError:

@@ -1,0 +1,99 @@
+"""Addresses as messages may show them: without users, passwords, queries, and tokens in the path.
+
+What of a path is a token cannot be known, so a rule decides. A part of the path is shown as *** if it follows a part
+that announces a secret (``/token/abc/``, ``/key/abc/``), if it is a name=value whose name does, or if it looks drawn at
+random: a UUID, or at least 16 letters and digits whose words and numbers are no longer than 3.5 characters on average.
+The suffix of a file's name is always shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import unquote
+
+LEFT_OUT = "?..."
+SECRET = "***"  # noqa: S105
+ANNOUNCED = (
+    "(?:access|api|auth|account|private|secret|session|shared|signing)?[-_]?"
+    "(?:keys?|tokens?|secrets?|sig|signatures?|sas|auth|bearer|credentials?|passwords?|passwd|pwd)"
+)
+UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
+SUFFIX = re.compile(r"(?:\.[A-Za-z][A-Za-z0-9]{0,7}){1,2}$")  # .csv, .csv.gz
+
+
+def safe_url(url: str) -> str:
+    """Return an address as messages may show it: without user, password, query, and tokens in its path.
+
+    Examples
+    --------
+    >>> safe_url("https://me:word@example.org/x.csv?signature=abc")
+    'https://example.org/x.csv?...'
+    >>> safe_url("https://example.org/token/abc/2024/x.csv")
+    'https://example.org/token/***/2024/x.csv'
+    >>> safe_url("simplecache::s3://bucket/part?.parquet")
+    'simplecache::s3://bucket/part?.parquet'
+    """
+    return "::".join(_safe_link(link) for link in url.split("::"))
+
+
+def is_http(url: str) -> bool:
+    """Whether the address is one of the web."""
+    return url.lower().startswith(("http://", "https://"))
+
+
+def secrets_of(url: str) -> Iterator[str]:
+    """Yield the parts of the address's path that are not shown, as they stand in it and decoded."""
+    for link in url.split("::"):
+        for part, shown in _parts(_without_query(link)[0]):
+            if shown != part:
+                stem = part.removesuffix(shown.rpartition(SECRET)[2]).removeprefix(shown.partition(SECRET)[0])
+                yield from {stem, unquote(stem)}
+
+
+def _safe_link(link: str) -> str:
+    """Return one link of a chain of addresses without its secrets."""
+    path, query = _without_query(link)
+    return "/".join(shown for _, shown in _parts(path)) + (LEFT_OUT if query else "")
+
+
+def _without_query(link: str) -> tuple[str, bool]:
+    """Return a link without user and query, and whether it had a query."""
+    link = re.sub(r"(?<=://)[^/?#]*@", "", link)
+    # A question mark is a pattern in most protocols, unless what follows reads like name=value.
+    query = re.search(r"[?#]" if is_http(link) else r"[?#](?=[^/]*=)", link)
+    return (link, False) if query is None else (link[: query.start()], True)
+
+
+def _parts(link: str) -> Iterator[tuple[str, str]]:
+    """Yield the parts of a link between its slashes, each with what is shown of it."""
+    head = 3 if "://" in link else 0  # protocol, nothing, host
+    parts = link.split("/")
+    for i, part in enumerate(parts):
+        announced = i > head and re.fullmatch(ANNOUNCED, parts[i - 1], re.IGNORECASE) is not None
+        yield part, part if i < head else _safe_part(part, announced, i == len(parts) - 1)
+
+
+def _safe_part(part: str, announced: bool, last: bool) -> str:
+    """Return what is shown of one part of a path."""
+    named = re.fullmatch(rf"(.*?\b{ANNOUNCED}[=:])[^;&]+(.*)", part, re.IGNORECASE)
+    if named:
+        return f"{named[1]}{SECRET}{named[2]}"
+    suffix = found[0] if last and (found := SUFFIX.search(part)) else ""
+    stem = part.removesuffix(suffix)
+    if (announced and part and not (last and suffix)) or _is_random(unquote(stem)):
+        return SECRET + suffix
+    return part
+
+
+def _is_random(text: str) -> bool:
+    """Whether a text looks drawn at random rather than written: its words and numbers are 3.5 characters on average."""
+    if UUID.fullmatch(text):
+        return True
+    pieces = re.split("[-_]", text)
+    runs = re.findall(r"[A-Za-z0-9]{16,}", text) + (["".join(pieces)] if len(pieces) <= 4 and len(text) >= 20 else [])
+    for run in runs:
+        words = re.findall("[A-Z]?[a-z]+|[A-Z]+|[0-9]+", run)
+        if run.isalnum() and re.search("[0-9]", run) and len(run) <= 3.5 * len(words):
+            return True
+    return False

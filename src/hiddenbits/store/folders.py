@@ -1,0 +1,60 @@
+"""A folder of files that appears when all of them are complete, or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from hiddenbits.store.leftovers import PREFIX, SUFFIX, is_dead, open_temporary
+
+UNFINISHED = ".unfinished"
+
+
+@contextlib.contextmanager
+def whole_folder(folder: Path) -> Iterator[Path]:
+    """Yield a folder to write files to, which then takes the name that was given.
+
+    It is removed if anything fails; what a killed process has left of the same name is removed first. A temporary file
+    beside it says whether its owner lives.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from hiddenbits.store import whole_folder
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     with whole_folder(Path(place) / "results") as folder:
+    ...         _ = (folder / "rows0.txt").write_text("all of it")
+    ...     print((Path(place) / "results" / "rows0.txt").read_text())
+    all of it
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    _remove_leftovers(folder)
+    owner, held = open_temporary(folder.parent)
+    unfinished = folder.with_name(f".{folder.name}.{owner.name.removeprefix(PREFIX).removesuffix(SUFFIX)}{UNFINISHED}")
+    with held:
+        try:
+            unfinished.mkdir()
+            yield unfinished
+            for left in unfinished.glob(f"{PREFIX}*{SUFFIX}"):  # of workers that died
+                left.unlink()
+            unfinished.rename(folder)
+        except BaseException:
+            shutil.rmtree(unfinished, ignore_errors=True)
+            raise
+        finally:
+            with contextlib.suppress(OSError):
+                owner.unlink()
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Remove the unfinished folders of this name whose owner is gone."""
+    start = f".{folder.name}."
+    for left in folder.parent.glob(f"{glob.escape(start)}*{UNFINISHED}"):
+        owner = folder.parent / f"{PREFIX}{left.name.removeprefix(start).removesuffix(UNFINISHED)}{SUFFIX}"
+        with contextlib.suppress(OSError):
+            if not owner.exists() or is_dead(owner, remove=True):
+                shutil.rmtree(left, ignore_errors=True)

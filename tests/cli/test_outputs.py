@@ -1,0 +1,112 @@
+"""Every command looks at its outputs before it begins to work."""
+
+import os
+
+import numpy as np
+import pytest
+
+import hiddenbits
+from hiddenbits import BernoulliMixture
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+from typer.testing import CliRunner
+
+from hiddenbits.cli import app as commands
+
+COMMANDS = {
+    "fit": (["fit", "x.csv", "classes", "-o"], ".hb"),
+    "checkpoint": (["fit", "x.csv", "classes", "-o", "m.hb", "--checkpoint"], ".ckpt"),
+    "score": (["score", "x.csv", "m.hb", "-o"], ".csv"),
+    "map": (["map", "x.csv", "-o"], ".npz"),
+    "drawn map": (["map", "x.csv", "-o"], ".png"),
+    "map by a model": (["map", "x.csv", "m.hb", "-o"], ".csv"),
+    "report": (["report", "x.csv", "-o"], ".html"),
+    "complete": (["complete", "x.csv", "m.hb", "-o"], ".parquet"),
+    "sample": (["sample", "m.hb", "-o"], ".csv"),
+    "convert": (["convert", "x.csv"], ".npz"),
+}
+
+
+def run(words, code):
+    done = CliRunner().invoke(commands.app, [str(word) for word in words])
+    assert done.exit_code == code, (done.output, done.exception)
+    return done
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X = np.random.default_rng(0).integers(0, 2, (40, 3))
+    np.savetxt("x.csv", X, "%d", ",", header="a,b,c", comments="")
+    BernoulliMixture(2, max_iter=3, tol=1.0).fit(hiddenbits.open_table("x.csv")).save("m.hb")
+    return tmp_path
+
+
+@pytest.fixture
+def no_work(monkeypatch):
+    def work(*_, **__):
+        raise AssertionError("work began")
+
+    monkeypatch.setattr(hiddenbits, "load", work)
+    monkeypatch.setattr(commands, "opened", work)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_outputs_are_looked_at_first(folder, no_work, name):
+    words, suffix = COMMANDS[name]
+    (folder / f"taken{suffix}").mkdir()
+    for out, why in [
+        (f"missing/folder/out{suffix}", "there is no folder"),
+        (f"x.csv/out{suffix}", "is not a folder"),
+        (f"taken{suffix}", "it is a folder"),
+    ]:
+        assert why in run([*words, out], 1).stderr
+    assert sorted(path.name for path in folder.iterdir()) == ["m.hb", f"taken{suffix}", "x.csv"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no pipes in folders")
+@pytest.mark.parametrize("name", ["fit", "convert", "drawn map"])
+def test_a_pipe_is_no_output(folder, no_work, name):
+    words, suffix = COMMANDS[name]
+    os.mkfifo(folder / f"pipe{suffix}")
+    assert "not a regular file" in run([*words, f"pipe{suffix}"], 1).stderr
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_output_replaces_what_is_read(folder, no_work, name):
+    words, suffix = COMMANDS[name]
+    held = folder / f"data{suffix}"
+    held.write_bytes((folder / "x.csv").read_bytes())
+    (folder / f"link{suffix}").symlink_to(held)
+    read = ["data*" if word == "x.csv" else word for word in words]
+    read = [held.name if word == "m.hb" and name == "sample" else word for word in read]
+    for out in (held, f"link{suffix}"):
+        assert "this is what the command reads" in run([*read, out], 1).stderr
+
+
+def test_one_file_for_two_results(folder, no_work):
+    told = run(["fit", "x.csv", "classes", "-o", "new.hb", "--checkpoint", "./new.hb"], 1)
+    assert "two results cannot go to one file" in told.stderr
+
+
+def test_what_can_be_known_is_known_before_the_fit(folder, monkeypatch):
+    def work(*_, **__):
+        raise AssertionError("work began")
+
+    monkeypatch.setattr(commands, "fitted", work)
+    assert "There is no column 'd'" in run(["map", "x.csv", "-o", "map.png", "--colour", "d"], 1).stderr
+    monkeypatch.setattr("hiddenbits.cli.outputs.find_spec", lambda _: None)
+    assert "Parquet files need pyarrow" in run(["map", "x.csv", "-o", "map.parquet"], 1).stderr
+
+
+def test_the_folder_of_a_comparison(folder, no_work):
+    assert "this is not a folder" in run(["compare", "x.csv", "--folder", "x.csv"], 1).stderr
+    assert "this is not a folder" in run(["compare", "x.csv", "--folder", "x.csv/kept"], 1).stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no pipes in folders")
+def test_pipes_are_not_waited_for(folder):
+    os.mkfifo(folder / "pipe.csv")
+    assert "this is a pipe or a device" in run(["look", "pipe.csv"], 1).stderr
+    assert "this is not a file" in run(["look", "x.csv", "--names", "pipe.csv"], 1).stderr

@@ -1,0 +1,69 @@
+"""Errors and notes name the options of the command line, not Python's."""
+
+import re
+
+import numpy as np
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+from typer.testing import CliRunner
+
+from hiddenbits.cli.app import app
+from hiddenbits.cli.words import in_options
+
+
+def run(*words, code=1):
+    done = CliRunner().invoke(app, [str(word) for word in words])
+    assert done.exit_code == code, (done.output, done.exception)
+    return done.stderr
+
+
+@pytest.mark.parametrize(
+    ("python", "own"),
+    [
+        ("choose one with key=. They are", "choose one with --key. They are"),
+        ("leave it out with drop=['my age', 'b'];", "leave it out with --drop 'my age' --drop b;"),
+        ("open the table with open_table(..., blank='zero').", "open the table with --blank zero."),
+        ("threshold=1.5.", "--threshold 1.5."),
+        ("random_state= an integer", "--seed an integer"),
+        ("Raise max_iter=, or tol=0.1.", "Raise --set max_iter=, or --set tol=0.1."),
+        ("column 'key=' and \"drop=x\" stay", "column 'key=' and \"drop=x\" stay"),
+        ("x=1 and n_estimators=2 stay", "x=1 and n_estimators=2 stay"),
+        ("The 'n_components' parameter of BernoulliMixture must be", "The value of --size must be"),
+        ("with kinds='auto'", "with kinds='auto' (Python's open_table has kinds=; the command line does not.)"),
+        ("Give n_columns=.", "Give n_columns=. (Python's open_table has n_columns=; the command line does not.)"),
+    ],
+)
+def test_translation(python, own):
+    assert in_options(python) == own
+
+
+def test_errors_name_the_command_lines_options(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X = np.random.default_rng(0).integers(0, 2, (30, 3))
+    np.savez("two.npz", a=X, b=X)
+    np.save("grey.npy", 3 * X)
+    (tmp_path / "ages.csv").write_text("a,age\n0,3\n1,\n")
+    cases = [
+        (["look", "two.npz"], "choose one with --key. They are: 'a', 'b'."),
+        (["look", "grey.npy"], "set --threshold to turn"),
+        (["look", "ages.csv", "--drop", "b"], "--drop names 'b'"),
+        (["look", "ages.csv", "--blank", "one"], "--blank one is not one of"),
+        (["fit", "two.npz", "classes", "--key", "a", "-o", "m.hb", "--size", 0], "The value of --size must be"),
+    ]
+    for words, said in cases:
+        told = run(*words)
+        assert said in told
+        assert not re.search(r"(?<!-)\b(key|threshold|drop|blank|n_components)=", told)
+    assert run("look", "two.npz", "--key", "a", code=0) == ""  # what it says helps
+
+
+def test_fit_warns_of_a_table_without_zeros(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.csv").write_text("a,b\n" + "1,\n,1\n1,1\n" * 10)
+    fit = ("fit", "x.csv", "classes", "--size", 1, "-o", "m.hb", "--jobs", 1)
+    told = run(*fit, code=0)
+    assert "ones and blanks (33.3% of all cells) but no zeros" in told
+    assert "--blank zero" in told
+    assert "no zeros" not in run(*fit, "--blank", "zero", code=0)

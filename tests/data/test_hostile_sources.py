@@ -1,0 +1,239 @@
+"""What is not a plain file: tokens in addresses, servers that send us elsewhere, gzip bombs, pipes."""
+
+import gzip
+import io
+import os
+import pickle
+import threading
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from hiddenbits.data import TableError, open_table
+from hiddenbits.data.readers import text
+from hiddenbits.data.readers.addresses import safe_url, secrets_of
+from hiddenbits.data.readers.paths import find_files
+from tests.data.servers import FileServer
+
+core = pytest.mark.core
+pytestmark = pytest.mark.timeout(60)
+CSV = b"a,b\n0,1\n1,0\n"
+
+# Tokens in the path ----------------------------------------------------------------------------------------------
+
+TOKEN = "9f3Ka81bQz77LmX2c4Td"
+UUID = "9d2f6f0e-1c5b-4c1e-8f55-a7b2e4d8b0c1"
+
+
+@core
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://host/key/abc/file.csv", "https://host/key/***/file.csv"),
+        ("https://host/api-token/abc/x.csv?sig=1", "https://host/api-token/***/x.csv?..."),
+        ("https://host/bearer/abc", "https://host/bearer/***"),
+        ("s3://bucket/token=abc/part*.parquet", "s3://bucket/token=***/part*.parquet"),
+        ("https://host/a;sig=abc;b/x.csv", "https://host/a;sig=***;b/x.csv"),
+        (f"https://host/{TOKEN}/x.csv", "https://host/***/x.csv"),
+        (f"https://host/{TOKEN}.csv.gz", "https://host/***.csv.gz"),
+        (f"simplecache::https://me:word@host/{UUID}/x.csv", "simplecache::https://host/***/x.csv"),
+        ("https://host/0123456789abcdef0123456789abcdef/x", "https://host/0123456789abcdef0123456789abcdef/x"),
+        ("https://host/4f1d0c9a7b3e8d2c6a5f0e1b9c8d7a6e/x", "https://host/***/x"),
+        # what is written and not drawn stays
+        ("https://host/keys.csv", "https://host/keys.csv"),
+        ("https://host/key/x.csv", "https://host/key/x.csv"),
+        ("https://host/MyLongDatasetName2024/20newsgroups.csv", "https://host/MyLongDatasetName2024/20newsgroups.csv"),
+        ("s3://bucket/date=2024-01-01/part-00001.parquet", "s3://bucket/date=2024-01-01/part-00001.parquet"),
+        (f"s3://b/part-00000-{UUID}-c000.snappy.parquet", f"s3://b/part-00000-{UUID}-c000.snappy.parquet"),
+        ("https://host/20240101T000000Z/yellow_tripdata.csv", "https://host/20240101T000000Z/yellow_tripdata.csv"),
+    ],
+)
+def test_tokens_in_paths_are_not_shown(url, shown):
+    assert safe_url(url) == shown
+    assert safe_url(shown) == shown
+    assert all(secret not in shown for secret in secrets_of(url))
+    assert ("***" in shown) == any(secrets_of(url))
+
+
+@pytest.mark.parametrize("url", ["memory://bucket/secret/opensesame/missing.csv", f"memory://b/{TOKEN}/missing.csv"])
+def test_no_error_tells_a_token(url):
+    pytest.importorskip("fsspec")
+    with pytest.raises(TableError, match="no such file") as caught:
+        open_table(url)
+    assert not any(word in str(caught.value) for word in ("opensesame", TOKEN))
+    assert "/missing." in str(caught.value)
+
+
+def test_tokens_do_not_change_the_order_of_files():
+    fsspec = pytest.importorskip("fsspec")
+    store = fsspec.filesystem("memory")
+    names = [f"/t/{letter}{TOKEN}.csv" for letter in "cab"]
+    store.pipe(dict.fromkeys(names, CSV))
+    try:
+        assert [place.path for place in find_files("memory://t/*.csv")] == sorted(names)
+    finally:
+        store.rm("/t", recursive=True)
+
+
+# Redirects -------------------------------------------------------------------------------------------------------
+
+
+class Redirecting(FileServer):
+    """A server that sends every request for /r/... on to `to`."""
+
+    to = ""
+
+    @property
+    def handler(self):
+        class Handler(super().handler):
+            def answer(self, body):
+                if self.path.startswith("/r/"):
+                    return self.start(302, Location=f"{self.owner.to}/{self.path[3:]}", Content_Length=0)
+                return super().answer(body)
+
+        return Handler
+
+
+@pytest.fixture
+def servers():
+    pytest.importorskip("fsspec")
+    pytest.importorskip("aiohttp")
+    files = {"x.csv": CSV, "u.npy": npy(np.eye(3, dtype=np.uint8))}
+    with FileServer(files) as other, Redirecting(files) as first:
+        yield first, other
+
+
+def npy(array):
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("name", ["x.csv", "u.npy", "*.csv"])
+@pytest.mark.parametrize("first", ["", "simplecache::"])
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])  # another host, or another server on this one
+def test_redirects_to_other_hosts_are_refused(servers, name, first, host):
+    server, other = servers
+    server.to = other.url.replace("127.0.0.1", host)
+    with pytest.raises(TableError, match="sends us on to another one, http://" + host) as caught:
+        open_table(f"{first}{server.url}/r/{name}")
+    assert "allow_redirects" in str(caught.value)
+    assert not other.requests  # nothing was asked there
+
+
+@pytest.mark.parametrize(
+    ("first", "options"),
+    [
+        ("", {"allow_redirects": True}),
+        ("", {"http": {"allow_redirects": True}}),
+        ("simplecache::", {"http": {"allow_redirects": True}}),
+    ],
+)
+def test_redirects_that_were_asked_for(servers, first, options):
+    server, other = servers
+    server.to = other.url.replace("127.0.0.1", "localhost")
+    table = open_table(f"{first}{server.url}/r/x.csv", storage_options=options)
+    np.testing.assert_array_equal(table.to_float(), [[0, 1], [1, 0]])
+    assert other.requests
+
+
+def test_redirects_on_one_host_are_followed(servers):
+    server, _ = servers
+    server.to = server.url
+    table = open_table(f"{server.url}/r/u.npy")
+    np.testing.assert_array_equal(table.to_float(), np.eye(3))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(table)).to_float(), np.eye(3))  # on a worker too
+    with pytest.raises(TableError, match="allow_redirects is False"):
+        open_table(f"{server.url}/r/x.csv", storage_options={"allow_redirects": False})
+
+
+def test_a_worker_refuses_redirects_too(servers):
+    server, other = servers
+    server.to = server.url
+    table = pickle.loads(pickle.dumps(open_table(f"{server.url}/r/u.npy")))
+    server.to = other.url.replace("127.0.0.1", "localhost")
+    with pytest.raises(TableError, match="another one"):
+        table.source.read(0, 2)
+    assert not other.requests
+
+
+# Bombs -----------------------------------------------------------------------------------------------------------
+
+
+@core
+@pytest.mark.parametrize(
+    ("name", "piece"),
+    [
+        ("line.csv.gz", b"0," * (1 << 22)),
+        ("lines.csv.gz", (b"0," * 2000 + b"0\n") * 2000),
+        ("x.dat.gz", b"1 2 3 " * (1 << 20)),
+    ],
+)
+def test_gzip_bombs_are_refused(tmp_path, monkeypatch, name, piece):
+    monkeypatch.setattr(text, "FREE", 1 << 22)  # the same in a shorter time
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(piece, 9) * 100)  # 600 MB and more, of members that follow each other
+    tracemalloc.start()
+    try:
+        with pytest.raises(TableError, match="more than 400 times its size") as caught:
+            open_table(path)
+        assert str(path) in str(caught.value)
+        assert tracemalloc.get_traced_memory()[1] < 1e8  # the rest would come to 3e8 and more
+    finally:
+        tracemalloc.stop()
+
+
+@core
+@pytest.mark.parametrize("share", [0.1, 0.01, 0.002])
+def test_honest_tables_unfold(tmp_path, monkeypatch, share):
+    """Sparse ones too, at the best level of gzip: 300 times their size at two ones in a thousand cells."""
+    monkeypatch.setattr(text, "FREE", 1 << 16)  # or the table would have to be large
+    X = (np.random.default_rng(0).random((400, 1000)) < share).astype(np.uint8)
+    path = tmp_path / "x.csv.gz"
+    lines = io.BytesIO()
+    np.savetxt(lines, X, "%d", ",")
+    path.write_bytes(gzip.compress(lines.getvalue(), 9))
+    np.testing.assert_array_equal(open_table(path, header=False).to_float(), X)
+
+
+# Pipes -----------------------------------------------------------------------------------------------------------
+
+
+@core
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no pipes in folders")
+@pytest.mark.parametrize("name", ["x.csv", "x.csv.gz", "x.npy", "x.npz", "x.dat", "x.parquet", "x.h5ad", "x.zarr.zip"])
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    (tmp_path / "link.csv").symlink_to(tmp_path / name)
+    (tmp_path / "b.dat").write_bytes(b"0 1\n")
+    asked = [
+        lambda: open_table(tmp_path / name),
+        lambda: open_table(tmp_path / "link.csv"),
+        lambda: open_table(tmp_path / "b.dat", items=tmp_path / name),
+    ]
+    for ask in asked:
+        errors = []
+        thread = threading.Thread(target=_attempt, args=(ask, errors), daemon=True)  # it must not keep us waiting
+        thread.start()
+        thread.join(20)
+        assert [type(error) for error in errors] == [TableError]
+        assert "this is a pipe or a device" in str(errors[0])
+
+
+def _attempt(ask, errors):
+    try:
+        ask()
+    except Exception as error:
+        errors.append(error)
+
+
+@core
+def test_what_the_shell_hands_over_is_refused():
+    read, write = os.pipe()
+    try:
+        with pytest.raises(TableError, match="this is a pipe or a device"):
+            open_table(f"/dev/fd/{read}", format="csv")
+    finally:
+        os.close(read)
+        os.close(write)

@@ -1,0 +1,205 @@
+"""Names, cells and foreign messages in errors: nothing acts on a terminal, no more of a cell than promised is shown."""
+
+import pickle
+import re
+import unicodedata
+
+import numpy as np
+import pytest
+
+from hiddenbits import BernoulliMixture, LogisticPCA, StoreError, TableError, load, open_table
+from hiddenbits.quoting import MOST, name_of, printable, quoted, told
+
+pytestmark = pytest.mark.core
+
+EVIL = "a\x1b[31m\nb\r\x9b2J\u202egnp\u2028\u200f\x7f"
+SECRET = "diagnosis: " + "".join(chr(ord("a") + i % 26) for i in range(200))
+
+
+def acts(text, keep=""):
+    """Return the characters of a text that a terminal would obey or hide."""
+    return {one for one in text if unicodedata.category(one) in ("Cc", "Cf", "Zl", "Zp", "Cs") and one not in keep}
+
+
+def test_every_character_is_shown_or_escaped():
+    every = "".join(map(chr, range(0x30000))) + chr(0xE0001) + "\ud800"
+    shown = printable(every)
+    assert not acts(shown)
+    shown.encode()  # a terminal takes bytes: lone surrogates have none
+    letters = "é ß 漢字 ✓ עברית العربية \u00a0 = \\x1b"
+    assert printable(letters) == letters
+    assert printable(printable(EVIL)) == printable(EVIL)
+    assert printable("a\nb\x1b", keep="\n") == "a\nb\\x1b"
+    assert (name_of(""), name_of("\n"), name_of("q1")) == ("''", "\\n", "q1")
+
+
+def test_no_more_than_twenty_characters_of_a_cell():
+    assert quoted(SECRET) == repr(SECRET[:MOST] + "...")
+    assert quoted(10**5000) == "a number that is too long to print"
+    assert len(quoted(10.0**300 / 3)) <= MOST + 3
+    assert quoted(b"\x1b" * 50).count("x1b") <= 5
+
+
+def test_foreign_messages_keep_paths_and_cut_cells(monkeypatch):
+    message = f"could not convert string to float: '{SECRET}' in '/a/folder/with/a/long/name/x.csv'"
+    said = told(message, "/a/folder/with/a/long/name/x.csv")
+    assert SECRET[:MOST] in said
+    assert SECRET[: MOST + 1] not in said
+    assert "/a/folder/with/a/long/name/x.csv" in said
+    monkeypatch.setenv("HIDDENBITS_HIDE_VALUES", "1")
+    assert "diagnosis" not in told(message)
+    assert "denied" in told(PermissionError(13, "Permission denied"))  # the system's own words hold no cell
+
+
+def bad_csv(folder):
+    path = folder / "x.csv"
+    path.write_text(f"a,b\n0,1\n1,{SECRET}\n")
+    return lambda: open_table(path)
+
+
+def bad_first_line(folder):
+    path = folder / "x.csv"
+    path.write_text(f"0,{SECRET}\n0,1\n")
+    return lambda: open_table(path)
+
+
+def bad_first_number(folder):
+    path = folder / "x.csv"
+    path.write_text("1.23456789012345678901234567890,b\n0,1\n")
+    return lambda: open_table(path, kinds="auto")
+
+
+def bad_basket(folder):
+    path = folder / "x.dat"
+    path.write_text(f"0 1\n{SECRET.replace(' ', '')}\n")
+    return lambda: open_table(path)
+
+
+def bad_parquet(folder):
+    pa = pytest.importorskip("pyarrow")
+    pa.parquet = pytest.importorskip("pyarrow.parquet")
+    path = folder / "x.parquet"
+    pa.parquet.write_table(pa.table({"a": [0, 1234567890123456789], "b": [1, 0]}), path)
+    return lambda: open_table(path).source.read(0, 2)
+
+
+def bad_items(folder):
+    pa = pytest.importorskip("pyarrow")
+    pa.parquet = pytest.importorskip("pyarrow.parquet")
+    path = folder / "x.parquet"
+    pa.parquet.write_table(pa.table({"a": [["bread", SECRET]]}), path)
+    return lambda: open_table(path, column="a", items=["bread"]).source.read(0, 1)
+
+
+def bad_pairs(folder):
+    pa = pytest.importorskip("pyarrow")
+    pa.parquet = pytest.importorskip("pyarrow.parquet")
+    path = folder / "x.parquet"
+    pa.parquet.write_table(pa.table({"r": [0, 1], "i": ["bread", SECRET]}), path)
+    return lambda: open_table(path, row="r", item="i", items=["bread"]).source.read(0, 2)
+
+
+def bad_object(_):
+    return lambda: open_table(np.array([[0, SECRET]], dtype=object))
+
+
+def bad_list(_):
+    return lambda: BernoulliMixture(2).fit([[0, SECRET], [1, 1]])
+
+
+def bad_frame(_):
+    pd = pytest.importorskip("pandas")
+    return lambda: open_table(pd.DataFrame({"a": [0, 1], "b": [SECRET, None]}))
+
+
+def unknown_category(_):
+    pd = pytest.importorskip("pandas")
+    fitted = LogisticPCA(1, max_iter=2, tol=0.1).fit(
+        pd.DataFrame({"a": ["diagnosis: x", "y", SECRET] * 4, "b": [0.5, 1.5, 2.5] * 4})
+    )
+    return lambda: fitted.transform(pd.DataFrame({"a": ["diagnosis: " + "z" * 50], "b": [0.5]}))
+
+
+def not_a_number(_):
+    pd = pytest.importorskip("pandas")
+    return lambda: open_table(pd.DataFrame({"a": [SECRET, "y"], "b": [0.5, 1.5]}), kinds="real")
+
+
+CELLS = [
+    bad_csv,
+    bad_first_line,
+    bad_first_number,
+    bad_basket,
+    bad_parquet,
+    bad_items,
+    bad_pairs,
+    bad_object,
+    bad_list,
+    bad_frame,
+    unknown_category,
+    not_a_number,
+]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("case", CELLS, ids=lambda case: case.__name__)
+def test_errors_quote_little_of_a_cell_or_nothing(case, tmp_path, monkeypatch):
+    act = case(tmp_path)
+    with pytest.raises(TableError) as caught:
+        act()
+    said = str(caught.value)
+    assert re.search("diagnosis|123456", said), said  # a part of it, so that it can be found
+    assert SECRET[: MOST + 1] not in said
+    assert "12345678901234567890123" not in said
+    monkeypatch.setenv("HIDDENBITS_HIDE_VALUES", "1")
+    with pytest.raises(TableError) as caught:
+        act()
+    chain, error = [], caught.value
+    while error is not None:  # what a traceback prints
+        chain.append(str(error))
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    assert not re.search("diagnosis|123456", " ".join(chain)), chain
+    assert "hidden" in chain[0]
+
+
+def test_the_package_own_errors_are_printable(tmp_path):
+    folder = tmp_path / EVIL
+    folder.mkdir()
+    path = folder / "x.csv"
+    path.write_text("a,b\n0,2\n")
+    with pytest.raises(TableError) as caught:
+        open_table(path)
+    assert not acts(str(caught.value))
+    assert "line 2, column 1" in str(caught.value)
+    assert str(caught.value).count(printable(path)) == 1  # named once, though two places name it
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)  # as from a worker
+    (folder / "m.hb").write_bytes(b"no model")
+    with pytest.raises(StoreError) as caught:
+        load(folder / "m.hb")
+    assert not acts(str(caught.value))
+
+
+def test_names_in_errors_of_scikit_learn_are_printable():
+    pd = pytest.importorskip("pandas")
+    X = np.random.default_rng(0).integers(0, 2, (20, 2))
+    model = BernoulliMixture(2, max_iter=5, tol=1.0).fit(pd.DataFrame(X, columns=["a", EVIL]))
+    with pytest.raises(ValueError, match="feature names should match") as caught:
+        model.transform(pd.DataFrame(X, columns=["a", "b" + EVIL]))
+    assert not acts(str(caught.value), keep="\n")
+    assert f"- {printable(EVIL)}\n" in str(caught.value)
+    assert f"- b{printable(EVIL)}\n" in str(caught.value)
+
+
+def test_names_in_texts_about_a_table_are_printable():
+    from hiddenbits import NoisyOrNetwork, evaluate
+
+    names = [EVIL, "", "c"]
+    X = (np.random.default_rng(0).random((40, 3)) < [0.5, 0.6, 0.0]).astype(int)
+    X[:, 2] = X[:, 0] = 0
+    told_of = evaluate.look(open_table(X, names=names)).describe()
+    assert not acts(told_of, keep="\n")
+    assert f"tell nothing: {printable(EVIL)}, c" in told_of
+    model = NoisyOrNetwork(1, max_iter=2, tol=1.0, random_state=0)
+    X = np.random.default_rng(0).integers(0, 2, (40, 3))
+    model.fit(open_table(X, names=names))
+    assert not acts("".join([*model.describe(), *model.explain(open_table(X[:3], names=names))]))
