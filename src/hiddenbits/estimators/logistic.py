@@ -329,7 +329,8 @@ class LogisticPCA(MixedVerbs):
         Up to three dimensions it is integrated on a grid, to about 1e-8, where one fine enough is small enough.
         Otherwise it is estimated by importance sampling from each row's Gaussian posterior, or where bits are nearly
         certain from a wider one. With real columns it is the log of a density, in the units of the table, and may be
-        above 0. A grid ends at 8 standard deviations of x: rows that lie further out come out too unlikely.
+        above 0. Grids end at 8 standard deviations of x, the one of method="quadrature" at 6: rows that lie out there
+        come out too unlikely.
 
         Parameters
         ----------

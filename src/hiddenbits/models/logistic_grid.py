@@ -111,8 +111,8 @@ class LogisticGrid(LogisticRows):
         return float(nodes[1, -1] - nodes[0, -1])
 
     def rule(self, params: LogisticParams) -> Rule | None:
-        """Return a grid that is fine enough, or the fit's own where only that is; the former reaches further out."""
-        return params.grid or (self.fitted_rule if self.resolves(params) else None)
+        """Return the fit's own grid where it is fine enough, otherwise one that is."""
+        return self.fitted_rule if self.resolves(params) else params.grid
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
         """Return what a block costs: two products of row_cells x nodes."""

@@ -90,6 +90,7 @@ class LogisticRows(LatentRows):
         """
         best, q = self.gaussian_posterior(params, block, polished=True), params.n_components
         spread = np.einsum("nab,ia,ib->ni", unpack(best.covariance, q), params.loadings, params.loadings, optimize=True)
+        Blanks.of(block.observed).fill(spread, 0.0)  # a bit that was not observed cuts nothing off
         sharp = np.flatnonzero(spread.max(axis=1, initial=0.0) > SHARP**2)
         if not sharp.size:
             return best
