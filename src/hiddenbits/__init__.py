@@ -5,6 +5,7 @@ Public names resolve when they are first used, so that importing the package is 
 
 from __future__ import annotations
 
+import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +50,8 @@ _HOMES = {
     "plots": "hiddenbits.plots",
     "report": "hiddenbits.report",
 }
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # silent unless somebody asks: docs/logging.md
 
 __all__ = [*sorted(_HOMES), "__version__"]
 

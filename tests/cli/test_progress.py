@@ -2,7 +2,10 @@
 
 import io
 import json
+import os
 import re
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -18,6 +21,7 @@ from hiddenbits.cli import progress as module
 from hiddenbits.cli.app import app
 from hiddenbits.cli.progress import Bar, Quiet
 from hiddenbits.cli.running import fitted
+from hiddenbits.cli.screen import log_to_screen
 
 WIDTH = 160
 
@@ -68,6 +72,48 @@ def test_no_terminal_and_no_bar_for_machines(monkeypatch):
         bar.rows(5)
         bar.close()
         assert console.file.getvalue() == ""
+
+
+def test_lines_where_there_is_no_terminal(files, monkeypatch):
+    """A batch job: a line on the error stream now and then, with what a bar would show; none with --quiet or --json."""
+    words = ["fit", str(files / "t.csv"), "classes", "-n", "3", "-o", str(files / "lines.hb"), "--jobs", "1"]
+    words += ["--set", "tol=1e-13", "--set", "n_init=20", "--set", "accelerate=False"]
+    code = "from hiddenbits.cli import progress; progress.SLOW = .01; from hiddenbits.cli.app import app; app()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        env=os.environ | {"HIDDENBITS_SECONDS_A_LINE": "0.05"},
+        check=True,
+    )
+    lines = [line for line in done.stderr.splitlines() if line.startswith("Fitting")]
+    assert len(lines) >= 2, done.stderr
+    assert all(re.match(r"Fitting( BernoulliMixture)?: \d+:\d\d", line) for line in lines)
+    assert any(re.search(r"[\d,]+ rows/s, restart \d+ of 20, pass \d+", line) for line in lines)
+    assert "rows/s" not in done.stdout
+    monkeypatch.setattr(module, "SLOW", 0.0)
+    monkeypatch.setattr(module, "EVERY", 0.02)
+    assert "Fitting BernoulliMixture: 0:0" in CliRunner().invoke(app, words).stderr
+    for quiet in (["--quiet", *words], [*words, "--json"]):
+        assert "Fitting" not in CliRunner().invoke(app, quiet).stderr
+
+
+def test_the_log_of_a_fit(files):
+    words = ["fit", str(files / "t.csv"), "classes", "-n", "2", "-o", str(files / "log.hb"), "--set", "n_init=2"]
+    try:
+        seen = CliRunner().invoke(app, ["--log-level", "info", *words])
+        assert seen.exit_code == 0, seen.output
+        assert re.search(r" INFO hiddenbits\.engine\.restarts: Restart 2 of 2 stopped: converged after", seen.stderr)
+        assert " DEBUG " not in seen.stderr
+        seen = CliRunner().invoke(app, ["--log-level", "debug", *words])
+        assert re.search(r" DEBUG hiddenbits\.engine\.restarts: Restart 1: pass 1, objective -", seen.stderr)
+        assert seen.stderr.count("Restart 2 of 2 stopped") == 1
+        assert "Restart" not in seen.stdout
+    finally:
+        log_to_screen(None)
+    assert "Restart" not in CliRunner().invoke(app, words).stderr
+    assert CliRunner().invoke(app, ["--log-level", "loud", *words]).exit_code == 2
 
 
 def test_a_fit_says_what_is_at_most_left(monkeypatch):

@@ -2,11 +2,28 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from threadpoolctl import threadpool_info
 
 import hiddenbits
-from hiddenbits import BernoulliMixture, IndependentBits, TableError, evaluate, open_table
+from hiddenbits import (
+    BernoulliMixture,
+    ClippedPCA,
+    CombinationMachine,
+    Ensemble,
+    HiddenTree,
+    IndependentBits,
+    LogisticPCA,
+    LogisticPCAMixture,
+    NoisyOrNetwork,
+    TableError,
+    TreeMixture,
+    evaluate,
+    open_table,
+    tetrachoric,
+)
 from hiddenbits.data import collapse
 from hiddenbits.datasets import simulate_mixture
 from hiddenbits.engine import one_blas_thread
@@ -172,3 +189,52 @@ def test_absent_verbs_say_why(X):
     with pytest.raises(AttributeError, match="IndependentBits has no hidden code, so there is no 'transform'"):
         model.transform(X)
     assert not hasattr(model, "transform")
+
+
+BITS = {
+    "independent": (IndependentBits(), IndependentBits(prior_strength=0.0)),
+    "mixture": (BernoulliMixture(2), BernoulliMixture(3, prior_strength=0.0)),
+    "hidden tree": (HiddenTree(2), HiddenTree(2, prior_strength=0.0, move_strength=0.0)),
+    "hidden tree, large": (HiddenTree(8, prior_strength=0.0, move_strength=0.0), HiddenTree(8, move_strength=0.0)),
+    "trees": (TreeMixture(2), TreeMixture(2, smoothing=0.0, sharing=0.0)),
+    "logistic": (LogisticPCA(1), LogisticPCA(1, ridge=0.0)),
+    "logistic, quadrature": (LogisticPCA(1, method="quadrature"), LogisticPCA(1, method="quadrature", ridge=0.0)),
+    "maps": (LogisticPCAMixture(2),),
+    "clipped": (ClippedPCA(1),),
+    "machine": (CombinationMachine(2),),
+    "network": (NoisyOrNetwork(2),),
+    "ensemble": (Ensemble(BernoulliMixture(2), n_estimators=2, validation=0.0),),
+}
+CONSTANT = {
+    "zeros": np.zeros((60, 5)),
+    "ones": np.ones((60, 5)),
+    "one row": np.tile([0.0, 1.0, 1.0, 0.0, 1.0], (60, 1)),
+    "one column": np.zeros((60, 1)),
+    "blanks": np.where(np.random.default_rng(0).random((60, 5)) < 0.2, np.nan, [0.0, 1.0, 1.0, 0.0, 1.0]),
+    "a single row": np.array([[0.0, 1.0, 1.0]]),
+}
+
+
+@pytest.mark.parametrize("rows", CONSTANT)
+@pytest.mark.parametrize("name", BITS)
+def test_constant_tables(name, rows):
+    """Nothing fell, there is no bug to report (warnings are errors here), and the rows are all but certain."""
+    X = CONSTANT[rows]
+    for model in BITS[name]:
+        score = clone(model).set_params(random_state=0).fit(X).score(X)
+        assert np.isfinite(score)
+        assert -2.5 < score <= 1e-9
+
+
+@pytest.mark.parametrize(
+    "fit", [HiddenTree().fit, HiddenTree().partial_fit, TreeMixture().fit, ClippedPCA().fit, tetrachoric]
+)
+def test_too_many_columns_for_all_pairs_are_refused_at_once(fit):
+    """A hundred thousand columns have 5e9 pairs: one sentence, and not one pass over the rows."""
+    walked = []
+    with (
+        hiddenbits.run_on(tell=walked.append),
+        pytest.raises(TableError, match=r"100000 columns, .* take 80 GB.* at most"),
+    ):
+        fit(sparse.csr_array(np.eye(20, 100_000, dtype=np.uint8)))
+    assert walked == []

@@ -60,6 +60,43 @@ def test_a_weight_is_no_crowd():
     assert (statistics.rows, statistics.weight) == (51, 51.0)
 
 
+def test_one_heavy_row_is_no_crowd():
+    """One row of weight 1 among 499 of weight 1e-9: every sum is that row, to nine digits."""
+    X = np.tile([[0.0, 1.0], [1.0, 0.0]], (250, 1))
+    weights = np.full(500, 1e-9)
+    hand_out(X, weights)
+    weights[7] = 1.0
+    sums = hand_out(X, weights, minimum_count=0).sums
+    assert np.array_equal((sums.ones / sums.weight).round(6), X[7])
+    with pytest.raises(StatisticsError, match=r"fewer than minimum_count=10 rows \(by their weights, effectively\)"):
+        hand_out(X, weights)
+
+
+@pytest.mark.parametrize("what", ["ones", "zeros", "blanks"])
+@pytest.mark.parametrize("light", [1e-9, 1e-200])
+def test_effective_rows_of_a_column(what, light):
+    """Twenty heavy rows make a crowd; of 20 rows with the cell one is heavy, or all are light: 1 and 20 rows."""
+    X = with_count(what, 20, n=100)
+    weights = np.ones(100)
+    weights[:20] = light
+    hand_out(X, weights)  # light, and alike
+    weights[0] = 1.0
+    with pytest.raises(StatisticsError, match=f"^1 counts .*: {what} of column 1. "):
+        hand_out(X, weights)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_effective_rows_are_kishs(seed):
+    """(Sum w)^2 / Sum w^2 decides to the last row, whatever the unit of the weights."""
+    rng = np.random.default_rng(seed)
+    weights = rng.exponential(size=200) * 10.0 ** rng.integers(-30, 30)
+    X = with_count("ones", 40, n=200)
+    effective = weights[:40].sum() ** 2 / (weights[:40] ** 2).sum()
+    hand_out(X, weights, minimum_count=int(effective))
+    with pytest.raises(StatisticsError, match=r"^1 counts .*: ones of column 1\. "):
+        hand_out(X, weights, minimum_count=int(effective) + 1)
+
+
 def test_a_short_table():
     X = np.ones((9, 2))
     with pytest.raises(StatisticsError, match="fewer than minimum_count=10 rows"):
@@ -95,6 +132,17 @@ def test_a_class_with_few_rows(trained, weight):
     mixed = np.concatenate([X, 1.0 - X])
     assert trained.posterior(mixed).sum(axis=0).min() > 10
     trained.stats(mixed, site="mixed")
+
+
+def test_effective_rows_of_a_class(trained):
+    """A hundred rows of the second class, one of which outweighs the others."""
+    X = np.concatenate([one_sided(np.random.default_rng(1), 500), 1.0 - one_sided(np.random.default_rng(2), 100)])
+    few = int(trained.posterior(X).sum(axis=0).argmin())
+    weights = np.ones(600)
+    trained.stats(X, weights, site="alike")
+    weights[501:] = 1e-6
+    with pytest.raises(StatisticsError, match=rf"^1 counts .*: rows of classes\[{few}\]\. "):
+        trained.stats(X, weights, site="heavy")
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -194,6 +194,35 @@ def test_degenerate_pairs_are_said():
         tetrachoric(apart)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_standard_errors_of_rare_columns(seed):
+    """P(1) = .02 in 100 rows: infinite just where a column has no ones, above 1 where the two are never 1 together."""
+    X = (np.random.default_rng(seed).random((100, 40)) < 0.02).astype(float)
+    with pytest.warns(DegeneratePairsWarning, match="do not vary"):
+        found = tetrachoric(X)
+    silent = X.sum(axis=0) == 0
+    assert silent.any()
+    pairs = ~np.eye(40, dtype=bool)
+    assert np.array_equal(np.isinf(found.standard_error), (silent[:, None] | silent) & pairs)
+    assert (found.correlation[np.isinf(found.standard_error)] == 0).all()
+    low, high = found.interval(0.95)
+    assert (low[np.isinf(found.standard_error)] == -1).all()
+    assert (high[np.isinf(found.standard_error)] == 1).all()
+
+
+def test_rare_columns_that_are_never_one_together():
+    """Four ones each among 200 rows: the standard error is finite and says that anything is possible."""
+    X = np.zeros((200, 2))
+    X[:4, 0] = X[4:8, 1] = 1
+    with pytest.warns(DegeneratePairsWarning, match="empty cell"):
+        found = tetrachoric(X)
+    assert found.correlation[0, 1] == pytest.approx(-0.5004, abs=1e-4)
+    assert found.standard_error[0, 1] == pytest.approx(2.517, abs=1e-3)
+    assert found.interval()[0][0, 1] < -0.999
+    assert found.interval()[1][0, 1] > 0.999
+    assert found.p_value[0, 1] == pytest.approx(0.773, abs=1e-3)
+
+
 def test_pseudo_rows():
     rows = structured(7, 60, 3)
     rows[:, 1] = rows[:, 0]

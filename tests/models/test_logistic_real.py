@@ -1,5 +1,7 @@
 """Real tables: figures of established programs and of an independent prototype."""
 
+import csv
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,25 @@ def test_lsat_one_dimension(real_data):
     table = open_table(real_data / "survey" / "lsat.csv")
     model = LogisticPCA(1, method="quadrature", ridge=0.0, tol=1e-9, random_state=0).fit(table)
     assert model.score_samples(table).sum() == pytest.approx(-2466.653, abs=0.01)
+
+
+@pytest.mark.parametrize("name", ["lsat", "wirs"])
+def test_textbook_slopes_and_difficulties(name, real_data):
+    """ltm's two-parameter model, by the settings that the documentation names; the defaults are further off."""
+    with (real_data / "reference" / f"{name}_2pl_ltm.csv").open() as file:
+        figures = {line[""]: float(line["value"]) for line in csv.DictReader(file)}
+    slopes, difficulties = (
+        np.array([value for item, value in figures.items() if item.startswith(what)]) for what in ("Dscrmn", "Dffclt")
+    )
+    table = open_table(real_data / "survey" / f"{name}.csv")
+    textbook = LogisticPCA(1, method="quadrature", ridge=0, tol=1e-9, random_state=0).fit(table)
+    np.testing.assert_allclose(textbook.components_[0], slopes, rtol=1e-3)
+    np.testing.assert_allclose(-textbook.intercepts_ / textbook.components_[0], difficulties, rtol=0, atol=1e-3)
+    default = LogisticPCA(1, random_state=0).fit(table)
+    off = np.abs(default.components_[0] / slopes - 1.0).max()
+    assert off == pytest.approx({"lsat": 0.023, "wirs": 0.110}[name], abs=0.005)  # what the documentation says of them
+    coarse = LogisticPCA(1, method="quadrature", random_state=0).fit(table).components_[0]
+    assert coarse[2 if name == "lsat" else 4] == pytest.approx({"lsat": 0.86, "wirs": 2.01}[name], abs=0.005)
 
 
 def test_sat12_two_dimensions(real_data):

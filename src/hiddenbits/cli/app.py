@@ -12,7 +12,7 @@ from hiddenbits.cli.families import all_families, family, made
 from hiddenbits.cli.outputs import check_folder, check_outputs, check_rows_file, write_rows
 from hiddenbits.cli.progress import progress
 from hiddenbits.cli.running import Verb, fitted, in_pieces, written
-from hiddenbits.cli.screen import as_json, percent, say, state, table, tell
+from hiddenbits.cli.screen import LogLevel, as_json, log_to_screen, percent, say, state, table, tell
 from hiddenbits.cli.shared import Place, command
 from hiddenbits.cli.tables import Asked, Opened, opened
 from hiddenbits.cli.usage import PrintableGroup
@@ -47,12 +47,17 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def main(
     debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No bars, and no lines about progress.")] = False,
+    log_level: Annotated[
+        LogLevel | None, typer.Option("--log-level", help="Write the log of fits to the error stream.")
+    ] = None,
     version: Annotated[  # noqa: ARG001
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Keep what holds for all commands."""
-    state["debug"] = debug
+    state["debug"], state["silent"] = debug, quiet
+    log_to_screen(log_level)
 
 
 @app.command()

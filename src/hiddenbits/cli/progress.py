@@ -1,22 +1,25 @@
 """A bar on the error stream for work of more than two seconds: what is done, rows a second, time left.
 
-Nothing is shown where nobody looks on (no terminal), with --json, or for shorter work. The output stream stays clean.
+Where there is no terminal (a batch job, a pipe) the same is written as a line, every 30 seconds. Nothing is shown with
+--json or --quiet, or for shorter work. The output stream stays clean.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Lock, Timer
+from threading import Event, Lock, Thread, Timer
 from typing import TYPE_CHECKING, Any
 
-from hiddenbits.cli.screen import state
+from hiddenbits.cli.screen import say, state
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 SLOW = 2.0  # seconds after which a bar is shown
+EVERY = float(os.environ.get("HIDDENBITS_SECONDS_A_LINE", "30"))  # seconds from line to line; the tests have less time
 
 
 class Bar:
@@ -39,6 +42,7 @@ class Bar:
         self.done, self.most = 0.0, float(rows or 0)
         self._console, self._lock = console, Lock()
         self._drawn: Any = None
+        self._over = Event()
         self._closed = False
         self._timer = Timer(SLOW, self._draw)
         self._timer.daemon = True
@@ -108,6 +112,7 @@ class Bar:
 
         console = self._console or Console(stderr=True)
         if not console.is_terminal or console.is_dumb_terminal:
+            Thread(target=self._lines, daemon=True).start()
             return
         shown = (Words("what"), Length(24), TimeElapsedColumn(), Words("speed"), Words("left"))
         drawn = Progress(*shown, console=console, transient=True, redirect_stdout=False)
@@ -117,9 +122,17 @@ class Bar:
                 self._drawn = drawn
                 drawn.start()
 
+    def _lines(self) -> None:
+        """Write a line now and then, until the work is done."""
+        while not self._over.wait(EVERY):
+            with self._lock:
+                said = [f"{self.what}: {clock(time.monotonic() - self.begun)}", self.speed, self.left]
+            say(", ".join(words for words in said if words))
+
     def close(self) -> None:
         """Take the bar away."""
         self._timer.cancel()
+        self._over.set()
         with self._lock:
             self._closed, drawn = True, self._drawn
         if drawn is not None:

@@ -6,12 +6,14 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from typing import Any
 
 from hiddenbits.cli.words import in_options
 from hiddenbits.quoting import name_of, printable
 
-state = {"debug": False, "quiet": False}  # what was asked of this run: errors with their traceback; no bars
+# What was asked of this run: errors with their traceback; no bars and lines, by this command or by --quiet.
+state = {"debug": False, "quiet": False, "silent": False}
 
 
 def say(text: str) -> None:
@@ -19,6 +21,28 @@ def say(text: str) -> None:
     from rich.console import Console
 
     Console(stderr=True, highlight=False, soft_wrap=True).print(printable(text), markup=False)
+
+
+class LogLevel(StrEnum):
+    """How much of the log is written: restarts, stages and what happens to a cluster (info), and passes (debug)."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+
+
+def log_to_screen(level: str | None) -> None:
+    """Write the log of hiddenbits to the error stream, or with None no longer."""
+    import logging
+
+    logger = logging.getLogger("hiddenbits")
+    for old in [old for old in logger.handlers if type(old) is logging.StreamHandler]:
+        logger.removeHandler(old)  # of an earlier command in this process
+    logger.setLevel(logging.NOTSET if level is None else level.upper())
+    if level is not None:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        logger.addHandler(handler)
 
 
 def tell(text: str) -> None:

@@ -63,7 +63,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(function)
     def run(**values: Any) -> None:
-        state["quiet"] = bool(values.get("json"))
+        state["quiet"] = state["silent"] or bool(values.get("json"))
         with sentences(state["debug"]):
             for name, hint in hints.items():
                 if hint is Asked:

@@ -147,7 +147,7 @@ class _Climb:
             there = replace(there, params=params, safe=params, objective=objective, trace=trace)
             still = still + 1 if gain <= self.settings.tol * self.weight else 0
             reason = self._why_stop(there, still)
-            if watched and self.course.told(there, last=reason is not None) and reason is None:
+            if self.course.told(there, last=reason is not None, aloud=watched) and reason is None:
                 reason = StopReason.CALLBACK
             if reason is not None:
                 raise StopIteration
@@ -161,8 +161,7 @@ class _Climb:
                 trace = (*now.trace, objective)
                 there = replace(now, params=params, safe=params, objective=objective, trace=trace)
             reason = StopReason.CONVERGED if np.isfinite(there.objective) else StopReason.NOT_FINITE
-            if watched:
-                self.course.told(there, last=True)
+            self.course.told(there, last=True, aloud=watched)
         return there, reason
 
     def _glide(self, now: Position, n_iter: int, rate: float, *, watched: bool) -> tuple[Position, StopReason | None]:
@@ -182,7 +181,7 @@ class _Climb:
                 trace = (*there.trace, objective)
                 there = replace(there, params=params, safe=params, objective=objective, trace=trace, velocity=velocity)
                 reason = self._why_stop(there, still)
-            asked = watched and self.course.told(there, last=reason is not None)
+            asked = self.course.told(there, last=reason is not None, aloud=watched)
             reason = reason or (StopReason.CALLBACK if asked else None)
             if reason is not None:
                 break

@@ -28,7 +28,9 @@ from hiddenbits.engine.restarts import Course, all_restarts
 # benchmarks/leaps.py shows what they gain and how often they end below plain EM. A polish begins where a fit has ended.
 PLAIN_PASSES, POLISH_PASSES = 10, 3
 ROUGH = 10.0  # a stage that a polish follows ends at so many times the tolerance: the polish moves further than that
-ROUNDING = 1e-10  # a fall of the objective within this share of its size is rounding, not a fall
+# A fall of the objective within this share of its size, or by this much a row, is rounding: of a table whose rows are
+# nearly certain the objective is next to nothing, and the terms that were added are not.
+ROUNDING = 1e-10
 
 
 def fit_em(
@@ -127,7 +129,7 @@ def _one_pass(model: Model, course: Course, now: Position) -> tuple[Position, St
     if leaped:
         then = replace(then, leap=landed(now.leap, good=True))
         return then, _out_of_passes(then, settings)
-    if model.promises.monotone and gain < -ROUNDING * abs(objective):
+    if model.promises.monotone and gain < -ROUNDING * max(abs(objective), weight):
         # Memory that was lost with a worker may cost a little of the objective; it comes back.
         return then, _out_of_passes(then, settings) if shelf and shelf.may_lose else StopReason.FELL
     limit = settings.tol * weight * (ROUGH if model.promises.hopes and not now.stages else 1.0)

@@ -9,8 +9,9 @@ matter of all rows.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -28,7 +29,29 @@ from hiddenbits.engine.watched import unwatched
 
 WORTH = 4  # a table has at least so many times as many rows as a start on few of them
 RARE = 20  # ones, and zeros, of each column that rows are drawn for: a column without any has no finite fit
+LOG = logging.getLogger(__name__)  # restarts, stages and stops are INFO, passes DEBUG: here, for all loops
 MOST_CELLS = 1 << 26  # cells of the rows that are drawn: they are held here, a byte each
+
+
+@dataclass
+class _Logged:
+    """How far the log is: which restart, and how many stages and online passes of it were logged."""
+
+    restart: int = 0
+    stages: int = 0
+    online_passes: int = 0
+
+    def moved(self, position: Position) -> None:
+        """Log a stage or an online pass that is new; the first stage, and one that begins with a restart, are not."""
+        stages, online = len(position.stages), position.online_passes
+        if position.restart == self.restart and position.trace and stages > self.stages:
+            LOG.info(
+                "Restart %d: stage %d begins after %d passes; objective %.10g.",
+                *(position.restart + 1, stages + 1, position.stages[-1], position.trace[position.stages[-1] - 1]),
+            )
+        if position.restart == self.restart and online > self.online_passes:
+            LOG.debug("Restart %d: online pass %d.", position.restart + 1, online)
+        self.restart, self.stages, self.online_passes = position.restart, stages, online
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +64,7 @@ class Course:
     summary: Summary
     keeper: Keeper | None = None
     watch: Watch | None = None
+    logged: _Logged = field(default_factory=_Logged)
 
     @property
     def passes(self) -> Passes:
@@ -52,15 +76,25 @@ class Course:
         """Weight of all rows."""
         return float(self.summary.weight)
 
+    @property
+    def most(self) -> int:
+        """Number of restarts."""
+        return self.settings.n_init + self.settings.n_repairs
+
     def keep(self, position: Position) -> Position:
         """Return a position after it was kept."""
+        self.logged.moved(position)
         if self.keeper:
             self.keeper.save(position, self.summary)
         return position
 
-    def told(self, position: Position, *, last: bool) -> bool:
-        """Tell who watches; return whether the restart is asked to stop."""
-        return self.watch(position, last) if self.watch else False
+    def told(self, position: Position, *, last: bool, aloud: bool = True) -> bool:
+        """Log a pass and tell who watches, unless it is not for them; return whether the restart is asked to stop."""
+        if LOG.isEnabledFor(logging.DEBUG) and position.trace:
+            LOG.debug(
+                "Restart %d: pass %d, objective %.10g.", position.restart + 1, len(position.trace), position.trace[-1]
+            )
+        return self.watch(position, last) if self.watch and aloud else False
 
     @property
     def few(self) -> int:
@@ -114,13 +148,20 @@ def all_restarts(
         course = Course(grid, executor, settings, executor.reduce(summarise, grid), keeper, watch)
         if grid is not None:  # federated fits have sums alone
             warn_of_no_zeros(grid.table, course.summary)
-        position = (keeper.load(course.summary) if keeper else None) or Position()
-        while position.restart < settings.n_init + settings.n_repairs:
+        kept, most = keeper.load(course.summary) if keeper else None, course.most
+        position = kept or Position()
+        if kept is not None and kept.params is not None and grid is not None:  # no table: a round of a federated fit
+            LOG.info("Continuing from the checkpoint: restart %d, pass %d.", kept.restart + 1, len(kept.trace))
+            course.logged.moved(kept)
+        while position.restart < most:
+            if position.params is None:
+                LOG.info("Restart %d of %d begins.", position.restart + 1, most)
             if course.few and position.restart < settings.n_init:
                 if position.params is None:
                     position = course.keep(_begin_on_few((one, *rivals), course, position))
                 course.forget_few(position.restart, 1 + len(rivals))
             position = one(course, position)
+            _log_stop("Restart %d of %d", position, most)
     return Outcome(
         position.best_params,
         np.array(position.best_trace),
@@ -129,6 +170,14 @@ def all_restarts(
         position.finished,
         position.best_marks,
     )
+
+
+def _log_stop(words: str, position: Position, most: int) -> None:
+    """Log why a restart stopped; `position` is the one after its end."""
+    if LOG.isEnabledFor(logging.INFO):
+        end = position.finished[-1]
+        numbers = (position.restart, most, str(end.reason), end.n_iter, end.objective)
+        LOG.info(words + " stopped: %s after %d passes, objective %.10g.", *numbers)
 
 
 def _begin_on_few(ways: Sequence[Goes], course: Course, position: Position) -> Position:
@@ -141,6 +190,7 @@ def _begin_on_few(ways: Sequence[Goes], course: Course, position: Position) -> P
         few = course.way_on_few(position.restart, number)
         at = (few.keeper.load(few.summary) if few.keeper else None) or Position(restart=position.restart)
         ends.append(at if at.finished else go(few, at))
+        _log_stop(f"Restart %d of %d on {few.grid.table.shape[0]} rows, way {number + 1}", ends[-1], course.most)
     end = max(ends, key=lambda end: end.finished[-1].objective)
     stages, growth = (0,) if end.best_stages else (), Growth(done=True)
     return replace(position, params=end.best_params, safe=end.best_params, stages=stages, growth=growth)

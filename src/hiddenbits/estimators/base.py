@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
@@ -41,6 +42,7 @@ from hiddenbits.estimators.output import like
 from hiddenbits.estimators.tables import as_table, rows_of, seed_of, with_sample_weight
 
 Floats = NDArray[np.float64]
+LOG = logging.getLogger(__name__)
 DRAW_ROWS = 65536  # rows drawn at a time, each run with a key of its own
 
 _EXPLANATIONS = {
@@ -146,6 +148,7 @@ class BitsEstimator(FederatedVerbs, FileVerbs, CallbackSupportMixin, BaseEstimat
         if engine.checkpoint is not None:
             keeper = Checkpoint(engine.checkpoint, model, settings, table.shape, grid.height)
         weight = float(table.shape[0] if table.weights is None else table.weights.sum())
+        LOG.info("%s: fit to %d x %d cells, rows of weight %.10g.", type(self).__name__, *table.shape, weight)
         with watching(self, settings, partial(self._attributes_at, weight)) as watch:
             outcome = self._loop(model, grid, engine.executor, settings, keeper, watch)
         self._federation = self._handed_out = None

@@ -9,6 +9,7 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from hiddenbits.data import Table
@@ -18,7 +19,15 @@ from hiddenbits.engine import Key, Position, current, one_blas_thread, plain
 from hiddenbits.engine.online import expect
 from hiddenbits.estimators.lawful import is_count
 from hiddenbits.estimators.rounds import Federation, one_round
-from hiddenbits.estimators.small_counts import MINIMUM_COUNT, refuse_small
+from hiddenbits.estimators.small_counts import (
+    MINIMUM_COUNT,
+    Crowd,
+    crowd,
+    groups_of,
+    refuse_small,
+    refuse_unknown,
+    relative,
+)
 from hiddenbits.estimators.statistics import (
     ROUNDING,
     Statistics,
@@ -59,7 +68,8 @@ class FederatedVerbs:
             Name of this site, the same in every round; by default random and kept by this estimator.
         minimum_count : int, default=10
             Refuse where a column has a one, a zero or a blank in fewer rows than this but not in none, or where a
-            class has fewer expected rows. 0 hands out everything.
+            class has fewer expected rows. With weights effective rows count, (Sum w)^2 / Sum w^2. 0 hands out
+            everything.
 
         Returns
         -------
@@ -111,13 +121,10 @@ def _stats(estimator: Any, X: Any, sample_weight: Any, site: str | None, minimum
     names = _names(columns_of)
     summary, sums = _walk(estimator, params, table)
     _refuse_other_rows(estimator, site, summary)
-    once, sums_once = summary, sums
-    if table.weights is not None:  # rows counted once each: a weight of 100 makes no crowd
-        present = table.with_weights((table.weights > 0.0).astype(np.float64))
-        once, sums_once = _walk(estimator, params if minimum_count else None, present)
     if minimum_count:
-        refuse_small(type(estimator).__name__, minimum_count, once, sums_once, names)
-    rows = int(once.weight)
+        refuse_unknown(type(estimator).__name__)
+        refuse_small(minimum_count, *_counted(estimator, params, table, summary, sums), names)
+    rows = table.shape[0] if table.weights is None else int(np.count_nonzero(table.weights))
     if params is None:
         # The fingerprint tells tables with the same counts apart, so it says more than counts: it stays here.
         sums = replace(summary, rows=np.asarray(float(rows)), fingerprint=np.zeros(2))
@@ -145,6 +152,20 @@ def _walk(estimator: Any, params: Any, table: Table) -> tuple[Summary, Any]:
         position = Position() if estimator._federation is None else estimator._federation.position
         key = Key(int(estimator.random_state), position.restart, len(position.trace))
         return summary, executor.reduce(partial(expect, model, params, model.prepare(params), key, None), grid)
+
+
+def _counted(
+    estimator: Any, params: Any, table: Table, summary: Summary, sums: Any
+) -> tuple[Crowd, dict[str, NDArray[np.float64]]]:
+    """Return what small counts are looked for in: effective rows of columns, and of groups such as classes."""
+    name = type(estimator).__name__
+    if table.weights is None:
+        return Crowd.of(summary), groups_of(name, sums, sums, 1.0)
+    weights = relative(table.weights)
+    grid = table.with_weights(weights).grid(estimator._pass_height(estimator._model(), table))
+    counted = current().executor.reduce(crowd, grid)
+    squares = None if params is None else _walk(estimator, params, table.with_weights(weights**2))[1]
+    return counted, groups_of(name, sums, squares, float(table.weights.max()))
 
 
 def _refuse_other_rows(estimator: Any, site: str, summary: Summary) -> None:

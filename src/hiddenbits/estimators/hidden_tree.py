@@ -9,10 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
+from hiddenbits.data import Table
 from hiddenbits.estimators.coding import CodingEstimator
 from hiddenbits.estimators.constraints import COMMON
 from hiddenbits.estimators.criteria import BicMixin
+from hiddenbits.estimators.tetrachoric import refuse_width
 from hiddenbits.models.hidden_tree import StateTree
+
+MOST_COLUMNS = 8_000  # the counts of pairs that its tree is made from take 512 MB, three times as much with blanks
 
 
 class HiddenTree(BicMixin, CodingEstimator):
@@ -20,7 +24,8 @@ class HiddenTree(BicMixin, CodingEstimator):
 
     Columns that are close in the tree share much, distant ones little, so that a row need not belong to one class as a
     whole. The tree is the Chow-Liu tree of the columns. The log-likelihood is exact. The time of a pass grows with
-    rows x columns x states^2. A code is the probability of each state of each column's variable.
+    rows x columns x states^2, and the tree takes memory for all pairs of columns: at most 8,000 columns. A code is
+    the probability of each state of each column's variable.
 
     Parameters
     ----------
@@ -116,6 +121,10 @@ class HiddenTree(BicMixin, CodingEstimator):
 
     def _model(self) -> StateTree:
         return StateTree(self.n_components, self.prior_strength, self.move_strength, self.first_passes)
+
+    def _pass_height(self, model: StateTree, table: Table) -> int:
+        refuse_width(table.shape[1], type(self).__name__, MOST_COLUMNS)
+        return self._height(model, table)
 
     @property
     def parents_(self) -> NDArray[np.intp]:

@@ -31,6 +31,9 @@ class LogisticPCA(MixedVerbs):
     multidimensional two-parameter model). Missing cells are left out of a row's likelihood, which is right when they
     are missing at random given the observed ones.
 
+    The slopes that textbooks and ltm or mirt print for a short test come from ``method="quadrature", ridge=0,
+    tol=1e-9``. The defaults are made for maps of many columns: they leave slopes of LSAT 2% off and one of WIRS 11%.
+
     Frames may have columns of other kinds too, and so may Parquet and CSV files (``open_table(..., kinds="auto")``):
     real numbers, N(w.x + b, s^2); nominal categories, a softmax; ordered categories, a chain of bits "beyond this
     category?". With real columns alone this is factor analysis, or probabilistic PCA with ``noise="shared"``.
@@ -324,8 +327,10 @@ class LogisticPCA(MixedVerbs):
         """Return the log-likelihood of each row's observed bits, in nats; `likelihood_` says of which kind.
 
         Up to three dimensions it is integrated on a grid, to about 1e-8, where one fine enough is small enough.
-        Otherwise it is estimated by importance sampling from each row's Gaussian posterior. With real columns it is
-        the log of a density, in the units of the table, and may be above 0.
+        Otherwise it is estimated by importance sampling from each row's Gaussian posterior, or where bits are nearly
+        certain from a wider one. With real columns it is the log of a density, in the units of the table, and may be
+        above 0. Grids end at 8 standard deviations of x, the one of method="quadrature" at 6: rows that lie out there
+        come out too unlikely.
 
         Parameters
         ----------

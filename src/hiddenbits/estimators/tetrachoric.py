@@ -71,7 +71,14 @@ class TetrachoricCorrelations:
 
     @cached_property
     def standard_error(self) -> Any:
-        """Their standard errors; infinite where a pair says nothing."""
+        """Their standard errors; infinite where a pair says nothing, and above 1 where it says next to nothing.
+
+        Infinite: one of the two columns does not vary, or not in the rows in which both were observed, so that every
+        correlation fits as well. Rare columns of few rows often do not: with P(1) = .02 every eighth column of 100
+        rows. Above 1, which is more than a correlation can be off: a cell is empty (rare columns that are never 1
+        together), and the correlation is what `pseudo_rows` make it. An interval then reaches from about -1 to 1;
+        `p_value` says what the table has to say.
+        """
         return self._framed(self.fit.standard_error)
 
     @property
@@ -212,7 +219,8 @@ def tetrachoric(
     -----
     DegeneratePairsWarning
         If some pairs have an empty cell, or say nothing: a column does not vary, or the two were never observed
-        together. The latter have correlation 0 and an infinite standard error.
+        together. The latter have correlation 0 and an infinite standard error; the former may have one above 1, which
+        says that they tell next to nothing.
 
     Examples
     --------

@@ -38,17 +38,18 @@ from scipy.special import xlogy
 from hiddenbits.data import AllOnes, Block
 from hiddenbits.data.summary import Summary
 from hiddenbits.models.base import Footprint, Promises
-from hiddenbits.models.cooccurrence import PairCounts, count_pairs
+from hiddenbits.models.cooccurrence import Cells, PairCounts, count_pairs
 from hiddenbits.models.hidden_tree_params import HiddenTreeParams, HiddenTreeStats
 from hiddenbits.models.hidden_tree_rows import downward, rows_of_bits, upward
 from hiddenbits.models.mixture import Mixture
 from hiddenbits.models.special import LARGEST_LOGIT, TINY, clip_probability, log_one_minus, share_or, sigmoid
-from hiddenbits.models.tree_structure import heaviest_forest, pair_number
+from hiddenbits.models.tree_structure import heaviest_forest, n_pairs, pair_number
 
 Floats = NDArray[np.float64]
 
 MOVING = 0.1  # share of rows that leave their class from one column to the next, at the start
 EQUAL = 2.0**-36  # gains of links closer than this (share of the weight) are equal: rounding must not choose trees
+STRIP = 64  # columns whose pairs with all others are looked at together
 
 
 @dataclass(frozen=True)
@@ -261,19 +262,28 @@ def _mixture_counts(mixture: Mixture, classes: Any, block: Block) -> Any:
 
 
 def chow_liu_parents(pairs: PairCounts) -> Floats:
-    """Return each column's parent in the tree with the largest sum of mutual informations; -1 for the root."""
+    """Return each column's parent in the tree with the largest sum of mutual informations; -1 for the root.
+
+    Some columns at a time: the tables of all pairs, with their logarithms, would take many times what was counted.
+    """
     d = pairs.n_columns
-    whole = slice(0, d)
-    cells = pairs.cells(whole, whole)
+    run = np.empty(n_pairs(d))
+    total = max(float(np.max(pairs.seen)), TINY)
+    for start in range(0, d, STRIP):
+        some = slice(start, min(start + STRIP, d))
+        gains = _link_gains(pairs.cells(some, slice(start, d)))
+        first, second = np.triu_indices(some.stop - start, 1, d - start)
+        run[pair_number(start + first, start + second, d)] = gains[first, second]
+    run = np.round(run / (EQUAL * total)) * (EQUAL * total)
+    return heaviest_forest(run, d, penalty=-1.0).astype(np.float64)
+
+
+def _link_gains(cells: Cells) -> Floats:
+    """Return weight x mutual information of each pair."""
     total = cells.total
     one, other = cells.one_one + cells.one_zero, cells.one_one + cells.zero_one
     gains = sum(xlogy(cell, cell) for cell in cells) + xlogy(total, total)
-    gains = gains - sum(xlogy(margin, margin) for margin in (one, total - one, other, total - other))
-    step = EQUAL * max(float(total.max()), TINY)
-    first, second = np.triu_indices(d, 1)
-    run = np.empty(len(first))
-    run[pair_number(first, second, d)] = np.round(gains[first, second] / step) * step
-    return heaviest_forest(run, d, penalty=-1.0).astype(np.float64)
+    return np.asarray(gains - sum(xlogy(margin, margin) for margin in (one, total - one, other, total - other)))
 
 
 def _sums_by_column(cells: NDArray[Any], g: Floats) -> Floats:

@@ -27,10 +27,10 @@ from hiddenbits.models.logistic_params import (
     log_prior,
     params_mismatch,
 )
-from hiddenbits.models.logistic_rows import LogisticRows, activations, softplus
+from hiddenbits.models.logistic_rows import LogisticRows, activations, chances, softplus
 from hiddenbits.models.logistic_start import start_logistic
 from hiddenbits.models.packed import pack_outer, unpack
-from hiddenbits.models.special import sigmoid, softmax_rows
+from hiddenbits.models.special import softmax_rows
 
 Floats = NDArray[np.float64]
 
@@ -166,7 +166,7 @@ class LogisticGrid(LogisticRows):
         joint = params.joint
         best = self._columns(params, joint, stats, nodes)
         for _ in range(NEWTON_STEPS):
-            p = sigmoid(activations(params.with_joint(joint, VARIATIONAL), nodes)).T
+            p = chances(activations(params.with_joint(joint, VARIATIONAL), nodes)).T
             gradient = (stats.ones - stats.observed * p) @ extended - ridge * joint
             gradient[:, -1] += ridge * params.centre
             matrix = unpack((stats.observed * (p * (1.0 - p))) @ squares, k) + ridge * np.eye(k)
@@ -237,5 +237,5 @@ class LogisticGrid(LogisticRows):
         """Return the statistics of rows that are just as the model expects, for online EM to go on from a fit."""
         rule = self.fitted_rule
         share = weight * np.exp(rule.log_weights)[None, :]
-        ones = sigmoid(activations(params, rule.nodes)).T * share
+        ones = chances(activations(params, rule.nodes)).T * share
         return GridStats(np.zeros(()), np.asarray(weight), ones, share)

@@ -10,22 +10,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits.data import Block
-from hiddenbits.models.latent_gaussian import Rule, newton_tops
+from hiddenbits.data.bits import Dense
+from hiddenbits.models.latent_gaussian import Rule, newton_tops, row_draws
 from hiddenbits.models.latent_rows import NODE_NUMBERS, LatentRows
 from hiddenbits.models.logistic_cells import Blanks
 from hiddenbits.models.logistic_params import LogisticParams, Posterior
-from hiddenbits.models.special import sigmoid
+from hiddenbits.models.packed import pack, unpack
+from hiddenbits.models.special import sigmoid, softmax_rows
 
 Floats = NDArray[np.float64]
 
-FURTHEST = 300.0  # activations beyond this are certain; exp of them is still a number
+SHARP = 2.0  # a bit whose activation varies by more than this (standard deviation) within a posterior is an edge of it
+ROUNDS, WIDER = 3, 1.5  # of importance sampling that finds a posterior's width; variance of its draws, against that
+OLD = 2.0  # what was there before a round counts as this many draws for each dimension, and one more
+# Activations beyond this are certain, and exp of them is still a number: for probabilities and odds alone. Logs of
+# probabilities take activations as they are, or what is added (linear in A) and what is taken away would not match.
+FURTHEST = 300.0
 
 
 def activations(params: LogisticParams, nodes: Floats) -> Floats:
     """Return A = W x + b for every node, (nodes, d)."""
     A = nodes @ params.loadings.T
     A += params.intercepts
-    return np.clip(A, -FURTHEST, FURTHEST, out=A)
+    return A
+
+
+def chances(A: Floats) -> Floats:
+    """Return sigma(A), for any A."""
+    return sigmoid(np.clip(A, -FURTHEST, FURTHEST))
 
 
 def softplus(A: Floats) -> Floats:
@@ -35,6 +47,7 @@ def softplus(A: Floats) -> Floats:
 
 def odds(A: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the odds of a 1, those of a 0, and P(1): what `left_out` needs the posterior means of."""
+    A = np.clip(A, -FURTHEST, FURTHEST)
     return np.exp(A), np.exp(-A), sigmoid(A)
 
 
@@ -55,7 +68,7 @@ class LogisticRows(LatentRows):
 
     def probabilities(self, A: Floats) -> Floats:
         """Return sigma(A)."""
-        return sigmoid(A)
+        return chances(A)
 
     def log_odds(self, A: Floats) -> Floats:
         """Return A itself."""
@@ -70,8 +83,43 @@ class LogisticRows(LatentRows):
         return odds(A)
 
     def proposal(self, params: LogisticParams, block: Block) -> Posterior:
-        """Return the best Gaussian posterior of each row."""
-        return self.gaussian_posterior(params, block, polished=True)
+        """Return the best Gaussian posterior of each row, or one as wide as the posterior is where that is too narrow.
+
+        Where bits are nearly certain a posterior is a Gaussian cut off by sharp edges. The best Gaussian (of the bound)
+        stays clear of the edges: draws from it miss some of the mass, and the spread of their weights does not tell.
+        """
+        best, q = self.gaussian_posterior(params, block, polished=True), params.n_components
+        spread = np.einsum("nab,ia,ib->ni", unpack(best.covariance, q), params.loadings, params.loadings, optimize=True)
+        Blanks.of(block.observed).fill(spread, 0.0)  # a bit that was not observed cuts nothing off
+        sharp = np.flatnonzero(spread.max(axis=1, initial=0.0) > SHARP**2)
+        if not sharp.size:
+            return best
+        x, observed = block.x.to_dense()[sharp], block.observed.to_dense()[sharp]
+        some = Block(Dense(x), Dense(observed), block.weights[sharp], block.number, block.start)
+        mean, covariance = best.mean.copy(), best.covariance.copy()
+        mean[sharp], covariance[sharp] = self._widened(
+            params, some, best.mean[sharp], unpack(best.covariance[sharp], q)
+        )
+        return Posterior(mean, covariance)
+
+    def _widened(self, params: LogisticParams, block: Block, mean: Floats, covariance: Floats) -> tuple[Floats, Floats]:
+        """Return mean and packed covariance to draw from: those of the posterior, by rounds of importance sampling."""
+        q = params.n_components
+        for number in range(ROUNDS):
+            roots = np.linalg.cholesky(WIDER * covariance)
+            z = row_draws(self.seed + number + 1, block.start, (block.n_rows, self.n_draws, q))
+            nodes = mean[:, None, :] + z @ np.swapaxes(roots, 1, 2)
+            ratio = 0.5 * ((z * z).sum(axis=2) - (nodes * nodes).sum(axis=2))
+            for rows, _, scores in self.drawn_scores(params, block, nodes):
+                weights = scores + ratio[rows]
+                softmax_rows(weights)
+                share = OLD * (q + 1) / (OLD * (q + 1) + 1.0 / (weights * weights).sum(axis=1))  # of what was before
+                centre = (weights[:, None, :] @ nodes[rows])[:, 0]
+                away = nodes[rows] - centre[:, None, :]
+                found = np.swapaxes(away * weights[..., None], 1, 2) @ away
+                mean[rows] = centre
+                covariance[rows] = share[:, None, None] * covariance[rows] + (1.0 - share[:, None, None]) * found
+        return mean, pack(WIDER * covariance)
 
     def drawn_scores(
         self, params: LogisticParams, block: Block, nodes: Floats
@@ -108,7 +156,7 @@ class LogisticRows(LatentRows):
             return (linear[:, :q] * at).sum(axis=1) - 0.5 * (at * at).sum(axis=1) - log_cosh.sum(axis=1), A
 
         def slopes(at: Floats, A: Floats) -> tuple[Floats, Floats]:
-            p = sigmoid(A)
+            p = chances(A)
             slope, pull = p * (1.0 - p), p - 0.5
             blanks.fill(slope, 0.0)
             blanks.fill(pull, 0.0)
