@@ -33,6 +33,7 @@ _HOMES = {
     "EnvironmentChangedWarning": "hiddenbits.engine",
     "Piece": "hiddenbits.engine",
     "TetrachoricCorrelations": "hiddenbits.estimators.tetrachoric",
+    "UnlockedCheckpointWarning": "hiddenbits.engine",
     "hide_cells": "hiddenbits.data.hidden",
     "load": "hiddenbits.estimators.files",
     "map_pieces": "hiddenbits.engine",
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from hiddenbits.engine import ClusterError as ClusterError
     from hiddenbits.engine import EnvironmentChangedWarning as EnvironmentChangedWarning
     from hiddenbits.engine import Piece as Piece
+    from hiddenbits.engine import UnlockedCheckpointWarning as UnlockedCheckpointWarning
     from hiddenbits.engine import map_pieces as map_pieces
     from hiddenbits.engine import run_on as run_on
     from hiddenbits.estimators.clipped import ClippedPCA as ClippedPCA

@@ -1,6 +1,11 @@
 """The engine: walks tables, adds statistics, runs EM. It knows no model."""
 
-from hiddenbits.engine.checkpoint import Checkpoint, CheckpointError, EnvironmentChangedWarning
+from hiddenbits.engine.checkpoint import (
+    Checkpoint,
+    CheckpointError,
+    EnvironmentChangedWarning,
+    UnlockedCheckpointWarning,
+)
 from hiddenbits.engine.climb import fit_gradient
 from hiddenbits.engine.cluster import Cluster, ClusterError
 from hiddenbits.engine.context import Engine, current, run_on
@@ -35,6 +40,7 @@ __all__ = [
     "Settings",
     "StopReason",
     "TreeSum",
+    "UnlockedCheckpointWarning",
     "Watch",
     "block_height",
     "current",
