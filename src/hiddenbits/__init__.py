@@ -35,6 +35,7 @@ _HOMES = {
     "NoZerosWarning": "hiddenbits.engine",
     "Piece": "hiddenbits.engine",
     "TetrachoricCorrelations": "hiddenbits.estimators.tetrachoric",
+    "UnlockedCheckpointWarning": "hiddenbits.engine",
     "hide_cells": "hiddenbits.data.hidden",
     "load": "hiddenbits.estimators.files",
     "map_pieces": "hiddenbits.engine",
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
     from hiddenbits.engine import EnvironmentChangedWarning as EnvironmentChangedWarning
     from hiddenbits.engine import NoZerosWarning as NoZerosWarning
     from hiddenbits.engine import Piece as Piece
+    from hiddenbits.engine import UnlockedCheckpointWarning as UnlockedCheckpointWarning
     from hiddenbits.engine import map_pieces as map_pieces
     from hiddenbits.engine import run_on as run_on
     from hiddenbits.estimators.clipped import ClippedPCA as ClippedPCA

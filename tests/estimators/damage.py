@@ -59,7 +59,7 @@ def check(path: Path, raw: bytes, resummed: bool, original: bytes) -> str:
         assert (kind, meta, set(arrays)) == (old_kind, old_meta, set(old_arrays))
         assert all(np.array_equal(arrays[name], old_arrays[name]) for name in arrays)
     assert type(model).__name__ == kind
-    assert model.get_params() == meta["hyperparameters"]
+    assert model.get_params() == type(model)().get_params() | meta["hyperparameters"]
     assert model.params_.flaw() is None
     for name, array in model.params_.to_arrays().items():
         assert np.array_equal(array, arrays[f"params.{name}"])

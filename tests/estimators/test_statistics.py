@@ -144,8 +144,7 @@ ANY = {
     "a key missing": (lambda meta, arrays: meta.pop("rows"), "not complete"),
     "a key too many": (say("comment", "hello"), "not complete"),
     "a hyperparameter out of range": (hyper("max_iter", -5), "max_iter"),
-    "a hyperparameter missing": (lambda meta, arrays: meta["hyperparameters"].pop("tol"), "those of another model"),
-    "a hyperparameter too many": (hyper("shell", "rm"), "those of another model"),
+    "a hyperparameter too many": (hyper("shell", "rm"), "does not know"),
     "no hyperparameters": (say("hyperparameters", None), "not a mapping"),
 }
 LATER = {
@@ -229,7 +228,9 @@ def test_damaged_files_are_refused_or_are_what_they_say(tmp_path):
                 outcomes["refused"] += 1
                 continue
             _, meta, arrays = contents(raw if resummed else original)
-            assert (loaded.estimator, loaded.hyperparameters) == (meta["estimator"], meta["hyperparameters"]), what
+            assert loaded.estimator == meta["estimator"], what
+            defaults = getattr(hiddenbits, loaded.estimator)().get_params()  # for hyperparameters that were dropped
+            assert loaded.hyperparameters == {**defaults, **meta["hyperparameters"]}, what
             found = {f"sums.{k}": v for k, v in loaded.sums.to_arrays().items()}
             found |= {} if loaded.params is None else {f"params.{k}": v for k, v in loaded.params.to_arrays().items()}
             assert found.keys() == arrays.keys(), what
@@ -291,10 +292,10 @@ def test_unlawful_statistics_are_not_merged_or_used():
 
 def test_sums_that_overflow_are_refused():
     one, other = statistics("independent-start-names", "a"), statistics("independent-start-names", "b")
-    huge = [dataclasses.replace(s, sums=s.sums.scaled(4e305)) for s in (one, other)]
+    huge = [dataclasses.replace(s, sums=s.sums.scaled(2e97)) for s in (one, other)]
     huge = [dataclasses.replace(s, sums=dataclasses.replace(s.sums, rows=np.asarray(400.0))) for s in huge]
     merge([dataclasses.replace(huge[0])])
-    assert "NaN or infinity" in refusal(*huge)
+    assert "beyond 1e+100" in refusal(*huge)
 
 
 def test_parameters_may_differ_by_the_rounding_of_another_processor():

@@ -329,6 +329,7 @@ def test_memory_follows_the_file_not_its_claims(tmp_path):
         ("max_dims", 1),
         ("max_depth", 3),
         ("max_values", 60),
+        ("max_containers", 20),
     ],
 )
 def test_limits_bind(tmp_path, name, value):
@@ -352,7 +353,10 @@ def test_messages_say_what_to_do(tmp_path):
     damage.CONTENT["gap"](*gap, np.random.default_rng(0))
     for bad, message in [
         (damage.join(*gap), "overlap or leave gaps"),
-        (damage.join(header, data), "newer than 1; upgrade hiddenbits"),
+        (
+            damage.join(header, data),
+            "format number is 2, and this version of hiddenbits reads formats up to 1; upgrade hiddenbits",
+        ),
         (raw[:-1] + bytes([raw[-1] ^ 1]), "checksum does not match.*restore a copy or fit again"),
         (raw[:-5], "restore a copy or fit again"),
         (b"", "cut short, or is not a model file"),

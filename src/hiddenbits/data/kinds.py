@@ -202,7 +202,8 @@ def asked_kinds(kinds: Any, names: Sequence[str]) -> list[str | None]:
     if isinstance(kinds, str):
         asked: list[Any] = [kinds] * len(names)
     elif isinstance(kinds, dict):
-        unknown = [name for name in kinds if name not in names]
+        known = set(names)
+        unknown = [name for name in kinds if name not in known]
         if unknown:
             raise TableError(f"kinds= speaks of {unknown[0]!r}, but there is no such column.")
         asked = ["ordered" if isinstance(kinds.get(name), (list, tuple)) else kinds.get(name) for name in names]

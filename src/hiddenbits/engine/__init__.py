@@ -1,6 +1,6 @@
 """The engine: walks tables, adds statistics, runs EM. It knows no model."""
 
-from hiddenbits.engine.checkpoint import Checkpoint, CheckpointError
+from hiddenbits.engine.checkpoint import Checkpoint, CheckpointError, UnlockedCheckpointWarning
 from hiddenbits.engine.climb import fit_gradient
 from hiddenbits.engine.cluster import Cluster
 from hiddenbits.engine.context import Engine, current, run_on
@@ -39,6 +39,7 @@ __all__ = [
     "Settings",
     "StopReason",
     "TreeSum",
+    "UnlockedCheckpointWarning",
     "Watch",
     "block_height",
     "current",

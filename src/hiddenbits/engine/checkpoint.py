@@ -2,14 +2,18 @@
 
 Written after every pass, atomically, so that a killed fit loses one pass at most and the file is never half-written.
 Resuming gives the same bits as going on would have, with the same package versions and kind of processor; both are
-recorded, and a difference is warned about.
+recorded, and a difference is warned about. What a checkpoint holds is the engine's own, and it is read whole or not at
+all: whatever changes it changes FORMAT, and a checkpoint with another number is refused.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import warnings
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,17 +30,33 @@ from hiddenbits.engine.position import Position, Settings
 from hiddenbits.engine.protocol import Model, plain, prefixed, unprefixed
 from hiddenbits.quoting import PrintableError, printable
 from hiddenbits.store import StoreError, read, write
+from hiddenbits.store.lock import LockedError, NoLocksError, locked
 
 KIND = "checkpoint"
+FORMAT = 2  # 1 had no number, neither names of columns nor the shape of the table as it was handed in
 
 
 class CheckpointError(PrintableError):
-    """A checkpoint that does not belong to this fit."""
+    """A checkpoint that does not belong to this fit, or that another fit is using."""
+
+
+class UnlockedCheckpointWarning(UserWarning):
+    """The file system of a checkpoint offers no locks: nothing stops a second fit from using the same file."""
 
 
 def _carry_arrays(carry: Shelf | None) -> dict[str, NDArray[Any]]:
     held = {} if carry is None else carry.here()
     return {f"carry.{number}.{name}": array for number, one in held.items() for name, array in one.to_arrays().items()}
+
+
+def _digest(names: Sequence[str] | None) -> str | None:
+    """Return a short word for the names of columns, of which there may be very many."""
+    return None if names is None else hashlib.sha256(json.dumps(list(names)).encode()).hexdigest()
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:200]}..."
 
 
 def _close(a: NDArray[Any], b: NDArray[Any]) -> bool:
@@ -57,9 +77,11 @@ class Checkpoint:
     settings : Settings
         How it is fitted.
     shape : tuple of int
-        Rows and columns of the table as it is walked.
+        Rows and columns of the table as it was handed in.
     height : int
-        Its block height.
+        Block height of the table as it is walked.
+    names : sequence of str, optional
+        Names of its columns.
     """
 
     path: Path
@@ -67,16 +89,38 @@ class Checkpoint:
     settings: Settings
     shape: tuple[int, int]
     height: int
+    names: Sequence[str] | None = field(default=None, kw_only=True)
 
     def _identity(self) -> dict[str, Any]:
+        """Return what must agree, in the order in which it is compared."""
         model: Any = self.model
         return {
             "model": type(model).__name__,
             "hyperparameters": plain(asdict(model)),
             "settings": plain(asdict(self.settings)),
             "shape": list(self.shape),
-            "height": self.height,
+            "names": _digest(self.names),
         }
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the file for one fit: another on the same path is refused, until this one ends or its process dies."""
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(locked(self.path.with_name(f"{self.path.name}.lock")))
+            except LockedError:
+                raise CheckpointError(
+                    f"{self.path} is in use by another fit that is still running. Wait for it to end, or choose "
+                    "another path: one file serves one fit."
+                ) from None
+            except NoLocksError as error:
+                warnings.warn(
+                    f"{self.path} is on a file system without locks ({error.__cause__}): take care that no other fit "
+                    "uses this file.",
+                    UnlockedCheckpointWarning,
+                    stacklevel=4,
+                )
+            yield
 
     def load(self, summary: Summary) -> Position | None:
         """Return the position in the file; None when there is no file."""
@@ -86,16 +130,7 @@ class Checkpoint:
         if stored.kind != KIND:
             raise CheckpointError(f"{self.path} holds a {stored.kind}, not a checkpoint. Choose another path.")
         meta: Any = stored.meta
-        expected = self._identity()
-        for name, mine in expected.items():
-            if meta.get(name) != mine:
-                raise CheckpointError(
-                    f"{self.path} is the checkpoint of another fit: its {name} is {meta.get(name)!r}, here it is "
-                    f"{mine!r}. Remove the file to start afresh, or choose another path."
-                )
-        theirs = unprefixed("summary", stored.arrays)
-        if not all(name in theirs and _close(mine, theirs[name]) for name, mine in summary.to_arrays().items()):
-            raise CheckpointError(f"{self.path} is the checkpoint of a fit to other data. Remove it or choose another.")
+        self._refuse_other(meta, unprefixed("summary", stored.arrays), summary)
         if meta.get("environment") != (here := environment()):
             warnings.warn(
                 f"{printable(self.path)} was written with {differences(meta.get('environment') or {}, here)}: the fit "
@@ -104,17 +139,63 @@ class Checkpoint:
                 stacklevel=2,
             )
         try:
-            return self._position(meta, stored.arrays)
-        except (KeyError, TypeError, ValueError) as error:
+            position = self._position(meta, stored.arrays)
+            again, arrays = self._described(position, summary)
+            if set(again) != set(meta) or set(arrays) != set(stored.arrays):
+                raise ValueError("it holds more or less than a checkpoint does")
+        except MemoryError:  # of the machine, which says nothing about the file
+            raise
+        except Exception as error:
+            said = " ".join(f"{type(error).__name__}: {error}".split())[:300]
             raise StoreError(
-                f"{self.path}: the checkpoint is not complete ({error}). Remove it to start afresh."
+                f"{self.path}: the checkpoint is not complete ({said}). Remove it to start afresh."
             ) from error
+        return position
+
+    def _refuse_other(self, meta: Any, theirs: Mapping[str, NDArray[Any]], summary: Summary) -> None:
+        """Refuse a checkpoint of another format or of another fit: the first difference that says why."""
+        number = meta.get("format", 1)
+        if type(number) is not int or number != FORMAT:
+            raise CheckpointError(
+                f"{self.path} is a checkpoint with format number {str(number)[:20]}, and this version of hiddenbits "
+                f"({environment()['hiddenbits']}) has {FORMAT}. Checkpoints are not read across format numbers: end the fit "
+                "with the version that began it, or remove the file to start afresh."
+            )
+        remedy = "Remove the file to start afresh, or choose another path."
+        for name, mine in self._identity().items():
+            if meta.get(name) != mine and name == "names":
+                raise CheckpointError(
+                    f"{self.path} is the checkpoint of another fit: the names of its columns, or their order, are not "
+                    f"those of this table. {remedy}"
+                )
+            if meta.get(name) != mine:
+                raise CheckpointError(
+                    f"{self.path} is the checkpoint of another fit: its {name} is {_short(meta.get(name))}, here it is "
+                    f"{_short(mine)}. {remedy}"
+                )
+        if not all(name in theirs and _close(mine, theirs[name]) for name, mine in summary.to_arrays().items()):
+            raise CheckpointError(
+                f"{self.path} is the checkpoint of a fit to other data: the table has the same shape, but a cell, a "
+                f"weight or the order of the rows is not the same. {remedy}"
+            )
+        # After the data, which may decide about the height.
+        if meta.get("height") != self.height:
+            raise CheckpointError(
+                f"{self.path} is the checkpoint of a fit in blocks of {_short(meta.get('height'))} rows, here they "
+                f"have {self.height}: the table is stored in another way. {remedy}"
+            )
 
     def save(self, position: Position, summary: Summary) -> None:
         """Write a position, atomically."""
+        write(self.path, KIND, *self._described(position, summary))
+
+    def _described(self, position: Position, summary: Summary) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return what a file says of a position, and its arrays."""
         leap = position.leap
         meta = {
             **self._identity(),
+            "format": FORMAT,
+            "height": self.height,
             "environment": environment(),
             "restart": position.restart,
             "online_passes": position.online_passes,
@@ -147,7 +228,7 @@ class Checkpoint:
             arrays["theta0"] = leap.theta0
         if position.velocity is not None:
             arrays["velocity"] = position.velocity
-        write(self.path, KIND, meta, arrays)
+        return meta, arrays
 
     def beside(self, name: str) -> Checkpoint:
         """Return a checkpoint for a part of the same fit, in a file beside this one."""
@@ -166,6 +247,13 @@ class Checkpoint:
             if flaw := restored.flaw():
                 raise ValueError(flaw)
             return restored
+
+        restart, best, finished = meta["restart"], meta["best"], meta["finished"]
+        counts = [restart, meta["online_passes"], meta["running"][0], *meta["stages"], *meta["best_stages"]]
+        if not all(type(count) is int and 0 <= count < 2**53 for count in counts):
+            raise ValueError("a count is not one")
+        if len(finished) > restart or type(best) is not int or not -1 <= best < max(restart, 1):
+            raise ValueError("the restarts that are over are not those it counts")
 
         running, memory = unprefixed("running", arrays), unprefixed("memory", arrays)
 

@@ -6,6 +6,7 @@ import logging
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
@@ -139,17 +140,20 @@ class BitsEstimator(FederatedVerbs, FileVerbs, CallbackSupportMixin, BaseEstimat
         if engine.checkpoint is not None and not isinstance(self.random_state, (int, np.integer)):
             raise ValueError("A fit with a checkpoint needs random_state= an integer, or it could not be repeated.")
         table = with_sample_weight(as_table(self, X, reset=True), sample_weight)
+        given = table
         model, settings = self._model(), replace(self._settings(), start_rows=self._rows_to_begin_on())
         if model.promises.deterministic and not settings.online_passes:  # equal rows then have equal memory, too
             table, _ = collapse(table)
         table = self._arranged(model, table)
         grid = table.grid(self._pass_height(model, table))
-        keeper = None
+        keeper: Checkpoint | None = None
+        held: AbstractContextManager[None] = nullcontext()
         if engine.checkpoint is not None:
-            keeper = Checkpoint(engine.checkpoint, model, settings, table.shape, grid.height)
+            keeper = Checkpoint(engine.checkpoint, model, settings, given.shape, grid.height, names=given.names)
+            held = keeper.held()
         weight = float(table.shape[0] if table.weights is None else table.weights.sum())
         LOG.info("%s: fit to %d x %d cells, rows of weight %.10g.", type(self).__name__, *table.shape, weight)
-        with watching(self, settings, partial(self._attributes_at, weight)) as watch:
+        with held, watching(self, settings, partial(self._attributes_at, weight)) as watch:
             outcome = self._loop(model, grid, engine.executor, settings, keeper, watch)
         self._federation = self._handed_out = None
         self._keep(outcome, weight)

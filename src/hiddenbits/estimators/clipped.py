@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from hiddenbits.data import Table, TableError
 from hiddenbits.engine import one_blas_thread
 from hiddenbits.estimators.coding import CodingEstimator
-from hiddenbits.estimators.constraints import COMMON
+from hiddenbits.estimators.constraints import COMMON, DRAWS
 from hiddenbits.estimators.tables import as_table
 from hiddenbits.estimators.tetrachoric import refuse_width
 from hiddenbits.models import Clipped
@@ -124,7 +124,7 @@ class ClippedPCA(CodingEstimator):
         "smooth": [StrOptions({"empty", "all"})],
         "max_communality": [Interval(Real, 0, 1, closed="right")],
         "factor_steps": [Interval(Integral, 0, None, closed="left")],
-        "n_draws": [Interval(Integral, 2, None, closed="left")],
+        "n_draws": DRAWS,
     }
 
     def __init__(

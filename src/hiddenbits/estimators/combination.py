@@ -327,6 +327,7 @@ class CombinationMachine(BicMixin, RealsVerbs):
         marks: Any = more.get("growth")
         lawful = set(more) == {"growth"} and isinstance(marks, list) and all(type(mark) is float for mark in marks)
         require(lawful and bool(np.isfinite(marks).all()), "its record of growth is damaged")
+        require(self.visible == "bits" or self.threshold is None, "it has a threshold, and columns that are no bits")
         self.growth_ = np.array(marks)
 
     def _finished(self, params: Any) -> Any:

@@ -7,6 +7,9 @@ from typing import Any
 
 from sklearn.utils._param_validation import Interval
 
+MOST_NODES = 1_000_000  # of a grid: a table of them with the columns is held in memory
+DRAWS = [Interval(Integral, 2, 100_000, closed="both")]  # draws for each row, all held at once
+
 COMMON: dict[str, Any] = {
     "online_passes": [Interval(Integral, 0, None, closed="left")],
     "n_init": [Interval(Integral, 1, None, closed="left")],

@@ -18,6 +18,7 @@ from hiddenbits.data.summary import Summary, summarise
 from hiddenbits.engine import Key, Position, current, one_blas_thread, plain
 from hiddenbits.engine.online import expect
 from hiddenbits.estimators.lawful import is_count
+from hiddenbits.estimators.registry import name_of
 from hiddenbits.estimators.rounds import Federation, one_round
 from hiddenbits.estimators.small_counts import (
     MINIMUM_COUNT,
@@ -130,7 +131,7 @@ def _stats(estimator: Any, X: Any, sample_weight: Any, site: str | None, minimum
         sums = replace(summary, rows=np.asarray(float(rows)), fingerprint=np.zeros(2))
     estimator._handed_out = {**(estimator._handed_out or {}), site: summary}
     return Statistics(
-        estimator=type(estimator).__name__,
+        estimator=name_of(estimator),
         hyperparameters=hyperparameters,
         n_features=table.shape[1],
         names=names,
@@ -198,7 +199,7 @@ def _update(estimator: Any, statistics: Statistics) -> None:
         )
     params = _looking_at(estimator)
     mine = Terms(
-        estimator=type(estimator).__name__,
+        estimator=name_of(estimator),
         hyperparameters=hyperparameters,
         n_features=statistics.n_features if params is None else estimator.n_features_in_,
         names=statistics.names if params is None else _names(estimator),

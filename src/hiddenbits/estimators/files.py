@@ -9,8 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits.engine import Restart, Running, StopReason, plain, prefixed, unprefixed
-from hiddenbits.estimators.lawful import exactly, is_count, require, require_finite, require_names, unfitted
-from hiddenbits.estimators.registry import COMPOSITES, ESTIMATORS
+from hiddenbits.estimators.lawful import (
+    VERSION,
+    WRITTEN_BY,
+    exactly,
+    is_count,
+    is_weight,
+    refusal,
+    refuse_large,
+    require,
+    require_finite,
+    require_moderate,
+    require_names,
+    unfitted,
+)
+from hiddenbits.estimators.registry import COMPOSITES, ESTIMATORS, name_of
 from hiddenbits.store import StoreError, read, write
 
 E = TypeVar("E")
@@ -29,7 +42,8 @@ META_KEYS = {
 
 def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator to `path`, atomically."""
-    write(path, type(estimator).__name__, *described(estimator))
+    meta, arrays = described(estimator)
+    write(path, name_of(estimator), {**meta, WRITTEN_BY: VERSION}, arrays)
 
 
 def described(estimator: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -43,6 +57,8 @@ def described(estimator: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
             f"The federated fit is at an early stage: {mismatch}. Save it in a later round; until then keep the merged "
             "statistics, with which a new estimator can repeat the updates."
         )
+    if flaw := estimator.params_.flaw():
+        raise ValueError(f"The fitted model cannot be saved, for it could not be used: {flaw}. Fit again.")
     if mismatch:
         raise ValueError(f"The hyperparameters were changed after the fit: {mismatch}. Fit again, or set them back.")
     names = getattr(estimator, "feature_names_in_", None)
@@ -72,7 +88,10 @@ def hyperparameters_of(estimator: Any, leave_out: str = "") -> dict[str, Any]:
     hyperparameters = {name: value for name, value in estimator.get_params(deep=False).items() if name != leave_out}
     if not isinstance(hyperparameters["random_state"], (int, np.integer, type(None))):
         hyperparameters["random_state"] = None  # a generator cannot be written down; the fit is not affected
-    return plain(hyperparameters)
+    hyperparameters = plain(hyperparameters)
+    for name, value in hyperparameters.items():
+        refuse_large(name, value)
+    return hyperparameters
 
 
 def load(path: str | os.PathLike[str], expected: type[E] | None = None) -> E:
@@ -101,24 +120,28 @@ def load(path: str | os.PathLike[str], expected: type[E] | None = None) -> E:
     stored = read(path)
     kinds = ESTIMATORS | COMPOSITES
     if stored.kind not in kinds:
-        raise StoreError(f"{path} holds {stored.kind!r}, which is not one of {', '.join(kinds)}.")
-    found = kinds[stored.kind]()
-    if expected is not None and found is not expected:
+        raise StoreError(
+            f"{path} holds {stored.kind!r}, which hiddenbits {VERSION} does not know as a model. If a newer "
+            f"version wrote it, it is a matter of versions: upgrade hiddenbits. Known are {', '.join(kinds)}."
+        )
+    if expected is not None and kinds[stored.kind]() is not expected:
         raise StoreError(f"{path} holds a {stored.kind}, not a {expected.__name__}. Use hiddenbits.load.")
+    written_by = stored.meta.pop(WRITTEN_BY, None)
     try:
         if stored.kind in COMPOSITES:
-            return found._restored(stored.meta, stored.arrays)  # type: ignore[no-any-return]
-        return restored(found, stored.meta, stored.arrays)  # type: ignore[no-any-return]
-    except StoreError:
+            return kinds[stored.kind]()._restored(stored.meta, stored.arrays)  # type: ignore[no-any-return]
+        return restored(stored.kind, stored.meta, stored.arrays)  # type: ignore[no-any-return]
+    except MemoryError:  # of the machine, which says nothing about the file
         raise
     except Exception as error:
-        raise StoreError(f"{path} is not a lawful {stored.kind}: {error}. Restore a copy, or fit again.") from error
+        what = f"is not a lawful {stored.kind}"
+        raise StoreError(refusal(path, what, error, written_by, "Restore a copy, or fit again.")) from error
 
 
-def restored(cls: Any, meta: Any, arrays: Any) -> Any:
+def restored(kind: str, meta: Any, arrays: Any) -> Any:
     """Build an estimator from what a file says, refusing whatever a fit could not have written."""
-    require(set(meta) >= META_KEYS, "its description is not complete")
-    estimator = unfitted(cls, meta["hyperparameters"])
+    require(isinstance(meta, dict) and set(meta) >= META_KEYS, "its description is not complete")
+    estimator = unfitted(kind, meta["hyperparameters"])
     more = {name: value for name, value in meta.items() if name not in META_KEYS}
     estimator._take_meta(more, meta["n_features_in"], meta["feature_names_in"])
     require_finite(arrays.values())
@@ -142,10 +165,12 @@ def _restore_record(estimator: Any, model: Any, meta: Any, arrays: Any) -> None:
     known = {"trace", "restarts", *(f"params.{name}" for name in estimator.params_.to_arrays())}
     require(is_count(meta["n_iter"]), "n_iter is not a count")
     seen = meta["weight_seen"]
-    require(isinstance(seen, (int, float)) and not isinstance(seen, bool) and seen > 0, "weight_seen is not a weight")
+    require(is_weight(seen), "weight_seen is not a weight")
     estimator.weight_seen_ = float(seen)
     require(meta["stop_reason"] in {*map(str, StopReason), "online", "unfinished"}, "its stop reason is unknown")
+    require("trace" in arrays and "restarts" in arrays, "it does not say how the fit went")
     trace, objectives, restarts = arrays["trace"], arrays["restarts"], meta["restarts"]
+    require_moderate([trace, objectives, *unprefixed("running", arrays).values()])
     require(trace.ndim == 1 and objectives.ndim == 1, "its trace is not a list")
     require(isinstance(restarts, list) and len(restarts) == len(objectives), "its restarts are not complete")
     require(all(isinstance(r, list) and len(r) == 2 and is_count(r[0]) for r in restarts), "a restart is damaged")
@@ -157,6 +182,7 @@ def _restore_record(estimator: Any, model: Any, meta: Any, arrays: Any) -> None:
     )
     estimator.running_ = None
     if meta["running"] is not None:
+        require(isinstance(meta["running"], list) and len(meta["running"]) == 2, "its running statistics are damaged")
         steps, seed = meta["running"]
         require(is_count(steps) and is_count(seed), "its running statistics are damaged")
         stats = exactly(model.stats_type, unprefixed("running", arrays), "running statistics")

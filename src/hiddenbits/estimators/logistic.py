@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.data.kinds import KINDS
 from hiddenbits.engine import Outcome, Position
-from hiddenbits.estimators.constraints import COMMON
+from hiddenbits.estimators.constraints import COMMON, DRAWS, MOST_NODES
 from hiddenbits.estimators.mixed import MixedVerbs
 from hiddenbits.models import Logistic, LogisticGrid, Mixed
 from hiddenbits.models.logistic_params import VARIATIONAL, canonical
@@ -151,8 +151,8 @@ class LogisticPCA(MixedVerbs):
         "polish": ["boolean"],
         "ridge": [Interval(Real, 0, None, closed="left")],
         "start": [StrOptions({"pca", "noise"})],
-        "n_nodes": [Interval(Integral, 2, None, closed="left"), None],
-        "n_draws": [Interval(Integral, 2, None, closed="left")],
+        "n_nodes": [Interval(Integral, 2, MOST_NODES, closed="both"), None],
+        "n_draws": DRAWS,
         "curvature": [StrOptions({"cell", "shared"})],
         "dtype": [StrOptions({"float64", "float32"})],
         "kinds": [StrOptions({"auto", *KINDS}), list, tuple, dict, None],
@@ -236,6 +236,11 @@ class LogisticPCA(MixedVerbs):
             raise ValueError(
                 f"method='quadrature' has a grid of 1 to 3 dimensions, not of {self.n_components}. "
                 "Use method='variational'."
+            )
+        if self.method == "quadrature" and (self.n_nodes or 0) ** self.n_components > MOST_NODES:
+            raise ValueError(
+                f"n_nodes={self.n_nodes} along each of {self.n_components} axes make a grid of "
+                f"{(self.n_nodes or 0) ** self.n_components} nodes; at most {MOST_NODES} are allowed. Use fewer."
             )
         return LogisticGrid(
             n_components=self.n_components,

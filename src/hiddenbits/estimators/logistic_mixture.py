@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.estimators.coding import CodingEstimator
-from hiddenbits.estimators.constraints import COMMON
+from hiddenbits.estimators.constraints import COMMON, DRAWS
 from hiddenbits.estimators.logistic import LogisticPCA
 from hiddenbits.models import LogisticMixture
 from hiddenbits.models.logistic_mixture_params import MapsParams, canonical_maps
@@ -125,7 +125,7 @@ class LogisticPCAMixture(CodingEstimator):
         "polish": ["boolean"],
         "ridge": [Interval(Real, 0, None, closed="left")],
         "start": [StrOptions({"classes", "noise"})],
-        "n_draws": [Interval(Integral, 2, None, closed="left")],
+        "n_draws": DRAWS,
     }
 
     def __init__(

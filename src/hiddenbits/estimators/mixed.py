@@ -284,6 +284,7 @@ class MixedVerbs(CodingEstimator):
         asked = zip(asked_kinds(self.kinds, found), layout.columns, strict=True)
         require(all(kind in (None, column.kind) for kind, column in asked), "its kinds are not those asked for")
         require(not layout.only_bits, "its columns are all binary")
+        require(self.threshold is None, "it has a threshold, and columns that are no bits")
         self.layout_ = layout
 
     def _n_columns_of(self, params: Any) -> int:

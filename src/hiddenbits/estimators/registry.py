@@ -1,6 +1,7 @@
 """The estimators by name: what a model file may hold, and what the contract tests walk through.
 
-Names map to functions that import: a reader of names (the command line) need not import scikit-learn.
+Names map to functions that import: a reader of names (the command line) need not import scikit-learn. Files know
+estimators by these names alone, never by class or module, so both may change; a name that was once written stays.
 """
 
 from __future__ import annotations
@@ -31,3 +32,17 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
 COMPOSITES: dict[str, Callable[[], Any]] = {
     "Ensemble": _from("ensemble", "Ensemble"),
 }
+
+# Hyperparameters that were dropped, with the default that each had, as JSON says it: {"LogisticPCA": {"gone": False}}.
+# A file that has one of them at its old default is read, as if it were not there; any other value is refused by name.
+DROPPED: dict[str, dict[str, Any]] = {}
+
+
+def name_of(estimator: Any) -> str:
+    """Return the name by which files know an estimator; refuse one that no file could bring back."""
+    kinds = ESTIMATORS | COMPOSITES
+    own = type(estimator).__name__
+    for name in (own, *kinds):
+        if name in kinds and kinds[name]() is type(estimator):
+            return name
+    raise TypeError(f"{own} is not an estimator of this library, and its file could not be read. Save one that is.")

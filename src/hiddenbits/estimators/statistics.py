@@ -14,7 +14,7 @@ import numpy as np
 
 from hiddenbits.data import Arrays
 from hiddenbits.data.summary import Summary
-from hiddenbits.estimators.lawful import is_count, require, require_finite, require_names, unfitted
+from hiddenbits.estimators.lawful import is_count, require, require_finite, require_moderate, require_names, unfitted
 from hiddenbits.estimators.registry import ESTIMATORS
 from hiddenbits.quoting import PrintableError
 
@@ -225,13 +225,14 @@ def refuse_unlawful(statistics: Statistics) -> None:
 def check(statistics: Statistics) -> None:
     """Raise a ValueError that says why no table could have given these statistics."""
     require(statistics.estimator in ESTIMATORS, f"{str(statistics.estimator)[:80]!r} is not an estimator")
-    estimator = unfitted(ESTIMATORS[statistics.estimator](), statistics.hyperparameters)
+    estimator = unfitted(statistics.estimator, statistics.hyperparameters)
     model, params, sums = estimator._model(), statistics.params, statistics.sums
     sites, rows, n_columns = statistics.sites, statistics.rows, statistics.n_features
     require(bool(sites) and all(map(is_site, sites)), "a site's name is not a short printable text")
     require(list(sites) == sorted(set(sites)), "its sites are not in order, or one is there twice")
-    require(is_count(rows) and 1 <= rows <= 2**53, "it has no rows, or more than there can be")
-    require_finite([*sums.to_arrays().values(), *({} if params is None else params.to_arrays()).values()])
+    require(is_count(rows) and rows >= 1, "it has no rows, or more than there can be")
+    require_moderate(sums.to_arrays().values())
+    require_finite(({} if params is None else params.to_arrays()).values())
     with np.errstate(over="ignore"):  # finite, but absurdly large
         if params is None:
             require(isinstance(sums, Summary), "its sums are not those of a start")

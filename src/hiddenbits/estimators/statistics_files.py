@@ -7,7 +7,16 @@ from typing import Any
 
 from hiddenbits.data.summary import Summary
 from hiddenbits.engine import plain, prefixed, unprefixed
-from hiddenbits.estimators.lawful import exactly, require, require_names, unfitted
+from hiddenbits.estimators.lawful import (
+    VERSION,
+    WRITTEN_BY,
+    exactly,
+    is_count,
+    refusal,
+    require,
+    require_names,
+    unfitted,
+)
 from hiddenbits.estimators.registry import ESTIMATORS
 from hiddenbits.estimators.statistics import Statistics, check, refuse_unlawful
 from hiddenbits.store import StoreError, read, write
@@ -26,6 +35,7 @@ def save(statistics: Statistics, path: str | os.PathLike[str]) -> None:
         "feature_names_in": None if statistics.names is None else list(statistics.names),
         "sites": list(statistics.sites),
         "rows": statistics.rows,
+        WRITTEN_BY: VERSION,
     }
     write(path, KIND, meta, {**prefixed("params", statistics.params), **prefixed("sums", statistics.sums)})
 
@@ -35,13 +45,15 @@ def load(path: str | os.PathLike[str]) -> Statistics:
     stored = read(path)
     if stored.kind != KIND:
         raise StoreError(f"{path} holds a {stored.kind}, not statistics. Pass a file written by `Statistics.save`.")
+    written_by = stored.meta.pop(WRITTEN_BY, None)
     try:
         statistics = _restore(stored.meta, stored.arrays)
         check(statistics)
+    except MemoryError:  # of the machine, which says nothing about the file
+        raise
     except Exception as error:
-        raise StoreError(
-            f"{path} does not hold lawful statistics: {error}. Ask the site to send them again."
-        ) from error
+        what, remedy = "does not hold lawful statistics", "Ask the site to send them again."
+        raise StoreError(refusal(path, what, error, written_by, remedy)) from error
     return statistics
 
 
@@ -51,16 +63,20 @@ def _restore(meta: Any, arrays: Any) -> Statistics:
     name, sites, names = meta["estimator"], meta["sites"], meta["feature_names_in"]
     require(isinstance(name, str) and name in ESTIMATORS, f"{str(name)[:80]!r} is not an estimator")
     require(isinstance(sites, list), "its sites are not a list")
-    require(type(meta["n_features_in"]) is int, "the number of columns is not a number")
+    require(is_count(meta["n_features_in"]), "the number of columns is not a number")
     require_names(names, meta["n_features_in"])
-    model = unfitted(ESTIMATORS[name](), meta["hyperparameters"])._model()
+    estimator = unfitted(name, meta["hyperparameters"])
+    model = estimator._model()
     of_params, of_sums = unprefixed("params", arrays), unprefixed("sums", arrays)
     params = exactly(model.params_type, of_params, "parameters") if of_params else None
     sums = exactly(Summary if params is None else model.stats_type, of_sums, "sums")
     require(len(of_params) + len(of_sums) == len(arrays), "it holds arrays that do not belong to statistics")
     return Statistics(
         estimator=name,
-        hyperparameters=meta["hyperparameters"],
+        hyperparameters={
+            name: meta["hyperparameters"].get(name, value)
+            for name, value in plain(estimator.get_params(deep=False)).items()
+        },
         n_features=meta["n_features_in"],
         names=None if names is None else tuple(names),
         params=params,

@@ -105,6 +105,8 @@ class ClippedParams(Arrays):
         k = len(self.spectrum) if self.spectrum.ndim == 1 else -1
         if not 0 <= k <= d or self.bit_spectrum.shape != (k,) or self.chance.shape not in ((k,), (0,)):
             return "the spectra do not fit the columns"
+        if any((np.abs(values) > 1e100).any() for values in (self.spectrum, self.bit_spectrum, self.chance)):
+            return "the spectra hold numbers without a meaning"
         if any((np.diff(values) > 0.0).any() for values in (self.spectrum, self.bit_spectrum)):
             return "the spectra are not in order"
         return None

@@ -343,6 +343,8 @@ class Combination:
             m = self.n_components
         if m != self.n_components:
             return f"it has {m} units where {self.n_components} are declared"
+        if self.promises.likelihood == "exact" and params.partition_error != 0.0:
+            return "its ln Z is not that of an enumeration"
         return None if self.visible_bias or not params.bias.any() else "it has a bias where none is declared"
 
     def stats_flaw(self, stats: CombinationStats, params: CombinationParams) -> str | None:

@@ -28,6 +28,7 @@ from hiddenbits.models.combination_gibbs import SampledBlanks
 from hiddenbits.models.combination_params import UNKNOWN, CombinationParams, CombinationStats
 from hiddenbits.models.draws import Mixing, draw
 from hiddenbits.models.hidden_states import free_phase
+from hiddenbits.models.special import are_probabilities
 from hiddenbits.models.tempered import Tempered, base_bias
 
 Floats = NDArray[np.float64]
@@ -51,7 +52,7 @@ class ChainsParams(CombinationParams):
             return "means and particles must have shapes (d,) and (chains, d)"
         if not len(self.particles) or not np.isin(self.particles, (0.0, 1.0)).all():
             return "particles must be rows of bits"
-        if not ((self.means > 0) & (self.means < 1)).all():
+        if not are_probabilities(self.means, least=1e-30, most=np.nextafter(1.0, 0.0)):
             return "means must lie between 0 and 1"
         return super().flaw()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,8 @@ class CombinationParams(Arrays):
     bias: Floats
     log_partition: Floats
     partition_error: Floats
+
+    furthest: ClassVar[float] = 1e9  # a machine beyond is no model of bits
 
     @classmethod
     def at(cls, weights: Floats, thresholds: Floats, bias: Floats) -> CombinationParams:
@@ -68,8 +71,14 @@ class CombinationParams(Arrays):
         W, th, v = self.weights, self.thresholds, self.bias
         if W.ndim != 2 or th.ndim != 1 or v.ndim != 1 or W.shape != (len(v), len(th)) or self.log_partition.shape != ():
             return "weights, thresholds, bias and log_partition must have shapes (d, m), (m,), (d,) and ()"
-        if not all(np.isfinite(array).all() for array in self.to_arrays().values()):
-            return "weights, thresholds, bias and log_partition must be finite"
+        if not all(np.all(np.abs(array) <= self.furthest) for array in (W, th, v)):
+            return f"weights, thresholds and bias must lie within {self.furthest:g} of 0"
+        if not abs(self.log_partition) <= self.furthest**2:
+            return f"log_partition must lie within {self.furthest**2:g} of 0"
+        if self.partition_error.shape != () or not (
+            self.partition_error == UNKNOWN or 0 <= self.partition_error <= 1e9
+        ):
+            return "partition_error must be a number, not negative"
         return None
 
 

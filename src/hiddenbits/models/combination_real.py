@@ -44,6 +44,8 @@ class RealParams(CombinationParams):
 
     centre: Floats
 
+    furthest: ClassVar[float] = 1e100  # in the units of the table; squares of them are still numbers
+
     @classmethod
     def about(cls, weights: Floats, thresholds: Floats, bias: Floats, centre: Floats) -> RealParams:
         """Return parameters with their exact ln Z."""
@@ -58,7 +60,10 @@ class RealParams(CombinationParams):
 
     def flaw(self) -> str | None:
         """Return what makes these arrays unlawful, or None."""
-        return super().flaw() or (None if self.centre.shape == self.bias.shape else "centre must have shape (d,)")
+        fits = self.centre.shape == self.bias.shape and np.all(np.abs(self.centre) <= self.furthest)
+        return super().flaw() or (
+            None if fits else f"centre must have shape (d,) and lie within {self.furthest:g} of 0"
+        )
 
 
 def quadratic_of(weights: Floats, thresholds: Floats, bias: Floats) -> Quadratic:

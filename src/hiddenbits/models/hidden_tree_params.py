@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits.data import Arrays
+from hiddenbits.models.special import are_probabilities, are_shares
 from hiddenbits.models.tree_structure import top_down
 
 Floats = NDArray[np.float64]
@@ -95,11 +96,11 @@ class HiddenTreeParams(Arrays):
             return "parents must be columns, or -1"
         if len(top_down(above.astype(np.int32))) < len(m):
             return "parents must make trees, and there is a circle"
-        if not np.all((A > 0) & (A <= 1)) or np.any(np.abs(A.sum(axis=2) - 1.0) > 1e-9):
+        if not are_shares(A, axis=2):
             return "moves must be positive and add up to 1"
         if np.any(A[above < 0] != A[above < 0][:, :1]):
             return "a root has no parent on which its states could depend"
-        if not (np.all((theta > 0) & (theta < 1)) and np.all((m > 0) & (m < 1))):
+        if not (are_probabilities(theta) and are_probabilities(m)):
             return "probabilities must lie between 0 and 1"
         return None
 

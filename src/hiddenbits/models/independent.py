@@ -21,7 +21,7 @@ from hiddenbits.data import Arrays, Block
 from hiddenbits.data.operands import product_with_totals
 from hiddenbits.data.summary import Summary
 from hiddenbits.models.base import Footprint, Promises
-from hiddenbits.models.special import clip_probability, share_or
+from hiddenbits.models.special import are_probabilities, clip_probability, share_or
 
 Floats = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ class IndependentParams(Arrays):
         theta, m = self.probabilities, self.prior_mean
         if theta.ndim != 1 or m.shape != theta.shape:
             return "probabilities and prior_mean must have one number for each column"
-        if not (np.all((theta > 0) & (theta < 1)) and np.all((m > 0) & (m < 1))):
+        if not (are_probabilities(theta) and are_probabilities(m)):
             return "probabilities must lie between 0 and 1"
         return None
 

@@ -26,6 +26,7 @@ from hiddenbits.models.logistic_params import (
     params_mismatch,
     stats_flaw,
 )
+from hiddenbits.models.special import are_shares
 
 Floats = NDArray[np.float64]
 
@@ -90,7 +91,7 @@ class MapsParams(Arrays):
             return "weights, joints and steps must have shapes (K,), (K, d, q + 1) and (K, 0 or d, q + 1)"
         if not len(pi) == len(joints) == len(steps):
             return "there must be as many joints and steps as weights"
-        if not np.all((pi > 0) & (pi <= 1)) or abs(pi.sum() - 1.0) > 1e-9:
+        if not are_shares(pi):
             return "weights must be positive and add up to 1"
         return next((flaw for one in self.maps if (flaw := one.flaw())), None)
 

@@ -126,7 +126,7 @@ class LogisticParams(Arrays):
             return "stage must be 0, 1 or 2"
         if self.step.shape not in ((0, q + 1), (d, q + 1)):
             return "step must have shape (0, q + 1) or (d, q + 1)"
-        if self.xi.shape not in ((0,), (d,)) or not np.all((self.xi >= 0) & np.isfinite(self.xi)):
+        if self.xi.shape not in ((0,), (d,)) or not np.all((self.xi >= 0) & (self.xi <= LARGEST)):
             return "xi must have no number, or one that is not negative for each column"
         if not all(np.all(np.abs(a) <= LARGEST) for a in (self.joint, self.centre, self.step)):
             return f"loadings and intercepts must lie within {LARGEST:g} of 0"

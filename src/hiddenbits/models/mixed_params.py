@@ -27,6 +27,7 @@ Floats = NDArray[np.float64]
 
 LARGEST = 1e6  # loadings beyond this are no model of numbers in units of their own spread
 LEAST_NOISE = 1e-12
+FURTHEST = 1e100  # shift and scale are in the units of the table; squares of them are still numbers
 
 
 @dataclass(frozen=True)
@@ -142,8 +143,10 @@ class MixedParams(Arrays):
             return f"loadings and intercepts must lie within {LARGEST:g} of 0"
         if self.noise.ndim != 1 or not self.noise.shape == self.shift.shape == self.scale.shape:
             return "noise, shift and scale must have one number for each real column"
-        if (self.noise < LEAST_NOISE).any() or (self.noise > LARGEST).any() or (self.scale <= 0.0).any():
-            return "noise and scale must be positive"
+        if (self.noise < LEAST_NOISE).any() or (self.noise > LARGEST).any():
+            return f"noise must lie between {LEAST_NOISE:g} and {LARGEST:g}"
+        if not np.all((self.scale >= 1.0 / FURTHEST) & (self.scale <= FURTHEST) & (np.abs(self.shift) <= FURTHEST)):
+            return f"scale must be positive, and scale and shift not beyond {FURTHEST:g}"
         return None
 
 

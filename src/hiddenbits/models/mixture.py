@@ -30,6 +30,8 @@ from hiddenbits.data.summary import Summary
 from hiddenbits.models.base import Footprint, Promises
 from hiddenbits.models.special import (
     LARGEST_LOGIT,
+    are_probabilities,
+    are_shares,
     class_shares,
     clip_probability,
     log_one_minus,
@@ -75,9 +77,9 @@ class MixtureParams(Arrays):
         pi, theta, m = self.weights, self.probabilities, self.prior_mean
         if pi.ndim != 1 or m.ndim != 1 or theta.shape != (len(m), len(pi)):
             return "weights, probabilities and prior_mean must have shapes (K,), (d, K) and (d,)"
-        if len(pi) == 0 or not np.all((pi > 0) & (pi <= 1)) or abs(pi.sum() - 1.0) > 1e-9:
+        if len(pi) == 0 or not are_shares(pi):
             return "weights must be positive and add up to 1"
-        if not (np.all((theta > 0) & (theta < 1)) and np.all((m > 0) & (m < 1))):
+        if not (are_probabilities(theta) and are_probabilities(m)):
             return "probabilities must lie between 0 and 1"
         return None
 

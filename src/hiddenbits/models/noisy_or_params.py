@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from hiddenbits.data import Arrays
+from hiddenbits.models.special import are_probabilities
 
 Floats = NDArray[np.float64]
 
@@ -147,9 +148,13 @@ class NoisyOrParams(Arrays):
             return "strengths do not fit the sizes of the layers"
         if self.priors.shape != (int(sizes[-1]),) or self.names.shape != (int(sizes[1:].sum()),):
             return "priors and names do not fit the sizes of the layers"
-        if not np.all((self.strengths > 0) & (self.strengths < 1)) or not np.all((self.priors > 0) & (self.priors < 1)):
+        if not all(
+            are_probabilities(p, least=1e-300, most=np.nextafter(1.0, 0.0)) for p in (self.strengths, self.priors)
+        ):
             return "strengths and priors must lie between 0 and 1"
-        if self.clock.shape != (CLOCK,) or not np.all(self.clock >= 0) or self.clock[1] not in (LEARN, SETTLE, JOINT):
+        if any(np.any((array < 0) | (array > 2.0**53)) for array in (self.names, self.clock)):
+            return "names and clock must be counts"
+        if self.clock.shape != (CLOCK,) or self.clock[1] not in (LEARN, SETTLE, JOINT):
             return "the clock is damaged"
         if int(self.clock[0]) != len(sizes) - 2:
             return "the clock stands at another layer"

@@ -18,9 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits.data import Arrays
+from hiddenbits.models.special import are_probabilities
 
 Floats = NDArray[np.float64]
 
+FURTHEST = 1e100  # fields are in the units of the table; squares of them are still numbers
 LEAST_ACTIVE = 1e-5  # pi stays this far from 0 and 1
 EVERY_ROW = (-np.finfo(np.float64).max, 1.0)  # finite: model files hold nothing else
 
@@ -75,17 +77,18 @@ class CodingParams(Arrays):
         W, pi = self.fields, self.activity
         if W.ndim != 2 or pi.ndim != 1 or W.shape[1] != len(pi) or not W.size:
             return "fields and activity must have shapes (D, H) and (H,)"
-        if not np.isfinite(W).all():
-            return "fields must be finite"
-        if not ((pi > 0) & (pi < 1)).all():
+        if not np.all(np.abs(W) <= FURTHEST):
+            return f"fields must lie within {FURTHEST:g} of 0"
+        if not are_probabilities(pi):
             return "activity must lie between 0 and 1"
-        if self.noise.shape != () or self.spread.shape != () or not (np.isfinite(self.noise) and self.noise > 0):
-            return "noise must be a positive number"
-        if not (np.isfinite(self.spread) and self.spread >= 0):
-            return "spread must be a number, not negative"
-        if self.step.shape != () or not (np.isfinite(self.step) and self.step >= 0):
+        if self.noise.shape != () or self.spread.shape != () or not 1.0 / FURTHEST <= self.noise <= FURTHEST:
+            return f"noise must be a positive number, not beyond {FURTHEST:g}"
+        if not 0.0 <= self.spread <= FURTHEST or np.abs(W).max() > FURTHEST * self.noise:
+            return "spread must be a number, not negative, and fields must be of the size of the noise"
+        if self.step.shape != () or not 0.0 <= self.step <= 2.0**53:
             return "step must be a number, not negative"
-        if self.stream.shape != (2,) or (self.stream != np.floor(np.abs(self.stream))).any():
+        whole = (self.stream == np.floor(self.stream)) & (self.stream >= 0.0) & (self.stream <= 2.0**53)
+        if self.stream.shape != (2,) or not whole.all():
             return "stream must be two whole numbers, not negative"
         if self.cut.shape != (2,) or np.isnan(self.cut).any() or not 0.0 <= self.cut[1] <= 1.0:
             return "cut must be a score and a share"

@@ -17,6 +17,16 @@ LONG_ROW = 32  # numbers from which on the place of a row's largest is found qui
 LARGEST_LOGIT = float(np.log1p(-TINY) - np.log(TINY))
 
 
+def are_probabilities(p: NDArray[Any], least: float = TINY / 10.0, most: float = 1.0 - TINY / 10.0) -> bool:
+    """Whether all numbers are probabilities that a fit may end with: logs and quotients of them can be relied on."""
+    return bool(np.all((p >= least) & (p <= most)))
+
+
+def are_shares(p: NDArray[Any], *, axis: int = 0) -> bool:
+    """Whether numbers are probabilities of which each has a part, and that add up to 1."""
+    return are_probabilities(p, most=1.0) and bool(np.all(np.abs(p.sum(axis=axis) - 1.0) <= 1e-9))
+
+
 def clip_probability(p: NDArray[Any]) -> NDArray[np.float64]:
     """Return p drawn into [TINY, 1 - TINY], in place."""
     return np.clip(p, TINY, 1.0 - TINY, out=p)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits.data import Arrays
-from hiddenbits.models.special import log_one_minus
+from hiddenbits.models.special import are_probabilities, are_shares, log_one_minus
 from hiddenbits.models.tree_structure import n_pairs, top_down
 
 Floats = NDArray[np.float64]
@@ -177,17 +177,20 @@ class TreeParams(Arrays):
             return "if_zero and if_one must have the shape of parent_columns, (d, K)"
         if self.prior_both.shape not in ((0,), (n_pairs(len(m)),)):
             return "prior_both must be empty or have one number for each pair of columns"
-        if len(pi) == 0 or not np.all((pi > 0) & (pi <= 1)) or abs(pi.sum() - 1.0) > 1e-9:
+        if len(pi) == 0 or not are_shares(pi):
             return "weights must be positive and add up to 1"
-        if not all(np.all((p > 0) & (p < 1)) for p in (self.if_zero, self.if_one, m)):
+        if not all(are_probabilities(p) for p in (self.if_zero, self.if_one, m)):
             return "probabilities must lie between 0 and 1"
+        if not are_probabilities(self.prior_both, least=0.0, most=1.0):
+            return "prior_both must lie between 0 and 1"
         if not np.all((parents >= -1) & (parents < len(m)) & (parents == np.floor(parents))):
             return "parents must be columns, or -1"
         if any(len(top_down(column)) < len(m) for column in self.parents.T):
             return "parents must make trees, and there is a circle"
         if np.any((self.if_zero != self.if_one) & ~self.has_parent):
             return "a column without a parent has one probability"
-        if np.any(self.clock != np.floor(self.clock)) or np.any(self.clock < [0, 0, 1, 0, 0, -1, 0]):
+        whole = (self.clock == np.floor(self.clock)) & (self.clock <= 2.0**53)
+        if not whole.all() or np.any(self.clock < [0, 0, 1, 0, 0, -1, 0]):
             return "the clock must hold counts"
         if self.clock[3] >= len(pi):
             return "the clock names a class that is not there"

@@ -5,7 +5,7 @@ bytes, all little-endian).  Its ``__metadata__`` holds exactly five strings:
 
 ========  ===========================================================================
 format    ``hiddenbits``
-version   ``1``
+version   ``1``, the format number: it alone decides whether a file is read
 kind      what is stored; the caller's word
 meta      strict JSON text of an object
 checksum  SHA-256, in hexadecimal, of the fields below
@@ -70,7 +70,7 @@ def encode(kind: str, meta: Mapping[str, Any], arrays: Mapping[str, Any], limits
         "version": VERSION,
         "kind": kind,
         "meta": meta_text,
-        "checksum": checksum(kind, meta_text, tensors),
+        "checksum": checksum(VERSION, kind, meta_text, tensors),
     }
     text = dump(header).encode()
     text += b" " * (-len(text) % 8)  # keeps the tensors aligned for readers that map the file
@@ -92,7 +92,10 @@ def decode_tensors(raw: bytes, header: Header) -> Iterator[tuple[str, NDArray[An
     del raw
     entries = header.entries
     tensors = ((name, entries[name].code, entries[name].shape, data) for name, data in views.items())
-    if views.keys() != entries.keys() or checksum(header.kind, header.meta_text, tensors) != header.checksum:
+    if (
+        views.keys() != entries.keys()
+        or checksum(header.version, header.kind, header.meta_text, tensors) != header.checksum
+    ):
         raise Flaw("its checksum does not match its content")
     for name, entry in entries.items():
         flat = np.frombuffer(views.pop(name), dtype=DTYPES[entry.code])
@@ -101,7 +104,7 @@ def decode_tensors(raw: bytes, header: Header) -> Iterator[tuple[str, NDArray[An
         yield name, flat.reshape(entry.shape).astype(flat.dtype.newbyteorder("="), order="C", copy=True)
 
 
-def checksum(kind: str, meta_text: str, tensors: Iterable[Tensor]) -> str:
+def checksum(version: str, kind: str, meta_text: str, tensors: Iterable[Tensor]) -> str:
     """SHA-256 of the content, as the head of this module defines it."""
     digest = hashlib.sha256()
 
@@ -109,7 +112,7 @@ def checksum(kind: str, meta_text: str, tensors: Iterable[Tensor]) -> str:
         digest.update(len(field).to_bytes(8, "little"))
         digest.update(field)
 
-    for text in (VERSION, kind, meta_text):
+    for text in (version, kind, meta_text):
         add(text.encode())
     for name, code, shape, data in sorted(tensors, key=lambda tensor: tensor[0]):
         for text in (name, code, ",".join(map(str, shape))):

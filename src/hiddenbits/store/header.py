@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hiddenbits.store.strict import DAMAGED, JSON, RAISE_LIMIT, Flaw, parse, plain
+from hiddenbits.store.strict import DAMAGED, JSON, RAISE_LIMIT, Flaw, parse, refuse_strange
 
 FORMAT = "hiddenbits"
-VERSION = "1"
+VERSION = "1"  # the format number of files that are written
+READABLE = ("1",)  # the format numbers that are read; docs/saving.md has the rule
 CODES = {
     "bool": "BOOL",
     "uint8": "U8",
@@ -46,7 +47,9 @@ class Limits:
     max_depth : int
         Deepest nesting of ``meta``, the object itself being level 1.
     max_values : int
-        Most commas and brackets in the header; parsing costs up to about 100 bytes for each.
+        Most commas and brackets in the header; parsing costs up to about 60 bytes for each.
+    max_containers : int
+        Most brackets among them: lists and objects cost up to about 300 bytes each.
     """
 
     max_file_bytes: int = 8 * 2**30
@@ -55,6 +58,7 @@ class Limits:
     max_dims: int = 8
     max_depth: int = 32
     max_values: int = 2**20
+    max_containers: int = 2**17
 
 
 DEFAULT_LIMITS = Limits()
@@ -74,6 +78,7 @@ class Entry:
 class Header:
     """A header whose every claim has been checked against the size of the file."""
 
+    version: str
     kind: str
     meta_text: str
     meta: dict[str, JSON]
@@ -97,11 +102,11 @@ def decode_header(raw: bytes, n_data: int, limits: Limits) -> Header:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
         raise Flaw("its header is not text") from None
-    header = parse(text, what="its header", max_values=limits.max_values)
+    header = parse(text, what="its header", max_values=limits.max_values, max_containers=limits.max_containers)
     if not (isinstance(header, dict) and text.startswith("{")):
         raise Flaw("its header is not a JSON object")
     # Before the tensors, so that a file from the future is called that, and not damaged.
-    kind, meta_text, digest = _metadata(header.pop("__metadata__", None))
+    version, kind, meta_text, digest = _metadata(header.pop("__metadata__", None))
     if len(header) > limits.max_tensors:
         raise Flaw(f"it has more than the limit of {limits.max_tensors} tensors", RAISE_LIMIT)
     entries = {tensor_name(name, DAMAGED): _entry(name, raw, limits) for name, raw in header.items()}
@@ -112,21 +117,22 @@ def decode_header(raw: bytes, n_data: int, limits: Limits) -> Header:
         position = entry.end
     if position != n_data:
         raise Flaw(f"its tensors take {position} bytes, but {n_data} are there")
-    parsed = parse(meta_text, what="its meta", max_values=limits.max_values)
-    meta = plain(parsed, what="its meta", max_depth=limits.max_depth)
+    meta = parse(meta_text, what="its meta", max_values=limits.max_values, max_containers=limits.max_containers)
+    refuse_strange(meta, what="its meta", max_depth=limits.max_depth)
     if not isinstance(meta, dict):
         raise Flaw("its meta is not a JSON object")
-    return Header(kind, meta_text, meta, digest, entries)
+    return Header(version, kind, meta_text, meta, digest, entries)
 
 
-def _metadata(found: object) -> tuple[str, str, str]:
+def _metadata(found: object) -> tuple[str, str, str, str]:
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise Flaw("it is not a hiddenbits model file", "pass a file written by hiddenbits")
     version = found.get("version")
-    if version != VERSION:
+    if version not in READABLE:
         if isinstance(version, str) and version.isascii() and version.isdigit() and version[0] != "0":
-            raise Flaw(f"it has format version {version:.20}, newer than {VERSION}", "upgrade hiddenbits")
-        raise Flaw("its format version is not a number")
+            known = f"this version of hiddenbits reads formats up to {VERSION}"
+            raise Flaw(f"its format number is {version:.20}, and {known}", "upgrade hiddenbits to read it")
+        raise Flaw("its format number is not a number")
     if found.keys() != {"format", "version", "kind", "meta", "checksum"}:
         raise Flaw("its metadata lacks an entry or has one too many")
     kind, meta_text, digest = found["kind"], found["meta"], found["checksum"]
@@ -134,7 +140,7 @@ def _metadata(found: object) -> tuple[str, str, str]:
         raise Flaw("its kind is not a short printable string")
     if not (isinstance(meta_text, str) and meta_text.isascii() and isinstance(digest, str)):
         raise Flaw("its meta or checksum is not plain text")
-    return kind, meta_text, digest
+    return str(version), kind, meta_text, digest
 
 
 def _entry(name: str, found: object, limits: Limits) -> Entry:

@@ -25,7 +25,7 @@ class Flaw(ValueError):  # noqa: N818
         self.remedy = remedy
 
 
-def parse(text: str, *, what: str, max_values: int) -> Any:
+def parse(text: str, *, what: str, max_values: int, max_containers: int) -> Any:
     """Parse JSON, refusing duplicate keys, NaN, infinities, long integers and too many values.
 
     Parameters
@@ -35,15 +35,19 @@ def parse(text: str, *, what: str, max_values: int) -> Any:
     what : str
         Name of the text in error messages, as in "the header".
     max_values : int
-        Most commas and opening brackets; bounds the memory of the parsed value, because
-        ``{},{},`` takes some thirty times its length once parsed.
+        Most commas and opening brackets; bounds the memory of the parsed value.
+    max_containers : int
+        Most opening brackets: ``{},{},`` takes some thirty times its length once parsed.
 
     Returns
     -------
     object
         Dicts, lists, strings, finite numbers, booleans and None.
     """
-    if text.count(",") + text.count("[") + text.count("{") > max_values:
+    containers = text.count("[") + text.count("{")
+    if containers > max_containers:
+        raise Flaw(f"{what} holds more than the limit of {max_containers} lists and objects", RAISE_LIMIT)
+    if text.count(",") + containers > max_values:
         raise Flaw(f"{what} holds more than the limit of {max_values} values", RAISE_LIMIT)
     try:
         return json.loads(
@@ -64,6 +68,28 @@ def parse(text: str, *, what: str, max_values: int) -> Any:
 def dump(value: JSON) -> str:
     """Write JSON in one spelling only: sorted keys, no spaces, ASCII."""
     return json.dumps(value, sort_keys=True, allow_nan=False, separators=(",", ":"))
+
+
+def refuse_strange(value: Any, *, what: str, max_depth: int) -> None:
+    """Refuse a parsed value that is nested too deeply or holds text that is not valid Unicode; nothing is copied."""
+
+    def walk(value: Any, depth: int) -> None:
+        if depth > max_depth:
+            raise Flaw(f"{what} is nested deeper than {max_depth} levels")
+        for item in value if isinstance(value, list) else (*value, *value.values()):
+            if isinstance(item, str):
+                if not item.isascii():
+                    valid(item)
+            elif isinstance(item, (list, dict)):
+                walk(item, depth + 1)
+
+    def valid(text: str) -> None:
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise Flaw(f"{what} holds text that is not valid Unicode") from None
+
+    walk(value if isinstance(value, (list, dict)) else [value], 1)
 
 
 def plain(value: object, *, what: str, max_depth: int, remedy: str = DAMAGED) -> JSON:

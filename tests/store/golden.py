@@ -1,0 +1,215 @@
+"""The golden files: models, checkpoints and statistics as earlier versions wrote them, which must stay readable.
+
+    python -m tests.store.golden            # write those that are missing; files that are there are never replaced
+
+What is in `golden/` was written once and is loaded and scored in every run of the tests. A new family or variant gets a
+new file by an entry in `MODELS`; an old file is not written again, for then it would show nothing. The only exception
+are checkpoints, which are not read across format numbers: the file of an old number stays, to be refused.
+
+Tables are made by arithmetic, so that they do not depend on any generator of random numbers.
+"""
+
+import contextlib
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import hiddenbits
+from hiddenbits import (
+    BernoulliMixture,
+    BinarySparseCoding,
+    ClippedPCA,
+    CombinationMachine,
+    Ensemble,
+    HiddenTree,
+    IndependentBits,
+    LogisticPCA,
+    LogisticPCAMixture,
+    NoisyOrNetwork,
+    TreeMixture,
+)
+
+FOLDER = Path(__file__).parent / "golden"
+SCORES = FOLDER / "scores.json"
+N_ROWS, N_COLUMNS = 60, 6
+NAMES = [f"question {j}" for j in range(N_COLUMNS)]
+KINDS = ["binary", "real", "nominal", "ordered"]
+
+
+def bits():
+    """Return rows of bits of two kinds, with a few blanks."""
+    i, j = np.indices((N_ROWS, N_COLUMNS))
+    rows = np.where((i * i + 3 * j) % 7 == 0, 1.0 - (j < 3) * (i % 2) - (j >= 3) * (1 - i % 2), 0.0)
+    rows = np.where((i * 5 + j * 11 + i * j) % 4 < 2, (j < 3) == (i % 2 == 0), np.abs(rows))
+    return np.where((i * 7 + j * 13) % 41 == 0, np.nan, rows)
+
+
+def complete_bits():
+    """Return the same rows with zeros for the blanks."""
+    return np.nan_to_num(bits())
+
+
+def reals():
+    """Return rows of real numbers."""
+    i, j = np.indices((N_ROWS, N_COLUMNS))
+    return (i % 3 == 0) * (j < 3) * 2.0 + (i % 4 == 0) * (j >= 2) * 1.5 + np.sin(i * 3.7 + j * 1.3) / 4.0
+
+
+def mixed():
+    """Return rows with a binary, a real, a nominal and an ordered column, and a blank in each."""
+    i = np.arange(N_ROWS)
+    rows = np.empty((N_ROWS, 4), object)
+    rows[:, 0] = i % 2
+    rows[:, 1] = np.round((i % 2) * 1.5 + np.sin(i * 1.7), 6)
+    rows[:, 2] = [["red", "green", "blue"][(k * k + k // 3) % 3] for k in i]
+    rows[:, 3] = (i // 2 + i % 2) % 3
+    rows[[3, 14, 25, 36], [0, 1, 2, 3]] = None
+    return rows
+
+
+def table_for(name):
+    """Return the rows that a golden model is fitted to and scored on."""
+    if "reals" in name or name.startswith("sparse_coding"):
+        return reals()
+    if name.startswith("logistic_mixed"):
+        return mixed()
+    return complete_bits() if "chains" in name or "gibbs" in name else bits()
+
+
+MODELS = {
+    "independent": lambda X: IndependentBits().fit(X),
+    "independent_online": lambda X: IndependentBits(random_state=0).partial_fit(X),
+    "mixture": lambda X: BernoulliMixture(2, n_init=2, random_state=0).fit(X),
+    "mixture_names": lambda X: BernoulliMixture(2, start="split", random_state=0).fit(
+        hiddenbits.open_table(X, names=NAMES)
+    ),
+    "mixture_online": lambda X: BernoulliMixture(2, random_state=0).partial_fit(X),
+    "logistic": lambda X: LogisticPCA(2, random_state=0).fit(X),
+    "logistic_variational": lambda X: LogisticPCA(1, polish=False, random_state=0).fit(X),
+    "logistic_online": lambda X: LogisticPCA(1, polish=False, random_state=0).partial_fit(X),
+    "logistic_quadrature": lambda X: LogisticPCA(1, method="quadrature", random_state=0).fit(X),
+    "logistic_draws": lambda X: LogisticPCA(4, n_draws=50, ridge=1.0, random_state=0).fit(X),
+    "logistic_mixed": lambda X: LogisticPCA(1, kinds=KINDS, random_state=0).fit(X),
+    "logistic_mixture": lambda X: LogisticPCAMixture(1, n_init=1, random_state=0).fit(X),
+    "clipped": lambda X: ClippedPCA(1, random_state=0).fit(X),
+    "clipped_online": lambda X: ClippedPCA(1, random_state=0).partial_fit(X),
+    "combination": lambda X: CombinationMachine(2, random_state=0).fit(X),
+    "combination_bic": lambda X: CombinationMachine("bic", max_components=3, random_state=0).fit(X),
+    "combination_reals": lambda X: CombinationMachine(2, visible="reals", random_state=0).fit(X),
+    "combination_chains": lambda X: CombinationMachine(
+        2, method="chains", n_chains=20, batch_rows=20, max_iter=10, random_state=0
+    ).fit(X),
+    "sparse_coding": lambda X: BinarySparseCoding(3, n_init=1, n_scheduled=10, random_state=0).fit(X),
+    "hidden_tree": lambda X: HiddenTree(2, random_state=0).fit(X),
+    "hidden_tree_online": lambda X: HiddenTree(2, random_state=0).partial_fit(X),
+    "noisy_or": lambda X: NoisyOrNetwork(2, random_state=0).fit(X),
+    "noisy_or_layers": lambda X: NoisyOrNetwork((3, 2), n_init=1, random_state=0).fit(X),
+    "noisy_or_gibbs": lambda X: NoisyOrNetwork(
+        2, method="gibbs", n_passes=5, n_init=1, first_strengths=(0.05, 0.15), spare=0.0, random_state=0
+    ).fit(X),
+    "noisy_or_truncated": lambda X: NoisyOrNetwork(
+        2, method="truncated", n_states=4, n_init=1, max_iter=20, random_state=0
+    ).fit(X),
+    "tree_mixture": lambda X: TreeMixture(2, n_init=1, random_state=0).fit(X),
+    "tree_mixture_online": lambda X: TreeMixture(2, random_state=0).partial_fit(X),
+    "ensemble": lambda X: Ensemble(
+        [BernoulliMixture(2, n_init=1), HiddenTree(2)], n_estimators=2, random_state=0
+    ).fit(X),
+}  # fmt: skip
+
+
+def checkpointed():
+    """Return the estimator of the golden checkpoint: a fixed number of plain passes, whatever the processor."""
+    return BernoulliMixture(2, n_init=1, max_iter=8, tol=0.0, accelerate=False, random_state=0)
+
+
+def broken_off(path):
+    """Fit with a checkpoint, and break the fit off after three passes."""
+
+    save, kept = hiddenbits.engine.Checkpoint.save, []
+
+    def counted(self, position, summary):
+        save(self, position, summary)
+        kept.append(position)
+        if len(kept) == 3:
+            raise InterruptedError
+
+    hiddenbits.engine.Checkpoint.save = counted
+    try:
+        with contextlib.suppress(InterruptedError), hiddenbits.run_on(checkpoint=path):
+            checkpointed().fit(hiddenbits.open_table(bits(), names=NAMES))
+    finally:
+        hiddenbits.engine.Checkpoint.save = save
+
+
+def resumed(path):
+    """Return the fit that goes on from a checkpoint."""
+    with warnings.catch_warnings(), hiddenbits.run_on(checkpoint=path):
+        warnings.simplefilter("ignore")  # other packages; all of its max_iter passes
+        return checkpointed().fit(hiddenbits.open_table(bits(), names=NAMES))
+
+
+def federated():
+    """Return the estimator of the golden statistics."""
+    return BernoulliMixture(2, n_init=1, random_state=0)
+
+
+def write_statistics():
+    """Write the statistics of a start and of the round after it."""
+    model = federated()
+    start = model.stats(bits(), site="north", minimum_count=0)
+    start.save(FOLDER / "statistics_start.hb")
+    model.update(start)
+    model.stats(bits(), site="north", minimum_count=0).save(FOLDER / "statistics_round.hb")
+
+
+def round_of(start, later):
+    """Return the estimator after the two rounds of the golden statistics."""
+    model = federated()
+    model.update(start)
+    model.stats(bits(), site="north", minimum_count=0)  # hands out the round that `later` answers
+    return model.update(later)
+
+
+def score(model, name):
+    """Return the number that is compared with the committed one."""
+    rows = table_for(name)
+    if hasattr(model, "feature_names_in_"):
+        rows = hiddenbits.open_table(rows, names=NAMES)
+    return float(np.mean(model.score_samples(rows)))
+
+
+def main():
+    """Write the files that are missing, and their scores."""
+    FOLDER.mkdir(exist_ok=True)
+    scores = json.loads(SCORES.read_text()) if SCORES.exists() else {}
+    for name, make in MODELS.items():
+        path = FOLDER / f"{name}.hb"
+        if not path.exists():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a fit need not be good to be kept
+                model = make(table_for(name))
+                model.save(path)
+                scores[name] = score(model, name)
+            print(f"{name}: {path.stat().st_size} bytes, {scores[name]:.6f}")
+    if not (FOLDER / "statistics_start.hb").exists():
+        write_statistics()
+        rounds = [hiddenbits.Statistics.load(FOLDER / f"statistics_{which}.hb") for which in ("start", "round")]
+        scores["statistics"] = score(round_of(*rounds), "statistics")
+    number = getattr(hiddenbits.engine.checkpoint, "FORMAT", 1)
+    path = FOLDER / f"checkpoint_{number}.hb"
+    if not path.exists():
+        broken_off(path)
+        copy = path.with_suffix(".copy")
+        copy.write_bytes(path.read_bytes())
+        try:
+            scores["checkpoint"] = score(resumed(copy), "checkpoint")
+        finally:
+            copy.unlink()
+    SCORES.write_text(json.dumps(scores, indent=1, sort_keys=True) + "\n")
+
+
+if __name__ == "__main__":
+    main()

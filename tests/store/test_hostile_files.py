@@ -1,0 +1,152 @@
+"""Files made to do harm, or that no fit could have written: refused at loading, soon and with little memory."""
+
+import time
+
+import numpy as np
+import pytest
+
+import hiddenbits
+from hiddenbits.store import read, write
+from tests.store import golden, hostile_files
+from tests.store.damage import META, join, resum, split
+
+pytestmark = pytest.mark.core
+
+
+def changed(path, name, *, arrays=(), hyperparameters=(), **meta):
+    """Write a golden file again with other arrays, hyperparameters or entries of its description; return the path."""
+    stored = read(golden.FOLDER / f"{name}.hb")
+    said = {**stored.meta, "hyperparameters": {**stored.meta["hyperparameters"], **dict(hyperparameters)}, **meta}
+    write(path, stored.kind, said, {**stored.arrays, **dict(arrays)})
+    return path
+
+
+def array(name, key):
+    return read(golden.FOLDER / f"{name}.hb").arrays[key].copy()
+
+
+@pytest.mark.timeout(7200)
+def test_hostile_files_are_answered_soon_and_with_little_memory(short):
+    count = 300 if short else 20_000
+    counts, seconds, n_bytes = hostile_files.main(count)
+    assert counts["loaded"] + counts["refused"] == count
+    assert counts["refused: hyperparameters"] > count // 4
+    assert counts["loaded"] > count // 20  # some values are another model's own business, such as a large max_iter
+    assert seconds <= hostile_files.SECONDS
+    assert n_bytes <= hostile_files.BYTES + 10 * 10_000
+
+
+@pytest.mark.parametrize("n_estimators", [100_000, 10**9, 2**53, 3, True, "2"])
+def test_an_ensemble_has_the_members_that_it_declares(tmp_path, n_estimators):
+    path = changed(tmp_path / "m.hb", "ensemble", hyperparameters={"n_estimators": n_estimators})
+    begun = time.process_time()
+    with pytest.raises(hiddenbits.StoreError, match=r"number of members is not the declared one|'n_estimators'"):
+        hiddenbits.load(path)
+    assert time.process_time() - begun < 2.0
+
+
+def test_an_ensemble_is_not_built_before_its_members_are_counted(tmp_path):
+    """5,000 members are declared consistently, but there are arrays of four alone."""
+    path = changed(
+        tmp_path / "m.hb",
+        "ensemble",
+        hyperparameters={
+            "estimator": [{"kind": "BernoulliMixture", "hyperparameters": {}}] * 5_000,
+            "n_estimators": 1,
+        },
+        members=[{"kind": "BernoulliMixture", "meta": {}}] * 5_000,
+        arrays={"weights": np.full(5_000, 1 / 5_000)},
+    )
+    begun = time.process_time()
+    with pytest.raises(hiddenbits.StoreError, match="number of members"):
+        hiddenbits.load(path)
+    assert time.process_time() - begun < 2.0
+
+
+@pytest.mark.parametrize("piece", ["[]", '{"a":1}', "1.5", '"name"', "[" * 20 + "]" * 20])
+def test_long_descriptions_take_no_more_memory_than_they_may(tmp_path, piece):
+    """As many pieces as get past the limits of the store, or not much more."""
+    header, data = split((golden.FOLDER / "mixture.hb").read_bytes())
+    count = 1_000_000 if piece[0] in '1"' else 130_000 // piece.count(piece[0])
+    for n in (count, 8 * count if piece[0] in "[{" else count + 100_000):
+        header[META]["meta"] = header[META]["meta"][:-1] + ',"another":[' + ",".join([piece] * n) + "]}"
+        resum(header, data)
+        outcome, *_ = hostile_files.answer(hiddenbits.load, tmp_path / "m.hb", join(header, data))
+        assert outcome == "refused"
+        header, data = split((golden.FOLDER / "mixture.hb").read_bytes())
+
+
+UNUSABLE = {
+    "error of ln Z with a shape": ("combination", "params.partition_error", lambda a: a.reshape(1, 1)),
+    "ln Z that is not known": ("combination", "params.partition_error", lambda a: np.asarray(-1.0)),
+    "ln Z beyond all bounds": ("combination", "params.log_partition", lambda a: np.asarray(1e308)),
+    "weights of a machine": ("combination", "params.weights", lambda a: np.full_like(a, 1e308)),
+    "weights of chains": ("combination_chains", "params.weights", lambda a: np.full_like(a, -1e308)),
+    "weights of reals": ("combination_reals", "params.weights", lambda a: np.full_like(a, 1e308)),
+    "bias of reals": ("combination_reals", "params.centre", lambda a: np.full_like(a, 1e308)),
+    "fields": ("sparse_coding", "params.fields", lambda a: np.full_like(a, 1e308)),
+    "noise": ("sparse_coding", "params.noise", lambda a: np.asarray(5e-324)),
+    "scale": ("logistic_mixed", "params.scale", lambda a: np.full_like(a, 5e-324)),
+    "shift": ("logistic_mixed", "params.shift", lambda a: np.full_like(a, 1e308)),
+    "xi": ("logistic_variational", "params.xi", lambda a: np.full_like(array("logistic", "params.centre"), 1e308)),
+    "probabilities of independent bits": ("independent", "params.probabilities", lambda a: np.full_like(a, 5e-324)),
+    "probabilities of a mixture": ("mixture", "params.probabilities", lambda a: np.full_like(a, 5e-324)),
+    "prior means": ("mixture", "params.prior_mean", lambda a: np.full_like(a, 5e-324)),
+    "shares": ("mixture", "params.weights", lambda a: np.array([5e-324, 1.0])),
+    "shares of maps": ("logistic_mixture", "params.weights", lambda a: np.array([5e-324, 1.0])),
+    "probabilities of a hidden tree": ("hidden_tree", "params.probabilities", lambda a: np.full_like(a, 5e-324)),
+    "moves": ("hidden_tree", "params.moves", lambda a: np.broadcast_to([1.0, 5e-324], a.shape).copy()),
+    "probabilities of trees": ("tree_mixture", "params.if_zero", lambda a: np.full_like(a, 5e-324)),
+    "pairs of trees": ("tree_mixture", "params.prior_both", lambda a: np.full_like(a, 1e308)),
+    "strengths": ("noisy_or", "params.strengths", lambda a: np.full_like(a, 5e-324)),
+    "clock": ("noisy_or", "params.clock", lambda a: a + 1e308 * (np.arange(len(a)) == 2)),
+    "spectrum": ("clipped", "params.spectrum", lambda a: a * 0 + 1e308),
+    "sums of an online fit": ("mixture_online", "running.classes", lambda a: np.full_like(a, 1e308)),
+    "trace": ("mixture", "trace", lambda a: np.full_like(a, -1e308)),
+}
+
+
+@pytest.mark.parametrize(("name", "key", "change"), UNUSABLE.values(), ids=UNUSABLE)
+def test_arrays_that_nothing_can_be_computed_with_are_refused(tmp_path, name, key, change):
+    path = changed(tmp_path / "m.hb", name, arrays={key: change(array(name, key))})
+    with pytest.raises(hiddenbits.StoreError, match="is not a lawful"):
+        hiddenbits.load(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("mixture", {"threshold": 10**30}),
+        ("mixture", {"max_iter": 2**63}),
+        ("logistic_mixed", {"threshold": 0.5}),
+        ("combination_reals", {"threshold": 0.5}),
+        ("logistic_draws", {"n_draws": 10**7}),
+        ("logistic_quadrature", {"n_nodes": 10**9}),
+        ("noisy_or_layers", {"n_components": [3, 10**30]}),
+    ],
+)
+def test_hyperparameters_that_nothing_can_be_computed_with_are_refused(tmp_path, name, given):
+    path = changed(tmp_path / "m.hb", name, hyperparameters=given)
+    with pytest.raises(hiddenbits.StoreError, match="is not a lawful"):
+        hiddenbits.load(path)
+
+
+@pytest.mark.parametrize(
+    ("entry", "value"), [("weight_seen", 5e-324), ("weight_seen", 1e308), ("n_iter", 10**30), ("running", [10**30, 0])]
+)
+def test_records_that_nothing_can_be_computed_with_are_refused(tmp_path, entry, value):
+    path = changed(tmp_path / "m.hb", "mixture_online", **{entry: value})
+    with pytest.raises(hiddenbits.StoreError, match="is not a lawful"):
+        hiddenbits.load(path)
+
+
+def test_what_could_not_be_read_is_not_written(tmp_path):
+    model = hiddenbits.load(golden.FOLDER / "mixture.hb")
+    model.max_iter = 10**30
+    with pytest.raises(ValueError, match=r"max_iter=.*2\^53"):
+        model.save(tmp_path / "m.hb")
+    model.max_iter = 10
+    model.params_.probabilities[:] = 0.0
+    with pytest.raises(ValueError, match=r"cannot be saved.*probabilities"):
+        model.save(tmp_path / "m.hb")
+    assert not list(tmp_path.iterdir())

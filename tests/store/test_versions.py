@@ -1,0 +1,129 @@
+"""Which files are read: the rule of docs/saving.md."""
+
+import numpy as np
+import pytest
+
+import hiddenbits
+from hiddenbits.estimators import registry
+from hiddenbits.store import read, write
+from tests.store import golden
+from tests.store.damage import META, join, resum, split
+
+pytestmark = pytest.mark.core
+
+
+@pytest.fixture
+def rewritten(tmp_path):
+    """Return a function that writes a golden file again after a change of its description, and returns the path."""
+
+    def rewrite(name, change, kind=None):
+        stored = read(golden.FOLDER / f"{name}.hb")
+        change(stored.meta)
+        write(tmp_path / f"{name}.hb", kind or stored.kind, stored.meta, stored.arrays)
+        return tmp_path / f"{name}.hb"
+
+    return rewrite
+
+
+@pytest.mark.parametrize("name", golden.MODELS)
+def test_a_hyperparameter_that_is_not_there_takes_its_default(rewritten, name):
+    keep = {
+        "n_components",
+        "max_components",
+        "method",
+        "visible",
+        "kinds",
+        "polish",
+        "sharing",
+        "n_states",
+        "estimator",
+    }
+    keep |= {"n_estimators", "random_state", "n_nodes", "n_draws"}
+
+    def drop(meta):
+        for member in [meta, *(one["meta"] for one in meta.get("members", []))]:
+            member["hyperparameters"] = {k: v for k, v in member["hyperparameters"].items() if k in keep}
+
+    model = hiddenbits.load(rewritten(name, drop))
+    default = type(model)().get_params(deep=False)
+    assert {k: v for k, v in model.get_params(deep=False).items() if k not in keep} == {
+        k: v for k, v in default.items() if k not in keep
+    }
+    before = hiddenbits.load(golden.FOLDER / f"{name}.hb")
+    assert golden.score(model, name) == pytest.approx(golden.score(before, name), abs=1e-12)
+
+
+@pytest.mark.parametrize(("old", "said", "read_again"), [("cell", "cell", True), ("cell", "shared", False)])
+def test_a_dropped_hyperparameter_is_ignored_at_its_old_default_only(rewritten, monkeypatch, old, said, read_again):
+    monkeypatch.setitem(registry.DROPPED, "BernoulliMixture", {"gone": old})
+    path = rewritten("mixture", lambda meta: meta["hyperparameters"].update(gone=said))
+    member = rewritten("ensemble", lambda meta: meta["members"][0]["meta"]["hyperparameters"].update(gone=said))
+    sums = rewritten("statistics_start", lambda meta: meta["hyperparameters"].update(gone=said))
+    for load, file in [(hiddenbits.load, path), (hiddenbits.load, member), (hiddenbits.Statistics.load, sums)]:
+        if read_again:
+            load(file)
+            continue
+        with pytest.raises(hiddenbits.StoreError, match=r"gone='shared', and gone was dropped.*matter of versions"):
+            load(file)
+    if read_again:
+        golden.federated().update(hiddenbits.Statistics.load(sums))
+
+
+def test_statistics_without_a_hyperparameter_can_be_used(rewritten):
+    sums = hiddenbits.Statistics.load(rewritten("statistics_start", lambda meta: meta["hyperparameters"].pop("tol")))
+    assert sums.hyperparameters["tol"] == hiddenbits.BernoulliMixture().tol
+    golden.federated().update(sums)
+
+
+@pytest.mark.parametrize("old", [False, 1, None])
+def test_old_defaults_are_compared_with_their_type(rewritten, monkeypatch, old):
+    monkeypatch.setitem(registry.DROPPED, "BernoulliMixture", {"gone": old})
+    path = rewritten("mixture", lambda meta: meta["hyperparameters"].update(gone=0 if old is False else True))
+    with pytest.raises(hiddenbits.StoreError, match="gone"):
+        hiddenbits.load(path)
+
+
+def test_what_is_not_known_is_a_matter_of_versions(rewritten):
+    path = rewritten("mixture", lambda meta: meta["hyperparameters"].update(later=1))
+    with pytest.raises(hiddenbits.StoreError, match=r"'later' that this version.*does not know.*matter of versions"):
+        hiddenbits.load(path)
+    path = rewritten("mixture", lambda meta: meta.update(later=1, written_by="9.0"))
+    with pytest.raises(hiddenbits.StoreError, match=r"hiddenbits '9.0' wrote the file: it may be a matter of versions"):
+        hiddenbits.load(path)
+    with pytest.raises(hiddenbits.StoreError, match=r"'Later'.*matter of versions: upgrade hiddenbits"):
+        hiddenbits.load(rewritten("mixture", lambda meta: None, kind="Later"))
+
+
+@pytest.mark.parametrize("name", ["mixture", "statistics_start", "checkpoint_2"])
+def test_a_file_from_the_future_says_so(tmp_path, name):
+    header, data = split((golden.FOLDER / f"{name}.hb").read_bytes())
+    header[META]["version"] = "2"
+    resum(header, data)
+    path = tmp_path / "m.hb"
+    path.write_bytes(join(header, data))
+    load = {"mixture": hiddenbits.load, "statistics_start": hiddenbits.Statistics.load}.get(name, golden.resumed)
+    with pytest.raises(hiddenbits.StoreError, match=r"format number is 2, and this version .* up to 1; upgrade"):
+        load(path)
+
+
+def test_the_version_of_the_package_does_not_decide(rewritten, tmp_path):
+    for version in ("0.0.1", "99.0", 7, None):
+        model = hiddenbits.load(rewritten("mixture", lambda meta, version=version: meta.update(written_by=version)))
+    model.save(tmp_path / "again.hb")
+    assert read(tmp_path / "again.hb").meta["written_by"] == hiddenbits.__version__
+
+
+def test_files_know_estimators_by_the_names_of_the_registry(tmp_path, monkeypatch):
+    """A class that has moved or has another name is found under the old one; what could not be read is not written."""
+
+    class Moved(hiddenbits.BernoulliMixture):
+        pass
+
+    X = np.repeat(np.eye(3), 20, axis=0)
+    model = Moved(2, n_init=1, random_state=0).fit(X)
+    with pytest.raises(TypeError, match="Moved is not an estimator of this library"):
+        model.save(tmp_path / "m.hb")
+    monkeypatch.setitem(registry.ESTIMATORS, "BernoulliMixture", lambda: Moved)
+    model.save(tmp_path / "m.hb")
+    assert read(tmp_path / "m.hb").kind == "BernoulliMixture"
+    assert type(hiddenbits.load(tmp_path / "m.hb")) is Moved
