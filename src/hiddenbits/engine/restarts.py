@@ -27,6 +27,9 @@ from hiddenbits.engine.watched import unwatched
 
 WORTH = 4  # a table has at least so many times as many rows as a start on few of them
 RARE = 20  # ones, and zeros, of each column that rows are drawn for: a column without any has no finite fit
+# Restarts of a small table: up to so much work a pass (flops), so many in all, and so many times n_init at most. Most
+# of the further ones are given up early, so that fits take two seconds at most, or twice the time of n_init restarts.
+SMALL = ((1 << 15, 32, 8), (1 << 18, 16, 6), (1 << 20, 16, 4), (1 << 25, 8, 2))
 MOST_CELLS = 1 << 26  # cells of the rows that are drawn: they are held here, a byte each
 
 
@@ -95,6 +98,14 @@ class Course:
         return self.keeper.beside(f"few{restart}-{number}") if self.keeper else None
 
 
+def more_restarts(n_init: int, work: float) -> int:
+    """Return how many restarts more than `n_init` a table gets whose passes take so much work."""
+    for limit, most, times in SMALL:
+        if work <= limit:
+            return max(0, min(most, times * n_init) - n_init)
+    return 0
+
+
 Goes = Callable[[Course, Position], Position]
 """Goes through one restart, or what is left of it; returns the position after its end."""
 
@@ -112,7 +123,8 @@ def all_restarts(
     with one_blas_thread():
         course = Course(grid, executor, settings, executor.reduce(summarise, grid), keeper, watch)
         position = (keeper.load(course.summary) if keeper else None) or Position()
-        while position.restart < settings.n_init + settings.n_repairs:
+        n_more = 0 if course.few else settings.n_more
+        while position.restart < settings.n_init + n_more + settings.n_repairs:
             if course.few and position.restart < settings.n_init:
                 if position.params is None:
                     position = course.keep(_begin_on_few((one, *rivals), course, position))

@@ -19,6 +19,7 @@ from hiddenbits.data import Block, Grid, Table, TableError, collapse
 from hiddenbits.data.mixed import MixedTable
 from hiddenbits.data.summary import summarise
 from hiddenbits.engine import (
+    FAIR_PASSES,
     Checkpoint,
     Key,
     Outcome,
@@ -30,6 +31,7 @@ from hiddenbits.engine import (
     current,
     fit_em,
     full_start,
+    more_restarts,
     one_blas_thread,
     online_pass,
 )
@@ -87,6 +89,19 @@ class BitsEstimator(FederatedVerbs, FileVerbs, CallbackSupportMixin, BaseEstimat
         """Return how many rows fits to large tables begin on; None where they begin with all."""
         return None
 
+    _starts_differ = True  # whether restarts begin in different places; otherwise further ones are of no use
+
+    def _n_more(self, model: Any, n_columns: int, weight: float) -> int:
+        """Return how many restarts a table gets beyond n_init: small ones do, where that takes little time.
+
+        `weight` stands for the rows: it is the same for weights and repeats, collapsed and not.
+        """
+        if not self._starts_differ or not model.promises.deterministic:
+            return 0
+        if self.online_passes or self.max_iter <= FAIR_PASSES:
+            return 0
+        return more_restarts(self.n_init, weight * model.footprint(n_columns, n_columns).flops)
+
     def _arranged(self, model: Any, table: Table) -> Table:
         """Return the table in the order in which a fit walks it."""
         return table
@@ -138,6 +153,10 @@ class BitsEstimator(FederatedVerbs, FileVerbs, CallbackSupportMixin, BaseEstimat
             raise ValueError("A fit with a checkpoint needs random_state= an integer, or it could not be repeated.")
         table = with_sample_weight(as_table(self, X, reset=True), sample_weight)
         model, settings = self._model(), replace(self._settings(), start_rows=self._rows_to_begin_on())
+        weight, rows = float(table.shape[0]), table.shape[0]
+        if table.weights is not None:
+            weight, rows = float(table.weights.sum()), int(np.count_nonzero(table.weights))
+        settings = replace(settings, n_more=self._n_more(model, table.shape[1], max(weight, rows)))
         if model.promises.deterministic and not settings.online_passes:  # equal rows then have equal memory, too
             table, _ = collapse(table)
         table = self._arranged(model, table)
@@ -145,7 +164,6 @@ class BitsEstimator(FederatedVerbs, FileVerbs, CallbackSupportMixin, BaseEstimat
         keeper = None
         if engine.checkpoint is not None:
             keeper = Checkpoint(engine.checkpoint, model, settings, table.shape, grid.height)
-        weight = float(table.shape[0] if table.weights is None else table.weights.sum())
         with watching(self, settings, partial(self._attributes_at, weight)) as watch:
             outcome = self._loop(model, grid, engine.executor, settings, keeper, watch)
         self._federation = self._handed_out = None

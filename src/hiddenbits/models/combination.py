@@ -154,6 +154,11 @@ class Combination:
         """Return the machine that begins with all units at once, where this one grows: a cheap second try."""
         return (replace(self, start_from="noise"),) if self.start_from == "grow" and not self.chooses else ()
 
+    def others(self) -> tuple[Combination, ...]:
+        """Return what further restarts begin with: others are quicker than growth, on some tables better."""
+        noise, pursuit = replace(self, start_from="noise"), replace(self, start_from="pursuit")
+        return noise, pursuit, noise, self
+
     def _must_not_choose(self) -> None:
         if self.chooses:
             raise ValueError(
