@@ -97,6 +97,7 @@ def test_weights_count_like_repeats(seed):
 def test_none_where_passes_are_few_or_online():
     X = structured_rows(np.random.default_rng(0), 100, 8, missing=False)
     assert len(BernoulliMixture(2, random_state=0).fit(X).restarts_) == 32
+    assert len(BernoulliMixture(2, n_init=3, random_state=0).fit(X).restarts_) == 3  # taken at its word
     assert len(BernoulliMixture(2, online_passes=1, random_state=0).fit(X).restarts_) == 4
     assert len(BernoulliMixture(2, max_iter=20, tol=1e-2, random_state=0).fit(X).restarts_) == 4
     assert len(CombinationMachine(1, start="noise", random_state=0).fit(X).restarts_) == 1

@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from inspect import signature
 from typing import Any, Self
 
 import numpy as np
@@ -89,16 +90,21 @@ class BitsEstimator(FederatedVerbs, FileVerbs, CallbackSupportMixin, BaseEstimat
         """Return how many rows fits to large tables begin on; None where they begin with all."""
         return None
 
+    @property
+    def _has_default_restarts(self) -> bool:
+        """Whether nothing was said about restarts, and they have time for more than a few passes each."""
+        usual = signature(type(self).__init__).parameters["n_init"].default
+        return bool(self.n_init == usual and self.max_iter > FAIR_PASSES and not self.online_passes)
+
     _starts_differ = True  # whether restarts begin in different places; otherwise further ones are of no use
 
     def _n_more(self, model: Any, n_columns: int, weight: float) -> int:
         """Return how many restarts a table gets beyond n_init: small ones do, where that takes little time.
 
-        `weight` stands for the rows: it is the same for weights and repeats, collapsed and not.
+        An n_init other than the default is taken at its word. `weight` stands for the rows: it is the same for weights
+        and repeats, collapsed and not.
         """
-        if not self._starts_differ or not model.promises.deterministic:
-            return 0
-        if self.online_passes or self.max_iter <= FAIR_PASSES:
+        if not self._starts_differ or not model.promises.deterministic or not self._has_default_restarts:
             return 0
         return more_restarts(self.n_init, weight * model.footprint(n_columns, n_columns).flops)
 

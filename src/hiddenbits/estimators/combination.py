@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from hiddenbits.engine import FAIR_PASSES, Outcome, Settings, fit_em, fit_gradient, fit_persistent
+from hiddenbits.engine import Outcome, Settings, fit_em, fit_gradient, fit_persistent
 from hiddenbits.estimators.combination_reals import RealsVerbs
 from hiddenbits.estimators.constraints import COMMON
 from hiddenbits.estimators.criteria import BicMixin
@@ -88,8 +88,8 @@ class CombinationMachine(BicMixin, RealsVerbs):
         ones or zeros. Only for bits, where the table has at least four times as many rows, and these at most 67 million
         cells. None begins with all rows.
     n_init : int, default=1
-        Restarts; the one with the best objective is kept, or that with the best BIC where it chooses the size. Small
-        tables get three or four more where units are added one by one, which begin in other ways.
+        Restarts; the one with the best objective is kept, or that with the best BIC where it chooses the size. With the
+        default small tables get three or four more where units are added one by one, which begin in other ways.
     max_iter : int, default=1000
         Most iterations, for each restart and each unit that is added. 0 hands over the start as it is.
     tol : float, default=1e-5
@@ -280,7 +280,7 @@ class CombinationMachine(BicMixin, RealsVerbs):
 
     def _n_more(self, model: Any, n_columns: int, weight: float) -> int:
         grows = self.start == "grow" and not self._chooses and self._loop is fit_gradient and self.visible == "bits"
-        if not grows or self.optimiser != "lbfgs" or self.online_passes or self.max_iter <= FAIR_PASSES:
+        if not grows or self.optimiser != "lbfgs" or not self._has_default_restarts:
             return 0
         # All of them go to their end. The first three take about as long as one growth; the fourth is another growth.
         work = weight * model.footprint(n_columns, n_columns).flops
