@@ -54,8 +54,10 @@ def fit_gradient(
 def _one_of(model: Climbs, course: Course, position: Position) -> Position:
     """Go through one restart; those beyond `n_init` begin in other ways."""
     number = position.restart - course.settings.n_init
-    others = model.others()
-    return _restart(others[number % len(others)] if number >= 0 else model, course, position)
+    if number < 0:
+        return _restart(model, course, position)
+    others = model.others(course.settings.n_more)
+    return _restart(others[number % len(others)], course, position)
 
 
 def _restart(model: Climbs, course: Course, position: Position) -> Position:

@@ -89,7 +89,7 @@ class CombinationMachine(BicMixin, RealsVerbs):
         cells. None begins with all rows.
     n_init : int, default=1
         Restarts; the one with the best objective is kept, or that with the best BIC where it chooses the size. With the
-        default small tables get three or four more where units are added one by one, which begin in other ways.
+        default small tables get one to three more where units are added one by one; three begin in other ways.
     max_iter : int, default=1000
         Most iterations, for each restart and each unit that is added. 0 hands over the start as it is.
     tol : float, default=1e-5
@@ -282,9 +282,10 @@ class CombinationMachine(BicMixin, RealsVerbs):
         grows = self.start == "grow" and not self._chooses and self._loop is fit_gradient and self.visible == "bits"
         if not grows or self.optimiser != "lbfgs" or not self._has_default_restarts:
             return 0
-        # All of them go to their end. The first three take about as long as one growth; the fourth is another growth.
+        # All go to their end. Three from noise and pursuit take about as long as one growth; where both ways take no
+        # more than two seconds, a second growth ends higher.
         work = weight * model.footprint(n_columns, n_columns).flops
-        return 4 if work <= TINY else 3 if work <= SMALL else 0
+        return 1 if work <= TINY else 3 if work <= SMALL else 0
 
     def _model(self) -> Combination:
         size: Any = self.max_components if self._chooses else self.n_components
