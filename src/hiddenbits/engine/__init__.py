@@ -4,7 +4,7 @@ from hiddenbits.engine.checkpoint import Checkpoint, CheckpointError, UnlockedCh
 from hiddenbits.engine.climb import fit_gradient
 from hiddenbits.engine.cluster import Cluster
 from hiddenbits.engine.context import Engine, current, run_on
-from hiddenbits.engine.em import fit_em, full_start
+from hiddenbits.engine.em import FAIR_PASSES, fit_em, full_start
 from hiddenbits.engine.environment import EnvironmentChangedWarning
 from hiddenbits.engine.executors import Executor, Local, one_blas_thread
 from hiddenbits.engine.height import block_height
@@ -17,9 +17,11 @@ from hiddenbits.engine.persist import fit_persistent
 from hiddenbits.engine.pieces import Piece, map_pieces
 from hiddenbits.engine.position import Position, Settings, Watch
 from hiddenbits.engine.protocol import Model, plain, prefixed, unprefixed
+from hiddenbits.engine.restarts import more_restarts
 from hiddenbits.engine.tree import TreeSum
 
 __all__ = [
+    "FAIR_PASSES",
     "Checkpoint",
     "CheckpointError",
     "Cluster",
@@ -48,6 +50,7 @@ __all__ = [
     "fit_persistent",
     "full_start",
     "map_pieces",
+    "more_restarts",
     "one_blas_thread",
     "online_pass",
     "plain",

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
+from inspect import signature
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from hiddenbits.data import Block, Grid, Table, TableError, collapse
 from hiddenbits.data.mixed import MixedTable
 from hiddenbits.data.summary import summarise
 from hiddenbits.engine import (
+    FAIR_PASSES,
     Checkpoint,
     Key,
     Outcome,
@@ -32,6 +34,7 @@ from hiddenbits.engine import (
     current,
     fit_em,
     full_start,
+    more_restarts,
     one_blas_thread,
     online_pass,
 )
@@ -90,6 +93,24 @@ class BitsEstimator(FederatedVerbs, FileVerbs, CallbackSupportMixin, BaseEstimat
         """Return how many rows fits to large tables begin on; None where they begin with all."""
         return None
 
+    @property
+    def _has_default_restarts(self) -> bool:
+        """Whether nothing was said about restarts, and they have time for more than a few passes each."""
+        usual = signature(type(self).__init__).parameters["n_init"].default
+        return bool(self.n_init == usual and self.max_iter > FAIR_PASSES and not self.online_passes)
+
+    _starts_differ = True  # whether restarts begin in different places; otherwise further ones are of no use
+
+    def _n_more(self, model: Any, n_columns: int, weight: float) -> int:
+        """Return how many restarts a table gets beyond n_init: small ones do, where that takes little time.
+
+        An n_init other than the default is taken at its word. `weight` stands for the rows: it is the same for weights
+        and repeats, collapsed and not.
+        """
+        if not self._starts_differ or not model.promises.deterministic or not self._has_default_restarts:
+            return 0
+        return more_restarts(self.n_init, weight * model.footprint(n_columns, n_columns).flops)
+
     def _arranged(self, model: Any, table: Table) -> Table:
         """Return the table in the order in which a fit walks it."""
         return table
@@ -142,6 +163,10 @@ class BitsEstimator(FederatedVerbs, FileVerbs, CallbackSupportMixin, BaseEstimat
         table = with_sample_weight(as_table(self, X, reset=True), sample_weight)
         given = table
         model, settings = self._model(), replace(self._settings(), start_rows=self._rows_to_begin_on())
+        weight, rows = float(table.shape[0]), table.shape[0]
+        if table.weights is not None:
+            weight, rows = float(table.weights.sum()), int(np.count_nonzero(table.weights))
+        settings = replace(settings, n_more=self._n_more(model, table.shape[1], max(weight, rows)))
         if model.promises.deterministic and not settings.online_passes:  # equal rows then have equal memory, too
             table, _ = collapse(table)
         table = self._arranged(model, table)
@@ -151,7 +176,6 @@ class BitsEstimator(FederatedVerbs, FileVerbs, CallbackSupportMixin, BaseEstimat
         if engine.checkpoint is not None:
             keeper = Checkpoint(engine.checkpoint, model, settings, given.shape, grid.height, names=given.names)
             held = keeper.held()
-        weight = float(table.shape[0] if table.weights is None else table.weights.sum())
         LOG.info("%s: fit to %d x %d cells, rows of weight %.10g.", type(self).__name__, *table.shape, weight)
         with held, watching(self, settings, partial(self._attributes_at, weight)) as watch:
             outcome = self._loop(model, grid, engine.executor, settings, keeper, watch)

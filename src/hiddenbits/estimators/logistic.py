@@ -144,6 +144,7 @@ class LogisticPCA(MixedVerbs):
     array([9.7, 3. ])
     """
 
+    _starts_differ = False  # the first restart begins with principal components, which others do not better
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON,
         "n_components": [Interval(Integral, 1, None, closed="left")],

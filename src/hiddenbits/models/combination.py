@@ -154,6 +154,13 @@ class Combination:
         """Return the machine that begins with all units at once, where this one grows: a cheap second try."""
         return (replace(self, start_from="noise"),) if self.start_from == "grow" and not self.chooses else ()
 
+    def others(self, n: int) -> tuple[Combination, ...]:
+        """Return what n further restarts begin with: one grows again, several begin in quicker ways."""
+        if n == 1:
+            return (self,)
+        noise, pursuit = replace(self, start_from="noise"), replace(self, start_from="pursuit")
+        return noise, pursuit, noise
+
     def _must_not_choose(self) -> None:
         if self.chooses:
             raise ValueError(
