@@ -158,8 +158,8 @@ class Checkpoint:
         if type(number) is not int or number != FORMAT:
             raise CheckpointError(
                 f"{self.path} is a checkpoint with format number {str(number)[:20]}, and this version of hiddenbits "
-                f"({environment()['hiddenbits']}) has {FORMAT}. Checkpoints are not read across format numbers: end the "
-                "fit with the version that began it, or remove the file to start afresh."
+                f"({environment()['hiddenbits']}) has {FORMAT}. Checkpoints are not read across format numbers: end "
+                "the fit with the version that began it, or remove the file to start afresh."
             )
         remedy = "Remove the file to start afresh, or choose another path."
         for name, mine in self._identity().items():
