@@ -21,6 +21,7 @@ _HOMES = {
     "LogisticPCA": "hiddenbits.estimators.logistic",
     "LogisticPCAMixture": "hiddenbits.estimators.logistic_mixture",
     "NoisyOrNetwork": "hiddenbits.estimators.noisy_or",
+    "SmallWeightsWarning": "hiddenbits.estimators.tables",
     "Table": "hiddenbits.data",
     "TableError": "hiddenbits.data",
     "Statistics": "hiddenbits.estimators.statistics",
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
     from hiddenbits.estimators.statistics import Statistics as Statistics
     from hiddenbits.estimators.statistics import StatisticsError as StatisticsError
     from hiddenbits.estimators.statistics import merge as merge
+    from hiddenbits.estimators.tables import SmallWeightsWarning as SmallWeightsWarning
     from hiddenbits.estimators.tetrachoric import DegeneratePairsWarning as DegeneratePairsWarning
     from hiddenbits.estimators.tetrachoric import TetrachoricCorrelations as TetrachoricCorrelations
     from hiddenbits.estimators.tetrachoric import tetrachoric as tetrachoric

@@ -38,7 +38,7 @@ from hiddenbits.estimators.federated import FederatedVerbs
 from hiddenbits.estimators.file_verbs import FileVerbs
 from hiddenbits.estimators.lawful import require
 from hiddenbits.estimators.output import like
-from hiddenbits.estimators.tables import as_table, rows_of, seed_of, with_sample_weight
+from hiddenbits.estimators.tables import as_table, rows_of, seed_of, warn_of_small_weights, with_sample_weight
 
 Floats = NDArray[np.float64]
 DRAW_ROWS = 65536  # rows drawn at a time, each run with a key of its own
@@ -137,6 +137,7 @@ class BitsEstimator(FederatedVerbs, FileVerbs, CallbackSupportMixin, BaseEstimat
         if engine.checkpoint is not None and not isinstance(self.random_state, (int, np.integer)):
             raise ValueError("A fit with a checkpoint needs random_state= an integer, or it could not be repeated.")
         table = with_sample_weight(as_table(self, X, reset=True), sample_weight)
+        warn_of_small_weights(table)
         model, settings = self._model(), replace(self._settings(), start_rows=self._rows_to_begin_on())
         if model.promises.deterministic and not settings.online_passes:  # equal rows then have equal memory, too
             table, _ = collapse(table)

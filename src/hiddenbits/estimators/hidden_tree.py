@@ -11,11 +11,11 @@ from sklearn.utils._param_validation import Interval
 
 from hiddenbits.estimators.coding import CodingEstimator
 from hiddenbits.estimators.constraints import COMMON
-from hiddenbits.estimators.criteria import BicMixin
+from hiddenbits.estimators.criteria import CriteriaMixin
 from hiddenbits.models.hidden_tree import StateTree
 
 
-class HiddenTree(BicMixin, CodingEstimator):
+class HiddenTree(CriteriaMixin, CodingEstimator):
     """A tree of hidden variables: each column has one of its own, with a few states, on which its bit depends.
 
     Columns that are close in the tree share much, distant ones little, so that a row need not belong to one class as a
@@ -79,6 +79,7 @@ class HiddenTree(BicMixin, CodingEstimator):
     (np.float64(0.0), np.float64(0.0), 0.0)
     """
 
+    _prior_settings: ClassVar[tuple[str, ...]] = ("prior_strength", "move_strength")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON,
         "n_components": [Interval(Integral, 1, None, closed="left")],
@@ -140,5 +141,5 @@ class HiddenTree(BicMixin, CodingEstimator):
     def n_parameters_(self) -> int:
         """Number of free parameters."""
         d, K = self.params_.probabilities.shape
-        roots = self.params_.n_roots
+        roots = int(np.count_nonzero(self.params_.parents < 0))
         return int(d * K + (d - roots) * K * (K - 1) + roots * (K - 1))
