@@ -29,6 +29,7 @@ _HOMES = {
     "StoreError": "hiddenbits.store",
     "CheckpointError": "hiddenbits.engine",
     "ClusterError": "hiddenbits.engine",
+    "CopiedRowsWarning": "hiddenbits.evaluate.copies",
     "DegeneratePairsWarning": "hiddenbits.estimators.tetrachoric",
     "DuplicateItemsWarning": "hiddenbits.data.readers",
     "EnvironmentChangedWarning": "hiddenbits.engine",
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
     from hiddenbits.estimators.tetrachoric import TetrachoricCorrelations as TetrachoricCorrelations
     from hiddenbits.estimators.tetrachoric import tetrachoric as tetrachoric
     from hiddenbits.estimators.trees import TreeMixture as TreeMixture
+    from hiddenbits.evaluate.copies import CopiedRowsWarning as CopiedRowsWarning
     from hiddenbits.store import StoreError as StoreError
 
 

@@ -23,7 +23,7 @@ from hiddenbits import Piece, Table, map_pieces
 from hiddenbits.evaluate.measures import PIECE_CELLS
 from hiddenbits.store import whole_file
 
-FORMAT = 1
+FORMAT = 2
 PACKAGES = ("hiddenbits", "numpy", "scipy", "scikit-learn", "numba")
 
 
