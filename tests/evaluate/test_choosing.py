@@ -72,8 +72,18 @@ def test_true_classes_are_found(seed):
     assert evaluate.select(BernoulliMixture(), X, seed=seed).size == 3
 
 
-@pytest.mark.parametrize("name", ["classes", "noise"])
-def test_report_command_line_compare_and_select_give_one_answer(name, tmp_path, monkeypatch):
+def small_table(name, request):
+    rng = np.random.default_rng(5)
+    if name == "classes":
+        return simulate_mixture(200, 8, 3, seed=5).X
+    if name == "noise":
+        return rng.random((200, 8)) < rng.uniform(0.2, 0.8, 8)
+    return open_table(request.getfixturevalue("real_data") / "survey" / f"{name}.csv", columns="bits").to_float()
+
+
+@pytest.mark.parametrize("name", ["classes", "noise", "carcinoma"])
+def test_report_command_line_compare_and_select_give_one_answer(name, tmp_path, monkeypatch, request):
+    """Ten real tables with all families: experiments/which_picture/answers.py."""
     pytest.importorskip("typer")
     pytest.importorskip("rich")
     pytest.importorskip("jinja2")
@@ -83,10 +93,10 @@ def test_report_command_line_compare_and_select_give_one_answer(name, tmp_path, 
     from hiddenbits.cli.app import app
     from hiddenbits.report import picture, which
 
-    rng = np.random.default_rng(5)
-    X = simulate_mixture(200, 8, 3, seed=5).X if name == "classes" else rng.random((200, 8)) < rng.uniform(0.2, 0.8, 8)
+    X = small_table(name, request)
     models = ["IndependentBits", "BernoulliMixture", "ClippedPCA"]
-    np.savetxt(tmp_path / "table.csv", X, "%d", ",", header=",".join(f"q{j}" for j in range(8)), comments="")
+    names = ",".join(f"q{j}" for j in range(X.shape[1]))
+    np.savetxt(tmp_path / "table.csv", X, "%d", ",", header=names, comments="")
     found = evaluate.compare(X, models, measures=())
     words = [word for model in models for word in ("--model", model)]
     done = CliRunner().invoke(app, ["compare", str(tmp_path / "table.csv"), "--json", *words])
