@@ -2,9 +2,11 @@
 
 from typing import Any
 
+import choosing
 from common import Check, below
 
 MINUTES = 10
+ALLOWED = {"noise": 2, "3 classes": 0, "5 classes": 1}
 
 
 def of(found: dict[str, Any], *, full: bool) -> dict[str, Check]:
@@ -21,6 +23,15 @@ def of(found: dict[str, Any], *, full: bool) -> dict[str, Check]:
         missed = sum(case["size"] != case["truth"] for case in cases)
         checks[f"select: of {len(cases)} tables, those whose number of {kind} is missed"] = below(
             missed, len(cases) // 10
+        )
+    for truth, (right, _, number) in choosing.counts(found["choosing"]).items():
+        checks[f"compare: of {number} tables of {truth}, those that are called otherwise"] = below(
+            number - right, ALLOWED[truth] if full else 0
+        )
+    if not isinstance(answers := found["answers"], str):
+        apart = sum(not case["one answer"] for case in answers)
+        checks[f"report, command line, compare and select: of {len(answers)} tables, those with two answers"] = below(
+            apart, 0
         )
     if not isinstance(news, str):
         name = "news100" if full else "a small table"

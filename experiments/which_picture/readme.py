@@ -20,16 +20,18 @@ def confusion_table(found: list[dict[str, Any]]) -> str:
         cases = [case for case in found if case["truth"] == truth]
         right = sum(case["right"] for case in cases)
         rows.append([truth, *(by_first[first] or "" for first in firsts), f"{right}/{len(cases)}"])
-    return grid(["truth \\ first", *firsts, "first or within one standard error"], rows)
+    return grid(["truth \\ named", *firsts, "named or within one standard error of the highest"], rows)
 
 
 def cases_table(found: list[dict[str, Any]]) -> str:
     rows: list[list[object]] = []
     for case in found:
         own = case["truth"]
-        behind = f"{case['behind']:.4f} ± {case['behind_error']:.4f}" if case["first"] != own else "first"
+        behind = f"{case['behind']:.4f} ± {case['behind_error']:.4f}" if case["behind"] else "highest"
         rows.append([own, case["seed"], case["first"], behind, case["sizes"][own], f"{case['seconds']:.0f}"])
-    return grid(["truth", "seed", "first", "truth behind the first, nats a row", "size of the truth", "seconds"], rows)
+    return grid(
+        ["truth", "seed", "named", "truth behind the highest, nats a row", "size of the truth", "seconds"], rows
+    )
 
 
 def sizes_table(found: list[dict[str, Any]]) -> str:
@@ -41,6 +43,28 @@ def sizes_table(found: list[dict[str, Any]]) -> str:
         seconds = sum(case["seconds"] for case in cases) / len(cases)
         rows.append([f"{truth} {kind}", chosen, without, f"{seconds:.0f}"])
     return grid(["truth", "chosen, seed by seed", "without the one-standard-error rule", "seconds a table"], rows)
+
+
+def choosing_table(found: list[dict[str, Any]]) -> str:
+    from choosing import counts
+
+    rows: list[list[object]] = []
+    for truth, (right, highest, number) in counts(found).items():
+        sizes = [case["size"] for case in found if case["truth"] == truth]
+        shown = "" if truth == "noise" else ", ".join(sizes)
+        rows.append([truth, f"{right} of {number}", f"{highest} of {number}", shown])
+    return grid(["truth", "named", "had the highest likelihood", "sizes, seed by seed"], rows)
+
+
+def answers_table(found: Any) -> str:
+    if isinstance(found, str):
+        return found
+    rows: list[list[object]] = []
+    for case in found:
+        said = {name: f"{model}({size})" if size else model for name, (model, size) in case["answers"].items()}
+        one = "yes" if case["one answer"] else ", ".join(f"{name}: {answer}" for name, answer in said.items())
+        rows.append([case["table"], " x ".join(map(str, case["shape"])), said["compare"], one, case["verdict"]])
+    return grid(["table", "shape", "`compare`", "one answer", "in words"], rows)
 
 
 def news_words(found: Any) -> str:
@@ -57,7 +81,7 @@ def news_words(found: Any) -> str:
 
 def pages(folder: Path = HERE) -> dict[Path, str]:
     """README.md, from the results in the folder; and docs/compare.md, if they are those of the repository."""
-    results = read_results(folder, ("families", "sizes", "news"))
+    results = read_results(folder, ("families", "sizes", "choosing", "answers", "news"))
     full = "--full" in results["news"]["command"]
     found = checks.of({name: report["figures"] for name, report in results.items()}, full=full)
     matrix = confusion_table(results["families"]["figures"])
@@ -68,6 +92,8 @@ def pages(folder: Path = HERE) -> dict[Path, str]:
             confusion=matrix,
             cases=cases_table(results["families"]["figures"]),
             sizes=sizes_table(results["sizes"]["figures"]),
+            choosing=choosing_table(results["choosing"]["figures"]),
+            answers=answers_table(results["answers"]["figures"]),
             news=news_words(results["news"]["figures"]),
             checks=verdicts(found),
             missed=missed(found),

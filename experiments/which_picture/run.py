@@ -1,4 +1,4 @@
-"""Which picture fits? Known truths put before `compare` and `select`, and a real comparison killed half-way.
+"""Which picture fits? Known truths and noise put before `compare` and `select`; real tables; one killed half-way.
 
 python experiments/which_picture/run.py --full     # writes results/, README.md and the matrix in docs/compare.md
 python experiments/which_picture/run.py --quick    # the same code on a few small tables, in a temporary folder
@@ -16,11 +16,13 @@ sys.path.insert(0, str(HERE.parent))  # what the experiments share
 
 import common  # noqa: E402
 
-STEPS = ("families", "sizes", "news")
+STEPS = ("families", "sizes", "choosing", "answers", "news")
 
 
 def steps(run: common.Run) -> int:
+    import answers
     import checks
+    import choosing
     import families
     import news
     import readme
@@ -29,11 +31,13 @@ def steps(run: common.Run) -> int:
     todo = {
         "families": (partial(families.measure, full=run.full), families.SEEDS),
         "sizes": (partial(sizes.measure, full=run.full), sizes.SEEDS),
+        "choosing": (partial(choosing.measure, full=run.full), choosing.SEEDS),
+        "answers": (partial(answers.measure, full=run.full), answers.SEEDS),
         "news": (partial(news.measure, full=run.full), {"compare": 0}),
     }
     for name, (measure, seeds) in todo.items():
         if run.wants(name):
-            skipped = name == "news" and run.full and not common.have_data()
+            skipped = name in ("answers", "news") and run.full and not common.have_data()
             run.step(name, common.NO_DATA if skipped else measure(), seeds)
     if waiting := [name for name in STEPS if not (run.out / "results" / f"{name}.json").is_file()]:
         print(f"There are no results of {', '.join(waiting)} yet: run --full, or --only for each.")

@@ -22,6 +22,7 @@ _HOMES = {
     "LogisticPCA": "hiddenbits.estimators.logistic",
     "LogisticPCAMixture": "hiddenbits.estimators.logistic_mixture",
     "NoisyOrNetwork": "hiddenbits.estimators.noisy_or",
+    "SmallWeightsWarning": "hiddenbits.estimators.tables",
     "Table": "hiddenbits.data",
     "TableError": "hiddenbits.data",
     "Statistics": "hiddenbits.estimators.statistics",
@@ -29,6 +30,7 @@ _HOMES = {
     "StoreError": "hiddenbits.store",
     "CheckpointError": "hiddenbits.engine",
     "ClusterError": "hiddenbits.engine",
+    "CopiedRowsWarning": "hiddenbits.evaluate.copies",
     "DegeneratePairsWarning": "hiddenbits.estimators.tetrachoric",
     "DuplicateItemsWarning": "hiddenbits.data.readers",
     "EnvironmentChangedWarning": "hiddenbits.engine",
@@ -90,10 +92,12 @@ if TYPE_CHECKING:
     from hiddenbits.estimators.statistics import Statistics as Statistics
     from hiddenbits.estimators.statistics import StatisticsError as StatisticsError
     from hiddenbits.estimators.statistics import merge as merge
+    from hiddenbits.estimators.tables import SmallWeightsWarning as SmallWeightsWarning
     from hiddenbits.estimators.tetrachoric import DegeneratePairsWarning as DegeneratePairsWarning
     from hiddenbits.estimators.tetrachoric import TetrachoricCorrelations as TetrachoricCorrelations
     from hiddenbits.estimators.tetrachoric import tetrachoric as tetrachoric
     from hiddenbits.estimators.trees import TreeMixture as TreeMixture
+    from hiddenbits.evaluate.copies import CopiedRowsWarning as CopiedRowsWarning
     from hiddenbits.store import StoreError as StoreError
 
 

@@ -208,6 +208,29 @@ def test_comparison_is_that_of_the_library(survey, tmp_path):
     assert "BernoulliMixture" in run(*words).stdout
 
 
+def test_rows_of_a_group_are_held_out_together(tmp_path):
+    """60 rows of noise, each ten times: without --groups the many classes win, with it nothing is hidden."""
+    rng = np.random.default_rng(0)
+    X, path = np.repeat(rng.integers(0, 2, (60, 10)), 10, axis=0), tmp_path / "copies.csv"
+    with path.open("w", newline="") as file:
+        lines = csv.writer(file)
+        lines.writerow(["person", *(f"q{j}" for j in range(10))])
+        lines.writerows([f"p{i // 10}", *row] for i, row in enumerate(X))
+    words = ["compare", path, "-m", "independent", "-m", "clipped", "--json", "--jobs", 1]
+    done = run(*words)
+    assert "Note: 100% of the rows have an equal one" in done.stderr
+    assert "--groups" in done.stderr
+    grouped = run(*words, "--groups", "person")
+    assert "equal one" not in grouped.stderr
+    told = json.loads(grouped.stdout)
+    want = evaluate.compare(X, ["IndependentBits", "ClippedPCA"], groups=np.arange(600) // 10, measures=())
+    assert (told["best"], told["size"], told["verdict"]) == (want.best, want.size, want.verdict)
+    assert told["best"] == "IndependentBits"
+    missing = run(*words, "--groups", "q1", code=1)
+    assert "--groups q1: there is no such column beside the bits" in " ".join(missing.stderr.split())
+    assert "There are: person." in missing.stderr
+
+
 def test_help_is_quick_and_light():
     """Under a second where nothing else runs; so it imports none of the slow packages."""
     slow = ("numpy", "scipy", "sklearn", "dask", "matplotlib", "pandas")

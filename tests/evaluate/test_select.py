@@ -14,10 +14,7 @@ from hiddenbits import (
     open_table,
 )
 from hiddenbits.datasets import simulate_mixture
-from hiddenbits.evaluate.scores import RowScores
-from hiddenbits.evaluate.select import _judged
 from hiddenbits.evaluate.splits import splits
-from hiddenbits.evaluate.trial import Trial
 
 pytestmark = pytest.mark.core
 
@@ -49,19 +46,6 @@ def test_figures_by_hand():
     np.testing.assert_array_equal(found.estimator.probabilities_, whole.probabilities_)
 
 
-@pytest.mark.parametrize(("gap", "chosen"), [(0.9, 0), (1.1, 1)])
-def test_one_standard_error(gap, chosen):
-    """The smaller size is taken where the larger is ahead by less than one standard error of the paired difference."""
-    noise = np.random.default_rng(0).normal(size=1000)
-    noise -= noise.mean()
-    error = np.sqrt((noise**2).sum() * 1000 / 999) / 1000
-    hard = 5.0 * np.random.default_rng(1).normal(size=1000)  # what makes rows hard for both sizes is no matter
-    small, large = hard, hard + noise + gap * error
-    trials = [[Trial(RowScores(values, np.zeros(1000)), 0.0, 0.0, "", {}, None, None)] for values in (small, large)]
-    assert _judged([1, 2], trials, np.ones(1000), "rows", one_standard_error=True)[0] == chosen
-    assert _judged([1, 2], trials, np.ones(1000), "rows", one_standard_error=False)[0] == 1
-
-
 @pytest.mark.parametrize("seed", range(2))
 def test_truths_are_found(seed):
     X = simulate_mixture(2500, 16, 4, seed=seed).X
@@ -82,16 +66,21 @@ def test_hidden_cells_by_hand():
         assert (figure.value, figure.standard_error) == pytest.approx((-own.value, own.standard_error), rel=1e-9)
 
 
-def test_bic_is_that_of_the_estimator_and_only_where_it_is_defined():
+def test_criteria_are_those_of_the_estimator_and_only_where_they_are_defined():
     X = simulate_mixture(300, 8, 2, seed=0).X
-    found = evaluate.select(BernoulliMixture(random_state=0), X, [1, 2, 3], by="bic")
-    values = [BernoulliMixture(k, random_state=0).fit(X).bic(X) for k in (1, 2, 3)]
-    np.testing.assert_allclose([figure.value for figure in found.figures], values, rtol=1e-12)
-    assert found.size == 1 + int(np.argmin(values))
-    with pytest.raises(ValueError, match="goes by pairs"):
+    model = BernoulliMixture(random_state=0)
+    for by in ("bic", "aic"):
+        found = evaluate.select(model, X, [1, 2, 3], by=by)
+        fits = [BernoulliMixture(k, prior_strength=0, random_state=0).fit(X) for k in (1, 2, 3)]
+        values = [getattr(fit, by)(X) for fit in fits]
+        np.testing.assert_allclose([figure.value for figure in found.figures], values, rtol=1e-12)
+        assert found.size == 1 + int(np.argmin(values))
+        assert found.estimator.prior_strength == 1.0  # the fit that comes back has the settings that were given
+        assert by.upper() in str(found)
+    with pytest.raises(ValueError, match="maximum likelihood, and ClippedPCA has none"):
         evaluate.select(ClippedPCA(), X, [1, 2], by="bic")
-    with pytest.raises(ValueError, match="number of free parameters"):
-        evaluate.select(BinarySparseCoding(), X.astype(float), [1, 2], by="bic")
+    with pytest.raises(ValueError, match="maximum likelihood, and BinarySparseCoding has none"):
+        evaluate.select(BinarySparseCoding(), X.astype(float), [1, 2], by="aic")
     with pytest.raises(ValueError, match="exact likelihoods"):
         evaluate.select(LogisticPCA(random_state=0, tol=1e-2), X, [4], by="bic")
 
@@ -110,5 +99,7 @@ def test_shown_and_refused():
         evaluate.select(BernoulliMixture(), X, [])
     with pytest.raises(ValueError, match="no usual sizes"):
         evaluate.select(IndependentBits(), X)
+    with pytest.raises(ValueError, match="'Mixture' is not one of IndependentBits"):
+        evaluate.select("Mixture", X, [1])
     with pytest.raises(ValueError, match="No size could be judged"):
         evaluate.select(BernoulliMixture(), X, [0])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hiddenbits import LogisticPCA, plots
+from hiddenbits import BernoulliMixture, LogisticPCA, plots
 from tests.plots.fitted import clusters
 
 pytest.importorskip("matplotlib", reason="the plot extra is not installed")
@@ -92,3 +92,22 @@ def test_a_missing_matplotlib_is_said(monkeypatch):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ImportError, match=r"hiddenbits\[plot\]"):
         plots.map(clusters()[2], lines=True)
+
+
+def test_several_fits_in_a_list_are_numbered():
+    rows, _, model = clusters()
+    other = LogisticPCA(1, random_state=0).fit(rows)
+    ax = plots.trace([model, other])
+    assert len(ax.lines) == 2
+    assert [text.get_text() for text in ax.figure.legends[0].get_texts()] == ["1: LogisticPCA", "2: LogisticPCA"]
+    assert ax.get_xlabel() == "passes"
+    with pytest.raises(ValueError, match="LogisticPCA has no trace_: fit it first"):
+        plots.trace([model, LogisticPCA(2)])
+
+
+def test_a_model_without_components_is_told_what_to_hand_in():
+    rows, _, _ = clusters()
+    mixture = BernoulliMixture(2, random_state=0).fit(rows)
+    with pytest.raises(ValueError, match=r"BernoulliMixture has no components_.*model\.probabilities_"):
+        plots.components(mixture, (2, 4))
+    assert len(plots.components(mixture.probabilities_, (2, 4)).images) == 2

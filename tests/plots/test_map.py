@@ -306,6 +306,7 @@ def test_given_axes_are_used_and_nothing_is_shown(monkeypatch):
         ({"labels": ["a"]}, "1 labels were given for 120 rows"),
         ({"lines": True, "names": ["a"]}, "1 names were given for 8 columns"),
         ({"ellipses": 1.5}, "between 0 and 1"),
+        ({"colour": "party"}, r"give a value for each row, such as frame\['party'\]"),
     ],
 )
 def test_refusals(options, message):

@@ -27,7 +27,7 @@ def planted(n=240, seed=3):
 @pytest.fixture(scope="module")
 def page(written):
     X, _ = planted()
-    return Page(written("planted", X, [f"item{j}" for j in range(10)], full=True).read_text(encoding="utf-8"))
+    return Page(written("planted", X, [f"item{j}" for j in range(10)]).read_text(encoding="utf-8"))
 
 
 def test_kinds_are_found_with_their_shares(page):
@@ -58,9 +58,35 @@ def test_the_blank_is_filled_with_its_kind(page):
 
 def test_something_hidden_beats_nothing(page):
     opening = page.section("which")
-    assert "predicts rows that it has not seen best" in opening
-    lines = re.findall(r"nothing hidden every column goes its own way (\S+) ±", opening)
+    assert (
+        "It is a tie: of three pictures of what may lie behind this table, “kinds of rows” and “a few scales" in opening
+    )
+    assert "(1 scale) is the simplest of them" in opening
+    lines = re.findall(r"nothing hidden every column goes its own way 10 (\S+) ±", opening)
     assert float(lines[0]) > 1.0  # ten copies of one bit: ln 2 * 9 nats, less what noise costs
+
+
+def test_a_tie_is_said_first():
+    """Two kinds and one influence say the same, with as many numbers: the first of them is named."""
+    from hiddenbits import evaluate
+    from hiddenbits.report.which import _opening
+
+    sizes = {"BernoulliMixture": [2], "CombinationMachine": [1]}
+    found = evaluate.compare(planted()[0], ["IndependentBits", *sizes], sizes=sizes, measures=(), cv=0.3)
+    said = str(_opening(found)).replace("<bdi>", "").replace("</bdi>", "")
+    assert said.startswith("It is a tie: of three pictures")
+    assert "“kinds of rows” (2 kinds) is the simplest of them, and the sections below go by it: it finds" in said
+
+
+def test_copies_are_said_unless_groups_are_given(written):
+    X = np.repeat(np.random.default_rng(0).integers(0, 2, (20, 6)), 6, axis=0)
+    text = Page(written("copied", X).read_text(encoding="utf-8")).section("which")
+    assert "Take it with care: 100% of the rows have an equal one" in text
+    page = Page(written("grouped", X, groups=np.repeat(np.arange(20), 6)).read_text(encoding="utf-8"))
+    assert "Take it with care" not in page.section("which")
+    assert "none predicts unseen rows clearly better" in page.section("which")
+    with pytest.raises(ValueError, match="3 labels for 120 rows"):
+        written("wrong", X, groups=[1, 2, 3])
 
 
 def test_shares_with_and_without_a_unit_are_weighted_counts():

@@ -146,6 +146,7 @@ def compare(
     folder: Annotated[
         Path | None, typer.Option(help="Keep finished fits here; after a crash none is made again.")
     ] = None,
+    groups: given.Groups = None,
     seed: given.Seed = 0,
     json: given.Json = False,
 ) -> None:
@@ -155,10 +156,20 @@ def compare(
     families = [family(word).name for word in models] if models else None
     check_folder(folder)
     found = opened(asked)
+    labels = found.labels(groups)
     with at.work("Comparing") as bar:
-        comparison = evaluate.compare(found.table, families, seed=seed, folder=folder, progress=bar.at)
+        comparison = evaluate.compare(found.table, families, groups=labels, seed=seed, folder=folder, progress=bar.at)
     if json:
-        as_json({"models": comparison.records(), "left_out": dict(comparison.left_out), "ties": comparison.ties()})
+        as_json(
+            {
+                "best": comparison.best,
+                "size": comparison.size,
+                "verdict": comparison.verdict,
+                "ties": comparison.ties(),
+                "models": comparison.records(),
+                "left_out": dict(comparison.left_out),
+            }
+        )
     else:
         tell(str(comparison))
 
@@ -272,6 +283,7 @@ def report(
         bool, typer.Option("--rows/--no-rows", help="Whether contents of single rows may be in the file.")
     ] = True,
     colour: Annotated[str | None, typer.Option(help="The column that colours the map at first.")] = None,
+    groups: given.Groups = None,
     seed: given.Seed = 0,
 ) -> None:
     """Write what can be found in a table into one HTML file that opens offline."""
@@ -279,10 +291,18 @@ def report(
 
     check_outputs(out, read=asked.files)
     found = opened(asked)
-    name = Path(asked.path).name
+    name, labels = Path(asked.path).name, found.labels(groups)
     with at.work("Looking at the table") as bar:
         report.write(
-            found.table, out, beside=found.beside, rows=rows, colour=colour, title=name, seed=seed, tell=bar.at
+            found.table,
+            out,
+            beside=found.beside,
+            rows=rows,
+            colour=colour,
+            groups=labels,
+            title=name,
+            seed=seed,
+            tell=bar.at,
         )
     say(f"The report is in {out}: open it in a browser.")
 

@@ -35,6 +35,13 @@ Names = Annotated[
     typer.Option(help="A text file with the names of the columns, one a line.", rich_help_panel=TABLE),
 ]
 Key = Annotated[str | None, typer.Option(help="Which array of an .npz file that holds several.", rich_help_panel=TABLE)]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        help="A column of labels beside the bits of a CSV file: rows with equal labels, such as answers of one person, "
+        "are held out together.",
+    ),
+]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 is one for each core.", rich_help_panel=RUNNING)]
 Engine = Annotated[
     str | None,

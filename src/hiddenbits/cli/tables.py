@@ -43,6 +43,15 @@ class Opened:
         """Names of the columns; x0, x1, ... where the table has none."""
         return list(self.table.names or [f"x{j}" for j in range(self.table.shape[1])])
 
+    def labels(self, column: str | None) -> list[str] | None:
+        """Return the column whose labels say which rows belong together; None where none was asked for."""
+        if column is None:
+            return None
+        if column not in self.beside:
+            there = f"There are: {', '.join(self.beside)}." if self.beside else "There are none."
+            raise ValueError(f"--groups {column}: there is no such column beside the bits of a CSV file. {there}")
+        return self.beside[column]
+
 
 def opened(asked: Asked) -> Opened:
     """Open a table; columns of a CSV file that hold no bits are left out, and named."""

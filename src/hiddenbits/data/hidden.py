@@ -6,8 +6,10 @@ Which cells are hidden depends on the seed and on the row's number in the whole 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from hiddenbits.data.bits import AllOnes, Bits, Complement, Dense, Packed, Pattern
@@ -31,11 +33,14 @@ class Hiding:
         Seed of the draw.
     n_columns : int
         Number of columns.
+    leaders : ndarray of shape (rows of the whole table,) or None
+        The row that each row has its hidden cells from: the first of its group. None: itself.
     """
 
     share: float
     seed: int
     n_columns: int
+    leaders: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 < self.share < 1.0:
@@ -43,16 +48,35 @@ class Hiding:
 
     def cells(self, start: int, stop: int) -> Pattern:
         """Return the hidden cells of rows start to stop."""
-        height, limit = max(1, RUN_CELLS // self.n_columns), round(self.share * LEVELS)
+        if self.leaders is not None:
+            return self._cells_of(self.leaders[start:stop])
+        height = self._run_rows
         counts, columns = [np.zeros(1, np.int64)], []
         for run in range(start // height, -(-stop // height)):
-            rng = np.random.Generator(np.random.Philox(np.random.SeedSequence([self.seed, 2**32, run])))
-            draw = rng.integers(0, LEVELS, (height, self.n_columns), dtype=np.uint16)
             low, high = max(start - run * height, 0), min(stop - run * height, height)
-            rows, found = np.nonzero(draw[low:high] < limit)
+            rows, found = np.nonzero(self._drawn(run)[low:high])
             counts.append(np.bincount(rows, minlength=high - low))
             columns.append(found.astype(np.int32))
         return Pattern(np.cumsum(np.concatenate(counts)), np.concatenate(columns), self.n_columns)
+
+    @property
+    def _run_rows(self) -> int:
+        return max(1, RUN_CELLS // self.n_columns)
+
+    def _drawn(self, run: int) -> NDArray[np.bool_]:
+        """Return which cells of a run of rows are hidden."""
+        rng = np.random.Generator(np.random.Philox(np.random.SeedSequence([self.seed, 2**32, run])))
+        draw = rng.integers(0, LEVELS, (self._run_rows, self.n_columns), dtype=np.uint16)
+        return np.asarray(draw < round(self.share * LEVELS))
+
+    def _cells_of(self, rows: NDArray[np.int64]) -> Pattern:
+        """Return the hidden cells of any rows, in the order given."""
+        runs, parts, places = rows // self._run_rows, [], []
+        for run in np.unique(runs).tolist():
+            places.append(np.flatnonzero(runs == run))
+            parts.append(sparse.csr_array(self._drawn(run)[rows[places[-1]] - run * self._run_rows].astype(np.int8)))
+        found = sparse.csr_array(sparse.vstack(parts, format="csr"))[np.argsort(np.concatenate(places))]
+        return Pattern(found.indptr, found.indices, self.n_columns)
 
     def applied(self, x: Bits, observed: Bits, start: int) -> tuple[Bits, Bits]:
         """Return rows, of which the first is row `start` of the table, with the hidden cells not observed."""
@@ -107,7 +131,7 @@ class HiddenSource(OverSource):
         return self.hiding.applied(*self.source.read(start, stop), self.first_row + start)
 
 
-def hide_cells(table: Table, share: float, *, seed: int = 0, first_row: int = 0) -> Table:
+def hide_cells(table: Table, share: float, *, seed: int = 0, first_row: int = 0, groups: Any = None) -> Table:
     """Return a table with a share of its cells hidden at random: they count as not observed.
 
     Parameters
@@ -120,6 +144,8 @@ def hide_cells(table: Table, share: float, *, seed: int = 0, first_row: int = 0)
         Seed of the draw. The same seed hides the same cells, wherever the rows are read.
     first_row : int
         Number of the table's first row in a larger table, whose hidden cells are wanted.
+    groups : array, optional
+        A label for each row, of the larger table too: rows with equal labels have the same cells hidden.
 
     Returns
     -------
@@ -133,7 +159,14 @@ def hide_cells(table: Table, share: float, *, seed: int = 0, first_row: int = 0)
     >>> bool(1800 < hidden.n_missing < 2200)
     True
     """
-    hiding = Hiding(share, seed, table.shape[1])
+    leaders = None
+    if groups is not None:
+        labels = np.asarray(groups)
+        if labels.ndim != 1 or len(labels) < first_row + table.shape[0]:
+            raise ValueError(f"groups= has shape {labels.shape}: give one label for each row, {table.shape[0]} here.")
+        _, first, place = np.unique(labels, return_index=True, return_inverse=True)
+        leaders = first[place]
+    hiding = Hiding(share, seed, table.shape[1], leaders)
     if not table.source.resident:
         return replace(table, source=HiddenSource(table.source, hiding, first_row))
     x, observed = hiding.applied(*table.source.read(0, table.shape[0]), first_row)

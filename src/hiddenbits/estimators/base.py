@@ -43,7 +43,7 @@ from hiddenbits.estimators.federated import FederatedVerbs
 from hiddenbits.estimators.file_verbs import FileVerbs
 from hiddenbits.estimators.lawful import require
 from hiddenbits.estimators.output import like
-from hiddenbits.estimators.tables import as_table, rows_of, seed_of, with_sample_weight
+from hiddenbits.estimators.tables import as_table, rows_of, seed_of, warn_of_small_weights, with_sample_weight
 
 Floats = NDArray[np.float64]
 LOG = logging.getLogger(__name__)
@@ -162,6 +162,7 @@ class BitsEstimator(FederatedVerbs, FileVerbs, CallbackSupportMixin, BaseEstimat
             raise ValueError("A fit with a checkpoint needs random_state= an integer, or it could not be repeated.")
         table = with_sample_weight(as_table(self, X, reset=True), sample_weight)
         given = table
+        warn_of_small_weights(table)
         model, settings = self._model(), replace(self._settings(), start_rows=self._rows_to_begin_on())
         weight, rows = float(table.shape[0]), table.shape[0]
         if table.weights is not None:

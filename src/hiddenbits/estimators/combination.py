@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from hiddenbits.engine import Outcome, Settings, fit_em, fit_gradient, fit_persistent
 from hiddenbits.estimators.combination_reals import RealsVerbs
 from hiddenbits.estimators.constraints import COMMON
-from hiddenbits.estimators.criteria import BicMixin
+from hiddenbits.estimators.criteria import CriteriaMixin
 from hiddenbits.estimators.lawful import require
 from hiddenbits.estimators.start_rows import START_ROWS, rows_to_begin_on
 from hiddenbits.estimators.tables import seed_of
@@ -35,7 +35,7 @@ GROWS: dict[str, tuple[Any, ...]] = {
 TINY, SMALL = 1 << 15, 1 << 22
 
 
-class CombinationMachine(BicMixin, RealsVerbs):
+class CombinationMachine(CriteriaMixin, RealsVerbs):
     """Hidden on/off influences that act together: a restricted Boltzmann machine with exact likelihood.
 
     Every row has its own set of active units, and the influences of all active units on a bit add up in its log-odds.
@@ -145,6 +145,7 @@ class CombinationMachine(BicMixin, RealsVerbs):
     (2, 6)
     """
 
+    _prior_settings: ClassVar[tuple[str, ...]] = ("ridge",)
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON,
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"bic"})],

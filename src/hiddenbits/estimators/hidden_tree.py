@@ -12,14 +12,14 @@ from sklearn.utils._param_validation import Interval
 from hiddenbits.data import Table
 from hiddenbits.estimators.coding import CodingEstimator
 from hiddenbits.estimators.constraints import COMMON
-from hiddenbits.estimators.criteria import BicMixin
+from hiddenbits.estimators.criteria import CriteriaMixin
 from hiddenbits.estimators.tetrachoric import refuse_width
 from hiddenbits.models.hidden_tree import StateTree
 
 MOST_COLUMNS = 8_000  # the counts of pairs that its tree is made from take 512 MB, three times as much with blanks
 
 
-class HiddenTree(BicMixin, CodingEstimator):
+class HiddenTree(CriteriaMixin, CodingEstimator):
     """A tree of hidden variables: each column has one of its own, with a few states, on which its bit depends.
 
     Columns that are close in the tree share much, distant ones little, so that a row need not belong to one class as a
@@ -86,6 +86,7 @@ class HiddenTree(BicMixin, CodingEstimator):
     (np.float64(0.0), np.float64(0.0), 0.0)
     """
 
+    _prior_settings: ClassVar[tuple[str, ...]] = ("prior_strength", "move_strength")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON,
         "n_components": [Interval(Integral, 1, None, closed="left")],
@@ -151,5 +152,5 @@ class HiddenTree(BicMixin, CodingEstimator):
     def n_parameters_(self) -> int:
         """Number of free parameters."""
         d, K = self.params_.probabilities.shape
-        roots = self.params_.n_roots
+        roots = int(np.count_nonzero(self.params_.parents < 0))
         return int(d * K + (d - roots) * K * (K - 1) + roots * (K - 1))

@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval
 
 from hiddenbits.estimators.base import BitsEstimator
 from hiddenbits.estimators.constraints import COMMON
+from hiddenbits.estimators.criteria import CriteriaMixin
 from hiddenbits.models import Independent
 
 
@@ -24,7 +25,7 @@ class _Absent:
         raise AttributeError(f"{owner.__name__} has no hidden code, so there is no {self.name!r}.")
 
 
-class IndependentBits(BitsEstimator):
+class IndependentBits(CriteriaMixin, BitsEstimator):
     """No hidden structure: every column has its own probability, independent of the others.
 
     The baseline that every other model must beat. There is no hidden code, and so no `transform`, `inverse_transform`,
@@ -100,3 +101,8 @@ class IndependentBits(BitsEstimator):
     def probabilities_(self) -> NDArray[np.float64]:
         """P(bit = 1) of each column."""
         return self.params_.probabilities  # type: ignore[no-any-return]
+
+    @property
+    def n_parameters_(self) -> int:
+        """Number of free parameters."""
+        return len(self.probabilities_)

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from hiddenbits.data.kinds import KINDS
 from hiddenbits.engine import Outcome, Position
 from hiddenbits.estimators.constraints import COMMON, DRAWS, MOST_NODES
+from hiddenbits.estimators.criteria import CriteriaMixin
 from hiddenbits.estimators.mixed import MixedVerbs
 from hiddenbits.models import Logistic, LogisticGrid, Mixed
 from hiddenbits.models.logistic_params import VARIATIONAL, canonical
@@ -24,7 +25,7 @@ from hiddenbits.models.packed import unpack
 Floats = NDArray[np.float64]
 
 
-class LogisticPCA(MixedVerbs):
+class LogisticPCA(CriteriaMixin, MixedVerbs):
     """Logistic PCA: each row is a point in a few dimensions, and each bit a logistic function of it.
 
     x ~ N(0, I), P(bit i = 1 | x) = sigma(w_i.x + b_i) (Tipping 1998; item response theory calls it the
@@ -145,6 +146,7 @@ class LogisticPCA(MixedVerbs):
     """
 
     _starts_differ = False  # the first restart begins with principal components, which others do not better
+    _prior_settings: ClassVar[tuple[str, ...]] = ("ridge",)
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON,
         "n_components": [Interval(Integral, 1, None, closed="left")],

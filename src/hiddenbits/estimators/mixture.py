@@ -11,11 +11,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from hiddenbits.estimators.coding import CodingEstimator
 from hiddenbits.estimators.constraints import COMMON
-from hiddenbits.estimators.criteria import BicMixin
+from hiddenbits.estimators.criteria import CriteriaMixin
 from hiddenbits.models import Mixture
 
 
-class BernoulliMixture(BicMixin, CodingEstimator):
+class BernoulliMixture(CriteriaMixin, CodingEstimator):
     """A mixture of Bernoulli products: each row belongs to one hidden class (latent class analysis).
 
     The log-likelihood is exact. Missing cells are left out of a row's likelihood, which is right when they are

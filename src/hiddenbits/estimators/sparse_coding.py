@@ -326,6 +326,11 @@ class BinarySparseCoding(CodingEstimator):
         return float(self.params_.noise)
 
     @property
+    def n_parameters_(self) -> int:
+        """Number of free parameters: fields, activities and the noise."""
+        return int(self.params_.fields.size + self.params_.activity.size + 1)
+
+    @property
     def _n_features_out(self) -> int:
         return self.params_.n_components  # type: ignore[no-any-return]
 

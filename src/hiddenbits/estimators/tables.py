@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from hiddenbits.data.checks import bad_cell
 from hiddenbits.data.frames import collected, is_frame
 from hiddenbits.data.open import is_dask
 from hiddenbits.quoting import printable
+
+SMALL_WEIGHTS = 0.1  # weights of rows are small when their mean, of those that are not 0, is below this
 
 
 def as_table(estimator: Any, X: Any, *, reset: bool) -> Table:
@@ -108,6 +111,39 @@ def with_sample_weight(table: Table, sample_weight: Any) -> Table:
         return table
     weights = _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
     return table.with_weights(weights if table.weights is None else weights * table.weights)
+
+
+class SmallWeightsWarning(UserWarning):
+    """The weights of the rows add up to much less than the number of rows, so that the prior outweighs the data.
+
+    Examples
+    --------
+    >>> import numpy as np, warnings
+    >>> from hiddenbits import BernoulliMixture, SmallWeightsWarning
+    >>> X = np.random.default_rng(0).integers(0, 2, (50, 4))
+    >>> with warnings.catch_warnings(record=True, action="always") as said:
+    ...     model = BernoulliMixture(2, random_state=0).fit(X, sample_weight=np.full(50, 1 / 50))
+    >>> said[0].category is SmallWeightsWarning
+    True
+    """
+
+
+def warn_of_small_weights(table: Table) -> None:
+    """Warn where the weights of a table are so small that the prior would outweigh its rows.
+
+    Priors count in rows, and a row counts as much as its weight says. Weights that add up to more than the rows are
+    ordinary: they stand for equal rows that were collapsed.
+    """
+    if table.weights is None:
+        return
+    total, rows = float(table.weights.sum()), int(np.count_nonzero(table.weights))
+    if total < SMALL_WEIGHTS * rows:
+        warnings.warn(
+            f"The weights of {rows:,} rows add up to {total:.3g}: the data count as so many rows, and the prior may "
+            "outweigh them. Weights from a survey are scaled to a mean of 1 first: w * len(w) / w.sum().",
+            SmallWeightsWarning,
+            stacklevel=3,
+        )
 
 
 def seed_of(random_state: Any) -> int:

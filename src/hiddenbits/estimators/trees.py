@@ -12,14 +12,14 @@ from sklearn.utils._param_validation import Interval
 from hiddenbits.data import Table
 from hiddenbits.estimators.coding import CodingEstimator
 from hiddenbits.estimators.constraints import COMMON
-from hiddenbits.estimators.criteria import BicMixin
+from hiddenbits.estimators.criteria import CriteriaMixin
 from hiddenbits.estimators.tetrachoric import refuse_width
 from hiddenbits.models import Trees
 
 MOST_COLUMNS = 8_000  # the pairs of columns of one class take 256 MB, and a look for a tree twice as much again
 
 
-class TreeMixture(BicMixin, CodingEstimator):
+class TreeMixture(CriteriaMixin, CodingEstimator):
     """A mixture of trees: each row belongs to one hidden class, in which each bit depends on one other bit.
 
     A class is a tree over the columns: a bit is drawn given the bit of its parent (Chow and Liu 1968; Meila and Jordan
@@ -100,6 +100,7 @@ class TreeMixture(BicMixin, CodingEstimator):
     array([[1.  , 0.99, 1.  , 0.46, 0.  ]])
     """
 
+    _prior_settings: ClassVar[tuple[str, ...]] = ("smoothing", "sharing", "penalty")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON,
         "n_components": [Interval(Integral, 1, None, closed="left")],

@@ -8,11 +8,12 @@ import numpy as np
 from sklearn.base import clone
 
 from hiddenbits import Piece, Table, hide_cells, map_pieces
+from hiddenbits.evaluate.copies import warn_of_copies
 from hiddenbits.evaluate.figures import Figure, Ratio
 from hiddenbits.evaluate.measures import PIECE_CELLS, SMALLEST, Floats, table_of
 
 
-def hidden_cells(estimator: Any, X: Any, *, share: float = 0.1, seed: int = 0) -> Figure:
+def hidden_cells(estimator: Any, X: Any, *, share: float = 0.1, groups: Any = None, seed: int = 0) -> Figure:
     """Hide cells at random, fit a copy of the estimator to the rest, and return its mean log-loss on the hidden ones.
 
     The log-loss is -ln P(what the cell held | what was left of its row), in nats, averaged over the hidden cells that
@@ -29,12 +30,19 @@ def hidden_cells(estimator: Any, X: Any, *, share: float = 0.1, seed: int = 0) -
         As for `fit`; of mixed columns too, for `LogisticPCA`.
     share : float
         Share of the cells to hide.
+    groups : array of shape (rows,), optional
+        Rows with equal labels have the same cells hidden: no copy of a row tells what is hidden in another.
     seed : int
         Which cells are hidden; compare sizes with the same seed.
 
     Returns
     -------
     figure : Figure
+
+    Warns
+    -----
+    CopiedRowsWarning
+        Where equal rows look like copies, and no `groups` were given.
 
     Examples
     --------
@@ -47,24 +55,26 @@ def hidden_cells(estimator: Any, X: Any, *, share: float = 0.1, seed: int = 0) -
     True
     """
     table = table_of(estimator, X, fitted=False)
-    model = clone(estimator).fit(hide_cells(table, share, seed=seed))
-    return guessing(model, table, share=share, seed=seed)
+    if groups is None:
+        warn_of_copies(table)
+    model = clone(estimator).fit(hide_cells(table, share, seed=seed, groups=groups))
+    return guessing(model, table, share=share, seed=seed, groups=groups)
 
 
-def guessing(model: Any, table: Table, *, share: float, seed: int) -> Figure:
+def guessing(model: Any, table: Table, *, share: float, seed: int, groups: Any = None) -> Figure:
     """Return the mean log-loss of a fitted model on the cells that `hide_cells` hides."""
-    losses, cells = cell_losses(model, table, share=share, seed=seed)
+    losses, cells = cell_losses(model, table, share=share, seed=seed, groups=groups)
     ratio = Ratio()
     ratio.add(losses, cells, np.ones(len(cells)) if table.weights is None else table.weights)
     return ratio.figure("exact" if table.only_bits else model.likelihood_)
 
 
-def cell_losses(model: Any, table: Table, *, share: float, seed: int) -> tuple[Floats, Floats]:
+def cell_losses(model: Any, table: Table, *, share: float, seed: int, groups: Any = None) -> tuple[Floats, Floats]:
     """Return the summed log-loss of each row's hidden cells, and their number."""
 
     def missed(piece: Piece) -> tuple[Floats, Floats]:
         # The whole table's hiding, cut to these rows: which cells are hidden depends on the rows' numbers.
-        masked = hide_cells(piece.table, share, seed=seed, first_row=piece.start)
+        masked = hide_cells(piece.table, share, seed=seed, first_row=piece.start, groups=groups)
         if not table.only_bits:
             return _missed_mixed(model, piece.table, masked)
         truth, kept = piece.table.to_float(), masked.to_float()

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits import Piece, Table, map_pieces, open_table, run_on, take_rows
 from hiddenbits.evaluate.calibration import calibrated
-from hiddenbits.evaluate.comparison import Comparison, Entry, Tried
+from hiddenbits.evaluate.comparison import SIZE_TIE, TIE, Comparison, Entry, Tried
 from hiddenbits.evaluate.contenders import Contender, chosen_families
+from hiddenbits.evaluate.copies import warn_of_copies
 from hiddenbits.evaluate.kept import Kept, table_digest, versions
 from hiddenbits.evaluate.measures import PIECE_CELLS
 from hiddenbits.evaluate.progress import Tell, reporting
-from hiddenbits.evaluate.runs import EDGE, Plan, Runner, Runs, weights_of
-from hiddenbits.evaluate.scores import RowScores, chance, difference, joined, mean_of
-from hiddenbits.evaluate.splits import splits
-from hiddenbits.evaluate.trial import Trial
+from hiddenbits.evaluate.runs import EDGE, Runner, Sheets, Sized, Step, choose_size, weights_of
+from hiddenbits.evaluate.scores import RowScores, chance, difference, joined, mean_of, simplest
+from hiddenbits.evaluate.splits import group_numbers, splits
+from hiddenbits.evaluate.trial import Measured, Trial
 
 Floats = NDArray[np.float64]
 ALL_MEASURES = ("single_bit_error", "code_length", "calibration")
@@ -29,11 +30,11 @@ def compare(
     X: Any,
     models: Iterable[Any] | Mapping[str, Any] | None = None,
     *,
-    cv: Any = 0.25,
+    cv: Any = None,
+    groups: Any = None,
     sizes: Mapping[str, Sequence[Any]] | None = None,
     by: Literal["rows", "cells"] = "rows",
     one_standard_error: bool = True,
-    validation: float = 0.2,
     hidden_share: float = 0.1,
     measures: Sequence[str] = ALL_MEASURES,
     n_measured: int = 2000,
@@ -43,12 +44,13 @@ def compare(
     folder: str | os.PathLike[str] | None = None,
     progress: bool | Tell = True,
 ) -> Comparison:
-    """Fit every family at several sizes, and judge each at its best size on rows that nothing has seen.
+    """Fit every family at several sizes, judge them on rows that the fits have not seen, and name the simplest best.
 
-    Rows are dealt into training and test rows. Of the training rows some are held out to choose each family's size:
-    larger and larger ones are tried until two in a row are worse than the best, and the smallest that cannot be told
-    from the best is taken. The family is then fitted to all training rows at that size, and judged on the test rows.
-    Runs where `run_on` says.
+    Rows are held out, and every family is fitted to the others at larger and larger sizes, until two in a row are worse
+    than the best on the held-out rows or one is clearly worse. One rule chooses: of the sizes of a family that are
+    within one standard error of the best the smallest; of the families that are then within two standard errors of the
+    highest the one with the fewest free parameters. `select`, the command line and the report choose by the same
+    rule on the same rows. Runs where `run_on` says.
 
     Parameters
     ----------
@@ -57,22 +59,23 @@ def compare(
     models : list of names or estimators, or dict, optional
         The families; by default all that apply to these columns. An estimator is fitted with its own settings, at the
         sizes of its family. A dict has a name for each.
-    cv : float, int, splitter or list of pairs, default=0.25
-        Which rows are test rows: a share of them; or a number of folds, each of which is held out once; or a
-        scikit-learn splitter; or pairs of arrays (training rows, test rows).
+    cv : None, float, int, splitter or list of pairs, default=None
+        Which rows are held out. None: one quarter of them after the other until 1,000 rows have been judged, which is
+        all of a small table and a quarter of one with 4,000 rows or more. A share of the rows; a number of folds, each
+        of which is held out once; a scikit-learn splitter; or pairs of arrays (training rows, test rows).
+    groups : array of shape (rows,), optional
+        Rows with equal labels are held out together: answers of one person, copies of one row.
     sizes : dict, optional
         Sizes to try, by name, the smallest first, all of them. An empty list takes an estimator as it is.
     by : {"rows", "cells"}, default="rows"
-        Choose sizes on held-out training rows, or on hidden cells of the training rows.
+        Choose sizes on held-out rows, or on hidden cells.
     one_standard_error : bool, default=True
         Take the smallest size whose difference to the best is within one standard error of that difference; False
         takes the best.
-    validation : float, default=0.2
-        Share of the training rows that are held out to choose sizes.
     hidden_share : float, default=0.1
         Share of the cells that are hidden, to choose sizes by cells and to see how well cells are completed.
     measures : list, default=("single_bit_error", "code_length", "calibration")
-        What to measure beside the likelihood, of bits; none of it takes part in the order.
+        What to measure beside the likelihood, of bits; none of it takes part in the choice.
     n_measured : int, default=2000
         Most test rows of each split for these measures, drawn at random, the same for all families.
     kinds : "real" or as for `open_table`, optional
@@ -91,6 +94,11 @@ def compare(
     -------
     comparison : Comparison
 
+    Warns
+    -----
+    CopiedRowsWarning
+        Where equal rows look like copies, and no `groups` were given.
+
     See Also
     --------
     select : the size of one family.
@@ -101,8 +109,8 @@ def compare(
     >>> from hiddenbits.datasets import simulate_mixture
     >>> X = simulate_mixture(1500, 10, 3, seed=0).X
     >>> found = evaluate.compare(X, ["IndependentBits", "BernoulliMixture", "BinarySparseCoding"])
-    >>> found.best
-    'BernoulliMixture'
+    >>> found.best, found.size
+    ('BernoulliMixture', '3')
     >>> found.left_out["BinarySparseCoding"]
     'it is a density on reals, and these columns are bits: a probability cannot be set beside it'
     """
@@ -114,36 +122,73 @@ def compare(
     contenders, left_out = chosen_families(models, sizes or {}, table, seed)
     if not contenders:
         raise ValueError(f"No family is left to compare. {_sentences(left_out)}")
-    dealt = splits(table, cv, seed)
-    plan = Plan(by, one_standard_error, validation, hidden_share, tuple(measures), n_measured, seed)
+    dealt = splits(table, cv, seed, groups)
+    if groups is None:
+        warn_of_copies(table)
+    rng = np.random.default_rng([seed, 13])
+    samples = [np.sort(rng.permutation(split.test)[:n_measured]) for split in dealt]
     with run_on() as engine, reporting(progress) as tell:
         refuse_checkpoint(engine)
-        most = len(dealt) * sum(len(c.sizes) * (len(c.sizes) > 1) + 1 for c in contenders)
-        runs = Runs(table, plan, Runner(kept_in(folder, table), tell, most, seed), dealt)
-        found: dict[str, tuple[Contender, list[Trial], list[Tried]]] = {}
+        rows = choosing = Sheets.by_rows(table, dealt)
+        if by == "cells":
+            choosing = Sheets.by_cells(table, hidden_share, seed, _numbers(groups, table))
+        many = sum(max(1, len(c.sizes)) for c in contenders) * len(choosing.sheets)
+        runner = Runner(kept_in(folder, table), tell, many + len(contenders) * len(dealt) * (by == "cells"), seed)
+        found: dict[str, _Found] = {}
         tried: list[Tried] = []
         for contender in contenders:
-            trials, steps = runs.family(contender)
-            tried += steps
-            if (refused := next((trial.note for trial in trials if trial.scores is None), None)) is not None:
-                left_out[contender.name] = refused.rstrip(".")
-            else:
-                found[contender.name] = (contender, trials, steps)
+            sized = choose_size(contender, choosing, runner, SIZE_TIE if one_standard_error else 0.0)
+            tried += sized.tried if contender.sizes else []
+            if sized.at is None:
+                left_out[contender.name] = sized.steps[0].trials[-1].note.rstrip(".")
+                continue
+            step = sized.steps[sized.at]
+            trials = step.trials
+            if by == "cells":
+                trials = runner.run(contender.name, contender.estimator, step.size, rows)
+            if trials[-1].scores is None:
+                left_out[contender.name] = trials[-1].note.rstrip(".")
+                continue
+            extra = [
+                runner.measure(
+                    contender.name, trial.model, sheet, take_rows(table, sample), sample, tuple(measures), hidden_share
+                )
+                for trial, sheet, sample in zip(trials, rows.sheets, samples, strict=True)
+                if measures
+            ]
+            found[contender.name] = _Found(contender, sized, step, trials, extra)
         if not found:
             raise ValueError(f"No family could be judged. {_sentences(left_out)}")
-        tests = [take_rows(table, split.test) for split in dealt]
-        weights = np.concatenate([weights_of(test) for test in tests])
-        cells = np.concatenate([_cells(test) for test in tests])
+        cells = np.concatenate([_cells(take_rows(table, split.test)) for split in dealt])
+    entries = _entries(found, rows.weights, cells)
+    by_name = {entry.model: entry for entry in entries}
+    apart = [(by_name[name].difference, by_name[name].difference_error) for name in found]
+    at = simplest(apart, [one.step.n_parameters for one in found.values()], TIE)
     return Comparison(
-        _entries(found, weights, cells),
+        list(found)[at or 0],
+        entries,
         left_out,
         tuple(tried),
-        {name: trials[0].model for name, (_, trials, _) in found.items() if hasattr(trials[0].model, "likelihood_")},
+        {name: one.trials[0].model for name, one in found.items() if hasattr(one.trials[0].model, "likelihood_")},
         len(dealt[0].train),
-        len(weights),
+        len(rows.weights),
         len(dealt),
-        sum(map(len, runs.measured)),
+        sum(map(len, samples)),
     )
+
+
+class _Found(NamedTuple):
+    """A family at its size: every size that was tried, the fits that were judged, and further measures of them."""
+
+    contender: Contender
+    sized: Sized
+    step: Step
+    trials: list[Trial]
+    extra: list[Measured]
+
+
+def _numbers(groups: Any, table: Table) -> Any:
+    return None if groups is None else group_numbers(groups, table.shape[0])
 
 
 def weighted(table: Table, sample_weight: Any) -> Table:
@@ -182,32 +227,33 @@ def _cells(table: Table) -> Floats:
     return np.concatenate(list(map_pieces(seen, table, max(1, PIECE_CELLS // table.shape[1]))))
 
 
-def _entries(found: dict[str, Any], weights: Floats, cells: Floats) -> tuple[Entry, ...]:
-    """Return the lines of the table, the best family first."""
+def _entries(found: dict[str, _Found], weights: Floats, cells: Floats) -> tuple[Entry, ...]:
+    """Return the lines of the table, the highest likelihood first."""
     scores: dict[str, RowScores] = {
-        name: joined([trial.scores for trial in trials]) for name, (_, trials, _) in found.items()
+        name: joined([trial.scores for trial in one.trials if trial.scores is not None]) for name, one in found.items()
     }
     means = {name: mean_of(one, weights) for name, one in scores.items()}
     order = sorted(found, key=lambda name: -means[name].value)
-    best = scores[order[0]]
+    highest = scores[order[0]]
     entries = []
     for name in order:
-        contender, trials, steps = found[name]
+        contender, sized, step, trials, extra = found[name]
         mean, error_and_bias = means[name], chance(scores[name], weights)
         bits = RowScores(-scores[name].values / np.log(2.0), scores[name].errors, 0.0, mean.kind)
         per_cell = mean_of(bits, weights, cells)
-        apart = (0.0, 0.0) if name == order[0] else difference(scores[name], best, weights)
-        chosen = [step.size for step in steps if step.chosen] or [str(size) for size in contender.sizes[:1]]
-        notes = [trial.note for trial in trials if trial.note]
-        if steps and chosen[0] == str(contender.sizes[-1]):
+        apart = (0.0, 0.0) if name == order[0] else difference(scores[name], highest, weights)
+        notes = [note for note in (*(one.note for one in trials), *(one.note for one in extra)) if note]
+        if len(contender.sizes) > 1 and step.size == contender.sizes[-1]:
             notes.append(EDGE)
-        counts = [trial.counts for trial in trials if trial.counts is not None]
+        counts = [one.bins for one in extra if one.bins is not None]
         right = calibrated(np.sum(counts, axis=0)) if counts else None
+        others = 0.0 if step.trials is trials else sum(trial.seconds for trial in trials)
         entries.append(
             Entry(
                 name,
                 contender.family.hidden,
-                ", ".join(dict.fromkeys(chosen)),
+                "" if step.size is None else str(step.size),
+                None if np.isinf(step.n_parameters) else int(step.n_parameters),
                 mean.value,
                 mean.standard_error,
                 mean.kind,
@@ -215,12 +261,12 @@ def _entries(found: dict[str, Any], weights: Floats, cells: Floats) -> tuple[Ent
                 *apart,
                 per_cell.value,
                 per_cell.standard_error,
-                *_measured(trials, "single_bit_error"),
-                *_measured(trials, "code_length"),
+                *_averaged(extra, "single_bit_error"),
+                *_averaged(extra, "code_length"),
                 None if right is None else right.value,
                 None if right is None else right.by_chance,
                 float(np.mean([trial.seconds for trial in trials])),
-                sum(trial.seconds for trial in trials) + sum(step.seconds for step in steps),
+                sum(one.seconds for one in sized.tried) + others,
                 max(trial.memory for trial in trials),
                 "; ".join(dict.fromkeys(notes)),
             )
@@ -228,9 +274,9 @@ def _entries(found: dict[str, Any], weights: Floats, cells: Floats) -> tuple[Ent
     return tuple(entries)
 
 
-def _measured(trials: list[Trial], name: str) -> tuple[float | None, float | None]:
+def _averaged(extra: list[Measured], name: str) -> tuple[float | None, float | None]:
     """Return a measure over the test rows of all splits, and its standard error."""
-    parts = np.array([trial.measures[name] for trial in trials if name in trial.measures])
+    parts = np.array([one.figures[name] for one in extra if name in one.figures])
     if not len(parts):
         return None, None
     share = parts[:, 2] / parts[:, 2].sum()

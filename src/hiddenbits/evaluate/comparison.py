@@ -1,4 +1,4 @@
-"""What `compare` returns: a table of families, the best first, with what is and is not to be read into it."""
+"""What `compare` returns: a table of families, and what is and is not to be read into it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 from hiddenbits.evaluate.frames import Shown, as_frame, megabytes, number, seconds, with_error
 
-TIE = 2.0  # standard errors of the paired difference within which two families are said to be even
+TIE = 2.0  # standard errors of the paired difference within which families are even
+SIZE_TIE = 1.0  # and sizes of one family
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,9 @@ class Entry:
     hidden : str
         What it says is hidden.
     size : str
-        Number of classes, dimensions, units or causes, chosen without the test rows; of several splits one for each.
+        Number of classes, dimensions, units or causes.
+    n_parameters : int or None
+        Free parameters at that size; None where the model does not tell.
     log_likelihood, log_likelihood_error : float
         Mean of a test row in nats, and its standard error over rows.
     kind : str
@@ -31,7 +34,7 @@ class Entry:
     estimate_error, estimate_bias : float
         Of an estimate: the Monte-Carlo standard error of that mean, and how much too low it is on average.
     difference, difference_error : float
-        Log-likelihood less that of the best family, row by row, in nats a row, and its standard error.
+        Log-likelihood less that of the highest family, row by row, in nats a row, and its standard error.
     bits_per_cell, bits_per_cell_error : float
         The same likelihood as bits an observed cell.
     single_bit_error, single_bit_error_error : float or None
@@ -41,9 +44,9 @@ class Entry:
     calibration, calibration_chance : float or None
         How far completed cells are from their probabilities, and what right probabilities would show.
     fit_seconds, all_seconds : float
-        The fit that was judged, and all fits of the family, those of other sizes too.
+        A fit at that size, and all fits of the family, those of other sizes too.
     peak_memory : float
-        Bytes of the fit that was judged, above what the process held; NaN where not measured.
+        Bytes of a fit at that size, above what the process held; NaN where not measured.
     note : str
         That it did not converge, for example.
 
@@ -59,6 +62,7 @@ class Entry:
     model: str
     hidden: str
     size: str
+    n_parameters: int | None
     log_likelihood: float
     log_likelihood_error: float
     kind: str
@@ -82,31 +86,40 @@ class Entry:
 
 @dataclass(frozen=True)
 class Tried:
-    """One size of one family, on rows or cells that were held out of the training rows.
+    """One size of one family, on held-out rows or cells.
 
     Attributes
     ----------
     model, size : str
-    split : int
-        Which split of `cv=`.
+    n_parameters : int or None
+        Free parameters; None where the model does not tell.
     value, standard_error : float or None
-        Mean log-likelihood of a held-out row, or minus the loss of a hidden cell; None where it was refused.
+        Mean log-likelihood of a held-out row, minus the log-loss of a hidden cell, or a criterion, and its standard
+        error over rows, which a criterion has not; None where it was refused.
+    difference, difference_error : float or None
+        To the best size on the same rows, and its standard error: at most 0; of a criterion at least 0.
+    kind : str
+        "exact", "bound" or "estimate".
     seconds : float
+        Of its fits.
     chosen : bool
     note : str
 
     Examples
     --------
     >>> from hiddenbits.evaluate import Tried
-    >>> Tried("BernoulliMixture", "2", 0, -6.0, 0.1, 0.5, True, "").chosen
+    >>> Tried("BernoulliMixture", "2", 17, -6.0, 0.1, 0.0, 0.0, "exact", 0.5, True, "").chosen
     True
     """
 
     model: str
     size: str
-    split: int
+    n_parameters: int | None
     value: float | None
     standard_error: float | None
+    difference: float | None
+    difference_error: float | None
+    kind: str
     seconds: float
     chosen: bool
     note: str
@@ -114,12 +127,15 @@ class Tried:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Shown):
-    """Which family fits a table, the best first: what `compare` returns.
+    """Which family fits a table: what `compare` returns.
 
     Printing it shows the table, and so does a notebook.
 
     Attributes
     ----------
+    best : str
+        The family that is named: of those that cannot be told from the highest (`ties`) the simplest, the one with the
+        fewest free parameters; of equally many the first in `models=`.
     entries : tuple of Entry
         One for each family, in order of falling log-likelihood.
     left_out : dict
@@ -127,7 +143,7 @@ class Comparison(Shown):
     tried : tuple of Tried
         Every size of every family.
     models : dict
-        Families of this library, fitted to the training rows of the first split.
+        Families of this library at their sizes, fitted to the training rows of the first split.
     n_train, n_test, n_splits : int
         Rows of the first split that were fitted, rows that were judged in all splits, and splits.
     n_measured : int
@@ -139,10 +155,13 @@ class Comparison(Shown):
     >>> from hiddenbits.datasets import simulate_mixture
     >>> X = simulate_mixture(1200, 8, 2, seed=0).X
     >>> found = evaluate.compare(X, ["IndependentBits", "BernoulliMixture"], sizes={"BernoulliMixture": [2, 3]})
-    >>> found.best, found.ties()
-    ('BernoulliMixture', ['BernoulliMixture'])
+    >>> found.best, found.size, found.ties()
+    ('BernoulliMixture', '2', ['BernoulliMixture'])
+    >>> found.verdict
+    'BernoulliMixture(2) fits best.'
     """
 
+    best: str
     entries: tuple[Entry, ...]
     left_out: Mapping[str, str]
     tried: tuple[Tried, ...]
@@ -153,19 +172,41 @@ class Comparison(Shown):
     n_measured: int
 
     @property
-    def best(self) -> str:
-        """The family with the highest log-likelihood on the test rows; see `ties` before you call it the winner."""
-        return self.entries[0].model
+    def size(self) -> str:
+        """The size of the family that is named; empty where it has none."""
+        return self.entry(self.best).size
+
+    @property
+    def verdict(self) -> str:
+        """Which family and size, in a sentence; that it is a tie comes first."""
+        named, even = _labelled(self.entry(self.best)), self.ties()
+        if len(even) == 1:
+            return f"{named} fits best."
+        free = self.entry(self.best).n_parameters
+        return (
+            f"A tie: {', '.join(_labelled(self.entry(model)) for model in even)} are within {TIE:g} standard errors of "
+            f"the highest. {named} is the simplest of them{'' if free is None else f' ({free} free parameters)'}."
+        )
+
+    def entry(self, model: str) -> Entry:
+        """Return the line of a family.
+
+        Parameters
+        ----------
+        model : str
+            One of the families in `entries`.
+        """
+        return next(entry for entry in self.entries if entry.model == model)
 
     def ties(self, n_errors: float = TIE) -> list[str]:
-        """Return the families that cannot be told from the best: within so many standard errors of the difference.
+        """Return the families that cannot be told from the highest: within so many standard errors of the difference.
 
         Parameters
         ----------
         n_errors : float, default=2.0
             Standard errors of the paired difference.
         """
-        return [e.model for e in self.entries if -e.difference <= n_errors * e.difference_error or e.difference == 0.0]
+        return [e.model for e in self.entries if -e.difference <= n_errors * e.difference_error]
 
     def records(self, what: Literal["models", "sizes"] = "models") -> list[dict[str, Any]]:
         """Return the table as a list of dicts.
@@ -190,29 +231,20 @@ class Comparison(Shown):
         records = self.records(what)
         return as_frame({name: [record[name] for record in records] for name in records[0]}, backend)
 
-    def _shown(self) -> tuple[list[str], list[list[str]], list[str]]:
-        head = [
-            "model",
-            "size",
-            "nats a row",
-            "",
-            "behind the best",
-            "bits a cell",
-            "bit errors",
-            "code",
-            "calibration",
-        ]
-        head += ["fit", "memory"]
+    def _shown(self) -> tuple[list[str], list[str], list[list[str]], list[str]]:
+        head = ["model", "size", "parameters", "nats a row", "", "behind the highest", "bits a cell", "bit errors"]
+        head += ["code", "calibration", "fit", "memory"]
         even, lines = self.ties(), []
         for e in self.entries:
-            behind = "best" if e is self.entries[0] else with_error(-e.difference, e.difference_error, 3)
+            behind = "highest" if e is self.entries[0] else with_error(-e.difference, e.difference_error, 3)
             if e is not self.entries[0] and e.model in even:
                 behind += " (even)"
             calibration = "-" if e.calibration is None else f"{e.calibration:.4f} ({number(e.calibration_chance)})"
             lines.append(
                 [
-                    e.model,
+                    e.model + (" *" if e.model == self.best else ""),
                     e.size,
+                    "-" if e.n_parameters is None else f"{e.n_parameters}",
                     with_error(e.log_likelihood, e.log_likelihood_error, 3),
                     e.kind,
                     behind,
@@ -224,13 +256,11 @@ class Comparison(Shown):
                     megabytes(e.peak_memory),
                 ]
             )
-        return head, lines, self._below(even)
+        return [self.verdict], head, lines, self._below()
 
-    def _below(self, even: list[str]) -> list[str]:
+    def _below(self) -> list[str]:
         splits = "" if self.n_splits == 1 else f" in {self.n_splits} splits"
-        below = [f"{self.n_test} test rows{splits}, never used to fit or to choose a size."]
-        if len(even) > 1:
-            below.append(f"Even within {TIE:g} standard errors of the difference: {', '.join(even)}.")
+        below = [f"{self.n_test} test rows{splits}: no fit is judged on a row that it has seen."]
         unsure = [e.model for e in self.entries if e.kind != "exact" and not math.isnan(e.estimate_error)]
         if unsure:
             below.append(
@@ -238,3 +268,7 @@ class Comparison(Shown):
             )
         below += [f"{e.model}: {e.note}." for e in self.entries if e.note]
         return below + [f"Left out: {name}: {reason}." for name, reason in self.left_out.items()]
+
+
+def _labelled(entry: Entry) -> str:
+    return f"{entry.model}({entry.size})" if entry.size else entry.model

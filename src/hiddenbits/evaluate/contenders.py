@@ -18,6 +18,7 @@ class Contender:
     family: Family
     estimator: Any
     sizes: tuple[Any, ...]
+    given: bool = False  # the sizes were asked for: all are tried
 
 
 def chosen_families(
@@ -54,5 +55,5 @@ def chosen_families(
         if family.sizes and name not in sizes and not own:
             left_out[name] = "the table has too few rows or columns for its smallest size"
             continue
-        contenders.append(Contender(name, family, estimator, own))
+        contenders.append(Contender(name, family, estimator, own, name in sizes))
     return contenders, left_out

@@ -168,7 +168,7 @@ def look(X: Any) -> Look:
     """
     table = open_table(X)
     n_rows, n_columns = table.shape
-    keys = np.random.default_rng(0xB175).integers(0, 1 << 64, (2, -(-n_columns // 64)), dtype=np.uint64) | np.uint64(1)
+    keys = row_keys(n_columns)
     columns = np.zeros((2, n_columns), np.int64)
     most = blank = trailing = 0
     least: Hashes = np.zeros(0, np.uint64)
@@ -200,20 +200,33 @@ class _Count:
         rows, width = cells.shape
         in_rows = x.row_sums()
         whole = int(observed.row_sums().sum()) == cells.size
-        hashes = _row_hashes(cells, self.keys[0])
+        seen = None if whole else observed.to_dense()
+        hashes = row_hashes(cells, seen, self.keys)
         columns = np.empty((2, width), np.int64)
         columns[0] = cells.sum(axis=0, dtype=np.int64)
         columns[1] = rows
         blank = trailing = 0
-        if not whole:
-            seen = observed.to_dense()
+        if seen is not None:
             columns[1] = seen.sum(axis=0, dtype=np.int64)
-            holes = ~seen.all(axis=1)  # rows without are told apart by their bits alone, as in a piece without blanks
-            hashes[holes] = _mixed(hashes[holes] + _row_hashes(seen[holes], self.keys[1]))
             blank = int(rows - seen.any(axis=1).sum())
             trailing = int((np.cumsum(seen[:, ::-1], axis=1, dtype=np.int32) == 0).sum())
         few = hashes if rows <= KEPT else _smallest([hashes])
         return columns, (int(in_rows.max()), blank, trailing), few
+
+
+def row_keys(n_columns: int) -> Hashes:
+    """Return the keys of `row_hashes`."""
+    keys = np.random.default_rng(0xB175).integers(0, 1 << 64, (2, -(-n_columns // 64)), dtype=np.uint64)
+    return np.asarray(keys | np.uint64(1))
+
+
+def row_hashes(cells: NDArray[np.uint8], seen: NDArray[np.uint8] | None, keys: Hashes) -> Hashes:
+    """Return a number for each row, spread evenly, that differs between rows with different bits or blanks."""
+    hashes = _row_hashes(cells, keys[0])
+    if seen is not None:
+        holes = ~seen.all(axis=1)  # rows without are told apart by their bits alone, as in a piece without blanks
+        hashes[holes] = _mixed(hashes[holes] + _row_hashes(seen[holes], keys[1]))
+    return hashes
 
 
 def _row_hashes(cells: NDArray[np.uint8], keys: Hashes) -> Hashes:

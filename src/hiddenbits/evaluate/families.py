@@ -1,18 +1,17 @@
-"""The families of models in words, and what `compare` knows of them: sizes, settings, and for which columns they are.
+"""The families of models in words, and what `compare` knows of them: sizes, and for which columns they are.
 
 The command line and the report speak of models in these words too. A further family is one further entry.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import hiddenbits
 from hiddenbits import Table
 
-DOUBLING = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
+CLASSES = (2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 NO_DENSITY = "it gives bits a probability, and these columns are real numbers: a density cannot be set beside it"
 NO_PROBABILITY = "it is a density on reals, and these columns are bits: a probability cannot be set beside it"
 FACTORS = "with real columns alone it is factor analysis, for which scikit-learn's stands: name it in models= to fit it"
@@ -44,8 +43,6 @@ class Family:
         Values of n_components that are tried, the smallest first.
     columns : str
         "bits" or "reals".
-    settings : mapping
-        Hyperparameters where they are not the class's defaults: what keeps a comparison of many fits short.
     narrow : bool
         Whether sizes stay below the number of columns.
     aside : str
@@ -68,17 +65,16 @@ class Family:
     use: str = ""
     sizes: tuple[int, ...] = ()
     columns: str = "bits"
-    settings: Mapping[str, Any] = field(default_factory=dict)
     narrow: bool = False
     aside: str = ""
 
     def estimator(self, seed: int) -> Any:
         """Return an estimator of the family, not fitted."""
         if hasattr(hiddenbits, self.name):
-            return getattr(hiddenbits, self.name)(random_state=seed, **self.settings)
+            return getattr(hiddenbits, self.name)(random_state=seed)
         import sklearn.decomposition
 
-        return getattr(sklearn.decomposition, self.name)(random_state=seed, **self.settings)
+        return getattr(sklearn.decomposition, self.name)(random_state=seed)
 
     def sizes_for(self, table: Table) -> tuple[int, ...]:
         """Return the sizes that a table has room for."""
@@ -105,8 +101,7 @@ FAMILIES = (
         says="every row is of one kind, and kinds differ in their shares of ones",
         unit="kind",
         use="kinds of customers, patients, texts",
-        sizes=DOUBLING,
-        settings={"n_init": 2, "tol": 1e-5},
+        sizes=CLASSES,
     ),
     Family(
         name="LogisticPCA",
@@ -117,7 +112,6 @@ FAMILIES = (
         unit="scale",
         use="tests, surveys, votes; maps for the eye",
         sizes=(1, 2, 3, 4, 6, 8),
-        settings={"tol": 1e-4, "n_draws": 200},
         narrow=True,
     ),
     Family(
@@ -140,7 +134,6 @@ FAMILIES = (
         unit="influence",
         use="spikes, traits, features",
         sizes=UNITS,
-        settings={"tol": 1e-4},
     ),
     Family(
         name="NoisyOrNetwork",

@@ -36,30 +36,30 @@ def as_frame(columns: dict[str, list[Any]], backend: str | None = None) -> Any:
     return nw.from_dict(filled, schema=kinds, backend=chosen).to_native()
 
 
-def plain(head: Sequence[str], lines: Lines, below: Sequence[str]) -> str:
-    """Return a table in plain text, and sentences below it."""
+def plain(above: Sequence[str], head: Sequence[str], lines: Lines, below: Sequence[str]) -> str:
+    """Return a table in plain text, with sentences above and below it."""
     widths = [max(len(line[i]) for line in (head, *lines)) for i in range(len(head))]
     rows = [
         "  ".join(cell.ljust(width) if i == 0 else cell.rjust(width) for i, (cell, width) in enumerate(pairs)).rstrip()
         for pairs in (list(zip(line, widths, strict=True)) for line in (head, *lines))
     ]
-    return "\n".join([*rows, *below])
+    return "\n".join([*above, *rows, *below])
 
 
-def html(head: Sequence[str], lines: Lines, below: Sequence[str]) -> str:
+def html(above: Sequence[str], head: Sequence[str], lines: Lines, below: Sequence[str]) -> str:
     """Return the same as HTML; nothing in it is anything but text."""
     ths = "".join(f"<th>{escape(cell)}</th>" for cell in head)
     body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line) + "</tr>" for line in lines)
-    notes = "".join(f"<p>{escape(sentence)}</p>" for sentence in below)
-    return f"<table><thead><tr>{ths}</tr></thead><tbody>{body}</tbody></table>{notes}"
+    first, notes = ("".join(f"<p>{escape(said)}</p>" for said in some) for some in (above, below))
+    return f"{first}<table><thead><tr>{ths}</tr></thead><tbody>{body}</tbody></table>{notes}"
 
 
 class Shown(ABC):
     """A result that shows itself as a table, in a terminal and in a notebook."""
 
     @abstractmethod
-    def _shown(self) -> tuple[list[str], list[list[str]], list[str]]:
-        """Return head, lines and the sentences below."""
+    def _shown(self) -> tuple[list[str], list[str], list[list[str]], list[str]]:
+        """Return the sentences above, head, lines and the sentences below."""
 
     def __str__(self) -> str:
         return plain(*self._shown())

@@ -24,7 +24,7 @@ from hiddenbits.evaluate.measures import PIECE_CELLS
 from hiddenbits.quoting import printable, told
 from hiddenbits.store import whole_file
 
-FORMAT = 1
+FORMAT = 2
 PACKAGES = ("hiddenbits", "numpy", "scipy", "scikit-learn", "numba")
 
 

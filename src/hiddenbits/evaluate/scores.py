@@ -107,12 +107,11 @@ def apart_from_best(
     ]
 
 
-def chosen(apart: Sequence[tuple[float, float] | None], *, one_standard_error: bool) -> int | None:
-    """Return the place of the first that is within one standard error of the best, or of the best; None if all refused.
+def simplest(apart: Sequence[tuple[float, float] | None], parameters: Sequence[float], n_errors: float) -> int | None:
+    """Return the place of the simplest of those that cannot be told from the best; None if all were refused.
 
-    The standard error is that of the paired difference: held-out data cannot tell the two apart.
+    This is the one rule by which sizes and families are chosen. Even with the best are those within `n_errors` standard
+    errors of the paired difference; the simplest has the fewest free parameters, and of equally many the first stands.
     """
-    for place, found in enumerate(apart):
-        if found is not None and -found[0] <= (found[1] if one_standard_error else 0.0):
-            return place
-    return None
+    even = [place for place, found in enumerate(apart) if found is not None and -found[0] <= n_errors * found[1]]
+    return min(even, key=lambda place: parameters[place], default=None)

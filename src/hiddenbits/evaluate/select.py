@@ -4,63 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hiddenbits import Table, run_on, take_rows
+from hiddenbits import Table, run_on
 from hiddenbits.evaluate.compare import kept_in, refuse_checkpoint, weighted
-from hiddenbits.evaluate.families import BY_NAME
+from hiddenbits.evaluate.comparison import SIZE_TIE, Tried
+from hiddenbits.evaluate.contenders import Contender
+from hiddenbits.evaluate.copies import warn_of_copies
+from hiddenbits.evaluate.families import BY_NAME, Family
 from hiddenbits.evaluate.frames import Shown, as_frame, seconds, with_error
 from hiddenbits.evaluate.measures import table_of
 from hiddenbits.evaluate.progress import Tell, reporting
-from hiddenbits.evaluate.runs import Runner, held, per_cell, rows_digest, weights_of
-from hiddenbits.evaluate.scores import RowScores, apart_from_best, chosen, joined, mean_of
-from hiddenbits.evaluate.splits import Split, splits
-from hiddenbits.evaluate.trial import Trial, on_rows, sized
+from hiddenbits.evaluate.runs import Runner, Sheets, Sized, choose_size
+from hiddenbits.evaluate.splits import group_numbers, splits
+from hiddenbits.evaluate.trial import sized
 
-Floats = NDArray[np.float64]
-UNITS = {"rows": "nats a row", "cells": "nats a hidden cell", "bic": "BIC"}
-
-
-@dataclass(frozen=True)
-class SizeFigure:
-    """One size.
-
-    Attributes
-    ----------
-    size : str
-    value : float or None
-        Mean log-likelihood of a held-out row, minus the log-loss of a hidden cell, or BIC; None where it was refused.
-    standard_error : float or None
-        Over rows. BIC has none.
-    difference, difference_error : float or None
-        To the best size on the same rows, and its standard error: at most 0; of BIC at least 0.
-    kind : str
-        "exact", "bound" or "estimate".
-    seconds : float
-        Of its fits.
-    chosen : bool
-    note : str
-
-    Examples
-    --------
-    >>> from hiddenbits.evaluate.select import SizeFigure
-    >>> SizeFigure("2", -6.0, 0.1, 0.0, 0.0, "exact", 0.5, True, "").chosen
-    True
-    """
-
-    size: str
-    value: float | None
-    standard_error: float | None
-    difference: float | None
-    difference_error: float | None
-    kind: str
-    seconds: float
-    chosen: bool
-    note: str
+UNITS = {"rows": "nats a row", "cells": "nats a hidden cell", "bic": "BIC", "aic": "AIC"}
+CRITERIA = ("bic", "aic")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,10 +36,10 @@ class Selection(Shown):
         The size that was chosen.
     estimator : fitted estimator
         Of that size, fitted to all rows.
-    figures : tuple of SizeFigure
+    figures : tuple of Tried
         One for each size.
     by : str
-        "rows", "cells" or "bic".
+        "rows", "cells", "bic" or "aic".
     one_standard_error : bool
         Whether the smallest size within one standard error of the best was chosen, or the best.
 
@@ -91,7 +54,7 @@ class Selection(Shown):
 
     size: Any
     estimator: Any
-    figures: tuple[SizeFigure, ...]
+    figures: tuple[Tried, ...]
     by: str
     one_standard_error: bool
 
@@ -110,22 +73,22 @@ class Selection(Shown):
         records = self.records()
         return as_frame({name: [record[name] for record in records] for name in records[0]}, backend)
 
-    def _shown(self) -> tuple[list[str], list[list[str]], list[str]]:
-        digits = 1 if self.by == "bic" else 4
-        lines = [
-            [
-                f.size + (" *" if f.chosen else ""),
-                with_error(f.value, f.standard_error, digits) if self.by != "bic" else _bare(f.value),
-                with_error(f.difference, f.difference_error, digits) if self.by != "bic" else _bare(f.difference),
-                f.kind,
-                seconds(f.seconds),
+    def _shown(self) -> tuple[list[str], list[str], list[list[str]], list[str]]:
+        if self.by in CRITERIA:
+            rule = f"the smallest {UNITS[self.by]}"
+            both = [(_bare(f.value), _bare(f.difference)) for f in self.figures]
+        else:
+            rule = "the smallest within one standard error of the best" if self.one_standard_error else "the best"
+            both = [
+                (with_error(f.value, f.standard_error), with_error(f.difference, f.difference_error))
+                for f in self.figures
             ]
-            for f in self.figures
+        lines = [
+            [f.size + (" *" if f.chosen else ""), _count(f.n_parameters), *shown, f.kind, seconds(f.seconds)]
+            for f, shown in zip(self.figures, both, strict=True)
         ]
-        rule = "the smallest within one standard error of the best" if self.one_standard_error else "the best"
-        rule = "the smallest BIC" if self.by == "bic" else rule
         below = [f"* {rule}.", *(f"{f.size}: {f.note}." for f in self.figures if f.note)]
-        return ["size", UNITS[self.by], "to the best", "", "fits"], lines, below
+        return [], ["size", "parameters", UNITS[self.by], "to the best", "", "fits"], lines, below
 
 
 def select(
@@ -133,9 +96,10 @@ def select(
     X: Any,
     sizes: Sequence[Any] | None = None,
     *,
-    by: Literal["rows", "cells", "bic"] = "rows",
+    by: Literal["rows", "cells", "bic", "aic"] = "rows",
     one_standard_error: bool = True,
-    cv: Any = 5,
+    cv: Any = None,
+    groups: Any = None,
     hidden_share: float = 0.1,
     sample_weight: Any = None,
     seed: int = 0,
@@ -144,25 +108,28 @@ def select(
 ) -> Selection:
     """Choose the number of classes, dimensions, units or causes of one family, and fit it to all rows.
 
-    All sizes are judged on the same rows or cells, so that differences between them are sharp. Runs where `run_on`
-    says.
+    All sizes are judged on the same rows or cells, so that differences between them are sharp. The rule and the rows
+    are those of `compare`, which gives a family of the same settings and seed the same size. Runs where `run_on` says.
 
     Parameters
     ----------
-    estimator : estimator
-        Its settings are used; it stays as it is.
+    estimator : estimator or str
+        Its settings are used; it stays as it is. A name stands for the family with its default settings.
     X : table of shape (rows, columns)
         As for its `fit`.
     sizes : list, optional
-        Values of n_components, the smallest first; by default those that `compare` tries.
-    by : {"rows", "cells", "bic"}, default="rows"
+        Values of n_components, the smallest first, all of which are tried; by default those that `compare` tries.
+    by : {"rows", "cells", "bic", "aic"}, default="rows"
         Judge by the likelihood of held-out rows; by the log-loss of cells that are hidden at random; or by the
-        Bayesian information criterion, where the likelihood is exact and the fit is one of maximum likelihood.
+        Bayesian or Akaike's information criterion, where the likelihood is exact. Criteria are those of fits of maximum
+        likelihood: sizes are judged without the estimator's prior.
     one_standard_error : bool, default=True
         Choose the smallest size whose difference to the best is within one standard error of that difference. Held-out
         data cannot tell such sizes apart, and the smaller is the simpler picture. False takes the best.
-    cv : float, int, splitter or list of pairs, default=5
+    cv : None, float, int, splitter or list of pairs, default=None
         Held-out rows, as for `compare`.
+    groups : array of shape (rows,), optional
+        Rows with equal labels are held out together, or have the same cells hidden.
     hidden_share : float, default=0.1
         With ``by="cells"``: share of the cells that are hidden.
     sample_weight : array of shape (rows,), optional
@@ -178,45 +145,56 @@ def select(
     -------
     selection : Selection
 
+    Warns
+    -----
+    CopiedRowsWarning
+        Where equal rows look like copies, and no `groups` were given.
+
     Examples
     --------
     >>> from hiddenbits import BernoulliMixture, evaluate
     >>> from hiddenbits.datasets import simulate_mixture
     >>> X = simulate_mixture(1500, 12, 3, seed=0).X
-    >>> found = evaluate.select(BernoulliMixture(random_state=0), X, [1, 2, 3, 4, 5], cv=2)
+    >>> found = evaluate.select(BernoulliMixture(random_state=0), X, [1, 2, 3, 4, 5])
     >>> found.size, found.estimator.weights_.shape
     (3, (3,))
-    >>> evaluate.select(BernoulliMixture(random_state=0), X, [2, 3, 4], by="bic").size
+    >>> evaluate.select("BernoulliMixture", X, [2, 3, 4], by="bic").size
     3
     """
     if by not in UNITS:
         raise ValueError(f"by={by!r} is not one of {', '.join(map(repr, UNITS))}.")
+    if isinstance(estimator, str):
+        if estimator not in BY_NAME:
+            raise ValueError(f"{estimator!r} is not one of {', '.join(BY_NAME)}. Give an estimator for any other.")
+        estimator = BY_NAME[estimator].estimator(seed)
     if not hasattr(type(estimator), "likelihood_"):
         raise ValueError(f"{type(estimator).__name__} is none of this library's. Use scikit-learn's GridSearchCV.")
     table = weighted(table_of(estimator, X, fitted=False), sample_weight)
     wanted = tuple(sizes) if sizes is not None else _usual(estimator, table)
     if not wanted:
         raise ValueError("sizes= is empty. Give the values of n_components to choose from.")
-    if by == "bic":
-        _need_maximum_likelihood(estimator)
-    everything = np.arange(table.shape[0])
-    dealt = splits(table, cv, seed) if by == "rows" else [Split(everything, everything)]
+    judged = _without_prior(estimator, by) if by in CRITERIA else estimator
     name = type(estimator).__name__
+    contender = Contender(name, BY_NAME.get(name, Family(name=name, hidden="")), judged, wanted, sizes is not None)
+    if groups is None and by not in CRITERIA:
+        warn_of_copies(table)
     with run_on() as engine, reporting(progress) as tell:
         refuse_checkpoint(engine)
-        runner = Runner(kept_in(folder, table), tell, len(wanted) * len(dealt) + 1, seed)
-        trials: list[list[Trial]] = [[] for _ in wanted]
-        for split in dealt:
-            if by == "bic":
-                train, judge, job = table, on_rows(table), {"by": by, "rows": rows_digest(everything)}
-            else:
-                train, judge, job = held(table, by, split, everything, hidden_share, seed)
-            for size, found in zip(wanted, trials, strict=True):
-                found.append(runner.run(name, estimator, size, train, judge, job, keep=by == "bic"))
-        weights = np.concatenate([weights_of(take_rows(table, split.test)) for split in dealt])
-        at, figures = _judged(wanted, trials, weights, by, one_standard_error=one_standard_error)
-        model = trials[at][0].model if by == "bic" else sized(estimator, wanted[at], seed).fit(table)
-    return Selection(wanted[at], model, figures, by, one_standard_error)
+        if by == "rows":
+            sheets = Sheets.by_rows(table, splits(table, cv, seed, groups))
+        elif by == "cells":
+            numbers = None if groups is None else group_numbers(groups, table.shape[0])
+            sheets = Sheets.by_cells(table, hidden_share, seed, numbers)
+        else:
+            sheets = Sheets.whole(table)
+        runner = Runner(kept_in(folder, table), tell, len(wanted) * len(sheets.sheets) + 1, seed)
+        found = choose_size(contender, sheets, runner, SIZE_TIE if one_standard_error else 0.0)
+        if found.at is None:
+            raise ValueError(f"No size could be judged. {found.steps[0].trials[-1].note}")
+        at, figures = _by_criterion(found, sheets, by) if by in CRITERIA else (found.at, tuple(found.tried))
+        size = found.steps[at].size
+        model = sized(estimator, size, seed).fit(table)
+    return Selection(size, model, figures, by, one_standard_error)
 
 
 def _usual(estimator: Any, table: Table) -> tuple[Any, ...]:
@@ -226,59 +204,42 @@ def _usual(estimator: Any, table: Table) -> tuple[Any, ...]:
     return family.sizes_for(table)
 
 
-def _need_maximum_likelihood(estimator: Any) -> None:
-    """Refuse BIC for fits of which it says nothing."""
-    name = type(estimator).__name__
-    if not hasattr(type(estimator), "n_parameters_"):
-        raise ValueError(f'by="bic" needs the number of free parameters, which {name} does not tell. Use by="rows".')
-    if name == "ClippedPCA":
-        raise ValueError('by="bic" is for fits of maximum likelihood, and ClippedPCA goes by pairs. Use by="rows".')
+def _without_prior(estimator: Any, by: str) -> Any:
+    """Return the estimator as its fits are of maximum likelihood; refuse where there are none."""
+    if not hasattr(estimator, "without_prior"):
+        raise ValueError(
+            f'by="{by}" is for fits of maximum likelihood, and {type(estimator).__name__} has none. Use by="rows".'
+        )
+    return estimator.without_prior()
 
 
-def _judged(
-    sizes: Sequence[Any], trials: list[list[Trial]], weights: Floats, by: str, *, one_standard_error: bool
-) -> tuple[int, tuple[SizeFigure, ...]]:
-    """Return the place of the chosen size, and the figures of all."""
-    scores: list[RowScores | None] = [_joined(found) for found in trials]
-    if all(one is None for one in scores):
-        raise ValueError(f"No size could be judged. {trials[0][0].note}")
-    if by == "bic":
-        values = [_bic(one, found[0], weights) for one, found in zip(scores, trials, strict=True)]
-        at = int(np.argmin(values))
-        rows: list[Any] = [(v, None, v - values[at], None) if np.isfinite(v) else (None,) * 4 for v in values]
-    else:
-        per = next(per_cell(found[0]) for found, one in zip(trials, scores, strict=True) if one is not None)
-        means = [None if one is None else mean_of(one, weights, per) for one in scores]
-        differences = apart_from_best(scores, weights, per)
-        at = chosen(differences, one_standard_error=one_standard_error)  # type: ignore[assignment]
-        rows = [
-            (None,) * 4 if mean is None or apart is None else (mean.value, mean.standard_error, *apart)
-            for mean, apart in zip(means, differences, strict=True)
-        ]
-    figures = []
-    for place, (size, (value, spread, apart, error), one, found) in enumerate(
-        zip(sizes, rows, scores, trials, strict=True)
-    ):
-        kind = "" if one is None else one.kind
-        note = "; ".join(dict.fromkeys(trial.note for trial in found if trial.note))
-        time = sum(trial.seconds for trial in found)
-        figures.append(SizeFigure(str(size), value, spread, apart, error, kind, time, place == at, note))
-    return at, tuple(figures)
+def _by_criterion(found: Sized, sheets: Sheets, by: str) -> tuple[int, tuple[Tried, ...]]:
+    """Return the place of the size with the smallest criterion, and the figures of all."""
+    values = []
+    for step in found.steps:
+        if step.scores is not None and step.scores.kind != "exact":
+            model = step.trials[0].model
+            raise ValueError(
+                f'by="{by}" needs exact likelihoods, and {model} has an {step.scores.kind}. Use by="rows".'
+            )
+        penalty = 2.0 if by == "aic" else np.log(sheets.weights.sum())
+        values.append(
+            np.inf
+            if step.scores is None
+            else -2.0 * float(sheets.weights @ step.scores.values) + penalty * step.n_parameters
+        )
+    at = int(np.argmin(values))
+    figures = [
+        one
+        if np.isinf(value)
+        else replace(one, value=value, standard_error=None, difference=value - values[at], difference_error=None)
+        for one, value in zip(found.tried, values, strict=True)
+    ]
+    return at, tuple(replace(one, chosen=place == at) for place, one in enumerate(figures))
 
 
-def _joined(found: list[Trial]) -> RowScores | None:
-    """Return the rows of all splits; None where a split was refused."""
-    parts = [trial.scores for trial in found if trial.scores is not None]
-    return joined(parts) if len(parts) == len(found) else None
-
-
-def _bic(scores: RowScores | None, trial: Trial, weights: Floats) -> float:
-    """Return -2 ln L + parameters * ln rows; refuse a likelihood that is not exact."""
-    if scores is None:
-        return np.inf
-    if scores.kind != "exact":
-        raise ValueError(f'by="bic" needs exact likelihoods, and {trial.model} has an {scores.kind}. Use by="rows".')
-    return float(-2.0 * weights @ scores.values + trial.model.n_parameters_ * np.log(weights.sum()))
+def _count(number: int | None) -> str:
+    return "-" if number is None else f"{number}"
 
 
 def _bare(value: float | None) -> str:

@@ -6,7 +6,6 @@ import math
 import time
 import warnings
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,13 +17,14 @@ from sklearn.exceptions import ConvergenceWarning
 from hiddenbits import ClusterError, Table
 from hiddenbits.evaluate.calibration import bins
 from hiddenbits.evaluate.cells import cell_losses
+from hiddenbits.evaluate.families import THEIRS
 from hiddenbits.evaluate.measures import code_length, single_bit_error
-from hiddenbits.evaluate.memory import Peak, peak
+from hiddenbits.evaluate.memory import peak
 from hiddenbits.evaluate.scores import RowScores, row_scores
 from hiddenbits.quoting import printable
 
 Floats = NDArray[np.float64]
-Judged = tuple[RowScores, dict[str, list[float]], Floats | None]  # of the rows; further measures; bins or cells
+Judged = tuple[RowScores, Floats | None]  # of the rows; where hidden cells are judged, their number in each row
 Judge = Callable[[Any], Judged]
 MEASURES: dict[str, Callable[..., Any]] = {"single_bit_error": single_bit_error, "code_length": code_length}
 
@@ -41,10 +41,10 @@ class Trial:
         Of the fit: wall-clock time, and bytes at its peak (NaN where not measured).
     note : str
         What there is to say: that it did not converge, or why it was refused.
-    measures : dict
-        Value, standard error and rows of each further measure.
-    counts : ndarray or None
-        Bins of completed cells, (10, 4); where hidden cells were judged, their number in each row.
+    n_parameters : float
+        Free parameters; infinite where the model does not tell.
+    cells : ndarray or None
+        Where hidden cells were judged, their number in each row.
     model : fitted estimator or None
     """
 
@@ -52,8 +52,8 @@ class Trial:
     seconds: float
     memory: float
     note: str
-    measures: dict[str, list[float]]
-    counts: Floats | None
+    n_parameters: float
+    cells: Floats | None
     model: Any
 
     def packed(self) -> tuple[dict[str, Any], dict[str, Floats]]:
@@ -62,12 +62,12 @@ class Trial:
             "seconds": self.seconds,
             "memory": None if math.isnan(self.memory) else self.memory,
             "note": self.note,
-            "measures": self.measures,
+            "n_parameters": None if math.isinf(self.n_parameters) else self.n_parameters,
             "kind": None if self.scores is None else self.scores.kind,
             "common": 0.0 if self.scores is None else self.scores.common,
         }
         arrays = {} if self.scores is None else {"values": self.scores.values, "errors": self.scores.errors}
-        return figures, arrays if self.counts is None else {**arrays, "counts": self.counts}
+        return figures, arrays if self.cells is None else {**arrays, "cells": self.cells}
 
     @classmethod
     def unpacked(cls, figures: dict[str, Any], arrays: dict[str, Floats], model: Any) -> Trial:
@@ -76,8 +76,8 @@ class Trial:
         if figures["kind"] is not None:
             scores = RowScores(arrays["values"], arrays["errors"], figures["common"], figures["kind"])
         memory = math.nan if figures["memory"] is None else figures["memory"]
-        kept = (figures["seconds"], memory, figures["note"], figures["measures"], arrays.get("counts"))
-        return cls(scores, *kept, model)
+        free = math.inf if figures["n_parameters"] is None else figures["n_parameters"]
+        return cls(scores, figures["seconds"], memory, figures["note"], free, arrays.get("cells"), model)
 
 
 def sized(estimator: Any, size: Any, seed: int) -> Any:
@@ -90,19 +90,13 @@ def sized(estimator: Any, size: Any, seed: int) -> Any:
     return made
 
 
-def attempt(
-    estimator: Any,
-    train: Table,
-    judge: Judge,
-    *,
-    keep: bool,
-) -> Trial:
+def attempt(estimator: Any, train: Table, judge: Judge) -> Trial:
     """Fit, then judge. What the estimator refuses is written down; what it warns of as well."""
     said: list[warnings.WarningMessage] = []
     model, begun, seconds = estimator, time.perf_counter(), math.nan
-    found: tuple[RowScores | None, dict[str, list[float]], Floats | None] = (None, {}, None)
+    found: tuple[RowScores | None, Floats | None] = (None, None)
     refused = ""
-    with peak() if keep else nullcontext(Peak()) as memory:
+    with peak() as memory:
         try:
             with warnings.catch_warnings(record=True) as said:
                 warnings.simplefilter("always")
@@ -121,8 +115,16 @@ def attempt(
             raise
         except (ValueError, ArithmeticError, RuntimeError, MemoryError) as error:
             refused = f"likelihood refused: {printable(error)}"
-    note = refused or _noted(said)
-    return Trial(found[0], seconds, memory.bytes, note, found[1], found[2], model if keep and not refused else None)
+    free, model = (math.inf, None) if refused else (_free_parameters(model), model)
+    return Trial(found[0], seconds, memory.bytes, refused or _noted(said), free, found[1], model)
+
+
+def _free_parameters(model: Any) -> float:
+    """Return the number of a fitted model's free parameters; infinite where it does not tell."""
+    if type(model).__name__ in THEIRS and not _ours(model):  # a rotation of the dimensions changes nothing
+        q, d = model.components_.shape
+        return float(d * (q + 1) - q * (q - 1) // 2 + np.size(model.noise_variance_))
+    return float(getattr(model, "n_parameters_", math.inf))
 
 
 def _ours(estimator: Any) -> bool:
@@ -139,30 +141,42 @@ def _noted(said: list[warnings.WarningMessage]) -> str:
     return "; ".join(dict.fromkeys(words))
 
 
-def on_rows(
-    table: Table, measures: tuple[str, ...] = (), sample: Table | None = None, *, share: float = 0.1, seed: int = 0
-) -> Judge:
-    """Return a judge by held-out rows, with further measures on a sample of them."""
-
-    def judge(model: Any) -> Judged:
-        scores, extra, counts = row_scores(model, table), {}, None
-        if sample is not None and sample.only_bits:
-            for name, measure in MEASURES.items():
-                if name in measures:
-                    figure = measure(model, sample)
-                    extra[name] = [figure.value, figure.standard_error, float(figure.n_rows)]
-            if "calibration" in measures:
-                counts = bins(model, sample, share, seed)
-        return scores, extra, counts
-
-    return judge
+def on_rows(table: Table) -> Judge:
+    """Return a judge by held-out rows."""
+    return lambda model: (row_scores(model, table), None)
 
 
-def on_cells(table: Table, share: float, seed: int) -> Judge:
+def on_cells(table: Table, share: float, seed: int, groups: Any = None) -> Judge:
     """Return a judge by the cells that `hide_cells` hides: minus the log-loss of each row's, and their number."""
 
     def judge(model: Any) -> Judged:
-        losses, cells = cell_losses(model, table, share=share, seed=seed)
-        return RowScores(-losses, np.zeros(len(losses))), {}, cells
+        losses, cells = cell_losses(model, table, share=share, seed=seed, groups=groups)
+        return RowScores(-losses, np.zeros(len(losses))), cells
 
     return judge
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Further measures of one fit: value, standard error and rows of each, and bins of completed cells, (10, 4)."""
+
+    figures: dict[str, list[float]]
+    bins: Floats | None
+    note: str = ""
+
+
+def measured(model: Any, sample: Table, measures: tuple[str, ...], share: float, seed: int) -> Measured:
+    """Return further measures of a fitted model on some of its test rows."""
+    figures: dict[str, list[float]] = {}
+    if not sample.only_bits or model is None:
+        return Measured(figures, None)
+    try:
+        for name, measure in MEASURES.items():
+            if name in measures:
+                figure = measure(model, sample)
+                figures[name] = [figure.value, figure.standard_error, float(figure.n_rows)]
+        return Measured(figures, bins(model, sample, share, seed) if "calibration" in measures else None)
+    except ClusterError:
+        raise
+    except (ValueError, ArithmeticError, RuntimeError, MemoryError) as error:
+        return Measured(figures, None, f"not measured: {error}")

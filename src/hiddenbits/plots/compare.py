@@ -1,4 +1,4 @@
-"""Which family fits: how far each is behind the best, with the standard error of the difference."""
+"""Which family fits: how far each is behind the highest, with the standard error of the difference."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ HOLLOW = {"exact": False, "bound": True, "estimate": True}
 
 
 def compare(comparison: Any, *, n_errors: float = 2.0, ax: Axes | None = None) -> Axes:
-    """Draw how far behind the best family each family is, in nats a row, and how sure that is.
+    """Draw how far behind the highest family each family is, in nats a row, and how sure that is.
 
-    The best is at the top. Bars are standard errors of the paired difference, `n_errors` to each side; where a bar
-    reaches the line at 0, the family cannot be told from the best, and its mark is grey. Hollow marks are likelihoods
-    that are not exact.
+    The highest is at the top. Bars are standard errors of the paired difference, `n_errors` to each side; where a bar
+    reaches the line at 0, the family cannot be told from the highest, and its mark is grey. The family that is named,
+    the simplest of these, is a diamond. Hollow marks are likelihoods that are not exact.
 
     Parameters
     ----------
@@ -49,11 +49,13 @@ def compare(comparison: Any, *, n_errors: float = 2.0, ax: Axes | None = None) -
     own, ax = ax is None, axes_or_new(ax, (6.5, 1.2 + 0.45 * len(entries)))
     even = set(comparison.ties(n_errors))
     for place, entry in enumerate(entries):
-        best, tied = place == 0, entry.model in even
+        best, tied = entry.model == comparison.best, entry.model in even
         colour = COLOURS[0] if best else GREY if tied else COLOURS[1]
         face = "none" if HOLLOW[entry.kind] else colour
-        bar = n_errors * entry.difference_error if not best else None
-        ax.errorbar(entry.difference, place, xerr=bar, fmt="o", color=colour, mfc=face, ms=6, capsize=3, lw=1.2)
+        bar = n_errors * entry.difference_error if place else None
+        ax.errorbar(
+            entry.difference, place, xerr=bar, fmt="D" if best else "o", color=colour, mfc=face, ms=6, capsize=3, lw=1.2
+        )
         words = f"{entry.log_likelihood:.3f} ± {entry.log_likelihood_error:.3f}"
         where = (1.0, place)
         ax.annotate(
@@ -65,7 +67,7 @@ def compare(comparison: Any, *, n_errors: float = 2.0, ax: Axes | None = None) -
     for label in ax.get_yticklabels():
         as_plain(label)
     ax.set_ylim(len(entries) - 0.5, -0.5)
-    ax.set_xlabel("log-likelihood less that of the best, nats a test row")
+    ax.set_xlabel("log-likelihood less that of the highest, nats a test row")
     said = [f"{comparison.n_test} test rows", f"bars: {n_errors:g} standard errors"]
     note(ax, [*said, "hollow: not exact"] if any(HOLLOW[e.kind] for e in entries) else said)
     if own:

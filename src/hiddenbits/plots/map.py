@@ -94,6 +94,8 @@ def map(  # noqa: A001
         raise ValueError("There is nothing to draw: give the rows X, or lines=True, or both.")
     if X is None and (colour is not None or labels is not None or ellipses):
         raise ValueError("colour, labels and ellipses belong to rows: give X too.")
+    if isinstance(colour, str):
+        raise ValueError(f"colour={colour!r}: give a value for each row, such as frame[{colour!r}], not a name.")
     chosen = _column_names(model, names) if lines else None
     own, ax = ax is None, axes_or_new(ax)
     where, size = np.zeros((0, 2)), np.zeros(0)

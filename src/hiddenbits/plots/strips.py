@@ -114,6 +114,12 @@ def components(
     """
     if scale not in ("shared", "own"):
         raise ValueError(f"scale={scale!r} is not one of 'shared', 'own'.")
+    if hasattr(model, "fit") and not hasattr(model, "components_"):
+        rows = "probabilities_" if hasattr(model, "probabilities_") else "weights_"
+        raise ValueError(
+            f"{type(model).__name__} has no components_. Hand in the rows to draw, such as model.{rows}; `strips` "
+            "draws probabilities from white to black."
+        )
     pictures = _pixels(getattr(model, "components_", model), shape)
     across = int(np.ceil(np.sqrt(len(pictures)))) if across is None else int(across)
     if across < 1:

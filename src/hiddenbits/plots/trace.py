@@ -24,9 +24,10 @@ def trace(
 
     Parameters
     ----------
-    fits : fitted estimator, or dict
-        An estimator is drawn by its `trace_`, in nats a row, against passes. A dict has a name for each curve, and an
-        estimator, an array (against 1, 2, ...) or a pair of arrays, such as (seconds, errors), drawn as they are.
+    fits : fitted estimator, list of them, or dict
+        An estimator is drawn by its `trace_`, in nats a row, against passes; several in a list are numbered from 1. A
+        dict has a name for each curve, and an estimator, an array (against 1, 2, ...) or a pair of arrays, such as
+        (seconds, errors), drawn as they are.
     xlabel, ylabel : str, optional
         Names of the axes; by default "passes" and "objective, nats a row" where all curves are estimators.
     legends : bool, default=True
@@ -50,6 +51,8 @@ def trace(
     >>> len(ax.lines[0].get_ydata()) == model.n_iter_
     True
     """
+    if isinstance(fits, (list, tuple)) and any(hasattr(fit, "fit") for fit in fits):
+        fits = {f"{number}: {type(fit).__name__}": fit for number, fit in enumerate(fits, 1)}
     curves = {str(name): _curve(fit) for name, fit in fits.items()} if isinstance(fits, Mapping) else None
     if curves is not None and not curves:
         raise ValueError("There is nothing to draw: the dict is empty.")
@@ -82,6 +85,8 @@ def _curve(fit: Any) -> tuple[Floats, Floats]:
         if x.ndim != 1 or x.shape != y.shape:
             raise ValueError(f"A curve needs two arrays of one length, got shapes {x.shape} and {y.shape}.")
         return x, y
+    if hasattr(fit, "fit"):
+        raise ValueError(f"{type(fit).__name__} has no trace_: fit it first.")
     y = np.asarray(fit, np.float64)
     if y.ndim != 1:
         raise ValueError(f"A curve is a fitted estimator, an array or a pair of arrays, got shape {y.shape}.")

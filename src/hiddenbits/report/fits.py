@@ -11,7 +11,7 @@ import numpy as np
 
 from hiddenbits import ClippedPCA
 from hiddenbits.evaluate import Comparison
-from hiddenbits.report.picture import command, compared, fitted, made
+from hiddenbits.report.picture import compared, fitted, made
 from hiddenbits.report.sample import Floats, Sample
 
 CAUSES = ("CombinationMachine", "NoisyOrNetwork")
@@ -41,33 +41,42 @@ class Fits:
     def of(self, model: str, size: str) -> Fit:
         """Return a model of a size, fitted to all drawn rows."""
         if (model, size) not in self._made:
-            estimator, line = made(model, size, self.sample.seed), command(model, size, self.sample.seed)
-            self._made[model, size] = self._fit(estimator, line)
+            self._made[model, size] = self._fit(made(model, size, self.sample.seed))
         return self._made[model, size]
 
-    def _fit(self, estimator: Any, line: str) -> Fit:
+    def _fit(self, estimator: Any) -> Fit:
+        line = f"hiddenbits.{estimator!r}.fit(table)"
         model, note = fitted(estimator, self.sample.cells)
-        return Fit(model, f"{line}.fit(table)", note)
+        return Fit(model, line, note)
 
     @cached_property
-    def compared(self) -> Comparison:
-        """The comparison."""
+    def _comparison(self) -> tuple[Comparison, list[str]]:
         return compared(self.sample, self._tell)
 
+    @property
+    def compared(self) -> Comparison:
+        """The comparison."""
+        return self._comparison[0]
+
+    @property
+    def warned(self) -> list[str]:
+        """What is to be said against it."""
+        return self._comparison[1]
+
     def _chosen(self, *models: str) -> Fit:
-        """Return the one of these models that did best in the comparison, at the size that was chosen there."""
+        """Return the highest of these models in the comparison, at the size that was chosen there."""
         line = next((e for e in self.compared.entries if e.model in models), None)
         return self.of(line.model, line.size) if line is not None else self.of(models[-1], "2")
 
     @cached_property
     def best(self) -> Fit:
-        """The picture that fits best."""
+        """The picture that the comparison names, at the size that was chosen."""
         return self._chosen(self.compared.best)
 
     @property
     def doubtful(self) -> bool:
         """Whether no picture is clearly better than nothing hidden, so that what the others show may be chance."""
-        return "IndependentBits" in self.compared.ties()
+        return self.compared.best == "IndependentBits"
 
     @cached_property
     def map(self) -> Fit:
@@ -81,17 +90,15 @@ class Fits:
 
     @cached_property
     def causes(self) -> Fit:
-        """Several causes at once: of the two models of that kind the one that fits better."""
+        """Several causes at once: of the two models of that kind the one with the higher likelihood."""
         return self._chosen(*CAUSES)
 
     @cached_property
     def scales(self) -> Fit:
         """The spectrum, with what chance reaches."""
-        seed = self.sample.seed
-        line = f'hiddenbits.ClippedPCA("parallel", random_state={seed})'
-        return self._fit(ClippedPCA("parallel", random_state=seed), line)
+        return self._fit(ClippedPCA("parallel", random_state=self.sample.seed))
 
     @cached_property
     def probabilities(self) -> Floats:
-        """P(bit = 1 | the rest of its row) of every cell, by the picture that fits best."""
+        """P(bit = 1 | the rest of its row) of every cell, by the picture that is named."""
         return np.asarray(self.best.model.bit_probabilities(self.sample.cells), np.float64)

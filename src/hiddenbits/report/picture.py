@@ -1,4 +1,4 @@
-"""Which picture fits: what the report compares, with settings that keep a report within a minute."""
+"""Which picture fits: the comparison of `evaluate.compare` on the drawn rows, and the models it chose."""
 
 from __future__ import annotations
 
@@ -6,35 +6,17 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-import hiddenbits
-from hiddenbits import evaluate
+from hiddenbits import CopiedRowsWarning, evaluate
 from hiddenbits.evaluate import Comparison
 from hiddenbits.report.sample import Sample
 
-# What the report fits: sizes to choose from, and settings that keep a report within a minute.
-FAMILIES: dict[str, tuple[tuple[int, ...], dict[str, Any]]] = {
-    "IndependentBits": ((), {}),
-    "BernoulliMixture": ((2, 4, 8), {}),
-    "LogisticPCA": ((1, 2), {"tol": 1e-4}),
-    "CombinationMachine": ((2, 4), {"max_iter": 100}),
-    "NoisyOrNetwork": ((2, 4), {"n_init": 1}),
-}
+MODELS: list[str] | None = None  # what is compared: by default what `compare` compares
 
 
 def made(model: str, size: str, seed: int) -> Any:
-    """Return a picture of a size, not fitted."""
-    given: dict[str, Any] = dict(FAMILIES[model][1])
-    given |= {"random_state": seed} if FAMILIES[model][0] else {}
-    given |= {"n_components": int(size)} if size else {}
-    return getattr(hiddenbits, model)(**given)
-
-
-def command(model: str, size: str, seed: int) -> str:
-    """Return the line of Python that makes the picture."""
-    given = [size] if size else []
-    given += [f"{name}={value!r}" for name, value in FAMILIES[model][1].items()]
-    given += [f"random_state={seed}"] if size else []
-    return f"hiddenbits.{model}({', '.join(given)})"
+    """Return a picture of a size, not fitted, with the settings of the comparison."""
+    estimator = evaluate.known_families()[model].estimator(seed)
+    return estimator.set_params(n_components=int(size)) if size else estimator
 
 
 def fitted(estimator: Any, cells: Any) -> tuple[Any, str]:
@@ -45,10 +27,11 @@ def fitted(estimator: Any, cells: Any) -> tuple[Any, str]:
     return estimator, "" if estimator.converged_ else "stopped before it had converged"
 
 
-def compared(sample: Sample, tell: Callable[[str, int, int], None]) -> Comparison:
-    """Choose the size of every picture on held-out rows, and judge each on rows that nothing has seen; tell of each."""
-    models = {model: made(model, "", sample.seed) for model in FAMILIES}
-    sizes = {model: list(sizes) for model, (sizes, _) in FAMILIES.items()}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what is to be said about a fit is in its entry
-        return evaluate.compare(sample.cells, models, sizes=sizes, measures=(), seed=sample.seed, progress=tell)
+def compared(sample: Sample, tell: Callable[[str, int, int], None]) -> tuple[Comparison, list[str]]:
+    """Return the comparison, and what it warned of; what is to be said about a single fit is in its entry."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found = evaluate.compare(
+            sample.cells, MODELS, measures=(), seed=sample.seed, groups=sample.groups, progress=tell
+        )
+    return found, [str(one.message) for one in said if issubclass(one.category, CopiedRowsWarning)]

@@ -24,7 +24,8 @@ class Sample:
     """Rows and columns of a table as numbers, NaN where blank.
 
     `rows` are their numbers in the table, from 0; `names` the columns as shown and `own_names` as the table has them;
-    `beside` the cells of further columns of the same rows; `look` what the whole table holds.
+    `beside` the cells of further columns of the same rows; `look` what the whole table holds; `groups` the labels of
+    rows that are held out together.
     """
 
     cells: Floats
@@ -34,6 +35,7 @@ class Sample:
     beside: dict[str, list[str]]
     look: Any
     seed: int
+    groups: NDArray[Any] | None = None
 
     @property
     def every_row(self) -> bool:
@@ -79,7 +81,7 @@ class Sample:
         return said
 
 
-def drawn(table: Table, beside: Mapping[str, Sequence[str]], seed: int) -> Sample:
+def drawn(table: Table, beside: Mapping[str, Sequence[str]], seed: int, groups: NDArray[Any] | None = None) -> Sample:
     """Look at a table, and draw the rows and columns for the models."""
     seen = evaluate.look(table)
     n_rows, n_columns = table.shape
@@ -104,6 +106,7 @@ def drawn(table: Table, beside: Mapping[str, Sequence[str]], seed: int) -> Sampl
         {key: [str(values[i]) for i in rows] for key, values in beside.items()},
         seen,
         seed,
+        None if groups is None else groups[rows],
     )
 
 

@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from hiddenbits import Table, open_table
 from hiddenbits.store import check_target, whole_file
 
@@ -22,6 +24,7 @@ def write(
     beside: Mapping[str, Sequence[object]] | None = None,
     rows: bool = True,
     colour: str | None = None,
+    groups: Sequence[object] | None = None,
     title: str | None = None,
     seed: int = 0,
     tell: Tell | None = None,
@@ -46,6 +49,8 @@ def write(
         there are no odd rows, single cells or drawn rows. Sums over all rows stay: the ones of a column, for example.
     colour : str, optional
         The column that colours the map at first; the reader can choose another.
+    groups : sequence, optional
+        A label for each row. Rows with equal labels, such as answers of one person, are held out together.
     title : str, optional
         Name of the table; by default that of its file.
     seed : int, default=0
@@ -80,9 +85,12 @@ def write(
     check_target(target)
     table = X if isinstance(X, Table) else open_table(X)
     columns = _checked(table, {} if beside is None else beside, colour)
+    if groups is not None and len(groups) != table.shape[0]:
+        raise ValueError(f"groups= has {len(groups)} labels for {table.shape[0]} rows. Give one for each.")
     if title is None:
         title = Path(X).name if isinstance(X, (str, os.PathLike)) else "A table of bits"
-    made = _sections(table, columns, rows, colour, seed, tell or _silent)
+    labels = None if groups is None else np.asarray([str(label) for label in groups])
+    made = _sections(table, columns, labels, rows, colour, seed, tell or _silent)
     date = datetime.now(UTC).strftime("%Y-%m-%d")
     text = page(plain(title, 120), date, made, rows=rows)
     with whole_file(target) as file:
@@ -116,7 +124,13 @@ def _text(value: object) -> str:
 
 
 def _sections(
-    table: Table, beside: dict[str, list[str]], rows: bool, colour: str | None, seed: int, tell: Tell
+    table: Table,
+    beside: dict[str, list[str]],
+    groups: Any,
+    rows: bool,
+    colour: str | None,
+    seed: int,
+    tell: Tell,
 ) -> list[Any]:
     """Return the sections, each a sentence and its parts."""
     from hiddenbits.report.about import about
@@ -147,7 +161,7 @@ def _sections(
         tell(f"2 of {number}: comparing pictures, {words}", 1.0 + COMPARING * done / fits, most)
 
     tell(f"1 of {number}: looking at the table", 0.0, most)
-    sample = drawn(table, beside, seed)
+    sample = drawn(table, beside, seed, groups)
     if colour is not None and colour not in beside and colour not in sample.own_names:
         raise ValueError(f"Column {colour!r} is the same in every row that the map shows: colour by another.")
     context = Context(sample, Fits(sample, comparing), rows, colour)
