@@ -4,11 +4,11 @@ from hiddenbits.engine.checkpoint import Checkpoint, CheckpointError, Environmen
 from hiddenbits.engine.climb import fit_gradient
 from hiddenbits.engine.cluster import Cluster, ClusterError
 from hiddenbits.engine.context import Engine, current, run_on
-from hiddenbits.engine.em import fit_em, full_start
+from hiddenbits.engine.em import fit_em
 from hiddenbits.engine.executors import Executor, Local, one_blas_thread
 from hiddenbits.engine.height import block_height
 from hiddenbits.engine.keys import Key
-from hiddenbits.engine.online import Running, online_pass
+from hiddenbits.engine.online import Running, first_rows, online_form, online_pass
 from hiddenbits.engine.outcome import Outcome, Restart, StopReason
 from hiddenbits.engine.persist import fit_persistent
 from hiddenbits.engine.pieces import Piece, map_pieces
@@ -38,12 +38,13 @@ __all__ = [
     "Watch",
     "block_height",
     "current",
+    "first_rows",
     "fit_em",
     "fit_gradient",
     "fit_persistent",
-    "full_start",
     "map_pieces",
     "one_blas_thread",
+    "online_form",
     "online_pass",
     "plain",
     "prefixed",
