@@ -13,6 +13,7 @@ import warnings
 from pathlib import Path
 
 from record import RESULTS, record
+from report_parts import load
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.contracts.online_cases import CALL, FAMILIES, FITTED, PASSES, ROWS, learn
@@ -39,10 +40,10 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")  # fits to few rows may use all of their passes
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--name", default="partial_fit")
-    parser.add_argument("families", nargs="*", default=list(FAMILIES))
+    parser.add_argument("families", nargs="*", help="some alone; the figures of others stay as they are")
     asked = parser.parse_args()
-    figures = {}
-    for family in asked.families:
+    figures = load(asked.name)["figures"] if asked.families else {}
+    for family in asked.families or FAMILIES:
         figures[family] = figures_of(family)
         print(family, figures[family], flush=True)
         record(asked.name, figures, seeds=SEEDS, aloud=False, rows=ROWS, call=CALL, passes=PASSES, fitted=FITTED)

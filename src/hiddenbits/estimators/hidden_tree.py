@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval
 from hiddenbits.estimators.coding import CodingEstimator
 from hiddenbits.estimators.constraints import COMMON
 from hiddenbits.estimators.criteria import BicMixin
+from hiddenbits.estimators.online import FIRST_RESTARTS
 from hiddenbits.models.hidden_tree import StateTree
 
 
@@ -113,6 +114,9 @@ class HiddenTree(BicMixin, CodingEstimator):
         self.accelerate = accelerate
         self.threshold = threshold
         self.random_state = random_state
+
+    def _first_restarts(self) -> int:
+        return 4 * FIRST_RESTARTS * self.n_init  # a fit has one, from noise, which few rows often lead astray
 
     def _model(self) -> StateTree:
         return StateTree(self.n_components, self.prior_strength, self.move_strength, self.first_passes)

@@ -76,11 +76,15 @@ class OnlineVerbs:
         self.restarts_ = ()
         return self
 
+    def _first_restarts(self: Any) -> int:
+        """Return the restarts of the fit that online EM begins with; a family with one start needs no more of them."""
+        return int(self.n_init if self.n_init == 1 else FIRST_RESTARTS * self.n_init)
+
     def _first_fit(self: Any, model: Any, grid: Grid, executor: Executor) -> Any:
         """Return the parameters that online EM begins with: a fit to the first rows, restarts, stages and all."""
-        settings = self._settings()
-        n_init = settings.n_init if settings.n_init == 1 else FIRST_RESTARTS * settings.n_init
-        settings = replace(settings, n_init=n_init, seed=self._online_seed, online_passes=0)
+        settings = replace(
+            self._settings(), n_init=self._first_restarts(), seed=self._online_seed, online_passes=0, start_rows=None
+        )
         grid = first_rows(grid, executor, self._online_seed)
         if grid.table.source.resident and not isinstance(executor, Local):
             executor = Local()  # the rows are here, and few
