@@ -66,7 +66,7 @@ def first_rows(grid: Grid, executor: Executor, seed: int) -> Grid:
     """Return the rows that online EM begins with a fit to: all of a short table, some of a long one, in memory."""
     table = grid.table
     n, d = table.shape
-    rows = max(FIRST_CELLS // max(d, 1), 1) if d * FIRST_ROWS > FIRST_CELLS else FIRST_ROWS
+    rows = min(FIRST_ROWS, max(FIRST_CELLS // max(d, 1), 1))
     if n <= 2 * rows:
         return grid
     if not table.only_bits:

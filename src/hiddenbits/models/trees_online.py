@@ -42,9 +42,7 @@ class OnlineTrees(Trees):
         super().prepare(looking)
         return looking
 
-    def expect(
-        self, params: TreeParams, shared: TreeParams, block: Block, carry: None, key: Any
-    ) -> tuple[TreeStats, None]:
+    def expect(self, params: TreeParams, shared: Any, block: Block, carry: None, key: Any) -> tuple[TreeStats, None]:
         """E-step, with counts of all pairs."""
         return super().expect(shared, None, block, carry, key)
 
