@@ -4,14 +4,14 @@ from hiddenbits.engine.checkpoint import Checkpoint, CheckpointError, UnlockedCh
 from hiddenbits.engine.climb import fit_gradient
 from hiddenbits.engine.cluster import Cluster
 from hiddenbits.engine.context import Engine, current, run_on
-from hiddenbits.engine.em import FAIR_PASSES, fit_em, full_start
+from hiddenbits.engine.em import FAIR_PASSES, fit_em
 from hiddenbits.engine.environment import EnvironmentChangedWarning
 from hiddenbits.engine.executors import Executor, Local, one_blas_thread
 from hiddenbits.engine.height import block_height
 from hiddenbits.engine.keys import Key
 from hiddenbits.engine.no_zeros import NoZerosWarning
 from hiddenbits.engine.on_workers import ClusterError
-from hiddenbits.engine.online import Running, online_pass
+from hiddenbits.engine.online import Running, first_rows, online_form, online_pass
 from hiddenbits.engine.outcome import Outcome, Restart, StopReason
 from hiddenbits.engine.persist import fit_persistent
 from hiddenbits.engine.pieces import Piece, map_pieces
@@ -45,13 +45,14 @@ __all__ = [
     "Watch",
     "block_height",
     "current",
+    "first_rows",
     "fit_em",
     "fit_gradient",
     "fit_persistent",
-    "full_start",
     "map_pieces",
     "more_restarts",
     "one_blas_thread",
+    "online_form",
     "online_pass",
     "plain",
     "prefixed",

@@ -18,7 +18,7 @@ from hiddenbits.data.summary import Summary
 from hiddenbits.engine.accelerate import Leap, landed, next_point
 from hiddenbits.engine.executors import Executor
 from hiddenbits.engine.keys import Key
-from hiddenbits.engine.online import expect, online_pass
+from hiddenbits.engine.online import FORGETTING, expect, online_pass
 from hiddenbits.engine.outcome import Outcome, Restart, StopReason
 from hiddenbits.engine.position import Keeper, Position, Settings, Watch
 from hiddenbits.engine.protocol import Model, Passes
@@ -102,7 +102,9 @@ def _one_online_pass(model: Model, course: Course, now: Position) -> Position:
     """Walk the table once by online EM."""
     # Full passes count from 0; online passes take numbers from far away, for their keys.
     key = Key(course.settings.seed, now.restart, 2**32 + now.online_passes)
-    params, running = online_pass(model, now.params, now.running, course.executor, course.grid, key, course.weight)
+    params, running = online_pass(
+        model, now.params, now.running, course.executor, course.grid, key, course.weight, FORGETTING
+    )
     return replace(now, params=params, safe=params, running=running, online_passes=now.online_passes + 1)
 
 

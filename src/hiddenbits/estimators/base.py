@@ -20,7 +20,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.data import Block, Grid, Table, TableError, collapse
 from hiddenbits.data.mixed import MixedTable
-from hiddenbits.data.summary import summarise
 from hiddenbits.engine import (
     FAIR_PASSES,
     Checkpoint,
@@ -33,15 +32,14 @@ from hiddenbits.engine import (
     block_height,
     current,
     fit_em,
-    full_start,
     more_restarts,
     one_blas_thread,
-    online_pass,
 )
 from hiddenbits.estimators.callbacks import CallbackSupportMixin, watching, with_callbacks
 from hiddenbits.estimators.federated import FederatedVerbs
 from hiddenbits.estimators.file_verbs import FileVerbs
 from hiddenbits.estimators.lawful import require
+from hiddenbits.estimators.online import OnlineVerbs
 from hiddenbits.estimators.output import like
 from hiddenbits.estimators.tables import as_table, rows_of, seed_of, warn_of_small_weights, with_sample_weight
 
@@ -58,8 +56,8 @@ _EXPLANATIONS = {
 }
 
 
-class BitsEstimator(FederatedVerbs, FileVerbs, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of all estimators: fit, score, sample, complete; verbs of federated fits and of files have their own files.
+class BitsEstimator(OnlineVerbs, FederatedVerbs, FileVerbs, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of all estimators: fit, score, sample, complete; partial_fit, federated fits and files have their own files.
 
     Subclasses give the model with `_model` and list their hyperparameters in `__init__`.
     """
@@ -210,52 +208,6 @@ class BitsEstimator(FederatedVerbs, FileVerbs, CallbackSupportMixin, BaseEstimat
                 ConvergenceWarning,
                 stacklevel=3,
             )
-
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from some rows by online EM; can be called again and again with further rows.
-
-        The first call starts the model from the column means of its rows, or goes on from a `fit`. The statistics of
-        earlier rows are kept as a running average, so that old rows fade slowly.
-
-        Parameters
-        ----------
-        X : array, sparse array or matrix, frame or Table of shape (rows, columns)
-            As for `fit`.
-        y : None
-            Ignored.
-        sample_weight : array of shape (rows,), optional
-            Weight of each row.
-
-        Returns
-        -------
-        self
-        """
-        self._validate_params()
-        begun = hasattr(self, "params_")
-        table = with_sample_weight(as_table(self, X, reset=not begun), sample_weight)
-        model, executor = self._model(), current().executor
-        grid = table.grid(self._pass_height(model, table))
-        with one_blas_thread():
-            passes = partial(executor.reduce, grid=grid)
-            running = self.running_ if begun else Running()
-            if running is None or not begun:
-                self._online_seed = seed_of(self.random_state)
-            if running is None:  # go on from a fit: its rows count as if they were what the fit expects
-                stats = model.pseudo_statistics(self.params_, self.weight_seen_).scaled(1.0 / self.weight_seen_)
-                running = Running(stats, self.n_iter_, self.weight_seen_)
-            elif not begun:
-                self.params_ = full_start(model, passes(summarise), Key(self._online_seed), passes)
-            key = Key(self._online_seed, 0, running.steps)
-            self.params_, running = online_pass(model, self.params_, running, executor, grid, key, None)
-        self._federation = self._handed_out = None
-        self.running_ = running
-        self.weight_seen_ = running.weight
-        self.n_iter_ = running.steps
-        self.stop_reason_ = "online"
-        self.converged_ = False
-        self.trace_ = np.zeros(0)
-        self.restarts_ = ()
-        return self
 
     def _height(self, model: Any, table: Table) -> int:
         """Return how many rows make a block of the verbs, and of passes unless they need another height."""

@@ -167,11 +167,14 @@ class ChainsVerbs(CodingEstimator):
         -------
         self
         """
-        if isinstance(self._model(), CombinationChains):
+        model = self._model()
+        if isinstance(model, CombinationChains):
             raise ValueError(
                 'partial_fit is for machines that can be enumerated (method="exact"). With chains, fit the whole '
                 "table at once: it may be larger than memory."
             )
+        if not hasattr(self, "params_"):
+            model.must_not_choose()
         return super().partial_fit(X, y, sample_weight)
 
     def _height(self, model: Any, table: Table) -> int:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenbits.engine import Restart, Running, StopReason, plain, prefixed, unprefixed
+from hiddenbits.engine import Restart, Running, StopReason, online_form, plain, prefixed, unprefixed
 from hiddenbits.estimators.lawful import (
     VERSION,
     WRITTEN_BY,
@@ -186,7 +186,7 @@ def _restore_record(estimator: Any, model: Any, meta: Any, arrays: Any) -> None:
         steps, seed = meta["running"]
         require(is_count(steps) and is_count(seed), "its running statistics are damaged")
         stats = exactly(model.stats_type, unprefixed("running", arrays), "running statistics")
-        flaw = model.stats_flaw(stats, estimator.params_)
+        flaw = online_form(model).stats_flaw(stats, estimator.params_)
         require(flaw is None, str(flaw))
         known |= {f"running.{name}" for name in stats.to_arrays()}
         estimator.running_, estimator._online_seed = Running(stats, steps, float(seen)), seed

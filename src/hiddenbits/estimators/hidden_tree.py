@@ -13,6 +13,7 @@ from hiddenbits.data import Table
 from hiddenbits.estimators.coding import CodingEstimator
 from hiddenbits.estimators.constraints import COMMON
 from hiddenbits.estimators.criteria import CriteriaMixin
+from hiddenbits.estimators.online import FIRST_RESTARTS
 from hiddenbits.estimators.tetrachoric import refuse_width
 from hiddenbits.models.hidden_tree import StateTree
 
@@ -121,6 +122,9 @@ class HiddenTree(CriteriaMixin, CodingEstimator):
         self.accelerate = accelerate
         self.threshold = threshold
         self.random_state = random_state
+
+    def _first_restarts(self) -> int:
+        return 4 * FIRST_RESTARTS * self.n_init  # a fit has one, from noise, which few rows often lead astray
 
     def _model(self) -> StateTree:
         return StateTree(self.n_components, self.prior_strength, self.move_strength, self.first_passes)

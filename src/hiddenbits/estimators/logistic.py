@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from hiddenbits.estimators.constraints import COMMON, DRAWS, MOST_NODES
 from hiddenbits.estimators.criteria import CriteriaMixin
 from hiddenbits.estimators.mixed import MixedVerbs
 from hiddenbits.models import Logistic, LogisticGrid, Mixed
-from hiddenbits.models.logistic_params import VARIATIONAL, canonical
+from hiddenbits.models.logistic_params import canonical
 from hiddenbits.models.mixed_params import MixedParams, turned
 from hiddenbits.models.packed import unpack
 
@@ -271,29 +271,6 @@ class LogisticPCA(CriteriaMixin, MixedVerbs):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from some rows by online EM; can be called again and again with further rows.
-
-        Online steps are variational: a polish needs all rows at once. The orientation of the map is left as it is, so
-        that points stay where they are from one call to the next.
-
-        Parameters
-        ----------
-        X : array, sparse array or matrix, frame or Table of shape (rows, columns)
-            As for `fit`.
-        y : None
-            Ignored.
-        sample_weight : array of shape (rows,), optional
-            Weight of each row.
-
-        Returns
-        -------
-        self
-        """
-        if hasattr(self, "params_") and self._mixed is None:
-            self.params_ = self.params_.at_stage(VARIATIONAL)
-        return super().partial_fit(X, y, sample_weight)
 
     @property
     def components_(self) -> Floats:

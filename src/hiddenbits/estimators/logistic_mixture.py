@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ from hiddenbits.estimators.constraints import COMMON, DRAWS
 from hiddenbits.estimators.logistic import LogisticPCA
 from hiddenbits.models import LogisticMixture
 from hiddenbits.models.logistic_mixture_params import MapsParams, canonical_maps
-from hiddenbits.models.logistic_params import VARIATIONAL
 from hiddenbits.models.packed import unpack
 
 Floats = NDArray[np.float64]
@@ -176,29 +175,6 @@ class LogisticPCAMixture(CodingEstimator):
 
     def _finished(self, params: MapsParams) -> MapsParams:
         return canonical_maps(params)
-
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from some rows by online EM; can be called again and again with further rows.
-
-        Online steps are variational: a polish needs all rows at once. The order of the maps and their orientation are
-        left as they are, so that points stay where they are from one call to the next.
-
-        Parameters
-        ----------
-        X : array, sparse array or matrix, frame or Table of shape (rows, columns)
-            As for `fit`.
-        y : None
-            Ignored.
-        sample_weight : array of shape (rows,), optional
-            Weight of each row.
-
-        Returns
-        -------
-        self
-        """
-        if hasattr(self, "params_"):
-            self.params_ = self.params_.at_stage(VARIATIONAL)
-        return super().partial_fit(X, y, sample_weight)
 
     @property
     def weights_(self) -> Floats:

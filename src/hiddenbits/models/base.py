@@ -12,7 +12,8 @@ A model is a frozen dataclass of hyperparameters with pure functions of arrays. 
 
 and, where the model can be extrapolated, `to_vector` and `from_vector`; where its updates are steps to be measured,
 `untried`; where a fit has a planned course, `pending`; where all rows have to be looked at before a pass, `survey`;
-where a fit that is over may be mended, `repaired`. The verbs of the estimators rest on the row
+where a fit that is over may be mended, `repaired`; where statistics do not outlive the parameters that they were
+counted with, `online`, the form of the model that online EM goes by. The verbs of the estimators rest on the row
 functions (`log_likelihood`, `posterior`, ...). `log_joint` is the definition that the tests enumerate.
 """
 
@@ -55,6 +56,12 @@ class Promises:
         `pending` exists: a fit goes by a planned course, and is not judged before its end.
     surveys : bool
         `survey` exists: before a pass the model may look at all rows, to decide which of them count.
+    online_form : bool
+        `online` exists: what the statistics mean depends on the parameters that they were counted with, so that a
+        running average needs another form of them, and of the update.
+    online_gap : float
+        The most that `partial_fit`, three times through the rows, may be behind `fit` on held-out rows, in nats a row:
+        tests/contracts/test_online.py. More than 0.05 has its reason in `why`.
     """
 
     likelihood: Literal["exact", "bound", "estimate"]
@@ -68,6 +75,8 @@ class Promises:
     closed_form: bool = False
     scheduled: bool = False
     surveys: bool = False
+    online_form: bool = False
+    online_gap: float = 0.05
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,7 @@ class Combination:
         """Add all units that are still wanted at once, hardly acting; None when there are enough."""
         if self.chooses and params.n_units:
             return None
-        self._must_not_choose()
+        self.must_not_choose()
         return None if params.n_units >= self.n_components else self._with_noise(params, key)
 
     def _with_noise(self, params: CombinationParams, key: Any) -> CombinationParams:
@@ -161,7 +161,8 @@ class Combination:
         noise, pursuit = replace(self, start_from="noise"), replace(self, start_from="pursuit")
         return noise, pursuit, noise
 
-    def _must_not_choose(self) -> None:
+    def must_not_choose(self) -> None:
+        """Refuse to go on where the number of units is still to be chosen."""
         if self.chooses:
             raise ValueError(
                 "The number of units is chosen by `fit`, as units are added. For partial_fit and federated fits give "
@@ -233,7 +234,7 @@ class Combination:
     def update(self, params: CombinationParams, stats: CombinationStats) -> CombinationParams:
         """M-step: climb th.E[h] + W.E[x h'] + v.E[x] - N ln Z - (ridge/2) |W|^2, which is concave."""
         if not params.n_units:
-            self._must_not_choose()
+            self.must_not_choose()
         weight = float(stats.weight)
         view = self.coordinates(params, self._phase(params.weights, params.thresholds, params.bias))
 

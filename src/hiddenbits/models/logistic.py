@@ -133,7 +133,8 @@ class Logistic(LogisticRows):
         why = {"likelihood": "P(t) has no closed form: passes use a lower bound; the verbs integrate"}
         if self.dtype == "float32":
             why["monotone"] = "in float32 rounding may be larger than the last gains"
-        return Promises("bound", self.dtype == "float64", True, True, True, "quadrature", why, hopes=self.polish)
+        same = self.dtype == "float64"
+        return Promises("bound", same, True, True, True, "quadrature", why, hopes=self.polish, online_form=True)
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
         """Return what a block costs: three products of columns x p, and arrays of cells; or only the ones."""
@@ -153,6 +154,12 @@ class Logistic(LogisticRows):
     def grow(self, params: LogisticParams, key: Any) -> LogisticParams | None:
         """Go on to the polish where the variational stage has been fitted; None where that is all, or nothing yet."""
         return params.revived().at_stage(POLISHED) if self.polish and float(params.stage) == VARIATIONAL else None
+
+    def online(self) -> Logistic:
+        """Return the form of the model that online EM needs."""
+        from hiddenbits.models.logistic_online import OnlineLogistic
+
+        return OnlineLogistic(**vars(self))
 
     def _by_column(self, params: LogisticParams) -> bool:
         return self.curvature == "shared" and float(params.stage) != POLISHED
@@ -318,7 +325,15 @@ class Logistic(LogisticRows):
         rows = self.polish_rows(params, shared, block, operands, blanks, carry)
         if params.trying:  # its memory was lost with a worker
             return measure_step(params, block.weights, operands, blanks, rows.posterior), rows.posterior
-        return sum_polished(rows, block.weights, operands), rows.posterior
+        return self.sum_polish(rows, block.weights, operands), rows.posterior
+
+    def sum_polish(self, rows: PolishedRows, weights: Floats, operands: tuple[Any, Any]) -> LogisticStats:
+        """Return the statistics of a polish, for rows that count with these weights."""
+        return sum_polished(rows, weights, operands)
+
+    def row_steps(self, params: LogisticParams) -> int:
+        """Return the steps that the posterior of a row makes in a pass of the polish."""
+        return ROW_STEPS if params.trying else 1
 
     def polish_rows(
         self,
@@ -333,7 +348,7 @@ class Logistic(LogisticRows):
         linear = self._linear(shared, *operands)
         if carry is None:
             carry = self._inner_steps(shared, linear, blanks, self._cold(shared, block), self.cold_steps)[0]
-        return polished_rows(params, linear, block, blanks, carry, ROW_STEPS if params.trying else 1)
+        return polished_rows(params, linear, block, blanks, carry, self.row_steps(params))
 
     # Row functions: see LatentRows and LogisticRows for those that integrate.
 

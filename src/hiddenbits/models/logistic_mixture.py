@@ -40,7 +40,7 @@ from hiddenbits.models.logistic_mixture_params import (
 from hiddenbits.models.logistic_mixture_rows import MixedMaps
 from hiddenbits.models.logistic_mixture_start import start_maps
 from hiddenbits.models.logistic_params import POLISHED, VARIATIONAL, LogisticStats, Posterior
-from hiddenbits.models.logistic_polish import measure_step, sum_polished
+from hiddenbits.models.logistic_polish import measure_step
 from hiddenbits.models.packed import packed_size
 from hiddenbits.models.special import class_shares, shares_at, softmax_rows
 
@@ -94,6 +94,12 @@ class LogisticMixture(MixedMaps):
             seed=self.seed + (k << 32),
         )
 
+    def online(self) -> LogisticMixture:
+        """Return the form of the model that online EM needs: that of each map."""
+        from hiddenbits.models.logistic_online import OnlineMaps
+
+        return OnlineMaps(**vars(self))
+
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
         """Return what a block costs: that of each map, all of whose cells are kept until R is known."""
         K, p = self.n_maps, packed_size(self.n_components + 1)
@@ -132,7 +138,7 @@ class LogisticMixture(MixedMaps):
             posteriors = [one.posterior for one in rows]
             if params.trying:  # its memory was lost with a worker
                 return self._measured(params, block, operands, blanks, r, posteriors)
-            parts = [sum_polished(one, block.weights * r[:, k], operands) for k, one in enumerate(rows)]
+            parts = [model.sum_polish(one, block.weights * r[:, k], operands) for k, one in enumerate(rows)]
             return MapsStats.of(float(block.weights @ log_p), weight, parts), MapsPosterior.of(r, posteriors)
         found = [
             model.expect_rows(its, block, operands, blanks, before, slot=f"kappa {k}")

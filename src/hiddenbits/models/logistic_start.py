@@ -73,17 +73,20 @@ def first_loadings(means: Floats, V: Floats, product: Floats, weight: float, noi
     return W
 
 
-def expected_statistics(params: LogisticParams, weight: float, ridge: float) -> LogisticStats:
+def expected_statistics(
+    params: LogisticParams, weight: float, ridge: float, *, polished: bool = False
+) -> LogisticStats:
     """Return the statistics of rows that are just as the parameters say, for online EM to go on from a fit.
 
     Sum kappa <x^ x^'> is weight E[kappa(A) x^ x^'] over the prior: along w it has the moments k0, k1, k2 of kappa(A),
-    across it k0. Sum r <x^> is what makes these very parameters the solution of the update.
+    across it k0. Sum r <x^> is what makes these very parameters the solution of the update. In a polish sigma'(A)
+    stands for kappa(A).
     """
     W, b = params.loadings, params.intercepts
     size = np.maximum(np.sqrt((W * W).sum(axis=1)), 1e-12)
     z, p = hermite(61)
     A = np.maximum(np.abs(size[:, None] * z + b[:, None]), 1e-6)
-    kappa = np.tanh(A / 2.0) / (2.0 * A)
+    kappa = 0.25 / np.cosh(A / 2.0) ** 2 if polished else np.tanh(A / 2.0) / (2.0 * A)
     k0, k1, k2 = (kappa @ (p * z**power) for power in range(3))
     along, q = W / size[:, None], params.n_components
     full = np.empty((len(b), q + 1, q + 1))

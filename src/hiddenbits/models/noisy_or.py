@@ -81,7 +81,11 @@ class NoisyOr:
         carry=False,
         accelerates=True,
         oracle="enumeration",
-        why={"carry": "the posterior of a row is made anew in every pass"},
+        why={
+            "carry": "the posterior of a row is made anew in every pass",
+            "online_gap": "the causes of the first few hundred rows may not be those of all, and EM stays with them",
+        },
+        online_gap=0.15,
     )
     params_type = NoisyOrParams
     stats_type = StateStats

@@ -29,7 +29,7 @@ objective. Without links the model is a Bernoulli mixture, and a fit begins as o
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,10 +94,12 @@ class Trees:
         accelerates=True,
         oracle="enumeration",
         why={"carry": "the posterior of a row is made anew in every pass"},
+        online_form=True,
     )
     params_type = TreeParams
     stats_type = TreeStats
     carry_type = None
+    links_from_pairs: ClassVar[bool] = False  # counts of links are those of the pass, whose trees are the present ones
 
     @property
     def strength(self) -> float:
@@ -134,7 +136,13 @@ class Trees:
             return None
         return params.at(replace(time, wait=0, late_looks=time.late_looks - 1))
 
-    def prepare(self, params: TreeParams) -> None:
+    def online(self) -> Trees:
+        """Return the form of the model that online EM needs."""
+        from hiddenbits.models.trees_online import OnlineTrees
+
+        return OnlineTrees(self.n_components, self.smoothing, self.sharing, self.penalty, self.first_passes)
+
+    def prepare(self, params: TreeParams) -> Any:
         """Make what every block needs, once: it stays with the parameters."""
         _ = params.linear, params.pair, params.lookup, params.offsets, params.looked_at
 
@@ -235,12 +243,13 @@ class Trees:
             gains = link_gains(pairs + prior, ones, rows, EQUAL * weight)
             found = heaviest_forest(gains, d, self.penalty)
             old, new = (forest_gain(gains, forest, self.penalty) for forest in (parents[:, k], found))
-            if new > old + MARGIN * weight:
-                children = np.flatnonzero(found >= 0)
+            if better := new > old + MARGIN * weight:
                 parents[:, k] = found
-                both[:, k] = 0.0
-                both[children, k] = pairs[pair_number(children, found[children].astype(np.int64), d)]
                 n_changed += 1
+            if better or self.links_from_pairs:
+                children = np.flatnonzero(parents[:, k] >= 0)
+                both[:, k] = 0.0
+                both[children, k] = pairs[pair_number(children, parents[children, k].astype(np.int64), d)]
         return parents, both, n_changed
 
     # Row functions: what the estimators' verbs rest on.

@@ -1,0 +1,109 @@
+"""Every family that has `partial_fit`, on rows of a mixture: what it learns call by call, beside `fit`."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hiddenbits import (
+    BernoulliMixture,
+    BinarySparseCoding,
+    ClippedPCA,
+    CombinationMachine,
+    HiddenTree,
+    IndependentBits,
+    LogisticPCA,
+    LogisticPCAMixture,
+    NoisyOrNetwork,
+    TreeMixture,
+)
+from hiddenbits.datasets import simulate_mixture
+
+COLUMNS, CLASSES, CALL, PASSES, HELD_OUT = 20, 4, 500, 3, 4000
+ROWS, FITTED = 15_000, 3_000  # rows in all, and those of the `fit` that further rows come after
+SHORT_ROWS = 6_000
+LOOKS = (10, 11, 12, 15, 20, 30, 45, 60, 75)  # calls after which the score is taken, beside the last
+
+FAMILIES: dict[str, Any] = {
+    "IndependentBits": IndependentBits(),
+    "BernoulliMixture": BernoulliMixture(4),
+    "BernoulliMixture, split": BernoulliMixture(4, start="split"),
+    "TreeMixture, 1 class": TreeMixture(1),
+    "TreeMixture, 2 classes": TreeMixture(2),
+    "HiddenTree": HiddenTree(4),
+    "ClippedPCA": ClippedPCA(2),
+    "LogisticPCA": LogisticPCA(2),
+    "LogisticPCA, no polish": LogisticPCA(2, polish=False),
+    "LogisticPCA, shared curvature": LogisticPCA(2, curvature="shared", polish=False),
+    "LogisticPCA, quadrature": LogisticPCA(1, method="quadrature"),
+    "LogisticPCAMixture": LogisticPCAMixture(1, n_maps=2, n_init=1),
+    "CombinationMachine": CombinationMachine(3, n_candidates=4),
+    "NoisyOrNetwork": NoisyOrNetwork(4),
+    "NoisyOrNetwork, 2 layers": NoisyOrNetwork((3, 2)),
+    "BinarySparseCoding": BinarySparseCoding(6, n_repairs=0),
+}
+
+
+@dataclass(frozen=True)
+class Learned:
+    """Held-out scores, in nats a row.
+
+    `fit` on all rows; independent columns; `calls`, after calls of `partial_fit` from nothing, three times through the
+    rows; `fitted` on the first rows, and `further` after calls with the others.
+    """
+
+    independent: float
+    fit: float
+    calls: list[float]
+    fitted: float
+    further: list[float]
+
+    @property
+    def gap(self) -> float:
+        """What partial_fit is behind fit in the end."""
+        return self.fit - self.calls[-1]
+
+    @property
+    def above_independent(self) -> float:
+        """The least that partial_fit is above independent columns, from the tenth call on."""
+        return min(self.calls) - self.independent
+
+    @property
+    def lost(self) -> float:
+        """The most that further rows took away from a fit."""
+        return max(0.0, self.fitted - min(self.further))
+
+
+def independent_score(estimator: Any, train: Any, test: Any) -> float:
+    """Return the score of independent columns: bits, or numbers with normal distributions."""
+    if not isinstance(estimator, BinarySparseCoding):
+        return IndependentBits().fit(train).score(test)
+    mean, variance = train.mean(axis=0), train.var(axis=0)
+    return float(np.sum(-0.5 * np.log(2.0 * np.pi * variance) - 0.5 * (test - mean) ** 2 / variance, axis=1).mean())
+
+
+def learn(name: str, seed: int, *, short: bool = False) -> Learned:
+    """Fit a family at once, call by call, and call by call after a fit."""
+    rows = SHORT_ROWS if short else ROWS
+    X = simulate_mixture(rows + HELD_OUT, COLUMNS, CLASSES, seed=seed).X
+    estimator = FAMILIES[name]
+    if isinstance(estimator, BinarySparseCoding):
+        X = X.astype(np.float64)
+    train, test = X[:rows], X[rows:]
+
+    def fresh() -> Any:
+        return type(estimator)(**{**estimator.get_params(), "random_state": seed})
+
+    starts = [*range(0, rows, CALL)] * PASSES
+    online, calls = fresh(), []
+    for number, start in enumerate(starts, 1):
+        online.partial_fit(train[start : start + CALL])
+        if number == len(starts) or number in LOOKS:
+            calls.append(online.score(test))
+    more = fresh().fit(train[:FITTED])
+    at, further = more.score(test), []
+    for number, start in enumerate(range(FITTED, rows, CALL)):
+        more.partial_fit(train[start : start + CALL])
+        if number < 3 or number % 4 == 1:  # the first calls could take most away; the last is among them
+            further.append(more.score(test))
+    return Learned(independent_score(estimator, train, test), fresh().fit(train).score(test), calls, at, further)
