@@ -136,6 +136,7 @@ def chosen(given: str | None, all_of: dict[str, Any]) -> list[str]:
 
 def main(args: Namespace) -> None:
     here = Path(hb.__file__).parents[1]
+    sys.argv = ["FOLDER" if word == str(args.earlier) else word for word in sys.argv]  # no path of a machine on record
     versions = {"earlier": Version(args.earlier)} if args.earlier else {}
     versions["now"] = Version(here)
     path = RESULTS / "starts.json"

@@ -27,8 +27,8 @@ from hiddenbits.engine.restarts import Course, all_restarts
 # Leaps begin after this many plain passes: from the very start they more often land in the basin of another maximum.
 # benchmarks/leaps.py shows what they gain and how often they end below plain EM. A polish begins where a fit has ended.
 PLAIN_PASSES, POLISH_PASSES = 10, 3
-# After so many passes a further restart is compared with the best one: earlier the order says little about the end
-# (correlations with it of mixtures of 8 classes on zoo, house84 and nltcs: .2 to .6 after 5 passes, .8 to 1 after 20).
+# After so many passes a further restart is compared with the best one. Earlier the order says little about the end; on
+# tables whose fits take many more passes it says little even here, and some that would have won are given up.
 FAIR_PASSES = 20
 ROUGH = 10.0  # a stage that a polish follows ends at so many times the tolerance: the polish moves further than that
 # A fall of the objective within this share of its size, or by this much a row, is rounding: of a table whose rows are

@@ -30,8 +30,8 @@ from hiddenbits.engine.watched import unwatched
 WORTH = 4  # a table has at least so many times as many rows as a start on few of them
 RARE = 20  # ones, and zeros, of each column that rows are drawn for: a column without any has no finite fit
 LOG = logging.getLogger(__name__)  # restarts, stages and stops are INFO, passes DEBUG: here, for all loops
-# Restarts of a small table: up to so much work a pass (flops), so many in all, and so many times n_init at most. Most
-# of the further ones are given up early, so that fits take two seconds at most, or twice the time of n_init restarts.
+# Restarts of a small table: up to so much work a pass (flops), so many in all, and so many times n_init at most. Chosen
+# for fits of about two seconds, or twice the time of n_init restarts; benchmarks/starts.py measures what they take.
 SMALL = ((1 << 15, 32, 8), (1 << 18, 16, 6), (1 << 20, 16, 4), (1 << 25, 8, 2))
 MOST_CELLS = 1 << 26  # cells of the rows that are drawn: they are held here, a byte each
 
