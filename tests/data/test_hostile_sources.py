@@ -17,7 +17,7 @@ from hiddenbits.data.readers.paths import find_files
 from tests.data.servers import FileServer
 
 core = pytest.mark.core
-pytestmark = pytest.mark.timeout(60)
+pytestmark = pytest.mark.timeout(120)
 CSV = b"a,b\n0,1\n1,0\n"
 
 # Tokens in the path ----------------------------------------------------------------------------------------------

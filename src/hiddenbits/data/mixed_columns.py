@@ -207,7 +207,7 @@ def _of_objects(
         if cells[row] is not None and not is_category(cells[row]):
             row = row if rows is None else int(np.flatnonzero(rows == row)[0])
             raise TableError(
-                f"row {row}, column {number} ({name!r}): {quoted(value)} is neither a finite number nor a "
+                f"row {row}, column {number} ({name!r}): {quoted(str(value))} is neither a finite number nor a "
                 "category. Use NaN or None for a cell that was not observed."
             )
     seen = {type(value) for value in cells if value is not None}
@@ -269,8 +269,10 @@ def _inferred_kind(raw: RawColumn) -> str:
     if raw.form != "int":
         return "real"
     row = int(unlawful[0])
+    found = float(raw.values[row])
+    whole = int(found) if found.is_integer() else found  # one beyond all floats is infinite
     raise TableError(
-        f"row {raw.first_row + row}, column {raw.number} ({raw.name!r}): {quoted(raw.values[row])} is not a bit, and "
+        f"row {raw.first_row + row}, column {raw.number} ({raw.name!r}): {quoted(whole)} is not a bit, and "
         f"whole numbers may be measurements or categories. Say which with kinds={{{raw.name!r}: 'real'}} (or "
         "'nominal', or 'ordered'), or leave the column out."
     )
