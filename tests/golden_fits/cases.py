@@ -1,0 +1,172 @@
+"""The fits: every estimator with its main options, on fixed small tables.
+
+Few passes each, because rounding grows on the way to a maximum: after hundreds of passes the last digit of another
+processor may show in the sixth.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+import hiddenbits as hb
+from tests.golden_fits.tables import KINDS, bits, blanked, reals, several_kinds, superposed
+
+BITS, BLANKED, REALS, CODED, SEVERAL = bits(), blanked(bits()), reals(), superposed(), several_kinds()
+VERBS = ("transform", "score_samples", "complete", "bit_probabilities")
+ASKED, DRAWN = 8, 5  # rows
+
+
+def fit(estimator, X):
+    return estimator.fit(X)
+
+
+def weighted(estimator, X):
+    return estimator.fit(X, sample_weight=1 + np.arange(len(X)) % 3)
+
+
+def in_pieces(estimator, X):
+    for piece in np.split(X, 3):
+        estimator.partial_fit(piece)
+    return estimator
+
+
+def federated(estimator, X):
+    sites = dict(zip("abc", np.split(X, 3), strict=True))
+    for _ in range(5):
+        estimator.update(hb.merge(estimator.stats(rows, site=site, minimum_count=0) for site, rows in sites.items()))
+    return estimator
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is fitted to what and how, which rows are asked about, and by which verbs."""
+
+    estimator: Any
+    X: Any = field(default_factory=lambda: BITS)
+    asked: Any = field(default_factory=lambda: BLANKED)
+    fit: Callable[[Any, Any], Any] = fit
+    verbs: tuple[str, ...] = VERBS
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Fit, and return the parameters, the trace and what the verbs answer."""
+        fitted = self.fit(self.estimator, self.X)
+        found = {f"params.{name}": array for name, array in fitted.params_.to_arrays().items()}
+        found["trace"] = np.asarray(fitted.trace_)
+        return found | answers(fitted, self.asked[:ASKED], self.verbs)
+
+
+@dataclass(frozen=True)
+class Several:
+    """An ensemble: members in place of parameters."""
+
+    estimator: Any
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Fit, and return the parameters of all members and what the verbs answer."""
+        fitted = self.estimator.fit(BLANKED)
+        members = enumerate(member.params_.to_arrays() for member in fitted.estimators_)
+        found = {f"params.{number}.{name}": array for number, member in members for name, array in member.items()}
+        return found | answers(fitted, BLANKED[:ASKED], VERBS)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Tetrachoric correlations: matrices, no verbs."""
+
+    X: Any
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return the matrices."""
+        found = hb.tetrachoric(self.X)
+        names = ("correlation", "standard_error", "thresholds")
+        return {name: getattr(found.fit, name) for name in names} | {"nearest": found.nearest()}
+
+
+def answers(fitted, rows, verbs) -> dict[str, np.ndarray]:
+    found = {verb: np.asarray(getattr(fitted, verb)(rows)) for verb in verbs}
+    if "score_samples" in verbs:
+        found["score"] = np.asarray(fitted.score(rows))
+    return found | {"sample": np.asarray(fitted.sample(DRAWN, random_state=1))}
+
+
+def few(cls, *args, **options):
+    """An estimator whose fit takes few passes."""
+    return cls(*args, **{"max_iter": 8, "random_state": 0} | options)
+
+
+ONE_STAGE = {"n_init": 2, "tol": 0.0}  # two restarts, and every pass is gone
+CODING = {"n_candidates": 4, "max_active": 2, "wide_candidates": 5, "wide_active": 3, "n_scheduled": 6}
+REAL_VERBS = ("transform", "score_samples", "complete")
+
+CASES = {
+    "independent": Case(few(hb.IndependentBits), BLANKED, verbs=VERBS[1:]),
+    "independent-weighted": Case(few(hb.IndependentBits), BLANKED, fit=weighted, verbs=VERBS[1:]),
+    "mixture": Case(few(hb.BernoulliMixture, 3, **ONE_STAGE)),
+    "mixture-plain": Case(few(hb.BernoulliMixture, 3, accelerate=False)),
+    "mixture-blanks": Case(few(hb.BernoulliMixture, 3), BLANKED),
+    "mixture-weighted": Case(few(hb.BernoulliMixture, 3), BLANKED, fit=weighted),
+    "mixture-sparse": Case(few(hb.BernoulliMixture, 3), csr_array(BITS)),
+    "mixture-packed": Case(
+        few(hb.BernoulliMixture, 3), hb.open_table(np.packbits(BITS, axis=1), packed=True, n_columns=BITS.shape[1])
+    ),
+    "mixture-split": Case(few(hb.BernoulliMixture, 3, start="split"), BLANKED),
+    "mixture-online": Case(few(hb.BernoulliMixture, 3, online_passes=2), BLANKED),
+    "mixture-pieces": Case(few(hb.BernoulliMixture, 3), BLANKED, fit=in_pieces),
+    "mixture-federated": Case(few(hb.BernoulliMixture, 3, n_init=1), BLANKED, fit=federated),
+    "logistic": Case(few(hb.LogisticPCA, 2, n_draws=50)),
+    "logistic-blanks": Case(few(hb.LogisticPCA, 2, n_draws=50), BLANKED),
+    "logistic-sparse": Case(few(hb.LogisticPCA, 2, n_draws=50), csr_array(BITS)),
+    "logistic-variational": Case(few(hb.LogisticPCA, 2, polish=False, start="noise", n_draws=50), BLANKED),
+    "logistic-shared": Case(few(hb.LogisticPCA, 2, polish=False, curvature="shared", n_draws=50), BLANKED),
+    "logistic-quadrature": Case(few(hb.LogisticPCA, 1, method="quadrature"), BLANKED),
+    "logistic-sampling": Case(few(hb.LogisticPCA, 2, method="sampling", n_draws=50), BLANKED),
+    "logistic-pieces": Case(few(hb.LogisticPCA, 2, start="noise", n_draws=50), BLANKED, fit=in_pieces),
+    "mixed": Case(few(hb.LogisticPCA, 2, kinds=KINDS, n_draws=50), SEVERAL, SEVERAL, verbs=REAL_VERBS),
+    "mixed-reals": Case(
+        few(hb.LogisticPCA, 2, kinds="real", noise="shared", n_draws=50), REALS, REALS, verbs=REAL_VERBS
+    ),
+    "maps": Case(few(hb.LogisticPCAMixture, 1, n_init=1, n_draws=50), BLANKED),
+    "maps-noise": Case(few(hb.LogisticPCAMixture, 1, start="noise", polish=False, n_init=1, n_draws=50)),
+    "clipped": Case(hb.ClippedPCA(2, random_state=0, n_draws=50), BLANKED),
+    "clipped-parallel": Case(hb.ClippedPCA("parallel", random_state=0, n_draws=50)),
+    "clipped-unbiased": Case(hb.ClippedPCA(2, biases=False, smooth="all", random_state=0, n_draws=50)),
+    "machine": Case(few(hb.CombinationMachine, 2, n_candidates=2)),
+    "machine-blanks": Case(few(hb.CombinationMachine, 2, n_candidates=2), BLANKED),
+    "machine-bic": Case(few(hb.CombinationMachine, "bic", max_components=3, n_candidates=2)),
+    "machine-em": Case(few(hb.CombinationMachine, 2, start="noise", optimiser="em", max_iter=4)),
+    "machine-pursuit": Case(few(hb.CombinationMachine, 2, start="pursuit", optimiser="momentum")),
+    "machine-noise": Case(few(hb.CombinationMachine, 3, start="noise", bias=False), csr_array(BITS)),
+    "machine-few-rows": Case(few(hb.CombinationMachine, 2, start_rows=50, n_candidates=2)),
+    "machine-chains": Case(
+        few(hb.CombinationMachine, 2, method="chains", start="noise", n_chains=10, n_temperatures=3, max_iter=4),
+        asked=BITS,
+    ),
+    "machine-reals": Case(
+        few(hb.CombinationMachine, 2, visible="reals", start="noise"), REALS, REALS, verbs=REAL_VERBS
+    ),
+    "coding": Case(few(hb.BinarySparseCoding, 6, **CODING, n_init=1), CODED, CODED, verbs=REAL_VERBS),
+    "coding-each": Case(
+        few(hb.BinarySparseCoding, 6, **CODING, activity="each", start="mean", jitter=0.01, n_repairs=1, n_init=1),
+        CODED,
+        blanked(CODED),
+        verbs=REAL_VERBS,
+    ),
+    "coding-narrow": Case(few(hb.BinarySparseCoding, 6, **CODING, dtype="float32"), CODED, CODED, verbs=REAL_VERBS),
+    "hidden-tree": Case(few(hb.HiddenTree, 2, first_passes=4), BLANKED),
+    "noisy-or": Case(few(hb.NoisyOrNetwork, 3, **ONE_STAGE), BLANKED),
+    "noisy-or-layers": Case(few(hb.NoisyOrNetwork, (3, 2), n_init=1), BLANKED),
+    "noisy-or-federated": Case(few(hb.NoisyOrNetwork, 3, n_init=1), BLANKED, fit=federated),
+    "noisy-or-gibbs": Case(few(hb.NoisyOrNetwork, 3, method="gibbs", n_passes=4, n_init=1), BLANKED),
+    "noisy-or-truncated": Case(few(hb.NoisyOrNetwork, 4, method="truncated", n_states=6, n_init=1), BLANKED),
+    "noisy-or-paper": Case(hb.NoisyOrNetwork.paper((3, 2), n_epochs=2, random_state=0)),
+    "trees": Case(few(hb.TreeMixture, 2, first_passes=3, n_init=2)),
+    "trees-blanks": Case(few(hb.TreeMixture, 2, first_passes=3, n_init=1), BLANKED),
+    "trees-sparse": Case(few(hb.TreeMixture, 2, first_passes=3, n_init=1), csr_array(BITS)),
+    "ensemble": Several(hb.Ensemble(few(hb.BernoulliMixture, 2), n_estimators=3, random_state=0)),
+    "ensemble-half": Several(hb.Ensemble(few(hb.TreeMixture, 2), n_estimators=2, rows="half", random_state=0)),
+    "tetrachoric": Pairs(BITS),
+    "tetrachoric-blanks": Pairs(BLANKED),
+}
