@@ -16,8 +16,10 @@ HIDE = "HIDDENBITS_HIDE_VALUES"
 MOST = 20  # characters of a cell that a message shows
 MOST_TOLD = 200  # characters of another program's message
 HIDDEN = "the value (hidden)"
-# Control characters, format characters (among them those that reorder text), lone surrogates, line separators.
+# Control characters, format characters (among them those that reorder text), lone surrogates, line separators. Joiners,
+# which Persian, Indic scripts and emoji are spelled with, are format characters too, and do no harm.
 ESCAPED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+JOINERS = "\u200c\u200d"
 
 
 def printable(text: object, keep: str = "") -> str:
@@ -40,7 +42,8 @@ def printable(text: object, keep: str = "") -> str:
     shown = text if isinstance(text, str) else str(text)
     if shown.isprintable():
         return shown
-    return "".join(_escaped(one) if unicodedata.category(one) in ESCAPED and one not in keep else one for one in shown)
+    kept = keep + JOINERS
+    return "".join(_escaped(one) if unicodedata.category(one) in ESCAPED and one not in kept else one for one in shown)
 
 
 def _escaped(character: str) -> str:

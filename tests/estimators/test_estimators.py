@@ -185,7 +185,7 @@ def test_split_start_grows_by_doubling():
 
 def test_bic():
     X = simulate_mixture(1000, 10, 2, seed=3).X
-    model = BernoulliMixture(2, random_state=0).fit(X)
+    model = BernoulliMixture(2, random_state=0).without_prior().fit(X)
     assert model.n_parameters_ == 21
     assert model.bic(X) == pytest.approx(-2 * model.score_samples(X).sum() + 21 * np.log(1000))
 

@@ -85,7 +85,8 @@ def test_groups_take_the_advantage_from_large_models(seed):
     grouped = [evaluate.hidden_cells(model, X, groups=copies, seed=seed).value for model in (few, many)]
     with pytest.warns(CopiedRowsWarning):
         alone = [evaluate.hidden_cells(model, X, seed=seed).value for model in (few, many)]
-    assert alone[1] < 0.2 < grouped[0] < grouped[1]
+    assert alone[1] < grouped[0] / 2  # copies tell what is hidden
+    assert grouped[0] < grouped[1]
 
 
 @pytest.mark.parametrize("cv", [None, 3, 0.3])

@@ -103,9 +103,10 @@ class BitsEstimator(OnlineVerbs, FederatedVerbs, FileVerbs, CallbackSupportMixin
         """Return how many restarts a table gets beyond n_init: small ones do, where that takes little time.
 
         An n_init other than the default is taken at its word. `weight` stands for the rows: it is the same for weights
-        and repeats, collapsed and not.
+        and repeats, collapsed and not. On a schedule no restart can be compared with another before its end.
         """
-        if not self._starts_differ or not model.promises.deterministic or not self._has_default_restarts:
+        promises = model.promises
+        if not (self._starts_differ and self._has_default_restarts) or promises.scheduled or not promises.deterministic:
             return 0
         return more_restarts(self.n_init, weight * model.footprint(n_columns, n_columns).flops)
 
