@@ -24,7 +24,8 @@ def of(found: dict[str, Any], *, full: bool) -> dict[str, Check]:
         checks[f"select: of {len(cases)} tables, those whose number of {kind} is missed"] = below(
             missed, len(cases) // 10
         )
-    for truth, (right, _, number) in choosing.counts(found["choosing"]).items():
+    few = {} if isinstance(found["choosing"], str) else choosing.counts(found["choosing"])
+    for truth, (right, _, number) in few.items():
         checks[f"compare: of {number} tables of {truth}, those that are called otherwise"] = below(
             number - right, ALLOWED[truth] if full else 0
         )

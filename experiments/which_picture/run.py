@@ -16,7 +16,7 @@ sys.path.insert(0, str(HERE.parent))  # what the experiments share
 
 import common  # noqa: E402
 
-STEPS = ("families", "sizes", "choosing", "answers", "news")
+STEPS = ("families", "sizes", "choosing", "answers", "news")  # as in readme.py
 
 
 def steps(run: common.Run) -> int:
