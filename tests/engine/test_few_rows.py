@@ -132,7 +132,7 @@ def test_only_where_it_is_worth_it(grids):
         assert abs(grids[0] - begins) < 60
     CombinationMachine(1, tol=1.0, random_state=0).fit(X)  # "auto": not for so few
     assert grids[-1] == len(np.unique(X, axis=0))
-    assert len(grids) == 3 + 2  # two ways on few rows and one on all for the last above; this, and another growth
+    assert len(grids) == 3 + 1  # two ways on few rows and one on all for the last above, and this
 
 
 def test_only_passes_over_all_rows_are_told_of(grids):

@@ -4,7 +4,7 @@ from hiddenbits.engine.checkpoint import Checkpoint, CheckpointError, UnlockedCh
 from hiddenbits.engine.climb import fit_gradient
 from hiddenbits.engine.cluster import Cluster
 from hiddenbits.engine.context import Engine, current, run_on
-from hiddenbits.engine.em import FAIR_PASSES, fit_em
+from hiddenbits.engine.em import fit_em
 from hiddenbits.engine.environment import EnvironmentChangedWarning
 from hiddenbits.engine.executors import Executor, Local, one_blas_thread
 from hiddenbits.engine.height import block_height
@@ -17,11 +17,9 @@ from hiddenbits.engine.persist import fit_persistent
 from hiddenbits.engine.pieces import Piece, map_pieces
 from hiddenbits.engine.position import Position, Settings, Watch
 from hiddenbits.engine.protocol import Model, plain, prefixed, unprefixed
-from hiddenbits.engine.restarts import more_restarts
 from hiddenbits.engine.tree import TreeSum
 
 __all__ = [
-    "FAIR_PASSES",
     "Checkpoint",
     "CheckpointError",
     "Cluster",
@@ -50,7 +48,6 @@ __all__ = [
     "fit_gradient",
     "fit_persistent",
     "map_pieces",
-    "more_restarts",
     "one_blas_thread",
     "online_form",
     "online_pass",

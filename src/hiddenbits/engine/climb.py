@@ -48,16 +48,7 @@ def fit_gradient(
 ) -> Outcome:
     """Fit a model to a table by its gradient; return the best of `n_init` restarts."""
     rivals = [partial(_restart, rival) for rival in model.rivals()]
-    return all_restarts(partial(_one_of, model), grid, executor, settings, keeper, watch, rivals=rivals)
-
-
-def _one_of(model: Climbs, course: Course, position: Position) -> Position:
-    """Go through one restart; those beyond `n_init` begin in other ways."""
-    number = position.restart - course.settings.n_init
-    if number < 0:
-        return _restart(model, course, position)
-    others = model.others(course.settings.n_more)
-    return _restart(others[number % len(others)], course, position)
+    return all_restarts(partial(_restart, model), grid, executor, settings, keeper, watch, rivals=rivals)
 
 
 def _restart(model: Climbs, course: Course, position: Position) -> Position:

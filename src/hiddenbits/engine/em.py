@@ -27,9 +27,6 @@ from hiddenbits.engine.restarts import Course, all_restarts
 # Leaps begin after this many plain passes: from the very start they more often land in the basin of another maximum.
 # benchmarks/leaps.py shows what they gain and how often they end below plain EM. A polish begins where a fit has ended.
 PLAIN_PASSES, POLISH_PASSES = 10, 3
-# After so many passes a further restart is compared with the best one. Earlier the order says little about the end; on
-# tables whose fits take many more passes it says little even here, and some that would have won are given up.
-FAIR_PASSES = 20
 ROUGH = 10.0  # a stage that a polish follows ends at so many times the tolerance: the polish moves further than that
 # A fall of the objective within this share of its size, or by this much a row, is rounding: of a table whose rows are
 # nearly certain the objective is next to nothing, and the terms that were added are not.
@@ -50,20 +47,11 @@ def _restart(model: Model, course: Course, position: Position) -> Position:
     while reason is None:
         position, reason = _one_pass(model, course, position)
         position, reason = _next_stage(model, course.settings, position, reason)
-        reason = reason or (StopReason.BEHIND if _is_behind(course.settings, position) else None)
         asked = course.told(position, last=reason is not None)
         reason = reason or (StopReason.CALLBACK if asked else None)
         if reason is None:
             course.keep(position)
     return course.keep(finish(model, course.settings, position, reason))
-
-
-def _is_behind(settings: Settings, position: Position) -> bool:
-    """Whether a restart beyond `n_init` is lower than the best one was after as many passes."""
-    if position.restart < settings.n_init or len(position.trace) != FAIR_PASSES:
-        return False
-    is_repair = position.restart >= settings.n_init + settings.n_more
-    return not is_repair and position.trace[-1] < position.best_trace[:FAIR_PASSES][-1]
 
 
 def begun(model: Model, course: Course, position: Position) -> Position:
@@ -91,7 +79,7 @@ def begin(model: Model, settings: Settings, summary: Summary, passes: Passes, po
     """Make the start of a restart."""
     key = Key(settings.seed, position.restart)
     mended: Any = model
-    if position.restart >= settings.n_init + settings.n_more:
+    if position.restart >= settings.n_init:
         start = mended.repaired(position.best_params, key)
         return replace(position, params=start, safe=start, online_passes=settings.online_passes)
     start = full_start(model, summary, key, passes) if settings.online_passes else model.start(summary, key, passes)
@@ -237,8 +225,7 @@ def finish(
     done = (*position.finished, Restart(position.objective, len(position.trace), reason))
     kept = replace(position, finished=done)
     before = -np.inf if position.best < 0 else rank(position.best_params, done[position.best].objective)
-    ahead = reason is not StopReason.BEHIND and rank(position.safe, position.objective) > before
-    if position.best < 0 or ahead:
+    if position.best < 0 or rank(position.safe, position.objective) > before:
         kept = replace(
             kept,
             best=position.restart,

@@ -13,15 +13,13 @@ from numpy.typing import NDArray
 class StopReason(StrEnum):
     """Why a fit stopped; only `CONVERGED` counts as convergence.
 
-    `SCHEDULE` is the planned end of a fit by random steps, which has no other. `BEHIND` is that of a further restart
-    which after some passes was lower than the best one had been after as many.
+    `SCHEDULE` is the planned end of a fit by random steps, which has no other.
     """
 
     CONVERGED = "converged"
     MAX_ITER = "max_iter"
     SCHEDULE = "schedule_done"
     CALLBACK = "callback"
-    BEHIND = "behind"
     FELL = "objective_fell"
     NOT_FINITE = "not_finite"
 

@@ -21,7 +21,6 @@ class Settings:
     """How to fit: what belongs to the loop and not to a model."""
 
     n_init: int = 1
-    n_more: int = 0  # further restarts of a small table, given up where they fall behind the best
     n_repairs: int = 0  # further restarts, each of which tries to mend the best fit so far
     max_iter: int = 1000
     tol: float = 1e-6

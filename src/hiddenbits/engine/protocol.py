@@ -113,8 +113,7 @@ class Climbs(Extrapolates, Protocol):
 
     `place` is `from_vector` without what `free` finds; `over` adds a function over a table of hidden states. A model
     that grows offers `candidates` and marks each size, smaller is better; one that `chooses` is taken back to the size
-    with the best mark when `enough` have been tried. `rivals` are the same model with other starts, to be tried on few
-    rows; `others` those of further restarts on a small table.
+    with the best mark when `enough` have been tried. `rivals` are the same model with other starts.
     """
 
     @property
@@ -128,7 +127,6 @@ class Climbs(Extrapolates, Protocol):
     def mark(self, params: Any, objective: float, weight: float) -> float: ...
     def enough(self, marks: tuple[float, ...]) -> bool: ...
     def rivals(self) -> Sequence[Climbs]: ...
-    def others(self, n: int) -> Sequence[Climbs]: ...
 
 
 def plain(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -30,9 +30,6 @@ from hiddenbits.engine.watched import unwatched
 WORTH = 4  # a table has at least so many times as many rows as a start on few of them
 RARE = 20  # ones, and zeros, of each column that rows are drawn for: a column without any has no finite fit
 LOG = logging.getLogger(__name__)  # restarts, stages and stops are INFO, passes DEBUG: here, for all loops
-# Restarts of a small table: up to so much work a pass (flops), so many in all, and so many times n_init at most. Chosen
-# for fits of about two seconds, or twice the time of n_init restarts; benchmarks/starts.py measures what they take.
-SMALL = ((1 << 15, 32, 8), (1 << 18, 16, 6), (1 << 20, 16, 4), (1 << 25, 8, 2))
 MOST_CELLS = 1 << 26  # cells of the rows that are drawn: they are held here, a byte each
 
 
@@ -82,7 +79,7 @@ class Course:
     @property
     def most(self) -> int:
         """Number of restarts."""
-        return self.settings.n_init + (0 if self.few else self.settings.n_more) + self.settings.n_repairs
+        return self.settings.n_init + self.settings.n_repairs
 
     def keep(self, position: Position) -> Position:
         """Return a position after it was kept."""
@@ -131,14 +128,6 @@ class Course:
 
     def _keeper_of_few(self, restart: int, number: int) -> Keeper | None:
         return self.keeper.beside(f"few{restart}-{number}") if self.keeper else None
-
-
-def more_restarts(n_init: int, work: float) -> int:
-    """Return how many restarts more than `n_init` a table gets whose passes take so much work."""
-    for limit, most, times in SMALL:
-        if work <= limit:
-            return max(0, min(most, times * n_init) - n_init)
-    return 0
 
 
 Goes = Callable[[Course, Position], Position]

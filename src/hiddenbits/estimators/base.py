@@ -9,7 +9,6 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
-from inspect import signature
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +20,6 @@ from sklearn.utils.validation import check_is_fitted
 from hiddenbits.data import Block, Grid, Table, TableError, collapse
 from hiddenbits.data.mixed import MixedTable
 from hiddenbits.engine import (
-    FAIR_PASSES,
     Checkpoint,
     Key,
     Outcome,
@@ -32,7 +30,6 @@ from hiddenbits.engine import (
     block_height,
     current,
     fit_em,
-    more_restarts,
     one_blas_thread,
 )
 from hiddenbits.estimators.callbacks import CallbackSupportMixin, watching, with_callbacks
@@ -91,25 +88,6 @@ class BitsEstimator(OnlineVerbs, FederatedVerbs, FileVerbs, CallbackSupportMixin
         """Return how many rows fits to large tables begin on; None where they begin with all."""
         return None
 
-    @property
-    def _has_default_restarts(self) -> bool:
-        """Whether nothing was said about restarts, and they have time for more than a few passes each."""
-        usual = signature(type(self).__init__).parameters["n_init"].default
-        return bool(self.n_init == usual and self.max_iter > FAIR_PASSES and not self.online_passes)
-
-    _starts_differ = True  # whether restarts begin in different places; otherwise further ones are of no use
-
-    def _n_more(self, model: Any, n_columns: int, weight: float) -> int:
-        """Return how many restarts a table gets beyond n_init: small ones do, where that takes little time.
-
-        An n_init other than the default is taken at its word. `weight` stands for the rows: it is the same for weights
-        and repeats, collapsed and not. On a schedule no restart can be compared with another before its end.
-        """
-        promises = model.promises
-        if not (self._starts_differ and self._has_default_restarts) or promises.scheduled or not promises.deterministic:
-            return 0
-        return more_restarts(self.n_init, weight * model.footprint(n_columns, n_columns).flops)
-
     def _arranged(self, model: Any, table: Table) -> Table:
         """Return the table in the order in which a fit walks it."""
         return table
@@ -163,10 +141,6 @@ class BitsEstimator(OnlineVerbs, FederatedVerbs, FileVerbs, CallbackSupportMixin
         given = table
         warn_of_small_weights(table)
         model, settings = self._model(), replace(self._settings(), start_rows=self._rows_to_begin_on())
-        weight, rows = float(table.shape[0]), table.shape[0]
-        if table.weights is not None:
-            weight, rows = float(table.weights.sum()), int(np.count_nonzero(table.weights))
-        settings = replace(settings, n_more=self._n_more(model, table.shape[1], max(weight, rows)))
         if model.promises.deterministic and not settings.online_passes:  # equal rows then have equal memory, too
             table, _ = collapse(table)
         table = self._arranged(model, table)
@@ -176,6 +150,7 @@ class BitsEstimator(OnlineVerbs, FederatedVerbs, FileVerbs, CallbackSupportMixin
         if engine.checkpoint is not None:
             keeper = Checkpoint(engine.checkpoint, model, settings, given.shape, grid.height, names=given.names)
             held = keeper.held()
+        weight = float(table.shape[0] if table.weights is None else table.weights.sum())
         LOG.info("%s: fit to %d x %d cells, rows of weight %.10g.", type(self).__name__, *table.shape, weight)
         with held, watching(self, settings, partial(self._attributes_at, weight)) as watch:
             outcome = self._loop(model, grid, engine.executor, settings, keeper, watch)

@@ -116,7 +116,6 @@ class ClippedPCA(CodingEstimator):
     True
     """
 
-    _starts_differ = False  # the fit is a closed form
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON,
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"parallel"})],

@@ -31,10 +31,6 @@ GROWS: dict[str, tuple[Any, ...]] = {
 }
 
 
-# Flops of a pass below which a second growth takes no more than a second, and below which other starts are tried.
-TINY, SMALL = 1 << 15, 1 << 22
-
-
 class CombinationMachine(CriteriaMixin, RealsVerbs):
     """Hidden on/off influences that act together: a restricted Boltzmann machine with exact likelihood.
 
@@ -88,8 +84,7 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
         ones or zeros. Only for bits, where the table has at least four times as many rows, and these at most 67 million
         cells. None begins with all rows.
     n_init : int, default=1
-        Restarts; the one with the best objective is kept, or that with the best BIC where it chooses the size. With the
-        default small tables get one to three more where units are added one by one; three begin in other ways.
+        Restarts; the one with the best objective is kept, or that with the best BIC where it chooses the size.
     max_iter : int, default=1000
         Most iterations, for each restart and each unit that is added. 0 hands over the start as it is.
     tol : float, default=1e-5
@@ -278,15 +273,6 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
             return rows_to_begin_on(self, 0, unless="momentum" if self.max_iter else "max_iter=0")
         size: Any = self.n_components
         return rows_to_begin_on(self, (size + 1) * (self.n_features_in_ + 1))
-
-    def _n_more(self, model: Any, n_columns: int, weight: float) -> int:
-        grows = self.start == "grow" and not self._chooses and self._loop is fit_gradient and self.visible == "bits"
-        if not grows or self.optimiser != "lbfgs" or not self._has_default_restarts:
-            return 0
-        # All go to their end. Three from noise and pursuit take about as long as one growth; where both ways take no
-        # more than two seconds, a second growth ends higher.
-        work = weight * model.footprint(n_columns, n_columns).flops
-        return 1 if work <= TINY else 3 if work <= SMALL else 0
 
     def _model(self) -> Combination:
         size: Any = self.max_components if self._chooses else self.n_components

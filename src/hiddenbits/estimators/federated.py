@@ -208,10 +208,10 @@ def _update(estimator: Any, statistics: Statistics) -> None:
     if difference := terms_differ(mine, statistics, "this estimator", f"site {statistics.sites[0]!r}"):
         raise StatisticsError(f"These statistics are not for this estimator: {difference}")
     if estimator._federation is None:
-        federation = _begun(statistics, estimator)
+        federation = _begun(statistics, estimator.n_init)
     else:
         federation = _continued(estimator._federation, statistics)
-    settings = replace(estimator._settings(), n_init=federation.n_init, n_more=federation.n_more)
+    settings = replace(estimator._settings(), n_init=federation.n_init)
     sums = None if statistics.params is None else statistics.sums
     position, outcome = one_round(estimator._model(), settings, federation, sums)
     estimator.n_features_in_ = statistics.n_features
@@ -227,12 +227,10 @@ def _update(estimator: Any, statistics: Statistics) -> None:
         vars(estimator).update({**attributes, "stop_reason_": UNFINISHED})
 
 
-def _begun(statistics: Statistics, estimator: Any) -> Federation:
+def _begun(statistics: Statistics, n_init: int) -> Federation:
     """Return a federated fit before its first step: from nothing, or from fitted parameters."""
     if statistics.params is None:
-        rows = max(statistics.weight, statistics.rows)
-        n_more = estimator._n_more(estimator._model(), statistics.n_features, rows)
-        return Federation(Position(), statistics.sums, statistics.sites, estimator.n_init, n_more)
+        return Federation(Position(), statistics.sums, statistics.sites, n_init)
     # No start will be made, so that of the counts only the weight is asked for.
     summary = Summary(
         np.asarray(statistics.weight), np.asarray(float(statistics.rows)), np.zeros(0), np.zeros(0), np.zeros(2)

@@ -61,7 +61,6 @@ class IndependentBits(CriteriaMixin, BitsEstimator):
     array([0.25, 0.75])
     """
 
-    _starts_differ = False  # there is one maximum
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON,
         "prior_strength": [Interval(Real, 0, None, closed="left")],

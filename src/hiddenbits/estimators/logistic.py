@@ -145,7 +145,6 @@ class LogisticPCA(CriteriaMixin, MixedVerbs):
     array([9.7, 3. ])
     """
 
-    _starts_differ = False  # the first restart begins with principal components, which others do not better
     _prior_settings: ClassVar[tuple[str, ...]] = ("ridge",)
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON,

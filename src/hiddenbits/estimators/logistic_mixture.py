@@ -52,8 +52,6 @@ class LogisticPCAMixture(CodingEstimator):
     n_init : int, default=4
         Restarts; the one with the best objective is kept. Mixtures have many local maxima: on rows drawn from two or
         three random maps that overlap, about every second restart found them.
-        With the default small tables get more (up to 32), of which most are given up early ("behind"): those that after
-        20 passes are lower than the best one was. Not where `max_iter` is 20 or less, or with `online_passes`.
     max_iter : int, default=1000
         Most passes over the table, for each restart and stage.
     tol : float, default=1e-5

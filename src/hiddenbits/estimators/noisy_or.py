@@ -70,8 +70,6 @@ class NoisyOrNetwork(NoisyOrVerbs):
         Passes of online EM before the full passes, for tables with very many rows; for ``method="exact"``.
     n_init : int, default=2
         Restarts; the one with the best objective is kept.
-        With the default small tables get more (up to 32), of which most are given up early ("behind"): those that after
-        20 passes are lower than the best one was. Not where `max_iter` is 20 or less, or with `online_passes`.
     max_iter : int, default=1000
         Most passes over the table, for each restart (for each stage of an exact fit).
     tol : float, default=1e-6

@@ -31,15 +31,12 @@ class Federation:
         The sites that take part.
     n_init : int
         Restarts; 1 for a fit that goes on from fitted parameters.
-    n_more : int
-        Further restarts, of a small table.
     """
 
     position: Position
     summary: Summary
     sites: tuple[str, ...]
     n_init: int
-    n_more: int = 0
 
 
 def one_round(

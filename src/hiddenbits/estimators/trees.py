@@ -46,8 +46,6 @@ class TreeMixture(CriteriaMixin, CodingEstimator):
         Passes of online EM before the full passes, for tables with very many rows.
     n_init : int, default=4
         Restarts; the one with the best objective is kept.
-        With the default small tables get more (up to 32), of which most are given up early ("behind"): those that after
-        20 passes are lower than the best one was. Not where `max_iter` is 20 or less, or with `online_passes`.
     max_iter : int, default=200
         Most passes over the table, for each restart and each stage of it: a fit that stands still looks for better
         trees once more and goes on, at most three times.

@@ -154,13 +154,6 @@ class Combination:
         """Return the machine that begins with all units at once, where this one grows: a cheap second try."""
         return (replace(self, start_from="noise"),) if self.start_from == "grow" and not self.chooses else ()
 
-    def others(self, n: int) -> tuple[Combination, ...]:
-        """Return what n further restarts begin with: one grows again, several begin in quicker ways."""
-        if n == 1:
-            return (self,)
-        noise, pursuit = replace(self, start_from="noise"), replace(self, start_from="pursuit")
-        return noise, pursuit, noise
-
     def must_not_choose(self) -> None:
         """Refuse to go on where the number of units is still to be chosen."""
         if self.chooses:
