@@ -237,6 +237,7 @@ def test_dask_is_imported_only_for_dask():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::hiddenbits.NoZerosWarning")  # of sparse blanks, whose zeros are not observed
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("kind", ["dense", "blanks", "sparse", "sparse blanks", "frame"])
 def test_the_same_fit_as_in_memory(kind, seed, monkeypatch):
