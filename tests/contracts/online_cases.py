@@ -19,9 +19,10 @@ from hiddenbits import (
 )
 from hiddenbits.datasets import simulate_mixture
 
-COLUMNS, CLASSES, CALL, PASSES, HELD_OUT = 20, 4, 500, 3, 4000
+COLUMNS, CLASSES, CALL, PASSES = 20, 4, 500, 3
 ROWS, FITTED = 15_000, 3_000  # rows in all, and those of the `fit` that further rows come after
-SHORT_ROWS = 6_000
+HELD_OUT = 4_000
+SHORT_ROWS, SHORT_HELD_OUT = 6_000, 2_000
 LOOKS = (10, 11, 12, 15, 20, 30, 45, 60, 75)  # calls after which the score is taken, beside the last
 
 FAMILIES: dict[str, Any] = {
@@ -40,7 +41,7 @@ FAMILIES: dict[str, Any] = {
     "CombinationMachine": CombinationMachine(3, n_candidates=4),
     "NoisyOrNetwork": NoisyOrNetwork(4),
     "NoisyOrNetwork, 2 layers": NoisyOrNetwork((3, 2)),
-    "BinarySparseCoding": BinarySparseCoding(6, n_repairs=0),
+    "BinarySparseCoding": BinarySparseCoding(4, n_repairs=0, n_init=1),
 }
 
 
@@ -84,8 +85,8 @@ def independent_score(estimator: Any, train: Any, test: Any) -> float:
 
 def learn(name: str, seed: int, *, short: bool = False) -> Learned:
     """Fit a family at once, call by call, and call by call after a fit."""
-    rows = SHORT_ROWS if short else ROWS
-    X = simulate_mixture(rows + HELD_OUT, COLUMNS, CLASSES, seed=seed).X
+    rows, held_out = (SHORT_ROWS, SHORT_HELD_OUT) if short else (ROWS, HELD_OUT)
+    X = simulate_mixture(rows + held_out, COLUMNS, CLASSES, seed=seed).X
     estimator = FAMILIES[name]
     if isinstance(estimator, BinarySparseCoding):
         X = X.astype(np.float64)

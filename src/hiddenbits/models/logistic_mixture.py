@@ -18,7 +18,7 @@ Everything about a single map is done by `Logistic`. Letters and shapes are in `
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -79,8 +79,10 @@ class LogisticMixture(MixedMaps):
 
     @property
     def promises(self) -> Promises:
-        """What the model keeps to: what each of its maps does."""
-        return self.map_model().promises
+        """What the model keeps to: what each of its maps does, but for the way from few rows."""
+        one = self.map_model().promises
+        why = {**one.why, "online_gap": "few first rows may lead near another maximum, and EM stays with it"}
+        return replace(one, why=why, online_gap=0.1)
 
     def map_model(self, k: int = 0) -> Logistic:
         """Return the model of one map. Its draws are its own: errors of maps that share them would add up."""
