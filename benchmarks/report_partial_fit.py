@@ -100,5 +100,10 @@ Before the first call was a fit, and with sums that did not outlive their parame
     )
 
 
+def pages() -> dict[Path, str]:
+    """The page, for tools/pages.py."""
+    return {PAGE: page()}
+
+
 if __name__ == "__main__":
     PAGE.write_text(page())

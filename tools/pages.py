@@ -26,7 +26,7 @@ TRANSCRIPTS = {"first_five_minutes.md"}
 def writers(root: Path) -> list[Path]:
     """Return the files that write pages."""
     benchmarks, experiments = root / "benchmarks", root / "experiments"
-    reports = [benchmarks / f"report{name}.py" for name in ("", "_noisy_or", "_scale")]
+    reports = [benchmarks / f"report{name}.py" for name in ("", "_noisy_or", "_partial_fit", "_scale")]
     return [
         *reports,
         benchmarks / "debd" / "page.py",
