@@ -26,7 +26,8 @@ import hiddenbits
 from hiddenbits.data import Block, Grid
 from hiddenbits.data.summary import summarise
 from hiddenbits.datasets import simulate_mixture
-from hiddenbits.engine import Cluster, Key, Local, block_height, full_start
+from hiddenbits.engine import Cluster, Key, Local, block_height
+from hiddenbits.engine.em import full_start
 from hiddenbits.engine.online import expect
 from hiddenbits.models import Mixture
 from hiddenbits.models.independent import IndependentStats
