@@ -22,8 +22,11 @@ def is_frame(data: Any) -> bool:
 
 
 def collected(data: Any) -> Any:
-    """Return what a lazy frame or query (polars, DuckDB, ...) comes to, in memory, and a frame without its wrapper."""
-    if isinstance(data, (np.ndarray, list, tuple)) or not is_frame(data):
+    """Return what a lazy frame or query (polars, DuckDB, ...) comes to, in memory, and a frame without its wrapper.
+
+    Dask's frames are lazy too, and stay as they are: their chunks are computed part by part.
+    """
+    if isinstance(data, (np.ndarray, list, tuple)) or type(data).__module__.startswith("dask") or not is_frame(data):
         return data
     try:
         frame = nw.from_native(data)
