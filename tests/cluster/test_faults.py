@@ -187,7 +187,7 @@ def test_a_comparison_through_the_death_of_all_workers(tmp_path):
     """The table of figures is that of one process, although the workers die twice and others come."""
     X = simulate_mixture(400, 8, 3, seed=0).X
     np.save(tmp_path / "rows.npy", X)
-    options = {"sizes": {"BernoulliMixture": [1, 2, 3], "ClippedPCA": [1]}, "measures": ["single_bit_error"]}
+    options = {"sizes": {"BernoulliMixture": [1, 2]}, "measures": ["single_bit_error"]}
     families = list(options["sizes"])
     here = hiddenbits.evaluate.compare(X, families, **options)
     table = hiddenbits.open_table(tmp_path / "rows.npy", part_bytes=8 * 64)
@@ -203,7 +203,7 @@ def test_a_comparison_through_the_death_of_all_workers(tmp_path):
                     cluster.add_worker()
                     kills.append(time.monotonic())
 
-            with hiddenbits.run_on(client, tell=disturb, stall_timeout=60):
+            with hiddenbits.run_on(client, tell=disturb, stall_timeout=200):
                 there = hiddenbits.evaluate.compare(table, families, **options)
     assert len(kills) == 2
     assert [(entry.model, entry.size) for entry in there.entries] == [

@@ -14,12 +14,14 @@ thousand passes leave the scheduler as they found it.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent import futures
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import count, pairwise
@@ -211,23 +213,29 @@ class Cluster:
         """Return the error or the result of a task, or give up when the cluster makes no progress."""
         before, since = None, time.monotonic()
         poll = min(POLL, self._stall_timeout / 4)
-        while True:
-            with self._plain_errors():
-                try:
-                    error = future.exception(timeout=poll)
-                    return error, None if error else future.result(timeout=poll)
-                except TimeoutError:  # of waiting: a task's own would be the error
-                    pass
-            now = self._progress()
-            if now is not None and (now.running or now != before):
-                before, since = now, time.monotonic()
-            elif time.monotonic() - since >= self._stall_timeout:
-                raise ClusterError(
-                    f"The cluster has made no progress for {time.monotonic() - since:.0f} s: {_stalled(now)}. "
-                    f"{self._resume()} run_on(client, stall_timeout=...) sets how long to wait."
-                )
-            else:
-                logger.info("Waiting for the cluster for %.0f s: %s.", time.monotonic() - since, _stalled(now))
+        outcome = asyncio.run_coroutine_threadsafe(_outcome(future), self._client.loop.asyncio_loop)
+        try:
+            while not futures.wait([outcome], poll).done:
+                before, since = self._check_progress(before, since)
+        finally:
+            outcome.cancel()  # of no effect on one that is done
+        with self._plain_errors():
+            return outcome.result()
+
+    def _check_progress(
+        self, before: on_scheduler.Progress | None, since: float
+    ) -> tuple[on_scheduler.Progress | None, float]:
+        """Return how far the tasks are and when they last went on; an error if that is too long ago."""
+        now, idle = self._progress(), time.monotonic() - since
+        if now is not None and (now.running or now != before):
+            return now, time.monotonic()
+        if idle >= self._stall_timeout:
+            raise ClusterError(
+                f"The cluster has made no progress for {idle:.0f} s: {_stalled(now)}. "
+                f"{self._resume()} run_on(client, stall_timeout=...) sets how long to wait."
+            )
+        logger.info("Waiting for the cluster for %.0f s: %s.", idle, _stalled(now))
+        return before, since
 
     def _progress(self) -> on_scheduler.Progress | None:
         """Return how far this executor's tasks are; None if the scheduler does not say."""
@@ -331,6 +339,16 @@ class Cluster:
         if self._checkpoint:
             return f"Start a cluster and run the same fit again: it continues from {printable(self._checkpoint)}."
         return "Start a cluster and fit again; with run_on(client, checkpoint=...) a fit can be resumed."
+
+
+async def _outcome(future: Any) -> tuple[BaseException | None, Any]:
+    """Return the error or the result of a task, in the client's loop.
+
+    Waiting here and not by `future.result(timeout=)`: that keeps the future in a circle of frames after each time-out,
+    and can fail by itself when it is cancelled while the result is on its way (distributed 2026.8).
+    """
+    error = await future.exception()
+    return error, None if error else await future.result()
 
 
 def _stalled(progress: on_scheduler.Progress | None) -> str:
