@@ -38,7 +38,7 @@ from record import asked_quick, record
 from shared_curvature import tables
 
 import hiddenbits
-from hiddenbits.models.logistic_params import POLISHED
+from hiddenbits.families.logistic_pca.params import POLISHED
 
 HERE = File(__file__).parent
 PEERS = {"mirt": "1.2.0", "logisticpca": "0.4.0"}

@@ -27,10 +27,10 @@ from hiddenbits.data import Block, Grid
 from hiddenbits.data.summary import summarise
 from hiddenbits.datasets import simulate_mixture
 from hiddenbits.engine import Cluster, Key, Local, block_height
-from hiddenbits.engine.em import full_start
-from hiddenbits.engine.online import expect
-from hiddenbits.models import Mixture
-from hiddenbits.models.independent import IndependentStats
+from hiddenbits.engine.loops.em import full_start
+from hiddenbits.engine.loops.online_em import expect
+from hiddenbits.families.bernoulli_mixture.model import Mixture
+from hiddenbits.families.independent_bits.model import IndependentStats
 
 COLUMNS, CLASSES, SEED = 128, 64, 0
 

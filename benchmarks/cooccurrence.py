@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 from hiddenbits import open_table
 from hiddenbits.data import cooccurrence
 from hiddenbits.engine import Local
-from hiddenbits.models.cooccurrence import block_rows, count_pairs
+from hiddenbits.maths.pair_counts import block_rows, count_pairs
 
 SEED, GOAL = 0, 6
 HEIGHTS = (2048, 8192, 32768)

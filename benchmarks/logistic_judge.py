@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import hiddenbits
-from hiddenbits.models.logistic_params import POLISHED, LogisticParams
+from hiddenbits.families.logistic_pca.params import POLISHED, LogisticParams
 
 Floats = NDArray[np.float64]
 SEED, DRAWS = 0, 500

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 import hiddenbits
 from hiddenbits.datasets import data_folder, load_debd, load_usps
 from hiddenbits.engine import current
-from hiddenbits.models.annealed import log_partition
-from hiddenbits.models.combination import UNKNOWN, Combination, CombinationParams
-from hiddenbits.models.combination_chains import EXACT_UNITS
+from hiddenbits.families.combination_machine.model import UNKNOWN, Combination, CombinationParams
+from hiddenbits.families.combination_machine.model_chains import EXACT_UNITS
+from hiddenbits.maths.annealed_importance import log_partition
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.uint8]

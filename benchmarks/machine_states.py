@@ -21,9 +21,9 @@ from threadpoolctl import threadpool_limits
 import hiddenbits
 from hiddenbits import CombinationMachine
 from hiddenbits.datasets import data_folder
-from hiddenbits.models import hidden_states
-from hiddenbits.models.combination import Combination
-from hiddenbits.models.hidden_states import free_phase, states_of
+from hiddenbits.families.combination_machine.model import Combination
+from hiddenbits.maths import state_sums
+from hiddenbits.maths.state_sums import free_phase, states_of
 
 SEED = 0
 
@@ -56,7 +56,7 @@ def states(m: int, d: int, turns: int) -> dict[str, Any]:
     W, th, v = 0.3 * rng.standard_normal((d, m)), rng.standard_normal(m), rng.standard_normal(d)
 
     def split(kernel: bool) -> Any:
-        hidden_states.KERNEL_CELLS = 1 if kernel else 1 << 62
+        state_sums.KERNEL_CELLS = 1 if kernel else 1 << 62
         return free_phase(W, th, v)
 
     phase, compiled, (log_z, joint) = split(False), split(True), bare(W, th, v)  # compiles, too
@@ -105,7 +105,7 @@ def spikes(m: int, quick: bool) -> dict[str, Any]:
 
 def pass_seconds(table: Any, model: Combination, params: Any, turns: int) -> float:
     from hiddenbits.engine import Key, Local, block_height
-    from hiddenbits.engine.online import expect
+    from hiddenbits.engine.loops.online_em import expect
 
     shared, local = model.prepare(params), Local()
     grid = table.grid(block_height(model.footprint(table.shape[1], table.source.row_cells)))
@@ -121,7 +121,7 @@ def ones(turns: int, quick: bool) -> dict[str, Any]:
     """A data phase with 10 units over retail.dat."""
     from scipy import sparse
 
-    from hiddenbits.models.combination import CombinationParams
+    from hiddenbits.families.combination_machine.model import CombinationParams
 
     X = hiddenbits.open_table(data_folder() / "baskets" / "retail.dat.gz")
     x, _ = X.source.read(0, X.shape[0])

@@ -11,8 +11,8 @@ from scipy import sparse
 from scipy.special import expit
 
 from hiddenbits import open_table
-from hiddenbits.models.noisy_or_gibbs import Network, Ones, sweep
-from hiddenbits.models.noisy_or_params import NoisyOrParams, log_on
+from hiddenbits.families.noisy_or.gibbs import Network, Ones, sweep
+from hiddenbits.families.noisy_or.params import NoisyOrParams, log_on
 
 K, D, ROWS, SHARE = 50, 1000, 400, 0.012
 

@@ -22,7 +22,7 @@ from scipy import sparse
 import hiddenbits
 from hiddenbits import BernoulliMixture, CombinationMachine, IndependentBits, NoisyOrNetwork, open_table
 from hiddenbits.datasets import data_folder, load_debd
-from hiddenbits.models.noisy_or_gibbs import Network, Ones, sweep
+from hiddenbits.families.noisy_or.gibbs import Network, Ones, sweep
 
 SEED, THREADS = 0, 2
 HELD_OUT = {"retail": 1000, "20ng": 500}

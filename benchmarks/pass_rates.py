@@ -23,8 +23,11 @@ from bare.turns import SEED, pass_of, seconds_of
 from record import asked_quick, record
 
 from hiddenbits.engine import one_blas_thread
-from hiddenbits.models import Combination, Logistic, Mixture, NoisyOrGibbs
-from hiddenbits.models.sparse_coding import SparseCoding
+from hiddenbits.families.bernoulli_mixture.model import Mixture
+from hiddenbits.families.binary_sparse_coding.model import SparseCoding
+from hiddenbits.families.combination_machine.model import Combination
+from hiddenbits.families.logistic_pca.model import Logistic
+from hiddenbits.families.noisy_or.model_gibbs import NoisyOrGibbs
 
 DENSITY, TURNS = 1e-3, 5
 

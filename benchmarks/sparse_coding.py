@@ -17,13 +17,13 @@ from bare.coding import problem, two_products
 from bare.turns import SEED
 from record import asked_quick, record
 
-from hiddenbits.data.reals import open_reals
+from hiddenbits.data.mixed.reals import open_reals
 from hiddenbits.engine import Key, Local, block_height, one_blas_thread
-from hiddenbits.engine.online import expect
-from hiddenbits.models.schedule import Schedule
-from hiddenbits.models.sparse_coding import SparseCoding
-from hiddenbits.models.sparse_coding_params import CodingParams
-from hiddenbits.models.sparse_coding_posterior import Prepared
+from hiddenbits.engine.loops.online_em import expect
+from hiddenbits.families.binary_sparse_coding.model import SparseCoding
+from hiddenbits.families.binary_sparse_coding.params import CodingParams
+from hiddenbits.families.binary_sparse_coding.schedule import Schedule
+from hiddenbits.families.binary_sparse_coding.truncated_posterior import Prepared
 
 H, D, ACTIVE = 700, 676, 8.0
 GOALS = {"float64": 2.0, "float32": 2.3}

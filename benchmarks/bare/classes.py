@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from hiddenbits.data import Grid
-from hiddenbits.models import Combination, Mixture, NoisyOr
-from hiddenbits.models.combination_params import CombinationParams
-from hiddenbits.models.mixture import MixtureParams
-from hiddenbits.models.noisy_or_params import NoisyOrParams
+from hiddenbits.families.bernoulli_mixture.model import Mixture, MixtureParams
+from hiddenbits.families.combination_machine.model import Combination
+from hiddenbits.families.combination_machine.params import CombinationParams
+from hiddenbits.families.noisy_or.model import NoisyOr
+from hiddenbits.families.noisy_or.params import NoisyOrParams
 
 from .tables import FLOAT, described, grid_of, times
 from .turns import SEED, Job, pass_of

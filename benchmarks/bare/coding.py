@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from hiddenbits.data import Grid
-from hiddenbits.data.reals import open_reals
+from hiddenbits.data.mixed.reals import open_reals
 from hiddenbits.engine import block_height
-from hiddenbits.models.schedule import Schedule
-from hiddenbits.models.sparse_coding import SparseCoding
-from hiddenbits.models.sparse_coding_params import EVERY_ROW, CodingParams
-from hiddenbits.models.sparse_coding_posterior import ROWS
+from hiddenbits.families.binary_sparse_coding.model import SparseCoding
+from hiddenbits.families.binary_sparse_coding.params import EVERY_ROW, CodingParams
+from hiddenbits.families.binary_sparse_coding.schedule import Schedule
+from hiddenbits.families.binary_sparse_coding.truncated_posterior import ROWS
 
 from .turns import SEED, Job, pass_of
 

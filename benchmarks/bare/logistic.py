@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from hiddenbits.data import Grid
-from hiddenbits.models import Logistic, LogisticMixture
-from hiddenbits.models.logistic_mixture_params import MapsParams
-from hiddenbits.models.logistic_params import LogisticParams
-from hiddenbits.models.packed import packed_size
+from hiddenbits.families.logistic_pca.model import Logistic
+from hiddenbits.families.logistic_pca.params import LogisticParams
+from hiddenbits.families.logistic_pca_mixture.model import LogisticMixture
+from hiddenbits.families.logistic_pca_mixture.params import MapsParams
+from hiddenbits.maths.packed_symmetric import packed_size
 
 from .tables import FLOAT, described, grid_of
 from .turns import SEED, Job, pass_of

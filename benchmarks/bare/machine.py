@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hiddenbits.engine import Local
-from hiddenbits.models.hidden_states import Halves
+from hiddenbits.maths.state_sums import Halves
 
 from .turns import SEED, Job
 

@@ -11,7 +11,7 @@ import numpy as np
 import hiddenbits
 from hiddenbits.data import Grid
 from hiddenbits.engine import Local
-from hiddenbits.models.cooccurrence import block_rows, count_pairs
+from hiddenbits.maths.pair_counts import block_rows, count_pairs
 
 from .tables import described
 from .turns import Job

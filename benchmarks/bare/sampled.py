@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from hiddenbits.data import Grid
-from hiddenbits.models.noisy_or_params import LEARN, NoisyOrParams
-from hiddenbits.models.noisy_or_sampled import NoisyOrGibbs
+from hiddenbits.families.noisy_or.model_gibbs import NoisyOrGibbs
+from hiddenbits.families.noisy_or.params import LEARN, NoisyOrParams
 
 from .tables import FLOAT, described, grid_of
 from .turns import SEED, Job, pass_of

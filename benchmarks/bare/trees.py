@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from hiddenbits.data import Grid
-from hiddenbits.models import Trees
-from hiddenbits.models.hidden_tree import StateTree
-from hiddenbits.models.hidden_tree_params import HiddenTreeParams
-from hiddenbits.models.tree_params import Clock, TreeParams
+from hiddenbits.families.hidden_tree.model import StateTree
+from hiddenbits.families.hidden_tree.params import HiddenTreeParams
+from hiddenbits.families.tree_mixture.model import Trees
+from hiddenbits.families.tree_mixture.params import Clock, TreeParams
 
 from .tables import FLOAT, described, grid_of, times
 from .turns import SEED, Job, pass_of

@@ -13,7 +13,7 @@ from benchmarks.record import versions
 
 from hiddenbits import Ensemble
 from hiddenbits.datasets import load_debd
-from hiddenbits.models.pooling import fit_weights, pool
+from hiddenbits.families.ensemble.pooling import fit_weights, pool
 
 RESULTS = Path(__file__).parent / "results"
 STRENGTHS = (1.0, 10.0, 100.0)  # pseudo-rows for equal weights

@@ -22,7 +22,7 @@ from sphinx.util.docutils import SphinxRole
 from sphinx.util.osutil import relative_uri
 
 HERE = Path(__file__).parent
-SOURCE = HERE.parents[1] / "src" / "hiddenbits" / "models"
+SOURCE = HERE.parents[1] / "src" / "hiddenbits"
 logger = logging.getLogger(__name__)
 
 
@@ -90,8 +90,8 @@ def write_sources(_app: Any) -> Iterator[tuple[str, dict[str, Any], str]]:
     style = HtmlFormatter(linenos="inline", anchorlinenos=True, lineanchors="line", wrapcode=True)
     for name in names:
         text = highlight("\n".join(lines_of(name)) + "\n", PythonLexer(stripnl=False), style)
-        body = f'<h1>hiddenbits/models/{name}</h1>\n<div class="source-lines">{text}</div>'
-        yield source_page(name), {"title": f"hiddenbits/models/{name}", "body": body, "parents": []}, "page.html"
+        body = f'<h1>hiddenbits/{name}</h1>\n<div class="source-lines">{text}</div>'
+        yield source_page(name), {"title": f"hiddenbits/{name}", "body": body, "parents": []}, "page.html"
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -7,10 +7,10 @@ import numpy as np
 import truncation
 from cells import Cells
 from common import NO_DATA, have_data
-from maths import kolmogorov, machine_for
 
 import data
 from hiddenbits import datasets
+from maths import kolmogorov, machine_for
 
 SEEDS = {
     "distributions": list(range(20)),

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 from cells import Cells
-from maths import log_sums
 
 import data
 from hiddenbits import datasets
+from maths import log_sums
 
 
 def of_machine(model: Any, X: np.ndarray, log_z: float | None) -> dict[str, Any]:

@@ -23,10 +23,11 @@ def steps(run: common.Run) -> int:
     import answers
     import checks
     import choosing
-    import families
     import news
     import readme
     import sizes
+
+    import families
 
     todo = {
         "families": (partial(families.measure, full=run.full), families.SEEDS),

@@ -12,41 +12,41 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0.dev0"
 
 _HOMES = {
-    "BernoulliMixture": "hiddenbits.estimators.mixture",
-    "BinarySparseCoding": "hiddenbits.estimators.sparse_coding",
-    "ClippedPCA": "hiddenbits.estimators.clipped",
-    "CombinationMachine": "hiddenbits.estimators.combination",
-    "Ensemble": "hiddenbits.estimators.ensemble",
-    "HiddenTree": "hiddenbits.estimators.hidden_tree",
-    "IndependentBits": "hiddenbits.estimators.independent",
-    "LogisticPCA": "hiddenbits.estimators.logistic",
-    "LogisticPCAMixture": "hiddenbits.estimators.logistic_mixture",
-    "NoisyOrNetwork": "hiddenbits.estimators.noisy_or",
-    "SmallWeightsWarning": "hiddenbits.estimators.tables",
+    "BernoulliMixture": "hiddenbits.families.bernoulli_mixture.estimator",
+    "BinarySparseCoding": "hiddenbits.families.binary_sparse_coding.estimator",
+    "ClippedPCA": "hiddenbits.families.clipped_pca.estimator",
+    "CombinationMachine": "hiddenbits.families.combination_machine.estimator",
+    "Ensemble": "hiddenbits.families.ensemble.estimator",
+    "HiddenTree": "hiddenbits.families.hidden_tree.estimator",
+    "IndependentBits": "hiddenbits.families.independent_bits.estimator",
+    "LogisticPCA": "hiddenbits.families.logistic_pca.estimator",
+    "LogisticPCAMixture": "hiddenbits.families.logistic_pca_mixture.estimator",
+    "NoisyOrNetwork": "hiddenbits.families.noisy_or.estimator",
+    "SmallWeightsWarning": "hiddenbits.families._base.inputs",
     "Table": "hiddenbits.data",
     "TableError": "hiddenbits.data",
-    "Statistics": "hiddenbits.estimators.statistics",
-    "StatisticsError": "hiddenbits.estimators.statistics",
+    "Statistics": "hiddenbits.federated.statistics",
+    "StatisticsError": "hiddenbits.federated.statistics",
     "StoreError": "hiddenbits.store",
     "CheckpointError": "hiddenbits.engine",
     "ClusterError": "hiddenbits.engine",
     "CopiedRowsWarning": "hiddenbits.evaluate.copies",
-    "DegeneratePairsWarning": "hiddenbits.estimators.tetrachoric",
+    "DegeneratePairsWarning": "hiddenbits.families.tetrachoric.estimator",
     "DuplicateItemsWarning": "hiddenbits.data.readers",
     "EnvironmentChangedWarning": "hiddenbits.engine",
     "NoZerosWarning": "hiddenbits.engine",
     "Piece": "hiddenbits.engine",
-    "TetrachoricCorrelations": "hiddenbits.estimators.tetrachoric",
+    "TetrachoricCorrelations": "hiddenbits.families.tetrachoric.estimator",
     "UnlockedCheckpointWarning": "hiddenbits.engine",
-    "hide_cells": "hiddenbits.data.hidden",
-    "load": "hiddenbits.estimators.files",
+    "hide_cells": "hiddenbits.data.masking",
+    "load": "hiddenbits.families._base.persistence",
     "map_pieces": "hiddenbits.engine",
-    "merge": "hiddenbits.estimators.statistics",
+    "merge": "hiddenbits.federated.statistics",
     "open_table": "hiddenbits.data",
     "run_on": "hiddenbits.engine",
-    "take_rows": "hiddenbits.data.chosen",
-    "TreeMixture": "hiddenbits.estimators.trees",
-    "tetrachoric": "hiddenbits.estimators.tetrachoric",
+    "take_rows": "hiddenbits.data.subset",
+    "TreeMixture": "hiddenbits.families.tree_mixture.estimator",
+    "tetrachoric": "hiddenbits.families.tetrachoric.estimator",
     "evaluate": "hiddenbits.evaluate",
     "datasets": "hiddenbits.datasets",
     "images": "hiddenbits.images",
@@ -67,9 +67,9 @@ if TYPE_CHECKING:
     from hiddenbits.data import Table as Table
     from hiddenbits.data import TableError as TableError
     from hiddenbits.data import open_table as open_table
-    from hiddenbits.data.chosen import take_rows as take_rows
-    from hiddenbits.data.hidden import hide_cells as hide_cells
+    from hiddenbits.data.masking import hide_cells as hide_cells
     from hiddenbits.data.readers import DuplicateItemsWarning as DuplicateItemsWarning
+    from hiddenbits.data.subset import take_rows as take_rows
     from hiddenbits.engine import CheckpointError as CheckpointError
     from hiddenbits.engine import ClusterError as ClusterError
     from hiddenbits.engine import EnvironmentChangedWarning as EnvironmentChangedWarning
@@ -78,26 +78,26 @@ if TYPE_CHECKING:
     from hiddenbits.engine import UnlockedCheckpointWarning as UnlockedCheckpointWarning
     from hiddenbits.engine import map_pieces as map_pieces
     from hiddenbits.engine import run_on as run_on
-    from hiddenbits.estimators.clipped import ClippedPCA as ClippedPCA
-    from hiddenbits.estimators.combination import CombinationMachine as CombinationMachine
-    from hiddenbits.estimators.ensemble import Ensemble as Ensemble
-    from hiddenbits.estimators.files import load as load
-    from hiddenbits.estimators.hidden_tree import HiddenTree as HiddenTree
-    from hiddenbits.estimators.independent import IndependentBits as IndependentBits
-    from hiddenbits.estimators.logistic import LogisticPCA as LogisticPCA
-    from hiddenbits.estimators.logistic_mixture import LogisticPCAMixture as LogisticPCAMixture
-    from hiddenbits.estimators.mixture import BernoulliMixture as BernoulliMixture
-    from hiddenbits.estimators.noisy_or import NoisyOrNetwork as NoisyOrNetwork
-    from hiddenbits.estimators.sparse_coding import BinarySparseCoding as BinarySparseCoding
-    from hiddenbits.estimators.statistics import Statistics as Statistics
-    from hiddenbits.estimators.statistics import StatisticsError as StatisticsError
-    from hiddenbits.estimators.statistics import merge as merge
-    from hiddenbits.estimators.tables import SmallWeightsWarning as SmallWeightsWarning
-    from hiddenbits.estimators.tetrachoric import DegeneratePairsWarning as DegeneratePairsWarning
-    from hiddenbits.estimators.tetrachoric import TetrachoricCorrelations as TetrachoricCorrelations
-    from hiddenbits.estimators.tetrachoric import tetrachoric as tetrachoric
-    from hiddenbits.estimators.trees import TreeMixture as TreeMixture
     from hiddenbits.evaluate.copies import CopiedRowsWarning as CopiedRowsWarning
+    from hiddenbits.families._base.inputs import SmallWeightsWarning as SmallWeightsWarning
+    from hiddenbits.families._base.persistence import load as load
+    from hiddenbits.families.bernoulli_mixture.estimator import BernoulliMixture as BernoulliMixture
+    from hiddenbits.families.binary_sparse_coding.estimator import BinarySparseCoding as BinarySparseCoding
+    from hiddenbits.families.clipped_pca.estimator import ClippedPCA as ClippedPCA
+    from hiddenbits.families.combination_machine.estimator import CombinationMachine as CombinationMachine
+    from hiddenbits.families.ensemble.estimator import Ensemble as Ensemble
+    from hiddenbits.families.hidden_tree.estimator import HiddenTree as HiddenTree
+    from hiddenbits.families.independent_bits.estimator import IndependentBits as IndependentBits
+    from hiddenbits.families.logistic_pca.estimator import LogisticPCA as LogisticPCA
+    from hiddenbits.families.logistic_pca_mixture.estimator import LogisticPCAMixture as LogisticPCAMixture
+    from hiddenbits.families.noisy_or.estimator import NoisyOrNetwork as NoisyOrNetwork
+    from hiddenbits.families.tetrachoric.estimator import DegeneratePairsWarning as DegeneratePairsWarning
+    from hiddenbits.families.tetrachoric.estimator import TetrachoricCorrelations as TetrachoricCorrelations
+    from hiddenbits.families.tetrachoric.estimator import tetrachoric as tetrachoric
+    from hiddenbits.families.tree_mixture.estimator import TreeMixture as TreeMixture
+    from hiddenbits.federated.statistics import Statistics as Statistics
+    from hiddenbits.federated.statistics import StatisticsError as StatisticsError
+    from hiddenbits.federated.statistics import merge as merge
     from hiddenbits.store import StoreError as StoreError
 
 

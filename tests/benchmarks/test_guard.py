@@ -10,7 +10,7 @@ from benchmarks.bare.tables import dense_bits, sparse_bits
 from benchmarks.bare.turns import Job, Turns, side_by_side
 
 from benchmarks import guard
-from hiddenbits.models.mixture import Mixture
+from hiddenbits.families.bernoulli_mixture.model import Mixture
 
 pytestmark = pytest.mark.core
 

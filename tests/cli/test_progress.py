@@ -19,9 +19,9 @@ from typer.testing import CliRunner
 from hiddenbits import BernoulliMixture, run_on
 from hiddenbits.cli import progress as module
 from hiddenbits.cli.app import app
+from hiddenbits.cli.console import log_to_screen
+from hiddenbits.cli.execution import fitted
 from hiddenbits.cli.progress import Bar, Quiet
-from hiddenbits.cli.running import fitted
-from hiddenbits.cli.screen import log_to_screen
 
 WIDTH = 160
 

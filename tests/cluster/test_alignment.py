@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from hiddenbits.data.reals import open_reals
+from hiddenbits.data.mixed.reals import open_reals
 from hiddenbits.engine import Cluster
 
 pytest.importorskip("distributed", reason="the cluster extra is not installed")

@@ -7,11 +7,11 @@ import pytest
 
 from hiddenbits.data import Table
 from hiddenbits.engine import Cluster, Local, Settings, fit_em
-from hiddenbits.engine.carry import _kept
+from hiddenbits.engine.row_memory import _kept
 from tests.cluster.processes import Processes
 from tests.contracts.conftest import NotResident, table_of
 from tests.contracts.test_same_bits import same
-from tests.engine.test_carry import Toy
+from tests.engine.test_row_memory import Toy
 
 distributed = pytest.importorskip("distributed", reason="the cluster extra is not installed")
 

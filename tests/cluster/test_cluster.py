@@ -13,14 +13,14 @@ from hiddenbits import BernoulliMixture, evaluate
 from hiddenbits.data import Table
 from hiddenbits.datasets import simulate_mixture, write_mixture
 from hiddenbits.engine import Local, Settings, fit_em, fit_gradient
-from hiddenbits.engine.cluster import Cluster
-from hiddenbits.models import Combination
+from hiddenbits.engine.executors.dask_cluster import Cluster
+from hiddenbits.families.combination_machine.model import Combination
 from tests.cluster.processes import Processes
 from tests.contracts.cases import CASES
 from tests.contracts.conftest import NotResident, table_of
 from tests.contracts.test_fit import structured_rows
 from tests.contracts.test_same_bits import same
-from tests.estimators.test_written import read_folder
+from tests.families._base.test_parquet_output import read_folder
 
 distributed = pytest.importorskip("distributed", reason="the cluster extra is not installed")
 MIXTURE = next(case for case in CASES if case.name == "BernoulliMixture")
@@ -52,7 +52,7 @@ def test_same_bits_of_every_model(case, client, monkeypatch):
 
 def check_same_bits(case, client, storage, seed, monkeypatch):
     """One thread against two workers; rows sent with the tasks, and loaded by them; some with missing cells."""
-    monkeypatch.setattr("hiddenbits.engine.online.GROUP_ROWS", 700)
+    monkeypatch.setattr("hiddenbits.engine.loops.online_em.GROUP_ROWS", 700)
     table = table_of(structured_rows(np.random.default_rng(seed), 3000, 12, missing=seed % 2 == 0), storage)
     # A leap would stretch what lost memory costs (see below).
     plain = {"online_passes": seed % 3 == 0, "accelerate": not case.model.promises.carry}
@@ -212,8 +212,8 @@ class Counted(NotResident):
 
 def test_parts_that_may_not_stay_are_loaded_once_a_pass(client, monkeypatch, tmp_path):
     """Also by online EM, whose groups are much smaller than a part."""
-    monkeypatch.setattr("hiddenbits.engine.cluster.MEMORY_SHARE", 0.0)
-    monkeypatch.setattr("hiddenbits.engine.online.GROUP_ROWS", 128)
+    monkeypatch.setattr("hiddenbits.engine.executors.dask_cluster.MEMORY_SHARE", 0.0)
+    monkeypatch.setattr("hiddenbits.engine.loops.online_em.GROUP_ROWS", 128)
     rows = structured_rows(np.random.default_rng(0), 2048, 12, missing=False)
     table = Table(Counted(table_of(rows).source, tmp_path / "loads"), None, None, 12 * 512)
     settings = Settings(max_iter=2, online_passes=1, tol=0.0)

@@ -76,7 +76,7 @@ def in_memory(x, kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_worker_with_one_thread(lone_client, kind, persisted, monkeypatch):
     """Parts that stay on the worker, and parts that are loaded in every pass; chunks computed there or persisted."""
-    monkeypatch.setattr("hiddenbits.estimators.base.block_height", lambda footprint: 128)
+    monkeypatch.setattr("hiddenbits.families._base.estimator.block_height", lambda footprint: 128)
     x = rows(missing=KINDS[kind])
     data = array(x, kind)
     if persisted != "no":
@@ -88,7 +88,7 @@ def test_one_worker_with_one_thread(lone_client, kind, persisted, monkeypatch):
     assert table.source.remote == (persisted != "no")
     assert table.grid(128).n_parts >= 4
     for share in (0.4, 0.0):
-        monkeypatch.setattr("hiddenbits.engine.cluster.MEMORY_SHARE", share)
+        monkeypatch.setattr("hiddenbits.engine.executors.dask_cluster.MEMORY_SHARE", share)
         with hiddenbits.run_on(lone_client):
             model = mixture().fit(table)
             scores = model.score_samples(table)
@@ -100,7 +100,7 @@ def test_one_worker_with_one_thread(lone_client, kind, persisted, monkeypatch):
 
 def test_a_slow_answer_leaves_nothing_on_the_cluster(lone_client, monkeypatch):
     """Nor an error: the driver looks for progress a hundred times before the answer is there."""
-    monkeypatch.setattr("hiddenbits.engine.cluster.POLL", 1e-4)
+    monkeypatch.setattr("hiddenbits.engine.executors.dask_cluster.POLL", 1e-4)
     gc.collect()
     gc.disable()
     try:

@@ -136,7 +136,7 @@ def test_a_file_that_was_cut_short(client, tmp_path):
 def test_a_worker_without_enough_memory(tmp_path, short, monkeypatch):
     """A part that hardly fits, if at all: the fit ends or says what to do, and does not hang."""
     if short:
-        monkeypatch.setattr("hiddenbits.engine.cluster.DEATHS", 5)
+        monkeypatch.setattr("hiddenbits.engine.executors.dask_cluster.DEATHS", 5)
     rows = np.zeros((1_500_000, 64), np.uint8)
     rows[::3] = 1
     for name in ("rows0.npy", "rows1.npy"):  # two files are a source that workers read themselves

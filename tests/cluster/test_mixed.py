@@ -19,7 +19,7 @@ SETTINGS = Settings(max_iter=4, tol=0.0, online_passes=1)
 
 @pytest.fixture(autouse=True)
 def small_groups(monkeypatch):
-    monkeypatch.setattr("hiddenbits.engine.online.GROUP_ROWS", 150)
+    monkeypatch.setattr("hiddenbits.engine.loops.online_em.GROUP_ROWS", 150)
 
 
 def fits(case, client, table):
@@ -57,7 +57,7 @@ def test_files_verbs_and_hidden_cells(lone_client, tmp_path, monkeypatch):
     The number of passes is fixed: where memory may be lost, a fit takes one more before it believes in a small gain.
     """
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr("hiddenbits.estimators.base.block_height", lambda footprint: 128)
+    monkeypatch.setattr("hiddenbits.families._base.estimator.block_height", lambda footprint: 128)
     rng = np.random.default_rng(0)
     x = rng.standard_normal(700)
     word = np.array(["a", "b", "c"])[np.digitize(x + 0.5 * rng.standard_normal(700), [-0.5, 0.5])]

@@ -5,7 +5,7 @@ import pytest
 
 from hiddenbits.data import Table
 from hiddenbits.engine import Cluster, Local, Settings, fit_em
-from hiddenbits.models import NoisyOrGibbs
+from hiddenbits.families.noisy_or.model_gibbs import NoisyOrGibbs
 from tests.cluster.processes import Processes
 from tests.contracts.conftest import NotResident, table_of
 from tests.contracts.test_same_bits import same

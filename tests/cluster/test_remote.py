@@ -8,8 +8,8 @@ import hiddenbits
 from hiddenbits import BernoulliMixture
 from hiddenbits.datasets import simulate_mixture
 from tests.contracts.test_same_bits import same
-from tests.data.servers import FileServer
-from tests.data.test_readers import frame, write_parquet
+from tests.data.readers.servers import FileServer
+from tests.data.readers.test_readers import frame, write_parquet
 
 pytest.importorskip("fsspec")
 pytest.importorskip("aiohttp")

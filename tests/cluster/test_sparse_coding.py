@@ -9,7 +9,7 @@ import pytest
 
 import hiddenbits
 from hiddenbits import BinarySparseCoding
-from hiddenbits.data.reals import open_reals
+from hiddenbits.data.mixed.reals import open_reals
 from hiddenbits.datasets import simulate_bars
 from tests.cluster.processes import Processes
 from tests.contracts.test_same_bits import same

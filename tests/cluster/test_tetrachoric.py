@@ -6,7 +6,7 @@ import pytest
 from hiddenbits import run_on, tetrachoric
 from hiddenbits.data import Table
 from tests.contracts.conftest import NotResident, table_of
-from tests.estimators.test_tetrachoric import same, small_blocks, structured  # noqa: F401
+from tests.families.tetrachoric.test_estimator import same, small_blocks, structured  # noqa: F401
 
 pytest.importorskip("distributed", reason="the cluster extra is not installed")
 

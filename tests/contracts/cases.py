@@ -17,32 +17,27 @@ from hiddenbits import (
     NoisyOrNetwork,
     TreeMixture,
 )
-from hiddenbits.data.mixed_columns import open_mixed
-from hiddenbits.models import (
-    Clipped,
-    Combination,
-    Independent,
-    Logistic,
-    LogisticGrid,
-    LogisticMixture,
-    Mixed,
-    Mixture,
-    NoisyOr,
-    Trees,
-)
-from hiddenbits.models.clipped_params import ClippedParams
-from hiddenbits.models.combination import CombinationParams
-from hiddenbits.models.hidden_tree import StateTree
-from hiddenbits.models.hidden_tree_params import HiddenTreeParams
-from hiddenbits.models.independent import IndependentParams
-from hiddenbits.models.logistic_mixture_params import MapsParams
-from hiddenbits.models.logistic_params import LogisticParams
-from hiddenbits.models.mixture import MixtureParams
-from hiddenbits.models.noisy_or_params import NoisyOrParams
-from hiddenbits.models.schedule import Schedule
-from hiddenbits.models.sparse_coding import SparseCoding
-from hiddenbits.models.tree_params import Clock, TreeParams
-from tests.models.mixed_data import KINDS, mixed_rows, random_params
+from hiddenbits.data.mixed.encode import open_mixed
+from hiddenbits.families.bernoulli_mixture.model import Mixture, MixtureParams
+from hiddenbits.families.binary_sparse_coding.model import SparseCoding
+from hiddenbits.families.binary_sparse_coding.schedule import Schedule
+from hiddenbits.families.clipped_pca.model import Clipped
+from hiddenbits.families.clipped_pca.params import ClippedParams
+from hiddenbits.families.combination_machine.model import Combination, CombinationParams
+from hiddenbits.families.hidden_tree.model import StateTree
+from hiddenbits.families.hidden_tree.params import HiddenTreeParams
+from hiddenbits.families.independent_bits.model import Independent, IndependentParams
+from hiddenbits.families.logistic_pca.grid_em import LogisticGrid
+from hiddenbits.families.logistic_pca.mixed.model import Mixed
+from hiddenbits.families.logistic_pca.model import Logistic
+from hiddenbits.families.logistic_pca.params import LogisticParams
+from hiddenbits.families.logistic_pca_mixture.model import LogisticMixture
+from hiddenbits.families.logistic_pca_mixture.params import MapsParams
+from hiddenbits.families.noisy_or.model import NoisyOr
+from hiddenbits.families.noisy_or.params import NoisyOrParams
+from hiddenbits.families.tree_mixture.model import Trees
+from hiddenbits.families.tree_mixture.params import Clock, TreeParams
+from tests.families.logistic_pca.mixed.mixed_data import KINDS, mixed_rows, random_params
 
 
 @dataclass(frozen=True)
@@ -314,7 +309,7 @@ CASES = [
     ),
 ]
 
-# Tables of several kinds of columns (tests/models/mixed_data.py), for the promises that are not about bits.
+# Tables of several kinds of columns, for the promises that are not about bits.
 MIXED = [
     Case(
         "LogisticPCA-mixed",

@@ -28,7 +28,7 @@ def in_parts(table, part_bytes):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("missing", [0.1, 0.0])
 def test_serial_threads_and_part_sizes(mixed, missing, seed, monkeypatch):
-    monkeypatch.setattr("hiddenbits.engine.online.GROUP_ROWS", 150)
+    monkeypatch.setattr("hiddenbits.engine.loops.online_em.GROUP_ROWS", 150)
     table = mixed_table(mixed, seed, missing=missing)
     settings = Settings(max_iter=8, tol=0.0, seed=seed, online_passes=seed % 2)
     outcomes = []
@@ -62,7 +62,7 @@ def test_resumed_equals_uninterrupted(mixed, passes, tmp_path):
 
 
 def test_verbs_on_threads_and_from_parts(mixed, monkeypatch):
-    monkeypatch.setattr("hiddenbits.estimators.base.block_height", lambda footprint: 64)
+    monkeypatch.setattr("hiddenbits.families._base.estimator.block_height", lambda footprint: 64)
     table = mixed_table(mixed, 0)
     model = clone(mixed.estimator).fit(table)
     with hiddenbits.run_on(n_jobs=3):

@@ -11,8 +11,10 @@ from hiddenbits import TreeMixture
 from hiddenbits.data import open_table
 from hiddenbits.datasets import simulate_mixture
 from hiddenbits.engine import Local, first_rows
-from hiddenbits.engine.online import FIRST_ROWS
-from hiddenbits.models import Logistic, LogisticMixture, Trees
+from hiddenbits.engine.loops.online_em import FIRST_ROWS
+from hiddenbits.families.logistic_pca.model import Logistic
+from hiddenbits.families.logistic_pca_mixture.model import LogisticMixture
+from hiddenbits.families.tree_mixture.model import Trees
 from tests.contracts.online_cases import FAMILIES, learn
 
 NEAR, FURTHEST = 0.05, 0.2  # behind `fit`, after three times through the rows: unless promises say why, and at most

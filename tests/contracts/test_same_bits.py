@@ -9,7 +9,7 @@ from sklearn.base import clone
 import hiddenbits
 from hiddenbits.data import Table
 from hiddenbits.engine import Checkpoint, Local, Settings, fit_gradient
-from hiddenbits.engine.climb import TRIAL
+from hiddenbits.engine.loops.gradient import TRIAL
 from tests.contracts.conftest import NotResident, table_of
 from tests.contracts.test_fit import structured_rows
 
@@ -27,7 +27,7 @@ def test_serial_threads_and_part_sizes(case, storage, missing, seed, short, monk
 
     One seed with an online pass first, in groups of three blocks that cross the edges of parts.
     """
-    monkeypatch.setattr("hiddenbits.engine.online.GROUP_ROWS", 700)
+    monkeypatch.setattr("hiddenbits.engine.loops.online_em.GROUP_ROWS", 700)
     if case.heavy and seed > 1:
         pytest.skip("two seeds are enough for a model whose passes take long")
     table = table_of(structured_rows(np.random.default_rng(seed), 2200, 12, missing), storage)
@@ -66,7 +66,7 @@ def test_resumed_equals_uninterrupted(case, seed, tmp_path, monkeypatch):
     """Broken off after every few passes, each time resumed from the file alone; one seed with an online pass first."""
     passes = seed + 1 if seed < 2 else seed
     if case.loop is fit_gradient:  # positions are kept after a leg of several iterations
-        monkeypatch.setattr("hiddenbits.engine.climb.LEG", 4)
+        monkeypatch.setattr("hiddenbits.engine.loops.gradient.LEG", 4)
         passes += 4
     table = table_of(structured_rows(np.random.default_rng(seed), 800, 10, missing=True))
     grid = table.grid(256)
@@ -140,7 +140,7 @@ def test_online_fit_goes_on_after_loading(case, tmp_path):
 
 
 def test_verbs_on_threads(case, monkeypatch):
-    monkeypatch.setattr("hiddenbits.estimators.base.block_height", lambda footprint: 256)  # 20 blocks
+    monkeypatch.setattr("hiddenbits.families._base.estimator.block_height", lambda footprint: 256)  # 20 blocks
     rows = structured_rows(np.random.default_rng(0), 5000, 8, missing=True)
     model = clone(case.estimator).fit(rows)
     with hiddenbits.run_on(n_jobs=3):

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from hiddenbits.estimators.registry import ESTIMATORS
+from hiddenbits.families.registry import ESTIMATORS
 from tests.contracts.cases import CASES, MIXED
 from tests.contracts.conftest import random_rows
 from tests.contracts.test_fit import structured_rows

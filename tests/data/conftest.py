@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.data.remote_tables import write_files
-from tests.data.servers import FileServer
+from tests.data.readers.remote_tables import write_files
+from tests.data.readers.servers import FileServer
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from hiddenbits.data import Dense, Packed, Pattern, Table, collapse, memory_table, open_table
 from hiddenbits.data.bits import pattern_of
-from hiddenbits.data.checks import observed_from_missing
+from hiddenbits.data.cell_checks import observed_from_missing
 from hiddenbits.data.collapse import distinct_rows
 
 pytestmark = pytest.mark.core

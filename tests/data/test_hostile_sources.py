@@ -14,7 +14,7 @@ from hiddenbits.data import TableError, open_table
 from hiddenbits.data.readers import text
 from hiddenbits.data.readers.addresses import safe_url, secrets_of
 from hiddenbits.data.readers.paths import find_files
-from tests.data.servers import FileServer
+from tests.data.readers.servers import FileServer
 
 core = pytest.mark.core
 pytestmark = pytest.mark.timeout(120)

@@ -60,7 +60,7 @@ def test_every_equation_is_found_in_its_file():
     for paper in papers:
         assert len({equation["number"] for equation in paper["equation"]}) == len(paper["equation"]) >= 8
         for equation in paper["equation"]:
-            text = (ROOT / "src" / "hiddenbits" / "models" / equation["file"]).read_text(encoding="utf-8")
+            text = (ROOT / "src" / "hiddenbits" / equation["file"]).read_text(encoding="utf-8")
             assert equation["at"] in text, f"{paper['paper']}, equation {equation['number']}: not in {equation['file']}"
 
 

@@ -20,7 +20,11 @@ import hiddenbits
 from hiddenbits.datasets import simulate_mixture
 from hiddenbits.store import read
 
-PRELOAD = ["hiddenbits.estimators.mixture", "hiddenbits.estimators.files", "hiddenbits.datasets"]
+PRELOAD = [
+    "hiddenbits.families.bernoulli_mixture.estimator",
+    "hiddenbits.families._base.persistence",
+    "hiddenbits.datasets",
+]
 
 
 def fit_and_save(folder: str, seed: int) -> None:

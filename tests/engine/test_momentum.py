@@ -8,7 +8,7 @@ from hiddenbits import CombinationMachine
 from hiddenbits.data.summary import summarise
 from hiddenbits.datasets import simulate_influences
 from hiddenbits.engine import Checkpoint, Key, Local, Settings, fit_gradient
-from hiddenbits.models import Combination
+from hiddenbits.families.combination_machine.model import Combination
 from tests.contracts.conftest import table_of
 from tests.contracts.test_fit import structured_rows
 from tests.contracts.test_same_bits import InterruptAfter, InterruptedFitError, same
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.core
 @pytest.mark.parametrize("ridge", [0.0, 3.0])
 def test_steps_are_those_of_a_plain_loop(seed, ridge, monkeypatch):
     """Legs of four iterations, so that the velocity must outlive them; gradients by enumeration of rows and states."""
-    monkeypatch.setattr("hiddenbits.engine.climb.LEG", 4)
+    monkeypatch.setattr("hiddenbits.engine.loops.gradient.LEG", 4)
     rows = structured_rows(np.random.default_rng(seed), 200, 6, missing=False)
     grid, model = table_of(rows).grid(256), Combination(2, ridge=ridge, start_from="noise")
     settings = Settings(max_iter=30, tol=0.0, seed=seed, learning_rate=0.1, momentum=0.8)
@@ -47,8 +47,8 @@ def test_steps_are_those_of_a_plain_loop(seed, ridge, monkeypatch):
 @pytest.mark.parametrize("start", ["noise", "grow", "pursuit"])
 def test_resumed_equals_uninterrupted(start, tmp_path, monkeypatch):
     """Broken off within every leg, each time resumed from the file alone, to the same bits."""
-    monkeypatch.setattr("hiddenbits.engine.climb.LEG", 4)
-    monkeypatch.setattr("hiddenbits.engine.climb.TRIAL", 3)
+    monkeypatch.setattr("hiddenbits.engine.loops.gradient.LEG", 4)
+    monkeypatch.setattr("hiddenbits.engine.loops.gradient.TRIAL", 3)
     table = table_of(structured_rows(np.random.default_rng(0), 500, 8, missing=True))
     model, grid = Combination(3, start_from=start, n_candidates=2, pursuit_steps=3), table.grid(256)
     settings = Settings(n_init=2, max_iter=21, tol=0.0, seed=1, learning_rate=0.05)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hiddenbits.engine import Checkpoint, Local, Settings, fit_em
-from hiddenbits.models import Logistic
+from hiddenbits.families.logistic_pca.model import Logistic
 from tests.contracts.conftest import table_of
 from tests.contracts.test_fit import structured_rows
 from tests.contracts.test_same_bits import InterruptAfter, InterruptedFitError, same

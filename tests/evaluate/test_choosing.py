@@ -8,7 +8,7 @@ import pytest
 
 from hiddenbits import BernoulliMixture, evaluate, open_table
 from hiddenbits.datasets import simulate_mixture
-from hiddenbits.evaluate.scores import RowScores, apart_from_best, simplest
+from hiddenbits.evaluate.row_scores import RowScores, apart_from_best, simplest
 
 pytestmark = pytest.mark.core
 
@@ -93,7 +93,8 @@ def test_report_command_line_compare_and_select_give_one_answer(name, tmp_path, 
 
     from hiddenbits import report
     from hiddenbits.cli.app import app
-    from hiddenbits.report import picture, which
+    from hiddenbits.report import comparison as which
+    from hiddenbits.report import model_choice as picture
 
     X = small_table(name, request)
     models = ["IndependentBits", "BernoulliMixture", "ClippedPCA"]

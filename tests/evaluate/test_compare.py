@@ -8,7 +8,7 @@ import hiddenbits
 from hiddenbits import BernoulliMixture, ClippedPCA, IndependentBits, LogisticPCA, NoisyOrNetwork, evaluate
 from hiddenbits.datasets import simulate_mixture
 from hiddenbits.evaluate.calibration import bins, calibrated
-from hiddenbits.evaluate.scores import RowScores, chance, difference
+from hiddenbits.evaluate.row_scores import RowScores, chance, difference
 from hiddenbits.evaluate.splits import splits
 
 pytestmark = pytest.mark.core
@@ -183,7 +183,7 @@ def test_mixed_columns_are_for_logistic_pca():
 
 
 def test_default_families_of_reals_and_bits():
-    from hiddenbits.evaluate.contenders import chosen_families
+    from hiddenbits.evaluate.candidates import chosen_families
 
     X = np.random.default_rng(0).normal(size=(40, 5))
     names = [c.name for c in chosen_families(None, {}, hiddenbits.open_table(X, kinds="real"), 0)[0]]

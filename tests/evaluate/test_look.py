@@ -20,7 +20,7 @@ def test_counts(seed, missing, monkeypatch):
     X[100:200] = X[0:100]
     if missing:
         X[3], X[:, 9], X[11, 60:] = np.nan, np.nan, np.nan
-    monkeypatch.setattr("hiddenbits.evaluate.contents.PIECE_CELLS", 70 * 33)
+    monkeypatch.setattr("hiddenbits.evaluate.describe.PIECE_CELLS", 70 * 33)
     with hiddenbits.run_on(n_jobs=2):
         found = evaluate.look(X)
     assert (found.n_rows, found.n_columns) == X.shape
@@ -41,7 +41,7 @@ def test_counts(seed, missing, monkeypatch):
 @pytest.mark.parametrize("missing", [False, True])
 def test_every_storage_and_pieces(missing, monkeypatch):
     """A row without blanks is the same row in a piece with blanks elsewhere and in one without."""
-    monkeypatch.setattr("hiddenbits.evaluate.contents.PIECE_CELLS", 20)
+    monkeypatch.setattr("hiddenbits.evaluate.describe.PIECE_CELLS", 20)
     X = np.random.default_rng(0).integers(0, 2, (40, 3)).astype(float)
     if missing:
         X[0, 1] = np.nan
@@ -60,7 +60,7 @@ def test_every_storage_and_pieces(missing, monkeypatch):
 @pytest.mark.parametrize("seed", range(3))
 def test_many_different_rows_are_estimated(seed, monkeypatch):
     """Beyond the hashes kept the number is an estimate, whose relative error is about 1 / sqrt(hashes kept)."""
-    monkeypatch.setattr("hiddenbits.evaluate.contents.KEPT", 1024)
+    monkeypatch.setattr("hiddenbits.evaluate.describe.KEPT", 1024)
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 2, (20_000, 30))
     X[10_000:] = X[:10_000]

@@ -9,7 +9,7 @@ from scipy.stats import multivariate_normal, norm
 import hiddenbits
 from hiddenbits import CombinationMachine, LogisticPCA, evaluate, open_table
 from tests.contracts.conftest import NotResident
-from tests.models.mixed_data import KINDS, mixed_rows
+from tests.families.logistic_pca.mixed.mixed_data import KINDS, mixed_rows
 
 pytestmark = pytest.mark.core
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hiddenbits import LogisticPCA, open_table, plots
-from tests.models.mixed_data import KINDS, mixed_rows
+from tests.families.logistic_pca.mixed.mixed_data import KINDS, mixed_rows
 
 pytest.importorskip("matplotlib", reason="the plot extra is not installed")
 from tests.plots.test_map import drawn_lines  # it skips without matplotlib

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hiddenbits import ClippedPCA, plots
-from tests.models.clipped_data import bumps, probit_params, rows_from
+from tests.families.clipped_pca.clipped_data import bumps, probit_params, rows_from
 
 pytest.importorskip("matplotlib", reason="the plot extra is not installed")
 

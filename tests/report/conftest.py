@@ -47,10 +47,10 @@ def written(tmp_path_factory):
 @contextmanager
 def quick():
     """Compare the three pictures that are quickest to fit."""
-    from hiddenbits.report import picture
+    from hiddenbits.report import model_choice
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(picture, "MODELS", ["IndependentBits", "BernoulliMixture", "ClippedPCA"])
+        patch.setattr(model_choice, "MODELS", ["IndependentBits", "BernoulliMixture", "ClippedPCA"])
         yield
 
 

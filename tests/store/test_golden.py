@@ -7,7 +7,7 @@ import pytest
 
 import hiddenbits
 from hiddenbits.engine.checkpoint import FORMAT
-from hiddenbits.estimators.registry import COMPOSITES, ESTIMATORS
+from hiddenbits.families.registry import COMPOSITES, ESTIMATORS
 from hiddenbits.store import read
 from tests.store import golden
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import hiddenbits
-from hiddenbits.estimators import registry
+from hiddenbits.families import registry
 from hiddenbits.store import read, write
 from tests.store import golden
 from tests.store.damage import META, join, resum, split

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from hiddenbits.cli import options as given
-from hiddenbits.cli.families import all_families, family, made
+from hiddenbits.cli.command import Place, command
+from hiddenbits.cli.console import LogLevel, as_json, log_to_screen, percent, say, state, table, tell
+from hiddenbits.cli.execution import Verb, fitted, in_pieces, written
+from hiddenbits.cli.models import all_families, family, made
 from hiddenbits.cli.outputs import check_folder, check_outputs, check_rows_file, write_rows
 from hiddenbits.cli.progress import progress
-from hiddenbits.cli.running import Verb, fitted, in_pieces, written
-from hiddenbits.cli.screen import LogLevel, as_json, log_to_screen, percent, say, state, table, tell
-from hiddenbits.cli.shared import Place, command
 from hiddenbits.cli.tables import Asked, Opened, opened
 from hiddenbits.cli.usage import PrintableGroup
 from hiddenbits.quoting import printable

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from threading import Event, Lock, Thread, Timer
 from typing import TYPE_CHECKING, Any
 
-from hiddenbits.cli.screen import say, state
+from hiddenbits.cli.console import say, state
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hiddenbits.cli.console import say
 from hiddenbits.cli.progress import progress
-from hiddenbits.cli.screen import say
 from hiddenbits.quoting import name_of, printable
 
 if TYPE_CHECKING:

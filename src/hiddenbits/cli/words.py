@@ -85,6 +85,6 @@ def _option(name: str, value: str, settings: frozenset[str]) -> str | None:
 def _settings() -> frozenset[str]:
     """Return the names of all settings of models."""
     import hiddenbits
-    from hiddenbits.cli.families import all_families
+    from hiddenbits.cli.models import all_families
 
     return frozenset(name for one in all_families() for name in getattr(hiddenbits, one.name)().get_params())

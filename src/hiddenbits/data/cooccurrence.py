@@ -2,7 +2,7 @@
 
 One rule for each pair of storages. Two patterns with few ones are a sparse product. All else is counted in float32
 by BLAS, a few rows at a time, which is exact as long as those rows are fewer than 2**24; or, where numba is there
-and the work is worth it, by AND and population count on 64-bit words (`cooccurrence_fast.py`). Rows with different
+and the work is worth it, by AND and population count on 64-bit words (`cooccurrence_numba.py`). Rows with different
 weights are added in float64. `AllOnes` and `Complement` are column sums, less what they are the complement of.
 """
 
@@ -156,7 +156,7 @@ def _packed(bits: Bits) -> ByteArray:
 def _kernel() -> Any:
     """Return the module of compiled functions, None without numba."""
     try:
-        from hiddenbits.data import cooccurrence_fast
+        from hiddenbits.data import cooccurrence_numba
     except ImportError:
         return None
-    return cooccurrence_fast
+    return cooccurrence_numba

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from hiddenbits.data.anndata_objects import is_anndata, open_anndata
-from hiddenbits.data.checks import Blank, check_blank, dense_bits, packed_bits, sparse_bits
+from hiddenbits.data.cell_checks import Blank, check_blank, dense_bits, packed_bits, sparse_bits
+from hiddenbits.data.inputs.anndata import is_anndata, open_anndata
 from hiddenbits.data.table import PART_BYTES, MemorySource, Table, TableError
 from hiddenbits.quoting import cause, told
 
@@ -124,7 +124,7 @@ def open_table(
     check_blank(blank)
     named = None if names is None else tuple(str(name) for name in names)
     if is_dask(data):
-        from hiddenbits.data.dask_tables import open_dask
+        from hiddenbits.data.inputs.dask_tables import open_dask
 
         if packed:
             raise TableError("packed=True is for arrays in memory and files. Unpack the chunks with map_blocks first.")
@@ -137,7 +137,7 @@ def open_table(
     elif sparse.issparse(data):
         bits = sparse_bits(data, blank=blank, threshold=threshold, names=named)
     else:
-        from hiddenbits.data.frames import frame_bits, is_frame
+        from hiddenbits.data.inputs.frames import frame_bits, is_frame
 
         if is_frame(data):
             *bits, frame_names = frame_bits(data, blank=blank, threshold=threshold)  # type: ignore[assignment]
@@ -151,8 +151,8 @@ def open_table(
 
 def _mixed(data: Any, kinds: Any, names: Any) -> Table | None:
     """Return a frame or array in memory as a table of several kinds of columns; None where all of them are bits."""
-    from hiddenbits.data.frames import is_frame
-    from hiddenbits.data.mixed_columns import open_mixed
+    from hiddenbits.data.inputs.frames import is_frame
+    from hiddenbits.data.mixed.encode import open_mixed
 
     if is_dask(data) or sparse.issparse(data) or is_anndata(data):
         raise TableError(

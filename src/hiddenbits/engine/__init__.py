@@ -1,23 +1,23 @@
 """The engine: walks tables, adds statistics, runs EM. It knows no model."""
 
+from hiddenbits.engine.block_height import block_height
 from hiddenbits.engine.checkpoint import Checkpoint, CheckpointError, UnlockedCheckpointWarning
-from hiddenbits.engine.climb import fit_gradient
-from hiddenbits.engine.cluster import Cluster
 from hiddenbits.engine.context import Engine, current, run_on
-from hiddenbits.engine.em import fit_em
 from hiddenbits.engine.environment import EnvironmentChangedWarning
-from hiddenbits.engine.executors import Executor, Local, one_blas_thread
-from hiddenbits.engine.height import block_height
+from hiddenbits.engine.executors.dask_cluster import Cluster
+from hiddenbits.engine.executors.dask_worker import ClusterError
+from hiddenbits.engine.executors.local import Executor, Local, one_blas_thread
 from hiddenbits.engine.keys import Key
+from hiddenbits.engine.loops.em import fit_em
+from hiddenbits.engine.loops.gradient import fit_gradient
+from hiddenbits.engine.loops.online_em import Running, first_rows, online_form, online_pass
+from hiddenbits.engine.loops.stochastic import fit_persistent
 from hiddenbits.engine.no_zeros import NoZerosWarning
-from hiddenbits.engine.on_workers import ClusterError
-from hiddenbits.engine.online import Running, first_rows, online_form, online_pass
 from hiddenbits.engine.outcome import Outcome, Restart, StopReason
-from hiddenbits.engine.persist import fit_persistent
 from hiddenbits.engine.pieces import Piece, map_pieces
-from hiddenbits.engine.position import Position, Settings, Watch
-from hiddenbits.engine.protocol import Model, plain, prefixed, unprefixed
-from hiddenbits.engine.tree import TreeSum
+from hiddenbits.engine.state import Position, Settings, Watch
+from hiddenbits.engine.tree_sum import TreeSum
+from hiddenbits.model_api import Model, plain, prefixed, unprefixed
 
 __all__ = [
     "Checkpoint",

@@ -21,13 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits.data.summary import Summary
-from hiddenbits.engine.accelerate import Leap
-from hiddenbits.engine.carry import LocalShelf, Shelf
 from hiddenbits.engine.environment import EnvironmentChangedWarning, differences, environment
-from hiddenbits.engine.online import Running
+from hiddenbits.engine.loops.online_em import Running
+from hiddenbits.engine.loops.squarem import Leap
 from hiddenbits.engine.outcome import Growth, Restart, StopReason
-from hiddenbits.engine.position import Position, Settings
-from hiddenbits.engine.protocol import Model, plain, prefixed, unprefixed
+from hiddenbits.engine.row_memory import LocalShelf, Shelf
+from hiddenbits.engine.state import Position, Settings
+from hiddenbits.model_api import Model, plain, prefixed, unprefixed
 from hiddenbits.quoting import PrintableError, printable
 from hiddenbits.store import StoreError, read, write
 from hiddenbits.store.lock import LockedError, NoLocksError, locked

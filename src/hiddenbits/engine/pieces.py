@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hiddenbits.data import Block, Table
 from hiddenbits.engine.context import current
-from hiddenbits.engine.executors import one_blas_thread
+from hiddenbits.engine.executors.local import one_blas_thread
 
 T = TypeVar("T")
 

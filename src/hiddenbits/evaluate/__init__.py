@@ -5,12 +5,12 @@ Which family fits a table (`compare`) and how large it should be (`select`). Wha
 """
 
 from hiddenbits.evaluate.calibration import Calibration
-from hiddenbits.evaluate.cells import hidden_cells
+from hiddenbits.evaluate.catalogue import Family, known_families
 from hiddenbits.evaluate.compare import compare
 from hiddenbits.evaluate.comparison import Comparison, Entry, Tried
-from hiddenbits.evaluate.contents import Look, look
-from hiddenbits.evaluate.families import Family, known_families
-from hiddenbits.evaluate.figures import Figure
+from hiddenbits.evaluate.describe import Look, look
+from hiddenbits.evaluate.estimates import Figure
+from hiddenbits.evaluate.hidden_cells import hidden_cells
 from hiddenbits.evaluate.measures import bits_per_cell, code_length, mean_log_likelihood, single_bit_error
 from hiddenbits.evaluate.patterns import count_patterns, pattern_entropy
 from hiddenbits.evaluate.select import Selection, select

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from hiddenbits import Piece, Table, map_pieces, open_table, run_on, take_rows
 from hiddenbits.evaluate.calibration import calibrated
+from hiddenbits.evaluate.candidates import Contender, chosen_families
 from hiddenbits.evaluate.comparison import SIZE_TIE, TIE, Comparison, Entry, Tried
-from hiddenbits.evaluate.contenders import Contender, chosen_families
 from hiddenbits.evaluate.copies import warn_of_copies
-from hiddenbits.evaluate.kept import Kept, table_digest, versions
+from hiddenbits.evaluate.fit_cache import Kept, table_digest, versions
+from hiddenbits.evaluate.fit_runner import EDGE, Runner, Sheets, Sized, Step, choose_size, weights_of
 from hiddenbits.evaluate.measures import PIECE_CELLS
 from hiddenbits.evaluate.progress import Tell, reporting
-from hiddenbits.evaluate.runs import EDGE, Runner, Sheets, Sized, Step, choose_size, weights_of
-from hiddenbits.evaluate.scores import RowScores, chance, difference, joined, mean_of, simplest
+from hiddenbits.evaluate.row_scores import RowScores, chance, difference, joined, mean_of, simplest
 from hiddenbits.evaluate.splits import group_numbers, splits
 from hiddenbits.evaluate.trial import Measured, Trial
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from hiddenbits.evaluate.frames import Shown, as_frame, megabytes, number, seconds, with_error
+from hiddenbits.evaluate.tables import Shown, as_frame, megabytes, number, seconds, with_error
 
 TIE = 2.0  # standard errors of the paired difference within which families are even
 SIZE_TIE = 1.0  # and sizes of one family

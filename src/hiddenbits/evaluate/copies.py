@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from hiddenbits import Piece, Table, map_pieces
-from hiddenbits.evaluate.contents import row_hashes, row_keys
+from hiddenbits.evaluate.describe import row_hashes, row_keys
 from hiddenbits.evaluate.measures import PIECE_CELLS
 
 Floats = NDArray[np.float64]

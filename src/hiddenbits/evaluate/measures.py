@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits import Piece, Table, map_pieces, open_table
-from hiddenbits.evaluate.figures import Figure, Ratio
+from hiddenbits.evaluate.estimates import Figure, Ratio
 
 Floats = NDArray[np.float64]
 PIECE_CELLS = 1 << 22  # cells looked at together

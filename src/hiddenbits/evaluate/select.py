@@ -10,16 +10,16 @@ from typing import Any, Literal
 import numpy as np
 
 from hiddenbits import Table, run_on
+from hiddenbits.evaluate.candidates import Contender
+from hiddenbits.evaluate.catalogue import BY_NAME, Family
 from hiddenbits.evaluate.compare import kept_in, refuse_checkpoint, weighted
 from hiddenbits.evaluate.comparison import SIZE_TIE, Tried
-from hiddenbits.evaluate.contenders import Contender
 from hiddenbits.evaluate.copies import warn_of_copies
-from hiddenbits.evaluate.families import BY_NAME, Family
-from hiddenbits.evaluate.frames import Shown, as_frame, seconds, with_error
+from hiddenbits.evaluate.fit_runner import Runner, Sheets, Sized, choose_size
 from hiddenbits.evaluate.measures import table_of
 from hiddenbits.evaluate.progress import Tell, reporting
-from hiddenbits.evaluate.runs import Runner, Sheets, Sized, choose_size
 from hiddenbits.evaluate.splits import group_numbers, splits
+from hiddenbits.evaluate.tables import Shown, as_frame, seconds, with_error
 from hiddenbits.evaluate.trial import sized
 
 UNITS = {"rows": "nats a row", "cells": "nats a hidden cell", "bic": "BIC", "aic": "AIC"}

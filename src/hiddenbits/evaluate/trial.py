@@ -16,11 +16,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from hiddenbits import ClusterError, Table
 from hiddenbits.evaluate.calibration import bins
-from hiddenbits.evaluate.cells import cell_losses
-from hiddenbits.evaluate.families import THEIRS
+from hiddenbits.evaluate.catalogue import THEIRS
+from hiddenbits.evaluate.hidden_cells import cell_losses
 from hiddenbits.evaluate.measures import code_length, single_bit_error
-from hiddenbits.evaluate.memory import peak
-from hiddenbits.evaluate.scores import RowScores, row_scores
+from hiddenbits.evaluate.peak_memory import peak
+from hiddenbits.evaluate.row_scores import RowScores, row_scores
 from hiddenbits.quoting import printable
 
 Floats = NDArray[np.float64]

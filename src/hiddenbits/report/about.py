@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from hiddenbits.report.context import Context
-from hiddenbits.report.parts import Grid, Part, Section, Text
+from hiddenbits.report.elements import Grid, Part, Section, Text
 from hiddenbits.report.svg import bar
-from hiddenbits.report.words import count, name, names, percent, sentence, told_apart
+from hiddenbits.report.text import count, name, names, percent, sentence, told_apart
 
 SHOWN = 40  # columns listed at once; the others are folded
 

@@ -9,13 +9,13 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from hiddenbits.report.comparison import picture
 from hiddenbits.report.context import Context
+from hiddenbits.report.elements import Figure, Grid, Listed, Part, Section, Text
 from hiddenbits.report.fits import Fit
-from hiddenbits.report.parts import Figure, Grid, Listed, Part, Section, Text
 from hiddenbits.report.sample import Floats
 from hiddenbits.report.svg import hinton
-from hiddenbits.report.which import picture
-from hiddenbits.report.words import count, name, names, percent, sentence
+from hiddenbits.report.text import count, name, names, percent, sentence
 
 IN_LIST, IN_PICTURE = 6, 24
 UNIT = {"CombinationMachine": "influence", "NoisyOrNetwork": "cause"}

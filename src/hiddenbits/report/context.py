@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from hiddenbits.report.fits import Fits
 from hiddenbits.report.sample import Sample
-from hiddenbits.report.words import name, plain
+from hiddenbits.report.text import name, plain
 
 LABELS = 3  # columns beside the table that name a row in a list
 

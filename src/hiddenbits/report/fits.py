@@ -11,7 +11,7 @@ import numpy as np
 
 from hiddenbits import ClippedPCA
 from hiddenbits.evaluate import Comparison
-from hiddenbits.report.picture import compared, fitted, made
+from hiddenbits.report.model_choice import compared, fitted, made
 from hiddenbits.report.sample import Floats, Sample
 
 CAUSES = ("CombinationMachine", "NoisyOrNetwork")

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from hiddenbits import Piece, Table, evaluate, map_pieces
-from hiddenbits.report.words import sentence, told_apart
+from hiddenbits.report.text import sentence, told_apart
 
 Floats = NDArray[np.float64]
 MOST_ROWS, MOST_COLUMNS, MOST_CELLS = 20_000, 1_000, 400_000

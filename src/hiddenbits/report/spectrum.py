@@ -6,10 +6,10 @@ import numpy as np
 from markupsafe import Markup
 
 from hiddenbits.report.context import Context
-from hiddenbits.report.parts import Figure, Grid, Part, Section, Text
+from hiddenbits.report.elements import Figure, Grid, Part, Section, Text
 from hiddenbits.report.sample import Floats
 from hiddenbits.report.svg import WIDE, Drawing
-from hiddenbits.report.words import count, percent, sentence
+from hiddenbits.report.text import count, percent, sentence
 
 SHOWN, MANY = 30, 10
 

@@ -8,7 +8,7 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from hiddenbits.report.words import plain
+from hiddenbits.report.text import plain
 
 CELL = 24  # side of a cell of a Hinton diagram
 FULL = 0.9  # side of the largest square, in cells

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from markupsafe import Markup
 
+from hiddenbits.report.anomalies import HIDDEN
+from hiddenbits.report.comparison import picture
 from hiddenbits.report.context import Context
-from hiddenbits.report.judged import HIDDEN
-from hiddenbits.report.parts import Figure, Grid, Part, Section, Text
+from hiddenbits.report.elements import Figure, Grid, Part, Section, Text
 from hiddenbits.report.sample import Floats
 from hiddenbits.report.svg import cells
-from hiddenbits.report.which import picture
-from hiddenbits.report.words import name, percent, sentence
+from hiddenbits.report.text import name, percent, sentence
 
 ROWS, COLUMNS = 24, 40
 MOST = 20_000

@@ -78,8 +78,8 @@ def write(
         import jinja2  # noqa: F401
     except ImportError as error:
         raise ImportError("Reports need jinja2: pip install 'hiddenbits[report]'.") from error
-    from hiddenbits.report.page import page
-    from hiddenbits.report.words import plain
+    from hiddenbits.report.render import page
+    from hiddenbits.report.text import plain
 
     target = Path(path)
     check_target(target)
@@ -134,16 +134,16 @@ def _sections(
 ) -> list[Any]:
     """Return the sections, each a sentence and its parts."""
     from hiddenbits.report.about import about
+    from hiddenbits.report.anomalies import doubtful_cells, filled_blanks, odd_rows
     from hiddenbits.report.causes import causes, classes
-    from hiddenbits.report.chart import chart
+    from hiddenbits.report.comparison import which
     from hiddenbits.report.context import Context
     from hiddenbits.report.fits import Fits
-    from hiddenbits.report.how import how
-    from hiddenbits.report.judged import doubtful_cells, filled_blanks, odd_rows
+    from hiddenbits.report.methods import how
+    from hiddenbits.report.row_map import chart
     from hiddenbits.report.sample import drawn
     from hiddenbits.report.spectrum import spectrum
     from hiddenbits.report.synthetic import synthetic
-    from hiddenbits.report.which import which
 
     steps = [
         ("drawing the map", chart),

@@ -7,7 +7,7 @@ kinds are and which arrays they need is for the caller to check.
 from hiddenbits.store.files import Stored, StoreError, check_target, read, whole_file, write
 from hiddenbits.store.folders import whole_folder
 from hiddenbits.store.header import DEFAULT_LIMITS, Limits
-from hiddenbits.store.strict import JSON
+from hiddenbits.store.json import JSON
 
 __all__ = [
     "DEFAULT_LIMITS",

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from hiddenbits.quoting import PrintableError, printable
 from hiddenbits.store.format import decode_tensors, encode
 from hiddenbits.store.header import DEFAULT_LIMITS, Limits, check_sizes, decode_header
+from hiddenbits.store.json import JSON, Flaw
 from hiddenbits.store.leftovers import LOCKS, open_temporary, remove_leftovers
-from hiddenbits.store.strict import JSON, Flaw
 
 # Errors of writing: the disk is full or fails, a quota or the largest size of a file is reached, it became read-only.
 DISK = (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EROFS, getattr(errno, "EDQUOT", errno.ENOSPC))

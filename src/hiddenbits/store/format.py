@@ -42,7 +42,7 @@ from hiddenbits.store.header import (
     is_name,
     tensor_name,
 )
-from hiddenbits.store.strict import Flaw, dump, plain
+from hiddenbits.store.json import Flaw, dump, plain
 
 # Name, dtype code, shape, bytes.
 Tensor: TypeAlias = tuple[str, str, tuple[int, ...], bytes | bytearray | memoryview]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hiddenbits.store.strict import DAMAGED, JSON, RAISE_LIMIT, Flaw, parse, refuse_strange
+from hiddenbits.store.json import DAMAGED, JSON, RAISE_LIMIT, Flaw, parse, refuse_strange
 
 FORMAT = "hiddenbits"
 VERSION = "1"  # the format number of files that are written

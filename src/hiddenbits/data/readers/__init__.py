@@ -10,24 +10,24 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-from hiddenbits.data.checks import Blank, check_blank, check_threshold
-from hiddenbits.data.readers.ask import Ask
+from hiddenbits.data.cell_checks import Blank, check_blank, check_threshold
 from hiddenbits.data.readers.items import DuplicateItemsWarning
+from hiddenbits.data.readers.locations import Remote
 from hiddenbits.data.readers.paths import find_files, find_format
-from hiddenbits.data.readers.places import Remote
+from hiddenbits.data.readers.request import Ask
 from hiddenbits.data.table import Table, TableError
 
 __all__ = ["DuplicateItemsWarning", "open_files"]
 
 # Loaded when first used: a format's reader may need a package that is not installed.
 READERS = {
-    "npy": ("numpy_files", "open_npy"),
-    "npz": ("npz_files", "open_npz"),
-    "parquet": ("parquet", "open_parquet"),
-    "csv": ("csv_files", "open_csv"),
+    "npy": ("npy", "open_npy"),
+    "npz": ("npz", "open_npz"),
+    "parquet": ("parquet.open", "open_parquet"),
+    "csv": ("csv", "open_csv"),
     "baskets": ("baskets", "open_baskets"),
-    "zarr": ("zarr_files", "open_zarr"),
-    "h5ad": ("h5ad_files", "open_h5ad"),
+    "zarr": ("arrays.zarr_tables", "open_zarr"),
+    "h5ad": ("arrays.h5ad", "open_h5ad"),
 }
 LOCAL_ONLY = ("zarr", "h5ad")
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from hiddenbits.data.mixed import MixedTable
-from hiddenbits.data.mixed_columns import RawColumn, open_raw, raw_of_distinct
-from hiddenbits.data.readers.ask import Ask, check_distinct, choose, reading
-from hiddenbits.data.readers.csv_files import BLANKS, Lines, line_of
+from hiddenbits.data.mixed.cells import MixedTable
+from hiddenbits.data.mixed.encode import RawColumn, open_raw, raw_of_distinct
+from hiddenbits.data.readers.csv import BLANKS, Lines, line_of
+from hiddenbits.data.readers.request import Ask, check_distinct, choose, reading
 from hiddenbits.data.table import TableError
 from hiddenbits.quoting import quoted
 

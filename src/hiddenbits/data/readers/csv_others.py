@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from hiddenbits.data.readers.csv_files import Lines
+    from hiddenbits.data.readers.csv import Lines
 
 Rows = list[list[str]]
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hiddenbits.data.readers.places import Place, find_remote, is_folder, is_url, local_path, refuse_pipe
+from hiddenbits.data.readers.locations import Place, find_remote, is_folder, is_url, local_path, refuse_pipe
 from hiddenbits.data.table import TableError
 
 SUFFIXES = {

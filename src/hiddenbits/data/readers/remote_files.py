@@ -7,13 +7,13 @@ import threading
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Protocol
 
-from hiddenbits.data.readers.remote_errors import reaching
+from hiddenbits.data.readers.secrets import reaching
 from hiddenbits.data.table import TableError
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-    from hiddenbits.data.readers.places import Remote
+    from hiddenbits.data.readers.locations import Remote
 
 KEPT = 1 << 20  # a piece up to this size is kept: the end of a Parquet file is looked at several times
 STEP = 1 << 20

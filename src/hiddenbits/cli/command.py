@@ -1,0 +1,84 @@
+"""Commands that read a table or run somewhere: their options are written once and put in where a command asks."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from hiddenbits.cli import options as given
+from hiddenbits.cli.console import sentences, state
+from hiddenbits.cli.execution import engine
+from hiddenbits.cli.progress import Bar, progress
+from hiddenbits.cli.tables import Asked
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a command runs."""
+
+    jobs: int
+    address: str | None
+
+    def engine(self) -> AbstractContextManager[None]:
+        """Return the context in which the engine runs there."""
+        return engine(self.address, self.jobs)
+
+    @contextmanager
+    def work(self, what: str, rows: int | None = None, checkpoint: Path | None = None) -> Iterator[Bar]:
+        """Run the engine there inside the ``with`` block, with a bar that counts the rows it goes through."""
+        with progress(what, rows) as bar, engine(self.address, self.jobs, checkpoint, bar.rows):
+            yield bar
+
+
+READING: dict[str, tuple[Any, Any]] = {
+    "path": (given.Table, inspect.Parameter.empty),
+    "blank": (given.Blank, "auto"),
+    "threshold": (given.Threshold, None),
+    "drop": (given.Drop, None),
+    "names": (given.Names, None),
+    "key": (given.Key, None),
+}
+RUNNING: dict[str, tuple[Any, Any]] = {"jobs": (given.Jobs, -1), "engine": (given.Engine, None)}
+
+
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """Make a command of a function: what it asks as `Asked` and `Place` becomes options, its errors sentences."""
+    hints = get_type_hints(function, include_extras=True)
+    hints.pop("return", None)
+    parameters, last = [], []
+    for name, parameter in inspect.signature(function).parameters.items():
+        if hints[name] is Asked:
+            first, *others = (_option(*one) for one in READING.items())
+            parameters.append(first)
+            last += others
+        elif hints[name] is Place:
+            last += [_option(*one) for one in RUNNING.items()]
+        else:
+            parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
+
+    @wraps(function)
+    def run(**values: Any) -> None:
+        state["quiet"] = state["silent"] or bool(values.get("json"))
+        with sentences(state["debug"]):
+            for name, hint in hints.items():
+                if hint is Asked:
+                    read = {one: values.pop(one) for one in READING}
+                    values[name] = Asked(**{**read, "drop": tuple(read["drop"] or ())})
+                elif hint is Place:
+                    values[name] = Place(values.pop("jobs"), values.pop("engine"))
+            function(**values)
+
+    run.__signature__ = inspect.Signature([*parameters, *last])  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in [*parameters, *last]}
+    del run.__wrapped__  # or its hints would be taken instead
+    return run
+
+
+def _option(name: str, option: tuple[Any, Any]) -> inspect.Parameter:
+    annotation, default = option
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

@@ -1,0 +1,251 @@
+"""Every check on cells, before any arithmetic: only 0, 1 and blanks pass, and errors say where and what to do.
+
+A blank (NaN, None, a masked cell, a cell absent from a sparse format) has two possible meanings. *Not observed* is
+missing data; *absent means 0* is how sparse formats write a zero. `blank=` names the meaning; the default "auto"
+takes blanks of sparse formats as zeros and all others as not observed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.data.bits import AllOnes, Bits, ByteArray, Complement, Dense, Packed, Pattern
+from hiddenbits.data.masks import mask_for, observed_bits
+from hiddenbits.data.sparse_input import as_csr
+from hiddenbits.data.table import TableError
+from hiddenbits.quoting import cause, quoted
+
+Blank = Literal["auto", "zero", "missing"]
+
+CHUNK_CELLS = 1 << 22  # cells checked at a time, so that checking a large array takes little memory
+
+
+def check_blank(blank: str) -> None:
+    """Refuse anything but the three meanings of a blank."""
+    if blank not in ("auto", "zero", "missing"):
+        raise TableError(f"blank={blank!r} is not one of 'auto', 'zero', 'missing'.")
+
+
+def check_threshold(threshold: float | None) -> float | None:
+    """Refuse a threshold that is not a finite number."""
+    if threshold is None:
+        return None
+    if not isinstance(threshold, (int, float, np.integer, np.floating)) or not np.isfinite(threshold):
+        raise TableError(f"threshold={threshold!r} is not a finite number.")
+    return float(threshold)
+
+
+def dense_bits(
+    values: NDArray[Any],
+    *,
+    blank: Blank = "auto",
+    threshold: float | None = None,
+    names: tuple[str, ...] | None = None,
+    first_row: int = 0,
+) -> tuple[Bits, Bits]:
+    """Check a two-dimensional array and return (x, observed).
+
+    Parameters
+    ----------
+    values : ndarray or masked array of shape (rows, columns)
+        0, 1, True, False; NaN, None and masked cells are blanks.
+    blank : {"auto", "zero", "missing"}
+        What a blank means.
+    threshold : float, optional
+        If given, any finite number is accepted and a bit is 1 where the number is above the threshold.
+    names : tuple of str, optional
+        Column names, for error messages.
+    first_row : int
+        Number of the first row, for error messages.
+    """
+    check_blank(blank)
+    threshold = check_threshold(threshold)
+    masked = np.ma.getmaskarray(values) if np.ma.isMaskedArray(values) else None
+    values = np.asarray(np.ma.getdata(values))
+    if values.ndim != 2:
+        raise TableError(f"Expected a table with rows and columns, got an array with {values.ndim} dimension(s).")
+    if values.dtype.kind not in "biufO":
+        raise TableError(
+            f"Cells must be 0, 1 or blank, got an array of dtype {values.dtype}. Recode the two values as 0 and 1."
+        )
+    n, d = values.shape
+    if values.dtype == np.bool_ and masked is None and threshold is None:
+        x = np.ascontiguousarray(values).view(np.uint8)
+        if x.max(initial=0) > 1:  # NumPy takes any byte but 0 for True
+            x = (x != 0).view(np.uint8)
+        return Dense(x), AllOnes((n, d))
+    as_is = values.dtype == np.uint8 and threshold is None and masked is None
+    x = np.ascontiguousarray(values) if as_is else np.empty((n, d), np.uint8)
+    missing: ByteArray | None = None
+    step = max(1, CHUNK_CELLS // max(d, 1))
+    for start in range(0, n, step):
+        chunk = slice(start, min(start + step, n))
+        bits, blanks = _check_chunk(
+            values[chunk], None if masked is None else masked[chunk], threshold, names, first_row + start
+        )
+        if not as_is:
+            x[chunk] = bits
+        if blanks is not None and blank != "zero":
+            if missing is None:
+                missing = np.zeros((n, d), np.uint8)
+            missing[chunk] = blanks
+    return Dense(x), AllOnes((n, d)) if missing is None else observed_from_missing(missing)
+
+
+def _check_chunk(
+    values: NDArray[Any],
+    masked: NDArray[np.bool_] | None,
+    threshold: float | None,
+    names: tuple[str, ...] | None,
+    first_row: int,
+) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """Return (bits, blanks or None) of a few rows."""
+    if values.dtype.kind == "O":
+        if masked is not None:
+            values = np.where(masked, np.nan, values)
+        values = _numbers_from_objects(values, names, first_row, threshold)
+    blanks = np.isnan(values) if values.dtype.kind == "f" else None
+    if masked is not None:
+        blanks = masked if blanks is None else blanks | masked
+    if blanks is not None and not blanks.any():
+        blanks = None
+    if threshold is not None:
+        lawful = np.isfinite(values) if values.dtype.kind == "f" else np.ones(values.shape, bool)
+        with np.errstate(over="ignore"):  # a threshold beyond the range of a float16 is infinite there
+            bits = values > threshold
+    elif values.dtype == np.uint8:
+        if values.size == 0 or values.max() <= 1:
+            return values if blanks is None else np.where(blanks, 0, values), blanks
+        lawful, bits = values <= 1, values
+    else:
+        bits = values == 1
+        lawful = bits | (values == 0)
+    if blanks is not None:
+        lawful |= blanks
+        bits = np.where(blanks, 0, bits)
+    if not lawful.all():
+        row, column = (int(i) for i in np.argwhere(~lawful)[0])
+        raise bad_cell(values[row, column], first_row + row, column, names, threshold)
+    return bits, blanks
+
+
+def _numbers_from_objects(
+    values: NDArray[Any], names: tuple[str, ...] | None, first_row: int, threshold: float | None
+) -> NDArray[np.float64]:
+    """Turn Python objects into floats; None, NaN and a frame library's NA become NaN."""
+    numbers = np.full(values.shape, np.nan)
+    for (row, column), value in np.ndenumerate(values):
+        if value is None or type(value).__name__ in ("NAType", "NaTType"):
+            continue
+        if isinstance(value, (str, bytes)) or not np.isscalar(value):
+            raise bad_cell(value, first_row + row, column, names, threshold)
+        try:
+            numbers[row, column] = float(value)  # type: ignore[arg-type]
+        except (TypeError, ValueError, OverflowError) as error:
+            raise bad_cell(value, first_row + row, column, names, threshold) from cause(error)
+    return numbers
+
+
+def bad_cell(
+    value: object, row: int, column: int, names: tuple[str, ...] | None, threshold: float | None
+) -> TableError:
+    """Return the error for a cell that is not a bit: what, where, and what to do."""
+    where = f"row {row}, column {column}" + (f" ({names[column]!r})" if names and column < len(names) else "")
+    shown = quoted(value)
+    if threshold is not None:
+        return TableError(
+            f"{where}: {shown} is not a finite number, so it has no side of the threshold. Mend the cell."
+        )
+    if shown in ("inf", "-inf"):
+        return TableError(f"{where}: infinity ({shown}) is not a bit. Use NaN for a cell that was not observed.")
+    return TableError(
+        f"{where}: {shown} is not a bit. Cells must be 0, 1 or blank; recode the column, or set threshold= "
+        "to turn numbers into bits."
+    )
+
+
+def observed_from_missing(missing: ByteArray) -> Bits:
+    """Return the observed-mask in the storage that suits it: a pattern of the rarer kind, or dense."""
+    return observed_bits(missing.copy(), mask_for(missing.mean() if missing.size else 0.0))
+
+
+def packed_bits(packed: NDArray[Any], n_columns: int, first_row: int = 0) -> tuple[Bits, Bits]:
+    """Check an array of `numpy.packbits(x, axis=1)` and return (x, observed); rows are numbered from `first_row`."""
+    if isinstance(n_columns, bool) or not isinstance(n_columns, (int, np.integer)) or n_columns < 0:
+        raise TableError(f"n_columns={n_columns!r} is not a number of columns.")
+    if np.ma.isMaskedArray(packed):
+        raise TableError("Packed bits cannot be masked: a byte holds eight cells. Unpack the table first.")
+    if packed.ndim != 2 or packed.dtype != np.uint8:
+        raise TableError(f"Packed bits are a two-dimensional uint8 array, got {packed.ndim}-D {packed.dtype}.")
+    if packed.shape[1] != (n_columns + 7) // 8:
+        raise TableError(
+            f"{n_columns} columns pack into {(n_columns + 7) // 8} bytes a row, got {packed.shape[1]}. "
+            "Give the number of columns before packing as n_columns=, and pack with axis=1."
+        )
+    spare = packed.shape[1] * 8 - n_columns
+    if spare:
+        stray = packed[:, -1] & ((1 << spare) - 1)
+        if stray.any():
+            row = first_row + int(np.flatnonzero(stray)[0])
+            raise TableError(
+                f"row {row}: bits are set beyond column {n_columns - 1}. "
+                "Give the right n_columns=, and pack with bitorder='big'."
+            )
+    return Packed(np.ascontiguousarray(packed), int(n_columns)), AllOnes((packed.shape[0], n_columns))
+
+
+def sparse_bits(
+    matrix: Any, *, blank: Blank = "auto", threshold: float | None = None, names: tuple[str, ...] | None = None
+) -> tuple[Bits, Bits]:
+    """Check a SciPy sparse array or matrix and return (x, observed).
+
+    Absent cells are 0 unless ``blank="missing"``, when the stored cells, zeros among them, are the observed ones.
+    A stored NaN is a cell that was not observed.
+    """
+    check_blank(blank)
+    threshold = check_threshold(threshold)
+    if threshold is not None and threshold < 0 and blank != "missing":
+        raise TableError("A threshold below 0 would turn every absent cell of a sparse table into 1. Use 0 or more.")
+    if matrix.ndim != 2:
+        raise TableError(f"Expected a table with rows and columns, got {matrix.ndim} dimension(s).")
+    if matrix.format == "dia" and blank == "missing":
+        raise TableError("A DIA array does not tell zeros from absent cells, so blank='missing' needs another format.")
+    csr = as_csr(matrix)
+    if csr.dtype.kind not in "biuf":
+        raise TableError(f"Cells must be 0, 1 or blank, got a sparse array of dtype {csr.dtype}.")
+    data, n_columns = csr.data, csr.shape[1]
+    indptr, indices = pattern(csr.indptr, csr.indices, n_columns)
+    blanks = np.isnan(data) if data.dtype.kind == "f" else np.zeros(len(data), bool)
+    with np.errstate(over="ignore"):
+        on = data > threshold if threshold is not None else data == 1
+    lawful = np.isfinite(data) if threshold is not None else on | (data == 0)
+    lawful |= blanks
+    if not lawful.all():
+        at = int(np.flatnonzero(~lawful)[0])
+        row = int(np.searchsorted(indptr, at, side="right") - 1)
+        raise bad_cell(data[at], row, int(indices[at]), names, threshold)
+    x = Pattern(*_kept(indptr, indices, on & ~blanks), n_columns)
+    if blank == "missing":
+        return x, Pattern(*_kept(indptr, indices, ~blanks), n_columns)
+    if blank == "auto" and blanks.any():
+        return x, Complement(Pattern(*_kept(indptr, indices, blanks), n_columns))
+    return x, AllOnes(csr.shape)
+
+
+def pattern(indptr: NDArray[Any], indices: NDArray[Any], n_columns: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return index pointers as 64-bit and column indices as 32-bit integers where these fit."""
+    index_type = np.int32 if n_columns <= np.iinfo(np.int32).max else np.int64
+    return indptr.astype(np.int64), indices.astype(index_type, copy=False)
+
+
+def _kept(
+    indptr: NDArray[np.int64], indices: NDArray[Any], keep: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return the pattern of the stored cells to keep."""
+    if keep.all():
+        return indptr, indices
+    before = np.concatenate([[0], np.cumsum(keep)])
+    return before[indptr].astype(np.int64), indices[keep]

@@ -1,0 +1,1 @@
+"""Tables that are handed over in memory: frames, AnnData, dask."""

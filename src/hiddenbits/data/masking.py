@@ -1,0 +1,174 @@
+"""Cells hidden at random, to see how well a model guesses them.
+
+Which cells are hidden depends on the seed and on the row's number in the whole table: not on parts, workers or storage.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from hiddenbits.data.bits import AllOnes, Bits, Complement, Dense, Packed, Pattern
+from hiddenbits.data.derived_source import OverSource
+from hiddenbits.data.mixed.cells import MixedRows, MixedSource
+from hiddenbits.data.table import MemorySource, Table
+
+RUN_CELLS = 1 << 20  # cells that are drawn with one random stream
+LEVELS = 65536  # a cell is hidden when a 16-bit random number is below the share
+
+
+@dataclass(frozen=True)
+class Hiding:
+    """Which cells are hidden.
+
+    Attributes
+    ----------
+    share : float
+        Share of the cells.
+    seed : int
+        Seed of the draw.
+    n_columns : int
+        Number of columns.
+    leaders : ndarray of shape (rows of the whole table,) or None
+        The row that each row has its hidden cells from: the first of its group. None: itself.
+    """
+
+    share: float
+    seed: int
+    n_columns: int
+    leaders: NDArray[np.int64] | None = None
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.share < 1.0:
+            raise ValueError(f"share={self.share}: the share of cells to hide lies between 0 and 1.")
+
+    def cells(self, start: int, stop: int) -> Pattern:
+        """Return the hidden cells of rows start to stop."""
+        if self.leaders is not None:
+            return self._cells_of(self.leaders[start:stop])
+        height = self._run_rows
+        counts, columns = [np.zeros(1, np.int64)], []
+        for run in range(start // height, -(-stop // height)):
+            low, high = max(start - run * height, 0), min(stop - run * height, height)
+            rows, found = np.nonzero(self._drawn(run)[low:high])
+            counts.append(np.bincount(rows, minlength=high - low))
+            columns.append(found.astype(np.int32))
+        return Pattern(np.cumsum(np.concatenate(counts)), np.concatenate(columns), self.n_columns)
+
+    @property
+    def _run_rows(self) -> int:
+        return max(1, RUN_CELLS // self.n_columns)
+
+    def _drawn(self, run: int) -> NDArray[np.bool_]:
+        """Return which cells of a run of rows are hidden."""
+        rng = np.random.Generator(np.random.Philox(np.random.SeedSequence([self.seed, 2**32, run])))
+        draw = rng.integers(0, LEVELS, (self._run_rows, self.n_columns), dtype=np.uint16)
+        return np.asarray(draw < round(self.share * LEVELS))
+
+    def _cells_of(self, rows: NDArray[np.int64]) -> Pattern:
+        """Return the hidden cells of any rows, in the order given."""
+        runs, parts, places = rows // self._run_rows, [], []
+        for run in np.unique(runs).tolist():
+            places.append(np.flatnonzero(runs == run))
+            parts.append(sparse.csr_array(self._drawn(run)[rows[places[-1]] - run * self._run_rows].astype(np.int8)))
+        found = sparse.csr_array(sparse.vstack(parts, format="csr"))[np.argsort(np.concatenate(places))]
+        return Pattern(found.indptr, found.indices, self.n_columns)
+
+    def applied(self, x: Bits, observed: Bits, start: int) -> tuple[Bits, Bits]:
+        """Return rows, of which the first is row `start` of the table, with the hidden cells not observed."""
+        hidden = self.cells(start, start + x.shape[0])
+        if isinstance(x, MixedRows):
+            return x.without(observed, hidden.to_dense() == 1)
+        if isinstance(observed, AllOnes):
+            return without(x, hidden), Complement(hidden)
+        return without(x, hidden), without(observed, hidden)
+
+
+def without(bits: Bits, hidden: Pattern) -> Bits:
+    """Return a matrix with 0 where `hidden` is 1, in the same storage."""
+    if isinstance(bits, Pattern):
+        left = _csr(bits) - _csr(bits).multiply(_csr(hidden))
+        left.eliminate_zeros()
+        left.sort_indices()
+        return Pattern(left.indptr, left.indices, bits.shape[1])
+    if isinstance(bits, Complement) and isinstance(bits.of, Pattern):
+        both = _csr(bits.of) + _csr(hidden)
+        both.sort_indices()
+        return Complement(Pattern(both.indptr, both.indices, bits.shape[1]))
+    values = bits.to_dense().copy()
+    rows = np.repeat(np.arange(bits.shape[0]), np.diff(hidden.indptr))
+    values[rows, hidden.indices] = 0
+    return Packed(np.packbits(values, axis=1), bits.shape[1]) if isinstance(bits, Packed) else Dense(values)
+
+
+def _csr(pattern: Pattern) -> sparse.csr_array:
+    ones = np.ones(len(pattern.indices), np.int8)
+    return sparse.csr_array((ones, pattern.indices, pattern.indptr), pattern.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenSource(OverSource):
+    """Rows of another source, with cells hidden as they are read."""
+
+    hiding: Hiding
+    first_row: int = 0
+
+    @property
+    def row_bytes(self) -> float:
+        """Bytes of memory that one row takes: four for the place of a hidden cell."""
+        return self.source.row_bytes + 4.0 * self.hiding.share * self.n_columns
+
+    def only(self, start: int, stop: int) -> HiddenSource:
+        """Return the source with what rows start to stop need and no more."""
+        return self.over(start, stop)
+
+    def read(self, start: int, stop: int) -> tuple[Bits, Bits]:
+        """Return (x, observed) of rows start to stop."""
+        return self.hiding.applied(*self.source.read(start, stop), self.first_row + start)
+
+
+def hide_cells(table: Table, share: float, *, seed: int = 0, first_row: int = 0, groups: Any = None) -> Table:
+    """Return a table with a share of its cells hidden at random: they count as not observed.
+
+    Parameters
+    ----------
+    table : Table
+        From `open_table`, in memory or on disk, of bits or of several kinds of columns.
+    share : float
+        Share of the cells, between 0 and 1.
+    seed : int
+        Seed of the draw. The same seed hides the same cells, wherever the rows are read.
+    first_row : int
+        Number of the table's first row in a larger table, whose hidden cells are wanted.
+    groups : array, optional
+        A label for each row, of the larger table too: rows with equal labels have the same cells hidden.
+
+    Returns
+    -------
+    table : Table
+
+    Examples
+    --------
+    >>> import numpy as np, hiddenbits
+    >>> table = hiddenbits.open_table(np.ones((1000, 10)))
+    >>> hidden = hiddenbits.hide_cells(table, 0.2, seed=0)
+    >>> bool(1800 < hidden.n_missing < 2200)
+    True
+    """
+    leaders = None
+    if groups is not None:
+        labels = np.asarray(groups)
+        if labels.ndim != 1 or len(labels) < first_row + table.shape[0]:
+            raise ValueError(f"groups= has shape {labels.shape}: give one label for each row, {table.shape[0]} here.")
+        _, first, place = np.unique(labels, return_index=True, return_inverse=True)
+        leaders = first[place]
+    hiding = Hiding(share, seed, table.shape[1], leaders)
+    if not table.source.resident:
+        return replace(table, source=HiddenSource(table.source, hiding, first_row))
+    x, observed = hiding.applied(*table.source.read(0, table.shape[0]), first_row)
+    held = MixedSource(x, observed) if isinstance(x, MixedRows) else MemorySource(x, observed)
+    return replace(table, source=held)

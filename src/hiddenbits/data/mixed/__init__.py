@@ -1,0 +1,1 @@
+"""Tables whose columns are of several kinds: bits, real numbers, categories."""

@@ -1,0 +1,1 @@
+"""Zarr and HDF5: arrays on disk, cut into chunks."""

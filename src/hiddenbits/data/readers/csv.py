@@ -1,0 +1,310 @@
+"""Comma-separated tables, parsed in chunks into one byte a cell."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from operator import itemgetter
+from typing import Any, Literal
+
+import numpy as np
+
+from hiddenbits.data.bits import AllOnes, Bits, ByteArray, Dense
+from hiddenbits.data.cell_checks import observed_from_missing
+from hiddenbits.data.readers.csv_others import Others
+from hiddenbits.data.readers.locations import Place
+from hiddenbits.data.readers.request import MAX_BYTES, Ask, check_distinct, choose, reading
+from hiddenbits.data.readers.text import CappedReader, open_text
+from hiddenbits.data.table import MemorySource, Table, TableError
+from hiddenbits.quoting import quoted
+
+BITS = {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "false": 0, "true": 1}
+BLANKS = ("", "na", "n/a", "nan", "null", "none", "?")
+BLANK, BAD = 2, 3  # codes of a cell besides 0 and 1
+CHUNK_CELLS = 1 << 19
+MAX_LINE = 1 << 27
+CACHED = 1 << 16
+
+
+def open_csv(
+    ask: Ask,
+    *,
+    header: bool | None = None,
+    delimiter: str = ",",
+    columns: Sequence[str | int] | Literal["bits"] | None = None,
+    drop: Sequence[str | int] | None = None,
+    others: dict[str, list[str]] | None = None,
+    kinds: Any = None,
+    max_bytes: int = MAX_BYTES,
+    tell: Callable[[int, float | None], None] | None = None,
+) -> Table:
+    """Open ``.csv`` files (also gzipped), UTF-8, with a header line or without.
+
+    Cells are 0, 1, 0.0, 1.0, true or false. Blanks are empty cells, NA, N/A, NaN, null, None and ``?``. Upper
+    and lower case are one, and spaces around a cell do not count. Numbers are accepted with `threshold`.
+
+    Parameters
+    ----------
+    ask : Ask
+        What every reader is asked.
+    header : bool, optional
+        Whether the first line holds names. By default it does when it has words and no bits, or when its
+        numbers count columns (0, 1, 2, ...). One that mixes words and bits is refused until `header` decides.
+    delimiter : str, default=","
+        The character between cells.
+    columns, drop : sequence of str or int, optional
+        The columns to keep, or to leave out, by name or number. ``columns="bits"`` keeps those that hold nothing but
+        bits and blanks; the names of the table say which they are.
+    others : dict, optional
+        With ``columns="bits"``: is given the cells of the columns that were left out for what they hold, as text, by
+        name.
+    kinds : "auto", str, list, dict or fitted model, optional
+        The columns are of several kinds; see `hiddenbits.open_table`. Columns of numbers, and of true and false, are
+        told from columns of words by their cells. The first line holds names, unless ``header=False``.
+    max_bytes : int, default=4 GiB
+        The most that the text may come to, unpacked; it is read into memory.
+    tell : function, optional
+        Called now and then with the number of rows read so far, and the share of the files that they are; None where
+        that is not known.
+    """
+    if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n':
+        raise TableError(f"delimiter={delimiter!r} is not one character that can stand between cells.")
+    only_bits = isinstance(columns, str) and columns == "bits"
+    asked = None if only_bits else columns
+    if kinds is not None:
+        from hiddenbits.data.readers.csv_mixed import open_mixed_csv
+
+        mixed = open_mixed_csv(ask, header, delimiter, asked, drop, max_bytes, kinds)
+        if mixed is not None:
+            return mixed
+    cells = _Cells(ask.threshold)
+    layout: _Layout | None = None
+    xs: list[ByteArray] = []
+    blanks: list[ByteArray | None] = []
+    other: Any = False  # of each column: whether it holds something else than bits
+    texts: Others | None = None
+    for number, path in enumerate(ask.files):
+        with reading(path):
+            lines = Lines(path, max_bytes)
+            rows = csv.reader(lines, delimiter=delimiter, strict=True)
+            try:
+                mine, first = _lay_out(rows, cells, header, asked, drop, mixed=only_bits)
+                layout = layout or mine
+                if mine != layout:
+                    raise TableError(f"the columns are not those of {ask.files[0].name}. Give every file the same.")
+                texts = texts or (Others(layout.keep) if only_bits and others is not None else None)
+                for codes, chunk in _chunks(chain(first, rows), bool(first), lines, layout, cells, only_bits):
+                    bad: Any = (codes == BAD).any(axis=0) if only_bits else False
+                    other |= bad
+                    if texts is not None:
+                        texts.add(chunk, bad)
+                    blank = codes == BLANK
+                    some = bool(blank.any())
+                    codes[blank] = 0
+                    xs.append(codes)
+                    blanks.append(blank.view(np.uint8) if some and ask.blank != "zero" else None)
+                    if tell is not None:
+                        share = lines.share
+                        part = None if share is None else (number + share) / len(ask.files)
+                        tell(sum(map(len, xs)), part)
+            except csv.Error as error:
+                raise TableError(f"line {lines.number}: {error}. Quote cells as CSV does, or mend the line.") from error
+            finally:
+                lines.close()
+    if layout is None or not xs:
+        raise TableError(f"{ask.files[0]}: the file holds no rows. A table needs at least one.")
+    if texts is not None and others is not None:
+        passed = 0
+        for path in ask.files if texts.late else ():
+            with closing(Lines(path, max_bytes)) as lines:
+                passed = texts.first_cells(lines, delimiter, layout.named, passed)
+        others |= {layout.fields[layout.keep[j]]: found for j, found in sorted(texts.cells.items())}
+    if np.any(other):
+        keep = np.flatnonzero(~other)
+        if not len(keep):
+            raise TableError(f"{ask.files[0]}: no column holds bits alone. Recode the columns, or give threshold=.")
+        layout = replace(layout, keep=tuple(layout.keep[j] for j in keep))
+        xs = [np.ascontiguousarray(x[:, keep]) for x in xs]
+        blanks = [None if blank is None else np.ascontiguousarray(blank[:, keep]) for blank in blanks]
+    names = ask.names if ask.names is not None else layout.names
+    return Table(MemorySource(*_join(xs, blanks)), names)
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """The fields of a line, and which of them are columns of the table."""
+
+    fields: tuple[str, ...]
+    named: bool
+    keep: tuple[int, ...]
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        return tuple(self.fields[j] for j in self.keep) if self.named else None
+
+
+class _Cells(dict[str, int]):
+    """Code of a cell by its text; unusual spellings are worked out once and remembered."""
+
+    def __init__(self, threshold: float | None) -> None:
+        self.threshold = threshold
+
+    def __missing__(self, text: str) -> int:
+        word = text.strip().lower()
+        code = BLANK if word in BLANKS else BITS.get(word, BAD)
+        if self.threshold is not None and code != BLANK:
+            code = self._above(word, self.threshold)
+        if code != BAD and len(self) < CACHED:
+            self[text] = code
+        return code
+
+    @staticmethod
+    def _above(word: str, threshold: float) -> int:
+        if word in ("true", "false"):
+            return int((word == "true") > threshold)
+        try:
+            number = float(word)
+        except ValueError:
+            return BAD
+        return int(number > threshold) if math.isfinite(number) and "_" not in word else BAD
+
+
+class Lines(Iterator[str]):
+    """The lines of a file, counted. Lines have a limit: the csv module would take any length into memory."""
+
+    def __init__(self, path: Place, max_bytes: int) -> None:
+        self._file = open_text(path, max_bytes)
+        self.number = 0
+
+    @property
+    def share(self) -> float | None:
+        """How much of the file was read; None where its size is not known."""
+        raw = self._file.raw
+        return raw.share if isinstance(raw, CappedReader) else None
+
+    def __next__(self) -> str:
+        line = self._file.readline(MAX_LINE)
+        if not line:
+            raise StopIteration
+        self.number += 1
+        if len(line) == MAX_LINE:
+            raise TableError(f"line {self.number} is longer than {MAX_LINE} bytes.")
+        try:
+            return line.decode("utf-8-sig" if self.number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise TableError(
+                f"line {self.number}: the text is not UTF-8 ({error.reason}). Save the file as UTF-8."
+            ) from error
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def _lay_out(
+    rows: Iterator[list[str]],
+    cells: _Cells,
+    header: bool | None,
+    columns: Sequence[str | int] | None,
+    drop: Sequence[str | int] | None,
+    *,
+    mixed: bool = False,
+) -> tuple[_Layout, list[list[str]]]:
+    """Read the first line; return the layout, and the line if it is not a header.
+
+    In a `mixed` file of bits and words a line of both is a row, unless its numbers count columns.
+    """
+    first = next(rows, None)
+    if first is None:
+        raise TableError("the file is empty. A table needs at least one row.")
+    first = first or [""]
+    named = _is_header(first, cells, mixed) if header is None else header
+    fields = tuple(field.strip() for field in first) if named else tuple(str(j) for j in range(len(first)))
+    if named:
+        check_distinct(fields)
+    return _Layout(fields, named, choose(fields, columns, drop)), [] if named else [first]
+
+
+def _is_header(first: list[str], cells: _Cells, mixed: bool) -> bool:
+    """Whether the first line holds names; see `open_csv`."""
+    words = [cell.strip() for cell in first if cells[cell] == BAD]
+    bits = [cell.strip() for cell in first if cells[cell] < BLANK]
+    if not words or not bits:
+        return bool(words)
+    numbers = [int(cell) for cell in first if re.fullmatch(r"\s*[0-9]{1,9}\s*", cell)]
+    if numbers[-1:] > [1] and numbers == list(range(numbers[0], numbers[0] + len(numbers))):
+        return True  # columns that count: 0, 1, 2, ...
+    if mixed:
+        return False
+    raise TableError(
+        f"line 1 holds both bits ({quoted(bits[0])}) and other words ({quoted(words[0])}). Say whether it is a "
+        "line of names with header=True or header=False."
+    )
+
+
+def _chunks(
+    rows: Iterator[list[str]], from_top: bool, lines: Lines, layout: _Layout, cells: _Cells, any_cells: bool = False
+) -> Iterator[tuple[ByteArray, list[list[str]]]]:
+    """Yield the codes of the columns to keep, a few rows at a time, and the rows as they were read."""
+    width, keep = len(layout.fields), layout.keep
+    height = max(1, CHUNK_CELLS // width)
+    pick = itemgetter(*keep) if len(keep) > 1 else None
+    line = 1 if from_top else lines.number + 1  # where the next chunk starts, for messages
+    while chunk := list(islice(rows, height)):
+        if width == 1:
+            chunk = [row or [""] for row in chunk]  # an empty line is one empty cell
+        if set(map(len, chunk)) != {width}:
+            at = next(i for i, row in enumerate(chunk) if len(row) != width)
+            raise TableError(
+                f"line {line_of(chunk, at, line)}: {len(chunk[at])} cells, but the first line has {width}. "
+                "Mend the line."
+            )
+        if len(keep) == width and keep == tuple(range(width)):
+            flat = chain.from_iterable(chunk)
+        elif pick is not None:
+            flat = chain.from_iterable(map(pick, chunk))
+        else:
+            flat = chain.from_iterable([row[keep[0]]] for row in chunk)
+        codes = np.frombuffer(bytearray(map(cells.__getitem__, flat)), np.uint8).reshape(len(chunk), len(keep))
+        if not any_cells and codes.max() == BAD:
+            row, column = (int(i) for i in np.argwhere(codes == BAD)[0])
+            raise _bad_cell(chunk[row][keep[column]], line_of(chunk, row, line), keep[column], layout, cells)
+        line = lines.number + 1
+        yield codes, chunk
+
+
+def line_of(chunk: list[list[str]], at: int, first: int) -> int:
+    """Return the line on which row `at` of a chunk starts: quoted cells may hold line breaks."""
+    return first + at + sum(cell.count("\n") for row in chunk[:at] for cell in row)
+
+
+def _bad_cell(text: str, line: int, column: int, layout: _Layout, cells: _Cells) -> TableError:
+    """Return the error for a cell that is not a bit: what, where, and what to do."""
+    shown = quoted(text)
+    name = layout.fields[column] if layout.named else column
+    where = f"line {line}, column {column}" + (f" ({name!r})" if layout.named else "")
+    if cells.threshold is not None:
+        return TableError(
+            f"{where}: {shown} is not a finite number. Mend it, or leave the column out with drop=[{name!r}]."
+        )
+    number = re.fullmatch(r"\s*[-+0-9.eE]+\s*", text) is not None
+    return TableError(
+        f"{where}: {shown} is not a bit. Cells must be 0, 1, true, false or blank. Recode the column, or "
+        f"leave it out with drop=[{name!r}]"
+        + ("; threshold= turns numbers into bits" if number else "")
+        + ". LogisticPCA also takes other columns: open the table with kinds='auto'."
+    )
+
+
+def _join(xs: list[ByteArray], blanks: list[ByteArray | None]) -> tuple[Bits, Bits]:
+    """Return (x, observed) of all chunks."""
+    x = np.concatenate(xs)
+    if all(blank is None for blank in blanks):
+        return Dense(x), AllOnes((x.shape[0], x.shape[1]))
+    missing = [np.zeros_like(part) if blank is None else blank for part, blank in zip(xs, blanks, strict=True)]
+    return Dense(x), observed_from_missing(np.concatenate(missing))

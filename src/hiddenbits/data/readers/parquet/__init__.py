@@ -1,0 +1,1 @@
+"""Parquet files: a column for each column, lists of items, or a line for each pair."""

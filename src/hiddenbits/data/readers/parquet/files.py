@@ -1,0 +1,166 @@
+"""Where the rows of Parquet files are, and how to get at any run of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+from hiddenbits.data.readers.locations import Place, Remote, each, for_library
+from hiddenbits.data.readers.parquet.footer import Chunk, read_chunks
+from hiddenbits.data.readers.request import check_distinct, reading
+from hiddenbits.data.table import TableError
+from hiddenbits.quoting import cause, told
+
+# What is decoded at a time: row groups may be large, and Arrow takes several times the bytes of the bits.
+BATCH_BYTES = 1 << 22
+BATCH_ROWS = 1 << 12, 1 << 16  # at least and at most
+
+
+def pyarrow() -> Any:
+    """Return pyarrow, with its Parquet reader loaded, or say how to install it."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ImportError("Parquet files need pyarrow: pip install 'hiddenbits[files]'.") from error
+    return pa
+
+
+def is_list(kind: Any) -> bool:
+    """Whether an Arrow type is a list."""
+    types = pyarrow().types
+    return bool(types.is_list(kind) or types.is_large_list(kind))
+
+
+@dataclass(frozen=True)
+class ParquetFiles:
+    """Parquet files, one below the other.
+
+    Attributes
+    ----------
+    places : tuple of Place
+        The files; a remote one knows by what to notice that it was replaced.
+    sizes : tuple of int
+        Their sizes in bytes, to notice a local file that was replaced.
+    groups : tuple of tuple of int
+        For each file, the table's row at which each of its row groups starts, and the row after its last.
+    """
+
+    places: tuple[Place, ...]
+    sizes: tuple[int, ...]
+    groups: tuple[tuple[int, ...], ...]
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files' names, as messages show them."""
+        return tuple(str(place) for place in self.places)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.groups[-1][-1]
+
+    def batches(
+        self, start: int, stop: int, columns: Sequence[str], row_bytes: float
+    ) -> Iterator[tuple[str, int, Any]]:
+        """Yield (path, row within the file, record batch) that together are rows start to stop."""
+        for place, size, starts in zip(self.places, self.sizes, self.groups, strict=True):
+            low, high = max(start, starts[0]), min(stop, starts[-1])
+            if low >= high:
+                continue
+            wanted = [i for i in range(len(starts) - 1) if starts[i] < high and starts[i + 1] > low]
+            at = starts[wanted[0]]
+            rows = int(min(max(BATCH_BYTES // max(row_bytes, 1), BATCH_ROWS[0]), BATCH_ROWS[1]))
+            path = str(place)
+            with reading(path):
+                for batch in _decode(place, size, wanted, columns, rows):
+                    first, last = max(low - at, 0), min(high - at, batch.num_rows)
+                    if last > first:
+                        yield path, at + first - starts[0], batch.slice(first, last - first)
+                    at += batch.num_rows
+                    if at >= high:
+                        break
+                if at < high:
+                    raise TableError(f"the file holds fewer rows than its metadata says ({starts[-1] - starts[0]}).")
+
+
+def _decode(place: Place, size: int, groups: list[int], columns: Sequence[str], rows: int) -> Iterator[Any]:
+    """Yield record batches of some row groups. The file is opened anew, so that any thread may call this."""
+    pa = pyarrow()
+    far = isinstance(place, Remote)
+    if not isinstance(place, Remote) and place.stat().st_size != size:
+        raise TableError("the file has changed since the table was opened. Open the table again.")
+    # One thread: the engine reads several parts at once. Of a local file neither pre-buffering nor mapping was quicker,
+    # and a mapped file that is cut short kills the process. Of a remote one, columns side by side come in one request.
+    with (
+        for_library(place) as source,
+        pa.parquet.ParquetFile(source, memory_map=False, pre_buffer=far) as file,
+    ):
+        wanted = None if list(columns) == file.schema_arrow.names else list(columns)
+        if groups and groups[-1] >= file.num_row_groups:
+            raise TableError("the file has changed since the table was opened. Open the table again.")
+        try:
+            for group in groups:  # one by one: Arrow cannot join dictionaries of several in nested columns
+                yield from file.iter_batches(batch_size=rows, row_groups=[group], columns=wanted, use_threads=False)
+        except pa.ArrowException as error:
+            raise TableError(f"the file is damaged ({told(error)}). Write it again.") from cause(error)
+
+
+@dataclass(frozen=True)
+class FileInfo:
+    """What the metadata of one file says.
+
+    Attributes
+    ----------
+    schema : pyarrow.Schema
+        Names and types of the columns.
+    leaves : tuple of str
+        Paths of the Parquet columns; a column of lists is one with a longer path.
+    chunks : list of list of Chunk
+        For each row group, the counts of each Parquet column.
+    """
+
+    schema: Any
+    leaves: tuple[str, ...]
+    chunks: list[list[Chunk]]
+
+
+def find_groups(places: Sequence[Place]) -> tuple[ParquetFiles, list[FileInfo]]:
+    """Read the metadata of all files and return where their rows are, and what the files hold."""
+    pyarrow()
+    found = each(_look, places)
+    groups, row = [], 0
+    for _, _, heights, _ in found:
+        starts = tuple(accumulate(heights, initial=row))
+        groups.append(starts)
+        row = starts[-1]
+    files = ParquetFiles(tuple(look[0] for look in found), tuple(look[1] for look in found), tuple(groups))
+    return files, [look[3] for look in found]
+
+
+def _look(place: Place) -> tuple[Place, int, list[int], FileInfo]:
+    """Read the metadata of one file; return (the file, its size, rows of each row group, what it holds)."""
+    pa = pyarrow()
+    with reading(place):
+        if isinstance(place, Remote):
+            place = place.marked()
+        with for_library(place) as source:
+            try:
+                meta = pa.parquet.read_metadata(source)
+                schema = meta.schema.to_arrow_schema()
+            except pa.ArrowException as error:  # some of its exceptions are nothing else
+                raise TableError(f"the file is not a whole Parquet file ({told(error)}). Write it again.") from cause(
+                    error
+                )
+            check_distinct(schema.names)
+            heights = [meta.row_group(i).num_rows for i in range(meta.num_row_groups)]
+            if sum(heights) != meta.num_rows or min(heights, default=0) < 0:
+                raise TableError("the metadata is damaged: its row groups do not add up. Write the file again.")
+            leaves = tuple(meta.schema.column(j).path for j in range(meta.num_columns))
+            with nullcontext(source) if isinstance(place, Remote) else place.open("rb") as file:
+                chunks = read_chunks(file, meta.num_columns)
+                size = file.seek(0, 2)
+        return place, size, heights, FileInfo(schema, leaves, chunks)

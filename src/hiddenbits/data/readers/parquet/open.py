@@ -1,0 +1,264 @@
+"""Parquet tables of 0/1 columns, read row group by row group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.data.bits import AllOnes, Bits, ByteArray, Dense
+from hiddenbits.data.cell_checks import dense_bits
+from hiddenbits.data.masks import Mask, mask_bytes, mask_for, observed_bits
+from hiddenbits.data.readers.parquet.files import FileInfo, ParquetFiles, find_groups, is_list, pyarrow
+from hiddenbits.data.readers.parquet.lists import open_lists
+from hiddenbits.data.readers.parquet.mixed import open_mixed_parquet
+from hiddenbits.data.readers.parquet.pairs import open_pairs
+from hiddenbits.data.readers.request import MAX_BYTES, MAX_COLUMNS, Ask, check_shape, choose, reading
+from hiddenbits.data.table import Table, TableError
+
+TILE = 2048  # rows transposed at a time, so that a tile of 128 columns stays in the cache
+
+
+def open_parquet(
+    ask: Ask,
+    *,
+    columns: Sequence[str | int] | None = None,
+    drop: Sequence[str | int] | None = None,
+    column: str | None = None,
+    row: str | None = None,
+    item: str | None = None,
+    value: str | None = None,
+    items: Any = None,
+    kinds: Any = None,
+    max_columns: int = MAX_COLUMNS,
+    max_bytes: int = MAX_BYTES,
+) -> Table:
+    """Open Parquet files: columns of 0 and 1, one column that lists the items of each row, or a line for each pair.
+
+    Columns of 0 and 1 may be of type bool, int, uint or float; null and NaN are blanks. The rows stay on
+    disk: opening reads the files' metadata only, and cells are checked as they are read. The quickest are
+    uint8 columns in row groups that are small against a part (10 to 20 MB).
+
+    Pairs (`row` and `item`) are one line for each item of a row, as databases export them. The table has a row for
+    each distinct row key, in the order in which keys first appear, and a column for each item. Opening scans the row
+    keys. If the lines of every row stand together (a sorted file, say), they stay on disk, and a row may go on in the
+    next row group or file; otherwise they are gathered in memory. ``table.source.row_keys(start, stop)`` returns the
+    keys of some rows. A line is a 1, and a cell without a line is 0, or not observed with ``blank="missing"``. With
+    `value` a line says what was seen: 0, 1, or null for nothing. Then a cell without a line was not observed (a
+    question that was not put to this student), unless ``blank="zero"`` takes it, and null, for 0.
+
+    Parameters
+    ----------
+    ask : Ask
+        What every reader is asked.
+    columns, drop : sequence of str or int, optional
+        The 0/1 columns to keep, or to leave out, by name or number.
+    column : str, optional
+        The column that lists each row's items, as column numbers or names. Not needed if it is the only one.
+    row, item : str, optional
+        The columns of row keys and of items, both whole numbers or text, in files with a line for each pair. The
+        columns of the table are the items that occur, ascending; or, for whole numbers and if `n_columns` or `items`
+        is given, item i is column i.
+    value : str, optional
+        The column that says what was seen: 0, 1 or null, or numbers with ``threshold=``.
+    items : sequence of str or path, optional
+        Names of the items, in the order of the table's columns, or a text file with one a line. By default
+        names are gathered in one scan of the files and sorted; numbered items end at the largest found.
+    kinds : "auto", str, list, dict or fitted model, optional
+        The columns are of several kinds; see `hiddenbits.open_table`. What the schema does not say is found in one pass
+        over the rows, which stay on disk.
+    max_columns : int, default=10,000,000
+        The most columns that lists of items may make.
+    max_bytes : int, default=4 GiB
+        The most that pairs may take in memory, if the lines of a row do not stand together.
+    """
+    pa = pyarrow()
+    files, infos = find_groups(ask.files)
+    schema = infos[0].schema
+    with reading(ask.files[0]):
+        check_shape(files.n_rows, len(schema))
+    for path, info in zip(ask.files, infos, strict=True):
+        with reading(path):
+            _check_fields(info.schema.names, schema.names, ask.files[0].name)
+    if kinds is not None and not row is item is value is column is items is None:
+        raise TableError("kinds= is for files with a column for each column of the table, not for lists and pairs.")
+    if not row is item is value is None:
+        if not column is columns is drop is None:
+            raise TableError("row=, item= and value= read pairs; column=, columns= and drop= belong to other tables.")
+        return open_pairs(ask, files, infos, row, item, value, items, max_columns, max_bytes)
+    if column is not None or (len(schema) == 1 and is_list(schema.field(0).type) and kinds is None):
+        if columns is not None or drop is not None:
+            raise TableError("columns= and drop= choose 0/1 columns, but the items are in one column of lists.")
+        return open_lists(ask, files, infos, column or schema.names[0], items, max_columns)
+    if items is not None:
+        raise TableError("items= names the items of a column of lists. Name the column with column=.")
+    with reading(ask.files[0]):
+        keep = choose(schema.names, columns, drop)
+    names = tuple(schema.names[j] for j in keep)
+    if kinds is not None and (mixed := open_mixed_parquet(ask, files, infos, names, kinds)) is not None:
+        return mixed
+    for path, info in zip(ask.files, infos, strict=True):
+        with reading(path):
+            for name in names:
+                _check_type(pa, info.schema.field(name))
+    mask, share = _mask(pa, infos, names, files.n_rows)
+    if ask.blank == "zero":
+        mask = "none"
+    source = ParquetSource(files, names, mask, share, ask.blank == "zero", ask.threshold)
+    return Table(source, ask.names if ask.names is not None else names)
+
+
+def _check_fields(mine: Sequence[str], first: Sequence[str], first_file: str) -> None:
+    """Refuse files whose columns are not those of the first file."""
+    if list(mine) != list(first):
+        odd = sorted(set(mine) ^ set(first))
+        raise TableError(
+            f"the columns are not those of {first_file}"
+            + (f" ({', '.join(map(repr, odd[:5]))})" if odd else " (another order)")
+            + ". All files of a table need the same."
+        )
+
+
+def _check_type(pa: Any, field: Any) -> None:
+    """Refuse a column that cannot hold bits."""
+    kind = field.type
+    if not (
+        any(test(kind) for test in (pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_null))
+    ):
+        remedy = "recode it as 0 and 1; LogisticPCA also takes other columns: open the table with kinds='auto'"
+        if is_list(kind):
+            remedy = f"read its lists of items with column={field.name!r}"
+        raise TableError(
+            f"column {field.name!r} holds {kind}, not bits. Leave it out with drop=[{field.name!r}], or {remedy}."
+        )
+
+
+def _mask(pa: Any, infos: Sequence[FileInfo], names: Sequence[str], n_rows: int) -> tuple[Mask, float]:
+    """Decide, from metadata only and for the whole table, how the observed-mask is stored.
+
+    Every part must have the same storage, or sums over parts would depend on where parts begin. The share of
+    blanks only guides the choice: NaNs are not in the metadata, and where it is silent the mask is dense.
+    """
+    counts: list[int | None] = []
+    maybe_nan, wanted = False, set(names)
+    for info in infos:
+        maybe_nan |= any(pa.types.is_floating(info.schema.field(name).type) for name in names)
+        numbers = [j for j, leaf in enumerate(info.leaves) if leaf in wanted]
+        counts.extend(group[j].null_count for group in info.chunks for j in numbers)
+    share = sum(count or 0 for count in counts) / (n_rows * len(names))
+    if None in counts or not 0 <= share <= 1:
+        return "dense", 0.5
+    if not any(counts) and not maybe_nan:
+        return "none", 0.0
+    return mask_for(share), share
+
+
+@dataclass(frozen=True, eq=False)
+class ParquetSource:
+    """Rows of 0/1 columns in Parquet files; `read` opens the files again, in any thread or process.
+
+    Attributes
+    ----------
+    files : ParquetFiles
+        Where the rows are.
+    columns : tuple of str
+        The columns of the table.
+    mask : {"none", "missing", "dense", "observed"}
+        Storage of the observed-mask, the same for all rows: none, the pattern of the missing cells, dense, or
+        the pattern of the observed cells.
+    share : float
+        Share of the cells that is missing, as far as the metadata tells.
+    blank_is_zero : bool
+        Whether a blank is a 0.
+    threshold : float or None
+        Numbers above it are ones.
+    """
+
+    files: ParquetFiles
+    columns: tuple[str, ...]
+    mask: Mask
+    share: float
+    blank_is_zero: bool
+    threshold: float | None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.files.n_rows
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return len(self.columns)
+
+    @property
+    def resident(self) -> bool:
+        """The rows are on disk."""
+        return False
+
+    @property
+    def row_bytes(self) -> float:
+        """Bytes of memory that one row takes when loaded."""
+        return self.n_columns * (1 + mask_bytes(self.mask, self.share))
+
+    @property
+    def row_cells(self) -> float:
+        """Cells of a row that arithmetic touches: all."""
+        return float(self.n_columns)
+
+    def read(self, start: int, stop: int) -> tuple[Bits, Bits]:
+        """Return (x, observed) of rows start to stop; reads only the row groups that hold them."""
+        shape = max(min(stop, self.n_rows) - start, 0), self.n_columns
+        x = np.empty(shape, np.uint8)
+        missing = None if self.mask == "none" else np.zeros(shape, np.uint8)
+        at = 0
+        for path, first_row, batch in self.files.batches(start, stop, self.columns, self.n_columns):
+            rows = slice(at, at + batch.num_rows)
+            with reading(path):
+                self._fill(batch, first_row, x[rows], None if missing is None else missing[rows])
+            at = rows.stop
+        return Dense(x), AllOnes(shape) if missing is None else observed_bits(missing, self.mask)
+
+    def _fill(self, batch: Any, first_row: int, x: ByteArray, missing: ByteArray | None) -> None:
+        """Check a batch and write its columns into the rows of x, its blanks into the rows of missing."""
+        bits = np.empty((self.n_columns, batch.num_rows), np.uint8)
+        gaps: ByteArray | None = None
+        for j, name in enumerate(self.columns):
+            array = batch.column(batch.schema.get_field_index(name))
+            try:
+                bits[j], blanks = column_bits(array, self.threshold, name, first_row)
+            except TableError as error:
+                raise TableError(str(error).replace("column 0", f"column {j}", 1)) from error
+            if blanks is None or self.blank_is_zero:
+                continue
+            if missing is None:
+                raise TableError(f"column {name!r} holds nulls, but the file's metadata says none. Write it again.")
+            gaps = np.zeros_like(bits) if gaps is None else gaps
+            gaps[j] = blanks
+        for start in range(0, len(x), TILE):  # columns to rows, tile by tile: 3 times quicker than column by column
+            x[start : start + TILE] = bits[:, start : start + TILE].T
+            if gaps is not None and missing is not None:
+                missing[start : start + TILE] = gaps[:, start : start + TILE].T
+
+
+def column_bits(
+    array: Any, threshold: float | None, name: str, first_row: int
+) -> tuple[ByteArray, NDArray[np.bool_] | None]:
+    """Check an Arrow array and return (bits, blanks or None)."""
+    if array.null_count == len(array) > 0:
+        return np.zeros(len(array), np.uint8), np.ones(len(array), bool)
+    nulls: NDArray[np.bool_] | None = None
+    if array.null_count:
+        nulls = array.is_null().to_numpy(zero_copy_only=False)
+        array = array.fill_null(False if str(array.type) == "bool" else 0)
+    values = array.to_numpy(zero_copy_only=False)
+    x, observed = dense_bits(values[:, None], blank="missing", threshold=threshold, names=(name,), first_row=first_row)
+    bits = x.to_dense()[:, 0]
+    blanks = None if isinstance(observed, AllOnes) else observed.to_dense()[:, 0] == 0
+    if nulls is not None:
+        bits = np.where(nulls, 0, bits).astype(np.uint8)
+        blanks = nulls if blanks is None else blanks | nulls
+    return bits, blanks

@@ -1,0 +1,85 @@
+"""Some rows of a table as a table of their own: training and test rows, in memory or on disk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.data.bits import Bits, IndexArray
+from hiddenbits.data.derived_source import OverSource
+from hiddenbits.data.table import Table, TableError
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenSource(OverSource):
+    """Some rows of another source, chosen as they are read: from the first to the last of a run, then those wanted."""
+
+    chosen: IndexArray
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.chosen)
+
+    @property
+    def row_bytes(self) -> float:
+        """Bytes of memory that one row takes, with those that are read around it."""
+        span = int(self.chosen[-1] - self.chosen[0]) + 1
+        return self.source.row_bytes * span / len(self.chosen)
+
+    def only(self, start: int, stop: int) -> ChosenSource:
+        """Return the source with what rows start to stop need and no more."""
+        return self.over(int(self.chosen[start]), int(self.chosen[stop - 1]) + 1)
+
+    def read(self, start: int, stop: int) -> tuple[Bits, Bits]:
+        """Return (x, observed) of rows start to stop of those chosen."""
+        wanted = self.chosen[start:stop]
+        x, observed = self.source.read(int(wanted[0]), int(wanted[-1]) + 1)
+        return x.take(wanted - wanted[0]), observed.take(wanted - wanted[0])
+
+
+def take_rows(table: Table, rows: NDArray[Any]) -> Table:
+    """Return some rows of a table as a table, with their weights: to train on, or to test.
+
+    Rows in memory are copied. Those on disk stay there: each pass reads from the first to the last of a part, so that
+    rows that lie close together are cheapest.
+
+    Parameters
+    ----------
+    table : Table
+        From `open_table`, in memory or on disk, of bits or of several kinds of columns.
+    rows : array of int or bool
+        Numbers of the rows, each greater than the one before; or True for each row to take.
+
+    Returns
+    -------
+    table : Table
+
+    Examples
+    --------
+    >>> import numpy as np, hiddenbits
+    >>> table = hiddenbits.open_table(np.eye(4))
+    >>> hiddenbits.take_rows(table, np.array([1, 3])).to_float()
+    array([[0., 1., 0., 0.],
+           [0., 0., 0., 1.]])
+    """
+    given = np.asarray(rows)
+    if given.dtype == np.bool_ and given.shape == (table.shape[0],):
+        given = np.flatnonzero(given)
+    if given.ndim != 1 or given.dtype.kind not in "iu" or not len(given):
+        raise TableError("Choose rows by a list of at least one number, or by True and False for every row.")
+    chosen = given.astype(np.int64)
+    if chosen[0] < 0 or chosen[-1] >= table.shape[0] or (np.diff(chosen) <= 0).any():
+        raise TableError(
+            f"Rows are chosen by numbers from 0 to {table.shape[0] - 1}, each greater than the one before. Sort them, "
+            "and give a row that counts several times a weight."
+        )
+    weights = None if table.weights is None else table.weights[chosen]
+    if not table.source.resident:
+        return replace(table, source=ChosenSource(table.source, chosen), weights=weights)
+    x, observed = table.source.read(0, table.shape[0])
+    held = table.of_rows(x.take(chosen), observed.take(chosen), table.names)
+    return replace(held, weights=weights, part_bytes=table.part_bytes)

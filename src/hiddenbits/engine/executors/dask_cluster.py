@@ -1,0 +1,383 @@
+"""The executor on dask.distributed: the same verbs, the same bits, through the death of workers.
+
+Parts are loaded by tasks, so that a part that is lost with its worker is loaded again; a scattered part would be lost
+for good. While the cluster's memory allows, loaded parts stay on the workers between passes. A pass is one graph: the
+function with the parameters in it travels once to each worker that wants it, as the result of a task; each part
+answers with the sums of its largest whole subtrees; these are merged on the workers, a few at a time, by the fixed
+tree, so that neither the number of workers nor the order of arrival can change a bit. No future outlives its pass but
+those of parts.
+
+Dask remembers something about every key, every group of tasks, every span and every submission. So keys come back
+after some passes, there is one span, the groups are fixed, and the record of submissions is cut now and then: a
+thousand passes leave the scheduler as they found it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import time
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent import futures
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from itertools import count, pairwise
+from pathlib import Path
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from hiddenbits.data import Block, Grid
+from hiddenbits.engine.environment import EnvironmentChangedWarning, differences, environment
+from hiddenbits.engine.executors import dask_scheduler
+from hiddenbits.engine.executors.dask_worker import (
+    ClusterError,
+    Loader,
+    Parcel,
+    each_block,
+    hold_part,
+    itself,
+    merge,
+    nothing,
+    walk,
+)
+from hiddenbits.engine.row_memory import Shelf, WorkerShelf, forget
+from hiddenbits.engine.tree_sum import Additive
+from hiddenbits.quoting import printable
+
+logger = logging.getLogger(__name__)
+
+S = TypeVar("S", bound=Additive)
+T = TypeVar("T")
+
+MERGE = 8  # answers that one task on a worker merges
+MEMORY_SHARE = 0.4  # parts stay on the workers while they take at most this share of the cluster's memory
+DEATHS = 30  # worker deaths that a task may be near before the scheduler suspects it of causing them
+GENERATIONS = 64  # passes after which the keys of tasks come back
+STALL_TIMEOUT = 600.0  # seconds without progress after which a fit gives up
+POLL = 2.0  # seconds between two questions to the scheduler while an answer is waited for
+PATIENCE, CLOSING = 60.0, 5.0  # seconds that the scheduler has to answer a question, during a fit and after it
+
+
+class Cluster:
+    """Walks tables on the workers of a dask.distributed client.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        A connected client. It is borrowed: never closed, and never kept by an estimator.
+    checkpoint : Path, optional
+        Where the fit keeps its position, for the message when the cluster is lost.
+    stall_timeout : float
+        Seconds without progress (no task finished, none running) after which waiting ends with an error.
+    """
+
+    def __init__(
+        self, client: Any, checkpoint: Path | None = None, stall_timeout: float | None = STALL_TIMEOUT
+    ) -> None:
+        self._client = client
+        self._checkpoint = checkpoint
+        self._stall_timeout = math.inf if stall_timeout is None else stall_timeout
+        self._origins: list[dict[str, str]] = [environment()]  # environments of answers, each warned of once
+        self._parts: dict[int, tuple[Grid, list[Any]]] = {}
+        self._name, self._numbers, self._tables, self._n_shelves = uuid4().hex, count(), count(), 0
+        self._annotations = _one_span()
+        self._anchors: dict[str, Any] = {}
+        self._deaths: int = self._ask(dask_scheduler.forgive_deaths, deaths=DEATHS)
+
+    def close(self) -> None:
+        """Let go of what is on the workers."""
+        self._parts.clear()
+        self._anchors.clear()
+        with suppress(Exception):  # a cluster that is gone keeps nothing
+            self._ask(dask_scheduler.forgive_deaths, patience=CLOSING, deaths=self._deaths)
+            self._ask(dask_scheduler.cut_records)
+            if self._n_shelves:
+                self._clear_shelves()
+
+    def reduce(self, function: Callable[[Block], S], grid: Grid) -> S:
+        """Return the sum of function(block) over all blocks."""
+        return self._sum(function, self._load(grid), 0, grid.n_blocks)
+
+    def map_rows(self, function: Callable[[Block], T], grid: Grid) -> Iterator[T]:
+        """Yield function(block) for all blocks, in order, with few answers under way."""
+        parts = enumerate(self._load(grid))
+        number = self._next_number()
+        with self._plain_errors():
+            ship = self._key(itself, number, 0)
+            shipped = self._send({ship: (itself, Parcel(function, number))}, ship)
+        ahead = 2 * max(1, len(self._ask(dask_scheduler.workers)))
+        under_way: deque[Any] = deque()
+        while True:
+            with self._plain_errors():
+                while len(under_way) < ahead and (found := next(parts, None)):
+                    key = self._key(each_block, number, found[0])
+                    under_way.append(self._send({key: (each_block, number, shipped, found[1])}, key))
+                if not under_way:
+                    return
+            yield from self._answer(under_way.popleft(), number)
+
+    def stream(self, grid: Grid, ends: Sequence[int]) -> Iterator[Callable[[Callable[[Block], S]], S]]:
+        """Yield, for each group of consecutive blocks, a `reduce` over that group."""
+        parts, table = self._load(grid), next(self._tables)
+        at_hand: dict[int, Any] = {}  # parts that may not stay for ever stay while their groups are walked
+        part_blocks = grid.part_rows // grid.height
+        for start, stop in pairwise([0, *ends]):
+            touched = range(start // part_blocks, -(-stop // part_blocks))
+            ahead = min(2 * touched.stop - touched.start, len(parts))  # as many again are loaded meanwhile
+            for i in range(touched.start, ahead):
+                if isinstance(parts[i], Parcel) and i not in at_hand:
+                    at_hand[i] = self._hold(parts[i], table, i, [])
+            for i in [i for i in at_hand if i < touched.start]:
+                del at_hand[i]
+
+            def reduce(
+                function: Callable[[Block], S], start: int = start, stop: int = stop, touched: range = touched
+            ) -> S:
+                return self._sum(function, [at_hand.get(i, parts[i]) for i in touched], start, stop)
+
+            yield reduce
+
+    def shelf(self, last: Shelf | None) -> Shelf:
+        """Return the memory for one more pass, kept by each worker for the blocks that it walks."""
+        before = last.after if isinstance(last, WorkerShelf) else -1
+        self._n_shelves += 1
+        return WorkerShelf(self._name, before, self._n_shelves - 1)
+
+    def run(self, function: Callable[[Any], T], tasks: Iterable[Any]) -> Iterable[T]:
+        """Return function(task) for each task, in order, in this process: what has no rows stays here."""
+        return map(function, tasks)
+
+    # ------------------------------------------------------------------------------------------------ tasks
+
+    def _next_number(self) -> int:
+        """Return the number of a new pass."""
+        number = next(self._numbers)
+        if number % GENERATIONS == GENERATIONS - 1:
+            self._ask(dask_scheduler.cut_records)
+        return number
+
+    def _key(self, function: Callable[..., Any], number: int, i: int) -> tuple[str, int, int]:
+        """Return the key of a task of a pass: one that was used some passes ago, or a new one should that still live.
+
+        The first part is the task's group. An anchor keeps a group alive: an empty one would be made, and kept, anew.
+        """
+        group = f"hiddenbits-{function.__name__}-{self._name}"
+        if group not in self._anchors:
+            with self._annotated():
+                self._anchors[group] = self._client.submit(nothing, key=(group, -1, -1))
+        key = (group, number % GENERATIONS, i)
+        return key if key not in self._client.futures else (group, GENERATIONS + number, i)
+
+    def _send(self, graph: dict[Any, Any], key: Any) -> Any:
+        """Send a graph to the scheduler and return the future of one of its keys."""
+        with self._annotated():
+            return self._client.get(graph, key, sync=False)
+
+    def _sum(self, function: Callable[[Block], S], parts: list[Any], start: int, stop: int) -> S:
+        """Return the sum over blocks `start` to `stop` of the parts; answers are merged on the workers to one."""
+        number = self._next_number()
+        ship = self._key(itself, number, 0)
+        graph: dict[Any, Any] = {ship: (itself, Parcel(function, number))}
+        level = [self._key(walk, number, i) for i in range(len(parts))]
+        graph |= {key: (walk, number, ship, part, start, stop) for key, part in zip(level, parts, strict=True)}
+        merges = count()
+        while len(level) > 1:
+            batches = [level[at : at + MERGE] for at in range(0, len(level), MERGE)]
+            level = [self._key(merge, number, next(merges)) for _ in batches]
+            graph |= {key: (merge, number, batch, stop - start) for key, batch in zip(level, batches, strict=True)}
+        with self._plain_errors():
+            future = self._send(graph, level[0])
+        total: S
+        ((_, total),) = self._answer(future, number)
+        return total
+
+    def _answer(self, future: Any, number: int) -> Any:
+        """Return the answer of a task; an error inside it is raised as it is, a lost cluster is explained."""
+        error, parcel = self._waited_for(future)
+        if error is None:
+            self._warn_of(parcel.origins)
+            return parcel.open(number)
+        from distributed import KilledWorker
+
+        if isinstance(error, KilledWorker):
+            raise ClusterError(
+                f"Workers died again and again while they walked the table ({error}). Most often a worker's memory is "
+                "too small for its parts: give workers more memory, or open the table with a smaller part_bytes=."
+            ) from error
+        raise error
+
+    def _waited_for(self, future: Any) -> tuple[BaseException | None, Any]:
+        """Return the error or the result of a task, or give up when the cluster makes no progress."""
+        before, since = None, time.monotonic()
+        poll = min(POLL, self._stall_timeout / 4)
+        outcome = asyncio.run_coroutine_threadsafe(_outcome(future), self._client.loop.asyncio_loop)
+        try:
+            while not futures.wait([outcome], poll).done:
+                before, since = self._check_progress(before, since)
+        finally:
+            outcome.cancel()  # of no effect on one that is done
+        with self._plain_errors():
+            return outcome.result()
+
+    def _check_progress(
+        self, before: dask_scheduler.Progress | None, since: float
+    ) -> tuple[dask_scheduler.Progress | None, float]:
+        """Return how far the tasks are and when they last went on; an error if that is too long ago."""
+        now, idle = self._progress(), time.monotonic() - since
+        if now is not None and (now.running or now != before):
+            return now, time.monotonic()
+        if idle >= self._stall_timeout:
+            raise ClusterError(
+                f"The cluster has made no progress for {idle:.0f} s: {_stalled(now)}. "
+                f"{self._resume()} run_on(client, stall_timeout=...) sets how long to wait."
+            )
+        logger.info("Waiting for the cluster for %.0f s: %s.", idle, _stalled(now))
+        return before, since
+
+    def _progress(self) -> dask_scheduler.Progress | None:
+        """Return how far this executor's tasks are; None if the scheduler does not say."""
+        found: dask_scheduler.Progress
+        with self._plain_errors():
+            try:
+                found = self._client.run_on_scheduler(
+                    dask_scheduler.progress, name=self._name, callback_timeout=min(PATIENCE, self._stall_timeout)
+                )
+            except TimeoutError:
+                return None
+        return found
+
+    def _warn_of(self, origins: list[dict[str, str]]) -> None:
+        """Warn once of each environment on the workers that is not the one here."""
+        for origin in origins:
+            if origin not in self._origins:
+                self._origins.append(origin)
+                warnings.warn(
+                    f"Some workers have {differences(origin, self._origins[0])}: the results are valid, but may differ "
+                    "in the last digits from those of another run.",
+                    EnvironmentChangedWarning,
+                    stacklevel=2,
+                )
+
+    def _load(self, grid: Grid) -> list[Any]:
+        """Return a future of each part if the parts may stay on the workers, else what loads it."""
+        known = self._parts.get(id(grid))
+        if known is not None:
+            return known[1]
+        self._parts.clear()  # one table at a time
+        source, table, homes = grid.table.source, next(self._tables), self._homes(grid.n_parts)
+        if source.resident:
+            # Rows in the driver's memory: each part's rows travel inside the task that holds them.
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Sending large graph")  # there is no other way for these rows
+                held = [self._hold(Parcel(grid.load(i)), table, i, homes[i]) for i in range(grid.n_parts)]
+        else:
+            held = [Parcel(Loader(_light(grid, i), i, _weights(grid, i))) for i in range(grid.n_parts)]
+            if source.row_bytes * source.n_rows <= MEMORY_SHARE * self._memory():
+                held = [self._hold(loader, table, i, homes[i]) for i, loader in enumerate(held)]
+        self._parts[id(grid)] = (grid, held)
+        return held
+
+    def _homes(self, n_parts: int) -> list[list[str]]:
+        """Return a worker for each part: as many for each thread, neighbours together, so that merges stay at home."""
+        workers = sorted(self._ask(dask_scheduler.workers).items())
+        threads = [address for address, (n_threads, _) in workers for _ in range(n_threads)]
+        if not threads:  # an adaptive cluster may begin with none
+            return [[]] * n_parts
+        return [[threads[i * len(threads) // n_parts]] for i in range(n_parts)]
+
+    def _hold(self, part: Parcel[Any], table: int, i: int, home: list[str]) -> Any:
+        """Return the future of a part that stays on a worker: at home, or elsewhere if that worker is gone."""
+        key = (f"{dask_scheduler.PART}{self._name}", table, i)
+        with self._annotated(), self._plain_errors():
+            return self._client.submit(hold_part, part, key=key, workers=home or None, allow_other_workers=bool(home))
+
+    def _annotated(self) -> Any:
+        import dask
+
+        return dask.annotate(**self._annotations)  # type: ignore[attr-defined]
+
+    def _clear_shelves(self) -> None:
+        """Ask every worker to forget this executor's memory, without waiting for one that does not answer."""
+        from distributed import fire_and_forget
+
+        for address in self._ask(dask_scheduler.workers):
+            asked = self._client.submit(forget, self._name, workers=[address], pure=False)
+            fire_and_forget(asked)  # type: ignore[no-untyped-call]
+
+    def _memory(self) -> float:
+        """Return the memory of all workers; one without a limit takes what it is given, and so do those yet to come."""
+        limits = [limit for _, limit in self._ask(dask_scheduler.workers).values()]
+        return float(sum(limit or math.inf for limit in limits)) if limits else math.inf
+
+    # ------------------------------------------------------------------------------------------------ the scheduler
+
+    def _ask(self, function: Callable[..., T], patience: float = PATIENCE, **arguments: Any) -> T:
+        """Return what a function says on the scheduler; an error if it does not answer in time."""
+        answer: T
+        with self._plain_errors():
+            answer = self._client.run_on_scheduler(function, callback_timeout=patience, **arguments)
+        return answer
+
+    @contextmanager
+    def _plain_errors(self) -> Iterator[None]:
+        """Say in one sentence what happened to the cluster, and where the fit can be resumed from."""
+        from distributed import CancelledError
+        from distributed.comm.core import CommClosedError
+
+        try:
+            yield
+        except (CancelledError, CommClosedError, OSError, TimeoutError) as error:
+            raise ClusterError(
+                f"The connection to the cluster's scheduler was lost ({type(error).__name__}). {self._resume()}"
+            ) from error
+
+    def _resume(self) -> str:
+        """Return what to do when the cluster is lost."""
+        if self._checkpoint:
+            return f"Start a cluster and run the same fit again: it continues from {printable(self._checkpoint)}."
+        return "Start a cluster and fit again; with run_on(client, checkpoint=...) a fit can be resumed."
+
+
+async def _outcome(future: Any) -> tuple[BaseException | None, Any]:
+    """Return the error or the result of a task, in the client's loop.
+
+    Waiting here and not by `future.result(timeout=)`: that keeps the future in a circle of frames after each time-out,
+    and can fail by itself when it is cancelled while the result is on its way (distributed 2026.8).
+    """
+    error = await future.exception()
+    return error, None if error else await future.result()
+
+
+def _stalled(progress: dask_scheduler.Progress | None) -> str:
+    """Return what is being waited for."""
+    if progress is None:
+        return "its scheduler does not answer"
+    if not progress.n_workers:
+        return "no worker is connected"
+    waiting = sum(progress.states.get(state, 0) for state in ("waiting", "queued", "no-worker"))
+    return f"{waiting} tasks wait for a worker that can run them, of {progress.n_workers} connected"
+
+
+def _light(grid: Grid, i: int) -> Grid:
+    """Return the grid with what part `i` needs and no more: that is what travels."""
+    source: Any = grid.table.source
+    start, stop = i * grid.part_rows, min((i + 1) * grid.part_rows, source.n_rows)
+    needed = source.only(start, stop) if hasattr(source, "only") else source  # a dask graph can be large
+    return replace(grid, table=replace(grid.table, weights=None, source=needed))
+
+
+def _weights(grid: Grid, i: int) -> Any:
+    weights = grid.table.weights
+    return None if weights is None else weights[i * grid.part_rows : (i + 1) * grid.part_rows]
+
+
+def _one_span() -> dict[str, Any]:
+    """Return the annotations of a new span; without them dask would open and keep one every few passes."""
+    import dask
+    from distributed import span
+
+    with span(dask_scheduler.SPAN):
+        return dict(dask.get_annotations())  # type: ignore[attr-defined]

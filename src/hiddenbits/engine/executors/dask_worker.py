@@ -1,0 +1,165 @@
+"""What runs on the workers of a cluster: the functions that `dask_cluster.py` puts into its tasks.
+
+Keys of tasks are used again after some passes. So every answer carries the number of its pass, and whoever takes it
+checks that number: an answer of another pass would be a wrong result that nobody sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any, Generic, TypeVar
+
+from hiddenbits.data import Block, Grid, Part, TableError
+from hiddenbits.engine.environment import environment
+from hiddenbits.engine.executors.local import one_blas_thread
+from hiddenbits.engine.tree_sum import Additive, Node, TreeSum
+from hiddenbits.quoting import cause, told
+
+S = TypeVar("S", bound=Additive)
+T = TypeVar("T")
+Sums = list[tuple[Node, S]]
+
+
+class ClusterError(RuntimeError):
+    """The cluster was lost, made no progress, or a part could not be walked on it."""
+
+
+class Parcel(Generic[T]):
+    """A value that travels in one pickled piece, with the number of its pass and where it comes from.
+
+    Dask would send the arrays of a value next to it, and hand them over wherever they happen to lie in what was
+    received; NumPy leaves BLAS aside for arrays at odd addresses, which takes longer and adds in another order. Dask
+    does not look inside a parcel, and neither does a worker with another version of hiddenbits: it says so.
+
+    Parameters
+    ----------
+    value : object
+        What travels.
+    number : int
+        The pass that it belongs to; -1 for none.
+    origins : sequence of dict
+        The environments that the value was computed in; by default this one.
+    """
+
+    def __init__(self, value: T, number: int = -1, origins: Sequence[dict[str, str]] = ()) -> None:
+        self.number, self.origins = number, list(origins) or [environment()]
+        self._value, self._packed = value, b""
+
+    def __reduce__(self) -> Any:
+        from distributed.protocol import pickle
+
+        packed = self._packed or pickle.dumps(self._value)  # type: ignore[no-untyped-call]
+        return _received, (self.number, self.origins, packed)
+
+    def open(self, number: int = -1) -> T:
+        """Return the value, if it belongs to this pass and comes from the same version of hiddenbits."""
+        if packed := self._packed:
+            from distributed.protocol import pickle
+
+            _check_version(self.origins[0]["hiddenbits"])
+            self._value = pickle.loads(packed)  # type: ignore[no-untyped-call]
+            self._packed = b""
+        if number != self.number:
+            raise RuntimeError(f"An answer of pass {self.number} came in pass {number}: please report this as a bug.")
+        return self._value
+
+
+def _received(number: int, origins: list[dict[str, str]], packed: bytes) -> Parcel[Any]:
+    parcel: Parcel[Any] = Parcel(None, number, origins)
+    parcel._packed = packed
+    return parcel
+
+
+def _check_version(theirs: str) -> None:
+    ours = environment()["hiddenbits"]
+    if theirs != ours:
+        raise ClusterError(
+            f"{_here()} has hiddenbits {ours}, but the program that sent the task has {theirs}. "
+            "Install the same version on all workers."
+        )
+
+
+def _here() -> str:
+    from distributed import get_worker
+
+    try:
+        return f"The worker {get_worker().address}"
+    except ValueError:  # not in a task
+        return "This process"
+
+
+class Loader:
+    """Loads one part, on whichever worker is asked to."""
+
+    def __init__(self, grid: Grid, i: int, weights: Any) -> None:
+        self.grid, self.i, self.weights = grid, i, weights
+
+    def __call__(self) -> Part:
+        """Return the part, or say which one could not be read, and where."""
+        try:
+            part = self.grid.load(self.i)
+        except TableError as error:
+            raise TableError(f"{error} ({_here()} reads this part.)") from error
+        except Exception as error:
+            rows = f"rows {self.i * self.grid.part_rows} and after"
+            raise TableError(
+                f"{_here()} cannot read part {self.i} ({rows}): {type(error).__name__}: {told(error)}. "
+                "Files must be at the same path on all workers."
+            ) from cause(error)
+        return replace(part, weights=self.weights)
+
+
+def nothing() -> None:
+    """Do nothing."""
+
+
+def itself(parcel: Parcel[T]) -> Parcel[T]:
+    """Return the parcel: as the result of a task, each worker fetches it once and a lost copy is made again."""
+    return parcel
+
+
+def hold_part(parcel: Parcel[Part | Loader]) -> Part:
+    """Return a part, to stay on the worker: the rows that were sent, or what a loader reads."""
+    return _part(parcel)
+
+
+def walk(
+    number: int, shipped: Parcel[Callable[[Block], S]], part: Part | Parcel[Loader], start: int, stop: int
+) -> Parcel[Sums[S]]:
+    """Add up the blocks of a part that lie between `start` and `stop`, counted from `start`."""
+    function = shipped.open(number)
+    total: TreeSum[S] = TreeSum(stop - start)
+    with one_blas_thread():
+        for block in _blocks(part):
+            if start <= block.number < stop:
+                total.add((0, block.number - start), function(block))
+    return Parcel(total.nodes(), number)
+
+
+def merge(number: int, answers: list[Parcel[Sums[S]]], n_blocks: int) -> Parcel[Sums[S]]:
+    """Merge answers by the fixed tree. The answers stay as they are: they may be asked for again."""
+    total: TreeSum[S] = TreeSum(n_blocks)
+    for answer in answers:
+        total.add_all(deepcopy(answer.open(number)))
+    origins: list[dict[str, str]] = [environment()]
+    for answer in answers:
+        origins += [origin for origin in answer.origins if origin not in origins]
+    return Parcel(total.nodes(), number, origins)
+
+
+def each_block(number: int, shipped: Parcel[Callable[[Block], T]], part: Part | Parcel[Loader]) -> Parcel[list[T]]:
+    """Return what the function makes of each block."""
+    function = shipped.open(number)
+    with one_blas_thread():
+        return Parcel([function(block) for block in _blocks(part)], number)
+
+
+def _blocks(part: Part | Parcel[Loader]) -> Iterator[Block]:
+    return (_part(part) if isinstance(part, Parcel) else part).blocks()
+
+
+def _part(parcel: Parcel[Any]) -> Part:
+    content = parcel.open()
+    return content() if isinstance(content, Loader) else content

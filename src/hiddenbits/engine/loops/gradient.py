@@ -1,0 +1,230 @@
+"""Climbing by the gradient: scipy's quasi-Newton method with passes over the table as its oracle, or plain momentum.
+
+For models whose statistics give the gradient of the likelihood. The climb goes in legs of some iterations that each
+begin afresh from a Position, so that a fit resumed from a checkpoint is the uninterrupted one. Each leg goes in the
+coordinates that the model names at its beginning. A model that grows offers several candidates for its next stage; each
+climbs a short leg, the best is kept and goes on, in the plain coordinates: they are slower, and what is not there yet
+has time to find its place (measured: targets A and B of the literature end a third nearer to the truth). Stages are
+marked, and a model that chooses its size goes back to the stage with the best mark.
+
+With a `learning_rate` a step is velocity = momentum velocity + learning_rate (gradient a row): what papers of the
+nineties do. It needs many more passes and promises nothing: the objective may fall, as it does where the rate is
+too large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from hiddenbits.data import Grid, Table
+from hiddenbits.engine.executors.local import Executor
+from hiddenbits.engine.executors.progress import unwatched
+from hiddenbits.engine.keys import Key
+from hiddenbits.engine.loops.em import begun, finish
+from hiddenbits.engine.loops.online_em import expect
+from hiddenbits.engine.loops.restarts import Course, all_restarts
+from hiddenbits.engine.outcome import Growth, Outcome, StopReason
+from hiddenbits.engine.state import Keeper, Position, Settings, Watch
+from hiddenbits.model_api import Climbs, Coordinates
+
+Floats = NDArray[np.float64]
+
+LEG = 50  # iterations after which the climb begins afresh
+TRIAL = 25  # iterations that a candidate for the next stage climbs
+MEMORY = 20  # pairs of steps and gradients that the quasi-Newton method keeps
+STATE_ROWS = 64  # rows of a block of hidden states
+STILL = 5  # iterations in a row that must gain next to nothing before it has converged; a leg's first two often do
+
+
+def fit_gradient(
+    model: Climbs, grid: Grid, executor: Executor, settings: Settings, keeper: Keeper | None, watch: Watch | None
+) -> Outcome:
+    """Fit a model to a table by its gradient; return the best of `n_init` restarts."""
+    rivals = [partial(_restart, rival) for rival in model.rivals()]
+    return all_restarts(partial(_restart, model), grid, executor, settings, keeper, watch, rivals=rivals)
+
+
+def _restart(model: Climbs, course: Course, position: Position) -> Position:
+    """Go through one restart, or what is left of it."""
+    position = begun(model, course, position)
+    climb = _Climb(model, course)
+    while not position.growth.done:
+        position = course.keep(climb.next_stage(position))
+    reason = None
+    while reason is None:
+        position, reason = climb.leg(position, LEG, watched=True)
+        course.keep(position)
+    return course.keep(finish(model, course.settings, position, reason, climb.rank))
+
+
+class Plain:
+    """The vectors of a model as they are."""
+
+    def inwards(self, vector: Floats) -> Floats:
+        """Return the same."""
+        return vector
+
+    outwards = slope = inwards
+
+
+@dataclass
+class _Climb:
+    """One restart's climb."""
+
+    model: Climbs
+    course: Course
+    state_grids: dict[int, Grid] = field(default_factory=dict)
+
+    @property
+    def settings(self) -> Settings:
+        """How to climb."""
+        return self.course.settings
+
+    @property
+    def weight(self) -> float:
+        """Weight of all rows."""
+        return self.course.weight
+
+    def look(self, params: Any) -> tuple[Any, float, Floats]:
+        """Return the parameters with what the free phase tells about them, the objective there and its gradient."""
+        params, phase = self.model.free(params, self._over_states)
+        key = Key(self.settings.seed)
+        stats: Any = self.course.passes(partial(expect, self.model, params, self.model.prepare(params), key, None))
+        return params, self.model.objective(params, stats), self.model.gradient(params, stats, phase)
+
+    def _over_states(self, function: Callable[..., Any], states: Table) -> Any:
+        """Add over the rows of a small table of states: here, or where the data are if that is worth it."""
+        grid = self.state_grids.setdefault(id(states), states.grid(STATE_ROWS))  # a cluster knows a grid by itself
+        if grid.n_blocks == 1:
+            return function(grid.blocks[0])
+        return unwatched(self.course.executor).reduce(function, grid)
+
+    def left(self, position: Position) -> int:
+        """Return how many iterations the last stage may still make."""
+        done = len(position.trace) - (position.stages[-1] if position.stages else 0)
+        return self.settings.max_iter - done
+
+    def leg(
+        self, now: Position, n_iter: int, *, watched: bool = False, plain: bool = False
+    ) -> tuple[Position, StopReason | None]:
+        """Climb some iterations; return the position, and why to stop if it is time."""
+        n_iter = min(n_iter, self.left(now))
+        if n_iter <= 0:
+            params, objective, _ = self.look(now.params)
+            there = replace(now, params=params, safe=params, objective=objective)
+            return there, StopReason.MAX_ITER if self.settings.max_iter else StopReason.SCHEDULE
+        if self.settings.learning_rate is not None:
+            return self._glide(now, n_iter, self.settings.learning_rate, watched=watched)
+        view = Plain() if plain else self.model.coordinates(*self.model.free(now.params, self._over_states))
+        return self._quasi_newton(now, n_iter, view, watched=watched)
+
+    def _quasi_newton(
+        self, now: Position, n_iter: int, view: Coordinates, *, watched: bool
+    ) -> tuple[Position, StopReason | None]:
+        there, reason = now, None
+        seen: dict[bytes, tuple[Any, float]] = {}
+        still = 0
+
+        def fall(point: Floats) -> tuple[float, Floats]:
+            params, objective, gradient = self.look(self.model.place(view.outwards(point), now.params))
+            seen[point.tobytes()] = params, objective
+            return -objective / self.weight, -view.slope(gradient) / self.weight
+
+        def step(intermediate_result: Any) -> None:
+            nonlocal there, reason, still
+            params, objective = seen[intermediate_result.x.tobytes()]
+            seen.clear()
+            seen[intermediate_result.x.tobytes()] = params, objective
+            gain = objective - there.objective
+            trace = (*there.trace, objective)
+            there = replace(there, params=params, safe=params, objective=objective, trace=trace)
+            still = still + 1 if gain <= self.settings.tol * self.weight else 0
+            reason = self._why_stop(there, still)
+            if self.course.told(there, last=reason is not None, aloud=watched) and reason is None:
+                reason = StopReason.CALLBACK
+            if reason is not None:
+                raise StopIteration
+
+        options: Any = {"maxiter": n_iter, "maxcor": MEMORY, "ftol": 0.0, "gtol": 1e-12, "maxls": 40}
+        start = view.inwards(self.model.to_vector(now.params))
+        minimize(fall, start, jac=True, method="L-BFGS-B", callback=step, options=options)
+        if reason is None and len(there.trace) < len(now.trace) + n_iter:  # nowhere further to go
+            if there.objective == -np.inf:  # it began at the top
+                params, objective, _ = self.look(now.params)
+                trace = (*now.trace, objective)
+                there = replace(now, params=params, safe=params, objective=objective, trace=trace)
+            reason = StopReason.CONVERGED if np.isfinite(there.objective) else StopReason.NOT_FINITE
+            self.course.told(there, last=True, aloud=watched)
+        return there, reason
+
+    def _glide(self, now: Position, n_iter: int, rate: float, *, watched: bool) -> tuple[Position, StopReason | None]:
+        """Go along the gradient with momentum; the objective may fall."""
+        there, reason, still = now, None, 0
+        vector = self.model.to_vector(now.params)
+        velocity = np.zeros_like(vector) if now.velocity is None else now.velocity
+        gradient = self.look(now.params)[2]
+        for _ in range(n_iter):
+            velocity = self.settings.momentum * velocity + rate / self.weight * gradient
+            vector = vector + velocity
+            params, objective, gradient = self.look(self.model.place(vector, now.params))
+            if not np.isfinite(objective):
+                reason = StopReason.NOT_FINITE  # where it went is not kept
+            else:
+                still = still + 1 if abs(objective - there.objective) <= self.settings.tol * self.weight else 0
+                trace = (*there.trace, objective)
+                there = replace(there, params=params, safe=params, objective=objective, trace=trace, velocity=velocity)
+                reason = self._why_stop(there, still)
+            asked = self.course.told(there, last=reason is not None, aloud=watched)
+            reason = reason or (StopReason.CALLBACK if asked else None)
+            if reason is not None:
+                break
+        return there, reason
+
+    def _why_stop(self, there: Position, still: int) -> StopReason | None:
+        if still >= STILL:
+            return StopReason.CONVERGED
+        return StopReason.MAX_ITER if self.left(there) <= 0 else None
+
+    def next_stage(self, now: Position) -> Position:
+        """Return the position after the best candidate for the next stage; where there is none, growth is done."""
+        key = Key(self.settings.seed, now.restart, len(now.stages))
+        growth, stage = now.growth, (*now.stages, len(now.trace))
+        candidates = (
+            [] if self.model.enough(growth.marks) else self.model.candidates(now.params, key, self.course.passes)
+        )
+        if not candidates:
+            return self._grown(now)
+        if not growth.marks:
+            params, objective, _ = self.look(now.params)
+            growth = Growth((self.model.mark(params, objective, self.weight),))
+        fresh = replace(now, objective=-np.inf, stages=stage, velocity=None)
+        starts = [replace(fresh, params=params, safe=params) for params in candidates]
+        tried = [self.leg(start, TRIAL, plain=True)[0] for start in starts]
+        best = self.leg(max(tried, key=lambda position: position.objective), LEG, plain=True)[0]
+        mark = self.model.mark(best.params, best.objective, self.weight)
+        chosen = best.params if mark < min(growth.marks[1:], default=np.inf) else growth.chosen
+        return replace(best, growth=Growth((*growth.marks, mark), chosen))
+
+    def _grown(self, now: Position) -> Position:
+        """Return the position where growth is done: here, or at the stage with the best mark."""
+        marks = now.growth.marks
+        done = replace(now, growth=Growth(marks, done=True))
+        if not self.model.chooses or len(marks) < 2:
+            return done
+        kept = 1 + int(np.argmin(marks[1:]))
+        if kept == len(now.stages):
+            return done
+        trace, chosen = now.trace[: now.stages[kept]], now.growth.chosen
+        back = replace(done, params=chosen, safe=chosen, objective=-np.inf, trace=trace, velocity=None)
+        return replace(back, stages=now.stages[:kept])
+
+    def rank(self, params: Any, objective: float) -> float:
+        """Return what restarts are compared by; those of different sizes by their marks."""
+        return -self.model.mark(params, objective, self.weight) if self.model.chooses else objective

@@ -1,0 +1,127 @@
+"""Online EM: a running average of statistics, one update for each group of blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from hiddenbits.data import Arrays, Block, Grid
+from hiddenbits.data.row_sampling import SomeRows, rate_for, some_rows
+from hiddenbits.data.subset import take_rows
+from hiddenbits.engine.executors.local import Executor
+from hiddenbits.engine.keys import Key
+from hiddenbits.engine.row_memory import Shelf
+from hiddenbits.model_api import Model
+
+# Rows that one update is made from: at first a few, later a share of the rows seen. A hundred million rows need
+# hundreds of updates, not thousands, and long groups keep many hands busy; their cells must still fit in memory.
+GROUP_ROWS, GROUP_SHARE, GROUP_CELLS = 16384, 64, 1 << 23
+# Rows of a long table that online EM begins with a fit to, and the most cells of them.
+FIRST_ROWS, FIRST_CELLS = 4096, 1 << 25
+# A group enters with (its share of the weight so far) ^ forgetting: the k-th equal group with k^-.6 where the way began
+# far from a fit, and what was counted there has to be forgotten soon. Where it began with one, rows are forgotten more
+# slowly, because an average over few rows is a worse fit than the one before; at 1 not even a slow one would be mended.
+FORGETTING, FORGETTING_FIT = 0.6, 0.8
+
+
+@dataclass(frozen=True, eq=False)
+class Running:
+    """Statistics so far, per unit of weight.
+
+    Attributes
+    ----------
+    stats : Arrays or None
+        The running average.
+    steps : int
+        Updates so far.
+    weight : float
+        Weight of all the rows seen: what the average stands for when the prior is weighed against it.
+    """
+
+    stats: Any = None
+    steps: int = 0
+    weight: float = 0.0
+
+    def with_group(self, stats: Arrays, weight: float, forgetting: float) -> Running:
+        """Return the average after one more group."""
+        share = (weight / (self.weight + weight)) ** forgetting
+        average = stats.scaled(share / weight)
+        if self.stats is not None:
+            average += self.stats.scaled(1.0 - share)
+        return Running(average, self.steps + 1, self.weight + weight)
+
+
+def online_form(model: Any) -> Any:
+    """Return a model as online EM goes by it: where statistics do not outlive their parameters it has a form for that.
+
+    The parameters and the kind of statistics are the same.
+    """
+    return model.online() if model.promises.online_form else model
+
+
+def first_rows(grid: Grid, executor: Executor, seed: int) -> Grid:
+    """Return the rows that online EM begins with a fit to: all of a short table, some of a long one, in memory."""
+    table = grid.table
+    n, d = table.shape
+    rows = min(FIRST_ROWS, max(FIRST_CELLS // max(d, 1), 1))
+    if n <= 2 * rows:
+        return grid
+    if not table.only_bits:
+        return take_rows(table, np.arange(rows)).grid(grid.height)
+    drawn: SomeRows = executor.reduce(partial(some_rows, seed, rate_for(rows, table.weights, n)), grid)
+    return drawn.table(float(n if table.weights is None else table.weights.sum())).grid(grid.height)
+
+
+def group_ends(grid: Grid) -> list[int]:
+    """Return the block at which each group ends; from the table alone, so that all executors walk the same groups."""
+    most = max(GROUP_ROWS, int(GROUP_CELLS / max(grid.table.source.row_cells, 1.0)))
+    ends: list[int] = [0]
+    while ends[-1] < grid.n_blocks:
+        rows = min(max(GROUP_ROWS, ends[-1] * grid.height // GROUP_SHARE), most)
+        ends.append(min(ends[-1] - (-rows // grid.height), grid.n_blocks))
+    return ends[1:]
+
+
+def expect(model: Model, params: Any, shared: Any, key: Key, shelf: Shelf | None, block: Block) -> Any:
+    """Return the statistics of a block; its memory is taken from the shelf and put back there."""
+    before = None if shelf is None else shelf.get(block.number)
+    stats, after = model.expect(params, shared, block, before, key.at(block=block.number))
+    if shelf is not None:
+        shelf.put(block.number, after)
+    return stats
+
+
+def online_pass(
+    model: Model,
+    params: Any,
+    running: Running,
+    executor: Executor,
+    grid: Grid,
+    key: Key,
+    stands_for: float | None = None,
+    forgetting: float = FORGETTING_FIT,
+) -> tuple[Any, Running]:
+    """Walk the table once, updating after each group; return the parameters and the running average.
+
+    `stands_for` is the weight of the whole table where it is known; otherwise the weight seen so far counts. Where the
+    statistics do not depend on the parameters nothing fades, and one update is enough: the fit to all rows so far.
+    """
+    model = online_form(model)
+    if model.promises.closed_form:
+        stats: Any = executor.reduce(partial(expect, model, params, model.prepare(params), key, None), grid)
+        if stats.weight <= 0.0:
+            return params, running
+        running = running.with_group(stats, float(stats.weight), forgetting=1.0)
+        return model.update(params, running.stats.scaled(running.weight)), running
+    for reduce in executor.stream(grid, group_ends(grid)):
+        shared = model.prepare(params)
+        stats = reduce(partial(expect, model, params, shared, key, None))
+        weight = float(stats.weight)
+        if weight <= 0.0:
+            continue
+        running = running.with_group(stats, weight, forgetting)
+        params = model.update(params, running.stats.scaled(stands_for or running.weight))
+    return params, running

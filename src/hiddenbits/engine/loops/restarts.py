@@ -1,0 +1,196 @@
+"""Restarts, one after the other: what all loops have in common, and the start on few rows.
+
+Where a table is large, most of the way to its fit can be gone on some of its rows. Drawn rows count for the whole table
+(their weights add up to its own), so that objective, prior and tolerance mean the same; a restart goes its whole way on
+them, stages and all, and what it ends with is where the restart over all rows begins. That is then near its end. Rows
+are few enough there to try other starts too, and go on with the best. Which restart is best, and what is reported, is a
+matter of all rows.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+
+import numpy as np
+
+from hiddenbits.data import Grid
+from hiddenbits.data.row_sampling import SomeRows, rate_for, some_rows
+from hiddenbits.data.summary import Summary, summarise
+from hiddenbits.engine.executors.local import Executor, Local, one_blas_thread
+from hiddenbits.engine.executors.progress import unwatched
+from hiddenbits.engine.keys import Key
+from hiddenbits.engine.no_zeros import warn_of_no_zeros
+from hiddenbits.engine.outcome import Growth, Outcome
+from hiddenbits.engine.state import Keeper, Position, Settings, Watch
+from hiddenbits.model_api import Passes
+
+WORTH = 4  # a table has at least so many times as many rows as a start on few of them
+RARE = 20  # ones, and zeros, of each column that rows are drawn for: a column without any has no finite fit
+LOG = logging.getLogger(__name__)  # restarts, stages and stops are INFO, passes DEBUG: here, for all loops
+MOST_CELLS = 1 << 26  # cells of the rows that are drawn: they are held here, a byte each
+
+
+@dataclass
+class _Logged:
+    """How far the log is: which restart, and how many stages and online passes of it were logged."""
+
+    restart: int = 0
+    stages: int = 0
+    online_passes: int = 0
+
+    def moved(self, position: Position) -> None:
+        """Log a stage or an online pass that is new; the first stage, and one that begins with a restart, are not."""
+        stages, online = len(position.stages), position.online_passes
+        if position.restart == self.restart and position.trace and stages > self.stages:
+            LOG.info(
+                "Restart %d: stage %d begins after %d passes; objective %.10g.",
+                *(position.restart + 1, stages + 1, position.stages[-1], position.trace[position.stages[-1] - 1]),
+            )
+        if position.restart == self.restart and online > self.online_passes:
+            LOG.debug("Restart %d: online pass %d.", position.restart + 1, online)
+        self.restart, self.stages, self.online_passes = position.restart, stages, online
+
+
+@dataclass(frozen=True, eq=False)
+class Course:
+    """What a restart goes through: the table, who walks it, how, and who keeps and watches."""
+
+    grid: Grid
+    executor: Executor
+    settings: Settings
+    summary: Summary
+    keeper: Keeper | None = None
+    watch: Watch | None = None
+    logged: _Logged = field(default_factory=_Logged)
+
+    @property
+    def passes(self) -> Passes:
+        """The sum of a function over the blocks."""
+        return partial(self.executor.reduce, grid=self.grid)
+
+    @property
+    def weight(self) -> float:
+        """Weight of all rows."""
+        return float(self.summary.weight)
+
+    @property
+    def most(self) -> int:
+        """Number of restarts."""
+        return self.settings.n_init + self.settings.n_repairs
+
+    def keep(self, position: Position) -> Position:
+        """Return a position after it was kept."""
+        self.logged.moved(position)
+        if self.keeper:
+            self.keeper.save(position, self.summary)
+        return position
+
+    def told(self, position: Position, *, last: bool, aloud: bool = True) -> bool:
+        """Log a pass and tell who watches, unless it is not for them; return whether the restart is asked to stop."""
+        if LOG.isEnabledFor(logging.DEBUG) and position.trace:
+            LOG.debug(
+                "Restart %d: pass %d, objective %.10g.", position.restart + 1, len(position.trace), position.trace[-1]
+            )
+        return self.watch(position, last) if self.watch and aloud else False
+
+    @property
+    def few(self) -> int:
+        """How many rows restarts are to begin on; 0 where they are to begin with all, or it is not worth its while."""
+        if self.settings.start_rows is None or not self.grid.table.only_bits:
+            return 0
+        n, d = self.grid.table.shape
+        ones, zeros = self.summary.ones, self.summary.observed - self.summary.ones
+        rarest = min((float(counts[counts > 0].min()) for counts in (ones, zeros) if counts.any()), default=np.inf)
+        rows = max(self.settings.start_rows, int(RARE * self.weight / rarest))
+        return rows if WORTH * rows <= n and rows * d <= MOST_CELLS else 0
+
+    @cached_property
+    def on_few(self) -> Course:
+        """The same on few rows, in memory; nobody watches it."""
+        seed = int(Key(self.settings.seed, 0, 2**35).rng().integers(2**62))
+        rate = rate_for(self.few, self.grid.table.weights, self.grid.table.shape[0])
+        drawn: SomeRows = self.passes(partial(some_rows, seed, rate))
+        here, grid = unwatched(self.executor), drawn.table(self.weight).grid(self.grid.height)
+        return Course(grid, here if isinstance(here, Local) else Local(), self.settings, self.summary)
+
+    def way_on_few(self, restart: int, number: int) -> Course:
+        """Return the course of one of the ways on few rows, with a keeper of its own."""
+        return replace(self.on_few, keeper=self._keeper_of_few(restart, number))
+
+    def forget_few(self, restart: int, n_ways: int) -> None:
+        """Let go of what was kept on few rows: what it gave is kept with the fit."""
+        for number in range(n_ways):
+            if keeper := self._keeper_of_few(restart, number):
+                keeper.drop()
+
+    def _keeper_of_few(self, restart: int, number: int) -> Keeper | None:
+        return self.keeper.beside(f"few{restart}-{number}") if self.keeper else None
+
+
+Goes = Callable[[Course, Position], Position]
+"""Goes through one restart, or what is left of it; returns the position after its end."""
+
+
+def all_restarts(
+    one: Goes,
+    grid: Grid,
+    executor: Executor,
+    settings: Settings,
+    keeper: Keeper | None,
+    watch: Watch | None,
+    rivals: Sequence[Goes] = (),
+) -> Outcome:
+    """Go through all restarts, or those that are left; return the best. On few rows `rivals` are tried too."""
+    with one_blas_thread():
+        course = Course(grid, executor, settings, executor.reduce(summarise, grid), keeper, watch)
+        if grid is not None:  # federated fits have sums alone
+            warn_of_no_zeros(grid.table, course.summary)
+        kept, most = keeper.load(course.summary) if keeper else None, course.most
+        position = kept or Position()
+        if kept is not None and kept.params is not None and grid is not None:  # no table: a round of a federated fit
+            LOG.info("Continuing from the checkpoint: restart %d, pass %d.", kept.restart + 1, len(kept.trace))
+            course.logged.moved(kept)
+        while position.restart < most:
+            if position.params is None:
+                LOG.info("Restart %d of %d begins.", position.restart + 1, most)
+            if course.few and position.restart < settings.n_init:
+                if position.params is None:
+                    position = course.keep(_begin_on_few((one, *rivals), course, position))
+                course.forget_few(position.restart, 1 + len(rivals))
+            position = one(course, position)
+            _log_stop("Restart %d of %d", position, most)
+    return Outcome(
+        position.best_params,
+        np.array(position.best_trace),
+        position.best_stages,
+        position.best,
+        position.finished,
+        position.best_marks,
+    )
+
+
+def _log_stop(words: str, position: Position, most: int) -> None:
+    """Log why a restart stopped; `position` is the one after its end."""
+    if LOG.isEnabledFor(logging.INFO):
+        end = position.finished[-1]
+        numbers = (position.restart, most, str(end.reason), end.n_iter, end.objective)
+        LOG.info(words + " stopped: %s after %d passes, objective %.10g.", *numbers)
+
+
+def _begin_on_few(ways: Sequence[Goes], course: Course, position: Position) -> Position:
+    """Return the beginning of a restart over all rows: where the best of some ways on few rows ended.
+
+    How large a model the few rows ask for is not handed over: what they fit too well counts as if all rows said it.
+    """
+    ends = []
+    for number, go in enumerate(ways):
+        few = course.way_on_few(position.restart, number)
+        at = (few.keeper.load(few.summary) if few.keeper else None) or Position(restart=position.restart)
+        ends.append(at if at.finished else go(few, at))
+        _log_stop(f"Restart %d of %d on {few.grid.table.shape[0]} rows, way {number + 1}", ends[-1], course.most)
+    end = max(ends, key=lambda end: end.finished[-1].objective)
+    stages, growth = (0,) if end.best_stages else (), Growth(done=True)
+    return replace(position, params=end.best_params, safe=end.best_params, stages=stages, growth=growth)

@@ -1,0 +1,104 @@
+"""Random steps: one for each group of rows, with a memory that persists from step to step.
+
+For models whose objective cannot be computed but whose gradient can be estimated, such as machines with too many states
+to enumerate. An epoch walks the table once. The steps grow smaller to a planned end: there is no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+
+from hiddenbits.data import Grid
+from hiddenbits.data.summary import Summary
+from hiddenbits.engine.executors.local import Executor
+from hiddenbits.engine.keys import Key
+from hiddenbits.engine.loops.em import begin, finish
+from hiddenbits.engine.loops.online_em import expect
+from hiddenbits.engine.loops.restarts import Course, all_restarts
+from hiddenbits.engine.outcome import Outcome, StopReason
+from hiddenbits.engine.state import Keeper, Position, Settings, Watch
+from hiddenbits.model_api import Model
+
+Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
+
+
+class Persists(Model, Protocol):
+    """A model that learns by random steps."""
+
+    @property
+    def batch_rows(self) -> int:
+        """Rows of a step."""
+        ...
+
+    @property
+    def memory_type(self) -> Any:
+        """Class of the memory."""
+        ...
+
+    def first_memory(self, params: Any, summary: Summary, key: Key) -> Any:
+        """Return the memory to begin with."""
+        ...
+
+    def step(
+        self, params: Any, memory: Any, stats: Any, share_left: float, key: Key, run: Run
+    ) -> tuple[Any, Any, float]:
+        """Return parameters and memory after one step, and how well it is going (larger is better)."""
+        ...
+
+    def settle(self, params: Any, memory: Any) -> Any:
+        """Return parameters as a fit hands them over."""
+        ...
+
+
+def fit_persistent(
+    model: Persists, grid: Grid, executor: Executor, settings: Settings, keeper: Keeper | None, watch: Watch | None
+) -> Outcome:
+    """Fit a model by `max_iter` epochs of random steps; return the best of `n_init` restarts."""
+    return all_restarts(partial(_restart, model), grid, executor, settings, keeper, watch)
+
+
+def _restart(model: Persists, course: Course, position: Position) -> Position:
+    """Go through one restart, or what is left of it."""
+    settings = course.settings
+    if position.params is None:
+        position = begin(model, settings, course.summary, course.passes, position)
+    if position.memory is None:
+        key = Key(settings.seed, position.restart, 2**34)
+        position = course.keep(replace(position, memory=model.first_memory(position.params, course.summary, key)))
+    reason = None if settings.max_iter else StopReason.SCHEDULE  # no epochs: the start alone
+    while reason is None:
+        position = _epoch(model, course.grid, course.executor, settings, position)
+        if not np.isfinite(position.objective):
+            reason = StopReason.NOT_FINITE
+        elif len(position.trace) >= settings.max_iter:
+            reason = StopReason.SCHEDULE
+        asked = course.told(position, last=reason is not None)
+        reason = reason or (StopReason.CALLBACK if asked else None)
+        if reason is None:
+            course.keep(position)
+    position = replace(position, safe=model.settle(position.safe, position.memory))
+    return course.keep(finish(model, settings, position, reason))
+
+
+def _epoch(model: Persists, grid: Grid, executor: Executor, settings: Settings, now: Position) -> Position:
+    """Walk the table once, with a step for each group of rows; return where that leads, and how well it is going."""
+    group_blocks = max(1, model.batch_rows // grid.height)
+    ends = [min(end, grid.n_blocks) for end in range(group_blocks, grid.n_blocks + group_blocks, group_blocks)]
+    n_groups = len(ends)
+    epoch = len(now.trace)
+    params, memory, total, weight = now.params, now.memory, 0.0, 0.0
+    for number, reduce in enumerate(executor.stream(grid, ends)):
+        key = Key(settings.seed, now.restart, epoch * n_groups + number)
+        stats: Any = reduce(partial(expect, model, params, model.prepare(params), key, None))
+        if float(stats.weight) <= 0.0:
+            continue
+        left = 1.0 - (epoch + number / n_groups) / settings.max_iter
+        params, memory, height = model.step(params, memory, stats, left, key.at(block=2**33), executor.run)
+        total, weight = total + height * float(stats.weight), weight + float(stats.weight)
+    objective = total / max(weight, 1e-300)
+    return replace(now, params=params, safe=params, memory=memory, objective=objective, trace=(*now.trace, objective))

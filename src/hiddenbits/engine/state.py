@@ -1,0 +1,88 @@
+"""Where a fit stands, how it is to go, and who keeps and watches it: what all loops share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.data.summary import Summary
+from hiddenbits.engine.loops.online_em import Running
+from hiddenbits.engine.loops.squarem import Leap
+from hiddenbits.engine.outcome import Growth, Restart
+from hiddenbits.engine.row_memory import Shelf
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to fit: what belongs to the loop and not to a model."""
+
+    n_init: int = 1
+    n_repairs: int = 0  # further restarts, each of which tries to mend the best fit so far
+    max_iter: int = 1000
+    tol: float = 1e-6
+    online_passes: int = 0
+    start_rows: int | None = None  # each restart first goes its way on about so many rows; None: on all from the start
+    accelerate: bool = True
+    seed: int = 0
+    learning_rate: float | None = None  # of steps along the gradient with momentum; None: quasi-Newton steps
+    momentum: float = 0.9
+
+
+@dataclass(frozen=True, eq=False)
+class Position:
+    """Where a fit stands between two passes.
+
+    `params` is what the next pass looks at; `safe` is the last EM update, where a refused leap or an `untried` step
+    goes back to and what the fit would end with. They are None before a restart's start. `running` belongs to the
+    online passes; `memory` is what a model keeps from step to step beside its parameters, such as the states of
+    persistent chains; `velocity` is the last step of a climb with momentum.
+    """
+
+    restart: int = 0
+    params: Any = None
+    safe: Any = None
+    online_passes: int = 0
+    running: Running = field(default_factory=Running)
+    objective: float = -np.inf
+    trace: tuple[float, ...] = ()
+    stages: tuple[int, ...] = ()
+    leap: Leap = field(default_factory=Leap)
+    untried: bool = False
+    carry: Shelf | None = None
+    memory: Any = None
+    velocity: NDArray[np.float64] | None = None
+    growth: Growth = field(default_factory=Growth)
+    finished: tuple[Restart, ...] = ()
+    best: int = -1
+    best_params: Any = None
+    best_trace: tuple[float, ...] = ()
+    best_stages: tuple[int, ...] = ()
+    best_marks: tuple[float, ...] = ()
+
+
+class Keeper(Protocol):
+    """Keeps positions: a checkpoint file, or nothing."""
+
+    def load(self, summary: Summary) -> Position | None:
+        """Return the position to go on from, None to begin."""
+        ...
+
+    def save(self, position: Position, summary: Summary) -> None:
+        """Keep a position of the fit to the table with this summary."""
+        ...
+
+    def beside(self, name: str) -> Keeper:
+        """Return a keeper for a part of the same fit, with a place of its own."""
+        ...
+
+    def drop(self) -> None:
+        """Forget what was kept."""
+        ...
+
+
+Watch = Callable[[Position, bool], bool]
+"""Called after every pass (position, end of this restart?); returning True asks the restart to stop."""

@@ -1,0 +1,1 @@
+"""What all estimators share, and nothing of any family."""

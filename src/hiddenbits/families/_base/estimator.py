@@ -1,0 +1,345 @@
+"""What all estimators share: the verbs, the loop's results, and nothing of any model."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from hiddenbits.data import Block, Grid, Table, TableError, collapse
+from hiddenbits.data.mixed.cells import MixedTable
+from hiddenbits.engine import (
+    Checkpoint,
+    Key,
+    Outcome,
+    Position,
+    Running,
+    Settings,
+    StopReason,
+    block_height,
+    current,
+    fit_em,
+    one_blas_thread,
+)
+from hiddenbits.families._base.callbacks import CallbackSupportMixin, watching, with_callbacks
+from hiddenbits.families._base.federated_verbs import FederatedVerbs
+from hiddenbits.families._base.file_verbs import FileVerbs
+from hiddenbits.families._base.inputs import as_table, rows_of, seed_of, warn_of_small_weights, with_sample_weight
+from hiddenbits.families._base.outputs import like
+from hiddenbits.families._base.partial_fit import OnlineVerbs
+from hiddenbits.store.validation import require
+
+Floats = NDArray[np.float64]
+LOG = logging.getLogger(__name__)
+DRAW_ROWS = 65536  # rows drawn at a time, each run with a key of its own
+
+_EXPLANATIONS = {
+    StopReason.MAX_ITER: "it used all of its max_iter passes. Raise max_iter or tol",
+    StopReason.CALLBACK: "a callback asked it to",
+    StopReason.FELL: "the objective fell, which it must not do: please report this table as a bug",
+    StopReason.NOT_FINITE: "the objective was not a finite number: lower learning_rate if the fit takes steps of that "
+    "size, otherwise please report this table as a bug",
+}
+
+
+class BitsEstimator(OnlineVerbs, FederatedVerbs, FileVerbs, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of all estimators: fit, score, sample, complete; partial_fit, federated fits and files have their own files.
+
+    Subclasses give the model with `_model` and list their hyperparameters in `__init__`.
+    """
+
+    # Hyperparameters that every subclass has.
+    n_init: int
+    max_iter: int
+    tol: float
+    online_passes: int
+    accelerate: bool
+    threshold: float | None
+    random_state: Any
+
+    # Set by fit.
+    params_: Any
+    n_iter_: int
+    weight_seen_: float
+    running_: Running | None
+    n_features_in_: int
+
+    @abstractmethod
+    def _model(self) -> Any:
+        """Return the model with these hyperparameters."""
+
+    @property
+    def _loop(self) -> Callable[..., Outcome]:
+        """The engine's loop that fits go by."""
+        return fit_em
+
+    def _rows_to_begin_on(self) -> int | None:
+        """Return how many rows fits to large tables begin on; None where they begin with all."""
+        return None
+
+    def _arranged(self, model: Any, table: Table) -> Table:
+        """Return the table in the order in which a fit walks it."""
+        return table
+
+    def _finished(self, params: Any) -> Any:
+        """Return parameters as a fit hands them over; a model with many equal forms chooses one here."""
+        return params
+
+    def _mixed_table(self, X: Any, *, reset: bool) -> Table | None:
+        """Return X as a table with columns of several kinds; None where it is a table of bits."""
+        if isinstance(X, MixedTable):
+            raise TableError(f"{type(self).__name__} is for bits, and this table has other columns. Use LogisticPCA.")
+        return None
+
+    def _more_meta(self) -> dict[str, Any]:
+        """Return what a model file says beyond what all of them say."""
+        return {}
+
+    def _take_meta(self, more: dict[str, Any], n_columns: Any, names: Any) -> None:
+        """Take what `_more_meta` returned from a file; refuse what it could not have returned."""
+        require(not more, "its description is not complete")
+
+    def _n_columns_of(self, params: Any) -> int:
+        """Return the number of columns of the table that parameters belong to."""
+        return int(params.n_columns)
+
+    # ------------------------------------------------------------------------------------------------ fitting
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit the model to a table of bits.
+
+        Parameters
+        ----------
+        X : array, sparse array or matrix, frame or Table of shape (rows, columns)
+            0, 1, and blanks (NaN, None, masked) for cells that were not observed.
+        y : None
+            Ignored; scikit-learn's convention.
+        sample_weight : array of shape (rows,), optional
+            Weight of each row; a weight of 2 counts as two equal rows.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        engine = current()
+        if engine.checkpoint is not None and not isinstance(self.random_state, (int, np.integer)):
+            raise ValueError("A fit with a checkpoint needs random_state= an integer, or it could not be repeated.")
+        table = with_sample_weight(as_table(self, X, reset=True), sample_weight)
+        given = table
+        warn_of_small_weights(table)
+        model, settings = self._model(), replace(self._settings(), start_rows=self._rows_to_begin_on())
+        if model.promises.deterministic and not settings.online_passes:  # equal rows then have equal memory, too
+            table, _ = collapse(table)
+        table = self._arranged(model, table)
+        grid = table.grid(self._pass_height(model, table))
+        keeper: Checkpoint | None = None
+        held: AbstractContextManager[None] = nullcontext()
+        if engine.checkpoint is not None:
+            keeper = Checkpoint(engine.checkpoint, model, settings, given.shape, grid.height, names=given.names)
+            held = keeper.held()
+        weight = float(table.shape[0] if table.weights is None else table.weights.sum())
+        LOG.info("%s: fit to %d x %d cells, rows of weight %.10g.", type(self).__name__, *table.shape, weight)
+        with held, watching(self, settings, partial(self._attributes_at, weight)) as watch:
+            outcome = self._loop(model, grid, engine.executor, settings, keeper, watch)
+        self._federation = self._handed_out = None
+        self._keep(outcome, weight)
+        return self
+
+    def _settings(self) -> Settings:
+        return Settings(
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            online_passes=self.online_passes,
+            accelerate=self.accelerate,
+            seed=seed_of(self.random_state),
+        )
+
+    def _keep(self, outcome: Outcome, weight: float) -> None:
+        """Set the fitted attributes; warn where the fit did not converge."""
+        best = outcome.restarts[outcome.best]
+        self.params_, self.trace_ = self._finished(outcome.params), outcome.trace
+        self.n_iter_ = best.n_iter
+        self.stop_reason_ = str(best.reason)
+        self.converged_ = best.reason is StopReason.CONVERGED
+        self.restarts_ = outcome.restarts
+        self.weight_seen_ = weight
+        self.running_ = None
+        if best.reason not in (StopReason.CONVERGED, StopReason.SCHEDULE):
+            warnings.warn(
+                f"{type(self).__name__} did not converge; the fit stopped because {_EXPLANATIONS[best.reason]}.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _height(self, model: Any, table: Table) -> int:
+        """Return how many rows make a block of the verbs, and of passes unless they need another height."""
+        return block_height(model.footprint(table.shape[1], table.source.row_cells))
+
+    def _pass_height(self, model: Any, table: Table) -> int:
+        """Return how many rows make a block of a fit's passes."""
+        return self._height(model, table)
+
+    def _attributes_at(self, weight: float, position: Position) -> dict[str, Any]:
+        """Return the fitted attributes as they would be if the fit stopped here."""
+        return {
+            "params_": self._finished(position.safe),
+            "n_features_in_": self.n_features_in_,
+            "trace_": np.array(position.trace),
+            "n_iter_": len(position.trace),
+            "stop_reason_": str(StopReason.CALLBACK),
+            "converged_": False,
+            "restarts_": (),
+            "weight_seen_": weight,
+            "running_": None,
+        }
+
+    # ------------------------------------------------------------------------------------------------ verbs over rows
+
+    def _map(self, X: Any, row_function: Callable[[Any, Any, Block], Floats]) -> Floats:
+        """Return row_function(params, shared, block) for all rows of X."""
+        check_is_fitted(self, "params_")
+        table = as_table(self, X, reset=False)
+        with one_blas_thread():
+            results = current().executor.map_rows(*self._walk(table, row_function))
+            return rows_of(results, table.shape[0])
+
+    def _walk(self, table: Table, row_function: Callable[[Any, Any, Block], Floats]) -> tuple[Any, Grid]:
+        """Return a function of the rows of a block, at the fitted parameters, and the blocks of a table."""
+        model = self._model()
+        shared = model.prepare(self.params_)
+        return partial(row_function, self.params_, shared), table.grid(self._height(model, table))
+
+    def _likelihood(self) -> Callable[[Any, Any, Block], Floats]:
+        """Return the row function behind `score_samples` and `score`, and make what it rests on."""
+        check_is_fitted(self, "params_")
+        return self._model().log_likelihood  # type: ignore[no-any-return]
+
+    @property
+    def likelihood_(self) -> str:
+        """What `score_samples` returns: "exact", "bound" or "estimate"."""
+        check_is_fitted(self, "params_")
+        return str(self._model().promises.likelihood)
+
+    def score_samples(self, X: Any) -> Floats:
+        """Return the log-likelihood of each row's observed bits, in nats; `likelihood_` says of which kind.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+
+        Returns
+        -------
+        log_likelihood : ndarray of shape (rows,)
+        """
+        return self._map(X, self._likelihood())
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the mean log-likelihood of the rows, in nats.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+        y : None
+            Ignored.
+        sample_weight : array of shape (rows,), optional
+            Weight of each row.
+        """
+        check_is_fitted(self, "params_")
+        table = with_sample_weight(as_table(self, X, reset=False), sample_weight)
+        with one_blas_thread():  # sums alone: the answers of a billion rows would not fit in memory
+            rows, grid = self._walk(table, self._likelihood())
+            total, weight = current().executor.reduce(partial(_total, rows), grid)
+        return float(total / weight)
+
+    def complete(self, X: Any) -> Any:
+        """Fill in the missing cells with P(bit = 1 | the row's observed bits); observed cells stay as they are.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+
+        Returns
+        -------
+        completed : ndarray of shape (rows, columns), or a frame where X is one
+        """
+        model = self._model()
+
+        def fill(params: Any, shared: Any, block: Block) -> Floats:
+            values = block.x.to_dense().astype(np.float64)
+            return np.where(block.observed.to_dense() == 1, values, model.fill(params, shared, block))
+
+        return like(X, self._map(X, fill))
+
+    def bit_probabilities(self, X: Any) -> Any:
+        """Return P(bit = 1 | the other observed bits of the row) for every cell, observed or not.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (rows, columns), or a frame where X is one
+        """
+        return like(X, self._map(X, self._model().leave_one_out))
+
+    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> NDArray[np.uint8]:
+        """Draw new rows from the fitted model.
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of rows.
+        random_state : int, RandomState or None
+            Seed of the draw; by default that of the estimator.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, columns) of uint8
+        """
+        check_is_fitted(self, "params_")
+        return self._drawn(partial(self._model().draw, self.params_), n_samples, random_state)
+
+    def _drawn(
+        self, draw: Callable[..., Any], n_samples: int, random_state: Any, dtype: Any = np.uint8
+    ) -> NDArray[Any]:
+        """Return what draw(n, rng) makes, some rows at a time, each run of rows with a key of its own."""
+        if n_samples < 1:
+            raise ValueError(f"n_samples={n_samples}: draw at least one row.")
+        key, tell = Key(seed_of(self.random_state if random_state is None else random_state), 2**32), current().tell
+        out: NDArray[Any] = np.empty((n_samples, self.n_features_in_), dtype)
+        for number, start in enumerate(range(0, n_samples, DRAW_ROWS)):
+            stop = min(start + DRAW_ROWS, n_samples)
+            out[start:stop] = draw(stop - start, key.at(block=number).rng())[0]
+            if tell is not None:
+                tell(stop - start)
+        return out
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _total(rows: Callable[[Block], Floats], block: Block) -> Floats:
+    """Return the weighed sum over the rows of a block, and their weight."""
+    return np.array([block.weights @ rows(block), block.weights.sum()])

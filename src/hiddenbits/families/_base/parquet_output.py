@@ -1,0 +1,69 @@
+"""Results larger than memory: Parquet files, each written where its rows were computed."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from hiddenbits.data.readers.locations import is_url
+from hiddenbits.data.readers.parquet.files import pyarrow
+from hiddenbits.engine import Piece, map_pieces
+from hiddenbits.families._base.inputs import as_table
+from hiddenbits.quoting import printable
+from hiddenbits.store import whole_file, whole_folder
+
+VERBS = ("transform", "posterior", "code", "score_samples", "complete", "bit_probabilities")
+FILE_BYTES = 1 << 27  # about what the results in one file take in memory
+
+
+def write(estimator: Any, verb: str, X: Any, path: str | os.PathLike[str]) -> Path:
+    """Write what a verb returns for every row of X into a folder of Parquet files; see `BitsEstimator.write`."""
+    check_is_fitted(estimator)
+    able = [name for name in VERBS if hasattr(estimator, name)]
+    if verb not in able:
+        raise ValueError(f"{verb!r} cannot be written. {type(estimator).__name__} can write: {', '.join(able)}.")
+    pyarrow()  # say so at once where it is not installed
+    if is_url(path):
+        raise ValueError(
+            f"{printable(path)}: results are written to a folder that all workers share, not to an address."
+        )
+    folder = Path(path).expanduser().absolute()  # workers may run in other folders
+    if folder.exists():
+        raise FileExistsError(f"{printable(folder)} exists. Remove it first, or choose another path.")
+    table = as_table(estimator, X, reset=False)
+    names = _columns(estimator, verb, table.names)
+    rows = max(1, min(FILE_BYTES // (8 * len(names)), table.part_rows(1)))
+    with whole_folder(folder) as unfinished:
+        write_one = partial(_write_piece, estimator, verb, unfinished, folder, names)
+        written = sum(map_pieces(write_one, table, rows))
+        if written != table.shape[0]:
+            raise RuntimeError(f"{written} rows were written of {table.shape[0]}: please report this as a bug.")
+    return folder
+
+
+def _write_piece(estimator: Any, verb: str, folder: Path, final: Path, names: list[str], piece: Piece) -> int:
+    """Write the results of some rows into a folder that will be called `final`; return how many rows."""
+    pa = pyarrow()
+    values = np.asarray(getattr(estimator, verb)(piece.table))
+    columns = values.reshape(len(values), -1)
+    if not folder.is_dir():
+        raise OSError(f"{printable(folder)} is not there: the folder must be one that every worker can write to.")
+    name = f"rows{piece.start:013d}.parquet"
+    with whole_file(folder / name, shown=final / name) as file:
+        pa.parquet.write_table(pa.table([np.ascontiguousarray(column) for column in columns.T], names=names), file)
+    return len(values)
+
+
+def _columns(estimator: Any, verb: str, names: Any) -> list[str]:
+    """Return the names of the columns that a verb makes."""
+    if verb == "score_samples":
+        return ["log_likelihood"]
+    if verb in ("complete", "bit_probabilities"):
+        given = getattr(estimator, "feature_names_in_", names)
+        return [f"x{j}" for j in range(estimator.n_features_in_)] if given is None else [str(name) for name in given]
+    return [str(name) for name in estimator.get_feature_names_out()]

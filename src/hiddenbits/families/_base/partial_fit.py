@@ -1,0 +1,102 @@
+"""`partial_fit`: learning from some rows after the other, by online EM."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+
+from hiddenbits.data import Grid
+from hiddenbits.engine import (
+    Executor,
+    Key,
+    Local,
+    Running,
+    current,
+    first_rows,
+    one_blas_thread,
+    online_form,
+    online_pass,
+)
+from hiddenbits.engine.executors.progress import unwatched
+from hiddenbits.families._base.inputs import as_table, seed_of, with_sample_weight
+
+FIRST_RESTARTS = 4  # times as many restarts as a fit has: few rows have more poor maxima, and restarts cost little
+
+
+class OnlineVerbs:
+    """The verb that learns from further rows, for all estimators."""
+
+    n_init: int
+    _online_seed: int
+    running_: Running | None
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from some rows by online EM; can be called again and again with further rows.
+
+        The first call fits the model to its rows (to some of them, where they are many), with restarts and stages, or
+        goes on from a `fit`; hundreds of rows are a good beginning, a handful is not. After that each call is one pass
+        over its rows. The statistics of earlier rows are kept as a running average, in which old rows fade slowly; the
+        rows themselves are not kept. `docs/partial_fit.md` says how near to a `fit` that comes.
+
+        Parameters
+        ----------
+        X : array, sparse array or matrix, frame or Table of shape (rows, columns)
+            As for `fit`.
+        y : None
+            Ignored.
+        sample_weight : array of shape (rows,), optional
+            Weight of each row.
+
+        Returns
+        -------
+        self
+        """
+        _learn(self, X, sample_weight)
+        return self
+
+    def _first_restarts(self) -> int:
+        """Return the restarts of the fit that online EM begins with; a family with one start needs no more of them."""
+        return self.n_init if self.n_init == 1 else FIRST_RESTARTS * self.n_init
+
+
+def _learn(estimator: Any, X: Any, sample_weight: Any) -> None:
+    estimator._validate_params()
+    begun = hasattr(estimator, "params_")
+    table = with_sample_weight(as_table(estimator, X, reset=not begun), sample_weight)
+    model, executor = estimator._model(), current().executor
+    grid = table.grid(estimator._pass_height(model, table))
+    with one_blas_thread():
+        running = estimator.running_ if begun else Running()
+        if running is None or not begun:
+            estimator._online_seed = seed_of(estimator.random_state)
+        params = estimator.params_ if begun else _first_fit(estimator, model, grid, executor)
+        if running is None:  # go on from a fit: its rows count as if they were what the fit expects
+            stats = online_form(model).pseudo_statistics(params, estimator.weight_seen_)
+            running = Running(stats.scaled(1.0 / estimator.weight_seen_), estimator.n_iter_, estimator.weight_seen_)
+        key = Key(estimator._online_seed, 0, running.steps)
+        estimator.params_, running = online_pass(model, params, running, executor, grid, key)
+    estimator._federation = estimator._handed_out = None
+    estimator.running_ = running
+    estimator.weight_seen_ = running.weight
+    estimator.n_iter_ = running.steps
+    estimator.stop_reason_ = "online"
+    estimator.converged_ = False
+    estimator.trace_ = np.zeros(0)
+    estimator.restarts_ = ()
+
+
+def _first_fit(estimator: Any, model: Any, grid: Grid, executor: Executor) -> Any:
+    """Return the parameters that online EM begins with: a fit to the first rows, restarts, stages and all."""
+    settings = replace(
+        estimator._settings(),
+        n_init=estimator._first_restarts(),
+        seed=estimator._online_seed,
+        online_passes=0,
+        start_rows=None,
+    )
+    grid = first_rows(grid, executor, estimator._online_seed)
+    if grid.table.source.resident and not isinstance(unwatched(executor), Local):
+        executor = Local()  # the rows are here, and few
+    return estimator._finished(estimator._loop(model, grid, executor, settings, None, None).params)

@@ -1,0 +1,193 @@
+"""Fitted models to and from files: what of an estimator is kept, and every check on the way back."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.engine import Restart, Running, StopReason, online_form, plain, prefixed, unprefixed
+from hiddenbits.families.registry import COMPOSITES, ESTIMATORS, name_of
+from hiddenbits.store import StoreError, read, write
+from hiddenbits.store.validation import (
+    VERSION,
+    WRITTEN_BY,
+    exactly,
+    is_count,
+    is_weight,
+    refusal,
+    refuse_large,
+    require,
+    require_finite,
+    require_moderate,
+    require_names,
+    unfitted,
+)
+
+E = TypeVar("E")
+
+META_KEYS = {
+    "hyperparameters",
+    "n_features_in",
+    "feature_names_in",
+    "n_iter",
+    "stop_reason",
+    "restarts",
+    "running",
+    "weight_seen",
+}
+
+
+def save(estimator: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted estimator to `path`, atomically."""
+    meta, arrays = described(estimator)
+    write(path, name_of(estimator), {**meta, WRITTEN_BY: VERSION}, arrays)
+
+
+def described(estimator: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return what a file says of a fitted estimator, and its arrays."""
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(estimator, "params_")
+    mismatch = estimator._model().mismatch(estimator.params_)
+    if mismatch and estimator.unfinished_:
+        raise ValueError(
+            f"The federated fit is at an early stage: {mismatch}. Save it in a later round; until then keep the merged "
+            "statistics, with which a new estimator can repeat the updates."
+        )
+    if flaw := estimator.params_.flaw():
+        raise ValueError(f"The fitted model cannot be saved, for it could not be used: {flaw}. Fit again.")
+    if mismatch:
+        raise ValueError(f"The hyperparameters were changed after the fit: {mismatch}. Fit again, or set them back.")
+    names = getattr(estimator, "feature_names_in_", None)
+    running: Running | None = estimator.running_
+    meta = {
+        "hyperparameters": hyperparameters_of(estimator),
+        "n_features_in": int(estimator.n_features_in_),
+        "feature_names_in": None if names is None else [str(name) for name in names],
+        "n_iter": int(estimator.n_iter_),
+        "weight_seen": float(estimator.weight_seen_),
+        "stop_reason": estimator.stop_reason_,
+        "restarts": [[r.n_iter, str(r.reason)] for r in estimator.restarts_],
+        "running": None if running is None else [running.steps, estimator._online_seed],
+        **estimator._more_meta(),
+    }
+    arrays = {
+        "trace": np.asarray(estimator.trace_, np.float64),
+        "restarts": np.array([r.objective for r in estimator.restarts_], np.float64),
+        **prefixed("params", estimator.params_),
+        **prefixed("running", None if running is None else running.stats),
+    }
+    return meta, arrays
+
+
+def hyperparameters_of(estimator: Any, leave_out: str = "") -> dict[str, Any]:
+    """Return the hyperparameters as a file can say them, but for one."""
+    hyperparameters = {name: value for name, value in estimator.get_params(deep=False).items() if name != leave_out}
+    if not isinstance(hyperparameters["random_state"], (int, np.integer, type(None))):
+        hyperparameters["random_state"] = None  # a generator cannot be written down; the fit is not affected
+    hyperparameters = plain(hyperparameters)
+    for name, value in hyperparameters.items():
+        refuse_large(name, value)
+    return hyperparameters
+
+
+def load(path: str | os.PathLike[str], expected: type[E] | None = None) -> E:
+    """Read a fitted model from a file written by `save`; whatever is not lawful is refused with a StoreError.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    expected : class, optional
+        Refuse a model of any other class.
+
+    Returns
+    -------
+    estimator : fitted estimator
+
+    Examples
+    --------
+    >>> import tempfile, hiddenbits
+    >>> model = hiddenbits.IndependentBits(prior_strength=0).fit([[0, 1], [1, 1]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/model.hb")
+    ...     hiddenbits.load(f"{folder}/model.hb")
+    IndependentBits(prior_strength=0)
+    """
+    stored = read(path)
+    kinds = ESTIMATORS | COMPOSITES
+    if stored.kind not in kinds:
+        raise StoreError(
+            f"{path} holds {stored.kind!r}, which hiddenbits {VERSION} does not know as a model. If a newer "
+            f"version wrote it, it is a matter of versions: upgrade hiddenbits. Known are {', '.join(kinds)}."
+        )
+    if expected is not None and kinds[stored.kind]() is not expected:
+        raise StoreError(f"{path} holds a {stored.kind}, not a {expected.__name__}. Use hiddenbits.load.")
+    written_by = stored.meta.pop(WRITTEN_BY, None)
+    try:
+        if stored.kind in COMPOSITES:
+            return kinds[stored.kind]()._restored(stored.meta, stored.arrays)  # type: ignore[no-any-return]
+        return restored(stored.kind, stored.meta, stored.arrays)  # type: ignore[no-any-return]
+    except MemoryError:  # of the machine, which says nothing about the file
+        raise
+    except Exception as error:
+        what = f"is not a lawful {stored.kind}"
+        raise StoreError(refusal(path, what, error, written_by, "Restore a copy, or fit again.")) from error
+
+
+def restored(kind: str, meta: Any, arrays: Any) -> Any:
+    """Build an estimator from what a file says, refusing whatever a fit could not have written."""
+    require(isinstance(meta, dict) and set(meta) >= META_KEYS, "its description is not complete")
+    estimator = unfitted(kind, meta["hyperparameters"])
+    more = {name: value for name, value in meta.items() if name not in META_KEYS}
+    estimator._take_meta(more, meta["n_features_in"], meta["feature_names_in"])
+    require_finite(arrays.values())
+    model = estimator._model()
+    params = exactly(model.params_type, unprefixed("params", arrays), "parameters")
+    flaw = params.flaw() or model.mismatch(params)
+    require(flaw is None, str(flaw))
+    n_columns, names = meta["n_features_in"], meta["feature_names_in"]
+    fits = is_count(n_columns) and n_columns == estimator._n_columns_of(params)
+    require(fits, "the number of columns does not fit its arrays")
+    require_names(names, n_columns)
+    if names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    estimator.params_, estimator.n_features_in_ = params, n_columns
+    _restore_record(estimator, model, meta, arrays)
+    return estimator
+
+
+def _restore_record(estimator: Any, model: Any, meta: Any, arrays: Any) -> None:
+    """Put back how the fit went, and the running statistics of an online fit."""
+    known = {"trace", "restarts", *(f"params.{name}" for name in estimator.params_.to_arrays())}
+    require(is_count(meta["n_iter"]), "n_iter is not a count")
+    seen = meta["weight_seen"]
+    require(is_weight(seen), "weight_seen is not a weight")
+    estimator.weight_seen_ = float(seen)
+    require(meta["stop_reason"] in {*map(str, StopReason), "online", "unfinished"}, "its stop reason is unknown")
+    require("trace" in arrays and "restarts" in arrays, "it does not say how the fit went")
+    trace, objectives, restarts = arrays["trace"], arrays["restarts"], meta["restarts"]
+    require_moderate([trace, objectives, *unprefixed("running", arrays).values()])
+    require(trace.ndim == 1 and objectives.ndim == 1, "its trace is not a list")
+    require(isinstance(restarts, list) and len(restarts) == len(objectives), "its restarts are not complete")
+    require(all(isinstance(r, list) and len(r) == 2 and is_count(r[0]) for r in restarts), "a restart is damaged")
+    estimator.trace_, estimator.n_iter_, estimator.stop_reason_ = trace, meta["n_iter"], meta["stop_reason"]
+    estimator.converged_ = meta["stop_reason"] == StopReason.CONVERGED
+    estimator.restarts_ = tuple(
+        Restart(float(objective), n_iter, StopReason(reason))
+        for objective, (n_iter, reason) in zip(objectives, restarts, strict=True)
+    )
+    estimator.running_ = None
+    if meta["running"] is not None:
+        require(isinstance(meta["running"], list) and len(meta["running"]) == 2, "its running statistics are damaged")
+        steps, seed = meta["running"]
+        require(is_count(steps) and is_count(seed), "its running statistics are damaged")
+        stats = exactly(model.stats_type, unprefixed("running", arrays), "running statistics")
+        flaw = online_form(model).stats_flaw(stats, estimator.params_)
+        require(flaw is None, str(flaw))
+        known |= {f"running.{name}" for name in stats.to_arrays()}
+        estimator.running_, estimator._online_seed = Running(stats, steps, float(seen)), seed
+    require(set(arrays) == known, "it holds arrays that do not belong to this model")

@@ -1,0 +1,74 @@
+"""What the estimators share whose rows have a hidden code."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from hiddenbits.engine import one_blas_thread
+from hiddenbits.families._base.estimator import BitsEstimator
+
+Floats = NDArray[np.float64]
+
+
+class CodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BitsEstimator):  # type: ignore[misc]
+    """Base of the estimators whose rows have a hidden code."""
+
+    def transform(self, X: Any) -> Floats:
+        """Return the posterior mean of each row's hidden code.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+
+        Returns
+        -------
+        codes : ndarray of shape (rows, n_components), or what `set_output` asks for
+        """
+        return self.posterior(X)
+
+    def posterior(self, X: Any) -> Floats:
+        """Return the posterior of each row's hidden code given its observed bits.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+        """
+        return self._map(X, self._model().posterior)
+
+    def code(self, X: Any) -> Floats:
+        """Return the most probable code of each row.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+        """
+        return self._map(X, self._model().code)
+
+    def inverse_transform(self, X: Any) -> Floats:
+        """Return P(bit = 1) given codes.
+
+        Parameters
+        ----------
+        X : array of shape (rows, n_components)
+            Codes, as from `transform` or `code`.
+        """
+        check_is_fitted(self, "params_")
+        codes = check_array(X, dtype=np.float64)
+        if codes.shape[1] != self._n_features_out:
+            raise ValueError(f"A code has {self._n_features_out} columns, got {codes.shape[1]}.")
+        with one_blas_thread():
+            return np.asarray(self._model().reconstruct(self.params_, codes))
+
+    @property
+    @abstractmethod
+    def _n_features_out(self) -> int:
+        """Width of a code."""

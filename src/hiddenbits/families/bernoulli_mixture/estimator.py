@@ -1,0 +1,136 @@
+"""`BernoulliMixture`: one hidden class per row."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from hiddenbits.families._base.criteria import CriteriaMixin
+from hiddenbits.families._base.parameters import COMMON
+from hiddenbits.families._base.transformer import CodingEstimator
+from hiddenbits.families.bernoulli_mixture.model import Mixture
+
+
+class BernoulliMixture(CriteriaMixin, CodingEstimator):
+    """A mixture of Bernoulli products: each row belongs to one hidden class (latent class analysis).
+
+    The log-likelihood is exact. Missing cells are left out of a row's likelihood, which is right when they are
+    missing at random given the observed ones.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Number of classes.
+    prior_strength : float, default=1.0
+        Strength of the Beta prior on each class's probabilities, in pseudo-rows drawn from `prior_mean`; 0 gives
+        plain maximum likelihood.
+    prior_mean : float, optional
+        Centre of the prior, the same for every column; by default each column's mean.
+    start : {"noise", "split"}, default="noise"
+        Begin with all classes scattered around the column means; or with one class, split in two again and again
+        until there are `n_components` (Freund & Haussler's incremental start).
+    online_passes : int, default=0
+        Passes of online EM before the full passes, for tables with very many rows.
+    n_init : int, default=4
+        Restarts; the one with the best objective is kept.
+    max_iter : int, default=1000
+        Most passes over the table, for each restart (for each stage of a split start).
+    tol : float, default=1e-6
+        Converged when a step raises the objective by at most this much a row, in nats.
+    accelerate : bool, default=True
+        Extrapolate between EM steps; the objective still never falls.
+    threshold : float, optional
+        Turn numbers into bits: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
+    random_state : int, RandomState or None, default=None
+        Seed of the starts.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_components,)
+        Share of each class.
+    probabilities_ : ndarray of shape (n_components, columns)
+        P(bit = 1) in each class.
+    trace_ : ndarray of shape (n_iter_,)
+        Objective after each pass (log-likelihood plus log prior, in nats over the table).
+    n_iter_, converged_, stop_reason_ : int, bool, str
+        How the best restart went.
+    restarts_ : tuple
+        Objective, passes and stop reason of every restart.
+    n_features_in_, feature_names_in_ : int, ndarray
+        As scikit-learn defines them.
+
+    References
+    ----------
+    Freund and Haussler (1994), "Unsupervised learning of distributions on binary vectors using two layer networks".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hiddenbits import BernoulliMixture
+    >>> X = np.repeat([[1, 1, 0, 0], [0, 0, 1, 1]], 50, axis=0).astype(float)
+    >>> X[0, 1] = np.nan                      # a blank: not observed
+    >>> model = BernoulliMixture(2, random_state=0).fit(X)
+    >>> float(model.complete(X)[0, 1].round(2))
+    0.99
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON,
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "prior_strength": [Interval(Real, 0, None, closed="left")],
+        "prior_mean": [Interval(Real, 0, 1, closed="neither"), None],
+        "start": [StrOptions({"noise", "split"})],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        prior_strength: float = 1.0,
+        prior_mean: float | None = None,
+        start: Literal["noise", "split"] = "noise",
+        online_passes: int = 0,
+        n_init: int = 4,
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        accelerate: bool = True,
+        threshold: float | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.prior_strength = prior_strength
+        self.prior_mean = prior_mean
+        self.start = start
+        self.online_passes = online_passes
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.accelerate = accelerate
+        self.threshold = threshold
+        self.random_state = random_state
+
+    def _model(self) -> Mixture:
+        return Mixture(self.n_components, self.prior_strength, self.prior_mean, self.start)
+
+    @property
+    def weights_(self) -> NDArray[np.float64]:
+        """Share of each class."""
+        return self.params_.weights  # type: ignore[no-any-return]
+
+    @property
+    def probabilities_(self) -> NDArray[np.float64]:
+        """P(bit = 1) in each class."""
+        return self.params_.probabilities.T  # type: ignore[no-any-return]
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.params_.weights)
+
+    @property
+    def n_parameters_(self) -> int:
+        """Number of free parameters."""
+        return len(self.weights_) * (self.n_features_in_ + 1) - 1

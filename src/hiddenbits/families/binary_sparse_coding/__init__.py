@@ -1,0 +1,1 @@
+"""Binary sparse coding (Henniges et al. 2010)."""

@@ -1,0 +1,340 @@
+"""`BinarySparseCoding`: a sparse set of on/off causes that add up to real numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from hiddenbits.data import Table
+from hiddenbits.engine import Settings
+from hiddenbits.families._base.parameters import COMMON
+from hiddenbits.families._base.real_rows import as_reals
+from hiddenbits.families._base.transformer import CodingEstimator
+from hiddenbits.families.binary_sparse_coding.model import SparseCoding
+from hiddenbits.families.binary_sparse_coding.schedule import Schedule
+
+Floats = NDArray[np.float64]
+
+
+class BinarySparseCoding(CodingEstimator):
+    """A few of many causes are on in each row, and what they add up to is the row, but for noise.
+
+    For real numbers: patches of images, spectra, recordings. Every cause has a field, the numbers that it adds where it
+    is on; how many causes are on, and how much noise there is, is learned as well. Rows are explained by the best
+    candidates among the causes, of which a few may be on at once (expectation truncation).
+
+    There is no offset: take the mean from columns whose zero has no meaning. Blanks (NaN) are numbers that were not
+    observed; a row with blanks costs about as much more as `n_candidates` squared times its columns.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Number of causes. `score` on held-out rows tells which number is best, with scikit-learn's `GridSearchCV`.
+    n_candidates, max_active : int, default=5 and 3
+        Candidates for each row, and how many of them may be on at once. A small number is a help at first: it keeps
+        causes from sharing the work of one.
+    wide_candidates, wide_active : int, default=8 and 5
+        The same for the last quarter of the schedule, and for scoring; up to 12 causes are scored with all states.
+    activity : {"shared", "each"}, default="shared"
+        One probability of being on for all causes, or one for each.
+    temperature : float, default=3.0
+        The posterior of the first pass is flattened by this much, prior and likelihood; it falls to 1 over 80% of the
+        schedule.
+    data_cut : bool, default=True
+        Leave those rows out of the updates that have more causes on than the states allow: as many as the activity
+        lets expect, but at most 90%, those with the least likelihood. Costs a second look at all rows in each pass.
+    cut_from, cut_to : float, default=1/3 and 2/3
+        Shares of the schedule between which the cut sets in.
+    n_scheduled : int, default=60
+        Passes of the schedule.
+    start : {"noise", "mean"}, default="noise"
+        Fields of pure noise, or the mean row with a little noise.
+    start_scale : float, optional
+        Standard deviation of that noise; by default a third of that of the columns (a hundredth with "mean").
+    start_active : float, default=5.0
+        Expected number of causes that are on in a row, at first; at most half of them.
+    jitter : float, default=0.0
+        Standard deviation of noise that is added to the fields after every pass.
+    settle : bool, default=True
+        Go on after the schedule until the objective stands still; otherwise the end of the schedule is the end.
+    dtype : {"float64", "float32"}, default="float64"
+        Of the products over rows: float32 takes half the time, and half the memory where the table is float32, too.
+    online_passes : int, default=0
+        Passes of online EM before the full passes, for tables with very many rows.
+    n_init : int, default=2
+        Restarts; the one with the best objective is kept.
+    n_repairs : int, default=0
+        Further restarts, each from the best fit so far with three fields drawn anew.
+    max_iter : int, default=200
+        Most passes of each restart, those of the schedule included.
+    tol : float, default=1e-4
+        Converged when a pass after the schedule raises the objective by at most this much a row, in nats.
+    random_state : int, RandomState or None, default=None
+        Seed of the starts.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, columns)
+        The field of each cause, those that are on most often first.
+    activity_ : ndarray of shape (n_components,)
+        P(a cause is on).
+    n_active_ : float
+        Expected number of causes that are on in a row.
+    noise_ : float
+        Standard deviation of the noise.
+    trace_ : ndarray of shape (n_iter_,)
+        Free energy of all rows after each pass, in nats, at the temperature of that pass. It may fall: which states and
+        rows are left out changes from pass to pass.
+    n_iter_, converged_, stop_reason_ : int, bool, str
+        How the best restart went.
+    restarts_ : tuple
+        Objective, passes and stop reason of every restart and repair.
+    n_features_in_, feature_names_in_ : int, ndarray
+        As scikit-learn defines them.
+
+    References
+    ----------
+    Henniges, Puertas, Bornschein, Eggert and Luecke (2010), "Binary sparse coding".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hiddenbits import BinarySparseCoding
+    >>> rng = np.random.default_rng(0)
+    >>> fields = np.array([[5.0, 5, 0, 0], [0, 5, 5, 0], [0, 0, -5, 5]])
+    >>> causes = rng.random((400, 3)) < 0.3
+    >>> X = causes @ fields + rng.normal(0, 0.5, (400, 4))
+    >>> model = BinarySparseCoding(3, random_state=0).fit(X)
+    >>> nearest = [fields[np.argmin(((fields - found) ** 2).sum(axis=1))] for found in model.components_]
+    >>> bool(np.abs(model.components_ - nearest).max() < 0.3)
+    True
+    >>> X[0, 1] = np.nan                                        # a blank: not observed
+    >>> bool(abs(model.complete(X)[0, 1] - (causes @ fields)[0, 1]) < 1.0)
+    True
+    """
+
+    accelerate = False  # candidates change from pass to pass: there is nothing to extrapolate
+    threshold = None  # numbers are taken as they are
+    visible = "reals"  # what a `CombinationMachine` may be told, and `evaluate` asks
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **{name: COMMON[name] for name in ("online_passes", "n_init", "max_iter", "tol", "random_state")},
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_candidates": [Interval(Integral, 1, None, closed="left")],
+        "max_active": [Interval(Integral, 1, None, closed="left")],
+        "wide_candidates": [Interval(Integral, 1, None, closed="left")],
+        "wide_active": [Interval(Integral, 1, None, closed="left")],
+        "activity": [StrOptions({"shared", "each"})],
+        "temperature": [Interval(Real, 1, None, closed="left")],
+        "data_cut": ["boolean"],
+        "cut_from": [Interval(Real, 0, 1, closed="both")],
+        "cut_to": [Interval(Real, 0, 1, closed="both")],
+        "n_scheduled": [Interval(Integral, 0, None, closed="left")],
+        "start": [StrOptions({"noise", "mean"})],
+        "start_scale": [Interval(Real, 0, None, closed="neither"), None],
+        "start_active": [Interval(Real, 0, None, closed="neither")],
+        "jitter": [Interval(Real, 0, None, closed="left")],
+        "settle": ["boolean"],
+        "dtype": [StrOptions({"float64", "float32"})],
+        "n_repairs": [Interval(Integral, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        n_candidates: int = 5,
+        max_active: int = 3,
+        wide_candidates: int = 8,
+        wide_active: int = 5,
+        activity: Literal["shared", "each"] = "shared",
+        temperature: float = 3.0,
+        data_cut: bool = True,
+        cut_from: float = 1 / 3,
+        cut_to: float = 2 / 3,
+        n_scheduled: int = 60,
+        start: Literal["noise", "mean"] = "noise",
+        start_scale: float | None = None,
+        start_active: float = 5.0,
+        jitter: float = 0.0,
+        settle: bool = True,
+        dtype: Literal["float64", "float32"] = "float64",
+        online_passes: int = 0,
+        n_init: int = 2,
+        n_repairs: int = 0,
+        max_iter: int = 200,
+        tol: float = 1e-4,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_candidates = n_candidates
+        self.max_active = max_active
+        self.wide_candidates = wide_candidates
+        self.wide_active = wide_active
+        self.activity = activity
+        self.temperature = temperature
+        self.data_cut = data_cut
+        self.cut_from = cut_from
+        self.cut_to = cut_to
+        self.n_scheduled = n_scheduled
+        self.start = start
+        self.start_scale = start_scale
+        self.start_active = start_active
+        self.jitter = jitter
+        self.settle = settle
+        self.dtype = dtype
+        self.online_passes = online_passes
+        self.n_init = n_init
+        self.n_repairs = n_repairs
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    @classmethod
+    def paper(cls, task: Literal["bars", "images"] = "bars", *, random_state: Any = None) -> Self:
+        """Return the settings of Henniges et al. (2010), for reproductions. The defaults of the class are better.
+
+        No annealing, no widening, one start, and the end of the schedule is the end of the fit.
+
+        Parameters
+        ----------
+        task : {"bars", "images"}
+            The linear bars test: 10 causes, 5 candidates of which 3 may be on, 60 passes, noise of .05 on the fields.
+            Or patches of natural images: 700 causes, 10 candidates of which 8 may be on, 200 passes, from the mean
+            patch.
+        random_state : int, RandomState or None
+            Seed of the start.
+
+        Examples
+        --------
+        >>> from hiddenbits import BinarySparseCoding
+        >>> model = BinarySparseCoding.paper("images")
+        >>> model.n_components, model.n_candidates, model.max_active
+        (700, 10, 8)
+        """
+        common: dict[str, Any] = {"temperature": 1.0, "settle": False, "n_init": 1, "random_state": random_state}
+        if task == "images":
+            return cls(
+                700,
+                n_candidates=10,
+                max_active=8,
+                wide_candidates=10,
+                wide_active=8,
+                n_scheduled=200,
+                cut_from=0.33,
+                cut_to=0.5,
+                start="mean",
+                start_active=1.0,
+                **common,
+            )
+        return cls(10, wide_candidates=5, wide_active=3, start_scale=2.0, start_active=5.0, jitter=0.05, **common)
+
+    def _model(self) -> SparseCoding:
+        return SparseCoding(
+            self.n_components,
+            self.n_candidates,
+            self.max_active,
+            self.wide_candidates,
+            self.wide_active,
+            self.activity == "shared",
+            self.start,
+            self.start_scale,
+            self.start_active,
+            self.data_cut,
+            self.jitter,
+            Schedule(self.n_scheduled, self.temperature, cut_from=self.cut_from, cut_to=self.cut_to),
+            self.settle,
+            self.dtype,
+        )
+
+    def _settings(self) -> Settings:
+        return replace(super()._settings(), n_repairs=self.n_repairs)
+
+    def _mixed_table(self, X: Any, *, reset: bool) -> Table:
+        return as_reals(self, X, reset=reset)
+
+    def _finished(self, params: Any) -> Any:
+        """Causes in order of falling activity, those with one for all by the length of their fields."""
+        return params.ordered()
+
+    def complete(self, X: Any) -> Any:
+        """Fill in the missing numbers with their means given the row's observed ones; those stay as they are.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+
+        Returns
+        -------
+        completed : ndarray of shape (rows, columns), or a frame where X is one
+        """
+        return super().complete(X)
+
+    def inverse_transform(self, X: Any) -> Floats:
+        """Return the rows that codes stand for, without noise: the sum of the fields that are on.
+
+        Parameters
+        ----------
+        X : array of shape (rows, n_components)
+            Codes, as from `transform` or `code`.
+        """
+        return super().inverse_transform(X)
+
+    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> Floats:  # type: ignore[override]
+        """Draw new rows from the fitted model.
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of rows.
+        random_state : int, RandomState or None
+            Seed of the draw; by default that of the estimator.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, columns)
+        """
+        check_is_fitted(self, "params_")
+        return self._drawn(partial(self._model().draw, self.params_), n_samples, random_state, np.float64)
+
+    @property
+    def components_(self) -> Floats:
+        """The field of each cause."""
+        return self.params_.fields.T  # type: ignore[no-any-return]
+
+    @property
+    def activity_(self) -> Floats:
+        """P(a cause is on)."""
+        return self.params_.activity  # type: ignore[no-any-return]
+
+    @property
+    def n_active_(self) -> float:
+        """Expected number of causes that are on in a row."""
+        return float(self.params_.activity.sum())
+
+    @property
+    def noise_(self) -> float:
+        """Standard deviation of the noise."""
+        return float(self.params_.noise)
+
+    @property
+    def n_parameters_(self) -> int:
+        """Number of free parameters: fields, activities and the noise."""
+        return int(self.params_.fields.size + self.params_.activity.size + 1)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.params_.n_components  # type: ignore[no-any-return]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags

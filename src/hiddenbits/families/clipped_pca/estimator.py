@@ -1,0 +1,363 @@
+"""`ClippedPCA`: a few continuous dimensions behind the bits, and a threshold for each column."""
+
+from __future__ import annotations
+
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from hiddenbits.data import Table, TableError
+from hiddenbits.engine import one_blas_thread
+from hiddenbits.families._base.inputs import as_table
+from hiddenbits.families._base.parameters import COMMON, DRAWS
+from hiddenbits.families._base.transformer import CodingEstimator
+from hiddenbits.families.clipped_pca.model import Clipped
+from hiddenbits.families.tetrachoric.estimator import refuse_width
+from hiddenbits.maths.packed_symmetric import unpack
+from hiddenbits.maths.pair_counts import block_rows
+
+Floats = NDArray[np.float64]
+
+
+class ClippedPCA(CodingEstimator):
+    """Clipped PCA: each row is a point in a few dimensions, and each bit says on which side of a plane it lies.
+
+    y ~ N(0, I); a column has a hidden variable w.y + noise of variance 1, and its bit is 1 where that is above the
+    column's threshold (Lee and Sompolinsky 1998; a probit factor model). The fit takes one pass over the table: it
+    counts how often two columns are 1 together, turns the counts into the correlations of the hidden variables
+    (`tetrachoric`), and those into principal components. It is no maximum of the likelihood, but column means are
+    exact. Blanks are left out pair by pair, which is right when cells are missing completely at random. Counts add:
+    a fit in pieces, by `partial_fit`, is the fit to all rows so far.
+
+    Parameters
+    ----------
+    n_components : int or "parallel", default=2
+        Number of dimensions. "parallel" takes as many as have larger eigenvalues than 95% of tables with independent
+        columns would give (Horn's parallel analysis). `evaluate.hidden_cells` compares numbers by held-out cells.
+    biases : bool, default=True
+        Whether each column has a threshold of its own. False is the paper's first model, for bits that are 1 half of
+        the time: correlations are sin(pi <s_i s_j> / 2), s = -1 or 1, and thresholds are 0.
+    pseudo_rows : float, default=1.0
+        Rows in which two columns are independent, added to the table of a pair that has an empty cell. More of them
+        draw such correlations further from -1 and 1. Without biases none are needed.
+    smooth : {"empty", "all"}, default="empty"
+        Which pairs get them: those with an empty cell, or all.
+    max_communality : float, default=0.95
+        The largest share of a hidden variable's variance that the dimensions may explain; the rest is noise. With 1
+        a column may be a plain step, as in the paper. Such a model can be drawn from, but has no posteriors.
+    factor_steps : int, default=5
+        Steps of principal-axis factoring after PCA. Principal components have a part of each column's own noise in
+        them: with hundreds of columns that is nothing, with five or ten so much that plain PCA (0 steps, as in the
+        paper) may be worse than independent bits. Very many steps may drive a column to `max_communality`.
+    n_draws : int, default=200
+        Draws a row where `score_samples` has to sample.
+    online_passes, n_init, max_iter, tol, accelerate
+        As for every estimator; the fit takes one pass whatever they are.
+    threshold : float, optional
+        Turn numbers into bits: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
+    random_state : int, RandomState or None, default=None
+        Seed of draws and of parallel analysis.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components_, columns)
+        Loadings w: correlations of the hidden variables with the dimensions.
+    intercepts_ : ndarray of shape (columns,)
+        Phi^-1(P(bit = 1)): minus the thresholds.
+    noise_variances_ : ndarray of shape (columns,)
+        What the dimensions leave of each hidden variable's variance, 1 - |w|^2.
+    correlation_ : ndarray of shape (columns, columns)
+        Correlations of the hidden variables as they were estimated, pair by pair.
+    corrected_correlation_ : ndarray of shape (columns, columns)
+        The same, made positive definite.
+    spectrum_, bit_spectrum_ : ndarray
+        Eigenvalues of `correlation_`, and of the covariances of the bits taken as -1 and 1, largest first; columns that
+        do not vary are left out. Negative eigenvalues need not speak against the model: at a few hundred rows many are
+        chance.
+    chance_spectrum_ : ndarray or None
+        With "parallel", what the eigenvalues would reach by chance.
+    n_components_ : int
+        Number of dimensions.
+    likelihood_ : str
+        What `score_samples` returns: "exact" (integrated on a grid, to about 1e-8) or "estimate" (sampled).
+    trace_ : ndarray of shape (1,)
+        Pairwise log-likelihood of the fit, in nats over the table: the mean over partners of the log-likelihood of
+        each column with each other. It says nothing about three columns at a time.
+    n_iter_, converged_, stop_reason_, restarts_
+        As for every estimator.
+    n_features_in_, feature_names_in_ : int, ndarray
+        As scikit-learn defines them.
+
+    References
+    ----------
+    Lee and Sompolinsky (1998), "Learning a continuous hidden variable model for binary data".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hiddenbits import ClippedPCA
+    >>> place = np.random.default_rng(0).standard_normal((2000, 1))
+    >>> noise = np.random.default_rng(1).standard_normal((2000, 6))
+    >>> X = (0.8 * place + 0.6 * noise > [-1, -0.5, 0, 0, 0.5, 1]).astype(float)
+    >>> X[0, 1] = np.nan                      # a blank: not observed
+    >>> model = ClippedPCA("parallel", random_state=0).fit(X)
+    >>> model.n_components_
+    1
+    >>> model.spectrum_[:2].round(1)          # 1 + 5 * .64 and 1 - .64, but for chance
+    array([4.3, 0.4])
+    >>> model.transform(X).shape
+    (2000, 1)
+    >>> bool(abs(model.sample(50_000, random_state=0).mean(axis=0) - np.nanmean(X, axis=0)).max() < 0.01)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON,
+        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"parallel"})],
+        "biases": ["boolean"],
+        "pseudo_rows": [Interval(Real, 0, None, closed="neither")],
+        "smooth": [StrOptions({"empty", "all"})],
+        "max_communality": [Interval(Real, 0, 1, closed="right")],
+        "factor_steps": [Interval(Integral, 0, None, closed="left")],
+        "n_draws": DRAWS,
+    }
+
+    def __init__(
+        self,
+        n_components: int | Literal["parallel"] = 2,
+        *,
+        biases: bool = True,
+        pseudo_rows: float = 1.0,
+        smooth: Literal["empty", "all"] = "empty",
+        max_communality: float = 0.95,
+        factor_steps: int = 5,
+        n_draws: int = 200,
+        online_passes: int = 0,
+        n_init: int = 1,
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        accelerate: bool = True,
+        threshold: float | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.biases = biases
+        self.pseudo_rows = pseudo_rows
+        self.smooth = smooth
+        self.max_communality = max_communality
+        self.factor_steps = factor_steps
+        self.n_draws = n_draws
+        self.online_passes = online_passes
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.accelerate = accelerate
+        self.threshold = threshold
+        self.random_state = random_state
+
+    def _model(self) -> Clipped:
+        # Draws that a verb repeats must not depend on when it is called: a generator is no seed for them.
+        seed = int(self.random_state) if isinstance(self.random_state, (int, np.integer)) else 0
+        return Clipped(
+            n_components=self.n_components,
+            biases=self.biases,
+            pseudo_rows=self.pseudo_rows,
+            smooth=self.smooth,
+            cap=self.max_communality,
+            factor_steps=self.factor_steps,
+            n_draws=self.n_draws,
+            seed=seed,
+        )
+
+    def _pass_height(self, model: Any, table: Table) -> int:
+        refuse_width(table.shape[1], type(self).__name__)
+        return block_rows(table.shape[1], table.source.row_cells)
+
+    @property
+    def components_(self) -> Floats:
+        """Loadings, (n_components_, columns)."""
+        return self.params_.loadings.T  # type: ignore[no-any-return]
+
+    @property
+    def intercepts_(self) -> Floats:
+        """Phi^-1(P(bit = 1)) of each column."""
+        return self.params_.biases  # type: ignore[no-any-return]
+
+    @property
+    def noise_variances_(self) -> Floats:
+        """What the dimensions leave of each hidden variable's variance."""
+        return self.params_.noise  # type: ignore[no-any-return]
+
+    @property
+    def correlation_(self) -> Floats:
+        """Correlations of the hidden variables as they were estimated."""
+        return self.params_.correlation  # type: ignore[no-any-return]
+
+    @property
+    def corrected_correlation_(self) -> Floats:
+        """Correlations of the hidden variables, made positive definite."""
+        check_is_fitted(self, "params_")
+        with one_blas_thread():
+            return self._model().corrected(self.params_)
+
+    @property
+    def spectrum_(self) -> Floats:
+        """Eigenvalues of the correlations of the hidden variables."""
+        return self.params_.spectrum  # type: ignore[no-any-return]
+
+    @property
+    def bit_spectrum_(self) -> Floats:
+        """Eigenvalues of the covariances of the bits."""
+        return self.params_.bit_spectrum  # type: ignore[no-any-return]
+
+    @property
+    def chance_spectrum_(self) -> Floats | None:
+        """What the eigenvalues would reach by chance; None where the number of dimensions was given."""
+        chance: Floats = self.params_.chance
+        return chance if len(chance) else None
+
+    @property
+    def n_components_(self) -> int:
+        """Number of dimensions."""
+        return int(self.params_.n_components)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    @property
+    def n_parameters_(self) -> int:
+        """Number of free parameters: a rotation of the dimensions changes nothing."""
+        q = self.n_components_
+        return self.n_features_in_ * (q + int(self.biases)) - q * (q - 1) // 2
+
+    @property
+    def likelihood_(self) -> str:
+        """What `score_samples` returns: "exact" or "estimate"."""
+        check_is_fitted(self, "params_")
+        return "estimate" if self._model().rule(self.params_) is None else "exact"
+
+    def score_samples(self, X: Any, *, return_std: bool = False) -> Any:
+        """Return the log-likelihood of each row's observed bits, in nats; `likelihood_` says of which kind.
+
+        Up to three dimensions it is integrated on a grid, to about 1e-8, where one fine enough is small enough.
+        Otherwise it is estimated by importance sampling from the Gaussian that expectation propagation finds.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+        return_std : bool, default=False
+            Return the standard error of each estimate too; 0 where the likelihood is exact.
+
+        Returns
+        -------
+        log_likelihood : ndarray of shape (rows,)
+        standard_error : ndarray of shape (rows,)
+            Only with `return_std`.
+        """
+        both = self._map(X, self._model().likelihood_and_error)
+        log_likelihood = np.ascontiguousarray(both[:, 0])
+        return (log_likelihood, np.ascontiguousarray(both[:, 1])) if return_std else log_likelihood
+
+    def posterior(self, X: Any, *, return_cov: bool = False) -> Any:
+        """Return the hidden point of each row, given its observed bits: the mean of its posterior.
+
+        Exact on a grid, otherwise by expectation propagation, whose means are within a few thousandths of a posterior
+        standard deviation.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+        return_cov : bool, default=False
+            Return the covariances too.
+
+        Returns
+        -------
+        means : ndarray of shape (rows, n_components_)
+        covariances : ndarray of shape (rows, n_components_, n_components_)
+            Only with `return_cov`.
+        """
+        both, q = self._map(X, self._model().posterior_moments), self._n_features_out
+        means = np.ascontiguousarray(both[:, :q])
+        return (means, unpack(both[:, q:], q)) if return_cov else means
+
+    def sample(self, n_samples: int = 1, *, full: bool = False, random_state: Any = None) -> NDArray[np.uint8]:
+        """Draw new rows from the fitted model; every column's mean is that of the fit, but for chance.
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of rows.
+        full : bool, default=False
+            Draw from all of `corrected_correlation_`, not from the leading dimensions alone: correlations of pairs
+            are then as near to the table's as such a model can have them.
+        random_state : int, RandomState or None
+            Seed of the draw; by default that of the estimator.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, columns) of uint8
+        """
+        if not full:
+            return super().sample(n_samples, random_state=random_state)
+        root = np.asarray(np.linalg.cholesky(self.corrected_correlation_), np.float64)
+        return self._drawn(partial(self._model().draw_with, self.params_, root), n_samples, random_state)
+
+    def morph(self, a: Any, b: Any, steps: int = 9, *, soft: bool = False) -> NDArray[Any]:
+        """Turn one row into another along the straight line between their hidden points.
+
+        Each bit changes at most once on the way. The two ends are what the model makes of the rows, which is not quite
+        the rows themselves: `transform`, then which side of each threshold the point is on.
+
+        Parameters
+        ----------
+        a, b : array of shape (columns,), or table of one row
+            The rows; blanks are left out.
+        steps : int, default=9
+            Number of rows to return, both ends among them.
+        soft : bool, default=False
+            Return P(bit = 1) on the way instead of bits.
+
+        Returns
+        -------
+        rows : ndarray of shape (steps, columns)
+            Of uint8, or of float64 with `soft`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from hiddenbits import ClippedPCA
+        >>> place = np.random.default_rng(0).standard_normal((500, 1))
+        >>> X = (place + 0.3 * np.random.default_rng(1).standard_normal((500, 5)) > [-1, -0.5, 0, 0.5, 1]).astype(int)
+        >>> ClippedPCA(1).fit(X).morph([0, 0, 0, 0, 0], [1, 1, 1, 1, 1], steps=6)
+        array([[0, 0, 0, 0, 0],
+               [1, 0, 0, 0, 0],
+               [1, 1, 0, 0, 0],
+               [1, 1, 1, 0, 0],
+               [1, 1, 1, 1, 0],
+               [1, 1, 1, 1, 1]], dtype=uint8)
+        """
+        if steps < 2:
+            raise ValueError(f"steps={steps}: a way from one row to another has at least 2.")
+        ends = np.concatenate([self.posterior(self._one_row(row, name)) for row, name in ((a, "a"), (b, "b"))])
+        along = np.linspace(0.0, 1.0, steps)[:, None]
+        if soft:
+            return self.inverse_transform(ends[:1] + along * (ends[1:] - ends[:1]))
+        # Not from points on the way: sums of products could round a bit there and back again.
+        first, last = ends @ self.components_ + self.intercepts_
+        return np.asarray(first + along * (last - first) > 0.0, np.uint8)
+
+    def _one_row(self, row: Any, name: str) -> Table:
+        """Return one row as a table."""
+        check_is_fitted(self, "params_")
+        table = as_table(self, np.asarray(row)[None] if np.ndim(row) == 1 else row, reset=False)
+        if table.shape[0] != 1:
+            raise TableError(f"{name} has {table.shape[0]} rows. Give one row.")
+        return table

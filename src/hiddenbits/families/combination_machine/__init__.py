@@ -1,0 +1,1 @@
+"""The influence combination machine (Freund & Haussler 1994)."""

@@ -1,0 +1,360 @@
+"""`CombinationMachine`: hidden on/off influences that all act at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from hiddenbits.engine import Outcome, Settings, fit_em, fit_gradient, fit_persistent
+from hiddenbits.families._base.criteria import CriteriaMixin
+from hiddenbits.families._base.inputs import seed_of
+from hiddenbits.families._base.parameters import COMMON
+from hiddenbits.families._base.start_rows import START_ROWS, rows_to_begin_on
+from hiddenbits.families.combination_machine.model import Combination
+from hiddenbits.families.combination_machine.model_chains import EXACT_UNITS, CombinationChains
+from hiddenbits.families.combination_machine.model_real import CombinationReal
+from hiddenbits.families.combination_machine.real_verbs import RealsVerbs
+from hiddenbits.store.validation import require
+
+# What choosing the number of units asks for; the first value is the default.
+GROWS: dict[str, tuple[Any, ...]] = {
+    "start": ("grow",),
+    "method": ("auto", "exact"),
+    "optimiser": ("lbfgs", "momentum"),
+    "online_passes": (0,),
+}
+
+
+class CombinationMachine(CriteriaMixin, RealsVerbs):
+    """Hidden on/off influences that act together: a restricted Boltzmann machine with exact likelihood.
+
+    Every row has its own set of active units, and the influences of all active units on a bit add up in its log-odds.
+    Up to 20 units likelihood, gradient, sampling and the completion of missing bits are exact, by enumeration of all
+    states of the units. Beyond, Markov chains stand in, and every figure says that it is an estimate.
+
+    Parameters
+    ----------
+    n_components : int or "bic", default=4
+        Number of hidden units; with "bic" as many as have the smallest BIC while units are added, at least 1 and at
+        most `max_components`. Growth ends when two further units have not lowered it.
+    max_components : int, default=20
+        With ``n_components="bic"``: most units to try.
+    ridge : float, default=0.1
+        Precision of the normal prior of the weights; 0 gives plain maximum likelihood.
+    bias : bool, default=True
+        Give every bit a log-odds of its own beside the units. Without it is the machine of the paper.
+    visible : {"bits", "reals"}, default="bits"
+        What the columns hold. Real numbers are normal with variance 1 about what the active units add up to: bring
+        columns to a scale on which their noise is about 1. Frames and arrays in memory; exact only.
+    start : {"grow", "noise", "pursuit"}, default="grow"
+        Add one unit after the other, each the best of `n_candidates`, and fit all of them each time; or begin with
+        all units at once, hardly acting yet; or with those that projection pursuit finds one by one, which is quick.
+    n_candidates : int, default=4
+        Candidates for each further unit, each drawn towards a row of the table.
+    pursuit_steps : int, default=20
+        Passes of projection pursuit for each unit.
+    optimiser : {"lbfgs", "momentum", "em"}, default="lbfgs"
+        Follow the gradient by scipy's quasi-Newton method; or by plain steps with momentum, as the paper does, under
+        which the objective may fall; or EM, whose M-step needs no pass over the table but which needs more passes.
+    method : {"auto", "exact", "chains"}, default="auto"
+        Enumerate all states of the units, which is exact; or let Markov chains stand for the free machine (persistent
+        contrastive divergence), for hundreds of units. By default exact up to 20 units.
+    learning_rate : float, default=0.05
+        With chains: size of the first steps; they shrink evenly to nothing over `max_iter` epochs. With momentum:
+        size of all steps; .2 is too much for most tables.
+    batch_rows : int, default=128
+        With chains: rows of a step.
+    n_chains : int, default=200
+        With chains: their number.
+    n_temperatures : int, default=1
+        With chains: temperatures of each; more than 1 lets them swap (parallel tempering), for machines whose chains
+        get stuck.
+    online_passes : int, default=0
+        Passes of online EM before the full passes, for tables with very many rows.
+    start_rows : int, "auto" or None, default="auto"
+        Fit about so many rows first, drawn at random (at least 32), and begin with what they gave: on large tables most
+        of the way is gone on few rows. Where units are added one by one, a start from noise is tried there too. "auto"
+        takes ten for each free parameter, at least 8,192. More are taken where a column would have fewer than about 20
+        ones or zeros. Only for bits, where the table has at least four times as many rows, and these at most 67 million
+        cells. None begins with all rows.
+    n_init : int, default=1
+        Restarts; the one with the best objective is kept, or that with the best BIC where it chooses the size.
+    max_iter : int, default=1000
+        Most iterations, for each restart and each unit that is added. 0 hands over the start as it is.
+    tol : float, default=1e-5
+        Converged when five iterations in a row raise the objective by at most this much a row, in nats.
+    accelerate : bool, default=True
+        Extrapolate between EM steps; the objective still never falls.
+    threshold : float, optional
+        Turn numbers into bits: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
+    random_state : int, RandomState or None, default=None
+        Seed of the starts.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_components, columns)
+        Influence of each unit on each bit: an active unit adds twice this to its log-odds (of reals: this to their
+        mean). Units come in order of falling influence.
+    thresholds_ : ndarray of shape (n_components,)
+        How ready each unit is to be active.
+    bias_ : ndarray of shape (columns,)
+        Half the log-odds of each bit while no unit is active (of reals: their mean).
+    log_partition_, log_partition_error_ : float
+        ln Z and its standard error: 0 where it is exact.
+    growth_ : ndarray
+        With ``start="grow"`` the BIC of each size on the way, from 0 units (independent bits) on, each after
+        some iterations; empty where the fit began on few rows, which cannot tell. Held-out cells are another judge
+        of size: `hiddenbits.evaluate.hidden_cells`.
+    trace_ : ndarray of shape (n_iter_,)
+        Objective after each iteration (log-likelihood plus log prior, in nats over the table). With chains: minus the
+        mean square distance between the products of bits and units in the data and in the chains, after each epoch.
+    n_iter_, converged_, stop_reason_ : int, bool, str
+        How the best restart went.
+    restarts_ : tuple
+        Objective, iterations and stop reason of every restart.
+    n_features_in_, feature_names_in_ : int, ndarray
+        As scikit-learn defines them.
+
+    References
+    ----------
+    Freund and Haussler (1994), "Unsupervised learning of distributions on binary vectors using two layer networks".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hiddenbits import CombinationMachine
+    >>> rng = np.random.default_rng(0)
+    >>> causes = rng.integers(0, 2, (500, 2))                  # two switches ...
+    >>> X = np.repeat(causes, 3, axis=1).astype(float)         # ... each of which sets three bits
+    >>> X[0, 1] = np.nan                                       # a blank: not observed
+    >>> model = CombinationMachine(2, random_state=0).fit(X)
+    >>> bool(abs(model.complete(X)[0, 1] - X[0, 0]) < 0.01)
+    True
+    >>> CombinationMachine("bic", random_state=0).fit(X).weights_.shape      # as many units as BIC asks for
+    (2, 6)
+    """
+
+    _prior_settings: ClassVar[tuple[str, ...]] = ("ridge",)
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON,
+        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"bic"})],
+        "max_components": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 0, None, closed="left")],
+        "ridge": [Interval(Real, 0, None, closed="left")],
+        "bias": ["boolean"],
+        "visible": [StrOptions({"bits", "reals"})],
+        "start": [StrOptions({"grow", "noise", "pursuit"})],
+        "n_candidates": [Interval(Integral, 1, None, closed="left")],
+        "pursuit_steps": [Interval(Integral, 1, None, closed="left")],
+        "method": [StrOptions({"auto", "exact", "chains"})],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "batch_rows": [Interval(Integral, 1, None, closed="left")],
+        "n_chains": [Interval(Integral, 1, None, closed="left")],
+        "n_temperatures": [Interval(Integral, 1, None, closed="left")],
+        "optimiser": [StrOptions({"lbfgs", "momentum", "em"})],
+        "start_rows": START_ROWS,
+    }
+
+    def __init__(
+        self,
+        n_components: int | Literal["bic"] = 4,
+        *,
+        max_components: int = 20,
+        ridge: float = 0.1,
+        bias: bool = True,
+        visible: Literal["bits", "reals"] = "bits",
+        start: Literal["grow", "noise", "pursuit"] = "grow",
+        n_candidates: int = 4,
+        pursuit_steps: int = 20,
+        optimiser: Literal["lbfgs", "momentum", "em"] = "lbfgs",
+        method: Literal["auto", "exact", "chains"] = "auto",
+        learning_rate: float = 0.05,
+        batch_rows: int = 128,
+        n_chains: int = 200,
+        n_temperatures: int = 1,
+        online_passes: int = 0,
+        start_rows: int | Literal["auto"] | None = "auto",
+        n_init: int = 1,
+        max_iter: int = 1000,
+        tol: float = 1e-5,
+        accelerate: bool = True,
+        threshold: float | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.max_components = max_components
+        self.ridge = ridge
+        self.bias = bias
+        self.visible = visible
+        self.start = start
+        self.n_candidates = n_candidates
+        self.pursuit_steps = pursuit_steps
+        self.optimiser = optimiser
+        self.method = method
+        self.learning_rate = learning_rate
+        self.batch_rows = batch_rows
+        self.n_chains = n_chains
+        self.n_temperatures = n_temperatures
+        self.online_passes = online_passes
+        self.start_rows = start_rows
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.accelerate = accelerate
+        self.threshold = threshold
+        self.random_state = random_state
+
+    @classmethod
+    def paper(
+        cls,
+        n_components: int = 10,
+        *,
+        start: Literal["noise", "pursuit"] = "pursuit",
+        max_iter: int = 1000,
+        random_state: Any = None,
+    ) -> Self:
+        """Return the machine as Freund and Haussler fitted it, for reproductions.
+
+        No visible bias, no prior, gradient ascent with momentum for `max_iter` epochs, from projection pursuit with
+        one try of four EM steps a unit or from noise. The fit ends after its epochs, converged or not. The paper does
+        not give its learning rate; .05 with momentum .9 reaches what it reports. The defaults of the class are better.
+
+        Parameters
+        ----------
+        n_components : int
+            Number of hidden units.
+        start : {"pursuit", "noise"}
+            Where the gradient begins: the last and the first line of the paper's first table.
+        max_iter : int
+            Epochs; 0 hands over the start.
+        random_state : int, RandomState or None
+            Seed of the start.
+
+        Examples
+        --------
+        >>> from hiddenbits import CombinationMachine
+        >>> model = CombinationMachine.paper(10)
+        >>> model.optimiser, model.bias, model.ridge
+        ('momentum', False, 0.0)
+        """
+        return cls(
+            n_components,
+            ridge=0.0,
+            bias=False,
+            start=start,
+            n_candidates=1,
+            pursuit_steps=4,
+            optimiser="momentum",
+            method="exact",
+            learning_rate=0.05,
+            max_iter=max_iter,
+            tol=0.0,
+            random_state=random_state,
+        )
+
+    def _settings(self) -> Settings:
+        settings = super()._settings()
+        if self.optimiser == "em" and self.max_iter == 0:
+            raise ValueError('max_iter=0 hands over the start, which optimiser="em" makes on its way. Choose "lbfgs".')
+        return replace(settings, learning_rate=self.learning_rate) if self.optimiser == "momentum" else settings
+
+    def _rows_to_begin_on(self) -> int | None:
+        if self._chooses:
+            return rows_to_begin_on(self, 0, unless='n_components="bic"')
+        if self._by_chains:
+            return rows_to_begin_on(self, 0, unless='method="chains"')
+        if self.optimiser == "momentum" or not self.max_iter:
+            return rows_to_begin_on(self, 0, unless="momentum" if self.max_iter else "max_iter=0")
+        size: Any = self.n_components
+        return rows_to_begin_on(self, (size + 1) * (self.n_features_in_ + 1))
+
+    def _model(self) -> Combination:
+        size: Any = self.max_components if self._chooses else self.n_components
+        machine = (size, self.ridge, self.bias, self.start, self.n_candidates, self.pursuit_steps, self._chooses)
+        if self.visible == "reals":
+            if self.method == "chains":
+                raise ValueError('visible="reals" is for machines that can be enumerated: use method="exact".')
+            return CombinationReal(*machine)
+        if not self._by_chains:
+            return Combination(*machine)
+        return CombinationChains(
+            *machine,
+            self.learning_rate,
+            self.batch_rows,
+            self.n_chains,
+            self.n_temperatures,
+            seed=seed_of(self.random_state) if isinstance(self.random_state, (int, np.integer)) else 0,
+        )
+
+    @property
+    def _loop(self) -> Callable[..., Outcome]:
+        if self._by_chains:
+            return fit_persistent
+        return fit_em if self.optimiser == "em" else fit_gradient
+
+    @property
+    def _by_chains(self) -> bool:
+        if self.method == "auto" and not isinstance(self.n_components, str):
+            return self.n_components > EXACT_UNITS and self.visible == "bits"
+        return self.method == "chains"
+
+    @property
+    def _chooses(self) -> bool:
+        """Whether the number of units is to be chosen; refuse what cannot be had together with it."""
+        if self.n_components != "bic":
+            return False
+        for name, values in GROWS.items():
+            if (given := getattr(self, name)) not in values:
+                raise ValueError(
+                    f'n_components="bic" adds one unit after the other, with exact likelihoods. {name}={given!r} does '
+                    f"not go with it: set {name}={values[0]!r}, or give n_components a number."
+                )
+        return True
+
+    def _keep(self, outcome: Outcome, weight: float) -> None:
+        super()._keep(outcome, weight)
+        self.growth_ = np.array(outcome.marks)
+
+    def _more_meta(self) -> dict[str, Any]:
+        return {"growth": getattr(self, "growth_", np.zeros(0)).tolist()}
+
+    def _take_meta(self, more: dict[str, Any], n_columns: Any, names: Any) -> None:
+        marks: Any = more.get("growth")
+        lawful = set(more) == {"growth"} and isinstance(marks, list) and all(type(mark) is float for mark in marks)
+        require(lawful and bool(np.isfinite(marks).all()), "its record of growth is damaged")
+        require(self.visible == "bits" or self.threshold is None, "it has a threshold, and columns that are no bits")
+        self.growth_ = np.array(marks)
+
+    def _finished(self, params: Any) -> Any:
+        """Units in order of falling influence: their order means nothing."""
+        return params.ordered()
+
+    @property
+    def weights_(self) -> NDArray[np.float64]:
+        """Influence of each unit on each bit."""
+        return self.params_.weights.T  # type: ignore[no-any-return]
+
+    @property
+    def thresholds_(self) -> NDArray[np.float64]:
+        """How ready each unit is to be active."""
+        return self.params_.thresholds  # type: ignore[no-any-return]
+
+    @property
+    def bias_(self) -> NDArray[np.float64]:
+        """Half the log-odds of each bit while no unit is active."""
+        return self.params_.bias  # type: ignore[no-any-return]
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.params_.n_units  # type: ignore[no-any-return]
+
+    @property
+    def n_parameters_(self) -> int:
+        """Number of free parameters."""
+        return self._model().n_parameters(self.params_)

@@ -1,0 +1,369 @@
+"""Influence combination machine: hidden on/off units that all act at once (a restricted Boltzmann machine).
+
+    ln P(x, h) = Sum_i h_i (th_i + w_i.x) + v.x - ln Z,   x in {-1, +1}^d (bits 0 and 1),  h in {0, 1}^m
+
+| letter | meaning | shape |
+|---|---|---|
+| x, o | bits as -1 and +1, 0 where missing; observed | (rows, d) |
+| W, th, v | weights, thresholds, bias of the visible bits | (d, m), (m,), (d,) |
+| a | th + W'x, what the row says to each unit | (rows, m) |
+| om | v + W h, what a state says to each bit | (d,) |
+
+Freund & Haussler (1994). Complete rows: ln P(x) = v.x + Sum_i softplus(a_i) - ln Z (eq 2.4), and the units are
+independent given the row, P(h_i = 1 | x) = sigma(a_i). Rows with blanks sum over all states (`missing_rows`):
+ln P(x_obs) = logsumexp_h [ h.A + Sum_{j missing} ln 2cosh om_j ] + v.x_obs - ln Z, A = th + W'x_obs. Z is exact
+(`state_sums`) and kept with the parameters.
+
+The model is an exponential family in (x, h), so that its EM has a concave M-step, th.E[h] + W.E[x h] + v.E[x] - ln Z:
+`update` climbs it without the data. By Fisher's identity the same statistics give the gradient of the
+likelihood, which the engine's quasi-Newton loop follows: fewer passes, the default.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from hiddenbits.data import Block
+from hiddenbits.data.operands import product_with_totals
+from hiddenbits.data.rows_by_content import choose_rows
+from hiddenbits.data.summary import Summary
+from hiddenbits.families._base.promises import Footprint, Promises, bic
+from hiddenbits.families.combination_machine.centred_coordinates import Centred
+from hiddenbits.families.combination_machine.params import UNKNOWN, CombinationParams, CombinationStats
+from hiddenbits.families.combination_machine.projection_pursuit import pursue
+from hiddenbits.maths.missing_rows import Blanks, rows_with_blanks
+from hiddenbits.maths.numerics import softplus, softplus_and_sigmoid
+from hiddenbits.maths.state_sums import Halves, Phase, check_units, free_phase, states_of
+
+Floats = NDArray[np.float64]
+
+START_NOISE = 0.1  # standard deviation of the first weights
+CANDIDATE = 0.3  # weights of a candidate for a further unit, towards a row of the table
+UPDATE_STEPS = 40  # quasi-Newton steps of one M-step: enough to gain most of it
+FURTHEST = 1e3  # extrapolated parameters stay within this
+PATIENCE = 2  # sizes beyond the best so far that are tried before growth ends
+
+
+@dataclass(frozen=True)
+class Combination:
+    """The model; hyperparameters only.
+
+    Parameters
+    ----------
+    n_components : int
+        m.
+    ridge : float
+        Precision of the normal prior of the weights.
+    visible_bias : bool
+        Whether v is learned; without, it is 0, as in the paper.
+    start_from : {"grow", "noise", "pursuit"}
+        One unit after the other, each the best of some candidates; or all at once, hardly acting yet; or all at once,
+        as projection pursuit finds them.
+    n_candidates : int
+        Candidates for each further unit; tries for each unit of the pursuit.
+    pursuit_steps : int
+        EM steps for each unit of the pursuit.
+    chooses : bool
+        Grow up to m units, and keep as many as have the best BIC.
+    """
+
+    n_components: int = 2
+    ridge: float = 0.1
+    visible_bias: bool = True
+    start_from: Literal["grow", "noise", "pursuit"] = "grow"
+    n_candidates: int = 4
+    pursuit_steps: int = 20
+    chooses: bool = False
+
+    promises = Promises(
+        likelihood="exact",
+        monotone=True,
+        deterministic=True,
+        carry=False,
+        accelerates=True,
+        oracle="enumeration",
+        why={"carry": "the posterior of a row is made anew in every pass"},
+    )
+    params_type: ClassVar[Any] = CombinationParams
+    stats_type = CombinationStats
+    carry_type = None
+
+    def footprint(self, n_columns: int, row_cells: float) -> Footprint:
+        """Return what a block costs: two products of row_cells x m."""
+        m = self.n_components
+        dense = n_columns if row_cells >= n_columns else 0
+        return Footprint(working=dense + 2 * m, statistics=n_columns * m, flops=4 * row_cells * m)
+
+    def start(self, summary: Summary, key: Any, passes: Any) -> CombinationParams:
+        """Return the independent bits of the column means: alone, with units that hardly act yet, or with good ones."""
+        check_units(self.n_components)
+        means = summary.means
+        d = len(means)
+        bias = 0.5 * (np.log(means) - np.log1p(-means)) if self.visible_bias else np.zeros(d)
+        if self.start_from == "pursuit":
+            return CombinationParams.at(*self.pursued(means, key, passes), bias)
+        alone = CombinationParams.at(np.zeros((d, 0)), np.zeros(0), bias)
+        return alone if self.start_from == "grow" else self._with_noise(alone, key)
+
+    def pursued(self, means: Floats, key: Any, passes: Any) -> tuple[Floats, Floats]:
+        """Return weights and thresholds that projection pursuit finds; for any number of units, since without ln Z."""
+        centre = 2.0 * means - 1.0 if self.visible_bias else np.zeros(len(means))
+        effort: Any = {"ridge": self.ridge, "n_starts": self.n_candidates, "n_steps": self.pursuit_steps}
+        found = pursue(self.n_components, key, passes, centre, **effort)
+        return found.weights, found.thresholds
+
+    def grow(self, params: CombinationParams, key: Any) -> CombinationParams | None:
+        """Add all units that are still wanted at once, hardly acting; None when there are enough."""
+        if self.chooses and params.n_units:
+            return None
+        self.must_not_choose()
+        return None if params.n_units >= self.n_components else self._with_noise(params, key)
+
+    def _with_noise(self, params: CombinationParams, key: Any) -> CombinationParams:
+        weights = START_NOISE * key.rng().standard_normal((params.n_columns, self.n_components - params.n_units))
+        return params.with_units(weights)
+
+    def candidates(self, params: CombinationParams, key: Any, passes: Any) -> list[CombinationParams]:
+        """Return machines with one more unit, drawn towards a row of the table; none when there are enough units."""
+        if params.n_units >= self.n_components:
+            return []
+        rows = choose_rows(self.n_candidates, key, passes)
+        return [params.with_units(CANDIDATE * row[:, None]) for row in rows]
+
+    def n_parameters(self, params: CombinationParams) -> int:
+        """Return the number of free parameters."""
+        d, m = params.n_columns, params.n_units
+        return m * (d + 1) + (d if self.visible_bias else 0)
+
+    def mark(self, params: CombinationParams, objective: float, weight: float) -> float:
+        """Return the BIC of a machine with this objective: the prior is no part of it."""
+        log_likelihood = objective + 0.5 * self.ridge * float(np.sum(params.weights**2))
+        return bic(log_likelihood, self.n_parameters(params), weight)
+
+    def enough(self, marks: tuple[float, ...]) -> bool:
+        """Whether growth has gone beyond the size to choose."""
+        return self.chooses and len(marks) > 1 and len(marks) - 2 - int(np.argmin(marks[1:])) >= PATIENCE
+
+    def rivals(self) -> tuple[Combination, ...]:
+        """Return the machine that begins with all units at once, where this one grows: a cheap second try."""
+        return (replace(self, start_from="noise"),) if self.start_from == "grow" and not self.chooses else ()
+
+    def must_not_choose(self) -> None:
+        """Refuse to go on where the number of units is still to be chosen."""
+        if self.chooses:
+            raise ValueError(
+                "The number of units is chosen by `fit`, as units are added. For partial_fit and federated fits give "
+                "n_components a number."
+            )
+
+    def prepare(self, params: CombinationParams) -> Blanks:
+        """Return the tables of states that rows with blanks need, made when the first such row comes."""
+        return Blanks(params.weights, params.thresholds, params.bias)
+
+    def _messages(self, params: CombinationParams, block: Block) -> tuple[Floats, Floats, Any, Any]:
+        """Return a = th + W'x and v.x of each row, missing bits left out, and the operands."""
+        t, o = block.operands()
+        sums = 2.0 * np.asarray(t @ params.edged) - product_with_totals(o, params.edged, params.totals)
+        return sums[:, :-1] + params.thresholds, sums[:, -1], t, o
+
+    def expect(
+        self, params: CombinationParams, shared: Blanks, block: Block, carry: None, key: Any
+    ) -> tuple[CombinationStats, None]:
+        """E-step, and data phase of the gradient (eqs 3.5, 3.6): E[h], E[x h'], E[x] given the observed bits."""
+        a, vx, t, o = self._messages(params, block)
+        above, h = softplus_and_sigmoid(a)
+        log_p = vx + above @ np.ones(above.shape[1])
+        blank = rows_with_blanks(block)
+        guessed: Floats | float = 0.0
+        if blank.size:
+            log_sums, h[blank], guessed = shared.expected(a[blank], block, blank)
+            log_p[blank] = vx[blank] + log_sums
+        edged = np.empty((len(h), params.n_units + 1))
+        np.multiply(h, block.weights[:, None], out=edged[:, :-1])
+        edged[:, -1] = block.weights
+        sums = self._over_rows(t, o, edged) + guessed
+        return CombinationStats(
+            bound=np.asarray(block.weights @ (log_p - float(params.log_partition))),
+            weight=np.asarray(block.weights.sum()),
+            hidden=(np.ones(len(edged)) @ edged)[:-1].copy(),
+            joint=np.array(np.broadcast_to(sums[:, :-1], params.weights.shape)),
+            visible=np.array(np.broadcast_to(sums[:, -1], params.bias.shape)),
+        ), None
+
+    def _over_rows(self, t: Any, o: Any, right: Floats) -> Floats:
+        """Return x' times some columns."""
+        return np.asarray(2.0 * np.asarray(t.T @ right) - np.asarray(o.T @ right))
+
+    def objective(self, params: CombinationParams, stats: CombinationStats) -> float:
+        """Return log-likelihood plus log prior, -(ridge/2) |W|^2."""
+        return float(stats.bound) - 0.5 * self.ridge * float(np.sum(params.weights**2))
+
+    # Climbing: the gradient, and the M-step.
+
+    def free(self, params: CombinationParams, over: Any) -> tuple[CombinationParams, Phase]:
+        """Return the parameters with their ln Z, and what the free model expects: a pass over states, not rows."""
+        check_units(params.n_units)
+        halves = Halves(params.weights, params.thresholds, params.bias)
+        phase = over(halves.add_block, halves.table()).normalised()
+        return replace(params, log_partition=np.asarray(phase.log_partition), partition_error=np.zeros(())), phase
+
+    def gradient(self, params: CombinationParams, stats: CombinationStats, phase: Phase) -> Floats:
+        """Return the gradient of the objective, in the coordinates of `to_vector` (eqs 3.5, 3.6)."""
+        weight = float(stats.weight)
+        joint = stats.joint - weight * phase.joint - self.ridge * params.weights
+        visible = stats.visible - weight * phase.visible
+        return self._flat(joint, stats.hidden - weight * phase.hidden, visible)
+
+    def coordinates(self, params: CombinationParams, phase: Phase) -> Centred:
+        """Return coordinates in which the climb from here is easy."""
+        return Centred.about(phase, bias=self.visible_bias)
+
+    def update(self, params: CombinationParams, stats: CombinationStats) -> CombinationParams:
+        """M-step: climb th.E[h] + W.E[x h'] + v.E[x] - N ln Z - (ridge/2) |W|^2, which is concave."""
+        if not params.n_units:
+            self.must_not_choose()
+        weight = float(stats.weight)
+        view = self.coordinates(params, self._phase(params.weights, params.thresholds, params.bias))
+
+        def fall(point: Floats) -> tuple[float, Floats]:
+            W, th, v = self._parts(view.outwards(point), params)
+            phase = self._phase(W, th, v)
+            there = replace(params, weights=W, thresholds=th, bias=v)
+            height = np.sum(stats.joint * W) + stats.hidden @ th + stats.visible @ v
+            height -= weight * phase.log_partition + 0.5 * self.ridge * np.sum(W**2)
+            return -float(height) / weight, -view.slope(self.gradient(there, stats, phase)) / weight
+
+        options: Any = {"maxiter": UPDATE_STEPS, "ftol": 1e-15, "gtol": 1e-12}
+        found = minimize(fall, view.inwards(self.to_vector(params)), jac=True, method="L-BFGS-B", options=options)
+        return self.from_vector(view.outwards(found.x), params)
+
+    def _phase(self, weights: Floats, thresholds: Floats, bias: Floats) -> Phase:
+        return free_phase(weights, thresholds, bias)
+
+    def _flat(self, weights: Floats, thresholds: Floats, bias: Floats) -> Floats:
+        return np.concatenate([weights.ravel(), thresholds, bias if self.visible_bias else np.zeros(0)])
+
+    def _parts(self, vector: Floats, params: CombinationParams) -> tuple[Floats, Floats, Floats]:
+        d, m = params.weights.shape
+        W, th, v = np.split(vector, [d * m, d * m + m])
+        return W.reshape(d, m), th, v if self.visible_bias else params.bias
+
+    def to_vector(self, params: CombinationParams) -> Floats:
+        """Return W, th and v in one row."""
+        return self._flat(params.weights, params.thresholds, params.bias)
+
+    def place(self, vector: Floats, params: CombinationParams) -> CombinationParams:
+        """Return parameters at `vector`; their ln Z is still unknown."""
+        return CombinationParams(*self._parts(vector, params), np.zeros(()), np.asarray(UNKNOWN))
+
+    def from_vector(self, vector: Floats, params: CombinationParams) -> CombinationParams:
+        """Return parameters at `vector`, with their ln Z."""
+        return CombinationParams.at(*self._parts(np.clip(vector, -FURTHEST, FURTHEST), params))
+
+    # Row functions: what the estimators' verbs rest on.
+
+    def log_likelihood(self, params: CombinationParams, shared: Blanks, block: Block) -> Floats:
+        """Return ln P(observed bits) of each row."""
+        a, vx, _, _ = self._messages(params, block)
+        log_p, blank = vx + softplus(a).sum(axis=1), rows_with_blanks(block)
+        if blank.size:
+            log_p[blank] = vx[blank] + shared.log_sums(a[blank], block, blank)
+        return np.asarray(log_p - float(params.log_partition))
+
+    def posterior(self, params: CombinationParams, shared: Blanks, block: Block) -> Floats:
+        """Return P(h_i = 1 | observed bits) of each row."""
+        a = self._messages(params, block)[0]
+        h, blank = expit(a), rows_with_blanks(block)
+        if blank.size:
+            h[blank] = shared.posterior(a[blank], block, blank)
+        return np.asarray(h)
+
+    def code(self, params: CombinationParams, shared: Blanks, block: Block) -> Floats:
+        """Return the most probable state of the units given the observed bits."""
+        a = self._messages(params, block)[0]
+        code, blank = (a > 0.0).astype(np.float64), rows_with_blanks(block)
+        if blank.size:
+            code[blank] = shared.most_probable(a[blank], block, blank)
+        return code
+
+    def reconstruct(self, params: CombinationParams, codes: Floats) -> Floats:
+        """Return P(bit = 1) given the state of the units: sigma(2 om)."""
+        return np.asarray(expit(2.0 * (codes @ params.weights.T + params.bias)))
+
+    def fill(self, params: CombinationParams, shared: Blanks, block: Block) -> Floats:
+        """Return P(bit = 1 | observed bits) for the missing cells; observed cells are 0.5 here."""
+        a, blank = self._messages(params, block)[0], rows_with_blanks(block)
+        out = np.full((block.n_rows, block.n_columns), 0.5)
+        if blank.size:
+            out[blank] = shared.fill(a[blank], block, blank)
+        return out
+
+    def leave_one_out(self, params: CombinationParams, shared: Blanks, block: Block) -> Floats:
+        """Return P(x_j = 1 | the other observed bits) for every cell; Z cancels.
+
+        logit = 2 v_j + Sum_i [ softplus(a_i - w_ij x_j + w_ij) - softplus(a_i - w_ij x_j - w_ij) ] on complete rows.
+        """
+        a, blank = self._messages(params, block)[0], rows_with_blanks(block)
+        x, out = 2.0 * block.x.to_dense() - 1.0, np.empty((block.n_rows, block.n_columns))
+        logits = np.broadcast_to(2.0 * params.bias, out.shape).copy()
+        for w, one in zip(params.weights.T, a.T, strict=True):
+            without = one[:, None] - w * x
+            logits += softplus(without + w) - softplus(without - w)
+        out[:] = expit(logits)
+        if blank.size:
+            out[blank] = shared.leave_one_out(a[blank], block, blank)
+        return out
+
+    def draw(self, params: CombinationParams, n: int, rng: np.random.Generator) -> tuple[NDArray[np.uint8], Floats]:
+        """Draw n rows and their states, exactly: a state from its probability, then the bits."""
+        log_p = Halves(params.weights, params.thresholds, params.bias).log_weights()
+        p = np.exp(log_p - log_p.max())
+        found = rng.choice(len(p), size=n, p=p / p.sum())
+        h = ((found[:, None] >> np.arange(params.n_units)) & 1).astype(np.float64)
+        return (rng.random((n, params.n_columns)) < self.reconstruct(params, h)).view(np.uint8), h
+
+    def hidden_states(self, params: CombinationParams) -> Floats:
+        """Return every state of the units."""
+        return states_of(params.n_units)
+
+    def log_joint(self, params: CombinationParams, x: Floats, h: Floats) -> float:
+        """Return ln P(x, h) of one complete row: the definition."""
+        s = 2.0 * x - 1.0
+        return float(h @ (params.thresholds + s @ params.weights) + params.bias @ s - params.log_partition)
+
+    def mismatch(self, params: CombinationParams) -> str | None:
+        """Return how lawful parameters disagree with the hyperparameters, or None."""
+        m = params.n_units
+        if self.chooses and 1 <= m <= self.n_components:
+            m = self.n_components
+        if m != self.n_components:
+            return f"it has {m} units where {self.n_components} are declared"
+        if self.promises.likelihood == "exact" and params.partition_error != 0.0:
+            return "its ln Z is not that of an enumeration"
+        return None if self.visible_bias or not params.bias.any() else "it has a bias where none is declared"
+
+    def stats_flaw(self, stats: CombinationStats, params: CombinationParams) -> str | None:
+        """Return what makes statistics unlawful for these parameters, or None."""
+        d, m = params.weights.shape
+        if stats.hidden.shape != (m,) or stats.joint.shape != (d, m) or stats.visible.shape != (d,):
+            return "the statistics have the wrong shapes"
+        if stats.bound.shape != () or stats.weight.shape != () or stats.weight <= 0:
+            return "the statistics have no weight"
+        slack = 1e-6 * float(stats.weight)
+        within = [stats.hidden, stats.weight - stats.hidden, stats.hidden - abs(stats.joint)]
+        if any((counts < -slack).any() for counts in [*within, stats.weight - abs(stats.visible)]):
+            return "the statistics are not sums of bits"
+        return "the log-likelihood of bits is above 0" if stats.bound > slack else None
+
+    def pseudo_statistics(self, params: CombinationParams, weight: float) -> CombinationStats:
+        """Return the statistics of rows that are just as the model expects, for online EM to go on from a fit."""
+        phase = self._phase(params.weights, params.thresholds, params.bias)
+        return CombinationStats(
+            np.zeros(()), np.asarray(weight), weight * phase.hidden, weight * phase.joint, weight * phase.visible
+        )

@@ -1,0 +1,230 @@
+"""Combination machines with more units than can be enumerated: persistent chains stand for the free phase.
+
+The gradient of the likelihood is the difference of two phases (eqs 3.5, 3.6). The data's is exact; the free model's is
+the mean over rows of Markov chains that are carried on from step to step while the machine changes under them
+(persistent contrastive divergence, Tieleman 2008), tempered if wished. Directions are centred: with x' = x - E[x] and
+h' = h - E[h] of the data the weights follow <x' h'>, and thresholds and bias take up what the shift leaves over, which
+keeps the weights from doing the bias's work (Montavon and Mueller 2012; Melchior et al. 2016).
+
+ln Z is then exact where the units can be enumerated after all, otherwise looked for by annealed importance sampling
+when somebody asks for a likelihood, and refused where it cannot be trusted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from hiddenbits.data import Arrays, Block
+from hiddenbits.data.summary import Summary
+from hiddenbits.families._base.promises import Promises
+from hiddenbits.families.combination_machine.missing_rows_gibbs import SampledBlanks
+from hiddenbits.families.combination_machine.model import Combination
+from hiddenbits.families.combination_machine.params import UNKNOWN, CombinationParams, CombinationStats
+from hiddenbits.families.combination_machine.sampler import Mixing, draw
+from hiddenbits.families.combination_machine.tempered_chains import ChainState, advance, expectations, start_chains
+from hiddenbits.maths.numerics import are_probabilities
+from hiddenbits.maths.state_sums import free_phase
+from hiddenbits.maths.tempering import Tempered, base_bias
+
+Floats = NDArray[np.float64]
+
+EXACT_UNITS = 20  # up to here ln Z is enumerated
+FIRST_WEIGHTS = 0.01
+LARGEST_WEIGHT = 50.0  # a machine beyond has run away
+
+
+@dataclass(frozen=True, eq=False)
+class ChainsParams(CombinationParams):
+    """A machine with the column means of its table, and the rows where its chains ended: starts for further chains."""
+
+    means: Floats
+    particles: Floats
+
+    def flaw(self) -> str | None:
+        """Return what makes these arrays unlawful, or None."""
+        d = len(self.weights)
+        if self.means.shape != (d,) or self.particles.ndim != 2 or self.particles.shape[1] != d:
+            return "means and particles must have shapes (d,) and (chains, d)"
+        if not len(self.particles) or not np.isin(self.particles, (0.0, 1.0)).all():
+            return "particles must be rows of bits"
+        if not are_probabilities(self.means, least=1e-30, most=np.nextafter(1.0, 0.0)):
+            return "means must lie between 0 and 1"
+        return super().flaw()
+
+    def machine(self) -> Tempered:
+        """Return the machine as chains know it."""
+        return Tempered.of(self.weights, self.thresholds, self.bias, base_bias(self.means))
+
+
+@dataclass(frozen=True, eq=False)
+class ChainsMemory(Arrays):
+    """What persists from step to step: the chains, the last directions, and the mean activity of the units."""
+
+    visible: NDArray[np.uint8]
+    betas: Floats
+    sweeps: NDArray[np.int64]
+    tried: NDArray[np.int64]
+    accepted: NDArray[np.int64]
+    from_base: NDArray[np.uint8]
+    renewals: NDArray[np.int64]
+    weights: Floats
+    thresholds: Floats
+    bias: Floats
+    activity: Floats
+    n_rows: Floats
+
+    @property
+    def chains(self) -> ChainState:
+        """The chains themselves."""
+        return ChainState(
+            self.visible, self.betas, self.sweeps, self.tried, self.accepted, self.from_base, self.renewals
+        )
+
+
+@dataclass(frozen=True)
+class CombinationChains(Combination):
+    """The model; hyperparameters only. Those of `Combination`, and
+
+    Parameters
+    ----------
+    learning_rate : float
+        Size of the first steps; they shrink evenly to nothing.
+    batch_rows : int
+        Rows of a step.
+    n_chains, n_temperatures, n_sweeps : int
+        Persistent chains, temperatures of each (1: no tempering) and sweeps before each step.
+    momentum : float
+        Share of the last step's direction that goes on.
+    seed : int
+        Of what verbs draw.
+    """  # noqa: D400
+
+    learning_rate: float = 0.05
+    batch_rows: int = 128
+    n_chains: int = 200
+    n_temperatures: int = 1
+    n_sweeps: int = 1
+    momentum: float = 0.5
+    seed: int = 0
+
+    promises = Promises(
+        likelihood="estimate",
+        monotone=False,
+        deterministic=False,
+        carry=False,
+        accelerates=False,
+        oracle="enumeration",
+        why={
+            "likelihood": "ln Z is estimated where the units are too many to enumerate",
+            "monotone": "steps are random",
+            "deterministic": "rows with blanks are filled in by Gibbs sampling",
+            "carry": "chains belong to the machine, not to rows",
+            "accelerates": "steps are random",
+        },
+    )
+    params_type: ClassVar[Any] = ChainsParams
+    memory_type = ChainsMemory
+
+    def start(self, summary: Summary, key: Any, passes: Any) -> ChainsParams:
+        """Return the independent bits of the column means with units that hardly act yet, or those of a pursuit."""
+        means = summary.means
+        d, m = len(means), self.n_components
+        bias = 0.5 * (np.log(means) - np.log1p(-means)) if self.visible_bias else np.zeros(d)
+        weights, thresholds = FIRST_WEIGHTS * key.rng().standard_normal((d, m)), np.zeros(m)
+        if self.start_from == "pursuit":
+            weights, thresholds = self.pursued(means, key, passes)
+        none = np.zeros((1, d))
+        return ChainsParams(weights, thresholds, bias, np.zeros(()), np.asarray(UNKNOWN), means.copy(), none)
+
+    def grow(self, params: CombinationParams, key: Any) -> None:
+        """There are no stages."""
+        return
+
+    def prepare(self, params: CombinationParams) -> SampledBlanks:  # type: ignore[override]
+        """Return what fills in rows with blanks: Gibbs sampling."""
+        return SampledBlanks(params.weights, params.thresholds, params.bias, self.seed)
+
+    def expect(
+        self, params: CombinationParams, shared: Any, block: Block, carry: None, key: Any
+    ) -> tuple[CombinationStats, None]:
+        """Return the data phase; rows with blanks are filled in with keyed random numbers."""
+        return super().expect(params, replace(shared, key=key), block, carry, key)
+
+    def first_memory(self, params: ChainsParams, summary: Summary, key: Any) -> ChainsMemory:
+        """Return chains at rows of independent bits, and no direction."""
+        ladder = (1.0,) if self.n_temperatures == 1 else np.linspace(0.0, 1.0, self.n_temperatures)
+        chains = start_chains(params.machine(), self.n_chains, key.rng(), ladder)
+        d, m = params.weights.shape
+        still = {"weights": np.zeros((d, m)), "thresholds": np.zeros(m), "bias": np.zeros(d)}
+        return ChainsMemory.from_arrays(
+            {**chains.to_arrays(), **still, "activity": np.full(m, 0.5), "n_rows": summary.weight}
+        )
+
+    def step(
+        self, params: ChainsParams, memory: ChainsMemory, stats: CombinationStats, left: float, key: Any, run: Any
+    ) -> tuple[ChainsParams, ChainsMemory, float]:
+        """Return the machine and the memory after one step, and how much more likely data are than chains, a row."""
+        machine = params.machine()
+        chains = advance(machine, memory.chains, self.n_sweeps, key.rng(), run)
+        free, n = expectations(machine, chains, run), float(stats.weight)
+        hidden, visible, joint = stats.hidden / n, stats.visible / n, stats.joint / n
+        activity = 0.9 * memory.activity + 0.1 * hidden
+        centre = 2.0 * params.means - 1.0
+        d_hidden, d_visible = hidden - free.hidden, visible - free.visible
+        d_weights = joint - free.products - np.outer(d_visible, activity) - np.outer(centre, d_hidden)
+        d_thresholds = d_hidden - centre @ d_weights
+        d_bias = d_visible - d_weights @ activity if self.visible_bias else np.zeros(len(d_visible))
+        d_weights = d_weights - self.ridge / float(memory.n_rows) * params.weights
+        rate, kept = self.learning_rate * left, self.momentum
+        direction = {
+            "weights": kept * memory.weights + rate * d_weights,
+            "thresholds": kept * memory.thresholds + rate * d_thresholds,
+            "bias": kept * memory.bias + rate * d_bias,
+        }
+        moved = replace(
+            params,
+            weights=np.clip(params.weights + direction["weights"], -LARGEST_WEIGHT, LARGEST_WEIGHT),
+            thresholds=params.thresholds + direction["thresholds"],
+            bias=params.bias + direction["bias"],
+        )
+        # Neither ln Z nor the objective is known: the trace follows how far the data's moments are from the chains'.
+        gap = -float(np.mean((joint - free.products) ** 2))
+        kept_on = {**chains.to_arrays(), **direction, "activity": activity, "n_rows": memory.n_rows}
+        return moved, ChainsMemory.from_arrays(kept_on), gap
+
+    def settle(self, params: ChainsParams, memory: ChainsMemory) -> ChainsParams:
+        """Return the machine as a fit hands it over: with the chains' rows, and ln Z where it can be enumerated."""
+        params = replace(params, particles=memory.chains.rows.astype(np.float64))
+        if params.n_units > EXACT_UNITS:
+            return params
+        phase = free_phase(params.weights, params.thresholds, params.bias)
+        return replace(params, log_partition=np.asarray(phase.log_partition), partition_error=np.zeros(()))
+
+    def objective(self, params: CombinationParams, stats: CombinationStats) -> float:
+        """There is none: the likelihood is not known while the machine learns."""
+        return float("nan")
+
+    def update(self, params: CombinationParams, stats: CombinationStats) -> CombinationParams:
+        """There is no M-step: Z is not known."""
+        raise ValueError(
+            'Steps of EM are for machines that can be enumerated (method="exact"): with chains there are neither '
+            "partial_fit nor federated fits."
+        )
+
+    def draw(self, params: Any, n: int, rng: np.random.Generator) -> tuple[NDArray[np.uint8], Floats]:
+        """Draw n rows by tempered chains that begin where those of the fit ended, and what the units make of them."""
+        rows, _ = self.draw_and_judge(params, n, rng)
+        signs = 2.0 * rows - 1.0
+        on = expit(signs @ params.weights + params.thresholds)
+        return rows, (rng.random(on.shape) < on).astype(np.float64)
+
+    def draw_and_judge(
+        self, params: ChainsParams, n: int, rng: np.random.Generator, run: Any = map
+    ) -> tuple[NDArray[np.uint8], Mixing]:
+        """Draw n rows, and say how well the chains mixed."""
+        return draw(params.machine(), n, rng, rows=params.particles.astype(np.uint8), run=run)

@@ -1,0 +1,287 @@
+"""Markov chains of the combination machine: block Gibbs sweeps, and parallel tempering with swaps between temperatures.
+
+Every chain has one row at each temperature beta_1 < ... < beta_T = 1 (`Tempered`). A sweep draws h given x and x given
+h for all of them in two matrix products. Then neighbours swap rows with probability min(1, r),
+
+    ln r = [ln p*_high(x_low) - ln p*_low(x_low)] - [ln p*_high(x_high) - ln p*_low(x_high)],
+
+pairs (1,2), (3,4), ... after even sweeps and (2,3), (4,5), ... after odd ones: rows then drift through the ladder
+rather than walk at random. At beta = 0 every sweep draws a new row, so that a row which arrives at beta = 1
+from there owes nothing to the one that was there before: the chains count these arrivals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+
+from hiddenbits.data import Arrays
+from hiddenbits.maths.tempering import Numbers, Run, Tempered, bits_to_signs, generators, groups_of
+
+Floats = NDArray[np.float64]
+Summary = Callable[[Numbers, Numbers], Floats]  # of the rows at beta = 1 and their activations
+
+GROUP_ROWS = 400  # rows, over all temperatures, that are swept together
+
+
+@dataclass(frozen=True, eq=False)
+class ChainState(Arrays):
+    """Where the chains are. A checkpoint of it goes on as the uninterrupted chains would.
+
+    Attributes
+    ----------
+    visible : ndarray of uint8, shape (T, chains, d)
+        Rows in 0 and 1; the last temperature is the machine's own.
+    betas : ndarray of shape (T,)
+    sweeps : 0-d array
+        Sweeps so far; it decides which neighbours swap next.
+    tried, accepted : ndarray of shape (T - 1,)
+        Swaps between neighbours.
+    from_base : ndarray of uint8, shape (T, chains)
+        Whether the row was at beta = 0 since it was last at beta = 1.
+    renewals : 0-d array
+        How often a row from beta = 0 arrived at beta = 1, over all chains.
+    """
+
+    visible: NDArray[np.uint8]
+    betas: Floats
+    sweeps: NDArray[np.int64]
+    tried: NDArray[np.int64]
+    accepted: NDArray[np.int64]
+    from_base: NDArray[np.uint8]
+    renewals: NDArray[np.int64]
+
+    @property
+    def rows(self) -> NDArray[np.uint8]:
+        """The rows at beta = 1, (chains, d)."""
+        rows: NDArray[np.uint8] = self.visible[-1]
+        return rows
+
+    @property
+    def swap_rates(self) -> Floats:
+        """Share of swaps that were accepted, for each pair of neighbours; NaN where none was tried."""
+        rates = np.full(len(self.tried), np.nan)
+        np.divide(self.accepted, self.tried, out=rates, where=self.tried > 0)
+        return rates
+
+    def recounted(self, betas: ArrayLike | None = None) -> ChainState:
+        """Return the same rows with all counts at nothing, at these temperatures if given."""
+        ladder = self.betas if betas is None else checked_ladder(betas)
+        if len(ladder) != len(self.betas):
+            raise ValueError(f"the chains have {len(self.betas)} temperatures, not {len(ladder)}")
+        none = np.zeros_like(self.tried)
+        return replace(self, betas=ladder, tried=none, accepted=none.copy(), renewals=np.zeros((), np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class Expectations(Arrays):
+    """Means over the rows at beta = 1: the negative phase of the likelihood's gradient.
+
+    Attributes
+    ----------
+    hidden : ndarray of shape (m,)
+        E[sigma(a)], for the thresholds.
+    products : ndarray of shape (d, m)
+        E[x sigma(a)], for the weights.
+    visible : ndarray of shape (d,)
+        E[x], for the bias.
+    """
+
+    hidden: Floats
+    products: Floats
+    visible: Floats
+
+
+def start_chains(
+    machine: Tempered,
+    n_chains: int,
+    rng: np.random.Generator,
+    betas: ArrayLike = (1.0,),
+    rows: NDArray[np.uint8] | None = None,
+) -> ChainState:
+    """Return chains that start at draws from the base, or at `rows` (0 and 1), the same at every temperature.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> machine = Tempered.of(np.ones((5, 2)), np.zeros(2), np.zeros(5))
+    >>> state = start_chains(machine, 3, rng, betas=[0.0, 0.5, 1.0])
+    >>> state = advance(machine, state, 10, rng)
+    >>> state.rows.shape, int(state.sweeps)
+    ((3, 5), 10)
+    """
+    ladder = checked_ladder(betas)
+    T, d = len(ladder), machine.n_columns
+    if rows is None:
+        visible = (machine.base_rows(T * n_chains, rng) > 0).astype(np.uint8).reshape(T, n_chains, d)
+    elif rows.shape != (n_chains, d) or rows.dtype != np.uint8 or rows.max(initial=0) > 1:
+        raise ValueError(f"rows to start from must be {n_chains} rows of {d} bits, as uint8 in 0 and 1")
+    else:
+        visible = np.repeat(rows[None], T, axis=0)
+    none = np.zeros(T - 1, np.int64)
+    zero = np.zeros((), np.int64)
+    return ChainState(visible, ladder, zero, none, none.copy(), np.zeros((T, n_chains), np.uint8), zero.copy())
+
+
+def advance(
+    machine: Tempered, state: ChainState, n_sweeps: int, rng: np.random.Generator, run: Run = map
+) -> ChainState:
+    """Return the chains `n_sweeps` later.
+
+    Parameters
+    ----------
+    machine : Tempered
+    state : ChainState
+    n_sweeps : int
+    rng : Generator
+        Groups of chains get generators of their own, seeded by draws from it.
+    run : callable
+        `map`, or that of a pool of threads: it runs the groups and does not change the result.
+    """
+    return _advance(machine, state, n_sweeps, rng, run, None)[0]
+
+
+def advance_traced(
+    machine: Tempered, state: ChainState, n_sweeps: int, rng: np.random.Generator, summary: Summary, run: Run = map
+) -> tuple[ChainState, Floats]:
+    """Return the chains later, and what `summary(x, a)` made of the rows at beta = 1 after each sweep.
+
+    `summary` returns (rows, k) numbers; the trace has shape (sweeps, chains, k).
+    """
+    state, traces = _advance(machine, state, n_sweeps, rng, run, summary)
+    return state, np.concatenate(traces, axis=1)
+
+
+def expectations(machine: Tempered, state: ChainState, run: Run = map) -> Expectations:
+    """Return the negative phase: means over the rows at beta = 1 of sigma(a), x sigma(a) and x.
+
+    The hidden units are not drawn but taken at their mean given the row (Rao-Blackwell): it has less noise.
+    """
+    rows = state.rows
+
+    def sums(g: slice) -> Expectations:
+        x = bits_to_signs(rows[g], machine.dtype)
+        a = machine.activations(x)
+        expit(a, out=a)
+        parts = (a.sum(axis=0, dtype=np.float64), x.T @ a, x.sum(axis=0, dtype=np.float64))
+        return Expectations(*(np.asarray(part, np.float64) for part in parts))
+
+    total: Expectations | None = None
+    for part in run(sums, groups_of(len(rows), GROUP_ROWS)):  # in the order of the groups, whoever ran them
+        if total is None:
+            total = part
+        else:
+            total += part
+    if total is None:
+        raise ValueError("there are no chains")
+    return total.scaled(1.0 / len(rows))
+
+
+def checked_ladder(betas: ArrayLike) -> Floats:
+    """Return the temperatures as an array, or say what is wrong with them."""
+    ladder = np.array(betas, dtype=np.float64)
+    if ladder.ndim != 1 or len(ladder) == 0 or ladder[-1] != 1.0 or ladder[0] < 0 or not (np.diff(ladder) > 0).all():
+        raise ValueError("betas must rise, from 0 or more to exactly 1")
+    return ladder
+
+
+def _advance(
+    machine: Tempered,
+    state: ChainState,
+    n_sweeps: int,
+    rng: np.random.Generator,
+    run: Run,
+    summary: Summary | None,
+) -> tuple[ChainState, list[Floats]]:
+    T, n_chains, d = state.visible.shape
+    if d != machine.n_columns:
+        raise ValueError(f"the chains have {d} columns and the machine has {machine.n_columns}")
+    groups = groups_of(n_chains, max(1, GROUP_ROWS // T))
+
+    def work(task: tuple[slice, np.random.Generator]) -> tuple[ChainState, list[Floats]]:
+        g, own = task
+        part = replace(state, visible=state.visible[:, g], from_base=state.from_base[:, g])
+        return _advance_group(machine, part, n_sweeps, own, summary)
+
+    parts = list(run(work, zip(groups, generators(rng, len(groups)), strict=True)))
+    ends = [end for end, _ in parts]
+    whole = replace(
+        state,
+        visible=np.concatenate([end.visible for end in ends], axis=1),
+        from_base=np.concatenate([end.from_base for end in ends], axis=1),
+        sweeps=np.asarray(state.sweeps + n_sweeps),
+        tried=state.tried + np.sum([end.tried - state.tried for end in ends], axis=0),
+        accepted=state.accepted + np.sum([end.accepted - state.accepted for end in ends], axis=0),
+        renewals=np.asarray(state.renewals + sum(int(end.renewals - state.renewals) for end in ends)),
+    )
+    return whole, [np.stack(trace) for _, trace in parts if trace]
+
+
+def _advance_group(
+    machine: Tempered, state: ChainState, n_sweeps: int, rng: np.random.Generator, summary: Summary | None
+) -> tuple[ChainState, list[Floats]]:
+    """Sweep the rows of a few chains, all temperatures together: beta only scales the activations."""
+    T, n, d = state.visible.shape
+    x = bits_to_signs(np.ascontiguousarray(state.visible).reshape(T * n, d), machine.dtype)
+    a = machine.activations(x)
+    beta = np.repeat(state.betas, n)[:, None].astype(machine.dtype)
+    from_base = state.from_base.copy()
+    tried, accepted, renewals = state.tried.copy(), state.accepted.copy(), int(state.renewals)
+    trace: list[Floats] = []
+    last = int(state.sweeps) + n_sweeps - 1
+    for sweep in range(int(state.sweeps), last + 1):
+        machine.sweep(x, a, beta, rng)
+        if T > 1 or summary is not None or sweep < last:
+            machine.activations(x, out=a)
+        if state.betas[0] == 0.0:
+            from_base[0] = 1
+        lower = np.arange(sweep % 2, T - 1, 2)
+        if len(lower):
+            took = swap(machine, x, a, state.betas, lower, from_base, rng)
+            tried[lower] += n
+            accepted[lower] += took.sum(axis=1)
+        if T > 1:
+            renewals += int(from_base[-1].sum())
+            from_base[-1] = 0
+        if summary is not None:
+            trace.append(summary(x[-n:], a[-n:]))
+    end = replace(
+        state,
+        visible=(x > 0).astype(np.uint8).reshape(T, n, d),
+        from_base=from_base,
+        tried=tried,
+        accepted=accepted,
+        renewals=np.asarray(renewals),
+    )
+    return end, trace
+
+
+def swap(
+    machine: Tempered,
+    x: Numbers,
+    a: Numbers,
+    betas: Floats,
+    lower: NDArray[np.int64],
+    from_base: NDArray[np.uint8],
+    rng: np.random.Generator,
+) -> NDArray[np.bool_]:
+    """Offer swaps between temperatures k and k + 1, k in `lower` (no two of them neighbours); in place.
+
+    x and a have a row for each temperature and chain, temperatures first. Returns which were taken, (pairs, chains).
+    """
+    n = from_base.shape[1]
+    at = (lower[:, None] * n + np.arange(n)).ravel()  # rows at the lower temperature of each pair
+    both = np.concatenate([at, at + n])
+    low, high = (np.tile(np.repeat(betas[k], n), 2)[:, None].astype(machine.dtype) for k in (lower, lower + 1))
+    gain = machine.log_ratio(x[both], a[both], low, high)
+    log_r = gain[: len(at)] - gain[len(at) :]
+    took = np.asarray(np.log1p(-rng.random(len(at))) < log_r)
+    here, there = at[took], at[took] + n
+    for values in (x, a, from_base.reshape(-1)):
+        values[here], values[there] = values[there], values[here]
+    return took.reshape(len(lower), n)

@@ -1,0 +1,1 @@
+"""Several fitted estimators as one."""

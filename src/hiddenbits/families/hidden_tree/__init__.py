@@ -1,0 +1,1 @@
+"""A tree of hidden states, one behind each column."""

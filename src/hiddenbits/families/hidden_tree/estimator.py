@@ -1,0 +1,158 @@
+"""`HiddenTree`: a hidden variable behind every column, and a tree that ties them."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
+
+from hiddenbits.data import Table
+from hiddenbits.families._base.criteria import CriteriaMixin
+from hiddenbits.families._base.parameters import COMMON
+from hiddenbits.families._base.partial_fit import FIRST_RESTARTS
+from hiddenbits.families._base.transformer import CodingEstimator
+from hiddenbits.families.hidden_tree.model import StateTree
+from hiddenbits.families.tetrachoric.estimator import refuse_width
+
+MOST_COLUMNS = 8_000  # the counts of pairs that its tree is made from take 512 MB, three times as much with blanks
+
+
+class HiddenTree(CriteriaMixin, CodingEstimator):
+    """A tree of hidden variables: each column has one of its own, with a few states, on which its bit depends.
+
+    Columns that are close in the tree share much, distant ones little, so that a row need not belong to one class as a
+    whole. The tree is the Chow-Liu tree of the columns. The log-likelihood is exact. The time of a pass grows with
+    rows x columns x states^2, and the tree takes memory for all pairs of columns: at most 8,000 columns. A code is
+    the probability of each state of each column's variable.
+
+    Parameters
+    ----------
+    n_components : int, default=4
+        Number of states of each hidden variable.
+    prior_strength : float, default=1.0
+        Strength of the Beta prior on P(bit = 1) in each state, in pseudo-rows with the column's mean.
+    move_strength : float, default=1.0
+        Strength of the Dirichlet prior on P(state | parent's state), in pseudo-rows spread evenly over the states.
+    first_passes : int, default=20
+        Passes as a Bernoulli mixture, from which the tree begins.
+    online_passes : int, default=0
+        Passes of online EM before the full passes, for tables with very many rows.
+    n_init : int, default=1
+        Restarts; the one with the best objective is kept.
+    max_iter : int, default=200
+        Most passes over the table, for each restart.
+    tol : float, default=1e-5
+        Converged when a step raises the objective by at most this much a row, in nats.
+    accelerate : bool, default=True
+        Extrapolate between EM steps; the objective still never falls.
+    threshold : float, optional
+        Turn numbers into bits: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
+    random_state : int, RandomState or None, default=None
+        Seed of the starts.
+
+    Attributes
+    ----------
+    parents_ : ndarray of shape (columns,)
+        Parent of each column's variable in the tree; -1 for the root.
+    moves_ : ndarray of shape (columns, n_components, n_components)
+        P(state | parent's state); all rows of the root's are its own shares.
+    probabilities_ : ndarray of shape (columns, n_components)
+        P(bit = 1) in each state.
+    trace_, n_iter_, converged_, stop_reason_, restarts_
+        As for every estimator.
+    n_features_in_, feature_names_in_ : int, ndarray
+        As scikit-learn defines them.
+
+    References
+    ----------
+    Chow and Liu (1968), "Approximating discrete probability distributions with dependence trees". Liu and Van den
+    Broeck (2021), "Tractable regularization of probabilistic circuits".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hiddenbits import HiddenTree
+    >>> steps = np.random.default_rng(0).random((400, 12)) < 0.1
+    >>> X = (np.cumsum(steps, axis=1) % 2).astype(float)   # each bit is mostly like the one before
+    >>> X[0, 5] = np.nan                                   # a blank: not observed
+    >>> model = HiddenTree(2, random_state=0).fit(X)
+    >>> bool((model.parents_[1:] == np.arange(11)).all())
+    True
+    >>> X[0, 4], X[0, 6], float(model.complete(X)[0, 5].round(1))
+    (np.float64(0.0), np.float64(0.0), 0.0)
+    """
+
+    _prior_settings: ClassVar[tuple[str, ...]] = ("prior_strength", "move_strength")
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON,
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "prior_strength": [Interval(Real, 0, None, closed="left")],
+        "move_strength": [Interval(Real, 0, None, closed="left")],
+        "first_passes": [Interval(Integral, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 4,
+        *,
+        prior_strength: float = 1.0,
+        move_strength: float = 1.0,
+        first_passes: int = 20,
+        online_passes: int = 0,
+        n_init: int = 1,
+        max_iter: int = 200,
+        tol: float = 1e-5,
+        accelerate: bool = True,
+        threshold: float | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.prior_strength = prior_strength
+        self.move_strength = move_strength
+        self.first_passes = first_passes
+        self.online_passes = online_passes
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.accelerate = accelerate
+        self.threshold = threshold
+        self.random_state = random_state
+
+    def _first_restarts(self) -> int:
+        return 4 * FIRST_RESTARTS * self.n_init  # a fit has one, from noise, which few rows often lead astray
+
+    def _model(self) -> StateTree:
+        return StateTree(self.n_components, self.prior_strength, self.move_strength, self.first_passes)
+
+    def _pass_height(self, model: StateTree, table: Table) -> int:
+        refuse_width(table.shape[1], type(self).__name__, MOST_COLUMNS)
+        return self._height(model, table)
+
+    @property
+    def parents_(self) -> NDArray[np.intp]:
+        """Parent of each column's variable in the tree; -1 for the root."""
+        return self.params_.parents.astype(np.intp)  # type: ignore[no-any-return]
+
+    @property
+    def moves_(self) -> NDArray[np.float64]:
+        """P(state | parent's state)."""
+        return self.params_.moves  # type: ignore[no-any-return]
+
+    @property
+    def probabilities_(self) -> NDArray[np.float64]:
+        """P(bit = 1) in each state."""
+        return self.params_.probabilities  # type: ignore[no-any-return]
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.params_.probabilities.size)
+
+    @property
+    def n_parameters_(self) -> int:
+        """Number of free parameters."""
+        d, K = self.params_.probabilities.shape
+        roots = int(np.count_nonzero(self.params_.parents < 0))
+        return int(d * K + (d - roots) * K * (K - 1) + roots * (K - 1))

@@ -1,0 +1,298 @@
+"""Hidden tree: each column has a hidden variable of its own with K states, and the hidden variables form a tree.
+
+    P(x, h) = Prod_j P(h_j | h_parent(j)) P(x_j | h_j)
+
+| letter | meaning | shape |
+|---|---|---|
+| x, o | bits; observed | (rows, d) |
+| h | states of the hidden variables, 0 to K - 1 | (rows, d) |
+| A | P(h_j = l, given h_parent(j) = k) | (d, K, K) |
+| theta | P(x_j = 1, given h_j = k) | (d, K) |
+| m, s | centre and strength of theta's prior, as in a Bernoulli mixture | (d,), number |
+| t | strength of A's prior: pseudo-rows of each state, spread evenly | number |
+
+The tree is the Chow-Liu tree of the columns (Chow & Liu 1968); with hidden variables on it the model is the "hidden
+Chow-Liu tree" of Liu & Van den Broeck (2021). Sums over all h are exact, by messages from the leaves to the root and
+back (Pearl 1988): with b_j(k) = P(bits of j and below | h_j = k), a child sends its parent u_j = A_j b_j, and
+
+    b_j(k) = P(x_j | k) Prod over children u_c(k)          leaves to root
+    g_j(l) = b_j(l) Sum_k A_j(k, l) g_parent(k) / u_j(k)   root to leaves; P(h_j = l, given x)
+    P(h_parent = k, h_j = l, given x) = g_parent(k) / u_j(k) A_j(k, l) b_j(l)
+
+If every A is the identity, all variables have the same state and the model is a Bernoulli mixture of K classes. A fit
+begins near there: with a mixture after a few passes, and moves between its classes that are rare. From random A it
+ends far lower, because what distant columns have in common is lost on the way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+
+from hiddenbits.data import AllOnes, Block
+from hiddenbits.data.summary import Summary
+from hiddenbits.families._base.promises import Footprint, Promises
+from hiddenbits.families.bernoulli_mixture.model import Mixture
+from hiddenbits.families.hidden_tree.messages import downward, rows_of_bits, upward
+from hiddenbits.families.hidden_tree.params import HiddenTreeParams, HiddenTreeStats
+from hiddenbits.maths.chow_liu import heaviest_forest, n_pairs, pair_number
+from hiddenbits.maths.numerics import LARGEST_LOGIT, TINY, clip_probability, log_one_minus, share_or, sigmoid
+from hiddenbits.maths.pair_counts import Cells, PairCounts, count_pairs
+
+Floats = NDArray[np.float64]
+
+MOVING = 0.1  # share of rows that leave their class from one column to the next, at the start
+EQUAL = 2.0**-36  # gains of links closer than this (share of the weight) are equal: rounding must not choose trees
+STRIP = 64  # columns whose pairs with all others are looked at together
+
+
+@dataclass(frozen=True)
+class StateTree:
+    """The model; hyperparameters only.
+
+    Parameters
+    ----------
+    n_components : int
+        K.
+    prior_strength : float
+        s.
+    move_strength : float
+        t.
+    first_passes : int
+        Passes as a Bernoulli mixture before the tree.
+    """
+
+    n_components: int = 4
+    prior_strength: float = 1.0
+    move_strength: float = 1.0
+    first_passes: int = 20
+
+    promises = Promises(
+        likelihood="exact",
+        monotone=True,
+        deterministic=True,
+        carry=False,
+        accelerates=True,
+        oracle="enumeration",
+        why={"carry": "the posterior of a row is made anew in every pass"},
+    )
+    params_type = HiddenTreeParams
+    stats_type = HiddenTreeStats
+    carry_type = None
+
+    def footprint(self, n_columns: int, row_cells: float) -> Footprint:
+        """Return what a block costs: three products of K x K for each cell, whatever it holds."""
+        K = self.n_components
+        return Footprint(working=2 * n_columns * K, statistics=n_columns * K * K, flops=6 * n_columns * K * K)
+
+    def start(self, summary: Summary, key: Any, passes: Any) -> HiddenTreeParams:
+        """Return the Chow-Liu tree with a Bernoulli mixture on it, whose rows change their class now and then."""
+        mixture = Mixture(self.n_components, self.prior_strength)
+        classes = mixture.start(summary, key, passes)
+        for _ in range(self.first_passes if self.n_components > 1 else 0):
+            classes = mixture.update(classes, passes(partial(_mixture_counts, mixture, classes)))
+        d, K = classes.probabilities.shape
+        parents = chow_liu_parents(passes(count_pairs)) if d > 1 else np.full(d, -1.0)
+        moves = np.tile((1.0 - MOVING) * np.eye(K) + MOVING * classes.weights, (d, 1, 1))
+        moves[parents < 0] = classes.weights
+        return HiddenTreeParams(parents, moves, classes.probabilities, classes.prior_mean)
+
+    def grow(self, params: HiddenTreeParams, key: Any) -> None:
+        """Return None: a fit has one stage."""
+        return
+
+    def prepare(self, params: HiddenTreeParams) -> None:
+        """Make what every block needs, once: it stays with the parameters."""
+        _ = params.above, params.order, params.rescaled, params.turned, params.of_bits
+
+    def expect(
+        self, params: HiddenTreeParams, shared: None, block: Block, carry: None, key: Any
+    ) -> tuple[HiddenTreeStats, None]:
+        """E-step: the posterior of every hidden variable and of every pair of parent and child."""
+        b, u, log_p = upward(params, block)
+        counted: Floats = np.zeros(params.moves.shape)
+        g = downward(params, b, u, block.weights, counted)
+        ones = _sums_by_column(block.x.to_dense(), g)
+        observed = counted.sum(axis=1)
+        if not isinstance(block.observed, AllOnes):
+            observed = _sums_by_column(block.observed.to_dense(), g)
+        bound, weight = np.asarray(block.weights @ log_p), np.asarray(block.weights.sum())
+        return HiddenTreeStats(bound=bound, weight=weight, moves=counted, ones=ones, observed=observed), None
+
+    def objective(self, params: HiddenTreeParams, stats: HiddenTreeStats) -> float:
+        """Return log-likelihood plus log prior, which is 0 where every theta is m and all moves are alike.
+
+        s Sum_jk [m ln(theta / m) + (1 - m) ln((1 - theta) / (1 - m))] + t/K Sum_jkl ln(K A_jkl)
+        """
+        theta, m, K = params.probabilities, params.prior_mean[:, None], params.n_states
+        emission = np.sum(m * np.log(theta / m) + (1.0 - m) * (log_one_minus(theta) - log_one_minus(m)))
+        child = params.parents >= 0
+        moving = np.sum(np.log(K * params.moves[child])) + np.sum(np.log(K * params.moves[~child][:, 0]))
+        return float(stats.bound) + self.prior_strength * float(emission) + self.move_strength / K * float(moving)
+
+    def update(self, params: HiddenTreeParams, stats: HiddenTreeStats) -> HiddenTreeParams:
+        """M-step: A = (moves + t/K) / (rows of the parent's state + t), theta = (ones + s m) / (observed + s)."""
+        s, t, m, weight = self.prior_strength, self.move_strength, params.prior_mean[:, None], float(stats.weight)
+        theta = share_or(stats.ones + s * m, stats.observed + s, np.broadcast_to(m, stats.ones.shape), weight)
+        counts = stats.moves + t / params.n_states
+        counts[params.parents < 0] = counts[params.parents < 0][:, :1]
+        moves = share_or(counts, counts.sum(axis=2, keepdims=True), params.moves, weight)
+        return HiddenTreeParams(params.parents, _lawful_moves(moves), clip_probability(theta), params.prior_mean)
+
+    def to_vector(self, params: HiddenTreeParams) -> Floats:
+        """Return ln A (of a root one row) and logit(theta): coordinates without borders, for extrapolation."""
+        theta, child = params.probabilities, params.parents >= 0
+        logits = np.log(theta) - log_one_minus(theta)
+        moves = [params.moves[child].ravel(), params.moves[~child][:, 0].ravel()]
+        return np.concatenate([np.log(np.concatenate(moves)), logits.ravel()])
+
+    def from_vector(self, vector: Floats, params: HiddenTreeParams) -> HiddenTreeParams:
+        """Return parameters at `vector`; what is not extrapolated comes from `params`."""
+        child, K = params.parents >= 0, params.n_states
+        n_child, n_moves = int(child.sum()) * K * K, int(child.sum()) * K * K + int((~child).sum()) * K
+        logs = np.empty(params.moves.shape)
+        logs[child] = vector[:n_child].reshape(-1, K, K)
+        logs[~child] = vector[n_child:n_moves].reshape(-1, 1, K)
+        moves = np.exp(logs - logs.max(axis=2, keepdims=True))
+        moves = _lawful_moves(moves / moves.sum(axis=2, keepdims=True))
+        logits = np.clip(vector[n_moves:], -LARGEST_LOGIT, LARGEST_LOGIT)
+        theta = clip_probability(sigmoid(logits)).reshape(params.probabilities.shape)
+        return HiddenTreeParams(params.parents, moves, theta, params.prior_mean)
+
+    # Row functions: what the estimators' verbs rest on.
+
+    def log_likelihood(self, params: HiddenTreeParams, shared: None, block: Block) -> Floats:
+        """Return ln P(observed bits) of each row."""
+        return upward(params, block)[2]
+
+    def _states(self, params: HiddenTreeParams, block: Block) -> Floats:
+        """Return P(h_j = k | observed bits), (d, rows, K), in this thread's buffer."""
+        b, u, _ = upward(params, block)
+        return downward(params, b, u)
+
+    def posterior(self, params: HiddenTreeParams, shared: None, block: Block) -> Floats:
+        """Return P(h_j = k | observed bits): K numbers for each column."""
+        return self._states(params, block).transpose(1, 0, 2).reshape(block.n_rows, -1)
+
+    def code(self, params: HiddenTreeParams, shared: None, block: Block) -> Floats:
+        """Return the most probable state of each hidden variable, as 1 among zeros."""
+        states = self._states(params, block).argmax(axis=2).T
+        return np.asarray(np.eye(params.n_states)[states].reshape(block.n_rows, -1))
+
+    def reconstruct(self, params: HiddenTreeParams, codes: Floats) -> Floats:
+        """Return P(bit = 1) given the probabilities of states: Sum_k g_jk theta_jk."""
+        states = codes.reshape(len(codes), *params.probabilities.shape)
+        return np.asarray(np.einsum("njk,jk->nj", states, params.probabilities))
+
+    def fill(self, params: HiddenTreeParams, shared: None, block: Block) -> Floats:
+        """Return P(bit = 1 | observed bits) for every cell, as if that cell had to be drawn anew."""
+        return self.reconstruct(params, self.posterior(params, shared, block))
+
+    def leave_one_out(self, params: HiddenTreeParams, shared: None, block: Block) -> Floats:
+        """Return P(x_j = 1 | the other observed bits) for every cell: without bit j, g is g / P(x_j | k)."""
+        others = self._states(params, block)
+        others /= params.of_bits[rows_of_bits(block)]
+        return np.asarray(np.einsum("jnk,jk->nj", others, params.probabilities) / others.sum(axis=2).T)
+
+    def draw(self, params: HiddenTreeParams, n: int, rng: np.random.Generator) -> tuple[NDArray[np.uint8], Floats]:
+        """Draw n rows from the root down, and their states (1 among zeros)."""
+        d, K = params.probabilities.shape
+        states = np.zeros((n, d), np.intp)
+        for j in params.order:
+            above = int(params.parents[j])
+            chances = params.moves[j][states[:, above] if above >= 0 else np.zeros(n, np.intp)].cumsum(axis=1)
+            states[:, j] = np.minimum((rng.random(n)[:, None] >= chances).sum(axis=1), K - 1)
+        x = rng.random((n, d)) < params.probabilities[np.arange(d), states]
+        return x.view(np.uint8), np.eye(K)[states].reshape(n, -1)
+
+    def hidden_states(self, params: HiddenTreeParams) -> Floats:
+        """Return all states of all hidden variables: K^d rows of d times K numbers, 1 among zeros."""
+        d, K = params.probabilities.shape
+        return np.array([np.eye(K)[list(states)].ravel() for states in product(range(K), repeat=d)])
+
+    def log_joint(self, params: HiddenTreeParams, x: Floats, h: Floats) -> float:
+        """Return ln P(x, h) of one complete row: the definition."""
+        states = h.reshape(params.probabilities.shape).argmax(axis=1)
+        total = 0.0
+        for j, k in enumerate(states):
+            above = int(params.parents[j])
+            theta = params.probabilities[j, k]
+            total += np.log(params.moves[j, states[above] if above >= 0 else 0, k])
+            total += np.log(theta) if x[j] == 1 else np.log1p(-theta)
+        return float(total)
+
+    def mismatch(self, params: HiddenTreeParams) -> str | None:
+        """Return how lawful parameters disagree with the hyperparameters, or None."""
+        K = params.n_states
+        return None if self.n_components == K else f"it has {K} states where {self.n_components} are declared"
+
+    def stats_flaw(self, stats: HiddenTreeStats, params: HiddenTreeParams) -> str | None:
+        """Return what makes statistics unlawful for these parameters, or None."""
+        shape = params.probabilities.shape
+        if stats.ones.shape != shape or stats.observed.shape != shape or stats.moves.shape != params.moves.shape:
+            return "the statistics have the wrong shapes"
+        if stats.bound.shape != () or stats.weight.shape != () or stats.weight <= 0:
+            return "the statistics have no weight"
+        slack = 1e-6 * float(stats.weight)
+        counts = [stats.moves, stats.ones, stats.observed - stats.ones, stats.moves.sum(axis=1) - stats.observed]
+        whole = np.abs(stats.moves.sum(axis=(1, 2)) - stats.weight) <= slack
+        if any((count < -slack).any() for count in counts) or not whole.all():
+            return "the statistics are not counts"
+        return "the log-likelihood of bits is above 0" if stats.bound > slack else None
+
+    def pseudo_statistics(self, params: HiddenTreeParams, weight: float) -> HiddenTreeStats:
+        """Return the statistics of rows that are just as the model expects, for online EM to go on from a fit."""
+        shares = weight * params.state_shares()
+        above = params.parents.astype(np.intp)
+        moves = params.moves * shares[np.maximum(above, 0)][:, :, None]
+        moves[above < 0] = 0.0
+        moves[above < 0, 0] = shares[above < 0]
+        return HiddenTreeStats(np.zeros(()), np.asarray(weight), moves, shares * params.probabilities, shares)
+
+
+def _mixture_counts(mixture: Mixture, classes: Any, block: Block) -> Any:
+    """Return the statistics of a block for the mixture that a tree begins with."""
+    return mixture.expect(classes, mixture.prepare(classes), block, None, None)[0]
+
+
+def chow_liu_parents(pairs: PairCounts) -> Floats:
+    """Return each column's parent in the tree with the largest sum of mutual informations; -1 for the root.
+
+    Some columns at a time: the tables of all pairs, with their logarithms, would take many times what was counted.
+    """
+    d = pairs.n_columns
+    run = np.empty(n_pairs(d))
+    total = max(float(np.max(pairs.seen)), TINY)
+    for start in range(0, d, STRIP):
+        some = slice(start, min(start + STRIP, d))
+        gains = _link_gains(pairs.cells(some, slice(start, d)))
+        first, second = np.triu_indices(some.stop - start, 1, d - start)
+        run[pair_number(start + first, start + second, d)] = gains[first, second]
+    run = np.round(run / (EQUAL * total)) * (EQUAL * total)
+    return heaviest_forest(run, d, penalty=-1.0).astype(np.float64)
+
+
+def _link_gains(cells: Cells) -> Floats:
+    """Return weight x mutual information of each pair."""
+    total = cells.total
+    one, other = cells.one_one + cells.one_zero, cells.one_one + cells.zero_one
+    gains = sum(xlogy(cell, cell) for cell in cells) + xlogy(total, total)
+    return np.asarray(gains - sum(xlogy(margin, margin) for margin in (one, total - one, other, total - other)))
+
+
+def _sums_by_column(cells: NDArray[Any], g: Floats) -> Floats:
+    """Return Sum_n cells_nj g_jnk, (d, K)."""
+    return np.asarray(np.matmul(cells.T[:, None, :].astype(np.float64), g)[:, 0])
+
+
+def _lawful_moves(moves: Floats) -> Floats:
+    """Return shares none of which is below TINY."""
+    np.maximum(moves, TINY, out=moves)
+    moves /= moves.sum(axis=2, keepdims=True)
+    return moves

@@ -1,0 +1,1 @@
+"""Columns that know nothing of each other: what other models are measured against."""

@@ -1,0 +1,107 @@
+"""`IndependentBits`: the baseline."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
+
+from hiddenbits.families._base.criteria import CriteriaMixin
+from hiddenbits.families._base.estimator import BitsEstimator
+from hiddenbits.families._base.parameters import COMMON
+from hiddenbits.families.independent_bits.model import Independent
+
+
+class _Absent:
+    """A verb that this model cannot offer: it is not there, and asking for it says why."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        raise AttributeError(f"{owner.__name__} has no hidden code, so there is no {self.name!r}.")
+
+
+class IndependentBits(CriteriaMixin, BitsEstimator):
+    """No hidden structure: every column has its own probability, independent of the others.
+
+    The baseline that every other model must beat. There is no hidden code, and so no `transform`, `inverse_transform`,
+    `posterior` or `code`.
+
+    Parameters
+    ----------
+    prior_strength : float, default=1.0
+        Strength of the Beta prior, in pseudo-rows drawn from `prior_mean`; 0 gives plain column means. Laplace
+        smoothing is ``prior_strength=2, prior_mean=0.5``.
+    prior_mean : float, optional
+        Centre of the prior, the same for every column; by default each column's mean.
+    online_passes, n_init, max_iter, tol, accelerate
+        As for every estimator; the fit takes two passes whatever they are.
+    threshold : float, optional
+        Turn numbers into bits: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
+    random_state : int, RandomState or None, default=None
+        Seed of `sample`.
+
+    Attributes
+    ----------
+    probabilities_ : ndarray of shape (columns,)
+        P(bit = 1).
+    trace_, n_iter_, converged_, stop_reason_, restarts_
+        As for every estimator.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hiddenbits import IndependentBits
+    >>> model = IndependentBits(prior_strength=0).fit(np.array([[0, 1], [1, 1], [0, 0], [0, 1]]))
+    >>> model.probabilities_
+    array([0.25, 0.75])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON,
+        "prior_strength": [Interval(Real, 0, None, closed="left")],
+        "prior_mean": [Interval(Real, 0, 1, closed="neither"), None],
+    }
+
+    def __init__(
+        self,
+        *,
+        prior_strength: float = 1.0,
+        prior_mean: float | None = None,
+        online_passes: int = 0,
+        n_init: int = 1,
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        accelerate: bool = True,
+        threshold: float | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.prior_strength = prior_strength
+        self.prior_mean = prior_mean
+        self.online_passes = online_passes
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.accelerate = accelerate
+        self.threshold = threshold
+        self.random_state = random_state
+
+    transform, inverse_transform = _Absent("transform"), _Absent("inverse_transform")
+    posterior, code = _Absent("posterior"), _Absent("code")
+
+    def _model(self) -> Independent:
+        return Independent(self.prior_strength, self.prior_mean)
+
+    @property
+    def probabilities_(self) -> NDArray[np.float64]:
+        """P(bit = 1) of each column."""
+        return self.params_.probabilities  # type: ignore[no-any-return]
+
+    @property
+    def n_parameters_(self) -> int:
+        """Number of free parameters."""
+        return len(self.probabilities_)

@@ -1,0 +1,1 @@
+"""Logistic PCA (Tipping 1998)."""

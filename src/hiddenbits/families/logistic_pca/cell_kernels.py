@@ -1,0 +1,211 @@
+"""The work on every cell of a block: what makes logistic PCA's passes expensive, in as few steps as will do.
+
+All of it runs in a few buffers of rows x columns that each thread keeps; blocks are short enough for these to stay in
+a core's cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.data.bits import AllOnes, Bits, Complement
+from hiddenbits.data.operands import scratch
+from hiddenbits.maths.gauss_hermite import hermite
+
+Floats = NDArray[Any]
+
+SMALLEST = {"d": 1e-13, "f": 1e-7}  # the least (xi/2)^2, by precision: kappa(xi) is 1/4 from there on down
+HERMITE_NODES = 15
+STEP_CELLS = 1 << 15  # cells that are worked on together
+
+
+@dataclass(frozen=True, eq=False)
+class Blanks:
+    """The missing cells of a block: `where` indexes them, None when there are none; `counts` is their number by row."""
+
+    where: Any
+    counts: Floats
+
+    @classmethod
+    def of(cls, observed: Bits) -> Blanks:
+        """Find the cells that were not observed."""
+        if isinstance(observed, AllOnes):
+            return cls(None, np.zeros(observed.shape[0]))
+        if isinstance(observed, Complement):
+            indptr, columns = observed.of.ones()
+            counts = np.diff(indptr)
+            return cls((np.repeat(np.arange(len(counts)), counts), columns), counts.astype(np.float64))
+        missing = observed.to_dense() == 0
+        return cls(missing, missing.sum(axis=1).astype(np.float64))
+
+    def fill(self, values: Floats, number: float) -> None:
+        """Put a number into the missing cells of (rows, d)."""
+        if self.where is not None:
+            values[self.where] = number
+
+    def fill_drawn(self, values: Floats, number: float) -> None:
+        """Put a number into the missing cells of (rows, draws, d), whatever the draw."""
+        if self.where is not None:
+            np.moveaxis(values, 1, 2)[self.where] = number  # (rows, d, draws): an index of cells fits
+
+    def fill_standing(self, values: Floats, columns: slice, number: float) -> None:
+        """Put a number into the missing cells of some columns, (those columns, rows)."""
+        if self.where is None:
+            return
+        if isinstance(self.where, tuple):
+            rows, places = self._by_column
+            some = slice(*np.searchsorted(places, (columns.start, columns.stop)))
+            values[places[some] - columns.start, rows[some]] = number
+        else:
+            values[self.where[:, columns].T] = number
+
+    @cached_property
+    def _by_column(self) -> tuple[Floats, Floats]:
+        order = np.argsort(self.where[1], kind="stable")
+        return self.where[0][order], self.where[1][order]
+
+
+def sum_of_logs(values: Floats) -> Floats:
+    """Return the sum of the logs over the first axis, for values between 1 and 2; overwrites them.
+
+    By the log of products: a logarithm costs more than all else in a cell.
+    """
+    most = 512 if values.dtype == np.float64 else 64  # 2^512 and 2^64 are still far from the largest number
+    taken, height = 1, len(values)
+    while height > 1 and taken < most:
+        half = height // 2
+        np.multiply(values[:half], values[height - half : height], out=values[:half])
+        height -= half
+        taken *= 2
+    return np.asarray(np.log(values[:height].astype(np.float64)).sum(axis=0))
+
+
+def quarter(V: Floats) -> Floats:
+    """Return V/4, for which S V/4 is (xi/2)^2; with a little more in b^2, so that rounding leaves it above 0.
+
+    That little counts as a part of b^2 in all of the bound, so that it is the bound of a model next door.
+    """
+    out = 0.25 * V
+    out[:, -1] += SMALLEST[out.dtype.char]
+    return out
+
+
+def tangent_standing(
+    S: Floats, V4: Floats, blanks: Blanks, *, heights: bool = True, slot: str = "kappa"
+) -> tuple[Floats, Floats]:
+    """Return 4 kappa (d, rows) and, for each row, -Sum_i ln 2cosh(xi_i/2), at the best xi for the moments S: eq 8.
+
+    S stands (p, rows) and V4 is V/4, so that a product and a root give e = xi/2. With t = tanh(e): 4 kappa = t/e, where
+    kappa is -2 lambda(xi) of the paper; and ln 2cosh(e) = e + ln 2 - ln(1 + t), which is exact for any e. A few
+    columns at a time: of all the cells only kappa outlives the step, in this thread's buffer `slot`. Without `heights`
+    only the e of these is summed.
+    """
+    d, n = len(V4), S.shape[1]
+    kappa, total = scratch(slot, (d, n), V4.dtype), np.zeros(n)
+    step = max(1, STEP_CELLS // max(n, 1))
+    for start in range(0, d, step):
+        columns = slice(start, min(start + step, d))
+        t = kappa[columns]
+        e = scratch("xi", t.shape, V4.dtype)
+        total += _roots(S, V4[columns], blanks, columns, e)
+        np.tanh(e, out=t)
+        blanks.fill_standing(t, columns, 0.0)  # kappa = 0, and ln(1 + t) = 0
+        if heights:
+            plus = scratch("plus", t.shape, V4.dtype)
+            np.add(t, 1.0, out=plus)
+            total -= sum_of_logs(plus)
+        t /= e
+    total += (d - blanks.counts) * np.log(2.0) - blanks.counts
+    return kappa, np.negative(total, out=total)
+
+
+def _roots(S: Floats, V4: Floats, blanks: Blanks, columns: slice, e: Floats) -> Floats:
+    """Put xi/2 into `e`, 1 where a cell is missing; return the sums over these columns."""
+    ones = np.ones(len(V4), e.dtype)
+    for least in (None, SMALLEST[e.dtype.char]):
+        np.matmul(V4, S, out=e)
+        if least is not None:  # rounding went below 0 all the same
+            np.maximum(e, least, out=e)
+        with np.errstate(invalid="ignore"):
+            np.sqrt(e, out=e)
+        blanks.fill_standing(e, columns, 1.0)
+        total = ones @ e
+        if not np.isnan(total).any():
+            break
+    return np.asarray(total)
+
+
+def tangent(S: Floats, V: Floats, blanks: Blanks) -> tuple[Floats, Floats]:
+    """Return kappa (rows, d) and, for each row, -Sum_i ln 2cosh(xi_i/2), at the best xi for the moments S: eq 8."""
+    kappa, heights = tangent_standing(np.ascontiguousarray(S.T), quarter(V), blanks)
+    kappa *= 0.25
+    return kappa.T, heights
+
+
+def _row_steps(shape: tuple[int, ...]) -> Iterator[slice]:
+    """Yield some rows at a time of an array of cells: the 15 nodes go round within a core's cache."""
+    step = max(1, STEP_CELLS // max(shape[1], 1))
+    for start in range(0, shape[0], step):
+        yield slice(start, min(start + step, shape[0]))
+
+
+def gaussian_log_cosh(mean: Floats, spread: Floats, blanks: Blanks) -> Floats:
+    """Return E[ln 2cosh(A/2)], A ~ N(mean, spread^2), for every cell; 0 where a cell is missing."""
+    out = np.zeros_like(mean)
+    for rows in _row_steps(mean.shape):
+        m, s, total = mean[rows], spread[rows], out[rows]
+        A, u = (scratch(name, m.shape, m.dtype) for name in ("xi", "plus"))
+        for z, weight in zip(*hermite(HERMITE_NODES), strict=True):
+            np.multiply(s, z, out=A)
+            A += m
+            np.abs(A, out=A)
+            np.negative(A, out=u)
+            np.exp(u, out=u)
+            u += 1.0
+            np.log(u, out=u)
+            A *= 0.5
+            A += u
+            A *= weight
+            total += A
+    blanks.fill(out, 0.0)
+    return out
+
+
+def gaussian_cells(mean: Floats, spread: Floats, blanks: Blanks) -> tuple[Floats, Floats, Floats]:
+    """Return E[ln 2cosh(A/2)], E[sigma(A)] and E[sigma'(A)], A ~ N(mean, spread^2); all 0 where a cell is missing.
+
+    With e = A/2 and t = tanh(e): ln 2cosh(e) = |e| + ln 2 - ln(1 + |t|), sigma = (1 + t)/2, sigma' = (1 - t^2)/4.
+    """
+    log_cosh, sigma, slope = np.full_like(mean, np.log(2.0)), np.zeros_like(mean), np.zeros_like(mean)
+    for rows in _row_steps(mean.shape):
+        m, s = 0.5 * mean[rows], 0.5 * spread[rows]
+        logs, first, second = log_cosh[rows], sigma[rows], slope[rows]
+        e, t, u = (scratch(name, m.shape, m.dtype) for name in ("xi", "kappa", "plus"))
+        for z, weight in zip(*hermite(HERMITE_NODES), strict=True):
+            np.multiply(s, z, out=e)
+            e += m
+            np.tanh(e, out=t)
+            np.multiply(t, weight, out=u)
+            first += u
+            u *= t
+            second += u
+            np.abs(t, out=t)
+            t += 1.0
+            np.log(t, out=t)
+            np.abs(e, out=e)
+            e -= t
+            e *= weight
+            logs += e
+    sigma += 1.0
+    sigma *= 0.5
+    np.subtract(1.0, slope, out=slope)
+    slope *= 0.25
+    for cells in (log_cosh, sigma, slope):
+        blanks.fill(cells, 0.0)
+    return log_cosh, sigma, slope

@@ -1,0 +1,1 @@
+"""Logistic PCA of columns of several kinds."""

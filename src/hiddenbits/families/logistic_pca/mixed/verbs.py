@@ -1,0 +1,299 @@
+"""What `LogisticPCA` does with tables whose columns are of several kinds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from hiddenbits.data import Table, TableError
+from hiddenbits.data.inputs.frames import is_frame
+from hiddenbits.data.mixed.cells import MixedTable
+from hiddenbits.data.mixed.encode import encode, inferred_layout, raw_columns
+from hiddenbits.data.mixed.layout import Layout, asked_kinds
+from hiddenbits.data.open import is_dask
+from hiddenbits.engine import Key
+from hiddenbits.families._base.inputs import as_table, check_frame_names, check_table_names, seed_of
+from hiddenbits.families._base.transformer import CodingEstimator
+from hiddenbits.families.logistic_pca.mixed.frames import frame_of, table_of
+from hiddenbits.families.logistic_pca.mixed.rows import Drawn
+from hiddenbits.store.validation import require
+
+Floats = NDArray[np.float64]
+
+
+class MixedVerbs(CodingEstimator):
+    """The verbs of an estimator that takes mixed tables as well as bits; bits go the usual way."""
+
+    kinds: Any
+    params_: Any
+    layout_: Layout | None
+
+    @property
+    def _mixed(self) -> Layout | None:
+        """The columns of the fit where they are of several kinds, else None."""
+        return getattr(self, "layout_", None)
+
+    def _units(self) -> tuple[Floats, Floats]:
+        """Return shift and scale of every activation of a mixed table: 0 and 1 but for real columns."""
+        shift, scale = np.zeros(self.params_.n_columns), np.ones(self.params_.n_columns)
+        layout = self._mixed
+        assert layout is not None  # noqa: S101
+        reals = slice(layout.n_bits, layout.n_bits + len(layout.real_columns))
+        shift[reals], scale[reals] = self.params_.shift, self.params_.scale
+        return shift, scale
+
+    @property
+    def activation_names_(self) -> list[str] | None:
+        """What the loadings of a mixed table belong to; None after a fit to a table of bits."""
+        check_is_fitted(self, "params_")
+        return None if self._mixed is None else self._mixed.labels()
+
+    @property
+    def noise_variances_(self) -> dict[str, float] | None:
+        """The noise variance of each real column; None after a fit to a table of bits."""
+        check_is_fitted(self, "params_")
+        if self._mixed is None:
+            return None
+        names = [self._mixed.columns[j].name for j in self._mixed.real_columns]
+        return dict(zip(names, (self.params_.noise * self.params_.scale**2).tolist(), strict=True))
+
+    @property
+    def kinds_(self) -> dict[str, str] | None:
+        """The kind of each column by name, as given or inferred; None after a fit to a table of bits."""
+        check_is_fitted(self, "params_")
+        return None if self._mixed is None else {column.name: column.kind for column in self._mixed.columns}
+
+    @property
+    def categories_(self) -> dict[str, list[Any]] | None:
+        """The categories of each nominal and ordered column by name; None after a fit to a table of bits."""
+        check_is_fitted(self, "params_")
+        if self._mixed is None:
+            return None
+        return {column.name: list(column.categories) for column in self._mixed.columns if column.has_categories}
+
+    def _mixed_table(self, X: Any, *, reset: bool) -> Table | None:
+        """Return X as a mixed table; None where it is a table of bits."""
+        layout = None if reset else self._mixed
+        if reset:
+            self.layout_ = None
+        if isinstance(X, MixedTable):
+            if not reset and X.layout != layout:
+                raise TableError(
+                    "The table's columns, kinds or categories are not those of the fit. Open it with "
+                    "open_table(..., kinds=model), where model is the fitted one."
+                )
+            self._agree(X.layout)
+            check_table_names(self, X, reset=reset)
+            self.layout_ = X.layout
+            return X
+        automatic = self.kinds is None or (isinstance(self.kinds, str) and self.kinds == "auto")
+        if isinstance(X, Table) or (reset and automatic and (self.threshold is not None or not is_frame(X))):
+            if layout is not None or not (automatic or not reset):
+                raise TableError("This table holds bits, and kinds= asks for more. Give kinds= to open_table instead.")
+            return None
+        if not reset and layout is None:
+            return None
+        if self.threshold is not None:
+            raise ValueError("threshold= turns numbers into bits, and kinds= says what they are. Give one of them.")
+        if is_dask(X):
+            if automatic and reset:
+                return None
+            raise TableError(
+                "Mixed tables are read from frames and arrays in memory, and from Parquet and CSV files with "
+                "open_table(..., kinds=...). Load the rows first, or write them to Parquet."
+            )
+        data = X if is_frame(X) or isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
+        raw, frame = raw_columns(data)
+        found = inferred_layout(raw, frame, self.kinds) if layout is None else layout
+        if reset and found.only_bits:
+            return None
+        check_frame_names(self, data, reset=reset)
+        table = encode(raw, found)
+        self.layout_ = found
+        return table
+
+    def _agree(self, layout: Layout) -> None:
+        """Refuse a table that was opened with other kinds than this estimator asks for."""
+        for kind, column in zip(asked_kinds(self.kinds, [c.name for c in layout.columns]), layout.columns, strict=True):
+            if kind not in (None, column.kind):
+                raise TableError(
+                    f"kinds= says {kind!r} of column {column.name!r}, but the table was opened with it as "
+                    f"{column.kind}. Give kinds= to open_table."
+                )
+
+    def complete(self, X: Any) -> Any:
+        """Fill in the missing cells from the row's observed ones; observed cells stay as they are.
+
+        A missing bit becomes P(bit = 1), a missing real number its mean, a missing category the most probable one;
+        see `category_probabilities` for how probable it is.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+
+        Returns
+        -------
+        completed : ndarray of shape (rows, columns), or a frame where X is one
+            Of an opened mixed table a frame like that of the fit; Arrow's, where the fit was to Parquet files.
+        """
+        check_is_fitted(self, "params_")
+        layout = self._mixed
+        if layout is None:
+            return super().complete(X)
+        table, answers = self._answers(X, layout)
+        observed = table.values()
+        columns: dict[int, NDArray[Any]] = {}
+        for j, column in enumerate(layout.columns):
+            given, seen = observed[j]
+            if column.kind == "binary":
+                columns[j] = np.where(seen, given, answers[j][:, 1])
+            elif column.kind == "real":
+                columns[j] = np.where(seen, given, answers[j][:, 0])
+            else:
+                columns[j] = np.where(seen, given, answers[j].argmax(axis=1)).astype(np.int64)
+        return table_of(layout, columns, X if not isinstance(X, MixedTable) else None)
+
+    def category_probabilities(self, X: Any) -> dict[str, Floats]:
+        """Return the probability of every category of the nominal and ordered columns, given the row's observed cells.
+
+        An observed cell has probability 1 for its category.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+
+        Returns
+        -------
+        probabilities : dict of str to ndarray of shape (rows, categories)
+            By column; the categories are in the order of `categories_`.
+        """
+        check_is_fitted(self, "params_")
+        layout = self._mixed
+        if layout is None:
+            raise ValueError("The fit was to a table of bits, which has no categories: use complete.")
+        table, answers = self._answers(X, layout)
+        observed = table.values()
+        out = {}
+        for j, column in enumerate(layout.columns):
+            if column.has_categories:
+                given, seen = observed[j]
+                known = np.eye(len(column.categories))[np.where(seen, given, 0).astype(np.intp)]
+                out[column.name] = np.where(seen[:, None], known, answers[j])
+        return out
+
+    def _answers(self, X: Any, layout: Layout) -> tuple[MixedTable, list[Floats]]:
+        """Return X as a table, and what the model says about each of its columns."""
+        table = as_table(self, X, reset=False)
+        assert isinstance(table, MixedTable)  # noqa: S101
+        return table, _by_column(layout, self._map(table, self._model().fill))
+
+    def bit_probabilities(self, X: Any) -> Any:
+        """Return P(bit = 1 | the other observed bits of the row) for every cell, observed or not; for tables of bits.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (rows, columns), or a frame where X is one
+        """
+        if self._mixed is not None:
+            raise ValueError(
+                "bit_probabilities is for tables of bits, and this fit has other columns. Use complete or "
+                "category_probabilities on a copy with the cells in question left blank."
+            )
+        return super().bit_probabilities(X)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Return P(bit = 1) given codes; of mixed tables also means of real columns and probabilities of categories.
+
+        Parameters
+        ----------
+        X : array of shape (rows, n_components)
+            Codes, as from `transform` or `code`.
+
+        Returns
+        -------
+        expected : ndarray, or a frame for a mixed fit to one
+            Of mixed tables one column for each binary and real column and for each category of the others, named
+            "column=category".
+        """
+        answers = super().inverse_transform(X)
+        layout = self._mixed
+        if layout is None:
+            return answers
+        named: dict[str, Floats] = {}
+        for column, values in zip(layout.columns, _by_column(layout, answers), strict=True):
+            if column.has_categories:
+                named |= {f"{column.name}={c}": values[:, k] for k, c in enumerate(column.categories)}
+            else:
+                named[column.name] = values[:, -1]
+        return np.column_stack([*named.values()]) if layout.frame is None else frame_of(layout.frame, named)
+
+    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> Any:
+        """Draw new rows from the fitted model.
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of rows.
+        random_state : int, RandomState or None
+            Seed of the draw; by default that of the estimator.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, columns) of uint8
+            For a mixed fit a frame with the columns and types of the fit (real columns are floats), or an array.
+        """
+        check_is_fitted(self, "params_")
+        layout = self._mixed
+        if layout is None:
+            return super().sample(n_samples, random_state=random_state)
+        if n_samples < 1:
+            raise ValueError(f"n_samples={n_samples}: draw at least one row.")
+        key = Key(seed_of(self.random_state if random_state is None else random_state), 2**32)
+        drawn: Drawn = self._model().draw(self.params_, n_samples, key.rng())[0]
+        columns: dict[int, NDArray[Any]] = {j: np.zeros(n_samples, np.int64) for j in range(len(layout.columns))}
+        for at, j in enumerate(layout.bit_columns):
+            form = layout.columns[j].form
+            types: dict[str, Any] = {"bool": np.bool_, "float": np.float64}
+            binary = layout.columns[j].kind == "binary"
+            columns[j] = drawn.sticks[:, at].astype(types.get(form, np.int64) if binary else np.int64)
+        columns |= {j: drawn.real[:, at] for at, j in enumerate(layout.real_columns)}
+        columns |= {j: drawn.codes[:, at] for at, j in enumerate(layout.nominal_columns)}
+        return table_of(layout, columns)
+
+    def _more_meta(self) -> dict[str, Any]:
+        return {} if self._mixed is None else {"kinds": self._mixed.to_plain()}
+
+    def _take_meta(self, more: dict[str, Any], n_columns: Any, names: Any) -> None:
+        self.layout_ = None
+        if not more:
+            return
+        require(set(more) == {"kinds"}, "its description is not complete")
+        layout = Layout.from_plain(more["kinds"])
+        found = [column.name for column in layout.columns]
+        require(len(found) == n_columns and names in (None, found), "the kinds of its columns do not fit their names")
+        asked = zip(asked_kinds(self.kinds, found), layout.columns, strict=True)
+        require(all(kind in (None, column.kind) for kind, column in asked), "its kinds are not those asked for")
+        require(not layout.only_bits, "its columns are all binary")
+        require(self.threshold is None, "it has a threshold, and columns that are no bits")
+        self.layout_ = layout
+
+    def _n_columns_of(self, params: Any) -> int:
+        return int(params.n_columns) if self._mixed is None else len(self._mixed.columns)
+
+
+def _by_column(layout: Layout, answers: Floats) -> list[Floats]:
+    """Cut the answers of the model into columns: probabilities of categories, (1 - p, p) of bits, means of reals."""
+    order = [*layout.bit_columns, *layout.real_columns, *layout.nominal_columns]
+    widths = [m + 1 for m in layout.sticks] + [1] * len(layout.real_columns) + layout.levels
+    parts = dict(zip(order, np.split(answers, np.cumsum(widths)[:-1], axis=1), strict=True))
+    return [parts.get(j, np.ones((len(answers), 1))) for j in range(len(layout.columns))]

@@ -1,0 +1,409 @@
+"""Logistic PCA: a few continuous dimensions behind the bits (Tipping 1998).
+
+    x ~ N(0, I),   P(t_i = 1 | x) = sigma(w_i.x + b_i)                                                      eqs 1, 2
+
+ln P(t) has no closed form; Jaakkola and Jordan's bound has (eq 4): with kappa = tanh(xi/2)/(2 xi) for each cell,
+
+    ln P(t | x) >= Sum_i [ r_i A_i - ln 2cosh(xi_i/2) - (kappa_i/2)(A_i^2 - xi_i^2) ],   A = w.x + b, r = t - 1/2
+
+is quadratic in x, so that the posterior is Gaussian and everything is a matrix product:
+
+    P = I + Sum kappa w w'   (eq 6, inverted)      h = Sum (r - kappa b) w,  mean = P^-1 h   (eq 7)
+    xi^2 = w^' <x^ x^'> w^   (eq 8)                [Sum_n kappa <x^ x^'>] w^ = Sum_n r <x^>  (eq 11)
+
+A missing cell has kappa = r = 0. Letters and shapes are in `params.py`; kappa is -2 lambda(xi) of the paper.
+One pass: xi from the posterior that each row kept, the posterior from xi, the statistics from both. Each of the three
+steps, and the update, raises the bound, so that it never falls from pass to pass. With one xi for each column
+instead (`shared_curvature`) a pass costs what the ones of the table cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.data import Block
+from hiddenbits.data.operands import product_with_totals, scratch
+from hiddenbits.data.summary import Summary
+from hiddenbits.families._base.promises import Footprint, Promises
+from hiddenbits.families.logistic_pca.cell_kernels import Blanks, quarter, tangent_standing
+from hiddenbits.families.logistic_pca.params import (
+    POLISHED,
+    VARIATIONAL,
+    LogisticParams,
+    LogisticStats,
+    Posterior,
+    at_least,
+    log_prior,
+    params_mismatch,
+    stats_flaw,
+)
+from hiddenbits.families.logistic_pca.polish import (
+    ROW_STEPS,
+    PolishedRows,
+    measure_step,
+    newton_step,
+    polished_objective,
+    polished_rows,
+    sum_polished,
+    take_step,
+)
+from hiddenbits.families.logistic_pca.rows import LogisticRows
+from hiddenbits.families.logistic_pca.shared_curvature import Columns, expect_shared, expected_shared, update_shared
+from hiddenbits.families.logistic_pca.start import expected_statistics, start_logistic
+from hiddenbits.maths.packed_symmetric import (
+    ROOT2,
+    column_dot,
+    edge_places,
+    identity,
+    inner_places,
+    moments_standing,
+    pack_outer,
+    packed_size,
+    solve_standing,
+    unpack,
+)
+
+Floats = NDArray[np.float64]
+
+FURTHEST = 1e3  # extrapolated loadings stay within this
+STEEPEST = 14.0  # and the logs of xi within this
+ROW_CELLS = 1 << 22  # cells that a row function works on together, however tall its block is
+PATIENT_STEPS, LOOK_EVERY = 64, 8  # inner steps where a posterior is the answer, not a step on the way
+AT_REST = {"d": 1e-8, "f": 1e-4}  # a row whose mean has moved less between two looks is done, by precision
+
+
+@dataclass(frozen=True, eq=False)
+class Shared:
+    """What every block of a pass needs: w^ and V/4 in the precision of the cells, and the column sums of w^."""
+
+    joint: NDArray[Any]
+    V4: NDArray[Any]
+    totals: NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Logistic(LogisticRows):
+    """The model; hyperparameters only.
+
+    Parameters
+    ----------
+    n_components : int
+        q.
+    ridge : float
+        Precision of the normal prior of the loadings, and of the intercepts around the logits of the column means.
+    polish : bool
+        Go on with the Gaussian variational bound (`polish`) when the variational stage has converged.
+    start_from : {"pca", "noise"}
+        Principal components (in the first restart), or random loadings.
+    curvature : {"cell", "shared"}
+        One xi for each cell, or one for each column (`shared_curvature`).
+    dtype : {"float64", "float32"}
+        Precision of the work on cells; statistics are always added in float64.
+    cold_steps : int
+        Inner steps for a row that has no posterior yet. Two, as the paper has it, leave 4 nats a row.
+    warm_steps : int
+        Inner steps for a row that kept its posterior from the last pass.
+    n_draws, seed : int
+        Draws a row, and their seed, where a likelihood is estimated by importance sampling.
+    """
+
+    n_components: int = 2
+    ridge: float = 0.1
+    polish: bool = True
+    start_from: Literal["pca", "noise"] = "pca"
+    curvature: Literal["cell", "shared"] = "cell"
+    dtype: Literal["float64", "float32"] = "float64"
+    cold_steps: int = 10
+    warm_steps: int = 1
+    n_draws: int = 500
+    seed: int = 0
+
+    params_type = LogisticParams
+    stats_type = LogisticStats
+    carry_type = Posterior
+
+    @property
+    def promises(self) -> Promises:
+        """What the model keeps to."""
+        why = {"likelihood": "P(t) has no closed form: passes use a lower bound; the verbs integrate"}
+        if self.dtype == "float32":
+            why["monotone"] = "in float32 rounding may be larger than the last gains"
+        same = self.dtype == "float64"
+        return Promises("bound", same, True, True, True, "quadrature", why, hopes=self.polish, online_form=True)
+
+    def footprint(self, n_columns: int, row_cells: float) -> Footprint:
+        """Return what a block costs: three products of columns x p, and arrays of cells; or only the ones."""
+        p = packed_size(self.n_components + 1)
+        if self.curvature == "shared" and not self.polish:
+            k = self.n_components + 1
+            dense = n_columns if row_cells >= n_columns else 0
+            return Footprint(working=dense + 4 * p, statistics=n_columns * k, flops=4.0 * k * (row_cells + k))
+        # Of the cells only kappa outlives a step over a few columns; a number of float32 takes half the room.
+        size = (n_columns + (n_columns if row_cells >= n_columns else 0)) * (1.0 if self.dtype == "float64" else 0.5)
+        return Footprint(working=size + 6 * p, statistics=n_columns * p, flops=6.0 * n_columns * p)
+
+    def start(self, summary: Summary, key: Any, passes: Any) -> LogisticParams:
+        """Return principal components, or random loadings."""
+        return start_logistic(self.n_components, self.start_from, summary, key, passes)
+
+    def grow(self, params: LogisticParams, key: Any) -> LogisticParams | None:
+        """Go on to the polish where the variational stage has been fitted; None where that is all, or nothing yet."""
+        return params.revived().at_stage(POLISHED) if self.polish and float(params.stage) == VARIATIONAL else None
+
+    def online(self) -> Logistic:
+        """Return the form of the model that online EM needs."""
+        from hiddenbits.families.logistic_pca.online import OnlineLogistic
+
+        return OnlineLogistic(**vars(self))
+
+    def _by_column(self, params: LogisticParams) -> bool:
+        return self.curvature == "shared" and float(params.stage) != POLISHED
+
+    def prepare(self, params: LogisticParams) -> Shared | Columns:
+        """Return w^ and what is made of it once a pass."""
+        return Columns.of(params) if self._by_column(params) else self._prepare_cells(params)
+
+    def _prepare_cells(self, params: LogisticParams) -> Shared:
+        """Return w^, V/4 with V = packed w^ w^', and the column sums of w^."""
+        dtype = np.float64 if float(params.stage) == POLISHED else self.dtype  # the polish weighs small gains
+        joint = params.joint.astype(dtype)
+        totals = joint.sum(axis=0, keepdims=True, dtype=np.float64)  # of the numbers that the products will see
+        return Shared(joint, quarter(pack_outer(joint)), totals)
+
+    def _linear(self, shared: Shared, x: Any, o: Any) -> Floats:
+        """Return Sum_i r_i w^_i for each row: all that the bits themselves have to say."""
+        halves = product_with_totals(o, shared.joint, shared.totals)
+        return np.asarray(x @ shared.joint - 0.5 * halves, np.float64)
+
+    def _operands(self, shared: Shared, block: Block) -> tuple[Any, Any]:
+        if shared.V4.dtype == np.float64:
+            return block.operands()
+        return block.x.operand(np.float32, slot="x"), block.observed.operand(np.float32, slot="observed")
+
+    def _inner_steps(
+        self, shared: Shared, linear: Floats, blanks: Blanks, posterior: Posterior, n_steps: int, slot: str = "kappa"
+    ) -> tuple[Posterior, NDArray[Any], Floats]:
+        """Return the posterior after some steps, with the last 4 kappa (d, rows) and the bound of each row.
+
+        With G = Sum kappa w^ w^' the bound at the best posterior for these kappa is
+        Sum [ -ln 2cosh(xi/2) + (kappa/2) xi^2 + r b - (kappa/2) b^2 ] + (1/2) h.mean - (1/2) ln |P|,
+        where Sum kappa xi^2 is the inner product of G with the S that xi came from, and Sum kappa b^2 the last number
+        of G. All arrays stand: rows are their last axis.
+        """
+        n, q = posterior.mean.shape
+        p, dtype = packed_size(q + 1), shared.V4.dtype
+        inner, edge, one = inner_places(q + 1), edge_places(q + 1), identity(q)[:, None]
+        mean, covariance, pull = (np.ascontiguousarray(a.T) for a in (posterior.mean, posterior.covariance, linear))
+        for left in reversed(range(n_steps)):
+            S = moments_standing(
+                mean.astype(dtype, copy=False),
+                covariance.astype(dtype, copy=False),
+                np.ones(n, dtype),
+                scratch("S", (p, n), dtype),
+            )
+            kappa, heights = tangent_standing(S, shared.V4, blanks, heights=left == 0, slot=slot)
+            G = shared.V4.T @ kappa
+            h = pull[:q] - G[edge] / ROOT2
+            covariance, log_det, mean = solve_standing(one + G[inner], h)  # eqs 6 and 7
+        bound = heights + 0.5 * (column_dot(S, G) - G[-1] + column_dot(h, mean) - log_det) + pull[q]
+        return Posterior(mean.T, covariance.T), kappa, bound
+
+    def _patient_steps(self, shared: Shared, linear: Floats, block: Block) -> tuple[Posterior, Floats]:
+        """Return posterior and bound of each row: when it has come to rest, or after many steps."""
+        all_rows, bounds = self._cold(shared, block), np.empty(block.n_rows)
+        moving, at, limit = np.arange(block.n_rows), all_rows, AT_REST[shared.V4.dtype.char]
+        for _ in range(0, PATIENT_STEPS, LOOK_EVERY):
+            blanks = Blanks.of(block.observed.take(moving))
+            new, _, bounds[moving] = self._inner_steps(shared, linear[moving], blanks, at, LOOK_EVERY)
+            still = np.abs(new.mean - at.mean).max(axis=1) > limit
+            all_rows.mean[moving], all_rows.covariance[moving] = new.mean, new.covariance
+            moving, at = moving[still], Posterior(new.mean[still], new.covariance[still])
+            if not len(moving):
+                break
+        return all_rows, bounds
+
+    def _moments(self, posterior: Posterior, factor: Floats) -> NDArray[Any]:
+        """Return the moments of each row times a factor, standing, in the precision of the cells."""
+        mean, covariance = (np.asarray(a.T, self.dtype) for a in (posterior.mean, posterior.covariance))
+        out = scratch("S", (packed_size(len(mean) + 1), len(factor)), mean.dtype)
+        return moments_standing(mean, covariance, factor.astype(mean.dtype), out)
+
+    def _cold(self, shared: Shared, block: Block) -> Posterior:
+        """Return the prior, for rows that have no posterior yet."""
+        q = shared.joint.shape[1] - 1
+        return Posterior(np.zeros((block.n_rows, q)), np.tile(identity(q), (block.n_rows, 1)))
+
+    def expect(
+        self, params: LogisticParams, shared: Shared | Columns, block: Block, carry: Posterior | None, key: Any
+    ) -> tuple[LogisticStats, Posterior]:
+        """E-step: the posterior of each row, and with it the two sums of each column."""
+        if isinstance(shared, Columns):
+            return expect_shared(shared, block)
+        if float(params.stage) == POLISHED:
+            return self._expect_polished(params, shared, block, carry)
+        operands, blanks = self._operands(shared, block), Blanks.of(block.observed)
+        posterior, kappa, bound = self.expect_rows(shared, block, operands, blanks, carry)
+        return self.sum_rows(block.weights, operands, posterior, kappa, bound), posterior
+
+    def expect_rows(
+        self,
+        shared: Shared,
+        block: Block,
+        operands: tuple[Any, Any],
+        blanks: Blanks,
+        carry: Posterior | None,
+        slot: str = "kappa",
+    ) -> tuple[Posterior, NDArray[Any], Floats]:
+        """Return the posterior of each row, 4 kappa (in this thread's buffer of that name) and each row's bound."""
+        n_steps = self.cold_steps if carry is None else self.warm_steps
+        start, linear = carry or self._cold(shared, block), self._linear(shared, *operands)
+        return self._inner_steps(shared, linear, blanks, start, n_steps, slot)
+
+    def sum_rows(
+        self, weights: Floats, operands: tuple[Any, Any], posterior: Posterior, kappa: NDArray[Any], bound: Floats
+    ) -> LogisticStats:
+        """Return the statistics of rows that count with these weights."""
+        x, o = operands
+        extended = (weights[:, None] * posterior.extended()).astype(self.dtype)
+        return LogisticStats(
+            bound=np.asarray(weights @ bound),
+            weight=np.asarray(weights.sum()),
+            moments=np.asarray(kappa @ self._moments(posterior, 0.25 * weights).T, np.float64),
+            linear=np.asarray(x.T @ extended - 0.5 * (o.T @ extended), np.float64),
+            softplus=np.zeros((len(kappa), 0)),
+        )
+
+    def objective(self, params: LogisticParams, stats: LogisticStats) -> float:
+        """Return the bound plus the log prior, -(ridge/2) Sum (|w|^2 + (b - c)^2)."""
+        if params.trying:
+            return polished_objective(params, stats, self.ridge)
+        return float(stats.bound) + float(log_prior(params, params.joint, self.ridge).sum())
+
+    def update(self, params: LogisticParams, stats: LogisticStats) -> LogisticParams:
+        """M-step, eq 11 with the prior: d small linear systems. In the polish: a Newton step, tried and then taken."""
+        if params.trying:
+            return take_step(params, stats, self.ridge)
+        if float(params.stage) == POLISHED:
+            return newton_step(params, stats, self.ridge)
+        if self.curvature == "shared":
+            return update_shared(params, stats, self.ridge)
+        ridge = at_least(self.ridge)
+        right = stats.linear.copy()
+        right[:, -1] += ridge * params.centre
+        k = params.n_components + 1
+        left = unpack(stats.moments, k) + ridge * np.eye(k)
+        return params.with_joint(np.asarray(np.linalg.solve(left, right[..., None])[..., 0], np.float64), VARIATIONAL)
+
+    def to_vector(self, params: LogisticParams) -> Floats:
+        """Return W and b in one row, with the step that a polish is about to try; and ln xi."""
+        joint = params.joint + params.step if params.trying else params.joint
+        return np.concatenate([joint.ravel(), np.log(params.xi)])
+
+    def from_vector(self, vector: Floats, params: LogisticParams) -> LogisticParams:
+        """Return parameters at `vector`; what is not extrapolated comes from `params`."""
+        joint, xi = np.split(np.clip(vector, -FURTHEST, FURTHEST), [params.joint.size])
+        xi = np.exp(np.clip(xi, -STEEPEST, STEEPEST))
+        stage = POLISHED if float(params.stage) == POLISHED else VARIATIONAL
+        return params.with_joint(joint.reshape(params.joint.shape), stage, xi)
+
+    def untried(self, params: LogisticParams) -> LogisticParams | None:
+        """Return the parameters with a polish's step taken; it hardly ever has to be shortened."""
+        return self.from_vector(self.to_vector(params), params) if params.trying else None
+
+    def _expect_polished(
+        self, params: LogisticParams, shared: Shared, block: Block, carry: Posterior | None
+    ) -> tuple[LogisticStats, Posterior]:
+        """E-step of the polish, or a look at what its next step would bring."""
+        operands, blanks = block.operands(), Blanks.of(block.observed)
+        if params.trying and carry is not None:
+            return measure_step(params, block.weights, operands, blanks, carry), carry
+        rows = self.polish_rows(params, shared, block, operands, blanks, carry)
+        if params.trying:  # its memory was lost with a worker
+            return measure_step(params, block.weights, operands, blanks, rows.posterior), rows.posterior
+        return self.sum_polish(rows, block.weights, operands), rows.posterior
+
+    def sum_polish(self, rows: PolishedRows, weights: Floats, operands: tuple[Any, Any]) -> LogisticStats:
+        """Return the statistics of a polish, for rows that count with these weights."""
+        return sum_polished(rows, weights, operands)
+
+    def row_steps(self, params: LogisticParams) -> int:
+        """Return the steps that the posterior of a row makes in a pass of the polish."""
+        return ROW_STEPS if params.trying else 1
+
+    def polish_rows(
+        self,
+        params: LogisticParams,
+        shared: Shared,
+        block: Block,
+        operands: tuple[Any, Any],
+        blanks: Blanks,
+        carry: Posterior | None,
+    ) -> PolishedRows:
+        """Return the rows of a polish after a step; after all they need where a step of the columns is measured."""
+        linear = self._linear(shared, *operands)
+        if carry is None:
+            carry = self._inner_steps(shared, linear, blanks, self._cold(shared, block), self.cold_steps)[0]
+        return polished_rows(params, linear, block, blanks, carry, self.row_steps(params))
+
+    # Row functions: see LatentRows and LogisticRows for those that integrate.
+
+    def gaussian_rows(self, params: LogisticParams, block: Block, *, polished: bool) -> tuple[Posterior, Floats]:
+        """Return the Gaussian posterior and the bound of each row: Jaakkola and Jordan's, or the best there are."""
+        shared, found, bounds = self._prepare_cells(params), [], []
+        for some in _slices(block):
+            linear = self._linear(shared, *self._operands(shared, some))
+            if polished:
+                blanks, cold = Blanks.of(some.observed), self._cold(shared, some)
+                posterior = self._inner_steps(shared, linear, blanks, cold, self.cold_steps)[0]
+                rows = polished_rows(params, linear, some, blanks, posterior, ROW_STEPS)
+                posterior, bound = rows.posterior, rows.bound
+            else:
+                posterior, bound = self._patient_steps(shared, linear, some)
+            found.append(posterior)
+            bounds.append(bound)
+        mean, covariance = (np.concatenate([getattr(f, name) for f in found]) for name in ("mean", "covariance"))
+        return Posterior(mean, covariance), np.concatenate(bounds)
+
+    def gaussian_posterior(self, params: LogisticParams, block: Block, *, polished: bool) -> Posterior:
+        """Return the Gaussian posterior of each row: that of the bound, or the best Gaussian there is."""
+        return self.gaussian_rows(params, block, polished=polished)[0]
+
+    def posterior_moments(self, params: LogisticParams, shared: Any, block: Block) -> Floats:
+        """Return the mean and the packed covariance of each row's posterior, side by side."""
+        posterior = self.gaussian_posterior(params, block, polished=float(params.stage) == POLISHED)
+        return np.concatenate([posterior.mean, posterior.covariance], axis=1)
+
+    def bound_rows(self, params: LogisticParams, shared: Any, block: Block) -> Floats:
+        """Return Jaakkola and Jordan's lower bound of ln P(t) of each row."""
+        return self.gaussian_rows(params, block, polished=False)[1]
+
+    def mismatch(self, params: LogisticParams) -> str | None:
+        """Return how lawful parameters disagree with the hyperparameters, or None."""
+        return params_mismatch(self.n_components, params)
+
+    def stats_flaw(self, stats: LogisticStats, params: LogisticParams) -> str | None:
+        """Return what makes statistics unlawful for these parameters, or None."""
+        return stats_flaw(stats, params, shared=self.curvature == "shared")
+
+    def pseudo_statistics(self, params: LogisticParams, weight: float) -> LogisticStats:
+        """Return the statistics of rows that are just as the model expects, for online EM to go on from a fit."""
+        if self.curvature == "shared":
+            return expected_shared(params, weight, self.ridge)
+        return expected_statistics(params, weight, self.ridge)
+
+
+def _slices(block: Block) -> Iterator[Block]:
+    """Yield a block's rows, few enough at a time for arrays of rows x columns."""
+    step = max(1, ROW_CELLS // max(block.n_columns, 1))
+    if step >= block.n_rows:
+        yield block
+        return
+    for start in range(0, block.n_rows, step):
+        rows = slice(start, min(start + step, block.n_rows))
+        x, observed = block.x.rows(rows.start, rows.stop), block.observed.rows(rows.start, rows.stop)
+        yield Block(x, observed, block.weights[rows], block.number, block.start + rows.start)

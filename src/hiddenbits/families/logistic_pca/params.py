@@ -1,0 +1,232 @@
+"""What logistic PCA learns, adds up and remembers.
+
+| letter | meaning | shape |
+|---|---|---|
+| W, b | loadings and intercepts | (d, q), (d,) |
+| c | centre of the prior of b | (d,) |
+| w^, x^ | (w, b) of a column, (x, 1) of a row | (q + 1,) |
+| S | <x^ x^'> of each row, packed | (rows, p), p = (q + 1)(q + 2)/2 |
+| V | w^ w^' of each column, packed | (d, p) |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.data import Arrays
+from hiddenbits.maths.gauss_hermite import Rule, resolving_grid
+from hiddenbits.maths.packed_symmetric import identity, inner_places, pack_outer, packed_size, row_dot
+
+Floats = NDArray[np.float64]
+
+FRESH, VARIATIONAL, POLISHED = 0.0, 1.0, 2.0
+SMALLEST_RIDGE = 1e-9  # a ridge of 0 counts as this: a column that nobody answered must still have a solution
+LENGTHS = (1.0, 0.25, 0.0)  # of a column's Newton step, at which a polish measures it
+GIVEN_UP = 0.1  # a dimension whose loadings are smaller than this, all together, has been given up by the bound
+REVIVED = 2.0  # the largest loading of a dimension that is drawn out again
+NOTHING = 1e-6  # of smaller loadings not even a direction is left
+LARGEST = 1e6  # loadings beyond this are no model of bits, and squares of them no numbers to rely on
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticParams(Arrays):
+    """W, b, the centre of b's prior; the stage of the fit, and the step that a polish is about to try.
+
+    `stage` is 0 for a start, 1 after variational steps, 2 in the polish. `step` has a row for each column while the
+    polish measures a Newton step of (W, b), and none otherwise. `xi` has a number for each column where curvature is
+    shared by the cells of a column (`shared_curvature`), and none otherwise.
+    """
+
+    loadings: Floats
+    intercepts: Floats
+    centre: Floats
+    stage: Floats
+    step: Floats
+    xi: Floats
+
+    @classmethod
+    def at(
+        cls,
+        loadings: Floats,
+        intercepts: Floats,
+        centre: Floats,
+        stage: float = VARIATIONAL,
+        xi: Floats | None = None,
+    ) -> LogisticParams:
+        """Return parameters without a step under way."""
+        step, xi = np.zeros((0, loadings.shape[1] + 1)), np.zeros(0) if xi is None else xi
+        return cls(loadings, intercepts, centre, np.asarray(stage), step, xi)
+
+    def with_joint(self, joint: Floats, stage: float, xi: Floats | None = None) -> LogisticParams:
+        """Return the parameters with (W, b) = `joint`, and with these xi if there are any."""
+        return LogisticParams.at(np.ascontiguousarray(joint[:, :-1]), joint[:, -1].copy(), self.centre, stage, xi)
+
+    def at_stage(self, stage: float) -> LogisticParams:
+        """Return the same map at another stage, with no step under way; a polish needs no xi."""
+        xi = None if stage == POLISHED else self.xi
+        return LogisticParams.at(self.loadings, self.intercepts, self.centre, stage, xi)
+
+    def revived(self) -> LogisticParams:
+        """Return the map with the dimensions that the variational bound gave up drawn out again, for a polish.
+
+        Where ones are rare the bound is so loose that its best map has no dimensions left, although a better map has;
+        and loadings of 0 are a point that no step leads away from. What is left of them often still has a direction;
+        where only rounding is left, a direction is made up, the same one for every rotation of the map.
+        """
+        turn = np.linalg.svd(np.linalg.qr(self.loadings, mode="r"))[2]  # not by W'W, which would square what is small
+        loadings = self.loadings @ turn.T
+        sizes, largest = np.sqrt((loadings**2).sum(axis=0)), np.abs(loadings).max(axis=0)
+        given_up = np.flatnonzero(sizes < GIVEN_UP)
+        if not given_up.size or len(given_up) >= len(loadings):
+            return self
+        lost = given_up[largest[given_up] < NOTHING]
+        loadings[:, lost] = np.random.default_rng(0).standard_normal((len(loadings), len(lost)))
+        others = np.linalg.qr(np.delete(loadings, lost, axis=1))[0]
+        loadings[:, lost] -= others @ (others.T @ loadings[:, lost])
+        loadings[:, given_up] *= REVIVED / np.abs(loadings[:, given_up]).max(axis=0)
+        return replace(self, loadings=loadings)
+
+    @cached_property
+    def joint(self) -> Floats:
+        """Return w^, (d, q + 1)."""
+        return np.column_stack([self.loadings, self.intercepts])
+
+    @cached_property
+    def grid(self) -> Rule | None:
+        """Return a grid fine enough for integrals over x to be exact; None where that takes too many nodes."""
+        return resolving_grid(self.loadings)
+
+    @property
+    def trying(self) -> bool:
+        """Whether a Newton step is being measured."""
+        return len(self.step) > 0
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return len(self.intercepts)
+
+    @property
+    def n_components(self) -> int:
+        """Number of dimensions, q."""
+        return int(self.loadings.shape[1])
+
+    def flaw(self) -> str | None:
+        """Return what makes these arrays unlawful, or None."""
+        if self.loadings.ndim != 2 or self.loadings.shape[1] == 0:
+            return "loadings must have shape (d, q)"
+        d, q = self.loadings.shape
+        if self.intercepts.shape != (d,) or self.centre.shape != (d,):
+            return "intercepts and centre must have one number for each column"
+        if self.stage.shape != () or float(self.stage) not in (FRESH, VARIATIONAL, POLISHED):
+            return "stage must be 0, 1 or 2"
+        if self.step.shape not in ((0, q + 1), (d, q + 1)):
+            return "step must have shape (0, q + 1) or (d, q + 1)"
+        if self.xi.shape not in ((0,), (d,)) or not np.all((self.xi >= 0) & (self.xi <= LARGEST)):
+            return "xi must have no number, or one that is not negative for each column"
+        if not all(np.all(np.abs(a) <= LARGEST) for a in (self.joint, self.centre, self.step)):
+            return f"loadings and intercepts must lie within {LARGEST:g} of 0"
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticStats(Arrays):
+    """Sums over rows: the bound, and for each column what its update needs.
+
+    Attributes
+    ----------
+    bound, weight : 0-d arrays
+        Weighted bound of the log-likelihood, and weight. While a step is measured: only the part without the cells.
+    moments : ndarray of shape (d, p)
+        Sum kappa S in the variational stage, Sum E[sigma'] S in the polish. With shared curvature Sum S over the rows
+        in which the column was observed, of shape (1, p) where nothing is missing.
+    linear : ndarray of shape (d, q + 1)
+        Sum r x^, r = t - 1/2; in the polish the gradient of w^.
+    softplus : ndarray of shape (d, 3) or (d, 0)
+        Sum E[ln 2cosh(A/2)] at the LENGTHS of the step that is measured.
+    """
+
+    bound: Floats
+    weight: Floats
+    moments: Floats
+    linear: Floats
+    softplus: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior(Arrays):
+    """The Gaussian posterior of each row's x: its mean (rows, q) and packed covariance (rows, q(q + 1)/2)."""
+
+    mean: Floats
+    covariance: Floats
+
+    def extended(self) -> Floats:
+        """Return x^ = (mean, 1)."""
+        return np.column_stack([self.mean, np.ones(len(self.mean))])
+
+    def moments(self) -> Floats:
+        """Return S = <x^ x^'>, packed."""
+        S: Floats = pack_outer(self.extended())
+        S[:, inner_places(self.mean.shape[1] + 1)] += self.covariance
+        return S
+
+    def divergence(self, log_det_precision: Floats) -> Floats:
+        """Return KL(q || N(0, I)) = (1/2) [ tr C + mean.mean - q - ln |C| ] of each row."""
+        q = self.mean.shape[1]
+        trace = self.covariance @ identity(q)
+        return np.asarray(0.5 * (trace + row_dot(self.mean, self.mean) - q + log_det_precision))
+
+
+def log_prior(params: LogisticParams, joint: Floats, ridge: float) -> Floats:
+    """Return ln p(w, b) of each column, up to a constant: -(ridge/2) (|w|^2 + (b - c)^2)."""
+    away = joint.copy()
+    away[:, -1] -= params.centre
+    return np.asarray(-0.5 * at_least(ridge) * (away * away).sum(axis=1))
+
+
+def at_least(ridge: float) -> float:
+    """Return the ridge that is used."""
+    return max(ridge, SMALLEST_RIDGE)
+
+
+def canonical(params: LogisticParams) -> LogisticParams:
+    """Return the same model in the one orientation that everybody can agree on.
+
+    W = U S V' -> U S: the columns of W are orthogonal and ordered by size, and the largest entry of each is
+    positive. The prior of x does not change under rotation, so neither does anything that the model says about bits.
+    """
+    U, S, _ = np.linalg.svd(params.loadings, full_matrices=False)
+    W = np.zeros_like(params.loadings)
+    W[:, : len(S)] = U * S
+    largest = np.abs(W).argmax(axis=0)
+    W *= np.where(W[largest, np.arange(W.shape[1])] < 0, -1.0, 1.0)
+    return replace(params.at_stage(float(params.stage)), loadings=W)
+
+
+def params_mismatch(n_components: int, params: LogisticParams) -> str | None:
+    """Return how lawful parameters disagree with the number of dimensions, or None."""
+    q = params.n_components
+    return None if n_components == q else f"it has {q} dimensions where {n_components} are declared"
+
+
+def stats_flaw(stats: LogisticStats, params: LogisticParams, *, shared: bool = False) -> str | None:
+    """Return what makes statistics unlawful for these parameters, or None."""
+    d, q = params.loadings.shape
+    heights = (1, d) if shared else (d,)
+    if stats.moments.shape not in [(n, packed_size(q + 1)) for n in heights] or stats.linear.shape != (d, q + 1):
+        return "the statistics have the wrong shapes"
+    if stats.softplus.shape != (d, len(LENGTHS) if params.trying else 0) or stats.bound.shape != ():
+        return "the statistics have the wrong shapes"
+    if stats.weight.shape != () or stats.weight <= 0:
+        return "the statistics have no weight"
+    # The last number of a packed matrix is its last diagonal cell: Sum kappa, at most a quarter of the weight; or with
+    # shared curvature the weight of the rows in which the column was observed.
+    total, most = stats.moments[:, -1], 1.0 if shared else 0.25
+    furthest = LARGEST * max(1.0, float(stats.weight))
+    if (total < 0).any() or (total > (most + 1e-6) * stats.weight).any() or np.abs(stats.linear).max() > furthest:
+        return "the statistics are not those of rows"
+    return None

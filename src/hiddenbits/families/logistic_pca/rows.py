@@ -1,0 +1,172 @@
+"""What logistic PCA says about rows: its link for `latent_gaussian_rows`, drawn nodes, and the most probable x."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.data import Block
+from hiddenbits.data.bits import Dense
+from hiddenbits.families.logistic_pca.cell_kernels import Blanks
+from hiddenbits.families.logistic_pca.params import LogisticParams, Posterior
+from hiddenbits.maths.gauss_hermite import Rule, newton_tops, row_draws
+from hiddenbits.maths.latent_gaussian_rows import NODE_NUMBERS, LatentRows
+from hiddenbits.maths.numerics import sigmoid, softmax_rows
+from hiddenbits.maths.packed_symmetric import pack, unpack
+
+Floats = NDArray[np.float64]
+
+SHARP = 2.0  # a bit whose activation varies by more than this (standard deviation) within a posterior is an edge of it
+ROUNDS, WIDER = 3, 1.5  # of importance sampling that finds a posterior's width; variance of its draws, against that
+OLD = 2.0  # what was there before a round counts as this many draws for each dimension, and one more
+# Activations beyond this are certain, and exp of them is still a number: for probabilities and odds alone. Logs of
+# probabilities take activations as they are, or what is added (linear in A) and what is taken away would not match.
+FURTHEST = 300.0
+
+
+def activations(params: LogisticParams, nodes: Floats) -> Floats:
+    """Return A = W x + b for every node, (nodes, d)."""
+    A = nodes @ params.loadings.T
+    A += params.intercepts
+    return A
+
+
+def chances(A: Floats) -> Floats:
+    """Return sigma(A), for any A."""
+    return sigmoid(np.clip(A, -FURTHEST, FURTHEST))
+
+
+def softplus(A: Floats) -> Floats:
+    """Return ln(1 + exp(A))."""
+    return np.asarray(np.logaddexp(0.0, A))
+
+
+def odds(A: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the odds of a 1, those of a 0, and P(1): what `left_out` needs the posterior means of."""
+    A = np.clip(A, -FURTHEST, FURTHEST)
+    return np.exp(A), np.exp(-A), sigmoid(A)
+
+
+class LogisticRows(LatentRows):
+    """The row functions that all variants of logistic PCA share."""
+
+    @abstractmethod
+    def gaussian_posterior(self, params: LogisticParams, block: Block, *, polished: bool) -> Posterior:
+        """Return a Gaussian posterior of each row."""
+
+    def rule(self, params: LogisticParams) -> Rule | None:
+        """Return the grid to integrate on; None where importance sampling has to do."""
+        return params.grid
+
+    def activations(self, params: LogisticParams, nodes: Floats) -> Floats:
+        """Return A = W x + b for every node."""
+        return activations(params, nodes)
+
+    def probabilities(self, A: Floats) -> Floats:
+        """Return sigma(A)."""
+        return chances(A)
+
+    def log_odds(self, A: Floats) -> Floats:
+        """Return A itself."""
+        return A
+
+    def log_zero(self, A: Floats) -> Floats:
+        """Return -ln(1 + exp(A))."""
+        return -softplus(A)
+
+    def odds(self, A: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return exp(A), exp(-A) and sigma(A)."""
+        return odds(A)
+
+    def proposal(self, params: LogisticParams, block: Block) -> Posterior:
+        """Return the best Gaussian posterior of each row, or one as wide as the posterior is where that is too narrow.
+
+        Where bits are nearly certain a posterior is a Gaussian cut off by sharp edges. The best Gaussian (of the bound)
+        stays clear of the edges: draws from it miss some of the mass, and the spread of their weights does not tell.
+        """
+        best, q = self.gaussian_posterior(params, block, polished=True), params.n_components
+        spread = np.einsum("nab,ia,ib->ni", unpack(best.covariance, q), params.loadings, params.loadings, optimize=True)
+        Blanks.of(block.observed).fill(spread, 0.0)  # a bit that was not observed cuts nothing off
+        sharp = np.flatnonzero(spread.max(axis=1, initial=0.0) > SHARP**2)
+        if not sharp.size:
+            return best
+        x, observed = block.x.to_dense()[sharp], block.observed.to_dense()[sharp]
+        some = Block(Dense(x), Dense(observed), block.weights[sharp], block.number, block.start)
+        mean, covariance = best.mean.copy(), best.covariance.copy()
+        mean[sharp], covariance[sharp] = self._widened(
+            params, some, best.mean[sharp], unpack(best.covariance[sharp], q)
+        )
+        return Posterior(mean, covariance)
+
+    def _widened(self, params: LogisticParams, block: Block, mean: Floats, covariance: Floats) -> tuple[Floats, Floats]:
+        """Return mean and packed covariance to draw from: those of the posterior, by rounds of importance sampling."""
+        q = params.n_components
+        for number in range(ROUNDS):
+            roots = np.linalg.cholesky(WIDER * covariance)
+            z = row_draws(self.seed + number + 1, block.start, (block.n_rows, self.n_draws, q))
+            nodes = mean[:, None, :] + z @ np.swapaxes(roots, 1, 2)
+            ratio = 0.5 * ((z * z).sum(axis=2) - (nodes * nodes).sum(axis=2))
+            for rows, _, scores in self.drawn_scores(params, block, nodes):
+                weights = scores + ratio[rows]
+                softmax_rows(weights)
+                share = OLD * (q + 1) / (OLD * (q + 1) + 1.0 / (weights * weights).sum(axis=1))  # of what was before
+                centre = (weights[:, None, :] @ nodes[rows])[:, 0]
+                away = nodes[rows] - centre[:, None, :]
+                found = np.swapaxes(away * weights[..., None], 1, 2) @ away
+                mean[rows] = centre
+                covariance[rows] = share[:, None, None] * covariance[rows] + (1.0 - share[:, None, None]) * found
+        return mean, pack(WIDER * covariance)
+
+    def drawn_scores(
+        self, params: LogisticParams, block: Block, nodes: Floats
+    ) -> Iterator[tuple[slice, Floats, Floats]]:
+        """Yield some rows at a time, with A (rows, draws, d) and ln P(t | x) (rows, draws) at nodes of their own."""
+        q, n_draws, d = params.n_components, nodes.shape[1], params.n_columns
+        x, o = block.operands()
+        step = max(1, NODE_NUMBERS // max(n_draws * d, 1))
+        joint = params.joint
+        linear = np.asarray(x @ joint - 0.5 * (o @ joint))  # Sum r w^: r A summed over columns is linear in x
+        for start in range(0, block.n_rows, step):
+            rows = slice(start, min(start + step, block.n_rows))
+            A = activations(params, nodes[rows].reshape(-1, q)).reshape(-1, n_draws, d)
+            log_cosh = np.abs(A) * 0.5
+            log_cosh += np.log1p(np.exp(-2.0 * log_cosh))
+            Blanks.of(block.observed.rows(rows.start, rows.stop)).fill_drawn(log_cosh, 0.0)
+            scores = (nodes[rows] @ linear[rows, :q, None])[..., 0] + linear[rows, q:]
+            yield rows, A, scores - log_cosh.sum(axis=2)
+
+    def code(self, params: LogisticParams, shared: Any, block: Block) -> Floats:
+        """Return the most probable x of each row: the top of ln P(t | x) p(x), by Newton steps from the mean.
+
+        The function is concave and its curvature lies between 1 and P, so that a step that falls need only be halved.
+        """
+        x, o = block.operands()
+        W, joint, q = params.loadings, params.joint, params.n_components
+        blanks = Blanks.of(block.observed)
+        linear = np.asarray(x @ joint - 0.5 * (o @ joint))
+
+        def height(at: Floats) -> tuple[Floats, Floats]:
+            A = activations(params, at)
+            log_cosh = 0.5 * np.abs(A) + np.log1p(np.exp(-np.abs(A)))
+            blanks.fill(log_cosh, 0.0)
+            return (linear[:, :q] * at).sum(axis=1) - 0.5 * (at * at).sum(axis=1) - log_cosh.sum(axis=1), A
+
+        def slopes(at: Floats, A: Floats) -> tuple[Floats, Floats]:
+            p = chances(A)
+            slope, pull = p * (1.0 - p), p - 0.5
+            blanks.fill(slope, 0.0)
+            blanks.fill(pull, 0.0)
+            curve = np.eye(q) + np.einsum("ni,ia,ib->nab", slope, W, W, optimize=True)
+            return linear[:, :q] - pull @ W - at, curve
+
+        return newton_tops(self.posterior(params, shared, block), height, slopes, n_steps=20, n_halvings=10)[0]
+
+    def log_joint(self, params: LogisticParams, x: Floats, h: Floats) -> float:
+        """Return ln P(t | x) + ln p(x) of one complete row t and its hidden x: the definition."""
+        A = params.loadings @ h + params.intercepts
+        prior = -0.5 * float(h @ h) - 0.5 * len(h) * float(np.log(2.0 * np.pi))
+        return prior + float(np.sum(np.where(x == 1, -np.logaddexp(0.0, -A), -np.logaddexp(0.0, A))))

@@ -1,0 +1,101 @@
+"""Where logistic PCA begins: principal components of the centred columns, found by a few passes over the table.
+
+And where online EM goes on from a fit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.data import Arrays, Block
+from hiddenbits.data.summary import Summary
+from hiddenbits.families.logistic_pca.params import FRESH, LogisticParams, LogisticStats, at_least
+from hiddenbits.maths.gauss_hermite import hermite
+from hiddenbits.maths.packed_symmetric import pack
+
+Floats = NDArray[np.float64]
+
+PASSES = 4  # of subspace iteration: a start needs no more
+NOISE = 0.1  # standard deviation of random loadings
+STEEPEST = 4.0  # rare columns would begin with loadings of any size
+
+
+@dataclass(frozen=True, eq=False)
+class Product(Arrays):
+    """Z'Z V, summed over blocks."""
+
+    product: Floats
+
+
+def _product(means: Floats, V: Floats, block: Block) -> Product:
+    return Product(centred_product(means, V, block, block.weights))
+
+
+def centred_product(means: Floats, V: Floats, block: Block, weights: Floats) -> Floats:
+    """Return Z'(Z V), Z the centred columns with 0 for a missing cell: never a table of columns by columns."""
+    x, o = block.operands()
+    R = np.asarray(x @ V - o @ (means[:, None] * V)) * weights[:, None]
+    return np.asarray(x.T @ R - means[:, None] * (o.T @ R))
+
+
+def start_logistic(n_components: int, start_from: str, summary: Summary, key: Any, passes: Any) -> LogisticParams:
+    """Return the start of a restart: principal components the first time, random loadings afterwards."""
+    means = summary.means
+    d, q = len(means), n_components
+    b = np.log(means) - np.log1p(-means)
+    noise = key.rng().standard_normal((d, q))
+    if start_from == "noise" or key.restart > 0:
+        return LogisticParams.at(NOISE * noise, b, b.copy(), FRESH)
+    rank = min(q, d)
+    V = np.linalg.qr(noise[:, :rank])[0]
+    for _ in range(PASSES):
+        product = passes(partial(_product, means, V)).product
+        V = np.linalg.qr(product)[0]
+    product = passes(partial(_product, means, V)).product
+    return LogisticParams.at(first_loadings(means, V, product, float(summary.weight), noise), b, b.copy(), FRESH)
+
+
+def first_loadings(means: Floats, V: Floats, product: Floats, weight: float, noise: Floats) -> Floats:
+    """Return loadings from the last step of subspace iteration.
+
+    Components of the columns, in standard deviations, are divided by p (1 - p): the slope of a sigmoid at p turned
+    round, so that the first map is about that of a linear model.
+    """
+    variances, turn = np.linalg.eigh(V.T @ product / weight)
+    spread = V @ (turn * np.sqrt(np.maximum(variances, 0.0)))[:, ::-1]
+    W = 0.01 * NOISE * noise  # a dimension that begins at exactly 0 would stay there
+    W[:, : V.shape[1]] += np.clip(spread / (means * (1.0 - means))[:, None], -STEEPEST, STEEPEST)
+    return W
+
+
+def expected_statistics(
+    params: LogisticParams, weight: float, ridge: float, *, polished: bool = False
+) -> LogisticStats:
+    """Return the statistics of rows that are just as the parameters say, for online EM to go on from a fit.
+
+    Sum kappa <x^ x^'> is weight E[kappa(A) x^ x^'] over the prior: along w it has the moments k0, k1, k2 of kappa(A),
+    across it k0. Sum r <x^> is what makes these very parameters the solution of the update. In a polish sigma'(A)
+    stands for kappa(A).
+    """
+    W, b = params.loadings, params.intercepts
+    size = np.maximum(np.sqrt((W * W).sum(axis=1)), 1e-12)
+    z, p = hermite(61)
+    A = np.maximum(np.abs(size[:, None] * z + b[:, None]), 1e-6)
+    kappa = 0.25 / np.cosh(A / 2.0) ** 2 if polished else np.tanh(A / 2.0) / (2.0 * A)
+    k0, k1, k2 = (kappa @ (p * z**power) for power in range(3))
+    along, q = W / size[:, None], params.n_components
+    full = np.empty((len(b), q + 1, q + 1))
+    full[:, :q, :q] = k0[:, None, None] * np.eye(q)
+    full[:, :q, :q] += (k2 - k0)[:, None, None] * along[:, :, None] * along[:, None, :]
+    full[:, :q, q] = full[:, q, :q] = k1[:, None] * along
+    full[:, q, q] = k0
+    full *= weight
+    away = params.joint.copy()
+    away[:, -1] -= params.centre
+    linear = (full @ params.joint[..., None])[..., 0] + at_least(ridge) * away
+    return LogisticStats(np.zeros(()), np.asarray(weight), pack(full), linear, np.zeros((len(b), 0)))

@@ -1,0 +1,1 @@
+"""Several maps of logistic PCA, each with its share of the rows."""

@@ -1,0 +1,1 @@
+"""Noisy-OR networks (Lewicki & Sejnowski 1997)."""

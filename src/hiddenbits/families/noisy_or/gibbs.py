@@ -1,0 +1,293 @@
+"""Gibbs sampling in a layered noisy-OR network, many rows at once, at a cost that follows the ones.
+
+The log-odds of a cause given everything else (eqs 6, 7) are
+
+    ln [P(S_i = 1 | above) / P(S_i = 0 | above)] - Sum_j w_ij
+        + Sum_{j: S_j = 1} { ln [(1 - e^{-u1_j}) / (1 - e^{-u0_j})] + w_ij }
+
+with u1, u0 the input of child j with and without the cause: zeros are linear, so that only ones need a ratio. The
+paper's delta in eq 7 has a factor S_j that must not be there; with it the zeros would not speak.
+
+The ones of layer 0 are those of the data; those of the layers above are the states of the layer below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import expit
+
+from hiddenbits.data import Block
+from hiddenbits.data.bits import pattern_of
+from hiddenbits.data.operands import product_with_totals
+from hiddenbits.families.noisy_or.params import Floats, NoisyOrParams, log_on
+
+States = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """One layer's weights, ready for use.
+
+    Attributes
+    ----------
+    w : ndarray of shape (K + 1, d)
+        Weights, the leak last.
+    keep : ndarray of shape (d, K + 1)
+        e^{-w}: the chance that a cause leaves a child alone.
+    totals : ndarray of shape (1, K + 1)
+        Sum_j w_ij.
+    """
+
+    w: Floats
+    keep: Floats
+    totals: Floats
+
+    @classmethod
+    def of(cls, w: Floats) -> Layer:
+        """Build from the weights."""
+        return cls(w, np.ascontiguousarray(np.exp(-w).T), w.sum(axis=1)[None, :])
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A network as the sampler knows it."""
+
+    layers: list[Layer]
+    priors: Floats
+
+    @classmethod
+    def of(cls, params: NoisyOrParams) -> Network:
+        """Build from parameters."""
+        return cls([Layer.of(w) for w in params.weights], params.priors)
+
+    def odds_above(self, number: int, states: list[States]) -> Floats:
+        """Return ln P(S = 1 | above) / P(S = 0 | above) of the units of a layer: ln(e^u - 1)."""
+        if number + 1 == len(self.layers):
+            return np.asarray(np.log(self.priors) - np.log1p(-self.priors))[None, :]
+        layer = self.layers[number + 1]
+        u = states[number + 1] @ layer.w[:-1] + layer.w[-1]
+        return np.asarray(log_on(u) + u)
+
+    def log_above(self, number: int, states: list[States]) -> Floats:
+        """Return ln P(states of a layer | above) of each row."""
+        s = states[number]
+        odds = self.odds_above(number, states)
+        return np.asarray((s * odds - np.logaddexp(0.0, odds)).sum(axis=1))
+
+    def drawn(self, n: int, rng: np.random.Generator) -> list[States]:
+        """Draw the states of n rows from the top down, without looking at data."""
+        states = [(rng.random((n, len(self.priors))) < self.priors).astype(np.uint8)]
+        for layer in self.layers[:0:-1]:
+            u = states[0] @ layer.w[:-1] + layer.w[-1]
+            states.insert(0, (rng.random(u.shape) < -np.expm1(-u)).astype(np.uint8))
+        return states
+
+
+@dataclass(frozen=True, eq=False)
+class Ones:
+    """Where the ones of a layer's children are, row by row, and what all of them would say as zeros.
+
+    Attributes
+    ----------
+    indptr, indices, rows : ndarray
+        Pattern of the ones, and the row of each.
+    zeros : ndarray of shape (rows or 1, K + 1)
+        Sum_j w_ij over the observed children.
+    """
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[Any]
+    rows: NDArray[np.intp]
+    zeros: Floats
+
+    @classmethod
+    def of_block(cls, layer: Layer, block: Block) -> Ones:
+        """Return the ones of the data."""
+        indptr, indices = block.x.ones()
+        zeros = product_with_totals(block.operands()[1], np.ascontiguousarray(layer.w.T), layer.totals)
+        return cls(np.asarray(indptr, np.int64), indices, _rows_of(indptr), zeros)
+
+    @classmethod
+    def of_states(cls, layer: Layer, below: States) -> Ones:
+        """Return the ones of the layer below."""
+        indptr, indices = pattern_of(below)
+        return cls(indptr, indices, _rows_of(indptr), layer.totals)
+
+    def take(self, rows: NDArray[np.intp]) -> Ones:
+        """Return the given rows."""
+        lengths = np.diff(self.indptr)[rows]
+        indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        within = np.arange(indptr[-1]) - np.repeat(indptr[:-1], lengths)
+        indices = self.indices[np.repeat(self.indptr[:-1][rows], lengths) + within]
+        return Ones(indptr, indices, _rows_of(indptr), self.zeros if len(self.zeros) == 1 else self.zeros[rows])
+
+    def log_probability(self, off: Floats, states: States) -> Floats:
+        """Return ln P(children | states) of each row: ones by their ratio to a zero, and all of them as zeros."""
+        ones = np.bincount(self.rows, weights=np.log1p(-off) - np.log(off), minlength=len(states))
+        return np.asarray(ones - (states * self.zeros[:, :-1]).sum(axis=1) - self.zeros[:, -1])
+
+    def matrix(self, values: Floats, n_columns: int) -> Any:
+        """Return a sparse matrix with these values at the ones."""
+        return sparse.csr_array((values, self.indices, self.indptr), shape=(len(self.indptr) - 1, n_columns))
+
+
+def _rows_of(indptr: Any) -> NDArray[np.intp]:
+    return np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+
+
+def off_of(ones: Ones, layer: Layer, states: States) -> Floats:
+    """Return e^{-u} of every one."""
+    off = np.empty(len(ones.indices))
+    kernels = _kernels()
+    if kernels is not None:
+        kernels.off_rows(ones.indptr, ones.indices, states, layer.keep, off)
+        return off
+    off[:] = layer.keep[ones.indices, -1]
+    for i in np.flatnonzero(states.any(axis=0)):
+        off *= np.where(states[ones.rows, i], layer.keep[ones.indices, i], 1.0)
+    return off
+
+
+def sweep_layer(
+    ones: Ones,
+    layer: Layer,
+    states: States,
+    offsets: Floats,
+    uniforms: Floats,
+    share: float = 1.0,
+    active: NDArray[np.bool_] | None = None,
+    with_odds: bool = False,
+) -> tuple[Floats, Floats, Floats]:
+    """Draw every cause of a layer anew, given its children and the layer above; `states` changes in place.
+
+    Parameters
+    ----------
+    ones : Ones
+        The layer's children.
+    layer : Layer
+    states : ndarray of shape (rows, K) of uint8
+    offsets : ndarray of shape (rows or 1, K)
+        The part of the log-odds that does not come from ones.
+    uniforms : ndarray of shape (rows, K)
+        Random numbers.
+    share : float
+        What the ones count: 1, less on a ladder of temperatures.
+    active : ndarray of shape (rows,) of bool, optional
+        Rows to draw; the others stay.
+    with_odds : bool
+        Whether the log-odds are asked for.
+
+    Returns
+    -------
+    off, odds, flips : ndarray of shapes (ones,), (rows, K) and (rows,)
+        e^{-u} of every one with the new states, the log-odds at which each cause was drawn (no rows unless they were
+        asked for), and the largest probability in each row that a cause would change.
+    """
+    n, K = states.shape
+    active = np.ones(n, bool) if active is None else active
+    off = off_of(ones, layer, states)
+    flips, odds = np.zeros(n), np.zeros((n if with_odds else 0, K))
+    kernels = _kernels()
+    if kernels is not None:
+        args = (ones.indptr, ones.indices, off, states, offsets, share, layer.keep, uniforms, active, flips, odds)
+        kernels.sweep_rows(*args)
+        return off, odds, flips
+    for i in range(K):
+        q, on = layer.keep[ones.indices, i], states[:, i] == 1
+        off = np.where(on[ones.rows], off / q, off)
+        ratios = np.log((1.0 - off * q) / ((1.0 - off) * q))
+        x = offsets[:, i] + share * np.bincount(ones.rows, weights=ratios, minlength=n)
+        if with_odds:
+            odds[:, i] = x
+        p = expit(x)
+        turned = np.where(active, uniforms[:, i] < p, on)
+        np.maximum(flips, np.where(active, np.where(on, 1.0 - p, p), 0.0), out=flips)
+        off = np.where(turned[ones.rows], off * q, off)
+        states[:, i] = turned
+    return off, odds, flips
+
+
+def scan_layer(ones: Ones, layer: Layer, states: States, offsets: Floats) -> tuple[Floats, Floats]:
+    """Return e^{-u} of every one, and the log-odds of every cause given all others as they are; nothing is drawn."""
+    n, K = states.shape
+    off, odds = off_of(ones, layer, states), np.zeros((n, K))
+    kernels = _kernels()
+    if kernels is not None:
+        kernels.scan_rows(ones.indptr, ones.indices, off, states, offsets, layer.keep, odds)
+        return off, odds
+    for i in range(K):
+        q = layer.keep[ones.indices, i]
+        left = np.where(states[ones.rows, i] == 1, off / q, off)
+        ratios = np.log((1.0 - left * q) / ((1.0 - left) * q))
+        odds[:, i] = offsets[:, i] + np.bincount(ones.rows, weights=ratios, minlength=n)
+    return off, odds
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """What one sweep over all layers leaves behind, beside the new states; for each layer, see `sweep_layer`."""
+
+    ones: list[Ones]
+    off: list[Floats]
+    odds: list[Floats]
+    flips: Floats
+
+
+def sweep(
+    network: Network,
+    data: Ones,
+    states: list[States],
+    rng: np.random.Generator,
+    active: NDArray[np.bool_] | None = None,
+    held_off: int | None = None,
+    with_odds: bool = False,
+) -> Sweep:
+    """Draw the states of all layers anew, the lowest first; `states` change in place.
+
+    Feedback from above enters as the prior odds of a layer's units, which is all that the layers above have to say.
+    `held_off` is a cause of the top layer that stays off.
+    """
+    children, all_ones, all_off, all_odds = data, [], [], []
+    flips = np.zeros(len(states[0]))
+    for number, layer in enumerate(network.layers):
+        if number:
+            children = Ones.of_states(layer, states[number - 1])
+        offsets = network.odds_above(number, states) - children.zeros[:, :-1]
+        if held_off is not None and number + 1 == len(network.layers):
+            offsets = offsets.copy()
+            offsets[:, held_off] = -np.inf
+        off, odds, most = sweep_layer(
+            children, layer, states[number], offsets, rng.random(states[number].shape), 1.0, active, with_odds
+        )
+        np.maximum(flips, most, out=flips)
+        all_ones.append(children)
+        all_off.append(off)
+        all_odds.append(odds)
+    return Sweep(all_ones, all_off, all_odds, flips)
+
+
+def log_joint_rows(network: Network, data: Ones, states: list[States]) -> Floats:
+    """Return ln P(observed bits, states) of each row."""
+    total = np.zeros(len(states[0]))
+    children = data
+    for number, layer in enumerate(network.layers):
+        if number:
+            children = Ones.of_states(layer, states[number - 1])
+        total += children.log_probability(off_of(children, layer, states[number]), states[number])
+    return total + network.log_above(len(network.layers) - 1, states)
+
+
+@lru_cache(maxsize=1)
+def _kernels() -> Any:
+    """Return the module of compiled functions, None without numba."""
+    try:
+        from hiddenbits.families.noisy_or import gibbs_numba
+    except ImportError:
+        return None
+    return gibbs_numba

@@ -1,0 +1,1 @@
+"""Tetrachoric correlations of all pairs of columns."""

@@ -1,0 +1,1 @@
+"""Mixtures of trees over the columns."""

@@ -1,0 +1,83 @@
+"""What a mixture of trees makes of rows without blanks: scores, and counts of ones, of links and of all pairs.
+
+    ln P(x | k) = Sum_j ln(1 - p0_j) + Sum_j x_j a_jk + Sum_j x_j x_parent(j) b_jk
+
+so that the cost follows the ones. Each function has a compiled twin (`trees_numba.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.data import Bits, Block
+from hiddenbits.data.cooccurrence import co_counts
+from hiddenbits.families.tree_mixture.params import TreeParams
+from hiddenbits.maths.chow_liu import fast_kernels, n_pairs
+
+Floats = NDArray[np.float64]
+
+CHUNK_CELLS = 1 << 17  # cells of a block that are floats at a time: they stay in the cache
+# Classes below this share of a row are left out of its counts: of all pairs, where each costs much and only the choice
+# of trees depends on it (see `MARGIN`); and of the others, where it is far below rounding.
+PAIR_SHARE, SHARE = 1e-10, 1e-17
+
+
+def scores(params: TreeParams, block: Block) -> Floats:
+    """Return ln P(x | class) of rows without blanks, (rows, K)."""
+    out = np.repeat(params.offsets, block.n_rows, axis=0)
+    kernels = fast_kernels()
+    if kernels is not None:
+        indptr, indices = block.ones()
+        kernels.add_scores(indptr, indices, params.lookup, params.linear, params.pair, out)
+        return out
+    for rows, cells in _chunks(block.x):
+        out[rows] += cells[:, :-1] @ params.linear
+        for k in range(params.n_classes):
+            out[rows, k] += (cells[:, :-1] * cells[:, params.lookup[:, k]]) @ params.pair[:, k]
+    return out
+
+
+def counts(params: TreeParams, block: Block, r: Floats) -> tuple[Floats, Floats]:
+    """Return the expected ones of each class, and those whose parent is 1 too, (d, K) each; r has the weights in it."""
+    ones, both = np.zeros((2, *params.parents.shape))
+    kernels = fast_kernels()
+    if kernels is not None:
+        indptr, indices = block.ones()
+        kernels.add_counts(indptr, indices, params.lookup, r, SHARE * block.weights, ones, both)
+        return ones, both
+    for rows, cells in _chunks(block.x):
+        ones += cells[:, :-1].T @ r[rows]
+        for k in range(params.n_classes):
+            both[:, k] += (cells[:, :-1] * cells[:, params.lookup[:, k]]).T @ r[rows, k]
+    return ones, both
+
+
+def pair_counts(block: Block, r: Floats) -> Floats:
+    """Return the expected number of rows in which both columns of a pair are 1, (classes of r, pairs)."""
+    d, least = block.n_columns, PAIR_SHARE * block.weights
+    pairs = np.zeros((r.shape[1], n_pairs(d)))
+    kernels = fast_kernels()
+    if kernels is not None:
+        indptr, indices = block.ones()
+        kernels.add_pairs(indptr, indices, d, np.ascontiguousarray(r), least, pairs)
+        return pairs
+    above = np.triu_indices(d, 1)
+    for k, share in enumerate(r.T):
+        rows = np.flatnonzero(share > least)
+        some = block.x.take(rows)
+        pairs[k] = co_counts(some, some, np.ascontiguousarray(share[rows]))[above]
+    return pairs
+
+
+def _chunks(x: Bits) -> Iterator[tuple[slice, Floats]]:
+    """Yield a few rows at a time as floats, with one more column of zeros."""
+    n, d = x.shape
+    step = max(1, CHUNK_CELLS // (d + 1))
+    for start in range(0, n, step):
+        rows = slice(start, min(start + step, n))
+        cells = np.zeros((rows.stop - start, d + 1))
+        cells[:, :-1] = x.rows(start, rows.stop).to_dense()
+        yield rows, cells

@@ -1,0 +1,174 @@
+"""`TreeMixture`: one hidden class per row, and within a class a tree of bits."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
+
+from hiddenbits.data import Table
+from hiddenbits.families._base.criteria import CriteriaMixin
+from hiddenbits.families._base.parameters import COMMON
+from hiddenbits.families._base.transformer import CodingEstimator
+from hiddenbits.families.tetrachoric.estimator import refuse_width
+from hiddenbits.families.tree_mixture.model import Trees
+
+MOST_COLUMNS = 8_000  # the pairs of columns of one class take 256 MB, and a look for a tree twice as much again
+
+
+class TreeMixture(CriteriaMixin, CodingEstimator):
+    """A mixture of trees: each row belongs to one hidden class, in which each bit depends on one other bit.
+
+    A class is a tree over the columns: a bit is drawn given the bit of its parent (Chow and Liu 1968; Meila and Jordan
+    2000). One class is the Chow-Liu tree itself; without links the model is a `BernoulliMixture`. The log-likelihood is
+    exact, with missing cells too, which are summed over along the tree. Trees and probabilities are learned together
+    by EM whose steps never lower the penalised likelihood: `docs/trees.md`.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Number of classes, each with a tree of its own.
+    smoothing : float, default=0.1
+        Pseudo-rows of fair coins for each class: they keep probabilities from 0 and 1.
+    sharing : float, default=10.0
+        Pseudo-rows for each class that are like all rows of the table, as far as pairs of columns go. A class with few
+        rows then falls back on what holds for all of them. Hundreds of pseudo-rows are not too many for tables with
+        more columns than a class has rows. Both at 0 is maximum likelihood.
+    penalty : float, default=0.0
+        What a link has to gain to be there, in nats over the table: the trees become forests.
+    first_passes : int, default=10
+        Passes without links, as a Bernoulli mixture, before trees are looked for. Every other restart does without, and
+        begins with trees: that is better where classes differ in their links alone.
+    online_passes : int, default=0
+        Passes of online EM before the full passes, for tables with very many rows.
+    n_init : int, default=4
+        Restarts; the one with the best objective is kept.
+    max_iter : int, default=200
+        Most passes over the table, for each restart and each stage of it: a fit that stands still looks for better
+        trees once more and goes on, at most three times.
+    tol : float, default=1e-5
+        Converged when a step raises the objective by at most this much a row, in nats.
+    accelerate : bool, default=True
+        Extrapolate between EM steps; the objective still never falls.
+    threshold : float, optional
+        Turn numbers into bits: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
+    random_state : int, RandomState or None, default=None
+        Seed of the starts.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_components,)
+        Share of each class.
+    parents_ : ndarray of shape (n_components, columns) of int
+        The column that each column depends on, -1 where there is none. Directions mean nothing: any column of a tree
+        could be its root.
+    conditionals_ : ndarray of shape (n_components, columns, 2)
+        P(bit = 1) where the parent is 0, and where it is 1.
+    probabilities_ : ndarray of shape (n_components, columns)
+        P(bit = 1) in each class.
+    trace_ : ndarray of shape (n_iter_,)
+        Objective after each pass (log-likelihood, log prior and penalty, in nats over the table).
+    n_iter_, converged_, stop_reason_ : int, bool, str
+        How the best restart went.
+    restarts_ : tuple
+        Objective, passes and stop reason of every restart.
+    n_features_in_, feature_names_in_ : int, ndarray
+        As scikit-learn defines them.
+
+    References
+    ----------
+    Chow and Liu (1968), "Approximating discrete probability distributions with dependence trees".
+    Meila and Jordan (2000), "Learning with mixtures of trees".
+
+    Examples
+    --------
+    A chain: each column is the one before it, with a tenth of the bits flipped.
+
+    >>> import numpy as np
+    >>> from hiddenbits import TreeMixture
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.cumsum(rng.random((1000, 5)) < [0.5, 0.1, 0.1, 0.1, 0.1], axis=1) % 2
+    >>> tree = TreeMixture(1, random_state=0).fit(X)
+    >>> tree.parents_
+    array([[-1,  0,  1,  2,  3]], dtype=int32)
+    >>> tree.complete([[1, np.nan, 1, np.nan, 0]]).round(2)   # between two ones; between a one and a zero
+    array([[1.  , 0.99, 1.  , 0.46, 0.  ]])
+    """
+
+    _prior_settings: ClassVar[tuple[str, ...]] = ("smoothing", "sharing", "penalty")
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON,
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "smoothing": [Interval(Real, 0, None, closed="left")],
+        "sharing": [Interval(Real, 0, None, closed="left")],
+        "penalty": [Interval(Real, 0, None, closed="left")],
+        "first_passes": [Interval(Integral, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        smoothing: float = 0.1,
+        sharing: float = 10.0,
+        penalty: float = 0.0,
+        first_passes: int = 10,
+        online_passes: int = 0,
+        n_init: int = 4,
+        max_iter: int = 200,
+        tol: float = 1e-5,
+        accelerate: bool = True,
+        threshold: float | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.smoothing = smoothing
+        self.sharing = sharing
+        self.penalty = penalty
+        self.first_passes = first_passes
+        self.online_passes = online_passes
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.accelerate = accelerate
+        self.threshold = threshold
+        self.random_state = random_state
+
+    def _model(self) -> Trees:
+        return Trees(self.n_components, self.smoothing, self.sharing, self.penalty, self.first_passes)
+
+    def _pass_height(self, model: Trees, table: Table) -> int:
+        refuse_width(table.shape[1], type(self).__name__, MOST_COLUMNS)
+        return self._height(model, table)
+
+    @property
+    def weights_(self) -> NDArray[np.float64]:
+        """Share of each class."""
+        return self.params_.weights  # type: ignore[no-any-return]
+
+    @property
+    def parents_(self) -> NDArray[np.int32]:
+        """Parent of each column in each class, (n_components, columns); -1 where there is none."""
+        return self.params_.parents.T  # type: ignore[no-any-return]
+
+    @property
+    def conditionals_(self) -> NDArray[np.float64]:
+        """P(bit = 1) where the parent is 0, and where it is 1, (n_components, columns, 2)."""
+        return np.stack([self.params_.if_zero.T, self.params_.if_one.T], axis=-1)
+
+    @property
+    def probabilities_(self) -> NDArray[np.float64]:
+        """P(bit = 1) in each class, (n_components, columns)."""
+        return self.params_.marginals.T  # type: ignore[no-any-return]
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.params_.weights)
+
+    @property
+    def n_parameters_(self) -> int:
+        """Number of free probabilities: one for each column and link of a class, and the shares of the classes."""
+        return len(self.weights_) * (self.n_features_in_ + 1) - 1 + int(np.count_nonzero(self.parents_ >= 0))

@@ -1,0 +1,1 @@
+"""Federated fits: what sites exchange, how rounds go, and what may not be given away."""

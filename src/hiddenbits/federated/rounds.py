@@ -1,0 +1,104 @@
+"""One round of a federated fit: the engine's own loop, with sums that come from elsewhere.
+
+The loop goes on from its last position with an executor that has one answer, and stops when it asks for the next. So
+starts, stages, restarts, leaps and reasons to stop are those of `fit`, and there is no second loop to keep in step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from hiddenbits.data.summary import Summary, summarise
+from hiddenbits.engine import Outcome, Position, Settings, fit_em
+from hiddenbits.engine.loops.online_em import expect
+from hiddenbits.engine.row_memory import LocalShelf
+from hiddenbits.federated.statistics import StatisticsError
+
+
+@dataclass(frozen=True, eq=False)
+class Federation:
+    """Where a federated fit stands between two rounds.
+
+    Attributes
+    ----------
+    position : Position
+        Where the engine's loop stands.
+    summary : Summary
+        The counts of all sites that it started from.
+    sites : tuple of str
+        The sites that take part.
+    n_init : int
+        Restarts; 1 for a fit that goes on from fitted parameters.
+    """
+
+    position: Position
+    summary: Summary
+    sites: tuple[str, ...]
+    n_init: int
+
+
+def one_round(
+    model: Any, settings: Settings, federation: Federation, sums: Any | None
+) -> tuple[Position, Outcome | None]:
+    """Let the loop go on until it asks for the next sums; return its position, and the outcome if it has ended.
+
+    `sums` are the statistics of all sites at the position's parameters; None makes the start.
+    """
+    kept, received = _Kept(federation.position), _Received(federation.summary, sums)
+    try:
+        outcome = fit_em(model, None, received, settings, kept, None)  # type: ignore[arg-type]  # there is no grid
+    except _Waiting:
+        return kept.position, None
+    return kept.position, outcome
+
+
+class _Waiting(Exception):  # noqa: N818
+    """The loop asks for sums that have not come yet."""
+
+
+class _Received:
+    """An executor that walks no table: it answers with the counts of all sites and, once, with their statistics."""
+
+    def __init__(self, summary: Summary, sums: Any | None) -> None:
+        self._summary, self._sums = summary, sums
+
+    def reduce(self, function: Callable[..., Any], grid: Any) -> Any:
+        """Return the sums that were received for this question."""
+        if function is summarise:
+            return self._summary
+        if getattr(function, "func", None) is not expect:
+            raise StatisticsError(
+                "This model's start asks for sums of its own, which federated fits do not exchange. Choose another "
+                "start or another model."
+            )
+        if self._sums is None:
+            raise _Waiting
+        sums, self._sums = self._sums, None
+        return sums
+
+    def shelf(self, last: Any) -> LocalShelf:
+        """Return an empty memory: that of the rows is made anew at the sites."""
+        return LocalShelf()
+
+    def map_rows(self, function: Any, grid: Any) -> Any:
+        """There are no rows."""
+        raise NotImplementedError("A federated fit has the sums of its sites and none of their rows.")
+
+    stream = map_rows
+
+
+class _Kept:
+    """A keeper of positions in memory."""
+
+    def __init__(self, position: Position) -> None:
+        self.position = position
+
+    def load(self, summary: Summary) -> Position:
+        """Return the position to go on from."""
+        return self.position
+
+    def save(self, position: Position, summary: Summary) -> None:
+        """Keep a position."""
+        self.position = position

@@ -1,0 +1,1 @@
+"""Mathematics that several families share. It knows no model and no engine."""

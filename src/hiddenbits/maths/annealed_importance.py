@@ -1,0 +1,322 @@
+"""Annealed importance sampling (Neal 2001): sums over states that are too many to enumerate, or an honest refusal.
+
+Rows start at a base whose sum Z_0 is known and climb a ladder 0 = beta_0 < ... < beta_K = 1. The weight of a row,
+
+    ln w = Sum_k [ ln p*_{beta_k}(x_k) - ln p*_{beta_(k-1)}(x_k) ],   x_(k+1) by a transition that keeps p_{beta_k},
+
+has mean E[w] = Z / Z_0. A mode that no row reaches does not show in the weights, and a single base then claims a
+small error far from the truth. So there are always two bases, and a figure only where they agree (`Partition`).
+
+The climb knows no model: a `Path` hands in its three functions. `machine_path` is that of the combination machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
+
+from hiddenbits.maths.tempering import (
+    Numbers,
+    Precision,
+    Run,
+    Tempered,
+    base_bias,
+    bits_to_signs,
+    generators,
+    groups_of,
+)
+
+Floats = NDArray[np.float64]
+S = TypeVar("S")
+
+GROUP = 50  # chains that climb together: enough for a matrix product to be efficient, few enough for the cache
+FEWEST_EFFECTIVE = 30.0  # an estimate that rests on fewer rows has no error to speak of
+WIDEST = 3.0  # standard errors between estimates that agree
+ROUNDING = 1e-5  # what float32 may lose, as a share of ln Z; estimates without any spread still differ by this
+ALIKE = 1.0  # bases closer than this, in nats, are one base
+
+
+@dataclass(frozen=True)
+class Path(Generic[S]):
+    """How one model is reached from one base; a state is whatever these functions make of it, for several rows.
+
+    Attributes
+    ----------
+    log_base : float
+        ln Z_0.
+    start : callable (n, rng) -> state
+        n independent rows of the base.
+    log_ratio : callable (state, low, high) -> ndarray of shape (n,)
+        ln p*_high(x) - ln p*_low(x) of each row, low < high.
+    move : callable (state, beta, rng) -> state
+        A transition that keeps p_beta and is reversible. It may reuse the state's memory.
+    """
+
+    log_base: float
+    start: Callable[[int, np.random.Generator], S]
+    log_ratio: Callable[[S, float, float], Floats]
+    move: Callable[[S, float, np.random.Generator], S]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """ln Z from one set of rows, its standard error, and the number of rows that it effectively rests on."""
+
+    log_z: float
+    standard_error: float
+    ess: float
+
+
+@dataclass(frozen=True)
+class Partition:
+    """The verdict on ln Z.
+
+    Attributes
+    ----------
+    log_z, standard_error : float
+        The estimates together, weighted by their precision; NaN where there is no figure to be trusted.
+    estimates : dict of str to Estimate
+        What each base found, and the way back where rows of the model were given.
+    agree : bool
+        The estimates lie within three standard errors of each other.
+    trustworthy : bool
+        They agree, each rests on at least 30 effective rows, and they did not start from the same place.
+    why : str
+        The reason, in a sentence.
+    """
+
+    log_z: float
+    standard_error: float
+    estimates: dict[str, Estimate]
+    agree: bool
+    trustworthy: bool
+    why: str
+
+    @property
+    def ess(self) -> dict[str, float]:
+        """The effective number of rows of each estimate."""
+        return {name: estimate.ess for name, estimate in self.estimates.items()}
+
+
+def anneal(path: Path[S], state: S, betas: Sequence[float], rng: np.random.Generator) -> Floats:
+    """Walk rows along the ladder and return ln w of each; upwards from the base, or downwards from the model."""
+    total: Floats | float = 0.0
+    last = len(betas) - 1
+    for k, (here, there) in enumerate(pairwise(betas), start=1):
+        if here < there:
+            total = total + path.log_ratio(state, here, there)
+        else:
+            total = total - path.log_ratio(state, there, here)
+        if k < last:
+            state = path.move(state, there, rng)
+    return np.asarray(total)
+
+
+def effective_size(log_weights: Floats) -> float:
+    """Return (Sum w)^2 / Sum w^2: how many rows of equal weight would tell as much.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(effective_size(np.log([1.0, 1.0, 2.0])), 6)
+    2.666667
+    """
+    return float(np.exp(2.0 * logsumexp(log_weights) - logsumexp(2.0 * log_weights)))
+
+
+def estimate(log_weights: Floats, log_base: float, *, backwards: bool = False) -> Estimate:
+    """Return ln Z = ln Z_0 + ln mean w, with the standard error sqrt[ var(w) / n ] / mean(w).
+
+    var(w) / mean(w)^2 is n / ESS - 1 (times n / (n - 1)). Backwards the mean is that of Z_0 / Z.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(float(np.exp(estimate(np.log([1.0, 3.0]), 0.0).log_z)), 6)
+    2.0
+    """
+    n = len(log_weights)
+    log_mean = float(logsumexp(log_weights)) - float(np.log(n))
+    ess = effective_size(log_weights)
+    error = float(np.sqrt(max(n / ess - 1.0, 0.0) / (n - 1))) if n > 1 else np.inf
+    return Estimate(log_base + (-log_mean if backwards else log_mean), error, ess)
+
+
+def verdict(estimates: dict[str, Estimate], alike: str | None = None) -> Partition:
+    """Judge the estimates together.
+
+    Parameters
+    ----------
+    estimates : dict of str to Estimate
+        Two or more, by name.
+    alike : str, optional
+        Why agreement would say nothing: a sentence.
+
+    Examples
+    --------
+    >>> verdict({"uniform": Estimate(10.0, 0.1, 80.0), "means": Estimate(12.0, 0.1, 80.0)}).why
+    'The estimates of ln Z disagree: uniform 10.00 (s.e. 0.10), means 12.00 (s.e. 0.10). Some of the rows missed modes.'
+    """
+    found = list(estimates.values())
+    listed = ", ".join(f"{name} {e.log_z:.2f} (s.e. {e.standard_error:.2f})" for name, e in estimates.items())
+    errors = np.array([max(e.standard_error, ROUNDING * max(1.0, abs(e.log_z))) for e in found])
+    values = np.array([e.log_z for e in found])
+    finite = bool(np.isfinite(values).all() and np.isfinite(errors).all())
+    apart = np.abs(values[:, None] - values) / np.hypot(errors[:, None], errors) if finite else np.array([[np.inf]])
+    agree = len(found) > 1 and bool(apart.max() <= WIDEST)
+    poor = [f"{name} {e.ess:.1f}" for name, e in estimates.items() if not e.ess >= FEWEST_EFFECTIVE]
+    if len(found) < 2:
+        why = "There is one estimate alone, and nothing to check it against."
+    elif not finite:
+        why = f"An estimate of ln Z is not finite: {listed}."
+    elif poor:
+        why = (
+            f"Too few effective rows ({', '.join(poor)}; at least {FEWEST_EFFECTIVE:g} are needed): "
+            "take more temperatures or more chains."
+        )
+    elif not agree:
+        why = f"The estimates of ln Z disagree: {listed}. Some of the rows missed modes."
+    elif alike is not None:
+        why = alike
+    else:
+        precision = 1.0 / errors**2
+        log_z = float(precision @ values / precision.sum())
+        # Estimates that agree just so have errors that are a little too small: widen by what they differ.
+        error = float(max(1.0, apart.max()) / np.sqrt(precision.sum()))
+        return Partition(log_z, error, estimates, agree, True, f"The estimates of ln Z agree: {listed}.")
+    return Partition(np.nan, np.nan, estimates, agree, False, why)
+
+
+def estimates_of(
+    paths: dict[str, Path[Any]],
+    betas: Sequence[float],
+    n_chains: int,
+    rng: np.random.Generator,
+    run: Run = map,
+    back: dict[str, tuple[Path[Any], Sequence[Any]]] | None = None,
+) -> dict[str, Estimate]:
+    """Climb every path with `n_chains` rows, in groups that `run` (like `map`) may run at the same time.
+
+    `back` names paths to walk downwards, each with states of the model, one for each group.
+    """
+    tasks: list[tuple[str, Path[Any], Any, bool]] = []
+    for name, path in paths.items():
+        tasks += [(name, path, g.stop - g.start, False) for g in groups_of(n_chains, GROUP)]
+    for name, (path, states) in (back or {}).items():
+        tasks += [(name, path, state, True) for state in states]
+    down = betas[::-1]
+
+    def climb(task: tuple[tuple[str, Path[Any], Any, bool], np.random.Generator]) -> Floats:
+        (_, path, state, backwards), own = task
+        if backwards:
+            return anneal(path, state, down, own)
+        return anneal(path, path.start(state, own), betas, own)
+
+    weights: dict[str, list[Floats]] = {}
+    for (name, *_), log_w in zip(tasks, run(climb, zip(tasks, generators(rng, len(tasks)), strict=True)), strict=True):
+        weights.setdefault(name, []).append(log_w)
+    log_bases = {name: path.log_base for name, path in paths.items()}
+    log_bases |= {name: path.log_base for name, (path, _) in (back or {}).items()}
+    return {
+        name: estimate(np.concatenate(parts), log_bases[name], backwards=name in (back or {}))
+        for name, parts in weights.items()
+    }
+
+
+def machine_path(machine: Tempered) -> Path[tuple[Numbers, Numbers]]:
+    """Return the way from the machine's base to the machine; a state is the rows x and their activations a."""
+
+    def start(n: int, rng: np.random.Generator) -> tuple[Numbers, Numbers]:
+        x = machine.base_rows(n, rng)
+        return x, machine.activations(x)
+
+    def log_ratio(state: tuple[Numbers, Numbers], low: float, high: float) -> Floats:
+        return machine.log_ratio(*state, low, high)
+
+    def move(state: tuple[Numbers, Numbers], beta: float, rng: np.random.Generator) -> tuple[Numbers, Numbers]:
+        x, a = state
+        machine.sweep(x, a, beta, rng)
+        return x, machine.activations(x, out=a)
+
+    return Path(machine.log_base_sum, start, log_ratio, move)
+
+
+def log_partition(
+    weights: ArrayLike,
+    thresholds: ArrayLike,
+    bias: ArrayLike,
+    means: ArrayLike,
+    rng: np.random.Generator,
+    *,
+    n_chains: int = 100,
+    n_temperatures: int = 10_000,
+    betas: ArrayLike | None = None,
+    rows: NDArray[np.uint8] | None = None,
+    dtype: Precision = "float32",
+    run: Run = map,
+) -> Partition:
+    """Estimate ln Z of a combination machine from two bases, fair coins and the data's column means.
+
+    Parameters
+    ----------
+    weights, thresholds, bias : array-like of shapes (d, m), (m,), (d,)
+    means : array-like of shape (d,)
+        Share of ones in each column of the data.
+    rng : Generator
+    n_chains : int
+        Rows from each base.
+    n_temperatures : int
+        Steps of the ladder, evenly spaced.
+    betas : array-like, optional
+        The ladder itself, rising from 0 to 1, in place of `n_temperatures`.
+    rows : ndarray of shape (n, d), optional
+        Rows of the model, in 0 and 1: exact draws, or those of long tempered chains. They walk the ladder down, as a
+        third check that finds modes which both bases missed.
+    dtype : {"float32", "float64"}
+        Precision of the rows; weights are added in float64.
+    run : callable
+        `map`, or that of a pool of threads. It does not change the result.
+
+    Returns
+    -------
+    Partition
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> found = log_partition(0.3 * np.ones((4, 2)), np.zeros(2), np.zeros(4), [0.1, 0.1, 0.9, 0.9], rng,
+    ...                       n_temperatures=200)
+    >>> found.trustworthy, round(found.log_z, 1)
+    (True, 4.4)
+    """
+    ladder = np.linspace(0.0, 1.0, n_temperatures + 1) if betas is None else np.asarray(betas, dtype=np.float64)
+    if ladder.ndim != 1 or len(ladder) < 2 or ladder[0] != 0.0 or ladder[-1] != 1.0 or not (np.diff(ladder) > 0).all():
+        raise ValueError("the temperatures must rise from beta = 0 to beta = 1, at least these two")
+    steps: list[float] = ladder.tolist()
+    near = base_bias(means)
+    paths = {
+        "uniform": machine_path(Tempered.of(weights, thresholds, bias, None, dtype)),
+        "means": machine_path(Tempered.of(weights, thresholds, bias, near, dtype)),
+    }
+    back: dict[str, tuple[Path[Any], Sequence[Any]]] = {}
+    if rows is not None:
+        machine = Tempered.of(weights, thresholds, bias, near, dtype)
+        signs = [bits_to_signs(rows[g], machine.dtype) for g in groups_of(len(rows), GROUP)]
+        back["way back"] = (machine_path(machine), [(x, machine.activations(x)) for x in signs])
+    found = estimates_of(paths, steps, n_chains, rng, run, back)
+    # KL(means || uniform) = Sum_j [ b0 tanh b0 - ln cosh b0 ]: bases that are one and the same agree for no reason.
+    distance = float((near * np.tanh(near) - np.logaddexp(near, -near) + np.log(2.0)).sum())
+    alike = None
+    if distance < ALIKE and rows is None:
+        alike = (
+            f"The column means are so near to 1/2 ({distance:.2f} nats) that both bases are one: "
+            "give rows of the model as another check."
+        )
+    return verdict(found, alike)

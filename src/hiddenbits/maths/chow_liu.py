@@ -1,0 +1,129 @@
+"""Trees over columns: how much each link gains, and the heaviest forest (Chow & Liu 1968).
+
+Given counts of a class, the log-likelihood of a tree at its best parameters is that of independent columns plus, for
+each link, total x mutual information of its two columns. So the best tree is the heaviest, whatever its root.
+
+Pairs of columns (i, j), i < j, are kept as one run, row by row of the upper triangle.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.maths.numerics import CHUNK_NUMBERS
+
+Floats = NDArray[np.float64]
+Parents = NDArray[np.int32]
+
+SMALLEST = 1e-300  # its x ln x is nothing beside any count
+
+
+def n_pairs(d: int) -> int:
+    """Return the number of pairs of d columns."""
+    return d * (d - 1) // 2
+
+
+def pair_number(i: Any, j: Any, d: int) -> Any:
+    """Return where the pair of columns i and j stands; i and j may be arrays, in any order."""
+    first, second = np.minimum(i, j), np.maximum(i, j)
+    return first * (2 * d - first - 1) // 2 + second - first - 1
+
+
+@lru_cache(maxsize=2)
+def _columns_of_pairs(d: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the first and the second column of every pair."""
+    first, second = np.triu_indices(d, 1)
+    return first.astype(np.int32), second.astype(np.int32)
+
+
+def link_gains(both: Floats, ones: Floats, total: float, step: float) -> Floats:
+    """Return what each link gains: total x mutual information, from counts of rows in which both, and each, are 1.
+
+    In steps of `step`, so that rounding does not tell equal gains apart. A few pairs at a time: logarithms of NumPy are
+    fast, fresh memory for each of their results is not.
+    """
+    first, second = _columns_of_pairs(len(ones))
+    alone, whole = _x_log_x(ones) + _x_log_x(total - ones), float(_x_log_x(np.array(total)))
+    gains = np.empty(len(both))
+    for start in range(0, len(both), CHUNK_NUMBERS):
+        some = slice(start, start + CHUNK_NUMBERS)
+        i, j, one = first[some], second[some], both[some]
+        here, there = ones[i], ones[j]
+        gain = _x_log_x(one)
+        gain += _x_log_x(here - one)
+        there -= one
+        gain += _x_log_x(there)
+        np.subtract(total, there, out=there)
+        there -= here
+        gain += _x_log_x(there)
+        gain -= alone[i]
+        gain -= alone[j]
+        gain += whole
+        gain /= step
+        np.rint(gain, out=gain)
+        np.multiply(gain, step, out=gains[some])
+    return gains
+
+
+def _x_log_x(x: Floats) -> Floats:
+    """Return x ln x, and 0 for what rounding has drawn below 0."""
+    x = np.maximum(x, SMALLEST)
+    return np.asarray(x * np.log(x))
+
+
+def heaviest_forest(gains: Floats, d: int, penalty: float = 0.0) -> Parents:
+    """Return each column's parent (-1: none) in the forest with the largest sum of (gain - penalty).
+
+    Prim's algorithm; of equal links the one of lower columns. Each tree has its lowest column as root.
+    """
+    square = np.zeros((d, d))
+    parents = np.full(d, -1, np.int32)
+    kernels = fast_kernels()
+    if kernels is not None:
+        kernels.unfold(gains, square)
+        kernels.forest_of(square, penalty, parents)
+        return parents
+    first, second = _columns_of_pairs(d)
+    square[first, second] = square[second, first] = gains
+    best, to, free = np.full(d, penalty), np.full(d, -1, np.int32), np.ones(d, bool)
+    for _ in range(d):
+        j = int(np.argmax(np.where(free, best, -np.inf)))
+        free[j] = False
+        parents[j] = to[j]
+        nearer = free & (square[j] > best)
+        best[nearer] = square[j, nearer]
+        to[nearer] = j
+    return parents
+
+
+def forest_gain(gains: Floats, parents: Parents, penalty: float) -> float:
+    """Return the sum of (gain - penalty) over the links of a forest."""
+    children = np.flatnonzero(parents >= 0)
+    return float(np.sum(gains[pair_number(children, parents[children].astype(np.int64), len(parents))] - penalty))
+
+
+def top_down(parents: Parents) -> NDArray[np.intp]:
+    """Return the columns of one forest, parents before children; a column left out is on a circle."""
+    d = len(parents)
+    depth = np.where(parents < 0, 0, -1)
+    for level in range(1, d + 1):
+        found = (depth < 0) & (np.where(parents >= 0, depth[parents], -1) == level - 1)
+        if not found.any():
+            break
+        depth[found] = level
+    order = np.argsort(depth, kind="stable")
+    return order[depth[order] >= 0]
+
+
+@lru_cache(maxsize=1)
+def fast_kernels() -> Any:
+    """Return the module of compiled functions, None without numba."""
+    try:
+        from hiddenbits.maths import trees_numba
+    except ImportError:
+        return None
+    return trees_numba

@@ -1,0 +1,155 @@
+"""Rows with blanks in a combination machine: exact sums over all states of the hidden units.
+
+A state of all units is a class of independent bits, P(x_j = 1 | h) = sigma(2 om_j). Given the observed bits of a row,
+
+    score(h) = h.A + Sum_{j missing} ln 2cosh om_j,   A = th + W'x_obs,   P(h | x_obs) = softmax of the scores,
+
+two matrix products for all rows and states together. Some thousand states are worked on at a time; so the cost of a row
+with blanks is 2^m columns, where that of a complete row is m.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from hiddenbits.data import AllOnes, Block
+from hiddenbits.maths.numerics import softmax_rows
+from hiddenbits.maths.state_sums import STATES_AT_ONCE, log_2cosh, states_of
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+def rows_with_blanks(block: Block) -> Rows:
+    """Return the rows of a block that have missing cells."""
+    if isinstance(block.observed, AllOnes):
+        return np.zeros(0, np.intp)
+    return np.flatnonzero(block.observed.row_sums() < block.n_columns)
+
+
+@dataclass(frozen=True, eq=False)
+class States:
+    """Some states: H (states, m), om (states, d) and ln 2cosh om."""
+
+    H: Floats
+    om: Floats
+    log_norm: Floats
+
+    @property
+    def mean(self) -> Floats:
+        """E[x | h]."""
+        return np.tanh(self.om)
+
+
+@dataclass(frozen=True, eq=False)
+class Blanks:
+    """A machine, for rows with blanks. Each function takes A and the numbers of those rows of a block."""
+
+    weights: Floats
+    thresholds: Floats
+    bias: Floats
+
+    def _states(self, start: int, stop: int) -> States:
+        H = states_of(len(self.thresholds), start, stop)
+        om = H @ self.weights.T + self.bias
+        return States(H, om, log_2cosh(om))
+
+    @cached_property
+    def _all(self) -> States:
+        """All states, where they are few enough to keep."""
+        return self._states(0, 1 << len(self.thresholds))
+
+    def _chunks(self) -> Iterator[States]:
+        n = 1 << len(self.thresholds)
+        if n <= STATES_AT_ONCE:
+            yield self._all
+            return
+        for start in range(0, n, STATES_AT_ONCE):
+            yield self._states(start, start + STATES_AT_ONCE)
+
+    def _scores(self, A: Floats, missing: Floats) -> Iterator[tuple[States, Floats]]:
+        for states in self._chunks():
+            yield states, A @ states.H.T + missing @ states.log_norm.T
+
+    def posteriors(self, A: Floats, missing: Floats) -> tuple[Floats, Iterable[tuple[States, Floats]]]:
+        """Return ln P(x_obs) + ln Z - v.x_obs of each row; and some states at a time with P(h | x_obs) for them."""
+        if 1 << len(self.thresholds) <= STATES_AT_ONCE:
+            ((states, p),) = self._scores(A, missing)
+            return softmax_rows(p), [(states, p)]
+        sums = [softmax_rows(scores) for _, scores in self._scores(A, missing)]
+        log_sums = np.logaddexp.reduce(sums, axis=0)
+        return log_sums, ((s, np.exp(scores - log_sums[:, None])) for s, scores in self._scores(A, missing))
+
+    def log_sums(self, A: Floats, block: Block, rows: Rows) -> Floats:
+        """Return ln P(x_obs) + ln Z - v.x_obs of each row."""
+        return self.posteriors(A, missing_cells(block, rows))[0]
+
+    def posterior(self, A: Floats, block: Block, rows: Rows) -> Floats:
+        """Return P(h_i = 1 | x_obs)."""
+        found = self.posteriors(A, missing_cells(block, rows))[1]
+        return np.asarray(sum(p @ states.H for states, p in found))
+
+    def most_probable(self, A: Floats, block: Block, rows: Rows) -> Floats:
+        """Return the state that is most probable given the observed bits."""
+        best, code = np.full(len(A), -np.inf), np.zeros(A.shape)
+        for states, scores in self._scores(A, missing_cells(block, rows)):
+            k = scores.argmax(axis=1)
+            largest = scores[np.arange(len(A)), k]
+            better = largest > best
+            best[better], code[better] = largest[better], states.H[k[better]]
+        return code
+
+    def fill(self, A: Floats, block: Block, rows: Rows) -> Floats:
+        """Return P(x_j = 1 | x_obs), as if the cell had to be drawn anew."""
+        found = self.posteriors(A, missing_cells(block, rows))[1]
+        mean = sum(p @ states.mean for states, p in found)
+        return np.asarray(np.clip(0.5 + 0.5 * np.asarray(mean), 0.0, 1.0))
+
+    def expected(self, A: Floats, block: Block, rows: Rows) -> tuple[Floats, Floats, Floats]:
+        """Return the log sums and E[h | x_obs] of each row, and what the missing cells add to the statistics.
+
+        These are Sum_n weight E[x_j h_i | x_obs] and Sum_n weight E[x_j | x_obs], side by side: (d, m + 1).
+        """
+        missing = missing_cells(block, rows)
+        weighted = block.weights[rows, None] * missing
+        log_sums, found = self.posteriors(A, missing)
+        h, total = np.zeros(A.shape), np.zeros((missing.shape[1], A.shape[1] + 1))
+        for states, p in found:
+            h += p @ states.H
+            mean = states.mean * (p.T @ weighted)
+            total[:, :-1] += mean.T @ states.H
+            total[:, -1] += mean.sum(axis=0)
+        return log_sums, h, total
+
+    def leave_one_out(self, A: Floats, block: Block, rows: Rows) -> Floats:
+        """Return P(x_j = 1 | the other observed bits).
+
+        The other value of bit j weighs exp(-2 x_j om_j) times as much in every state: the odds are the ratio of sums.
+        """
+        missing = missing_cells(block, rows)
+        x = block.x.take(rows).to_dense()
+        found = [
+            np.where(x == 1, _log_product(scores, -2.0 * states.om), _log_product(scores, 2.0 * states.om))
+            for states, scores in self._scores(A, missing)
+        ]
+        other = np.logaddexp.reduce(found, axis=0) - self.posteriors(A, missing)[0][:, None]
+        logit = np.where(x == 1, -other, other)
+        return np.where(missing == 1, self.fill(A, block, rows), expit(logit))
+
+
+def missing_cells(block: Block, rows: Rows) -> Floats:
+    """Return 1 where a cell of these rows is missing."""
+    return np.asarray(1.0 - block.observed.take(rows).to_dense(), np.float64)
+
+
+def _log_product(scores: Floats, logs: Floats) -> Floats:
+    """Return ln Sum_h exp(scores_nh + logs_hj), stably, by a product of matrices where that is safe."""
+    row, column = scores.max(axis=1, keepdims=True), logs.max(axis=0, keepdims=True)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.exp(scores - row) @ np.exp(logs - column)) + row + column)

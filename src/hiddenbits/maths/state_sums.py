@@ -1,0 +1,288 @@
+"""Sums over all 2^m states of m hidden units, exactly: ln Z and the expectations of the free model.
+
+    P(x, h) = exp( h.th + x.(v + W h) ) / Z,   x in {-1, +1}^d,  h in {0, 1}^m
+    ln Z    = logsumexp_h [ h.th + Sum_j ln 2cosh om_j(h) ],   om(h) = v + W h                    eq 2.2
+
+The units are split in two halves, om = a + b, a of the high units and b of the low ones. With u = exp(2a) and
+z = exp(2b), 1 + u_j z_j gives all that a cell is asked for:
+
+    ln 2cosh(a + b) = -(a + b) + ln(1 + u z),     tanh(a + b) = 1 - 2 / (1 + u z),
+
+so that a cell of (state, column) costs a product, a sum and a quotient, and one logarithm serves a product of several
+columns. The states of the high units are the rows of a table of bits, so that the engine adds over them as it adds
+over data. Bits of a state: h_i = (k >> i) & 1.
+
+| letter | meaning | shape |
+|---|---|---|
+| W | weights | (d, m) |
+| th, v | thresholds of the hidden units; bias of the visible ones | (m,), (d,) |
+| H | states of the low units | (L, m_low) |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.data import Block, Table
+from hiddenbits.data.bits import Dense
+from hiddenbits.data.operands import scratch
+from hiddenbits.data.table import memory_table
+
+Floats = NDArray[np.float64]
+
+LOW_CELLS = 1 << 16  # cells of (low state, column) that are worked on together: half a megabyte
+MOST_UNITS = 26  # 2^26 states take a minute or more a step; beyond, chains
+SAFE = 650.0  # the exponential of this, and of its negative, are numbers
+KERNEL_CELLS = 1 << 24  # cells of (state, column) from which on a compiled kernel is worth its compilation
+STATES_AT_ONCE = 1 << 12  # states whose (state, column) tables are held at a time
+
+
+class TooManyUnitsError(ValueError):
+    """More hidden units than can be enumerated."""
+
+
+def check_units(m: int) -> None:
+    """Refuse what would take hours."""
+    if m > MOST_UNITS:
+        raise TooManyUnitsError(
+            f"{m} hidden units have 2^{m} states, too many to enumerate (at most {MOST_UNITS} units). "
+            'Use method="chains".'
+        )
+
+
+def states_of(m: int, start: int = 0, stop: int | None = None) -> Floats:
+    """Return states `start` to `stop` of m units, one a row.
+
+    Examples
+    --------
+    >>> states_of(2)
+    array([[0., 0.],
+           [1., 0.],
+           [0., 1.],
+           [1., 1.]])
+    """
+    k = np.arange(start, 1 << m if stop is None else stop, dtype=np.int64)
+    return ((k[:, None] >> np.arange(m)) & 1).astype(np.float64)
+
+
+def log_2cosh(x: Floats) -> Floats:
+    """Return ln(2 cosh x), stably."""
+    size = np.abs(x)
+    return np.asarray(size + np.log1p(np.exp(-2.0 * size)))
+
+
+@dataclass(frozen=True, eq=False)
+class Phase:
+    """What the free model expects: Z, E[h], E[x_j h_i] and E[x], each but ln Z times exp(-log_scale) Z while it adds.
+
+    Sums of different blocks of states have different scales; adding takes the larger one.
+    """
+
+    log_scale: float
+    total: float
+    hidden: Floats
+    joint: Floats
+    visible: Floats
+
+    def __iadd__(self, other: Self) -> Self:
+        scale = max(self.log_scale, other.log_scale)
+        mine, theirs = np.exp(self.log_scale - scale), np.exp(other.log_scale - scale)
+        return type(self)(
+            scale,
+            self.total * mine + other.total * theirs,
+            self.hidden * mine + other.hidden * theirs,
+            self.joint * mine + other.joint * theirs,
+            self.visible * mine + other.visible * theirs,
+        )
+
+    @property
+    def log_partition(self) -> float:
+        """Return ln Z."""
+        return float(self.log_scale + np.log(self.total))
+
+    def normalised(self) -> Self:
+        """Return true expectations, with ln Z as the scale."""
+        t = self.total
+        return type(self)(self.log_partition, 1.0, self.hidden / t, self.joint / t, self.visible / t)
+
+
+@dataclass(frozen=True, eq=False)
+class Halves:
+    """A machine with its units split: what every block of high states needs.
+
+    Parameters
+    ----------
+    weights, thresholds, bias : ndarray of shape (d, m), (m,), (d,)
+        W, th and v.
+    """
+
+    weights: Floats
+    thresholds: Floats
+    bias: Floats
+
+    @cached_property
+    def n_low(self) -> int:
+        """Number of low units: as many as make a block of cells that stays in the cache."""
+        d, m = self.weights.shape
+        low = 0
+        while low < m and (d << (low + 1)) <= LOW_CELLS:
+            low += 1
+        return low
+
+    @cached_property
+    def states(self) -> Floats:
+        """H, standing: (m_low, L)."""
+        return np.ascontiguousarray(states_of(self.n_low).T)
+
+    @cached_property
+    def low(self) -> Floats:
+        """b, standing, with the bias in it: (d, L)."""
+        return np.asarray(self.weights[:, : self.n_low] @ self.states + self.bias[:, None])
+
+    @cached_property
+    def reach(self) -> float:
+        """Return a number that no |2 om| exceeds."""
+        return float(2.0 * (np.abs(self.weights).sum(axis=1) + np.abs(self.bias)).max(initial=0.0))
+
+    @cached_property
+    def squared(self) -> Floats:
+        """Return z = exp(2b), with columns of nothing (z = 0) up to a whole number of products."""
+        d, L = self.low.shape
+        out = np.zeros((self.columns_a_log * self.n_logs, L))
+        np.exp(2.0 * self.low, out=out[:d])
+        return out
+
+    @cached_property
+    def columns_a_log(self) -> int:
+        """How many columns share a logarithm: their product must stay a number."""
+        return int(np.clip(SAFE // max(self.reach + 0.7, 0.7), 1, len(self.weights)))
+
+    @property
+    def n_logs(self) -> int:
+        """Number of logarithms a state."""
+        return -(-len(self.weights) // self.columns_a_log)
+
+    @cached_property
+    def low_scores(self) -> Floats:
+        """h.th - Sum_j b_j of each low state."""
+        return np.asarray(self.thresholds[: self.n_low] @ self.states - self.low.sum(axis=0))
+
+    def table(self) -> Table:
+        """Return the states of the high units as a table of bits, a row each: what the engine walks."""
+        return table_of_states(self.weights.shape[1] - self.n_low)
+
+    def scores(self, high: Floats) -> tuple[Floats, Floats]:
+        """Return ln weight of the states with these high units (L,), and their 1 + u z (d, L), in a buffer."""
+        m_low, d = self.n_low, len(self.weights)
+        a = self.weights[:, m_low:] @ high
+        start = self.low_scores + (self.thresholds[m_low:] @ high - a.sum())
+        if self.reach > SAFE:  # an exponential might not be a number: cell by cell
+            om = self.low + a[:, None]
+            z = 1.0 + np.exp(np.minimum(2.0 * om, SAFE))
+            return np.asarray(start + om.sum(axis=0) + log_2cosh(om).sum(axis=0)), z
+        cells = scratch("states", (self.squared.shape[0], self.squared.shape[1]))
+        u = np.zeros(len(self.squared))
+        np.exp(2.0 * a, out=u[:d])
+        np.multiply(self.squared, u[:, None], out=cells)
+        cells += 1.0
+        sheets = cells.reshape(self.columns_a_log, self.n_logs, -1)
+        product = scratch("products", sheets.shape[1:])
+        np.copyto(product, sheets[0])
+        for sheet in sheets[1:]:
+            product *= sheet
+        np.log(product, out=product)
+        return np.asarray(start + product.sum(axis=0)), cells[:d]
+
+    def add_block(self, block: Block) -> Phase:
+        """Return the sums over a block of high states and all low ones."""
+        d, m = self.weights.shape
+        m_low = self.n_low
+        highs = block.x.to_dense().astype(np.float64)[:, : m - m_low]
+        if (d << m) >= KERNEL_CELLS and self.reach <= SAFE and (kernel := _kernel()) is not None:
+            return self._add_compiled(kernel, highs)
+        scale, total = -np.inf, 0.0
+        hidden, joint, visible = np.zeros(m), np.zeros((m, d)), np.zeros(d)
+        weighted = np.empty((m_low + 1, self.states.shape[1]))
+        for high in highs:
+            score, cells = self.scores(high)
+            largest = float(score.max())
+            if largest > scale:
+                shrink = np.exp(scale - largest)
+                scale, total = largest, total * shrink
+                for sums in (hidden, joint, visible):
+                    sums *= shrink
+            np.exp(score - scale, out=weighted[0])
+            np.multiply(self.states, weighted[0], out=weighted[1:])
+            sums = weighted.sum(axis=1)
+            # E[tanh] = 1 - 2 E[1 / (1 + u z)]
+            tanh = sums[:, None] - 2.0 * (weighted @ np.reciprocal(cells, out=cells).T)
+            total += sums[0]
+            hidden[:m_low] += sums[1:]
+            joint[:m_low] += tanh[1:]
+            visible += tanh[0]
+            on = m_low + np.flatnonzero(high)
+            hidden[on] += sums[0]
+            joint[on] += tanh[0]
+        return Phase(scale, total, hidden, np.ascontiguousarray(joint.T), visible)
+
+    def _add_compiled(self, kernel: Any, highs: Floats) -> Phase:
+        """Return the same sums by the compiled kernel."""
+        m_low = self.n_low
+        a = highs @ self.weights[:, m_low:].T
+        starts = highs @ self.thresholds[m_low:] - a.sum(axis=1)
+        scale, weights, of_high, of_low = kernel(
+            np.exp(2.0 * a), starts, self._squared_rows, self.low_scores, self.columns_a_log
+        )
+        high, low = weights.sum(axis=1), weights.sum(axis=0)
+        tanh_high, tanh_low = high[:, None] - 2.0 * of_high, low[:, None] - 2.0 * of_low
+        hidden = np.concatenate([self.states @ low, highs.T @ high])
+        joint = np.concatenate([self.states @ tanh_low, highs.T @ tanh_high])
+        return Phase(scale, float(high.sum()), hidden, np.ascontiguousarray(joint.T), tanh_high.sum(axis=0))
+
+    @cached_property
+    def _squared_rows(self) -> Floats:
+        return np.ascontiguousarray(self.squared[: len(self.weights)].T)
+
+    def log_weights(self) -> Floats:
+        """Return ln P(h) Z of all 2^m states."""
+        m_high = self.weights.shape[1] - self.n_low
+        return np.concatenate([self.scores(high)[0] for high in states_of(m_high)])
+
+
+@lru_cache(maxsize=1)
+def _kernel() -> Any:
+    """Return the compiled kernel, None without numba."""
+    try:
+        from hiddenbits.maths.state_sums_numba import add_states
+    except ImportError:
+        return None
+    return add_states
+
+
+@lru_cache(maxsize=8)
+def table_of_states(m: int) -> Table:
+    """Return all states of m units as a table, the same one for every machine of that size."""
+    return memory_table(Dense(states_of(m).astype(np.uint8) if m else np.zeros((1, 1), np.uint8)))
+
+
+def free_phase(weights: Floats, thresholds: Floats, bias: Floats) -> Phase:
+    """Return the expectations of the free model, here and now; the engine does the same block by block.
+
+    Examples
+    --------
+    >>> phase = free_phase(np.zeros((3, 2)), np.zeros(2), np.zeros(3))
+    >>> round(phase.log_partition / float(np.log(2)), 6)     # 2 units and 3 bits that do not know each other
+    5.0
+    """
+    check_units(len(thresholds))
+    halves = Halves(weights, thresholds, bias)
+    grid = halves.table().grid(64)
+    total = halves.add_block(grid.blocks[0])
+    for block in grid.blocks[1:]:
+        total += halves.add_block(block)
+    return total.normalised()

@@ -1,0 +1,44 @@
+"""How each figure was computed: versions, seed, lines of code."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from importlib.metadata import version
+
+from markupsafe import Markup
+
+from hiddenbits import __version__
+from hiddenbits.report.context import Context
+from hiddenbits.report.elements import Grid, Part, Section, Text
+from hiddenbits.report.text import count, sentence
+
+
+def how(context: Context, sections: Sequence[Section]) -> Section:
+    """List what was computed, with the line that computes it again."""
+    sample = context.sample
+    opening = sentence(
+        "Everything here was computed from {} by hiddenbits {}; with the same seed ({}) and versions the same report "
+        "comes out again.",
+        count(sample.look.n_rows, "row"),
+        __version__,
+        sample.seed,
+    )
+    used = [("Python", platform.python_version()), ("hiddenbits", __version__)]
+    used += [(package, version(package)) for package in ("numpy", "scipy", "scikit-learn", "jinja2")]
+    lines = [
+        [section.title, what, Markup("<code>{}</code>").format(line)]
+        for section in sections
+        for what, line in section.how
+    ]
+    drawn = (
+        "`table` is the whole table."
+        if sample.every_row
+        else f"`table` is {len(sample.rows):,} rows of it, drawn by numpy.random.default_rng({sample.seed})."
+    )
+    parts: list[Part] = [
+        Grid("What was computed", ["section", "what", "in Python"], lines),
+        Text(sentence("{} Columns that are the same in every row are left out of it.", drawn)),
+        Grid("Versions", ["package", "version"], used),
+    ]
+    return Section("how", "How each figure was computed", opening, parts, opened=False)

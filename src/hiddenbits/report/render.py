@@ -1,0 +1,59 @@
+"""From sections to one HTML file: templates that escape everything, and a policy that runs no script but ours."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import Any
+
+from markupsafe import Markup
+
+from hiddenbits.report.elements import Section
+
+
+def page(title: str, date: str, sections: Sequence[Section], *, rows: bool) -> str:
+    """Return the page."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    shelf = Environment(
+        loader=PackageLoader("hiddenbits.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    shelf.filters["data"] = _data
+    style, script = _read("report.css"), _read("report.js")
+    policy = (
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    return shelf.get_template("page.html").render(
+        title=title,
+        date=date,
+        sections=sections,
+        rows=rows,
+        policy=policy,
+        style=Markup(style),  # noqa: S704 (files of ours)
+        script=Markup(script),  # noqa: S704
+    )
+
+
+def _read(name: str) -> str:
+    return files("hiddenbits.report").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """Return the hash by which the policy knows a script or style of ours."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _data(value: Any) -> Markup:
+    """Return JSON that can stand inside a script element: no sign in it can end the element or begin another."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return Markup(text)  # noqa: S704 (escaped above)

@@ -1,0 +1,226 @@
+"""The map: where each row is on two scales, coloured by any column, each dot saying what its row holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from hiddenbits.report.context import Context
+from hiddenbits.report.elements import Grid, Map, Section
+from hiddenbits.report.sample import Floats, Sample
+from hiddenbits.report.svg import Drawing
+from hiddenbits.report.text import count, name, names, plain, sentence
+
+MOST_POINTS = 3_000
+MOST_ONES = 500_000  # ones and blanks that the dots of a map say: more would make the file large
+WIDTH, TALLEST, MARGIN = 640.0, 560.0, 30.0
+BINS, BINS_ALONE = 48, 28  # squares across, where rows are counted: behind dots, and without any
+FEW = 7  # categories that have a colour each
+
+Places = NDArray[np.int64]
+
+
+def chart(context: Context) -> Section:
+    """Draw the map."""
+    fit, sample = context.fits.map, context.sample
+    where = np.asarray(fit.model.transform(sample.cells), np.float64)
+    loadings = np.asarray(fit.model.components_, np.float64)
+    toward = [_toward(loadings[axis] * sign, sample) for axis in (0, 1) for sign in (1.0, -1.0)]
+    opening = sentence(
+        "{}, and rows that lie close together are alike: those to the right more often have {}, those at the top {}.",
+        "Each dot is a row" if context.rows else "Each square counts rows",
+        names(toward[0], 3),
+        names(toward[2], 3),
+    )
+    square = _Square(where)
+    first, counts = _dots(sample, where) if context.rows else (np.zeros(0, np.int64), np.zeros(0))
+    every = int(counts.sum()) == len(where)
+    drawing = _drawn(square, where, first, counts, binned=not every)
+    data, choices, chosen = _panel(context, square, where, first, counts) if context.rows else (None, (), "")
+    strength = np.hypot(*loadings)
+    top = np.argsort(-strength, kind="stable")[:30]
+    same = Grid(
+        "Which columns pull rows which way (in place of the map)",
+        ["column", "to the right", "to the top"],
+        [[name(sample.names[j]), f"{loadings[0, j]:+.2f}", f"{loadings[1, j]:+.2f}"] for j in top],
+        frozenset({1, 2}),
+    )
+    caption = _caption(context, len(first), int(counts.sum()))
+    parts = [Map(drawing, caption, data, choices, chosen, same)]
+    how = [("places", f"{fit.line}.transform(table)")]
+    return Section("map", "The map of rows", opening, parts, how)
+
+
+def _toward(weights: Floats, sample: Sample) -> list[str]:
+    """Return the columns that are more often 1 in this direction, the strongest first."""
+    order = np.argsort(-weights, kind="stable")
+    found = [sample.names[j] for j in order[:3] if weights[j] > 0.25 * np.abs(weights).max(initial=0.0)]
+    return found or ["no column in particular"]
+
+
+def _caption(context: Context, dots: int, shown: int) -> Markup:
+    """Say what the map shows and what it leaves out."""
+    n, every = len(context.sample.rows), context.sample.look.n_rows
+    if not context.rows:
+        return sentence(
+            "Squares show how many of {} lie there, without saying which: single rows are not in this file. The larger "
+            "the square, the more rows.",
+            count(n, "row"),
+        )
+    said = sentence("{} of all {:,}, drawn at random, as {}.", count(shown, "row"), every, count(dots, "dot"))
+    if shown == every:
+        said = sentence("{} as {}.", count(shown, "row"), count(dots, "dot"))
+    if shown < n:
+        said = sentence("The map is thinned: it has {} The squares behind the dots count {}.", said, count(n, "row"))
+    alike = " Rows that are alike in everything share a dot, and its size tells their number."
+    return said + alike if dots < shown else said
+
+
+class _Square:
+    """From places on the two scales to places in the drawing, with one scale for both."""
+
+    def __init__(self, where: Floats) -> None:
+        low, high = where.min(axis=0), where.max(axis=0)
+        span = np.maximum(high - low, 1e-6)
+        self.scale = min((WIDTH - 2 * MARGIN) / span[0], (TALLEST - 2 * MARGIN) / span[1])
+        self.height = float(max(280.0, span[1] * self.scale + 2 * MARGIN))
+        self.middle = (low + high) / 2.0
+
+    def __call__(self, where: Floats) -> Floats:
+        """Return places in the drawing, y downwards."""
+        away = (where - self.middle) * self.scale
+        return np.column_stack([WIDTH / 2 + away[:, 0], self.height / 2 - away[:, 1]])
+
+
+def _dots(sample: Sample, where: Floats) -> tuple[Places, Floats]:
+    """Return the first row of every dot and how many rows share it; rows are drawn at random if there are too many."""
+    n = len(where)
+    cells = np.nan_to_num(sample.cells, nan=2.0).astype(np.uint8)
+    said = max(1.0, float((cells > 0).sum(axis=1).mean()))
+    most = int(min(MOST_POINTS, max(100.0, MOST_ONES / said)))
+    first, counts = _alike(cells, sample, np.arange(n))
+    if len(first) <= most:
+        return first, counts
+    rng = np.random.default_rng([sample.seed, 3])
+    return _alike(cells, sample, np.sort(rng.choice(n, min(most, n), replace=False)))
+
+
+def _alike(cells: NDArray[np.uint8], sample: Sample, rows: Places) -> tuple[Places, Floats]:
+    """Return the first of each set of equal rows, and how many there are."""
+    found: dict[tuple[Any, ...], list[int]] = {}
+    beside = list(sample.beside.values())
+    for i in rows:
+        found.setdefault((cells[i].tobytes(), *(values[i] for values in beside)), []).append(int(i))
+    sets = sorted(found.values(), key=lambda same: -len(same))  # large dots are drawn first, small ones upon them
+    return np.array([same[0] for same in sets]), np.array([len(same) for same in sets], float)
+
+
+def _radius(counts: Floats) -> Floats:
+    base = 5.0 if len(counts) < 200 else 4.0 if len(counts) < 1000 else 3.0
+    return np.minimum(base * np.sqrt(counts), 4.0 * base)
+
+
+def _drawn(square: _Square, where: Floats, first: Places, counts: Floats, *, binned: bool) -> Markup:
+    """Draw dots, and where not all rows are dots, squares that count them."""
+    drawn = Drawing(WIDTH, square.height, "Map of the rows; a table below says what pulls rows which way.", "chart")
+    drawn.add('<rect class="paper" x=".5" y=".5" width="{:.0f}" height="{:.0f}"/>', WIDTH - 1, square.height - 1)
+    if binned:
+        side = WIDTH / (BINS if len(first) else BINS_ALONE)
+        bins, held = np.unique((square(where) // side).astype(int), axis=0, return_counts=True)
+        for (c, r), n in zip(bins, held, strict=True):
+            half = 0.5 * side * np.sqrt(n / held.max())
+            drawn.add(
+                '<rect class="{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"><title>{}</title></rect>',
+                "bin" if len(first) else "k0",
+                (c + 0.5) * side - half,
+                (r + 0.5) * side - half,
+                2 * half,
+                2 * half,
+                count(int(n), "row"),
+            )
+    for (x, y), r in zip(square(where[first]), _radius(counts), strict=True):
+        shape = f"M{x - r:.1f} {y:.1f}a{r:.1f} {r:.1f} 0 1 0 {2 * r:.1f} 0a{r:.1f} {r:.1f} 0 1 0 {-2 * r:.1f} 0"
+        drawn.add('<path class="p k0" d="{}"/>', shape)
+    return drawn.done()
+
+
+def _panel(
+    context: Context, square: _Square, where: Floats, first: Places, counts: Floats
+) -> tuple[dict[str, Any], Sequence[tuple[str, Sequence[tuple[str, str]]]], str]:
+    """Return what the script reads, the columns to colour by, and the one to begin with."""
+    sample = context.sample
+    places = square(where[first])
+    order = np.argsort(sample.shares, kind="stable")  # the rarest first: they tell most about a row
+    cells = sample.cells[first][:, order]
+    codes = np.asarray(context.fits.classes.model.transform(sample.cells[first]))
+    common = np.argsort(-np.asarray(context.fits.classes.model.transform(sample.cells)).mean(axis=0), kind="stable")
+    kinds = np.argsort(common)[codes.argmax(axis=1)]
+    extra = [
+        {
+            "name": "most probable kind",
+            "labels": [f"kind {k + 1}" for k in range(len(common))],
+            "codes": kinds.tolist(),
+            "numeric": False,
+        }
+    ]
+    extra += [_coded(key, [values[i] for i in first]) for key, values in sample.beside.items()]
+    data = {
+        "x": [round(float(x), 1) for x in places[:, 0]],
+        "y": [round(float(y), 1) for y in places[:, 1]],
+        "r": [round(float(r), 1) for r in _radius(counts)],
+        "n": counts.astype(int).tolist(),
+        "row": (sample.rows[first] + 1).tolist(),
+        "names": [sample.names[j] for j in order],
+        "ones": [np.flatnonzero(row == 1.0).tolist() for row in cells],
+        "blank": [np.flatnonzero(np.isnan(row)).tolist() for row in cells],
+        "beside": extra,
+    }
+    back = np.argsort(order)
+    groups = [("", [("b0", "most probable kind")])]
+    if sample.beside:
+        groups.append(("Beside the bits", [(f"b{k + 1}", plain(key)) for k, key in enumerate(sample.beside)]))
+    groups.append(("Columns", [(f"c{back[j]}", sample.names[j]) for j in range(len(order))]))
+    return data, groups, _first(context, extra, back)
+
+
+def _coded(key: str, values: list[str]) -> dict[str, Any]:
+    """Return a column beside the bits as labels and codes; numbers are in order, other labels by frequency."""
+    found = Counter(values)
+    numbers = [_number(value) for value in found if value]
+    numeric = bool(numbers) and all(number is not None for number in numbers)
+    if numeric:
+        labels = sorted(found, key=lambda value: (_number(value) is None, _number(value) or 0.0, value))
+    else:
+        labels = sorted(found, key=lambda value: (-found[value], value))
+    place = {label: k for k, label in enumerate(labels)}
+    return {
+        "name": plain(key),
+        "labels": [plain(label) if label else "(blank)" for label in labels],
+        "codes": [place[value] for value in values],
+        "numeric": numeric and len(labels) > FEW,
+    }
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if np.isfinite(number) else None
+
+
+def _first(context: Context, extra: list[dict[str, Any]], back: NDArray[np.intp]) -> str:
+    """Return the column that colours the map at first: the one asked for, or one that sorts rows into a few heaps."""
+    sample = context.sample
+    if context.colour is not None:
+        if context.colour in sample.beside:
+            return f"b{list(sample.beside).index(context.colour) + 1}"
+        return f"c{back[sample.own_names.index(context.colour)]}"
+    few = [k for k, column in enumerate(extra) if k and 1 < len(column["labels"]) <= FEW]
+    words = [k for k in few if not all(_number(label) is not None for label in extra[k]["labels"])]
+    return f"b{[*words, *few, 0][0]}"

@@ -1,0 +1,112 @@
+"""Checks on what a file says, in one place: a model file and a statistics file are believed by the same rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.families.registry import COMPOSITES, DROPPED, ESTIMATORS
+
+VERSION = version("hiddenbits")
+WRITTEN_BY = "written_by"  # the version that wrote a file: it is for messages alone, and decides nothing
+LARGEST_WHOLE = 2**53  # whole numbers up to here are exact as floats, and fit the 64 bits of NumPy's integers
+LARGEST = 1e100  # of sums and weights: their squares and products are still numbers
+LONGEST = 400  # letters of a message: it may quote what a file says
+
+
+def require(lawful: bool, flaw: str) -> None:
+    """Refuse with a ValueError that says what is wrong."""
+    if not lawful:
+        raise ValueError(flaw)
+
+
+def is_count(value: Any) -> bool:
+    """Whether this is a whole number that is not negative."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_WHOLE
+
+
+def is_weight(value: Any) -> bool:
+    """Whether this is a positive number that can be divided by."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 1 / LARGEST <= value <= LARGEST
+
+
+def exactly(arrays_type: Any, found: dict[str, Any], what: str) -> Any:
+    """Build Arrays from exactly the fields they have."""
+    require(set(found) == {field.name for field in fields(arrays_type)}, f"its {what} are not complete")
+    return arrays_type.from_arrays(found)
+
+
+def unfitted(kind: str, hyperparameters: Any) -> Any:
+    """Build an estimator from the hyperparameters of a file, which an earlier version may have written.
+
+    One that is not there takes its default; one that was dropped since is ignored at the default it had (`DROPPED`).
+    """
+    cls = (ESTIMATORS | COMPOSITES)[kind]()
+    require(isinstance(hyperparameters, dict), "hyperparameters are not a mapping")
+    known, dropped = set(cls._get_param_names()), DROPPED.get(kind, {})
+    for name, value in hyperparameters.items():
+        if name in known:
+            refuse_large(name, value)
+            continue
+        require(name in dropped, f"it has a hyperparameter {name[:40]!r} that this version of hiddenbits does not know")
+        require(
+            type(value) is type(dropped[name]) and value == dropped[name],
+            f"it has {name}={_short(value)}, and {name} was dropped since: only files with "
+            f"{name}={dropped[name]!r} can still be read",
+        )
+    estimator = cls(**{name: value for name, value in hyperparameters.items() if name in known})
+    estimator._validate_params()
+    return estimator
+
+
+def refuse_large(name: str, value: Any) -> None:
+    """Refuse a hyperparameter with a whole number, in whatever list, that no float and no 64 bits can hold exactly."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    for one in inner:
+        refuse_large(name, one)
+    if isinstance(value, int) and abs(value) > LARGEST_WHOLE:
+        raise ValueError(f"{name}={value}: whole numbers in a file lie within 2^53 of 0")
+
+
+def require_finite(arrays: Iterable[NDArray[Any]]) -> None:
+    """Refuse arrays that are not float64, or hold NaN or infinity."""
+    for array in arrays:
+        require(array.dtype == np.float64, "an array is not float64")
+        require(bool(np.isfinite(array).all()), "an array holds NaN or infinity")
+
+
+def require_moderate(arrays: Iterable[NDArray[Any]]) -> None:
+    """Refuse sums and records that are not float64, or with whose numbers nothing can be computed."""
+    for array in arrays:
+        require_finite([array])
+        require(bool((np.abs(array) <= LARGEST).all()), f"an array holds a number beyond {LARGEST:g}")
+
+
+def require_names(names: Any, n_columns: int) -> None:
+    """Refuse column names that are not a list of one text for each column; None is no names."""
+    if names is not None:
+        require(isinstance(names, list) and len(names) == n_columns, "there is not one name for each column")
+        require(all(isinstance(name, str) for name in names), "a column name is not text")
+        require(len(set(names)) == len(names), "two columns have the same name")
+
+
+def refusal(path: Any, what: str, error: Exception, written_by: Any, remedy: str) -> str:
+    """Return the sentences of a file that cannot be read: why, whether it may be a matter of versions, what to do."""
+    versions = f"This is hiddenbits {VERSION}"
+    if isinstance(written_by, str) and written_by != VERSION:
+        versions += f", and hiddenbits {_short(written_by)} wrote the file: it may be a matter of versions"
+    else:
+        versions += "; if another version wrote the file, it may be a matter of versions"
+    said = " ".join(str(error).split())
+    said = said if len(said) <= LONGEST else f"{said[:LONGEST]}..."
+    return f"{path} {what}: {said.rstrip('.')}. {remedy} {versions}."
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:40]}..."

@@ -1,0 +1,290 @@
+"""dask arrays and frames against the same table in memory: what is read, what is computed for it, the same fits."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from hiddenbits import BernoulliMixture, run_on
+from hiddenbits.data import AllOnes, Complement, Dense, Pattern, Table, TableError, open_table
+from hiddenbits.data.inputs.dask_source import DaskSource
+from tests.contracts.conftest import NotResident
+from tests.contracts.test_same_bits import same
+from tests.data.readers.test_readers import assert_reads, bits, holes
+
+dask = pytest.importorskip("dask", reason="the cluster extra is not installed")
+da = pytest.importorskip("dask.array")
+
+CHUNKS = [(60, 7), (13, 7), (13, 3), (60, 1), ((0, 25, 0, 0, 30, 5, 0), (2, 0, 5))]
+X, nan = bits(), np.nan
+
+
+def frame(values, npartitions=4, dtype=None, names=None):
+    dd, pd = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
+    names = names or [f"c {j}" for j in range(np.shape(values)[1])]
+    held = pd.DataFrame(values, columns=names)
+    return dd.from_pandas(held if dtype is None else held.astype(dtype), npartitions=npartitions, sort=False)
+
+
+# What is read ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chunks", CHUNKS, ids=str)
+@pytest.mark.parametrize("dtype", ["uint8", "bool", "int64", "float32", "float64", "object", ">i4"])
+def test_arrays(chunks, dtype):
+    table = open_table(da.from_array(X.astype(dtype), chunks=chunks), names="abcdefg")
+    assert_reads(table, X)
+    assert isinstance(table.source, DaskSource)
+    assert not table.source.resident
+    assert table.names == tuple("abcdefg")
+    blanks = np.dtype(dtype).kind in "fO"
+    assert isinstance(table.source.read(3, 9)[1], Complement if blanks else AllOnes)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.03, 0.5, 0.97])
+@pytest.mark.parametrize("chunks", [(60, 7), (13, 3)])
+@pytest.mark.parametrize("kind", ["float", "object", "masked", "unknown"])
+def test_blanks(share, chunks, kind):
+    x = holes(X, share)
+    array = da.from_array(x, chunks=chunks)
+    if kind == "object":
+        array = da.from_array(np.where(np.isnan(x), None, x.astype(object)), chunks=chunks)
+    if kind == "masked":
+        array = da.from_array(np.ma.array(np.nan_to_num(x).astype(int), mask=np.isnan(x)), chunks=chunks)
+    if kind == "unknown":
+        array = array[da.from_array(np.ones(60, bool), chunks=chunks[0])]
+        assert np.isnan(array.shape[0])
+    table = open_table(array)
+    assert_reads(table, x)
+    wanted = {0.0: AllOnes if kind == "unknown" else Complement, 0.03: Complement, 0.5: Dense, 0.97: Pattern}
+    assert isinstance(table.source.read(0, 1)[1], wanted[share])
+    assert_reads(open_table(array, blank="zero"), np.nan_to_num(x))
+    assert isinstance(open_table(array, blank="zero").source.read(0, 1)[1], AllOnes)
+
+
+def test_threshold():
+    grey = np.random.default_rng(0).random((60, 7))
+    grey[3, 4] = nan
+    for dtype in ("float64", "float32", "float16"):
+        held = grey.astype(dtype)
+        for array in (da.from_array(held, chunks=(13, 3)), frame(held)):
+            assert_reads(open_table(array, threshold=0.3), open_table(held, threshold=0.3).to_float())
+
+
+@pytest.mark.parametrize("kind", ["csr_array", "csr_matrix", "csc_array", "coo_array", "lil_array"])
+@pytest.mark.parametrize("chunks", CHUNKS[:-1], ids=str)
+@pytest.mark.parametrize("blank", ["auto", "zero", "missing"])
+def test_sparse_chunks(kind, chunks, blank):
+    make = getattr(sparse, kind)
+    x = X.astype(float) * np.where(np.random.default_rng(3).random(X.shape) < 0.2, 2, 1)  # 2 will be a stored 0
+    x[::7, 3] = nan
+
+    def chunk(block):
+        made = sparse.csr_array(block)
+        made.data[made.data == 2] = 0
+        return make(made)
+
+    array = da.from_array(x, chunks=chunks).map_blocks(chunk, meta=make((0, 0), dtype=float))
+    memory = open_table(chunk(x), blank=blank)
+    table = open_table(array, blank=blank)
+    assert_reads(table, memory.to_float())
+    assert {type(one) for one in table.source.read(0, 9)} == {type(memory.source.x), type(memory.source.observed)}
+    assert table.source.row_cells == memory.source.row_cells
+    assert table.source.row_bytes == pytest.approx(memory.source.row_bytes, abs=9)  # a few pointers more or less
+    whole = make(sparse.csr_array(X.astype(float)))
+    full = open_table(da.from_array(X, chunks=chunks).map_blocks(make, meta=make((0, 0), dtype=np.uint8)), blank=blank)
+    assert_reads(full, open_table(whole, blank=blank).to_float())
+    assert isinstance(full.source.read(0, 9)[1], Pattern if blank == "missing" else AllOnes)
+
+
+NULLABLE = ["float64", "float32", "Int8", "UInt64", "boolean", "Float32", "int8[pyarrow]", "bool[pyarrow]", "category"]
+
+
+@pytest.mark.parametrize("dtype", NULLABLE)
+@pytest.mark.parametrize("share", [0.0, 0.03, 0.5, 0.97])
+def test_frames(dtype, share):
+    x = holes(X, share)
+    data = frame(x, 5, dtype)
+    table = open_table(data)
+    memory = open_table(data.compute())
+    assert_reads(table, x)
+    assert table.names == tuple(f"c {j}" for j in range(7))
+    assert {type(one) for one in table.source.read(0, 9)} == {type(memory.source.x), type(memory.source.observed)}
+    assert_reads(open_table(data, blank="zero"), np.nan_to_num(x))
+    assert open_table(data, names="abcdefg").names == tuple("abcdefg")
+    assert not table.source.resident
+    assert sum(table.source.heights) == 60
+    assert len(table.source.heights) == data.npartitions
+
+
+def test_frames_with_empty_partitions_and_plain_types():
+    dd, pd = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
+    whole = pd.DataFrame({"a": X[:, 0] == 1, "b": X[:, 1], "c": holes(X)[:, 2], "d": pd.array(X[:, 3], "Int8")})
+    want = np.column_stack([X[:, :2], holes(X)[:, 2], X[:, 3]])
+    cuts = [whole[:0], whole[:20], whole[20:20], whole[20:59], whole[59:60], whole[60:]]
+    data = dd.from_delayed([dask.delayed(lambda cut=cut: cut)() for cut in cuts], meta=whole[:0], verify_meta=False)
+    table = open_table(data)
+    assert_reads(table, want)
+    assert table.source.heights == (0, 20, 0, 39, 1, 0)
+    some = open_table(data[data.b == 1][["d", "a"]])
+    assert_reads(some, want[X[:, 1] == 1][:, [3, 0]])
+    assert some.names == ("d", "a")
+    data = dd.from_pandas(whole, npartitions=3)
+    data["c"] = data.c.fillna(0.0)
+    assert_reads(open_table(data), np.nan_to_num(want))
+    assert isinstance(open_table(data).source.read(0, 3)[1], AllOnes)
+
+
+# How it is read --------------------------------------------------------------------------------------------------
+
+
+def counting(shape=(60, 7), chunks=(10, 7), dtype=np.uint8):
+    """Return an array that takes note of the chunks that are computed, and the notes."""
+    made = []
+
+    def chunk(block, block_info=None):
+        made.append(block_info[0]["chunk-location"][0])
+        return block
+
+    array = da.from_array(X.astype(dtype), chunks=chunks).map_blocks(chunk, dtype=dtype, meta=np.empty((0, 0), dtype))
+    made.clear()  # dask tries the function
+    return array, made
+
+
+def test_only_the_chunks_needed():
+    array, made = counting()
+    table = open_table(array)
+    assert made == []  # whole numbers: nothing is computed
+    for start, stop, wanted in ((0, 10, [0]), (9, 11, [0, 1]), (35, 60, [3, 4, 5]), (20, 20, []), (59, 99, [5])):
+        made.clear()
+        assert table.source.read(start, stop)[0].shape == (min(stop, 60) - start, 7)
+        assert sorted(made) == wanted
+    array, made = counting(dtype=float)
+    open_table(array)
+    assert made == [0]  # blanks are possible: how many there are is seen from one chunk
+    array, made = counting(dtype=float)
+    open_table(array, blank="zero")
+    assert made == []
+    array, made = counting()
+    known = open_table(array[array[:, 0] >= 0])
+    assert sorted(made) == [0, 1, 2, 3, 4, 5]  # the lengths, once
+    assert known.shape == (60, 7)
+    array, made = counting()
+    frame_table = open_table(array.to_dask_dataframe())
+    assert sorted(made) == [0, 1, 2, 3, 4, 5]
+    made.clear()
+    assert frame_table.source.read(25, 45)[0].shape == (20, 7)
+    assert sorted(made) == [2, 3, 4]
+
+
+def test_shared_work_is_done_once_for_a_part():
+    array, made = counting()
+    centred = array - array.min(axis=0).compute() * 0  # a plain array inside the graph
+    table = open_table((centred + array.sum(axis=0) * 0).astype(np.uint8))
+    made.clear()
+    table.source.read(0, 40)
+    assert sorted(made) == [0, 1, 2, 3, 4, 5]  # the sum needs all chunks, and each of them is made once
+
+
+def test_read_uses_neither_dasks_threads_nor_a_client():
+    table = open_table(counting()[0])
+
+    def forbidden(*args, **options):
+        raise AssertionError("reading a part waits for no scheduler")
+
+    with dask.config.set(scheduler=forbidden):
+        assert_reads(table, X)
+
+
+def test_threads_pickles_and_parts():
+    x = holes(bits(500, 9), 0.05)
+    array = da.from_array(x, chunks=(64, 4)).map_blocks(lambda block: block + 0)
+    table = open_table(array)
+    source = pickle.loads(pickle.dumps(table.source))
+    assert source.read(480, 530)[0].shape == (20, 9)
+    with ThreadPoolExecutor(8) as pool:
+        for start, part in enumerate(pool.map(lambda i: source.read(i, i + 70), range(300))):
+            np.testing.assert_array_equal(part[0].to_dense(), np.nan_to_num(x[start : start + 70]))
+            np.testing.assert_array_equal(part[1].to_dense(), ~np.isnan(x[start : start + 70]))
+    for part_bytes in (1, 1000, 10**9):
+        for walked in (Table(table.source, None, None, part_bytes), open_table(array, part_bytes=part_bytes)):
+            grid = walked.grid(32)
+            blocks = [block.to_float() for i in range(grid.n_parts) for block in grid.load(i).blocks()]
+            np.testing.assert_array_equal(np.concatenate(blocks), x)
+
+
+def test_only_what_some_rows_need_travels():
+    x = bits(100_000, 16)
+    source = open_table(da.from_array(x, chunks=(5000, 16))).source
+    some = source.only(12_000, 14_000)
+    assert some.n_rows == 100_000
+    assert len(pickle.dumps(some)) < 100_000 < 1_000_000 < len(pickle.dumps(source))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(some)).read(12_500, 13_900)[0].to_dense(), x[12_500:13_900])
+
+
+def test_dask_is_imported_only_for_dask():
+    code = (
+        "import sys, numpy, hiddenbits; hiddenbits.open_table(numpy.eye(3)); "
+        "print(*{name.split('.')[0] for name in sys.modules} & {'dask', 'distributed'})"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "\n"
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::hiddenbits.NoZerosWarning")  # of sparse blanks, whose zeros are not observed
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("kind", ["dense", "blanks", "sparse", "sparse blanks", "frame"])
+def test_the_same_fit_as_in_memory(kind, seed, monkeypatch):
+    """Any chunks, any parts, one or two threads, against rows in memory in the same storage."""
+    monkeypatch.setattr("hiddenbits.families._base.estimator.block_height", lambda footprint: 64)
+    rng = np.random.default_rng(seed)
+    kinds = rng.random((3, 12)) < 0.4
+    x = (kinds[rng.integers(0, 3, 400)] ^ (rng.random((400, 12)) < 0.1)).astype(float)
+    if kind in ("blanks", "frame"):
+        x[rng.random(x.shape) < 0.05] = nan
+    if "sparse" in kind:
+        blank = "missing" if "blanks" in kind else "auto"
+        memory = open_table(sparse.csr_array(x), blank=blank)
+        meta = sparse.csr_array((0, 0), dtype=float)
+        tables = [da.from_array(x, chunks=(n, 12)).map_blocks(sparse.csr_array, meta=meta) for n in (37, 400)]
+        tables = [open_table(table, blank=blank, part_bytes=part) for table in tables for part in (1500, 10**9)]
+    else:
+        memory = open_table(x if kind != "frame" else frame(x).compute())
+        made = [frame(x, n) if kind == "frame" else da.from_array(x, chunks=(50 * n, 5)) for n in (1, 7)]
+        if kind == "dense":
+            made = [table.astype(np.int8) for table in made]
+        tables = [open_table(table, part_bytes=part) for table in made for part in (1500, 10**9)]
+    model = BernoulliMixture(3, n_init=1, max_iter=8, tol=0.0, random_state=seed)
+    alone = model.fit(Table(NotResident(memory.source), memory.names)).params_
+    scores = model.score_samples(Table(NotResident(memory.source), memory.names))
+    for n_jobs, table in enumerate(tables):
+        with run_on(n_jobs=1 + n_jobs % 2):
+            assert same(model.fit(table).params_, alone)
+            assert np.array_equal(model.score_samples(table), scores)
+
+
+def test_names_travel_with_frames():
+    model = BernoulliMixture(2, random_state=0).fit(open_table(frame(X)))
+    assert list(model.feature_names_in_) == [f"c {j}" for j in range(7)]
+    with pytest.raises(TableError, match=r"Column 0 is 'a', but BernoulliMixture was fitted with 'c 0' there"):
+        model.transform(open_table(frame(X), names="abcdefg"))
+
+
+def test_nothing_is_looked_up_in_columns_that_partitions_share(monkeypatch):
+    """pandas builds the table of an index at the first lookup, and threads that look up together race (KeyError)."""
+    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    shared, looked = pd.Index(np.arange(7)[::-1].copy()), []
+    parts = [pd.DataFrame(X[:5], columns=shared), pd.DataFrame(X[5:], columns=shared)]
+    made = [dask.delayed(lambda part=part: part)() for part in parts]
+    data = dd.from_delayed(made, meta=pd.DataFrame(X[:0], columns=range(6, -1, -1)), verify_meta=False)
+    honest = pd.Index.get_loc
+    monkeypatch.setattr(pd.Index, "get_loc", lambda self, key: looked.append(self) or honest(self, key))
+    assert_reads(open_table(data), X)
+    assert looked
+    assert not any(one._engine is shared._engine for one in looked)

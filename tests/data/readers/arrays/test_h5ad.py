@@ -1,0 +1,218 @@
+"""AnnData's .h5ad files against the table in memory."""
+
+from __future__ import annotations
+
+import pickle
+import shutil
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from hiddenbits import BernoulliMixture
+from hiddenbits.data import Complement, Pattern, Table, TableError, open_table
+from tests.contracts.conftest import NotResident
+from tests.contracts.test_same_bits import same
+from tests.data.readers.test_readers import assert_reads, bits, holes
+
+h5py = pytest.importorskip("h5py", reason="the files extra is not installed")
+
+NAMES = tuple(f"gène {j}" for j in range(7))
+STORAGE = {
+    "plain": {},
+    "gzip": {"compression": "gzip"},
+    "lzf": {"compression": "lzf"},
+    "all": {"compression": "gzip", "shuffle": True, "fletcher32": True},
+    "lzf, shuffled": {"compression": "lzf", "shuffle": True},
+    "checksum": {"fletcher32": True},
+    "chunks": {"chunks": (11, 3)},
+}
+
+
+def write(path, table, *, names=NAMES, libver=None, replaced=None, chunks=None, **storage):
+    """Write what AnnData writes, with h5py alone; arrays of a sparse table can be replaced by others."""
+
+    def put(group, name, array):
+        array = np.asarray(array)
+        options = dict(storage) if array.size else {}
+        if options or (chunks is not None and array.size):
+            options["chunks"] = tuple(min(c, max(n, 1)) for c, n in zip(chunks or (11, 3), array.shape, strict=False))
+        return group.create_dataset(name, data=array, **options)
+
+    with h5py.File(path, "w", libver=libver) as file:
+        file.attrs["encoding-type"] = "anndata"
+        if sparse.issparse(table):
+            x = file.create_group("X")
+            x.attrs["encoding-type"] = f"{table.format}_matrix"
+            x.attrs["shape"] = table.shape
+            for part in ("indptr", "indices", "data"):
+                put(x, part, (replaced or {}).get(part, getattr(table, part)))
+        else:
+            put(file, "X", table).attrs["encoding-type"] = "array"
+        var = file.create_group("var")
+        var.attrs["_index"] = "gene"
+        if names is not None:
+            options = {**storage, "chunks": (min(3, len(names)),)} if storage else {}
+            options.pop("fletcher32", None)  # not for text, says HDF5
+            var.create_dataset("gene", data=np.array(names, object), dtype=h5py.string_dtype(), **options)
+        file.create_group("layers")
+    return path
+
+
+@pytest.mark.parametrize("storage", STORAGE)
+@pytest.mark.parametrize("libver", [None, "latest"])
+def test_every_storage(tmp_path, storage, libver):
+    path = tmp_path / "x.h5ad"
+    for i, dtype in enumerate(["u1", "bool", ">i4", "f2", "f4", "f8"] if libver is None else ["u1", "f4"]):
+        values = holes(bits(60, seed=i), 0.05) if dtype in ("f4", "f8") else bits(60, seed=i)
+        write(path, values.astype(dtype), libver=libver, **STORAGE[storage])
+        table = open_table(path, part_bytes=100)
+        assert_reads(table, values)
+        assert table.names == NAMES
+        assert not table.source.resident
+    for kind in ("csr", "csc"):
+        matrix = sparse.csr_array(bits(60).astype("f4")).asformat(kind)
+        table = open_table(write(path, matrix, libver=libver, **STORAGE[storage]), part_bytes=200)
+        assert_reads(table, bits(60))
+        assert table.names == NAMES
+        assert table.source.resident == (kind == "csc")
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_any_shape(tmp_path, seed):
+    rng = np.random.default_rng([0x45, seed])
+    shape = int(rng.integers(1, 90)), int(rng.integers(1, 12))
+    names = [f"c{j}" for j in range(shape[1])]
+    values = holes(bits(*shape, seed, rng.random()), rng.choice([0, 0.03, 0.5, 0.95]), seed)
+    storage = {name: value for name, value in STORAGE[rng.choice([*STORAGE])].items() if name != "chunks"}
+    chunks = tuple(int(rng.integers(1, n + 1)) for n in shape)
+    path = write(tmp_path / "x.h5ad", values, names=names, chunks=chunks, **storage)
+    assert_reads(open_table(path), values)
+    assert_reads(open_table(path, blank="zero"), np.nan_to_num(values))
+    stored = sparse.csr_array(np.nan_to_num(values))
+    path = write(tmp_path / "y.h5ad", stored, names=names, chunks=(int(rng.integers(1, 40)),), **storage)
+    table = open_table(path, part_bytes=int(rng.integers(1, 300)))
+    assert_reads(table, np.nan_to_num(values))
+    assert_reads(open_table(path, blank="missing"), open_table(stored, blank="missing").to_float())
+    grid = table.grid(7)
+    blocks = [block.to_float() for i in range(grid.n_parts) for block in grid.load(i).blocks()]
+    np.testing.assert_array_equal(np.concatenate(blocks), np.nan_to_num(values))
+
+
+def test_what_anndata_writes(tmp_path):
+    ad = pytest.importorskip("anndata")
+    pd = pytest.importorskip("pandas")
+    x = bits(70)
+    for kind in ("dense", "csr", "csc"):
+        cells = x.astype("f4") if kind == "dense" else getattr(sparse, f"{kind}_matrix")(x.astype("f4"))
+        data = ad.AnnData(cells, var=pd.DataFrame({"n": range(7)}, index=NAMES))
+        data.layers["counts"] = sparse.csr_matrix(x * 5)
+        data.layers["holes"] = holes(x)
+        for compression in (None, "gzip", "lzf"):
+            path = tmp_path / "x.h5ad"
+            data.write_h5ad(path, compression=compression)
+            assert_reads(open_table(path), x)
+            assert open_table(path).names == NAMES
+            assert_reads(open_table(path, layer="counts", threshold=0), x)
+            assert_reads(open_table(path, layer="holes"), holes(x))
+            with pytest.raises(TableError, match=r"x\.h5ad: row 0, column \d \('gène \d'\): 5 is not a bit"):
+                open_table(path, layer="counts").to_float()
+        for name in ("raw", "", "..", "counts/x"):
+            with pytest.raises(TableError, match=r"there is no layer|is not a path within the file"):
+                open_table(path, layer=name)
+
+
+def test_several_files_pickles_and_threads(tmp_path):
+    x = bits(200)
+    for i, (start, stop) in enumerate([(0, 90), (90, 91), (91, 200)]):
+        write(tmp_path / f"{i + 9}.h5ad", sparse.csr_array(x[start:stop]), compression="gzip")
+    table = open_table(tmp_path / "*.h5ad", part_bytes=500)
+    assert_reads(table, x, 60)
+    source = pickle.loads(pickle.dumps(table.source))
+    with ThreadPoolExecutor(8) as pool:
+        for start, (part, _) in enumerate(pool.map(lambda i: source.read(i, i + 50), range(150))):
+            np.testing.assert_array_equal(part.to_dense(), x[start : start + 50])
+    write(tmp_path / "12.h5ad", x)
+    with pytest.raises(TableError, match=r"12\.h5ad: the table is stored as dense, that of 9\.h5ad as csr"):
+        open_table(tmp_path / "*.h5ad")
+    write(tmp_path / "12.h5ad", sparse.csr_array(x), names=[*"abcdefg"])
+    with pytest.raises(TableError, match=r"12\.h5ad: the names of the columns are not those of 9\.h5ad"):
+        open_table(tmp_path / "*.h5ad")
+    (tmp_path / "10.h5ad").write_bytes(b"nothing")
+    with pytest.raises(TableError, match=r"10\.h5ad: cannot be read \(OSError"):
+        open_table(tmp_path / "*.h5ad")
+
+
+def test_a_file_that_has_changed(tmp_path):
+    path = write(tmp_path / "x.h5ad", bits(60))
+    table = open_table(path)
+    write(path, bits(90))
+    with pytest.raises(TableError, match=r"x\.h5ad: the file has changed since the table was opened"):
+        table.source.read(0, 5)
+    first = write(path, bits(60), chunks=(30, 7)).stat().st_size
+    table = open_table(path)
+    assert write(path, bits(61), chunks=(31, 7)).stat().st_size - first <= 7 * 2
+    path.write_bytes(path.read_bytes()[:first].ljust(first, b"\0"))
+    with pytest.raises(TableError, match=r"x\.h5ad: "):
+        table.source.read(0, 5)
+    path.unlink()
+    with pytest.raises(TableError, match=r"x\.h5ad: "):
+        table.source.read(0, 5)
+
+
+def test_only_needed_chunks_are_read(tmp_path):
+    path = write(tmp_path / "x.h5ad", bits(50), chunks=(10, 7), compression="gzip")
+    table = open_table(path)
+    with h5py.File(path, "r") as file:
+        place = file["X"].id.get_chunk_info_by_coord((30, 0))
+    raw = bytearray(path.read_bytes())
+    raw[place.byte_offset + 5] ^= 255
+    path.write_bytes(raw)
+    np.testing.assert_array_equal(table.source.read(0, 30)[0].to_dense(), bits(50)[:30])
+    with pytest.raises(TableError, match=r"x\.h5ad: the array 'X', chunk \(3, 0\): .*damaged"):
+        table.source.read(39, 41)
+
+
+def test_stored_nan(tmp_path, monkeypatch):
+    monkeypatch.setattr("hiddenbits.data.readers.arrays.find_table.SAMPLE", 100)
+    for at in (0, 150):
+        matrix = sparse.csr_array(bits(90).astype("f4"))
+        matrix.data[at] = np.nan
+        path = write(tmp_path / "x.h5ad", matrix)
+        table = open_table(path, nan=True)
+        assert_reads(table, open_table(matrix).to_float())
+        assert isinstance(table.source.read(0, 1)[1], Complement)
+        assert_reads(open_table(path, blank="zero"), open_table(matrix, blank="zero").to_float())
+    with pytest.raises(TableError, match=r"x\.h5ad: a stored cell is NaN.*nan=True"):
+        open_table(path).to_float()
+    with pytest.raises(TableError, match=r"x\.h5ad: A threshold below 0 would turn every absent cell"):
+        open_table(path, threshold=-1)
+    assert isinstance(open_table(path, threshold=-1, blank="missing").source.read(0, 3)[1], Pattern)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("storage", ["dense", "blanks", "csr"])
+def test_same_fit_as_in_memory(tmp_path, storage):
+    x = bits(700, 30, density=0.3)
+    values = {"dense": x, "blanks": holes(x, 0.05), "csr": sparse.csr_array(x)}[storage]
+    path = write(tmp_path / "x.h5ad", values, names=[f"c{j}" for j in range(30)], compression="gzip")
+    model = BernoulliMixture(3, n_init=1, max_iter=15, random_state=0)
+    alone = model.fit(Table(NotResident(open_table(values).source))).params_
+    for part_bytes in (500, 7000, 10**9):
+        assert same(alone, model.fit(open_table(path, part_bytes=part_bytes)).params_)
+
+
+def test_without_h5py(tmp_path, monkeypatch):
+    write(tmp_path / "x.h5ad", bits())
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    with pytest.raises(ImportError, match=r"pip install 'hiddenbits\[files\]'"):
+        open_table(tmp_path / "x.h5ad")
+
+
+def test_the_survey_cannot_be_run(tmp_path, monkeypatch):
+    path = write(tmp_path / "x.h5ad", bits())
+    monkeypatch.setattr(sys, "executable", shutil.which("false"))
+    with pytest.raises(TableError, match="h5py could not be run in a process of its own"):
+        open_table(path)

@@ -1,0 +1,73 @@
+"""One table in every format that is read from addresses."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+from scipy import sparse
+
+from tests.data.readers.test_readers import as_lists, bits, frame, holes, write_baskets, write_csv, write_parquet
+
+ROWS = 120
+X = bits(ROWS)
+HOLES = holes(X)
+NAMES = [f"c{j}" for j in range(7)]
+S3_OPTIONS = {"key": "key", "secret": "very-secret", "client_kwargs": {"region_name": "us-east-1"}}
+
+
+def write_files(folder):
+    """Write one table in every format; return {name or pattern: (options, what it holds)}."""
+    np.save(folder / "u8.npy", X)
+    np.save(folder / "bool.npy", X == 1)
+    np.save(folder / "float.npy", HOLES)
+    np.save(folder / "fortran.npy", np.asfortranarray(X))
+    np.save(folder / "packed.npy", np.packbits(X, axis=1))
+    np.save(folder / "grey.npy", X * 200)
+    np.savez_compressed(folder / "two.npz", x=X, y=HOLES)
+    np.savez(folder / "packed.npz", np.packbits(X, axis=1))
+    sparse.save_npz(folder / "csr.npz", sparse.csr_array(X))
+    write_csv(folder / "x.csv", HOLES, NAMES)
+    write_csv(folder / "x.csv.gz", HOLES, NAMES)
+    write_baskets(folder / "x.dat", X)
+    (folder / "x.dat.gz").write_bytes(gzip.compress((folder / "x.dat").read_bytes()))
+    for i in range(12):  # part10 comes after part9
+        np.save(folder / f"part{i}.npy", X[10 * i : 10 * i + 10])
+    cases = {
+        "u8.npy": ({}, X),
+        "bool.npy": ({}, X),
+        "float.npy": ({}, HOLES),
+        "fortran.npy": ({}, X),
+        "packed.npy": ({"packed": True, "n_columns": 7}, X),
+        "grey.npy": ({"threshold": 100}, X),
+        "part*.npy": ({"names": NAMES}, X),
+        "two.npz": ({"key": "y"}, HOLES),
+        "packed.npz": ({"packed": True, "n_columns": 7}, X),
+        "csr.npz": ({}, X),
+        "x.csv": ({}, HOLES),
+        "x.csv.gz": ({"drop": ["c3"]}, np.delete(HOLES, 3, 1)),
+        "x.dat": ({"n_columns": 7}, X),
+        "x.dat.gz": ({}, X),
+    }
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        return cases
+    for i in range(12):
+        write_parquet(folder / f"part{i}.parquet", frame(HOLES[10 * i : 10 * i + 10], "uint8"), group=4)
+    write_parquet(folder / "x.parquet", frame(X, "bool"), group=33)
+    write_parquet(folder / "lists.parquet", {"l": as_lists(X)}, group=25)
+    write_parquet(folder / "names.parquet", {"n": range(ROWS), "l": as_lists(X, NAMES)}, group=25)
+    return cases | {
+        "part*.parquet": ({}, HOLES),
+        "x.parquet": ({"columns": ["c5", "c2"]}, X[:, [5, 2]]),
+        "lists.parquet": ({}, X),
+        "names.parquet": ({"column": "l"}, X),
+    }
+
+
+def quick(seconds=1.0):
+    """Return options of the http file system that allow each request this long."""
+    import aiohttp
+
+    return {"client_kwargs": {"timeout": aiohttp.ClientTimeout(total=seconds)}}

@@ -1,0 +1,856 @@
+"""Every format against the table in memory; errors that name file, place and remedy; damaged files."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import pickle
+import struct
+import sys
+import warnings
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from hiddenbits.data import AllOnes, Complement, Dense, MemorySource, Packed, Pattern, TableError, open_table
+from hiddenbits.data.readers import DuplicateItemsWarning
+from hiddenbits.data.readers.paths import natural_key
+
+core = pytest.mark.core
+
+
+def bits(rows=60, columns=7, seed=0, density=0.4):
+    return (np.random.default_rng(seed).random((rows, columns)) < density).astype(np.uint8)
+
+
+def holes(x, share=0.1, seed=1):
+    """Return floats with NaN in some cells."""
+    values = x.astype(float)
+    values[np.random.default_rng(seed).random(x.shape) < share] = np.nan
+    return values
+
+
+def assert_reads(table, expected, n_ranges=25):
+    """The whole table, and any run of its rows, is what is expected (NaN where not observed)."""
+    expected = np.asarray(expected, float)
+    assert table.shape == expected.shape
+    np.testing.assert_array_equal(table.to_float(), expected)
+    rng = np.random.default_rng(0)
+    kinds = set()
+    for _ in range(n_ranges):
+        start, stop = np.sort(rng.integers(0, len(expected) + 1, 2))
+        x, observed = table.source.read(int(start), int(stop))
+        part = expected[start:stop]
+        assert x.shape == observed.shape == part.shape
+        np.testing.assert_array_equal(x.to_dense(), np.nan_to_num(part))
+        np.testing.assert_array_equal(observed.to_dense(), ~np.isnan(part))
+        kinds.add((type(x), type(observed)))
+    assert len(kinds) == 1  # parts are added, so all need one storage
+
+
+def is_mapped(array):
+    while isinstance(array, np.ndarray):
+        if isinstance(array, np.memmap):
+            return True
+        array = array.base
+    return type(array).__name__ == "mmap"
+
+
+def write_baskets(path, x):
+    path.write_text("".join(" ".join(map(str, np.flatnonzero(row))) + "\n" for row in x))
+    return path
+
+
+# Paths and formats -----------------------------------------------------------------------------------------------
+
+
+@core
+def test_globs_come_in_natural_order(tmp_path):
+    x = bits(33)
+    for i in range(11):
+        np.save(tmp_path / f"part{i}.npy", x[3 * i : 3 * i + 3])
+    assert_reads(open_table(tmp_path / "part*.npy"), x)
+    backwards = [str(tmp_path / f"part{i}.npy") for i in (10, 2)]
+    assert_reads(open_table(backwards), np.concatenate([x[30:33], x[6:9]]))
+    mixed = [tmp_path / "part1?.npy", tmp_path / "part0.npy"]
+    assert_reads(open_table(mixed), np.concatenate([x[30:33], x[:3]]))
+    assert sorted(["b1", "a10", "a9", "a09b", "a"], key=natural_key) == ["a", "a9", "a09b", "a10", "b1"]
+
+
+@core
+def test_a_name_with_brackets_is_a_file(tmp_path):
+    np.save(tmp_path / "x[1].npy", bits())
+    assert_reads(open_table(tmp_path / "x[1].npy"), bits())
+
+
+@core
+def test_path_errors(tmp_path):
+    np.save(tmp_path / "a.npy", bits())
+    (tmp_path / "a.csv").write_text("0,1\n")
+    (tmp_path / "a.xls").write_text("0,1\n")
+    (tmp_path / "a.npy.gz").write_bytes(b"")
+    for paths, message in [
+        (tmp_path / "none.npy", r"none\.npy: there is no such file"),
+        (tmp_path / "none*.npy", r"none\*\.npy: no file matches"),
+        (tmp_path, r"this is a folder.*\*\.parquet"),
+        ([tmp_path / "a.npy", tmp_path / "a.csv"], r"a\.csv: the files of one table must have one format"),
+        ([tmp_path / "a.npy", tmp_path / "*.npy"], "given twice"),
+        (tmp_path / "a.xls", r"'\.xls' is unknown.*\.npy, \.npz, \.parquet.*format="),
+        (tmp_path / "a.npy.gz", "cannot be read gzipped"),
+    ]:
+        with pytest.raises(TableError, match=message):
+            open_table(paths)
+    assert_reads(open_table(tmp_path / "a.xls", format="csv"), [[0, 1]])
+    with pytest.raises(TableError, match="format='excel' is not one of baskets, csv, h5ad, npy, npz, parquet, zarr"):
+        open_table(tmp_path / "a.xls", format="excel")
+    with pytest.raises(TypeError, match=r"colour= is not an option of the csv reader, which has: columns, delim"):
+        open_table(tmp_path / "a.csv", colour="red")
+    with pytest.raises(TableError, match=r"packed=True is for \.npy and \.npz"):
+        open_table(tmp_path / "a.csv", packed=True, n_columns=2)
+    with pytest.raises(TableError, match="has 7 columns, not n_columns=8"):
+        open_table(tmp_path / "a.npy", n_columns=8)
+    with pytest.raises(TableError, match="blank='no' is not one of"):
+        open_table(tmp_path / "a.npy", blank="no")
+
+
+# .npy ------------------------------------------------------------------------------------------------------------
+
+
+@core
+@pytest.mark.parametrize("dtype", ["uint8", "bool", "int64", "float32", ">i4"])
+def test_npy(tmp_path, dtype):
+    np.save(tmp_path / "x.npy", bits().astype(dtype))
+    table = open_table(tmp_path / "x.npy", names="abcdefg")
+    assert_reads(table, bits())
+    assert table.names == tuple("abcdefg")
+    assert isinstance(table.source, MemorySource)
+    assert is_mapped(table.source.x.values) == (dtype in ("uint8", "bool"))
+
+
+@core
+def test_npy_with_blanks_threshold_and_fortran_order(tmp_path):
+    x = holes(bits())
+    np.save(tmp_path / "x.npy", x)
+    assert_reads(open_table(tmp_path / "x.npy"), x)
+    assert_reads(open_table(tmp_path / "x.npy", blank="zero"), np.nan_to_num(x))
+    np.save(tmp_path / "grey.npy", bits() * 200)
+    assert_reads(open_table(tmp_path / "grey.npy", threshold=127), bits())
+    np.save(tmp_path / "f.npy", np.asfortranarray(bits()))
+    assert_reads(open_table(tmp_path / "f.npy"), bits())
+
+
+@core
+def test_packed_npy(tmp_path):
+    x = bits(40, 13)
+    for i in range(2):
+        np.save(tmp_path / f"{i}.npy", np.packbits(x[20 * i : 20 * i + 20], axis=1))
+    table = open_table(tmp_path / "*.npy", packed=True, n_columns=13)
+    assert_reads(table, x)
+    assert isinstance(table.source.read(15, 25)[0], Packed)
+    with pytest.raises(TableError, match=r"0\.npy: packed=True needs n_columns="):
+        open_table(tmp_path / "0.npy", packed=True)
+
+
+@core
+def test_several_npy_files_stay_on_disk(tmp_path):
+    x = bits(100)
+    for i, (start, stop) in enumerate([(0, 10), (10, 11), (11, 70), (70, 100)]):
+        np.save(tmp_path / f"{i}.npy", x[start:stop].astype(bool if i % 2 else np.uint8))
+    table = open_table(tmp_path / "*.npy")
+    assert_reads(table, x, 100)
+    assert not table.source.resident
+    assert is_mapped(table.source.read(12, 60)[0].values)
+    again = pickle.loads(pickle.dumps(table.source))
+    np.testing.assert_array_equal(again.read(5, 80)[0].to_dense(), x[5:80])
+    np.save(tmp_path / "1.npy", x[10:13])
+    with pytest.raises(TableError, match=r"1\.npy: the file has changed"):
+        table.source.read(0, 20)
+
+
+@core
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.5, 0.97])
+def test_several_npy_files_with_blanks(tmp_path, share):
+    x = holes(bits(50), share)
+    x[:20] = bits(50)[:20]
+    np.save(tmp_path / "1.npy", bits(50)[:20])
+    np.save(tmp_path / "2.npy", x[20:])
+    assert_reads(open_table(tmp_path / "*.npy"), x)
+
+
+@core
+def test_cells_are_checked_whenever_they_are_read(tmp_path):
+    for i in range(2):
+        np.save(tmp_path / f"{i}.npy", bits())
+    table = open_table(f"{tmp_path}/*.npy")
+    np.save(tmp_path / "1.npy", 7 * bits())
+    with pytest.raises(TableError, match=r"1\.npy.*7"):
+        table.to_float()
+
+
+def test_npy_errors(tmp_path):
+    path = tmp_path / "x.npy"
+
+    def fails(array, message, **options):
+        np.save(path, array, allow_pickle=True)
+        with pytest.raises(TableError, match=message):
+            open_table(path, **options)
+
+    fails(bits() * 2, r"x\.npy: row 0, column \d.*2 is not a bit")
+    fails(np.full((3, 2), np.inf), r"x\.npy: row 0, column 0: infinity")
+    fails(np.array([[1, None]], object), "Python objects, which are never unpickled")
+    fails(np.zeros((2, 2), "U3"), "dtype <U3")
+    fails(np.zeros(5, np.uint8), r"1 dimension\(s\)")
+    fails(np.zeros((0, 5), np.uint8), r"x\.npy: The table has 0 rows and 5 columns")
+    fails(np.zeros((5, 0), np.uint8), r"x\.npy: The table has 5 rows and 0 columns")
+    np.save(path, bits())
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(TableError, match=r"declares \(60, 7\) uint8, 420 bytes, but 419 bytes follow"):
+        open_table(path)
+    path.write_bytes(path.read_bytes() + b"\0\0")
+    with pytest.raises(TableError, match="but 421 bytes follow"):
+        open_table(path)
+    raw = io.BytesIO()
+    np.save(raw, bits().astype(bool))
+    path.write_bytes(raw.getvalue()[:-1] + b"\x07")  # True, says NumPy; a damaged file, say we
+    with pytest.raises(TableError, match=r"row 59, column 6: 7 is not a bit"):
+        open_table(path)
+    np.save(tmp_path / "y.npy", bits(5, 6))
+    np.save(path, bits(5, 7))
+    with pytest.raises(TableError, match=r"y\.npy: 6 columns, but x\.npy has 7"):
+        open_table([path, tmp_path / "y.npy"])
+
+
+# .npz ------------------------------------------------------------------------------------------------------------
+
+
+@core
+def test_npz_dense(tmp_path):
+    np.savez_compressed(tmp_path / "x.npz", train=bits(), test=holes(bits(20)))
+    assert_reads(open_table(tmp_path / "x.npz", key="train"), bits())
+    assert_reads(open_table(tmp_path / "x.npz", key="test"), holes(bits(20)))
+    with pytest.raises(TableError, match=r"x\.npz: the file holds 2 arrays.*key=.*'train', 'test'"):
+        open_table(tmp_path / "x.npz")
+    with pytest.raises(TableError, match=r"no array 'valid'.*'train', 'test'"):
+        open_table(tmp_path / "x.npz", key="valid")
+    np.savez(tmp_path / "one.npz", bits())
+    assert_reads(open_table(tmp_path / "one.npz"), bits())
+    np.savez(tmp_path / "packed.npz", np.packbits(bits(), axis=1))
+    assert_reads(open_table(tmp_path / "packed.npz", packed=True, n_columns=7), bits())
+    np.savez(tmp_path / "two.npz", holes(bits()))
+    both = open_table([tmp_path / "one.npz", tmp_path / "two.npz"])
+    assert_reads(both, np.concatenate([bits(), holes(bits())]))
+    np.savez(tmp_path / "object.npz", np.array([[None]], object))
+    with pytest.raises(TableError, match="never unpickled"):
+        open_table(tmp_path / "object.npz")
+
+
+@core
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix])
+def test_npz_sparse(tmp_path, kind):
+    sparse.save_npz(tmp_path / "a.npz", kind(bits()))
+    sparse.save_npz(tmp_path / "b.npz", kind(bits(seed=5)))
+    table = open_table(tmp_path / "a.npz")
+    assert_reads(table, bits())
+    assert isinstance(table.source.x, Pattern)
+    assert_reads(open_table(tmp_path / "*.npz"), np.concatenate([bits(), bits(seed=5)]))
+    observed = open_table(tmp_path / "*.npz", blank="missing").to_float()
+    np.testing.assert_array_equal(np.isnan(observed), np.concatenate([bits(), bits(seed=5)]) == 0)
+    sparse.save_npz(tmp_path / "c.npz", kind(bits() * 3))
+    assert_reads(open_table(tmp_path / "c.npz", threshold=2), bits())
+    with pytest.raises(TableError, match=r"c\.npz: row 0, column \d: 3 is not a bit"):
+        open_table(tmp_path / "c.npz")
+    with pytest.raises(TableError, match=r"declares 7 columns, above max_columns=5"):
+        open_table(tmp_path / "a.npz", max_columns=5)
+    sparse.save_npz(tmp_path / "d.npz", sparse.csc_array(bits()))
+    with pytest.raises(TableError, match=r"saved as 'csc'.*tocsr"):
+        open_table(tmp_path / "d.npz")
+    sparse.save_npz(tmp_path / "e.npz", sparse.coo_array(bits()))
+    with pytest.raises(TableError, match=r"not saved as CSR.*tocsr"):
+        open_table(tmp_path / "e.npz")
+
+
+@core
+@pytest.mark.parametrize("name", ["indptr", "indices", "shape", "data"])
+def test_npz_sparse_damaged(tmp_path, name):
+    matrix = sparse.csr_array(bits())
+    good = {"format": np.array(b"csr"), "shape": np.array(matrix.shape)}
+    good |= {key: getattr(matrix, key) for key in ("indptr", "indices", "data")}
+    for wrong in (good[name][:-1], -good[name].astype(int) - 1, good[name] * 1.5, good[name].astype(int) * 100):
+        np.savez(tmp_path / "x.npz", **{**good, name: wrong})
+        with pytest.raises(TableError, match=r"x\.npz: "):
+            open_table(tmp_path / "x.npz")
+
+
+def npy_header(shape, descr="|u1"):
+    text = f"{{'descr': {descr!r}, 'fortran_order': False, 'shape': {shape}, }}"
+    text += " " * (-(len(text) + 11) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode()
+
+
+@core
+def test_npz_bombs_and_lies(tmp_path):
+    path = tmp_path / "x.npz"
+
+    def write(*pieces, compression=zipfile.ZIP_DEFLATED):
+        with zipfile.ZipFile(path, "w", compression) as archive, archive.open("x.npy", "w") as file:
+            for piece in pieces:
+                file.write(piece)
+
+    write(npy_header((2**14, 2**10)), *[bytes(2**20)] * 16)
+    assert path.stat().st_size < 2**16
+    with pytest.raises(TableError, match=r"x\.npz: the arrays come to 16777216 bytes, above max_bytes=1000000"):
+        open_table(path, max_bytes=1_000_000)
+    assert open_table(path).shape == (2**14, 2**10)
+    write(npy_header((10**6, 10**6)), b"\0" * 100)
+    with pytest.raises(TableError, match="1000000000000 bytes, but 100 bytes follow"):
+        open_table(path)
+    write(npy_header((2, -50)), b"\0" * 100)
+    with pytest.raises(TableError, match="impossible shape"):
+        open_table(path)
+    write(npy_header((10, 10)), b"\0" * 101)
+    with pytest.raises(TableError, match="100 bytes, but 101 bytes follow"):
+        open_table(path)
+    write(npy_header((10, 10), "|O"), b"\0" * 800)
+    with pytest.raises(TableError, match="never unpickled"):
+        open_table(path)
+    write(npy_header("(" * 3000 + ")" * 3000), b"\0")
+    with pytest.raises(TableError, match=r"x\.npz: cannot be read"):
+        open_table(path)
+    write(npy_header((10, 10)), b"\0" * 100, compression=zipfile.ZIP_BZIP2)
+    with pytest.raises(TableError, match=r"in a way that numpy\.savez does not use"):
+        open_table(path)
+    # An archive whose directory promises what the header promises, with nothing behind either.
+    header = npy_header((2 * 10**6, 1000))
+    write(header, b"\0" * 100)
+    raw, told = path.read_bytes(), struct.pack("<I", len(header) + 100)
+    path.write_bytes(raw.replace(told, struct.pack("<I", len(header) + 2 * 10**9)))
+    with pytest.raises(TableError, match="cannot unpack to its declared 2000000128 bytes"):
+        open_table(path)
+    path.write_bytes(b"no zip file at all")
+    with pytest.raises(TableError, match=r"cannot be read \(BadZipFile"):
+        open_table(path)
+
+
+# .csv ------------------------------------------------------------------------------------------------------------
+
+
+def write_csv(path, values, names=None, **options):
+    text = io.StringIO()
+    writer = csv.writer(text, **options)
+    if names is not None:
+        writer.writerow(names)
+    writer.writerows(["" if cell != cell else cell for cell in row] for row in values)
+    data = text.getvalue().encode()
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
+@core
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
+@pytest.mark.parametrize("names", [None, tuple("abcdefg")])
+def test_csv(tmp_path, suffix, names, monkeypatch):
+    monkeypatch.setattr("hiddenbits.data.readers.csv.CHUNK_CELLS", 77)
+    x = holes(bits())
+    path = write_csv(tmp_path / f"x{suffix}", x, names)
+    table = open_table(path)
+    assert_reads(table, x)
+    assert table.names == names
+    assert_reads(open_table(path, blank="zero"), np.nan_to_num(x))
+    assert_reads(open_table(path, columns=[5, 2]), x[:, [5, 2]])
+    assert_reads(open_table(path, columns=[3]), x[:, [3]])
+    assert_reads(open_table(path, drop=[0]), x[:, 1:])
+    assert open_table(path, names="qwertyu").names == tuple("qwertyu")
+    quoted = write_csv(tmp_path / "q.csv", x, names, quoting=csv.QUOTE_ALL, delimiter=";")
+    assert_reads(open_table(quoted, delimiter=";"), x)
+    second = write_csv(tmp_path / f"y{suffix}", bits(), names)
+    assert_reads(open_table([path, second]), np.concatenate([x, bits()]))
+
+
+@core
+def test_csv_spellings(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_bytes(b"\xef\xbb\xbfa,b, c\r\n1,TRUE, 1.0 \r\n0,False,0.0\r\nNA,?,None\r\nnan,NULL,n/a\r\n,,\r\n")
+    nan = np.nan
+    table = open_table(path)
+    assert_reads(table, [[1, 1, 1], [0, 0, 0]] + [[nan, nan, nan]] * 3)
+    assert table.names == ("a", "b", "c")
+    path.write_text('"a\nb",c\n1,2.5\n0,-3e2\n')
+    table = open_table(path, threshold=0.5)
+    assert_reads(table, [[1, 1], [0, 0]])
+    assert table.names == ("a\nb", "c")
+    path.write_text("1\n\n0\n")
+    assert_reads(open_table(path), [[1], [nan], [0]])
+
+
+@core
+def test_csv_headers(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("0,1,2,3\n1,0,1,0\n")
+    assert open_table(path).names == ("0", "1", "2", "3")
+    path.write_text("0,1\n1,0\n")
+    assert open_table(path).shape == (2, 2)
+    assert open_table(path, header=True).names == ("0", "1")
+    path.write_text("D,1,0\nR,0,1\n")  # data, or a header? Either guess could lose a row without a word
+    with pytest.raises(TableError, match=r"line 1 holds both bits \('1'\) and other words \('D'\).*header="):
+        open_table(path)
+    assert_reads(open_table(path, header=False, drop=[0]), [[1, 0], [0, 1]])
+    path.write_text("2,1,0\n0,1,1\n")
+    with pytest.raises(TableError, match="both bits"):
+        open_table(path)
+    with pytest.raises(TableError, match="line 1, column 0: '2' is not a bit"):
+        open_table(path, header=False)
+
+
+@core
+def test_csv_errors(tmp_path):
+    path = tmp_path / "x.csv"
+
+    def fails(text, message, **options):
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        with pytest.raises(TableError, match=message):
+            open_table(path, **options)
+
+    fails("party,a\nD,1\n", r"x\.csv: line 2, column 0 \('party'\): 'D' is not a bit.*drop=\['party'\]\.")
+    fails("a,b\n1,0\n1,7\n", r"line 3, column 1 \('b'\): '7' is not a bit.*threshold=")
+    fails('a,b\n"1\n",0\n1,x\n', r"line 4, column 1 \('b'\): 'x'")
+    fails("a,b\n1,0\n1\n", "line 3: 1 cells, but the first line has 2")
+    fails("a,b\n1,0\n\n", "line 3: 0 cells, but the first line has 2")
+    fails("a,b\n1,0,1\n", "line 2: 3 cells")
+    fails("a,a\n1,0\n", "Two columns are called 'a'")
+    fails("a,b\n1,1_0\n", "'1_0' is not a finite number", threshold=0)
+    fails("a,b\n1,inf\n", r"line 2, column 1 \('b'\): 'inf' is not a finite number", threshold=0)
+    fails("a,b\n1,0\n", "drop= names 'c', but the columns are 'a', 'b'", drop=["c"])
+    fails("a,b\n1,0\n", "columns= names column 'a' twice", columns=["a", "a"])
+    fails("a,b\n1,0\n", "both given", columns=["a"], drop=["b"])
+    fails("a,b\n1,0\n", "No column is left", drop=["a", "b"])
+    fails("a,b\n1,0\n", "delimiter='::' is not one character", delimiter="::")
+    fails("", r"x\.csv: the file is empty")
+    fails("a,b\n", r"x\.csv: the file holds no rows")
+    fails(b"a,b\n1,0\n1,\xff\n", r"line 3: the text is not UTF-8.*Save the file as UTF-8")
+    fails('a,b\n1,"0\n', r"line 2: unexpected end of data")
+    fails("a,b\n" + "1,0\n" * 1000, r"more than max_bytes=100 bytes.*Parquet", max_bytes=100)
+    path.write_text("a,b\n1,0\n")
+    (tmp_path / "y.csv").write_text("a,c\n1,0\n")
+    with pytest.raises(TableError, match=r"y\.csv: the columns are not those of x\.csv"):
+        open_table([path, tmp_path / "y.csv"])
+    (tmp_path / "z.csv.gz").write_bytes(gzip.compress(b"1,0\n" * 1_000_000))
+    with pytest.raises(TableError, match=r"more than max_bytes=1000000 bytes"):
+        open_table(tmp_path / "z.csv.gz", max_bytes=1_000_000)
+
+
+# Baskets ---------------------------------------------------------------------------------------------------------
+
+
+@core
+@pytest.mark.parametrize("chunk", [1 << 23, 50])
+def test_baskets(tmp_path, chunk, monkeypatch):
+    monkeypatch.setattr("hiddenbits.data.readers.text.CHUNK_BYTES", chunk)
+    x = bits(80, 120, density=0.05)
+    x[3] = 0
+    x[-1] = 0
+    x[0, 119] = 1
+    path = write_baskets(tmp_path / "x.dat", x)
+    table = open_table(path)
+    assert_reads(table, x)
+    assert isinstance(table.source.x, Pattern)
+    assert isinstance(table.source.observed, AllOnes)
+    assert_reads(open_table(path, n_columns=130), np.pad(x, ((0, 0), (0, 10))))
+    assert_reads(open_table(path, blank="missing"), np.where(x, 1, np.nan))
+    (tmp_path / "y.txt.gz").write_bytes(gzip.compress(path.read_bytes().replace(b"\n", b"\r\n").rstrip()))
+    y = open_table(tmp_path / "y.txt.gz")  # the last basket was empty, and its line is gone
+    assert_reads(y, x[:-1])
+    (tmp_path / "items").write_text("\n".join(f"item {j}" for j in range(121)) + "\n")
+    both = open_table([path, tmp_path / "y.txt.gz"], items=tmp_path / "items")
+    assert_reads(both, np.pad(np.concatenate([x, x[:-1]]), ((0, 0), (0, 1))))
+    assert both.names[:2] == ("item 0", "item 1")
+
+
+@core
+def test_baskets_in_any_order_and_with_repeats(tmp_path):
+    path = tmp_path / "x.basket"
+    path.write_text("3 1\n\n 2\t0 \n")
+    assert_reads(open_table(path), [[0, 1, 0, 1], [0, 0, 0, 0], [1, 0, 1, 0]])
+    path.write_text("3 1\n2 1 2 2\n1 1\n")
+    with pytest.warns(DuplicateItemsWarning, match=r"x\.basket, line 2: item 2 stands twice, and 3 repeated"):
+        table = open_table(path)
+    assert_reads(table, [[0, 1, 0, 1], [0, 1, 1, 0], [0, 1, 0, 0]])
+
+
+@core
+def test_basket_errors(tmp_path):
+    path = tmp_path / "x.dat"
+
+    def fails(text, message, **options):
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        with pytest.raises(TableError, match=message):
+            open_table(path, **options)
+
+    fails("1 2\n3 -4 5\n", r"x\.dat: line 2: '-4' is not an item number")
+    fails("1 2\n3 1.5\n", r"line 2: '1\.5' is not")
+    fails("1 2\nmilk bread\n", "line 2: 'milk' is not")
+    fails(b"1 2\n\xff\xfe 3\n", "line 2: .* is not an item number")
+    fails("1 2\r3\n", "line 1: ")
+    fails("1 2\n\n99999999999999 1\n", "line 3: '99999999999999' is too large")
+    fails("1 2\n4294967296\n", "line 2: '4294967296' is not below max_columns=10000000")
+    fails("1 2\n10000000\n", "line 2: '10000000' is not below max_columns")
+    fails("1 2\n5\n", "line 2: '5' is beyond the table's 5 columns", n_columns=5)
+    fails("1 2\n5\n", "items= names 2 items, but n_columns=3", items=["a", "b"], n_columns=3)
+    fails("1 2\n5\n", "Two columns are called 'a'", items=["a", "a"])
+    fails("1 2\n5\n", "threshold= has no meaning", threshold=1)
+    fails("1\n", "n_columns=0 is not between", n_columns=0)
+    fails("", r"x\.dat: the file is empty")
+    fails("\n\n", r"all baskets are empty.*n_columns=")
+    fails("1\n" * 1000, "more than max_bytes=1500 bytes", max_bytes=1500)
+    fails("\n" * 1000, "more than max_bytes=1500 bytes", max_bytes=1500)  # 1,000 bytes that make 8,000
+    assert open_table(path, n_columns=2).shape == (1000, 2)
+    bomb = tmp_path / "bomb.dat.gz"
+    bomb.write_bytes(gzip.compress(b"\n" * 10_000_000))
+    with pytest.raises(TableError, match="more than max_bytes=1000000 bytes"):
+        open_table(bomb, max_bytes=1_000_000)
+    bomb.write_bytes(bomb.read_bytes()[:-20])
+    with pytest.raises(TableError, match=r"bomb\.dat\.gz: cannot be read \(EOFError"):
+        open_table(bomb)
+
+
+# Parquet ---------------------------------------------------------------------------------------------------------
+
+
+def write_parquet(path, columns, group=17, **options):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    table = columns if isinstance(columns, pa.Table) else pa.table(columns)
+    pq.write_table(table, path, row_group_size=group, **options)
+    return path
+
+
+def frame(values, dtype=None):
+    """Return columns c0, c1, ...: NaN becomes null, and dtype "nan" keeps it."""
+    pa = pytest.importorskip("pyarrow")
+    values = np.asarray(values, float)
+    if dtype == "nan":
+        return {f"c{j}": pa.array(column) for j, column in enumerate(values.T)}
+    return {f"c{j}": pa.array([None if v != v else v for v in column]).cast(dtype) for j, column in enumerate(values.T)}
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int64", "uint32", "float", "double"])
+@pytest.mark.parametrize("share", [0.0, 0.03, 0.5, 0.97])
+def test_parquet(tmp_path, dtype, share):
+    pytest.importorskip("pyarrow")
+    x = holes(bits(90), share)
+    for i, (start, stop) in enumerate([(0, 40), (40, 41), (41, 90)]):
+        write_parquet(tmp_path / f"{i}.parquet", frame(x[start:stop], dtype))
+    table = open_table(tmp_path / "*.parquet")
+    assert_reads(table, x, 60)
+    assert table.names == tuple(f"c{j}" for j in range(7))
+    assert not table.source.resident
+    exact = dtype not in ("float", "double")
+    kinds = {0.0: AllOnes if exact else Complement, 0.03: Complement, 0.5: Dense, 0.97: Pattern}
+    assert isinstance(table.source.read(40, 41)[1], kinds[share])
+    zero = open_table(tmp_path / "*.parquet", blank="zero")
+    assert_reads(zero, np.nan_to_num(x))
+    assert isinstance(zero.source.read(0, 5)[1], AllOnes)
+    assert_reads(open_table(tmp_path / "2.parquet", columns=["c3", "c1"]), x[41:, [3, 1]])
+    assert_reads(open_table(tmp_path / "2.parquet", drop=["c3"]), np.delete(x[41:], 3, 1))
+
+
+def test_parquet_nan_threshold_and_silent_metadata(tmp_path):
+    x = holes(bits())
+    assert_reads(open_table(write_parquet(tmp_path / "nan.pq", frame(x, "nan"))), x)
+    silent = write_parquet(tmp_path / "silent.pq", frame(x, "uint8"), write_statistics=False)
+    assert_reads(open_table(silent), x)
+    assert isinstance(open_table(silent).source.read(0, 1)[1], Dense)
+    assert_reads(open_table(write_parquet(tmp_path / "t.pq", frame(x * 9 - 4, "int32")), threshold=-1), x)
+    pa = pytest.importorskip("pyarrow")
+    blank = write_parquet(tmp_path / "none.pq", {"a": pa.nulls(5), "b": [1, 0, 1, 0, 1]})
+    assert_reads(open_table(blank), np.column_stack([[np.nan] * 5, [1, 0, 1, 0, 1]]))
+
+
+def test_parquet_names_with_dots(tmp_path):
+    path = write_parquet(tmp_path / "x.parquet", {"a": [0, 1], "a.b": [1, 1], "b": [0, 0]})
+    assert_reads(open_table(path, columns=["b", "a"]), [[0, 0], [0, 1]])
+    assert_reads(open_table(path, columns=["a.b"]), [[1], [1]])
+
+
+def test_parquet_batches_smaller_than_row_groups(tmp_path, monkeypatch):
+    monkeypatch.setattr("hiddenbits.data.readers.parquet.files.BATCH_ROWS", (13, 13))
+    x = holes(bits(200))
+    for i in range(2):
+        write_parquet(tmp_path / f"{i}.parquet", frame(x[100 * i : 100 * i + 100], "uint8"), group=70)
+    assert_reads(open_table(tmp_path / "*.parquet"), x, 100)
+
+
+def test_parquet_is_read_by_threads_and_other_processes(tmp_path):
+    x = holes(bits(500))
+    table = open_table(write_parquet(tmp_path / "x.parquet", frame(x, "uint8"), group=64))
+    source = pickle.loads(pickle.dumps(table.source))
+    assert source.read(480, 530)[0].shape == (20, 7)  # as a slice would
+    with ThreadPoolExecutor(8) as pool:
+        for start, part in zip(range(500), pool.map(lambda i: source.read(i, i + 50), range(500)), strict=False):
+            np.testing.assert_array_equal(part[0].to_dense(), np.nan_to_num(x[start : start + 50]))
+    grid = open_table(tmp_path / "x.parquet", part_bytes=1000).grid(32)
+    assert grid.n_parts > 3
+    np.testing.assert_array_equal(
+        np.concatenate([block.to_float() for i in range(grid.n_parts) for block in grid.load(i).blocks()]), x
+    )
+
+
+def test_parquet_errors(tmp_path):
+    path = tmp_path / "x.parquet"
+
+    def fails(data, message, **options):
+        write_parquet(path, data)
+        with pytest.raises(TableError, match=message):
+            open_table(path, **options).to_float()
+
+    fails({"a": [0, 1], "party": ["D", "R"]}, r"x\.parquet: column 'party' holds string.*drop=\['party'\]")
+    fails({"a": [0, 1], "l": [[0], [1]]}, r"column 'l' holds list<.*column='l'")
+    fails({"a": [0, 1] * 20, "b": [0, 1] * 19 + [5, 1]}, r"x\.parquet: row 38, column 1 \('b'\): 5 is not a bit")
+    fails({"a": [0.0, 1.0], "b": [0, np.inf]}, r"row 1, column 1 \('b'\): infinity")
+    fails({"a": [0, -1]}, r"row 1, column 0 \('a'\): -1 is not a bit")
+    fails({"a": [0, 1]}, "columns= names 'z', but the columns are 'a'", columns=["z"])
+    fails({"a": [0, 1]}, "there is no column 'z'", column="z")
+    fails({"a": [0, 1]}, "column 'a' holds int64, not lists", column="a")
+    fails({"a": [0, 1]}, r"items= names the items of a column of lists", items=["a"])
+    fails({"a": []}, r"x\.parquet: (The table has 0 rows|column 'a' holds null)")
+    fails({}, r"x\.parquet: The table has 0 rows and 0 columns")
+    write_parquet(path, {"a": [0, 1]})
+    write_parquet(tmp_path / "y.parquet", {"b": [0, 1]})
+    with pytest.raises(TableError, match=r"y\.parquet: the columns are not those of x\.parquet \('a', 'b'\)"):
+        open_table([path, tmp_path / "y.parquet"])
+    table = open_table(path)
+    write_parquet(path, {"a": [0, 1, 0, 0, 1], "b": [1, 1, 1, 1, 1]})
+    with pytest.raises(TableError, match=r"x\.parquet: the file has changed"):
+        table.source.read(0, 1)
+    path.write_bytes(b"PAR1 this is not Parquet")
+    with pytest.raises(TableError, match=r"x\.parquet: the file is not a whole Parquet file"):
+        open_table(path)
+
+
+def test_parquet_that_lies_about_nulls(tmp_path):
+    """A table opened as complete refuses nulls that turn up later: parts must not change their storage."""
+    path = write_parquet(tmp_path / "x.parquet", frame(holes(bits(30)), "uint8"), compression="none")
+    raw = path.read_bytes()
+    honest = open_table(path).source
+    lying = type(honest)(honest.files, honest.columns, "none", 0.0, False, None)
+    with pytest.raises(TableError, match="holds nulls, but the file's metadata says none"):
+        lying.read(0, 30)
+    assert raw == path.read_bytes()
+
+
+@core
+def test_parquet_without_pyarrow(tmp_path, monkeypatch):
+    (tmp_path / "x.parquet").write_bytes(b"")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"pip install 'hiddenbits\[files\]'"):
+        open_table(tmp_path / "x.parquet")
+
+
+def as_lists(x, names=None):
+    return [[int(j) if names is None else names[j] for j in np.flatnonzero(row)] for row in x]
+
+
+@pytest.mark.parametrize("kind", ["int32", "uint16", "int64", "uint64"])
+@pytest.mark.parametrize("large", [False, True])
+def test_parquet_lists_of_numbers(tmp_path, kind, large):
+    pa = pytest.importorskip("pyarrow")
+    x = bits(90, 40, density=0.1)
+    x[5] = 0
+    x[0, 39] = 1
+    list_type = (pa.large_list if large else pa.list_)(pa.type_for_alias(kind))
+    for i in range(2):
+        lists = pa.array(as_lists(x[45 * i : 45 * i + 45]), list_type)
+        write_parquet(tmp_path / f"{i}.parquet", {"basket": lists})
+    table = open_table(tmp_path / "*.parquet")
+    assert_reads(table, x, 60)
+    assert isinstance(table.source.read(0, 3)[0], Pattern)
+    assert_reads(open_table(tmp_path / "*.parquet", n_columns=50), np.pad(x, ((0, 0), (0, 10))))
+    assert_reads(open_table(tmp_path / "*.parquet", blank="missing"), np.where(x, 1, np.nan))
+    write_parquet(tmp_path / "silent.pq", {"i": list(range(45)), "b": lists}, write_statistics=False)
+    assert open_table(tmp_path / "silent.pq", column="b", n_columns=40).shape == (45, 40)
+    assert open_table(tmp_path / "silent.pq", column="b").shape[0] == 45
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "dictionary"])
+def test_parquet_lists_of_names(tmp_path, kind):
+    pa = pytest.importorskip("pyarrow")
+    x = bits(90, 12, density=0.3)
+    names = [f"item {j:02}" for j in range(12)]
+    item = pa.dictionary(pa.int32(), pa.string()) if kind == "dictionary" else pa.type_for_alias(kind)
+    path = tmp_path / "x.parquet"
+    write_parquet(path, {"n": list(range(90)), "basket": pa.array(as_lists(x, names), pa.list_(item))})
+    table = open_table(path, column="basket")
+    assert_reads(table, x)
+    assert table.names == tuple(names)
+    assert_reads(pickle.loads(pickle.dumps(table)), x)
+    turned = open_table(path, column="basket", items=[*reversed(names), "more"])
+    assert_reads(turned, np.pad(x[:, ::-1], ((0, 0), (0, 1))))
+    with pytest.raises(TableError, match=r"x\.parquet: row \d+: the item 'item 11' is not among items="):
+        open_table(path, column="basket", items=names[:-1]).to_float()
+
+
+def test_parquet_list_errors(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    path = tmp_path / "x.parquet"
+
+    def fails(lists, message, **options):
+        write_parquet(path, {"l": lists}, group=2)
+        with pytest.raises(TableError, match=message):
+            open_table(path, **options).to_float()
+
+    fails([[0], [1], [], [2, -3]], r"x\.parquet: row 3: item -3 is negative")
+    fails([[0], [1], [], [2, 3]], "row 3: item 3 is beyond the 3 columns", n_columns=3)
+    fails([[0], [2**40]], "row 1: item 1099511627776 is not below max_columns=10000000")
+    fails(pa.array([[2**63 + 1]], pa.list_(pa.uint64())), "row 0: item 9223372036854775809 is not below")
+    fails([[0], [1], None], "row 2: the list is null.*blank='zero'")
+    fails([[0], [1, None]], "row 1: the list holds a null")
+    fails([[0.5]], "column 'l' holds list<.*double>, not lists of item")
+    fails([[], []], "(all baskets are empty|holds list<.*null>)")
+    fails(pa.array([[], []], pa.list_(pa.int32())), "all baskets are empty.*n_columns=")
+    fails([["a"], ["b"]], "more than max_columns=1 items", max_columns=1)
+    fails([["a"], ["b"]], "2 items found, not n_columns=3.*items=", n_columns=3)
+    fails([[1]], "threshold= has no meaning", threshold=1)
+    fails([[1]], "columns= and drop= choose 0/1 columns", columns=["l"])
+    write_parquet(path, {"l": [[0], None, [1]]})
+    assert_reads(open_table(path, blank="zero"), [[1, 0], [0, 0], [0, 1]])
+    write_parquet(path, {"l": [[0], [2, 1, 2], [1, 1]]})
+    table = open_table(path)
+    with pytest.warns(DuplicateItemsWarning, match=r"x\.parquet, row 1: item 2 stands twice, and 2 repeated"):
+        dense = table.to_float()
+    np.testing.assert_array_equal(dense, [[1, 0, 0], [0, 1, 1], [0, 1, 0]])
+
+
+# Damaged files ---------------------------------------------------------------------------------------------------
+
+
+WORDS = (b"2", b"-1", b"inf", b"nan", b"abc", b"1e300", b"0.5", b"99999999999", b'"', b"\0", b"\xc3", b"\n", b",", b" ")
+
+
+def damage(data: bytes, rng: np.random.Generator, words: bool) -> bytes:
+    """Flip bits, cut the end, cut a piece from the middle, or put another word somewhere."""
+    raw = bytearray(data)
+    kind = rng.integers(0, 5 if words else 3)
+    if kind == 0:
+        for _ in range(rng.integers(1, 5)):
+            raw[rng.integers(len(raw))] ^= 1 << int(rng.integers(8))
+    elif kind == 1:
+        del raw[rng.integers(len(raw)) :]
+    elif kind == 2:
+        start = rng.integers(len(raw))
+        del raw[start : start + rng.integers(1, 30)]
+    else:
+        at = int(rng.integers(len(raw)))
+        raw[at : at + int(rng.integers(0, 2))] = WORDS[rng.integers(len(WORDS))]
+    return bytes(raw)
+
+
+def assert_lawful(bits, of=None):
+    """Every cell is 0 or 1, and indices are ascending and in range."""
+    if isinstance(bits, Complement):
+        bits = bits.of
+    if isinstance(bits, Pattern):
+        assert bits.indptr[0] == 0
+        assert bits.indptr[-1] == len(bits.indices)
+        assert (np.diff(bits.indptr) >= 0).all()
+        row = np.repeat(np.arange(bits.shape[0]), np.diff(bits.indptr))
+        assert (np.diff(row * bits.n_columns + bits.indices.astype(np.int64)) > 0).all()
+        assert ((bits.indices >= 0) & (bits.indices < bits.n_columns)).all()
+    elif isinstance(bits, Dense):
+        assert bits.values.max(initial=0) <= 1
+
+
+def fuzz(path: Path, seed: int, words: bool, times: int, **options) -> int:
+    """Damage the file many times: each time it is refused with its name, or is a lawful table."""
+    good, refused, lawful = path.read_bytes(), 0, 0
+    for i in range(times):
+        rng = np.random.default_rng([seed, i])
+        unpacked = gzip.decompress(good) if path.suffix == ".gz" and i % 2 else good
+        raw = damage(unpacked, rng, words)
+        path.write_bytes(gzip.compress(raw) if unpacked is not good else raw)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DuplicateItemsWarning)
+            try:
+                table = open_table(path, **options)
+                grid = table.grid(16)
+                for part in range(min(grid.n_parts, 4)):
+                    loaded = grid.load(part)
+                    assert loaded.x.shape == loaded.observed.shape
+                    assert_lawful(loaded.x)
+                    assert_lawful(loaded.observed)
+            except TableError as error:
+                refused += path.name in str(error)
+            else:
+                lawful += 1
+    assert refused + lawful == times
+    return refused
+
+
+@core
+@pytest.mark.parametrize("kind", ["u8.npy", "f8.npy", "bool.npy", "packed.npy", "dense.npz", "csr.npz"])
+def test_damaged_numpy_files(tmp_path, kind):
+    path, options = tmp_path / kind, {}
+    if kind == "csr.npz":
+        sparse.save_npz(path, sparse.csr_array(bits()))
+    elif kind == "dense.npz":
+        np.savez_compressed(path, x=bits())
+    elif kind == "packed.npy":
+        np.save(path, np.packbits(bits(), axis=1))
+        options = {"packed": True, "n_columns": 7}
+    else:
+        np.save(path, {"u8": bits(), "f8": holes(bits()), "bool": bits() == 1}[path.stem])
+    assert fuzz(path, 1, False, 100, **options) > 20
+
+
+@core
+@pytest.mark.parametrize("kind", ["x.csv", "x.csv.gz", "x.dat", "x.dat.gz"])
+def test_damaged_text_files(tmp_path, kind):
+    path = tmp_path / kind
+    if ".csv" in kind:
+        write_csv(path, holes(bits()), [f"c{j}" for j in range(7)])
+    else:
+        data = write_baskets(tmp_path / "plain", bits()).read_bytes()
+        path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    assert fuzz(path, 2, True, 100) > 20
+
+
+@pytest.mark.parametrize("kind", ["uint8", "bool", "nulls", "double", "numbers", "names"])
+def test_damaged_parquet_files(tmp_path, kind):
+    path = tmp_path / f"{kind}.parquet"
+    if kind in ("numbers", "names"):
+        write_parquet(path, {"l": as_lists(bits(), None if kind == "numbers" else "abcdefg")})
+    else:
+        values = holes(bits()) if kind in ("nulls", "double") else bits()
+        write_parquet(path, frame(values, "uint8" if kind == "nulls" else kind))
+    assert fuzz(path, 3, False, 150) > 50
+
+
+# Real files ------------------------------------------------------------------------------------------------------
+
+
+@core
+@pytest.mark.parametrize(
+    ("name", "options", "shape", "missing"),
+    [
+        ("votes/house84.csv", {}, (435, 16), 392),
+        ("votes/senate109.csv", {"drop": ["party"]}, (102, 645), 2933),
+        ("survey/lsat.csv", {}, (1000, 5), 0),
+        ("survey/psych_ability.csv", {}, (1525, 16), 1143),
+        ("tables/zoo.csv", {"drop": ["legs", "type"]}, (101, 15), 0),
+        ("tables/spikes15.npz", {}, (40000, 15), 0),
+        ("tables/news100.npz", {"key": "X"}, (16242, 100), 0),
+        ("debd/nltcs.npz", {"key": "train"}, (16181, 16), 0),
+        ("digits/mnist_packed.npz", {"key": "train", "packed": True, "n_columns": 784}, (60000, 784), 0),
+        ("digits/usps.npz", {"key": "test", "threshold": 127}, (2007, 256), 0),
+        ("baskets/retail.dat.gz", {}, (88162, 16470), 0),
+        ("baskets/groceries.txt.gz", {}, (9835, 169), 0),
+    ],
+)
+def test_real_files(real_data, name, options, shape, missing):
+    table = open_table(real_data / name, **options)
+    assert table.shape == shape
+    assert table.n_missing == missing

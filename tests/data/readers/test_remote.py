@@ -1,0 +1,221 @@
+"""Addresses: the same tables as from the local files, over real servers on loopback."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import subprocess
+import sys
+import time
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from hiddenbits import BernoulliMixture
+from hiddenbits.data import TableError, open_table
+from tests.contracts.test_same_bits import same
+from tests.data.readers.remote_tables import HOLES, NAMES, S3_OPTIONS, X
+from tests.data.readers.servers import S3Server
+from tests.data.readers.test_readers import assert_reads, bits, frame, write_parquet
+
+core = pytest.mark.core
+pytestmark = pytest.mark.timeout(60)
+
+# Round trips -----------------------------------------------------------------------------------------------------
+
+CASES = [
+    *("u8.npy", "bool.npy", "float.npy", "fortran.npy", "packed.npy", "grey.npy", "part*.npy"),
+    *("two.npz", "packed.npz", "csr.npz", "x.csv", "x.csv.gz", "x.dat", "x.dat.gz"),
+    *("part*.parquet", "x.parquet", "lists.parquet", "names.parquet"),
+]
+
+
+def assert_same_table(far, near, expected):
+    """The remote table is the local one: cells, names, storage, and any part of any size, after a journey too."""
+    assert far.names == near.names
+    assert_reads(far, expected, 8)
+    assert_reads(pickle.loads(pickle.dumps(far)), expected, 2)
+    for part_bytes in (7 * 3, 7 * 40, 1 << 20):
+        for height in (1, 16):
+            grids = [open_table(table, part_bytes=part_bytes).grid(height) for table in (far, near)]
+            assert grids[0].n_parts == grids[1].n_parts
+            for i in (0, grids[0].n_parts // 2, grids[0].n_parts - 1):
+                mine, theirs = (grid.load(i) for grid in grids)
+                assert type(mine.x) is type(theirs.x)
+                assert type(mine.observed) is type(theirs.observed)
+                np.testing.assert_array_equal(mine.x.to_dense(), theirs.x.to_dense())
+                np.testing.assert_array_equal(mine.observed.to_dense(), theirs.observed.to_dense())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_http(server, folder, cases, name):
+    if name not in cases:
+        pytest.skip("pyarrow is not installed")
+    options, expected = cases[name]
+    assert_same_table(
+        open_table(f"{server.url}/t/{name}", **options), open_table(f"{folder}/{name}", **options), expected
+    )
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_memory(contents, folder, cases, name):
+    fsspec = pytest.importorskip("fsspec")
+    if name not in cases:
+        pytest.skip("pyarrow is not installed")
+    options, expected = cases[name]
+    store = fsspec.filesystem("memory")
+    store.pipe({f"/{path}": data for path, data in contents.items()})
+    try:
+        assert_same_table(
+            open_table(f"memory://t/{name}", **options), open_table(f"{folder}/{name}", **options), expected
+        )
+    finally:
+        store.rm("/t", recursive=True)
+
+
+@pytest.mark.parametrize("name", ["part*.npy", "csr.npz", "x.csv.gz", "part*.parquet"])
+@pytest.mark.parametrize("first", ["simplecache::", "filecache::", "zip://"])
+def test_chains(server, contents, folder, cases, name, first):
+    if name not in cases:
+        pytest.skip("pyarrow is not installed")
+    options, expected = cases[name]
+    url = f"{first}{server.url}/t/{name}"
+    if first == "zip://":
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path, data in contents.items():
+                archive.writestr(path, data)
+        server.files["all.zip"] = packed.getvalue()
+        url = f"zip://t/{name}::{server.url}/all.zip"
+    table = open_table(url, **options)
+    assert_reads(table, expected, 8)
+    assert_reads(pickle.loads(pickle.dumps(table)), expected, 2)
+
+
+@pytest.mark.parametrize("name", ["part*.npy", "float.npy", "csr.npz", "x.csv.gz", "part*.parquet", "lists.parquet"])
+def test_s3(contents, folder, cases, name):
+    pytest.importorskip("s3fs")
+    if name not in cases:
+        pytest.skip("pyarrow is not installed")
+    options, expected = cases[name]
+    with S3Server(contents) as server:
+        far = open_table(f"s3://bucket/t/{name}", storage_options=S3_OPTIONS | {"endpoint_url": server.url}, **options)
+        assert_same_table(far, open_table(f"{folder}/{name}", **options), expected)
+
+
+@core
+def test_file_addresses_are_paths(folder, cases):
+    table = open_table(f"file://{folder}/u8.npy")
+    assert table.source.mapped
+    assert_reads(table, X)
+    assert_reads(open_table(f"file://{folder}/part*.npy"), X)
+
+
+def test_order_and_lists(server, folder):
+    def part(i):
+        return X[10 * i : 10 * i + 10]
+
+    wanted = [f"{server.url}/t/part{i}.npy" for i in (10, 2)]
+    assert_reads(open_table(wanted), np.concatenate([part(10), part(2)]))
+    mixed = [f"{server.url}/t/part1*.npy", folder / "part0.npy", f"{server.url}/t/float.npy"]
+    assert_reads(open_table(mixed), np.concatenate([part(1), part(10), part(11), part(0), HOLES]))
+    server.files["t/x[1].npy"] = server.files["t/u8.npy"]
+    assert_reads(open_table(f"{server.url}/t/x[1].npy"), X)
+    with pytest.raises(TableError, match=r"part2\.npy: the file is given twice"):
+        open_table([f"{server.url}/t/part2.npy", f"{server.url}/t/part*.npy"])
+
+
+def test_item_names_from_an_address(server):
+    server.files["t/items.txt"] = "\n".join(NAMES).encode()
+    assert open_table(f"{server.url}/t/x.dat", items=f"{server.url}/t/items.txt").names == tuple(NAMES)
+    with pytest.raises(TableError, match=r"none\.txt: there is no such file"):
+        open_table(f"{server.url}/t/x.dat", items=f"{server.url}/t/none.txt")
+
+
+# In place --------------------------------------------------------------------------------------------------------
+
+
+def test_npy_fetches_the_rows_asked_for(server):
+    x = bits(40_000, 50)
+    raw = io.BytesIO()
+    np.save(raw, x)
+    server.files["big.npy"] = raw.getvalue()
+    table = open_table(f"{server.url}/big.npy")
+    assert server.sent < 10_000  # the header
+    server.sent = 0
+    np.testing.assert_array_equal(table.source.read(30_000, 30_100)[0].to_dense(), x[30_000:30_100])
+    assert server.sent < 100 * 50 + 10_000
+
+
+def test_parquet_fetches_footer_and_row_groups(server):
+    pytest.importorskip("pyarrow")
+    x = bits(40_000, 50)
+    raw = io.BytesIO()
+    write_parquet(raw, frame(x, "uint8"), group=2000, compression="none", use_dictionary=False)
+    server.files["big.parquet"] = raw.getvalue()
+    table = open_table(f"{server.url}/big.parquet")
+    assert len(raw.getvalue()) > 8_000_000
+    assert server.sent < 300_000  # the footer, which has counts of 1,000 column chunks
+    server.requests.clear()
+    footer, server.sent = server.sent, 0
+    np.testing.assert_array_equal(table.source.read(30_000, 30_100)[0].to_dense(), x[30_000:30_100])
+    assert server.sent < footer + 2000 * 50 * 4.1  # Parquet keeps a uint8 in 4 bytes, if it is not packed
+    assert len(server.requests) < 6  # not one for each column
+
+
+def test_threads(server, monkeypatch):
+    fsspec = pytest.importorskip("fsspec")
+    from fsspec.implementations.memory import MemoryFile
+
+    def seek(file, *where):
+        """Seek, and let other threads have their turn: everyone has the same file."""
+        at = io.BytesIO.seek(file, *where)
+        time.sleep(0.0005)
+        return at
+
+    x, raw = bits(3000, 200), io.BytesIO()
+    np.save(raw, x)
+    server.files["big.npy"] = raw.getvalue()
+    store = fsspec.filesystem("memory")
+    store.pipe("/threads/big.npy", raw.getvalue())
+    monkeypatch.setattr(MemoryFile, "seek", seek)
+    for prefix in (server.url, "memory://threads", f"simplecache::{server.url}"):
+        source = open_table(f"{prefix}/big.npy").source
+        with ThreadPoolExecutor(8) as pool:
+            starts = range(0, 2900, 37)
+            parts = pool.map(lambda i, source=source: source.read(i, i + 100)[0].to_dense(), starts)
+            for i, part in zip(starts, parts, strict=True):
+                np.testing.assert_array_equal(part, x[i : i + 100])
+    store.rm("/threads", recursive=True)
+
+
+def test_a_fit_has_the_same_bits(server, folder, cases):
+    model = BernoulliMixture(2, n_init=2, max_iter=5, tol=0.0, random_state=0)
+    for name in {"u8.npy", "part*.npy", "float.npy", "csr.npz", "x.csv", "part*.parquet"} & set(cases):
+        with pytest.warns(match="converge"):
+            far = model.fit(open_table(f"{server.url}/t/{name}", part_bytes=7 * 17))
+        params, trace = far.params_, far.trace_
+        with pytest.warns(match="converge"):
+            near = model.fit(open_table(f"{folder}/{name}", part_bytes=7 * 31))
+        assert same(params, near.params_), name
+        assert np.array_equal(trace, near.trace_)
+
+
+def test_storage_options_are_for_addresses(folder, cases):
+    for data in (f"{folder}/u8.npy", f"file://{folder}/u8.npy", X):
+        with pytest.raises(TypeError, match="storage_options= is for addresses"):
+            open_table(data, storage_options={"key": "secret"})
+    with pytest.raises(TypeError, match="storage_options= is a dict") as caught:
+        open_table("memory://x.npy", storage_options="secret")
+    assert "secret" not in str(caught.value)
+
+
+@core
+def test_fsspec_is_for_addresses_only(folder, cases, monkeypatch):
+    code = "import sys, hiddenbits; hiddenbits.open_table(sys.argv[1]); sys.exit('fsspec' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code, f"{folder}/u8.npy"], check=True, timeout=60)
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    with pytest.raises(ImportError, match=r"need fsspec: pip install 'hiddenbits\[files\]'"):
+        open_table("memory://x.npy")

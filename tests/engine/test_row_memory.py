@@ -1,0 +1,135 @@
+"""Carry, randomness and monotonicity checks of the loop, on a toy model that has what the real ones do not yet need."""
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from hiddenbits.data import Arrays, Table
+from hiddenbits.engine import Checkpoint, Local, Settings, fit_em
+from hiddenbits.engine.row_memory import LocalShelf
+from hiddenbits.families._base.promises import Footprint, Promises
+from tests.contracts.conftest import NotResident, table_of
+from tests.contracts.test_same_bits import InterruptAfter, InterruptedFitError, same
+
+pytestmark = pytest.mark.core
+
+
+@dataclass(frozen=True, eq=False)
+class Mean(Arrays):
+    mean: np.ndarray
+
+    def flaw(self):
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Stats(Arrays):
+    bound: np.ndarray
+    weight: np.ndarray
+    ones: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Memory(Arrays):
+    noise: np.ndarray
+    visits: np.ndarray
+
+
+@dataclass(frozen=True)
+class Toy:
+    """A noisy mean: each row keeps a random number that drifts from pass to pass."""
+
+    falls: bool = False
+    promises = Promises("estimate", True, False, True, False, "enumeration", {"deterministic": "a test"})
+    params_type, stats_type, carry_type = Mean, Stats, Memory
+
+    def footprint(self, n_columns, row_cells):
+        return Footprint(1, 1, 1)
+
+    def start(self, summary, key, passes):
+        return Mean(key.rng().random(1))
+
+    def prepare(self, params):
+        return None
+
+    def expect(self, params, shared, block, carry, key):
+        carry = carry or Memory(np.zeros(block.n_rows), np.zeros(()))
+        carry = Memory(0.5 * carry.noise + key.rng().standard_normal(block.n_rows), np.asarray(carry.visits + 1))
+        ones = block.x.operand().sum(axis=1) + carry.noise
+        bound = -carry.visits if self.falls else carry.visits
+        return Stats(np.asarray(bound * 1.0), np.asarray(float(block.n_rows)), np.array([ones.sum()])), carry
+
+    def objective(self, params, stats):
+        return float(stats.bound)
+
+    def update(self, params, stats):
+        return Mean(0.5 * params.mean + 0.5 * stats.ones / stats.weight)
+
+    def grow(self, params, key):
+        return None
+
+
+@pytest.fixture
+def table():
+    return table_of(np.random.default_rng(0).integers(0, 2, (1000, 4)).astype(float))
+
+
+def test_random_models_give_the_same_bits_on_threads_and_parts(table):
+    outcomes = []
+    for n_jobs in (1, 3):
+        for part_bytes in (10, 10**6):
+            walked = Table(NotResident(table.source), None, None, part_bytes)
+            outcomes.append(fit_em(Toy(), walked.grid(64), Local(n_jobs), Settings(max_iter=5), None, None))
+    assert all(same(outcomes[0].params, other.params) for other in outcomes[1:])
+    other_seed = fit_em(Toy(), table.grid(64), Local(), Settings(max_iter=5, seed=1), None, None)
+    assert not same(outcomes[0].params, other_seed.params)
+
+
+def test_carry_is_in_the_checkpoint(table, tmp_path):
+    settings, grid = Settings(max_iter=9), table.grid(64)
+    whole = fit_em(Toy(), grid, Local(), settings, None, None)
+    keeper = Checkpoint(tmp_path / "fit.hb", Toy(), settings, table.shape, 64)
+    resumed = None
+    while resumed is None:
+        with suppress(InterruptedFitError):
+            resumed = fit_em(Toy(), grid, Local(), settings, keeper, InterruptAfter(1))
+    assert same(whole.params, resumed.params)
+
+
+def test_a_falling_objective_stops_a_monotone_model(table):
+    outcome = fit_em(Toy(falls=True), table.grid(64), Local(), Settings(max_iter=9), None, None)
+    assert outcome.restarts[0].reason == "objective_fell"
+    assert outcome.restarts[0].n_iter == 2
+
+
+def test_errors_inside_a_thread_reach_the_caller(table):
+    def broken(block):
+        raise ZeroDivisionError(f"block {block.number}")
+
+    with pytest.raises(ZeroDivisionError, match="block"):
+        Local(3).reduce(broken, table.grid(64))
+
+
+class Forgetful:
+    """Keeps positions in memory and loses the rows' memory, as a cluster's checkpoint does."""
+
+    kept = None
+
+    def load(self, summary):
+        return self.kept and replace(self.kept, carry=LocalShelf(None, {}))
+
+    def save(self, position, summary):
+        self.kept = position
+
+
+def test_a_fit_goes_on_without_the_memory_of_its_rows(table):
+    settings, keeper = Settings(max_iter=12), Forgetful()
+    with suppress(InterruptedFitError):
+        fit_em(Toy(), table.grid(64), Local(), settings, keeper, InterruptAfter(5))
+    resumed = fit_em(Toy(), table.grid(64), Local(), settings, keeper, None)
+    passes = len(keeper.kept.best_trace)
+    assert passes == 12
+    assert (np.diff(resumed.trace) < 0).sum() == 1  # the bound counts visits: it fell once, and the fit went on
+    assert resumed.restarts[0].reason == "max_iter"

@@ -1,0 +1,197 @@
+"""A start on few rows: near the end of the fit, the same bits everywhere, and refused where it has no place."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from hiddenbits import CombinationMachine, run_on
+from hiddenbits.data import Table
+from hiddenbits.datasets import simulate_influences
+from hiddenbits.engine import Checkpoint, Local, Position, Restart, Settings, StopReason, fit_em, fit_gradient
+from hiddenbits.engine.loops import restarts
+from hiddenbits.families.bernoulli_mixture.model import Mixture
+from hiddenbits.families.combination_machine.model import Combination
+from tests.contracts.conftest import NotResident, table_of
+from tests.contracts.test_fit import structured_rows
+from tests.contracts.test_same_bits import InterruptedFitError, same
+from tests.families.combination_machine.test_growth import switches
+
+pytestmark = pytest.mark.core
+
+
+@pytest.fixture(name="grids")
+def walked_grids(monkeypatch):
+    """The number of rows of each grid that a restart or its rival went through, in order."""
+    found, real = [], restarts.all_restarts
+
+    def noted(go):
+        def noting(course, position):
+            found.append(course.grid.table.shape[0])
+            return go(course, position)
+
+        return noting
+
+    def noting_all(one, *args, rivals=()):
+        return real(noted(one), *args, rivals=[noted(rival) for rival in rivals])
+
+    monkeypatch.setattr("hiddenbits.engine.loops.gradient.all_restarts", noting_all)
+    monkeypatch.setattr("hiddenbits.engine.loops.em.all_restarts", noting_all)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("start", ["noise", "grow"])
+def test_it_ends_as_high_and_sooner(start, seed, grids):
+    """Against the fit on all rows: both find the four switches, and stop within some tolerances of the top."""
+    X = switches(seed, 4, 20_000)
+    few = CombinationMachine(4, start=start, start_rows=1_000, random_state=seed).fit(X)
+    rows = list(grids)
+    all_of_them = CombinationMachine(4, start=start, start_rows=None, random_state=seed).fit(X)
+    assert few.converged_
+    assert few.trace_[-1] > all_of_them.trace_[-1] - 1e-4 * len(X)
+    assert np.all(np.diff(few.trace_) >= 0)
+    assert few.trace_[0] > few.trace_[-1] - 0.2 * len(X)  # it begins near its end
+    assert len(few.trace_) < len(all_of_them.trace_)
+    assert 850 < rows[0] < 1_150  # 4.7 standard deviations
+    assert rows[-1] > 10_000  # equal rows are one
+    assert len(rows) == (3 if start == "grow" else 2)  # growth has a rival on few rows
+    assert len(grids) == len(rows) + 1
+    assert not len(few.growth_)
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize(("model", "loop"), [(Combination(2), fit_gradient), (Mixture(3), fit_em)])
+def test_the_same_bits_on_threads_and_in_parts(model, loop, missing, grids):
+    rows = structured_rows(np.random.default_rng(0), 2_000, 8, missing)
+    table, settings = table_of(rows), Settings(max_iter=12, start_rows=400)
+    outcomes = []
+    for walked, n_jobs in ((table, 1), (table, 3), (Table(NotResident(table.source), part_bytes=2_000), 2)):
+        executor = Local(n_jobs)
+        outcomes.append(loop(model, walked.grid(128), executor, settings, None, None))
+        executor.close()
+    for other in outcomes[1:]:
+        assert same(outcomes[0].params, other.params)
+        assert np.array_equal(outcomes[0].trace, other.trace)
+    assert 300 < grids[0] < 500
+    assert grids[-1] == 2_000
+
+
+@dataclass(frozen=True)
+class Breaking(Checkpoint):
+    """A checkpoint that breaks off after some positions, which all files beside it count together."""
+
+    left: list = field(default_factory=list)
+
+    def save(self, position, summary):
+        super().save(position, summary)
+        self.left[0] -= 1
+        if self.left[0] < 0:
+            raise InterruptedFitError
+
+
+@pytest.mark.parametrize("after", [1, 4])
+@pytest.mark.parametrize(("model", "loop"), [(Combination(2, n_candidates=2), fit_gradient), (Mixture(3), fit_em)])
+def test_resumed_equals_uninterrupted(model, loop, after, tmp_path, monkeypatch, grids):
+    """Broken off after every few positions, on few rows and on all, each time resumed from the files alone."""
+    monkeypatch.setattr("hiddenbits.engine.loops.gradient.LEG", 4)
+    monkeypatch.setattr("hiddenbits.engine.loops.gradient.TRIAL", 3)
+    table = table_of(structured_rows(np.random.default_rng(1), 2_000, 8, missing=True))
+    grid, settings = table.grid(256), Settings(n_init=2, max_iter=12, tol=0.0, seed=3, start_rows=300)
+    whole = loop(model, grid, Local(), settings, None, None)
+    grids.clear()
+    resumed, on_few = None, set()
+    while resumed is None:
+        keeper = Breaking(tmp_path / "fit.hb", model, settings, table.shape, 256, [after])
+        try:
+            resumed = loop(model, grid, Local(), settings, keeper, None)
+        except InterruptedFitError:
+            on_few |= {path.name for path in tmp_path.iterdir()} - {"fit.hb"}
+    ways = 2 if loop is fit_gradient else 1
+    assert on_few == {f"fit.hb.few{restart}-{way}" for restart in (0, 1) for way in range(ways)}
+    assert [path.name for path in tmp_path.iterdir()] == ["fit.hb"]  # the others are not needed any more
+    assert sum(rows < 2_000 for rows in grids) >= 4 * ways  # broken off there, too
+    assert same(whole.params, resumed.params)
+    assert np.array_equal(whole.trace, resumed.trace)
+
+
+def test_only_where_it_is_worth_it(grids):
+    X = structured_rows(np.random.default_rng(0), 900, 6, missing=False)
+    table = table_of(X)
+    for start_rows, begins in ((None, 900), (226, 900), (225, 225)):  # four times as many rows, at least
+        grids.clear()
+        fit_gradient(Combination(1), table.grid(256), Local(), Settings(max_iter=3, start_rows=start_rows), None, None)
+        assert abs(grids[0] - begins) < 60
+    CombinationMachine(1, tol=1.0, random_state=0).fit(X)  # "auto": not for so few
+    assert grids[-1] == len(np.unique(X, axis=0))
+    assert len(grids) == 3 + 1  # two ways on few rows and one on all for the last above, and this
+
+
+def test_only_passes_over_all_rows_are_told_of(grids):
+    X = simulate_influences("A", n_rows=5_000, seed=0).train
+    walked = []
+    with run_on(tell=walked.append):
+        model = CombinationMachine(3, start_rows=500, random_state=0).fit(X)
+    assert sum(walked) % grids[-1] == 0
+    assert sum(walked) // grids[-1] >= model.n_iter_
+
+
+@pytest.mark.parametrize("better", [0, 1])
+def test_the_best_way_on_few_rows_goes_on(better):
+    """Two ways that only name themselves: the restart over all rows begins with the parameters of the better one."""
+    grid, begins = table_of(np.eye(400)[:, :4]).grid(256), []
+
+    def way(number):
+        def go(course, position):
+            if course.grid is grid:
+                begins.append(position)
+            params = position.params or number
+            end = Restart(float(number == better), 1, StopReason.CONVERGED)
+            return Position(restart=position.restart + 1, finished=(end,), best=0, best_params=params)
+
+        return go
+
+    outcome = restarts.all_restarts(way("a"), grid, Local(), Settings(start_rows=50), None, None, rivals=[way("b")])
+    assert begins.pop().params is None  # columns of a single one: too rare for few rows
+    assert outcome.params == "a"
+    grid = table_of(np.tile(np.eye(4), (100, 1))).grid(256)
+    outcome = restarts.all_restarts(way(0), grid, Local(), Settings(start_rows=90), None, None, rivals=[way(1)])
+    assert [position.params for position in begins] == [better]
+    assert outcome.params == better
+
+
+def test_machines_that_grow_have_noise_as_a_rival():
+    assert [machine.start_from for machine in Combination(3).rivals()] == ["noise"]
+    assert not Combination(3, start_from="noise").rivals()
+    assert not Combination(3, chooses=True).rivals()
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("share", "begins_on_few"), [(0.02, True), (0.001, False)])
+def test_rare_ones_ask_for_more_rows(share, begins_on_few, seed, grids):
+    """Columns with few ones: among 500 rows some would have none, and no finite parameters without a prior."""
+    rng = np.random.default_rng(seed)
+    X = np.hstack([switches(seed, 4, 20_000), rng.random((20_000, 4)) < share]).astype(np.uint8)
+    settings = {"ridge": 0.0, "start": "noise", "random_state": seed}
+    few = CombinationMachine(4, start_rows=500, **settings).fit(X)
+    assert len(grids) == 1 + begins_on_few
+    if begins_on_few:  # 20 ones of the rarest column, within 4.5 standard deviations
+        wanted = 20 * 20_000 / X.sum(axis=0).min()
+        assert abs(grids[0] - wanted) < 4.5 * np.sqrt(wanted)
+    all_of_them = CombinationMachine(4, start_rows=None, **settings).fit(X)
+    assert few.trace_[-1] > all_of_them.trace_[-1] - 1e-4 * len(X)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"n_components": "bic"}, 'n_components="bic"'),
+        ({"method": "chains"}, 'method="chains"'),
+        ({"optimiser": "momentum"}, "momentum"),
+        ({"max_iter": 0}, "max_iter=0"),
+        ({"online_passes": 1}, "online_passes"),
+    ],
+)
+def test_refused_where_fits_begin_with_all_rows(settings, said):
+    with pytest.raises(ValueError, match=f"start_rows=50 does not go with {said}, .* Leave start_rows out"):
+        CombinationMachine(start_rows=50, **settings).fit(np.eye(4))

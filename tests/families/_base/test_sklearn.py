@@ -1,0 +1,36 @@
+"""scikit-learn's own checks on every estimator.
+
+The checks feed real numbers, and most of this library takes bits: they run with ``threshold=0.0``, which turns numbers
+into bits and leaves every other path as it is.
+"""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from hiddenbits.families.registry import COMPOSITES, ESTIMATORS
+
+pytestmark = [pytest.mark.core, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
+
+EXPECTED_FAILURES: dict[str, dict[str, str]] = {}
+
+
+# What would only make the same checks take longer: all stages and restarts are those of LogisticPCA and the engine.
+SHORTER = {
+    "LogisticPCAMixture": {"n_init": 1, "polish": False},
+    # All rows and equal weights: which rows are drawn goes by their number, so that a weight of 2 is not a repeat.
+    "Ensemble": {"n_estimators": 2, "rows": "all", "validation": 0},
+}
+
+
+def instances():
+    reals = {"BinarySparseCoding"}  # which takes the numbers as they are
+    bits = {"threshold": 0.0}
+    every = (ESTIMATORS | COMPOSITES).items()
+    return [make()(**({} if name in reals else bits), **SHORTER.get(name, {})) for name, make in every]
+
+
+@parametrize_with_checks(
+    instances(), expected_failed_checks=lambda estimator: EXPECTED_FAILURES.get(type(estimator).__name__, {})
+)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)

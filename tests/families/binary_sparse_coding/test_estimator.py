@@ -1,0 +1,176 @@
+"""`BinarySparseCoding`: recovered bars, verbs, files, executors, and what it refuses."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+import hiddenbits
+from hiddenbits import BinarySparseCoding, TableError
+from hiddenbits.data.mixed.reals import open_reals
+from hiddenbits.datasets import simulate_bars
+from tests.contracts.test_same_bits import same
+
+pytestmark = pytest.mark.core
+
+
+def recovered(model, fields):
+    """Every field is near a bar of its own: within half of its length."""
+    apart = np.linalg.norm(model.components_[:, None, :] - fields, axis=2)
+    nearest = apart.argmin(axis=1)
+    return sorted(nearest) == list(range(len(fields))) and bool(
+        (apart.min(axis=1) < 0.5 * np.linalg.norm(fields[0])).all()
+    )
+
+
+@pytest.fixture(scope="module")
+def bars():
+    return simulate_bars(600, seed=3)
+
+
+@pytest.fixture(scope="module")
+def model(bars):
+    return BinarySparseCoding(10, random_state=0).fit(bars.X)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_bars_by_default(seed):
+    """N = 1000: pi H has a standard deviation of .04 over data sets, sigma one of .012; five of each."""
+    bars = simulate_bars(1000, seed=seed)
+    found = BinarySparseCoding(10, random_state=seed).fit(bars.X)
+    assert recovered(found, bars.fields)
+    assert found.n_active_ == pytest.approx(2.0, abs=0.2)
+    assert found.noise_ == pytest.approx(2.0, abs=0.06)
+    assert found.converged_
+
+
+def test_bars_as_in_the_paper():
+    """Its rate is 96.5%: of six sets one may fail."""
+    sets = [simulate_bars(1000, seed=seed) for seed in range(6)]
+    fits = [BinarySparseCoding.paper(random_state=seed).fit(bars.X) for seed, bars in enumerate(sets)]
+    assert sum(recovered(fit, bars.fields) for fit, bars in zip(fits, sets, strict=True)) >= 5
+    assert {(fit.stop_reason_, fit.n_iter_, fit.converged_) for fit in fits} == {("schedule_done", 60, False)}
+
+
+def test_one_activity_for_each_cause():
+    rng = np.random.default_rng(0)
+    fields, activity = 6.0 * rng.standard_normal((4, 12)), np.array([0.5, 0.3, 0.15, 0.05])
+    X = (rng.random((3000, 4)) < activity) @ fields + rng.standard_normal((3000, 12))
+    found = BinarySparseCoding(4, activity="each", n_init=6, random_state=0).fit(X)  # two starts lead elsewhere
+    assert found.activity_ == pytest.approx(activity, abs=0.03)  # more than three standard errors of a share
+    np.testing.assert_allclose(found.components_, fields, atol=0.5)
+
+
+def test_verbs(model, bars):
+    s, found = bars.states, model.code(bars.X)
+    nearest = np.linalg.norm(model.components_[:, None, :] - bars.fields, axis=2).argmin(axis=1)
+    assert (found == s[:, nearest]).mean() > 0.995  # bars of height 10 under noise of 2 are plain to see
+    np.testing.assert_allclose(model.transform(bars.X).mean(axis=0).sum(), model.n_active_, atol=0.1)
+    np.testing.assert_allclose(model.inverse_transform(found), found @ model.components_, atol=1e-12)
+    assert model.likelihood_ == "exact"
+    assert BinarySparseCoding(13, n_scheduled=2, n_init=1, settle=False).fit(bars.X).likelihood_ == "bound"
+    drawn = model.sample(20000, random_state=1)
+    assert drawn.shape == (20000, 25)
+    want = model.components_.T @ model.activity_
+    np.testing.assert_allclose(drawn.mean(axis=0), want, atol=5 * drawn.std(axis=0).max() / np.sqrt(20000))
+
+
+def test_missing_numbers(bars):
+    holes = bars.X.copy()
+    holes[np.random.default_rng(1).random(holes.shape) < 0.2] = np.nan
+    found = BinarySparseCoding(10, random_state=0).fit(holes)
+    assert recovered(found, bars.fields)
+    filled, missing = found.complete(holes), np.isnan(holes)
+    assert np.array_equal(filled[~missing], holes[~missing])
+    error = filled[missing] - bars.X[missing]
+    assert np.sqrt(np.mean(error**2)) < 1.3 * 2.0  # the noise of 2 cannot be known; bars are now and then missed
+    masked = np.ma.MaskedArray(np.nan_to_num(holes), missing)
+    np.testing.assert_array_equal(found.complete(masked), filled)
+
+
+def test_single_precision_finds_the_same(bars, model):
+    single = BinarySparseCoding(10, dtype="float32", random_state=0).fit(bars.X.astype(np.float32))
+    assert recovered(single, bars.fields)
+    assert single.score(bars.X) == pytest.approx(model.score(bars.X), abs=1e-3)
+
+
+def test_saved_and_loaded(model, bars, tmp_path):
+    model.save(tmp_path / "model.hb")
+    there = hiddenbits.load(tmp_path / "model.hb")
+    assert same(model.params_, there.params_)
+    assert there.get_params() == model.get_params()
+    assert np.array_equal(there.score_samples(bars.X), model.score_samples(bars.X))
+
+
+def test_number_of_causes_by_held_out_rows(bars):
+    search = GridSearchCV(BinarySparseCoding(n_init=1, random_state=0), {"n_components": [7, 10]}, cv=2)
+    assert search.fit(bars.X).best_params_ == {"n_components": 10}
+
+
+def test_hidden_numbers(bars):
+    """Their log density, of arrays and of frames' cells alike; better than a normal for each column."""
+    short = BinarySparseCoding(10, n_init=1, random_state=0)
+    tables = [open_reals(bars.X), hiddenbits.open_table(bars.X, kinds="real"), bars.X]
+    found = [hiddenbits.evaluate.hidden_cells(short, table, seed=1) for table in tables]
+    assert found[0] == found[1] == found[2]
+    alone = 0.5 * np.mean(np.log(2 * np.pi * np.e * bars.X.var(axis=0)))
+    assert found[0].value < alone - 20 * found[0].standard_error
+
+
+def test_online_and_partial_fits(bars):
+    online = BinarySparseCoding(10, online_passes=2, random_state=0).fit(bars.X)
+    assert online.score(bars.X) > -62.0  # the truth has about -57.9; a single cause has -75
+    model = BinarySparseCoding(10, random_state=0)
+    for _ in range(80):
+        model.partial_fit(bars.X)
+    assert model.score(bars.X) > -62.0
+    fitted = clone(online).fit(bars.X)
+    before = fitted.score(bars.X)
+    assert fitted.partial_fit(bars.X).score(bars.X) == pytest.approx(before, abs=0.2)
+
+
+@pytest.mark.filterwarnings("ignore:BinarySparseCoding did not converge")
+def test_threads_and_memory_maps(bars, tmp_path, monkeypatch):
+    monkeypatch.setattr("hiddenbits.families._base.estimator.block_height", lambda footprint: 64)
+    np.save(tmp_path / "rows.npy", bars.X)
+    mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
+    one = BinarySparseCoding(10, max_iter=50, n_init=1, random_state=0)
+    alone = clone(one).fit(bars.X)
+    with hiddenbits.run_on(n_jobs=3):
+        assert same(clone(one).fit(mapped).params_, alone.params_)
+        assert same(clone(one).fit(np.asfortranarray(bars.X)).params_, alone.params_)
+
+
+def test_frames_and_files(bars, tmp_path):
+    pd, pa = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    frame = pd.DataFrame(bars.X, columns=[f"pixel {j}" for j in range(25)])
+    short = BinarySparseCoding(10, n_scheduled=9, settle=False, n_init=1, random_state=0)
+    alone, there = clone(short).fit(bars.X), clone(short).fit(frame)
+    assert same(there.params_, alone.params_)
+    assert list(there.feature_names_in_) == list(frame.columns)
+    completed = there.complete(frame.mask(np.eye(600, 25, dtype=bool)))
+    assert list(completed.columns) == list(frame.columns)
+    pq.write_table(pa.Table.from_pandas(frame), tmp_path / "rows.parquet", row_group_size=100)
+    table = hiddenbits.open_table(tmp_path / "rows.parquet", kinds="real", part_bytes=20_000)
+    assert same(clone(short).fit(table).params_, alone.params_)
+
+
+def test_refusals(bars, model):
+    with pytest.raises(TypeError, match="toarray"):
+        BinarySparseCoding().fit(sparse.csr_array(bars.X))
+    with pytest.raises(TableError, match="table of bits"):
+        BinarySparseCoding().fit(hiddenbits.open_table(np.eye(3)))
+    with pytest.raises(TableError, match="row 0, column 1: inf is no number"):
+        BinarySparseCoding().fit([[1.0, np.inf]])
+    with pytest.raises(TableError, match="row 1, column 0: 'a' is not a number"):
+        BinarySparseCoding().fit([[1.0, 2.0], ["a", 2.0]])
+    with pytest.raises(TableError, match=r"row 1, column 0: 1e\+200"):
+        BinarySparseCoding().fit([[1.0, 2.0], [1e200, 2.0]])
+    with pytest.raises(ValueError, match="for tables of bits"):
+        model.bit_probabilities(bars.X)
+    with pytest.raises(ValueError, match="sums of real numbers"):
+        model.stats(bars.X)
+    with pytest.raises(ValueError, match="exchange them"):
+        BinarySparseCoding(cut_from=0.9).fit(bars.X)

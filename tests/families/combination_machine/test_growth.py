@@ -1,0 +1,221 @@
+"""Growth one unit after the other: BIC on the way, the number of units that it chooses, and starts handed over."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import hiddenbits
+from hiddenbits import CombinationMachine, evaluate
+from hiddenbits.data.summary import summarise
+from hiddenbits.datasets import simulate_influences
+from hiddenbits.engine import Checkpoint, Key, Local, Position, Settings, StopReason, fit_gradient
+from hiddenbits.engine.loops.em import finish
+from hiddenbits.engine.loops.gradient import LEG, TRIAL, _Climb
+from hiddenbits.engine.loops.restarts import Course
+from hiddenbits.families.combination_machine.model import Combination, CombinationParams
+from hiddenbits.families.combination_machine.projection_pursuit import pursue
+from tests.contracts.conftest import table_of
+from tests.contracts.test_fit import structured_rows
+from tests.contracts.test_same_bits import InterruptAfter, InterruptedFitError, same
+
+pytestmark = pytest.mark.core
+
+
+def switches(seed, k, n=1500):
+    """Rows of k switches that set six bits each, a tenth of them flipped: a machine of k units."""
+    rng = np.random.default_rng(seed)
+    on = rng.random((n, k)) < np.linspace(0.2, 0.5, k)
+    return (np.repeat(on, 6, axis=1) ^ (rng.random((n, 6 * k)) < 0.1)).astype(np.uint8)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("k", [1, 4])
+def test_bic_chooses_the_number_of_switches(k, seed):
+    model = CombinationMachine("bic", random_state=seed).fit(switches(seed, k))
+    assert model.converged_
+    assert model.weights_.shape == (k, 6 * k)
+    assert len(model.growth_) == k + 3  # from no unit to two more than are kept
+    assert model.growth_.argmin() == k
+
+
+def test_hidden_cells_choose_as_well():
+    rows = switches(0, 2, 600)
+    losses = [evaluate.hidden_cells(CombinationMachine(m, random_state=0), rows).value for m in (1, 2, 3)]
+    assert int(np.argmin(losses)) + 1 == 2
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("bias", [False, True])
+def test_growth_is_the_bic_of_each_size(missing, bias):
+    """A machine that ends with the stage of its last unit has, by `bic`, what the longer growth put on record."""
+    rows = structured_rows(np.random.default_rng(0), 400, 8, missing)
+    weights = np.random.default_rng(1).integers(1, 4, 400).astype(float)
+    settings = {"ridge": 0.0, "bias": bias, "n_candidates": 2, "tol": 0.0, "max_iter": TRIAL + LEG, "random_state": 0}
+    grown = CombinationMachine(3, **settings).fit(rows, sample_weight=weights)
+    assert len(grown.growth_) == 4
+    table = hiddenbits.open_table(rows).with_weights(weights)
+    for k in (1, 2, 3):
+        stage = CombinationMachine(k, **settings).fit(table)
+        assert stage.bic(table) == pytest.approx(grown.growth_[k], rel=1e-8)  # blocks of another height
+    seen = ~np.isnan(rows)
+    means = (weights @ np.nan_to_num(rows) / (weights @ seen)) if bias else np.full(8, 0.5)
+    fair = np.where(np.nan_to_num(rows) == 1, np.log(means), np.log1p(-means))[seen] @ np.repeat(
+        weights, seen.sum(axis=1)
+    )
+    none = -2.0 * fair + (8 if bias else 0) * np.log(weights.sum())
+    assert grown.growth_[0] == pytest.approx(none, rel=1e-4)  # the start is a little off the means, to stay off 0 and 1
+
+
+@pytest.mark.parametrize("chooses", [False, True])
+def test_restarts_of_different_sizes_are_compared_by_bic(chooses):
+    """The second of three is less likely than the others, by ten nats, and has a unit less, which spares it twenty."""
+    model, settings = Combination(3, ridge=0.0, chooses=chooses), Settings(n_init=3)
+    summary = summarise(table_of(np.zeros((300, 6))).grid(512).blocks[0])
+    rank = _Climb(model, Course(None, None, settings, summary)).rank  # 7 parameters more cost 7 ln(300) / 2 = 20 nats
+    position = Position()
+    for units, objective in ((3, -100.0), (2, -110.0), (3, -99.5)):
+        params = CombinationParams.at(np.zeros((6, units)), np.zeros(units), np.zeros(6))
+        here = replace(position, params=params, safe=params, objective=objective)
+        position = finish(model, settings, here, StopReason.CONVERGED, rank)
+    assert position.best == (1 if chooses else 2)
+
+
+@pytest.mark.parametrize(("passes", "rate"), [(3, None), (9, 0.05)])
+def test_resumed_equals_uninterrupted(passes, rate, tmp_path, monkeypatch):
+    """Broken off on the way, also after growth went back to a smaller machine."""
+    monkeypatch.setattr("hiddenbits.engine.loops.gradient.LEG", 8)
+    monkeypatch.setattr("hiddenbits.engine.loops.gradient.TRIAL", 5)
+    table = table_of(switches(0, 1, 400).astype(float))
+    model, grid = Combination(5, n_candidates=2, chooses=True), table.grid(256)
+    settings = Settings(n_init=2, max_iter=40, tol=0.0, seed=1, learning_rate=rate)
+    whole = fit_gradient(model, grid, Local(), settings, None, None)
+    assert whole.params.n_units < len(whole.marks) - 1  # it went back
+    assert len(whole.stages) == whole.params.n_units
+    keeper, resumed, interruptions = Checkpoint(tmp_path / "fit.hb", model, settings, table.shape, 256), None, 0
+    while resumed is None:
+        try:
+            resumed = fit_gradient(model, grid, Local(), settings, keeper, InterruptAfter(passes + 8))
+        except InterruptedFitError:
+            interruptions += 1
+            assert interruptions < 50
+    assert interruptions >= 2
+    assert same(whole.params, resumed.params)
+    assert np.array_equal(whole.trace, resumed.trace)
+    assert whole.marks == resumed.marks
+    assert whole.restarts == resumed.restarts
+
+
+def test_a_chosen_machine_is_saved_and_goes_on(tmp_path):
+    rows = switches(1, 2, 600)
+    model = CombinationMachine("bic", random_state=0).fit(rows)
+    model.save(tmp_path / "model.hb")
+    loaded = hiddenbits.load(tmp_path / "model.hb")
+    assert loaded.n_components == "bic"
+    np.testing.assert_array_equal(loaded.growth_, model.growth_)
+    np.testing.assert_array_equal(loaded.transform(rows), model.transform(rows))
+    assert len(loaded.partial_fit(rows).weights_) == 2
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"start": "noise"}, "start='noise' does not go with it: set start='grow'"),
+        ({"method": "chains"}, "method='chains' does not go"),
+        ({"optimiser": "em"}, "optimiser='em' does not go"),
+        ({"online_passes": 1}, "online_passes=1 does not go"),
+        ({"max_components": 40}, "too many to enumerate"),
+    ],
+)
+def test_what_cannot_choose_is_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        CombinationMachine("bic", **settings).fit(switches(0, 1, 50))
+
+
+def test_online_and_federated_fits_do_not_choose():
+    rows = switches(0, 1, 200)
+    with pytest.raises(ValueError, match="chosen by `fit`"):
+        CombinationMachine("bic").partial_fit(rows)
+    model = CombinationMachine("bic", random_state=0)
+    model.update(model.stats(rows, minimum_count=0))
+    with pytest.raises(ValueError, match="chosen by `fit`"):
+        model.update(model.stats(rows, minimum_count=0))
+
+
+# ------------------------------------------------------------------------------------------------ starts alone
+
+
+@pytest.mark.parametrize("method", ["exact", "chains"])
+def test_no_iterations_hand_over_the_start(method):
+    """Projection pursuit alone: its units, in order of their size, without a warning."""
+    rows = switches(0, 2, 700)
+    settings = {"start": "pursuit", "bias": False, "ridge": 0.5, "pursuit_steps": 4, "random_state": 5}
+    model = CombinationMachine(2, method=method, **settings, max_iter=0).fit(rows)
+    grid = hiddenbits.open_table(rows).grid(1024)
+    units = pursue(2, Key(5), lambda function: Local().reduce(function, grid), np.zeros(12), ridge=0.5, n_steps=4)
+    order = np.argsort(-np.sum(units.weights**2, axis=0))
+    np.testing.assert_allclose(model.weights_, units.weights.T[order], rtol=0, atol=1e-10)
+    assert (model.n_iter_, len(model.trace_), model.stop_reason_) == (0, 0, "schedule_done")
+    every = (np.arange(2**12)[:, None] >> np.arange(12)) & 1
+    assert np.exp(model.score_samples(every)).sum() == pytest.approx(1.0, abs=1e-10)
+
+
+def test_no_iterations_while_growing():
+    """Candidates are compared as they are."""
+    rows = switches(0, 2, 300)
+    model = CombinationMachine(2, max_iter=0, random_state=0).fit(rows)
+    assert (model.n_iter_, model.stop_reason_, len(model.growth_)) == (0, "schedule_done", 3)
+    assert np.isin(np.abs(model.weights_).round(9), [0.3]).all()
+    with pytest.raises(ValueError, match="max_iter=0 hands over the start"):
+        CombinationMachine(2, optimiser="em", max_iter=0).fit(rows)
+
+
+def test_few_iterations_are_as_many_as_asked_for():
+    rows = switches(0, 2, 300)
+    with pytest.warns(ConvergenceWarning):
+        model = CombinationMachine(2, max_iter=10, random_state=0).fit(rows)
+    assert model.n_iter_ == 20  # ten for each unit
+
+
+def test_a_default_fit_converges_in_earnest():
+    """Going on with the smallest tolerance gains less than .003 nats a row; p / 2N is .16. No warning, either."""
+    rows = simulate_influences("A", n_rows=1000, seed=1001).train
+    model = CombinationMachine(4, random_state=0).fit(rows)
+    assert model.converged_
+    table = table_of(rows)
+    combination = replace(model._model(), start_from="noise")
+    further = fit_gradient(
+        combination,
+        table.grid(1000),
+        Local(),
+        Settings(max_iter=500, tol=0.0),
+        _At(model.params_),
+        None,
+    )
+    assert 0.0 <= (further.trace[-1] - model.trace_[-1]) / 1000 < 0.003
+
+
+class _At:
+    """A keeper that begins at some parameters and keeps nothing."""
+
+    def __init__(self, params):
+        self.params = params
+
+    def load(self, _):
+        return Position(params=self.params, safe=self.params)
+
+    def save(self, position, summary):
+        pass
+
+
+@pytest.mark.parametrize("chooses", [False, True])
+def test_rows_without_structure_grow_units_of_no_use(chooses):
+    """All rows once: fair and independent bits. Candidates have nowhere to climb to, and the fit still ends well."""
+    rows = (np.arange(2**6)[:, None] >> np.arange(6)) & 1
+    model = CombinationMachine("bic" if chooses else 3, ridge=50.0, random_state=0).fit(rows)
+    assert model.converged_
+    assert model.growth_.argmin() == 0
+    assert len(model.weights_) == (1 if chooses else 3)
+    assert model.score(rows) == pytest.approx(-6 * np.log(2.0), abs=1e-3)

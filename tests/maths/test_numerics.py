@@ -1,0 +1,37 @@
+"""The helpers that several models share, against scipy and against their definitions."""
+
+import numpy as np
+import pytest
+from scipy.special import expit, logsumexp, softmax
+
+from hiddenbits.maths.numerics import LONG_ROW, softmax_rows, softplus_and_sigmoid
+
+pytestmark = pytest.mark.core
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("width", [1, 2, 3, 8, LONG_ROW - 1, LONG_ROW, LONG_ROW + 1, 300])
+def test_softmax_of_rows(width, seed):
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(-2000.0, 300.0, (257, width))  # far below what has an exponential
+    offset, weights = rng.standard_normal((1, width)), rng.random(257)
+    found = scores.copy()
+    logs = softmax_rows(found, offset, weights)
+    np.testing.assert_allclose(logs, logsumexp(scores + offset, axis=1), rtol=1e-14)
+    np.testing.assert_allclose(found, weights[:, None] * softmax(scores + offset, axis=1), rtol=1e-11, atol=1e-300)
+
+
+def test_softmax_sees_what_is_no_number():
+    for width in (3, LONG_ROW):
+        scores = np.zeros((2, width))
+        scores[1, 1] = np.nan
+        logs = softmax_rows(scores)
+        assert np.isfinite(logs[0])
+        assert np.isnan(logs[1])
+
+
+def test_softplus_and_its_slope():
+    a = np.array([[-800.0, -40.0, -1.0, -1e-9, 0.0, 1e-9, 1.0, 40.0, 800.0]])
+    above, slope = softplus_and_sigmoid(a)
+    np.testing.assert_allclose(above, np.logaddexp(0.0, a), rtol=1e-15, atol=3e-16)
+    np.testing.assert_allclose(slope, expit(a), rtol=1e-15, atol=0.0)
