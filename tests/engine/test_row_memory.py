@@ -9,7 +9,7 @@ import pytest
 from hiddenbits.data import Arrays, Table
 from hiddenbits.engine import Checkpoint, Local, Settings, fit_em
 from hiddenbits.engine.row_memory import LocalShelf
-from hiddenbits.families._base.promises import Footprint, Promises
+from hiddenbits.model_api import Footprint, Promises
 from tests.contracts.conftest import NotResident, table_of
 from tests.contracts.test_same_bits import InterruptAfter, InterruptedFitError, same
 

@@ -18,7 +18,7 @@ SITES = ("east", "north", "south")
 PRELOAD = [
     "hiddenbits.families.bernoulli_mixture.estimator",
     "hiddenbits.families._base.persistence",
-    "hiddenbits.federated.statistics_files",
+    "hiddenbits.federated.statistics",
 ]
 SECONDS = 240
 

@@ -61,3 +61,19 @@ class Arrays:
     def scaled(self, factor: float) -> Self:
         """Return a copy with every field multiplied by `factor`."""
         return type(self)(**{name: np.asarray(array * factor) for name, array in self.to_arrays().items()})
+
+
+def plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return NumPy numbers as Python ones: JSON knows no other."""
+    return {name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()}
+
+
+def prefixed(prefix: str, value: Arrays | None) -> dict[str, NDArray[Any]]:
+    """Return the fields of `value` under names that begin with `prefix`, for a file."""
+    return {} if value is None else {f"{prefix}.{name}": array for name, array in value.to_arrays().items()}
+
+
+def unprefixed(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return the fields that `prefixed` put into a file; empty when there are none."""
+    start = f"{prefix}."
+    return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}

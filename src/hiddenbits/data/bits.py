@@ -75,12 +75,6 @@ class Bits(ABC):
     def nbytes(self) -> int:
         """Bytes held in memory."""
 
-    def gram(self) -> FloatArray:
-        """Return x.T @ x: how often two columns are 1 together, exact in float64 up to 2**53."""
-        from hiddenbits.data.cooccurrence import co_counts  # which knows every storage, and so imports this file
-
-        return np.array(np.broadcast_to(co_counts(self, self), (self.shape[1], self.shape[1])))
-
     def row_sums(self) -> NDArray[np.int64]:
         """Return the number of ones in each row."""
         return np.diff(self.ones()[0]).astype(np.int64)

@@ -7,6 +7,7 @@ takes blanks of sparse formats as zeros and all others as not observed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +18,9 @@ from hiddenbits.data.masks import mask_for, observed_bits
 from hiddenbits.data.sparse_input import as_csr
 from hiddenbits.data.table import TableError
 from hiddenbits.quoting import cause, quoted
+
+MAX_BYTES = 4 * 2**30  # the most that a file may unfold to in memory, unless the user says otherwise
+MAX_COLUMNS = 10_000_000  # an item number above this is taken for damage, unless the user says otherwise
 
 Blank = Literal["auto", "zero", "missing"]
 
@@ -249,3 +253,12 @@ def _kept(
         return indptr, indices
     before = np.concatenate([[0], np.cumsum(keep)])
     return before[indptr].astype(np.int64), indices[keep]
+
+
+def check_distinct(fields: Sequence[str]) -> None:
+    """Refuse two columns of one name."""
+    seen: set[str] = set()
+    for field in fields:
+        if field in seen:
+            raise TableError(f"Two columns are called {field!r}. Give every column a name of its own.")
+        seen.add(field)

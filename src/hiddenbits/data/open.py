@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from hiddenbits.data.cell_checks import Blank, check_blank, dense_bits, packed_bits, sparse_bits
-from hiddenbits.data.inputs.anndata import is_anndata, open_anndata
+from hiddenbits.data.inputs.anndata import is_anndata, within_anndata
 from hiddenbits.data.table import PART_BYTES, MemorySource, Table, TableError
 from hiddenbits.quoting import cause, told
 
@@ -117,8 +117,10 @@ def open_table(
     if kinds is not None and (mixed := _mixed(data, kinds, names)) is not None:
         return replace(mixed, part_bytes=part_bytes)
     if is_anndata(data):
+        layer = reader_options.pop("layer", None)
+        cells, names, more = within_anndata(data, names=names, layer=layer)
         reader_options |= {"blank": blank, "threshold": threshold, "packed": packed, "n_columns": n_columns}
-        return open_anndata(data, names=names, part_bytes=part_bytes, **reader_options)
+        return open_table(cells, names=names, part_bytes=part_bytes, **more, **reader_options)
     if reader_options:
         raise TypeError(f"{', '.join(sorted(reader_options))}: option of a file reader, but the table is in memory.")
     check_blank(blank)

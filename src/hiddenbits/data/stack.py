@@ -8,17 +8,6 @@ import numpy as np
 
 from hiddenbits.data.bits import AllOnes, Bits, Complement, Dense, Packed, Pattern, pattern_of
 from hiddenbits.data.masks import RARE
-from hiddenbits.data.readers.locations import Place
-from hiddenbits.data.table import TableError
-
-
-def check_widths(files: Sequence[Place], widths: Sequence[int]) -> None:
-    """Refuse files with different numbers of columns."""
-    for file, width in zip(files, widths, strict=True):
-        if width != widths[0]:
-            raise TableError(
-                f"{file}: {width} columns, but {files[0].name} has {widths[0]}. All files of a table need the same."
-            )
 
 
 def stack(pieces: Sequence[Bits]) -> Bits:

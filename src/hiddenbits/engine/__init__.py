@@ -4,20 +4,20 @@ from hiddenbits.engine.block_height import block_height
 from hiddenbits.engine.checkpoint import Checkpoint, CheckpointError, UnlockedCheckpointWarning
 from hiddenbits.engine.context import Engine, current, run_on
 from hiddenbits.engine.environment import EnvironmentChangedWarning
+from hiddenbits.engine.executors.base import Executor
 from hiddenbits.engine.executors.dask_cluster import Cluster
 from hiddenbits.engine.executors.dask_worker import ClusterError
-from hiddenbits.engine.executors.local import Executor, Local, one_blas_thread
-from hiddenbits.engine.keys import Key
+from hiddenbits.engine.executors.local import Local, one_blas_thread
 from hiddenbits.engine.loops.em import fit_em
 from hiddenbits.engine.loops.gradient import fit_gradient
-from hiddenbits.engine.loops.online_em import Running, first_rows, online_form, online_pass
+from hiddenbits.engine.loops.online_em import first_rows, online_form, online_pass
 from hiddenbits.engine.loops.stochastic import fit_persistent
 from hiddenbits.engine.no_zeros import NoZerosWarning
 from hiddenbits.engine.outcome import Outcome, Restart, StopReason
 from hiddenbits.engine.pieces import Piece, map_pieces
-from hiddenbits.engine.state import Position, Settings, Watch
+from hiddenbits.engine.state import Position, Running, Settings, Watch
 from hiddenbits.engine.tree_sum import TreeSum
-from hiddenbits.model_api import Model, plain, prefixed, unprefixed
+from hiddenbits.model_api import Key, Model
 
 __all__ = [
     "Checkpoint",
@@ -51,8 +51,5 @@ __all__ = [
     "one_blas_thread",
     "online_form",
     "online_pass",
-    "plain",
-    "prefixed",
     "run_on",
-    "unprefixed",
 ]

@@ -20,14 +20,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hiddenbits.data.arrays import plain, prefixed, unprefixed
 from hiddenbits.data.summary import Summary
 from hiddenbits.engine.environment import EnvironmentChangedWarning, differences, environment
-from hiddenbits.engine.loops.online_em import Running
-from hiddenbits.engine.loops.squarem import Leap
 from hiddenbits.engine.outcome import Growth, Restart, StopReason
 from hiddenbits.engine.row_memory import LocalShelf, Shelf
-from hiddenbits.engine.state import Position, Settings
-from hiddenbits.model_api import Model, plain, prefixed, unprefixed
+from hiddenbits.engine.state import Leap, Position, Running, Settings
+from hiddenbits.model_api import Model
 from hiddenbits.quoting import PrintableError, printable
 from hiddenbits.store import StoreError, read, write
 from hiddenbits.store.lock import LockedError, NoLocksError, locked

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hiddenbits.engine.executors.base import Executor
 from hiddenbits.engine.executors.dask_cluster import STALL_TIMEOUT, Cluster
-from hiddenbits.engine.executors.local import Executor, Local
+from hiddenbits.engine.executors.local import Local
 from hiddenbits.engine.executors.progress import Tell, Watched, unwatched
 
 

@@ -9,11 +9,61 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from hiddenbits.data import Arrays
 from hiddenbits.data.summary import Summary
-from hiddenbits.engine.loops.online_em import Running
-from hiddenbits.engine.loops.squarem import Leap
 from hiddenbits.engine.outcome import Growth, Restart
 from hiddenbits.engine.row_memory import Shelf
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Leap:
+    """Where the extrapolation stands between two passes.
+
+    Attributes
+    ----------
+    phase : int
+        What the next pass looks at: 0 theta0, 1 theta1, 2 a leap.
+    theta0 : ndarray or None
+        The first point of the three, in the model's coordinates.
+    longest : float
+        The longest leap allowed now; it grows when reached and shrinks when a leap fails.
+    at_limit : bool
+        Whether the leap under way is the longest allowed.
+    """
+
+    phase: int = 0
+    theta0: Floats | None = None
+    longest: float = 4.0
+    at_limit: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Running:
+    """Statistics so far, per unit of weight.
+
+    Attributes
+    ----------
+    stats : Arrays or None
+        The running average.
+    steps : int
+        Updates so far.
+    weight : float
+        Weight of all the rows seen: what the average stands for when the prior is weighed against it.
+    """
+
+    stats: Any = None
+    steps: int = 0
+    weight: float = 0.0
+
+    def with_group(self, stats: Arrays, weight: float, forgetting: float) -> Running:
+        """Return the average after one more group."""
+        share = (weight / (self.weight + weight)) ** forgetting
+        average = stats.scaled(share / weight)
+        if self.stats is not None:
+            average += self.stats.scaled(1.0 - share)
+        return Running(average, self.steps + 1, self.weight + weight)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from hiddenbits.store.validation import refuse_large, require, shortened
+
 
 def _from(family: str, name: str) -> Callable[[], Any]:
     return lambda: getattr(import_module(f"hiddenbits.families.{family}.estimator"), name)
@@ -46,3 +48,26 @@ def name_of(estimator: Any) -> str:
         if name in kinds and kinds[name]() is type(estimator):
             return name
     raise TypeError(f"{own} is not an estimator of this library, and its file could not be read. Save one that is.")
+
+
+def unfitted(kind: str, hyperparameters: Any) -> Any:
+    """Build an estimator from the hyperparameters of a file, which an earlier version may have written.
+
+    One that is not there takes its default; one that was dropped since is ignored at the default it had (`DROPPED`).
+    """
+    cls = (ESTIMATORS | COMPOSITES)[kind]()
+    require(isinstance(hyperparameters, dict), "hyperparameters are not a mapping")
+    known, dropped = set(cls._get_param_names()), DROPPED.get(kind, {})
+    for name, value in hyperparameters.items():
+        if name in known:
+            refuse_large(name, value)
+            continue
+        require(name in dropped, f"it has a hyperparameter {name[:40]!r} that this version of hiddenbits does not know")
+        require(
+            type(value) is type(dropped[name]) and value == dropped[name],
+            f"it has {name}={shortened(value)}, and {name} was dropped since: only files with "
+            f"{name}={dropped[name]!r} can still be read",
+        )
+    estimator = cls(**{name: value for name, value in hyperparameters.items() if name in known})
+    estimator._validate_params()
+    return estimator

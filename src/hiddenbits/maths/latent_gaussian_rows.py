@@ -19,8 +19,8 @@ from scipy.special import logsumexp
 
 from hiddenbits.data import Block
 from hiddenbits.data.operands import product_with_totals
-from hiddenbits.families.logistic_pca.params import Posterior
 from hiddenbits.maths.gauss_hermite import Rule, row_draws
+from hiddenbits.maths.gaussian_posterior import Posterior
 from hiddenbits.maths.numerics import softmax_rows
 from hiddenbits.maths.packed_symmetric import pack_outer, unpack
 

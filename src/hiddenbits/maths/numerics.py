@@ -137,3 +137,8 @@ def _row_max(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     standing = scratch("row max", (width, n_rows), scores.dtype)
     np.copyto(standing, scores.T)
     return np.asarray(standing.max(axis=0))
+
+
+def bic(log_likelihood: float, n_parameters: int, weight: float) -> float:
+    """Return the Bayesian information criterion, -2 ln L + p ln N: lower is better."""
+    return float(-2.0 * log_likelihood + n_parameters * np.log(weight))

@@ -14,8 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenbits.data import AllOnes, Arrays, Block
+from hiddenbits.data import AllOnes, Arrays, Block, TableError
 from hiddenbits.data.cooccurrence import co_counts
+
+MOST_COLUMNS = 20_000  # a matrix of columns x columns takes 3.2 GB
 
 Floats = NDArray[np.float64]
 
@@ -109,3 +111,15 @@ def count_pairs(block: Block) -> PairCounts:
     d = block.n_columns
     ones, seen = co_counts(x, o, weights), co_counts(o, o, weights)
     return PairCounts(both, *(np.array(np.broadcast_to(counts, (d, d))) for counts in (ones, seen)))
+
+
+def refuse_width(n_columns: int, who: str, most: int | None = None) -> None:
+    """Refuse what would not fit in memory."""
+    most = MOST_COLUMNS if most is None else most
+    if n_columns > most:
+        raise TableError(
+            f"The table has {n_columns} columns, and every matrix of columns x columns would take "
+            f"{8 * n_columns**2 / 1e9:.0f} GB. {who} takes at most {most} columns: choose some of them "
+            "(those with most ones, or a random sample), or fit a model whose parameters grow with the columns and "
+            "not with their square, such as LogisticPCA or BernoulliMixture."
+        )

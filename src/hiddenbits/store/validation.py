@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenbits.families.registry import COMPOSITES, DROPPED, ESTIMATORS
-
 VERSION = version("hiddenbits")
 WRITTEN_BY = "written_by"  # the version that wrote a file: it is for messages alone, and decides nothing
 LARGEST_WHOLE = 2**53  # whole numbers up to here are exact as floats, and fit the 64 bits of NumPy's integers
@@ -39,29 +37,6 @@ def exactly(arrays_type: Any, found: dict[str, Any], what: str) -> Any:
     """Build Arrays from exactly the fields they have."""
     require(set(found) == {field.name for field in fields(arrays_type)}, f"its {what} are not complete")
     return arrays_type.from_arrays(found)
-
-
-def unfitted(kind: str, hyperparameters: Any) -> Any:
-    """Build an estimator from the hyperparameters of a file, which an earlier version may have written.
-
-    One that is not there takes its default; one that was dropped since is ignored at the default it had (`DROPPED`).
-    """
-    cls = (ESTIMATORS | COMPOSITES)[kind]()
-    require(isinstance(hyperparameters, dict), "hyperparameters are not a mapping")
-    known, dropped = set(cls._get_param_names()), DROPPED.get(kind, {})
-    for name, value in hyperparameters.items():
-        if name in known:
-            refuse_large(name, value)
-            continue
-        require(name in dropped, f"it has a hyperparameter {name[:40]!r} that this version of hiddenbits does not know")
-        require(
-            type(value) is type(dropped[name]) and value == dropped[name],
-            f"it has {name}={_short(value)}, and {name} was dropped since: only files with "
-            f"{name}={dropped[name]!r} can still be read",
-        )
-    estimator = cls(**{name: value for name, value in hyperparameters.items() if name in known})
-    estimator._validate_params()
-    return estimator
 
 
 def refuse_large(name: str, value: Any) -> None:
@@ -99,7 +74,7 @@ def refusal(path: Any, what: str, error: Exception, written_by: Any, remedy: str
     """Return the sentences of a file that cannot be read: why, whether it may be a matter of versions, what to do."""
     versions = f"This is hiddenbits {VERSION}"
     if isinstance(written_by, str) and written_by != VERSION:
-        versions += f", and hiddenbits {_short(written_by)} wrote the file: it may be a matter of versions"
+        versions += f", and hiddenbits {shortened(written_by)} wrote the file: it may be a matter of versions"
     else:
         versions += "; if another version wrote the file, it may be a matter of versions"
     said = " ".join(str(error).split())
@@ -107,6 +82,7 @@ def refusal(path: Any, what: str, error: Exception, written_by: Any, remedy: str
     return f"{path} {what}: {said.rstrip('.')}. {remedy} {versions}."
 
 
-def _short(value: Any) -> str:
+def shortened(value: Any) -> str:
+    """Return what a file says, short enough for a message."""
     text = repr(value)
     return text if len(text) <= 40 else f"{text[:40]}..."

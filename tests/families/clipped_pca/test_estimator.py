@@ -189,7 +189,7 @@ def test_a_model_without_noise_says_what_it_cannot_do():
 
 
 def test_wide_tables_are_refused(monkeypatch):
-    monkeypatch.setattr("hiddenbits.families.tetrachoric.estimator.MOST_COLUMNS", 10)
+    monkeypatch.setattr("hiddenbits.maths.pair_counts.MOST_COLUMNS", 10)
     X = table()
     for verb in (ClippedPCA().fit, ClippedPCA().partial_fit):
         with pytest.raises(TableError, match="ClippedPCA takes at most 10 columns"):

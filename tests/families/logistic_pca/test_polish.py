@@ -5,9 +5,10 @@ import pytest
 from scipy.optimize import minimize
 
 from hiddenbits import LogisticPCA, open_table
-from hiddenbits.families.logistic_pca.cell_kernels import Blanks, gaussian_cells
+from hiddenbits.families.logistic_pca.cell_kernels import gaussian_cells
 from hiddenbits.families.logistic_pca.params import POLISHED, LogisticParams
 from hiddenbits.families.logistic_pca.polish import ROW_STEPS, polished_rows
+from hiddenbits.maths.missing_cells import Blanks
 from tests.contracts.test_fit import structured_rows
 from tests.families.logistic_pca.logistic_data import Logistic, LogisticGrid, fit, rows_of, small_start, synth
 from tests.oracle.integration import Plane

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hiddenbits.data.table import Table, TableError
+from hiddenbits.data.table import TableError
 
 
 def is_anndata(data: Any) -> bool:
@@ -12,10 +12,10 @@ def is_anndata(data: Any) -> bool:
     return any(kind.__name__ == "AnnData" and kind.__module__.split(".")[0] == "anndata" for kind in type(data).__mro__)
 
 
-def open_anndata(data: Any, *, names: Any, layer: str | None = None, **options: Any) -> Table:
-    """Open X or a layer of an AnnData as a table.
+def within_anndata(data: Any, *, names: Any, layer: str | None = None) -> tuple[Any, Any, dict[str, Any]]:
+    """Return what to open in place of an AnnData, the names of its columns, and further options.
 
-    Whatever it is (an array, a sparse matrix, a Dask array), `open_table` takes it from here. What stays on disk
+    X or a layer, whatever it is (an array, a sparse matrix, a Dask array). What stays on disk
     (``anndata.read_h5ad(..., backed="r")``) is opened from its file.
 
     Parameters
@@ -26,11 +26,7 @@ def open_anndata(data: Any, *, names: Any, layer: str | None = None, **options: 
         Column names; by default `var_names`.
     layer : str, optional
         A layer instead of X.
-    **options
-        Further options of `open_table`.
     """
-    from hiddenbits.data.open import open_table
-
     if layer is not None and layer not in data.layers:
         listed = ", ".join(repr(str(name)) for name in data.layers) or "none"
         raise TableError(f"The AnnData has no layer {layer!r}. Its layers are: {listed}.")
@@ -39,9 +35,9 @@ def open_anndata(data: Any, *, names: Any, layer: str | None = None, **options: 
     if cells is None:
         raise TableError("The AnnData has no X. Choose a layer with layer=.")
     if not _on_disk(cells):
-        return open_table(cells, names=named, **options)
+        return cells, named, {}
     if layer is None and data.isbacked and not data.is_view and data.file.filename is not None:
-        return open_table(str(data.file.filename), format="h5ad", names=named, **options)
+        return str(data.file.filename), named, {"format": "h5ad"}
     what = "X" if layer is None else f"layer {layer!r}"
     raise TableError(
         f"{what} of the AnnData is on disk ({type(cells).__name__}). Open its file with open_table instead."

@@ -11,11 +11,19 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from hiddenbits.data.cell_checks import Blank, check_blank, check_threshold, dense_bits, sparse_bits
+from hiddenbits.data.cell_checks import (
+    MAX_BYTES,
+    MAX_COLUMNS,
+    Blank,
+    check_blank,
+    check_distinct,
+    check_threshold,
+    dense_bits,
+    sparse_bits,
+)
 from hiddenbits.data.inputs.dask_chunks import Check, Count
 from hiddenbits.data.inputs.dask_source import DaskSource
 from hiddenbits.data.masks import mask_for
-from hiddenbits.data.readers.request import MAX_BYTES, MAX_COLUMNS, check_distinct
 from hiddenbits.data.sparse_input import EMPTY_ROWS
 from hiddenbits.data.table import Table, TableError
 

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS
 from hiddenbits.data.readers.items import Repeats, basket_bits, check_items, item_names, sort_baskets
-from hiddenbits.data.readers.request import MAX_BYTES, MAX_COLUMNS, Ask, reading
+from hiddenbits.data.readers.request import Ask, reading
 from hiddenbits.data.readers.text import line_chunks, too_large
 from hiddenbits.data.table import MemorySource, Table, TableError
 from hiddenbits.quoting import quoted

@@ -15,19 +15,17 @@ from typing import Any, Literal
 import numpy as np
 
 from hiddenbits.data.bits import AllOnes, Bits, ByteArray, Dense
-from hiddenbits.data.cell_checks import observed_from_missing
+from hiddenbits.data.cell_checks import MAX_BYTES, check_distinct, observed_from_missing
+from hiddenbits.data.readers.csv_lines import BLANKS, Lines, line_of
+from hiddenbits.data.readers.csv_mixed import open_mixed_csv
 from hiddenbits.data.readers.csv_others import Others
-from hiddenbits.data.readers.locations import Place
-from hiddenbits.data.readers.request import MAX_BYTES, Ask, check_distinct, choose, reading
-from hiddenbits.data.readers.text import CappedReader, open_text
+from hiddenbits.data.readers.request import Ask, choose, reading
 from hiddenbits.data.table import MemorySource, Table, TableError
 from hiddenbits.quoting import quoted
 
 BITS = {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "false": 0, "true": 1}
-BLANKS = ("", "na", "n/a", "nan", "null", "none", "?")
 BLANK, BAD = 2, 3  # codes of a cell besides 0 and 1
 CHUNK_CELLS = 1 << 19
-MAX_LINE = 1 << 27
 CACHED = 1 << 16
 
 
@@ -77,8 +75,6 @@ def open_csv(
     only_bits = isinstance(columns, str) and columns == "bits"
     asked = None if only_bits else columns
     if kinds is not None:
-        from hiddenbits.data.readers.csv_mixed import open_mixed_csv
-
         mixed = open_mixed_csv(ask, header, delimiter, asked, drop, max_bytes, kinds)
         if mixed is not None:
             return mixed
@@ -174,38 +170,6 @@ class _Cells(dict[str, int]):
         return int(number > threshold) if math.isfinite(number) and "_" not in word else BAD
 
 
-class Lines(Iterator[str]):
-    """The lines of a file, counted. Lines have a limit: the csv module would take any length into memory."""
-
-    def __init__(self, path: Place, max_bytes: int) -> None:
-        self._file = open_text(path, max_bytes)
-        self.number = 0
-
-    @property
-    def share(self) -> float | None:
-        """How much of the file was read; None where its size is not known."""
-        raw = self._file.raw
-        return raw.share if isinstance(raw, CappedReader) else None
-
-    def __next__(self) -> str:
-        line = self._file.readline(MAX_LINE)
-        if not line:
-            raise StopIteration
-        self.number += 1
-        if len(line) == MAX_LINE:
-            raise TableError(f"line {self.number} is longer than {MAX_LINE} bytes.")
-        try:
-            return line.decode("utf-8-sig" if self.number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            raise TableError(
-                f"line {self.number}: the text is not UTF-8 ({error.reason}). Save the file as UTF-8."
-            ) from error
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-
-
 def _lay_out(
     rows: Iterator[list[str]],
     cells: _Cells,
@@ -276,11 +240,6 @@ def _chunks(
             raise _bad_cell(chunk[row][keep[column]], line_of(chunk, row, line), keep[column], layout, cells)
         line = lines.number + 1
         yield codes, chunk
-
-
-def line_of(chunk: list[list[str]], at: int, first: int) -> int:
-    """Return the line on which row `at` of a chunk starts: quoted cells may hold line breaks."""
-    return first + at + sum(cell.count("\n") for row in chunk[:at] for cell in row)
 
 
 def _bad_cell(text: str, line: int, column: int, layout: _Layout, cells: _Cells) -> TableError:

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from hiddenbits.data.cell_checks import check_distinct
 from hiddenbits.data.mixed.cells import MixedTable
 from hiddenbits.data.mixed.encode import RawColumn, open_raw, raw_of_distinct
-from hiddenbits.data.readers.csv import BLANKS, Lines, line_of
-from hiddenbits.data.readers.request import Ask, check_distinct, choose, reading
+from hiddenbits.data.readers.csv_lines import BLANKS, Lines, line_of
+from hiddenbits.data.readers.request import Ask, choose, reading
 from hiddenbits.data.table import TableError
 from hiddenbits.quoting import quoted
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import csv
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from hiddenbits.data.readers.csv import Lines
+from hiddenbits.data.readers.csv_lines import Lines
 
 Rows = list[list[str]]
 

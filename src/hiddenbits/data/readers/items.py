@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits.data.bits import AllOnes, Bits, Pattern
-from hiddenbits.data.cell_checks import Blank
+from hiddenbits.data.cell_checks import MAX_BYTES, Blank, check_distinct
 from hiddenbits.data.readers.locations import find_place
-from hiddenbits.data.readers.request import MAX_BYTES, Ask, check_distinct, reading
+from hiddenbits.data.readers.request import Ask, reading
 from hiddenbits.data.readers.text import read_lines
 from hiddenbits.data.table import TableError
 from hiddenbits.quoting import printable

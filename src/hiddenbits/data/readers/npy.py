@@ -16,10 +16,10 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from hiddenbits.data.bits import AllOnes, Bits, Dense, Packed
-from hiddenbits.data.cell_checks import dense_bits, packed_bits
+from hiddenbits.data.cell_checks import MAX_BYTES, dense_bits, packed_bits
 from hiddenbits.data.readers.locations import Place, Remote, each, open_place
-from hiddenbits.data.readers.request import MAX_BYTES, Ask, check_shape, reading
-from hiddenbits.data.stack import check_widths, stack, stack_observed
+from hiddenbits.data.readers.request import Ask, check_shape, check_widths, reading
+from hiddenbits.data.stack import stack, stack_observed
 from hiddenbits.data.table import MemorySource, Table, TableError
 
 SMALL = 1 << 28  # a mapped file up to this size is taken as in memory; above, it is loaded part by part

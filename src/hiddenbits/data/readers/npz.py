@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from hiddenbits.data.bits import Bits
-from hiddenbits.data.cell_checks import sparse_bits
+from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS, sparse_bits
 from hiddenbits.data.readers.locations import open_place
 from hiddenbits.data.readers.npy import MAX_HEADER, Header, array_bits, read_header
-from hiddenbits.data.readers.request import MAX_BYTES, MAX_COLUMNS, Ask, check_shape, reading
-from hiddenbits.data.stack import check_widths, stack, stack_observed
+from hiddenbits.data.readers.request import Ask, check_shape, check_widths, reading
+from hiddenbits.data.stack import stack, stack_observed
 from hiddenbits.data.table import MemorySource, Table, TableError
 
 SPARSE_KEYS = {"format", "shape", "indptr", "indices", "data"}  # what scipy.sparse.save_npz writes for CSR

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import threading
+from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -12,8 +13,6 @@ from hiddenbits.data.table import TableError
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
-
-    from hiddenbits.data.readers.locations import Remote
 
 KEPT = 1 << 20  # a piece up to this size is kept: the end of a Parquet file is looked at several times
 STEP = 1 << 20
@@ -24,6 +23,40 @@ LOCAL_COPY = "Put simplecache:: before the address, which makes a local copy, or
 # Only asynchronous file systems promise to serve several threads; memory:// hands the same file, with one position,
 # to everyone. This also keeps two threads from making the same local copy, as simplecache:: does at opening.
 ONE_AT_A_TIME = threading.RLock()
+
+
+class Remote(Protocol):
+    """What a remote file needs to know of its place; `locations.Remote` is one."""
+
+    @property
+    def path(self) -> str:
+        """The path within the file system."""
+        ...
+
+    @property
+    def shown(self) -> str:
+        """The address as messages show it."""
+        ...
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """What makes the file system."""
+        ...
+
+    @property
+    def fs(self) -> Any:
+        """The file system."""
+        ...
+
+    @property
+    def is_chain(self) -> bool:
+        """Whether the address is a chain."""
+        ...
+
+    @property
+    def is_web(self) -> bool:
+        """Whether the file is read over HTTP."""
+        ...
 
 
 class Fetcher(Protocol):

@@ -17,9 +17,6 @@ from hiddenbits.data.readers.locations import Place
 from hiddenbits.data.table import TableError
 from hiddenbits.quoting import cause, printable, told
 
-MAX_BYTES = 4 * 2**30  # the most that a file may unfold to in memory, unless the user says otherwise
-MAX_COLUMNS = 10_000_000  # an item number above this is taken for damage, unless the user says otherwise
-
 # What the libraries below us raise on a damaged file. Not `Exception`: our own mistakes should stay visible.
 DAMAGE = (
     OSError,
@@ -103,16 +100,16 @@ def _numbers(fields: Sequence[str], wanted: Sequence[str | int], option: str) ->
     return numbers
 
 
-def check_distinct(fields: Sequence[str]) -> None:
-    """Refuse two columns of one name."""
-    seen: set[str] = set()
-    for field in fields:
-        if field in seen:
-            raise TableError(f"Two columns are called {field!r}. Give every column a name of its own.")
-        seen.add(field)
-
-
 def check_shape(n_rows: int, n_columns: int) -> None:
     """Refuse a table without rows or columns before work is done on it, in the words of `Table`."""
     if n_rows < 1 or n_columns < 1:
         raise TableError(f"The table has {n_rows} rows and {n_columns} columns. It needs at least one of each.")
+
+
+def check_widths(files: Sequence[Place], widths: Sequence[int]) -> None:
+    """Refuse files with different numbers of columns."""
+    for file, width in zip(files, widths, strict=True):
+        if width != widths[0]:
+            raise TableError(
+                f"{file}: {width} columns, but {files[0].name} has {widths[0]}. All files of a table need the same."
+            )

@@ -13,17 +13,15 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from hiddenbits.data import Block, Grid
+from hiddenbits.engine.executors.base import S, T
 from hiddenbits.engine.row_memory import LocalShelf, Shelf
-from hiddenbits.engine.tree_sum import Additive, TreeSum
-
-S = TypeVar("S", bound=Additive)
-T = TypeVar("T")
+from hiddenbits.engine.tree_sum import TreeSum
 
 
 class _BlasLimit:
@@ -73,30 +71,6 @@ def one_blas_thread() -> Iterator[None]:
         yield
     finally:
         _blas.leave()
-
-
-class Executor(Protocol):
-    """The three verbs. Whoever walks the two generators does so within `one_blas_thread`."""
-
-    def reduce(self, function: Callable[[Block], S], grid: Grid) -> S:
-        """Return the sum of function(block) over all blocks."""
-        ...
-
-    def map_rows(self, function: Callable[[Block], T], grid: Grid) -> Iterator[T]:
-        """Yield function(block) for all blocks, in order."""
-        ...
-
-    def stream(self, grid: Grid, ends: Sequence[int]) -> Iterator[Callable[[Callable[[Block], S]], S]]:
-        """Yield, for each group of consecutive blocks, a `reduce` over that group; `ends` has the block after each."""
-        ...
-
-    def shelf(self, last: Shelf | None) -> Shelf:
-        """Return the memory for one more pass; `last` is that of the last accepted one."""
-        ...
-
-    def run(self, function: Callable[[Any], T], tasks: Iterable[Any]) -> Iterable[T]:
-        """Return function(task) for each task, in order, on this machine: work without rows, such as Markov chains."""
-        ...
 
 
 class Local:

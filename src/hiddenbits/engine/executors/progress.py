@@ -8,7 +8,8 @@ from threading import local
 from typing import Any, TypeVar
 
 from hiddenbits.data import Block, Grid
-from hiddenbits.engine.executors.local import Executor, Local
+from hiddenbits.engine.executors.base import Executor
+from hiddenbits.engine.executors.local import Local
 from hiddenbits.engine.row_memory import Shelf
 from hiddenbits.engine.tree_sum import Additive
 

@@ -15,14 +15,13 @@ import numpy as np
 
 from hiddenbits.data import Grid
 from hiddenbits.data.summary import Summary
-from hiddenbits.engine.executors.local import Executor
-from hiddenbits.engine.keys import Key
+from hiddenbits.engine.executors.base import Executor
 from hiddenbits.engine.loops.online_em import FORGETTING, expect, online_pass
 from hiddenbits.engine.loops.restarts import Course, all_restarts
-from hiddenbits.engine.loops.squarem import Leap, landed, next_point
+from hiddenbits.engine.loops.squarem import landed, next_point
 from hiddenbits.engine.outcome import Outcome, Restart, StopReason
-from hiddenbits.engine.state import Keeper, Position, Settings, Watch
-from hiddenbits.model_api import Model, Passes
+from hiddenbits.engine.state import Keeper, Leap, Position, Settings, Watch
+from hiddenbits.model_api import Key, Model, Passes
 
 # Leaps begin after this many plain passes: from the very start they more often land in the basin of another maximum.
 # benchmarks/leaps.py shows what they gain and how often they end below plain EM. A polish begins where a fit has ended.

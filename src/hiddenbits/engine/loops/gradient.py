@@ -24,15 +24,14 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from hiddenbits.data import Grid, Table
-from hiddenbits.engine.executors.local import Executor
+from hiddenbits.engine.executors.base import Executor
 from hiddenbits.engine.executors.progress import unwatched
-from hiddenbits.engine.keys import Key
 from hiddenbits.engine.loops.em import begun, finish
 from hiddenbits.engine.loops.online_em import expect
 from hiddenbits.engine.loops.restarts import Course, all_restarts
 from hiddenbits.engine.outcome import Growth, Outcome, StopReason
 from hiddenbits.engine.state import Keeper, Position, Settings, Watch
-from hiddenbits.model_api import Climbs, Coordinates
+from hiddenbits.model_api import Climbs, Coordinates, Key
 
 Floats = NDArray[np.float64]
 

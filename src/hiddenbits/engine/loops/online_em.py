@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from hiddenbits.data import Arrays, Block, Grid
+from hiddenbits.data import Block, Grid
 from hiddenbits.data.row_sampling import SomeRows, rate_for, some_rows
 from hiddenbits.data.subset import take_rows
-from hiddenbits.engine.executors.local import Executor
-from hiddenbits.engine.keys import Key
+from hiddenbits.engine.executors.base import Executor
 from hiddenbits.engine.row_memory import Shelf
-from hiddenbits.model_api import Model
+from hiddenbits.engine.state import Running
+from hiddenbits.model_api import Key, Model
 
 # Rows that one update is made from: at first a few, later a share of the rows seen. A hundred million rows need
 # hundreds of updates, not thousands, and long groups keep many hands busy; their cells must still fit in memory.
@@ -25,33 +24,6 @@ FIRST_ROWS, FIRST_CELLS = 4096, 1 << 25
 # far from a fit, and what was counted there has to be forgotten soon. Where it began with one, rows are forgotten more
 # slowly, because an average over few rows is a worse fit than the one before; at 1 not even a slow one would be mended.
 FORGETTING, FORGETTING_FIT = 0.6, 0.8
-
-
-@dataclass(frozen=True, eq=False)
-class Running:
-    """Statistics so far, per unit of weight.
-
-    Attributes
-    ----------
-    stats : Arrays or None
-        The running average.
-    steps : int
-        Updates so far.
-    weight : float
-        Weight of all the rows seen: what the average stands for when the prior is weighed against it.
-    """
-
-    stats: Any = None
-    steps: int = 0
-    weight: float = 0.0
-
-    def with_group(self, stats: Arrays, weight: float, forgetting: float) -> Running:
-        """Return the average after one more group."""
-        share = (weight / (self.weight + weight)) ** forgetting
-        average = stats.scaled(share / weight)
-        if self.stats is not None:
-            average += self.stats.scaled(1.0 - share)
-        return Running(average, self.steps + 1, self.weight + weight)
 
 
 def online_form(model: Any) -> Any:

@@ -19,13 +19,13 @@ import numpy as np
 from hiddenbits.data import Grid
 from hiddenbits.data.row_sampling import SomeRows, rate_for, some_rows
 from hiddenbits.data.summary import Summary, summarise
-from hiddenbits.engine.executors.local import Executor, Local, one_blas_thread
+from hiddenbits.engine.executors.base import Executor
+from hiddenbits.engine.executors.local import Local, one_blas_thread
 from hiddenbits.engine.executors.progress import unwatched
-from hiddenbits.engine.keys import Key
 from hiddenbits.engine.no_zeros import warn_of_no_zeros
 from hiddenbits.engine.outcome import Growth, Outcome
 from hiddenbits.engine.state import Keeper, Position, Settings, Watch
-from hiddenbits.model_api import Passes
+from hiddenbits.model_api import Key, Passes
 
 WORTH = 4  # a table has at least so many times as many rows as a start on few of them
 RARE = 20  # ones, and zeros, of each column that rows are drawn for: a column without any has no finite fit

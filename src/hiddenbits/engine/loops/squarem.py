@@ -10,34 +10,14 @@ plain EM step follows each leap. Each call of `step` consumes one pass, so that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hiddenbits.engine.state import Leap
+
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Leap:
-    """Where the extrapolation stands between two passes.
-
-    Attributes
-    ----------
-    phase : int
-        What the next pass looks at: 0 theta0, 1 theta1, 2 a leap.
-    theta0 : ndarray or None
-        The first point of the three, in the model's coordinates.
-    longest : float
-        The longest leap allowed now; it grows when reached and shrinks when a leap fails.
-    at_limit : bool
-        Whether the leap under way is the longest allowed.
-    """
-
-    phase: int = 0
-    theta0: Floats | None = None
-    longest: float = 4.0
-    at_limit: bool = False
 
 
 def next_point(leap: Leap, theta1: Floats, theta2: Floats) -> tuple[Leap, Floats]:

@@ -15,14 +15,13 @@ import numpy as np
 
 from hiddenbits.data import Grid
 from hiddenbits.data.summary import Summary
-from hiddenbits.engine.executors.local import Executor
-from hiddenbits.engine.keys import Key
+from hiddenbits.engine.executors.base import Executor
 from hiddenbits.engine.loops.em import begin, finish
 from hiddenbits.engine.loops.online_em import expect
 from hiddenbits.engine.loops.restarts import Course, all_restarts
 from hiddenbits.engine.outcome import Outcome, StopReason
 from hiddenbits.engine.state import Keeper, Position, Settings, Watch
-from hiddenbits.model_api import Model
+from hiddenbits.model_api import Key, Model
 
 Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.families._base.inputs import as_table
-from hiddenbits.families._base.promises import bic
+from hiddenbits.maths.numerics import bic
 
 
 class CriteriaMixin:

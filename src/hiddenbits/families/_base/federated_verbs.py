@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from hiddenbits.data import Table
+from hiddenbits.data.arrays import plain
 from hiddenbits.data.mixed.cells import MixedTable
 from hiddenbits.data.summary import Summary, summarise
-from hiddenbits.engine import Key, Position, current, one_blas_thread, plain
+from hiddenbits.engine import Key, Position, current, one_blas_thread
 from hiddenbits.engine.loops.online_em import expect
 from hiddenbits.families._base.inputs import as_table, with_sample_weight
 from hiddenbits.families.registry import name_of

@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenbits.engine import Restart, Running, StopReason, online_form, plain, prefixed, unprefixed
-from hiddenbits.families.registry import COMPOSITES, ESTIMATORS, name_of
+from hiddenbits.data.arrays import plain, prefixed, unprefixed
+from hiddenbits.engine import Restart, Running, StopReason, online_form
+from hiddenbits.families.registry import COMPOSITES, ESTIMATORS, name_of, unfitted
 from hiddenbits.store import StoreError, read, write
 from hiddenbits.store.validation import (
     VERSION,
@@ -23,7 +24,6 @@ from hiddenbits.store.validation import (
     require_finite,
     require_moderate,
     require_names,
-    unfitted,
 )
 
 E = TypeVar("E")

@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 from hiddenbits.data import Arrays, Block
 from hiddenbits.data.operands import product, product_with_totals
 from hiddenbits.data.summary import Summary
-from hiddenbits.families._base.promises import Footprint, Promises
 from hiddenbits.maths.numerics import (
     LARGEST_LOGIT,
     are_probabilities,
@@ -40,6 +39,7 @@ from hiddenbits.maths.numerics import (
     sigmoid,
     softmax_rows,
 )
+from hiddenbits.model_api import Footprint, Promises
 
 Floats = NDArray[np.float64]
 

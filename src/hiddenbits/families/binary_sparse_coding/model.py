@@ -29,7 +29,6 @@ from scipy import sparse
 from hiddenbits.data import Arrays, Block
 from hiddenbits.data.operands import scratch
 from hiddenbits.data.summary import Summary
-from hiddenbits.families._base.promises import Footprint, Promises
 from hiddenbits.families.binary_sparse_coding.params import (
     EVERY_ROW,
     LEAST_ACTIVE,
@@ -41,6 +40,7 @@ from hiddenbits.families.binary_sparse_coding.rows import CodingRows, CodingShar
 from hiddenbits.families.binary_sparse_coding.schedule import Schedule
 from hiddenbits.families.binary_sparse_coding.truncated_posterior import Prepared, RowPosterior, squares_of
 from hiddenbits.families.binary_sparse_coding.truncated_states import active_shares, truncation
+from hiddenbits.model_api import Footprint, Promises
 
 Floats = NDArray[np.float64]
 

@@ -17,9 +17,8 @@ from hiddenbits.families._base.inputs import as_table
 from hiddenbits.families._base.parameters import COMMON, DRAWS
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.clipped_pca.model import Clipped
-from hiddenbits.families.tetrachoric.estimator import refuse_width
 from hiddenbits.maths.packed_symmetric import unpack
-from hiddenbits.maths.pair_counts import block_rows
+from hiddenbits.maths.pair_counts import block_rows, refuse_width
 
 Floats = NDArray[np.float64]
 

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfcx, log_ndtr, ndtr
 
-from hiddenbits.families.logistic_pca.params import Posterior
+from hiddenbits.maths.gaussian_posterior import Posterior
 from hiddenbits.maths.packed_symmetric import column_dot, identity, pack_outer, solve_standing
 
 Floats = NDArray[np.float64]

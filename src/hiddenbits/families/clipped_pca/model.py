@@ -23,13 +23,13 @@ from scipy.special import ndtri
 
 from hiddenbits.data import Block
 from hiddenbits.data.summary import Summary
-from hiddenbits.families._base.promises import Footprint, Promises
 from hiddenbits.families.clipped_pca.factors import FLOOR, expected_counts, pair_log_likelihood, params_of
 from hiddenbits.families.clipped_pca.params import SLACK, ClippedParams, ClippedStats, stats_flaw
 from hiddenbits.families.clipped_pca.rows import ClippedRows
 from hiddenbits.maths.nearest_correlation import clipped
 from hiddenbits.maths.packed_symmetric import packed_size
 from hiddenbits.maths.pair_counts import count_pairs
+from hiddenbits.model_api import Footprint, Promises
 
 Floats = NDArray[np.float64]
 

@@ -16,10 +16,10 @@ from scipy.special import log_ndtr, ndtr
 from hiddenbits.data import Block
 from hiddenbits.families.clipped_pca.expectation_propagation import Propagated, mills, propagate
 from hiddenbits.families.clipped_pca.params import ClippedParams
-from hiddenbits.families.logistic_pca.cell_kernels import Blanks
-from hiddenbits.families.logistic_pca.params import Posterior
 from hiddenbits.maths.gauss_hermite import Rule, newton_tops
+from hiddenbits.maths.gaussian_posterior import Posterior
 from hiddenbits.maths.latent_gaussian_rows import NODE_NUMBERS, LatentRows
+from hiddenbits.maths.missing_cells import Blanks
 from hiddenbits.maths.packed_symmetric import pack_outer, packed_size
 
 Floats = NDArray[np.float64]

@@ -33,13 +33,13 @@ from hiddenbits.data import Block
 from hiddenbits.data.operands import product_with_totals
 from hiddenbits.data.rows_by_content import choose_rows
 from hiddenbits.data.summary import Summary
-from hiddenbits.families._base.promises import Footprint, Promises, bic
 from hiddenbits.families.combination_machine.centred_coordinates import Centred
 from hiddenbits.families.combination_machine.params import UNKNOWN, CombinationParams, CombinationStats
 from hiddenbits.families.combination_machine.projection_pursuit import pursue
 from hiddenbits.maths.missing_rows import Blanks, rows_with_blanks
-from hiddenbits.maths.numerics import softplus, softplus_and_sigmoid
+from hiddenbits.maths.numerics import bic, softplus, softplus_and_sigmoid
 from hiddenbits.maths.state_sums import Halves, Phase, check_units, free_phase, states_of
+from hiddenbits.model_api import Footprint, Promises
 
 Floats = NDArray[np.float64]
 

@@ -21,7 +21,6 @@ from scipy.special import expit
 
 from hiddenbits.data import Arrays, Block
 from hiddenbits.data.summary import Summary
-from hiddenbits.families._base.promises import Promises
 from hiddenbits.families.combination_machine.missing_rows_gibbs import SampledBlanks
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.params import UNKNOWN, CombinationParams, CombinationStats
@@ -30,6 +29,7 @@ from hiddenbits.families.combination_machine.tempered_chains import ChainState, 
 from hiddenbits.maths.numerics import are_probabilities
 from hiddenbits.maths.state_sums import free_phase
 from hiddenbits.maths.tempering import Tempered, base_bias
+from hiddenbits.model_api import Promises
 
 Floats = NDArray[np.float64]
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.families._base.file_verbs import FileVerbs
-from hiddenbits.families.registry import ESTIMATORS, name_of
-from hiddenbits.store.validation import VERSION, WRITTEN_BY, is_count, require, require_finite, require_names, unfitted
+from hiddenbits.families.registry import ESTIMATORS, name_of, unfitted
+from hiddenbits.store.validation import VERSION, WRITTEN_BY, is_count, require, require_finite, require_names
 
 META_KEYS = {"hyperparameters", "n_features_in", "feature_names_in", "converged", "members"}
 

@@ -15,7 +15,7 @@ from hiddenbits.families._base.parameters import COMMON
 from hiddenbits.families._base.partial_fit import FIRST_RESTARTS
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.hidden_tree.model import StateTree
-from hiddenbits.families.tetrachoric.estimator import refuse_width
+from hiddenbits.maths.pair_counts import refuse_width
 
 MOST_COLUMNS = 8_000  # the counts of pairs that its tree is made from take 512 MB, three times as much with blanks
 

@@ -37,13 +37,13 @@ from scipy.special import xlogy
 
 from hiddenbits.data import AllOnes, Block
 from hiddenbits.data.summary import Summary
-from hiddenbits.families._base.promises import Footprint, Promises
 from hiddenbits.families.bernoulli_mixture.model import Mixture
 from hiddenbits.families.hidden_tree.messages import downward, rows_of_bits, upward
 from hiddenbits.families.hidden_tree.params import HiddenTreeParams, HiddenTreeStats
 from hiddenbits.maths.chow_liu import heaviest_forest, n_pairs, pair_number
 from hiddenbits.maths.numerics import LARGEST_LOGIT, TINY, clip_probability, log_one_minus, share_or, sigmoid
 from hiddenbits.maths.pair_counts import Cells, PairCounts, count_pairs
+from hiddenbits.model_api import Footprint, Promises
 
 Floats = NDArray[np.float64]
 

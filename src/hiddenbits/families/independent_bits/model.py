@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from hiddenbits.data import Arrays, Block
 from hiddenbits.data.operands import product_with_totals
 from hiddenbits.data.summary import Summary
-from hiddenbits.families._base.promises import Footprint, Promises
 from hiddenbits.maths.numerics import are_probabilities, clip_probability, share_or
+from hiddenbits.model_api import Footprint, Promises
 
 Floats = NDArray[np.float64]
 

@@ -16,21 +16,15 @@ from numpy.typing import NDArray
 
 from hiddenbits.data import Arrays, Block
 from hiddenbits.data.summary import Summary
-from hiddenbits.families._base.promises import Footprint, Promises
 from hiddenbits.families.logistic_pca.model import FURTHEST, Logistic
-from hiddenbits.families.logistic_pca.params import (
-    VARIATIONAL,
-    LogisticParams,
-    Posterior,
-    at_least,
-    log_prior,
-    params_mismatch,
-)
+from hiddenbits.families.logistic_pca.params import VARIATIONAL, LogisticParams, at_least, log_prior, params_mismatch
 from hiddenbits.families.logistic_pca.rows import LogisticRows, activations, chances, softplus
 from hiddenbits.families.logistic_pca.start import start_logistic
 from hiddenbits.maths.gauss_hermite import ACCURACY, Rule, accuracy, random_nodes, regular_grid
+from hiddenbits.maths.gaussian_posterior import Posterior
 from hiddenbits.maths.numerics import softmax_rows
 from hiddenbits.maths.packed_symmetric import pack_outer, unpack
+from hiddenbits.model_api import Footprint, Promises
 
 Floats = NDArray[np.float64]
 

@@ -29,14 +29,12 @@ from numpy.typing import NDArray
 from hiddenbits.data import Block
 from hiddenbits.data.operands import product_with_totals, scratch
 from hiddenbits.data.summary import Summary
-from hiddenbits.families._base.promises import Footprint, Promises
-from hiddenbits.families.logistic_pca.cell_kernels import Blanks, quarter, tangent_standing
+from hiddenbits.families.logistic_pca.cell_kernels import quarter, tangent_standing
 from hiddenbits.families.logistic_pca.params import (
     POLISHED,
     VARIATIONAL,
     LogisticParams,
     LogisticStats,
-    Posterior,
     at_least,
     log_prior,
     params_mismatch,
@@ -55,6 +53,8 @@ from hiddenbits.families.logistic_pca.polish import (
 from hiddenbits.families.logistic_pca.rows import LogisticRows
 from hiddenbits.families.logistic_pca.shared_curvature import Columns, expect_shared, expected_shared, update_shared
 from hiddenbits.families.logistic_pca.start import expected_statistics, start_logistic
+from hiddenbits.maths.gaussian_posterior import Posterior
+from hiddenbits.maths.missing_cells import Blanks
 from hiddenbits.maths.packed_symmetric import (
     ROOT2,
     column_dot,
@@ -67,6 +67,7 @@ from hiddenbits.maths.packed_symmetric import (
     solve_standing,
     unpack,
 )
+from hiddenbits.model_api import Footprint, Promises
 
 Floats = NDArray[np.float64]
 

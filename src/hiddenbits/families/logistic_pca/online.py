@@ -21,7 +21,6 @@ from hiddenbits.families.logistic_pca.model import Logistic
 from hiddenbits.families.logistic_pca.params import POLISHED, LogisticParams, LogisticStats
 from hiddenbits.families.logistic_pca.polish import ROW_STEPS, PolishedRows, newton_step
 from hiddenbits.families.logistic_pca.start import expected_statistics
-from hiddenbits.families.logistic_pca_mixture.model import LogisticMixture
 from hiddenbits.maths.packed_symmetric import times
 
 Floats = NDArray[np.float64]
@@ -52,11 +51,3 @@ class OnlineLogistic(Logistic):
         if float(params.stage) != POLISHED:
             return super().pseudo_statistics(params, weight)
         return expected_statistics(params, weight, self.ridge, polished=True)
-
-
-class OnlineMaps(LogisticMixture):
-    """The model; hyperparameters only."""
-
-    def map_model(self, k: int = 0) -> Logistic:
-        """Return the model of one map."""
-        return super().map_model(k).online()

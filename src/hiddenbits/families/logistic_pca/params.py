@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from hiddenbits.data import Arrays
 from hiddenbits.maths.gauss_hermite import Rule, resolving_grid
-from hiddenbits.maths.packed_symmetric import identity, inner_places, pack_outer, packed_size, row_dot
+from hiddenbits.maths.packed_symmetric import packed_size
 
 Floats = NDArray[np.float64]
 
@@ -155,30 +155,6 @@ class LogisticStats(Arrays):
     moments: Floats
     linear: Floats
     softplus: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Posterior(Arrays):
-    """The Gaussian posterior of each row's x: its mean (rows, q) and packed covariance (rows, q(q + 1)/2)."""
-
-    mean: Floats
-    covariance: Floats
-
-    def extended(self) -> Floats:
-        """Return x^ = (mean, 1)."""
-        return np.column_stack([self.mean, np.ones(len(self.mean))])
-
-    def moments(self) -> Floats:
-        """Return S = <x^ x^'>, packed."""
-        S: Floats = pack_outer(self.extended())
-        S[:, inner_places(self.mean.shape[1] + 1)] += self.covariance
-        return S
-
-    def divergence(self, log_det_precision: Floats) -> Floats:
-        """Return KL(q || N(0, I)) = (1/2) [ tr C + mean.mean - q - ln |C| ] of each row."""
-        q = self.mean.shape[1]
-        trace = self.covariance @ identity(q)
-        return np.asarray(0.5 * (trace + row_dot(self.mean, self.mean) - q + log_det_precision))
 
 
 def log_prior(params: LogisticParams, joint: Floats, ridge: float) -> Floats:

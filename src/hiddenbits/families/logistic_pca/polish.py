@@ -21,16 +21,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits.data import Block
-from hiddenbits.families.logistic_pca.cell_kernels import Blanks, gaussian_cells, gaussian_log_cosh
+from hiddenbits.families.logistic_pca.cell_kernels import gaussian_cells, gaussian_log_cosh
 from hiddenbits.families.logistic_pca.params import (
     LENGTHS,
     POLISHED,
     LogisticParams,
     LogisticStats,
-    Posterior,
     at_least,
     log_prior,
 )
+from hiddenbits.maths.gaussian_posterior import Posterior
+from hiddenbits.maths.missing_cells import Blanks
 from hiddenbits.maths.packed_symmetric import identity, invert, pack_outer, packed_size, row_dot, times, unpack
 
 Floats = NDArray[np.float64]

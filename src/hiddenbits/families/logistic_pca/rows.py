@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from hiddenbits.data import Block
 from hiddenbits.data.bits import Dense
-from hiddenbits.families.logistic_pca.cell_kernels import Blanks
-from hiddenbits.families.logistic_pca.params import LogisticParams, Posterior
+from hiddenbits.families.logistic_pca.params import LogisticParams
 from hiddenbits.maths.gauss_hermite import Rule, newton_tops, row_draws
+from hiddenbits.maths.gaussian_posterior import Posterior
 from hiddenbits.maths.latent_gaussian_rows import NODE_NUMBERS, LatentRows
+from hiddenbits.maths.missing_cells import Blanks
 from hiddenbits.maths.numerics import sigmoid, softmax_rows
 from hiddenbits.maths.packed_symmetric import pack, unpack
 

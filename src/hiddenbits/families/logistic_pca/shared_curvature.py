@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from hiddenbits.data import Block
 from hiddenbits.data.operands import OnesOperand, product_with_totals
-from hiddenbits.families.logistic_pca.params import VARIATIONAL, LogisticParams, LogisticStats, Posterior, at_least
+from hiddenbits.families.logistic_pca.params import VARIATIONAL, LogisticParams, LogisticStats, at_least
+from hiddenbits.maths.gaussian_posterior import Posterior
 from hiddenbits.maths.packed_symmetric import (
     ROOT2,
     edge_places,

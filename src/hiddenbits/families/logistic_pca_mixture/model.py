@@ -27,10 +27,8 @@ from scipy.special import entr
 
 from hiddenbits.data import Block
 from hiddenbits.data.summary import Summary
-from hiddenbits.families._base.promises import Footprint, Promises
-from hiddenbits.families.logistic_pca.cell_kernels import Blanks
 from hiddenbits.families.logistic_pca.model import FURTHEST, Logistic, Shared
-from hiddenbits.families.logistic_pca.params import POLISHED, VARIATIONAL, LogisticStats, Posterior
+from hiddenbits.families.logistic_pca.params import POLISHED, VARIATIONAL, LogisticStats
 from hiddenbits.families.logistic_pca.polish import measure_step
 from hiddenbits.families.logistic_pca_mixture.params import (
     MapsParams,
@@ -41,8 +39,11 @@ from hiddenbits.families.logistic_pca_mixture.params import (
 )
 from hiddenbits.families.logistic_pca_mixture.rows import MixedMaps
 from hiddenbits.families.logistic_pca_mixture.start import start_maps
+from hiddenbits.maths.gaussian_posterior import Posterior
+from hiddenbits.maths.missing_cells import Blanks
 from hiddenbits.maths.numerics import class_shares, shares_at, softmax_rows
 from hiddenbits.maths.packed_symmetric import packed_size
+from hiddenbits.model_api import Footprint, Promises
 
 Floats = NDArray[np.float64]
 
@@ -98,7 +99,7 @@ class LogisticMixture(MixedMaps):
 
     def online(self) -> LogisticMixture:
         """Return the form of the model that online EM needs: that of each map."""
-        from hiddenbits.families.logistic_pca.online import OnlineMaps
+        from hiddenbits.families.logistic_pca_mixture.online import OnlineMaps
 
         return OnlineMaps(**vars(self))
 

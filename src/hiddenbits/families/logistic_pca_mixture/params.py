@@ -21,11 +21,11 @@ from hiddenbits.data import Arrays
 from hiddenbits.families.logistic_pca.params import (
     LogisticParams,
     LogisticStats,
-    Posterior,
     canonical,
     params_mismatch,
     stats_flaw,
 )
+from hiddenbits.maths.gaussian_posterior import Posterior
 from hiddenbits.maths.numerics import are_shares
 
 Floats = NDArray[np.float64]

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from hiddenbits.data import Arrays, Block
 from hiddenbits.data.operands import product, product_with_totals
 from hiddenbits.data.summary import Summary
-from hiddenbits.families._base.promises import Footprint, Promises
 from hiddenbits.families.noisy_or.attributions import Reasons, exact_reasons
 from hiddenbits.families.noisy_or.enumeration import Enumerated
 from hiddenbits.families.noisy_or.gibbs import Network
@@ -36,6 +35,7 @@ from hiddenbits.families.noisy_or.params import (
 from hiddenbits.families.noisy_or.start import first_prior, first_strengths, with_layer
 from hiddenbits.maths.numerics import LARGEST_LOGIT, sigmoid, softmax_rows
 from hiddenbits.maths.state_sums import states_of
+from hiddenbits.model_api import Footprint, Promises
 
 
 @dataclass(frozen=True, eq=False)

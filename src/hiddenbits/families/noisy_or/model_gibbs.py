@@ -21,7 +21,6 @@ import numpy as np
 
 from hiddenbits.data import Block
 from hiddenbits.data.summary import Summary
-from hiddenbits.families._base.promises import Footprint, Promises
 from hiddenbits.families.noisy_or.gibbs import Ones, sweep
 from hiddenbits.families.noisy_or.params import (
     JOINT,
@@ -42,6 +41,7 @@ from hiddenbits.families.noisy_or.start import (
     without,
 )
 from hiddenbits.families.noisy_or.statistics import NoisyOrStats, RowStates, count, states_of_rows, stepped, survey
+from hiddenbits.model_api import Footprint, Promises
 
 REFIT = 3  # passes after some causes were removed
 SURVEY_ROWS, SURVEY_TABLE = 512, 5_000  # of each block, and of the table, from which the value of a cause is judged

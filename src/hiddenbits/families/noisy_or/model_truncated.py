@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from hiddenbits.data import Block
 from hiddenbits.data.summary import Summary
-from hiddenbits.families._base.promises import Footprint, Promises
 from hiddenbits.families.noisy_or.gibbs import Network, Ones, States, scan_layer
 from hiddenbits.families.noisy_or.model import NoisyOr
 from hiddenbits.families.noisy_or.params import Floats, NoisyOrParams, log_prior
 from hiddenbits.families.noisy_or.rows import SampledRows, Shared
 from hiddenbits.families.noisy_or.start import first_prior
 from hiddenbits.families.noisy_or.statistics import NoisyOrStats, RowStates, counted, stepped
+from hiddenbits.model_api import Footprint, Promises
 
 NEIGHBOURS = 2  # that each kept state offers in a round
 FIRST_ROUNDS, ROUNDS = 8, 1  # of offers: when a row is looked at for the first time, and in a pass

@@ -19,10 +19,9 @@ from hiddenbits.engine import current, one_blas_thread
 from hiddenbits.families._base.inputs import with_sample_weight
 from hiddenbits.families._base.outputs import SquareFrame
 from hiddenbits.maths import nearest_correlation
-from hiddenbits.maths.pair_counts import PairCounts, block_rows, count_pairs
+from hiddenbits.maths.pair_counts import PairCounts, block_rows, count_pairs, refuse_width
 from hiddenbits.maths.tetrachoric import Degenerate, PairFit, fit_pairs, independence, interval
 
-MOST_COLUMNS = 20_000  # a matrix of columns x columns takes 3.2 GB
 HIGHAM_TOL, HIGHAM_ITERATIONS = 1e-7, 1000
 
 
@@ -270,18 +269,6 @@ def _opened(X: Any, threshold: float | None) -> tuple[Table, SquareFrame | None]
     if isinstance(X, MixedTable):
         raise TableError("tetrachoric is for bits, and this table has other columns. Choose its columns of bits.")
     return open_table(X, threshold=threshold), frame
-
-
-def refuse_width(n_columns: int, who: str, most: int | None = None) -> None:
-    """Refuse what would not fit in memory."""
-    most = MOST_COLUMNS if most is None else most
-    if n_columns > most:
-        raise TableError(
-            f"The table has {n_columns} columns, and every matrix of columns x columns would take "
-            f"{8 * n_columns**2 / 1e9:.0f} GB. {who} takes at most {most} columns: choose some of them "
-            "(those with most ones, or a random sample), or fit a model whose parameters grow with the columns and "
-            "not with their square, such as LogisticPCA or BernoulliMixture."
-        )
 
 
 def _said(degenerate: Degenerate, table: Table) -> str:

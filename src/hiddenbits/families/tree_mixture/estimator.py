@@ -13,8 +13,8 @@ from hiddenbits.data import Table
 from hiddenbits.families._base.criteria import CriteriaMixin
 from hiddenbits.families._base.parameters import COMMON
 from hiddenbits.families._base.transformer import CodingEstimator
-from hiddenbits.families.tetrachoric.estimator import refuse_width
 from hiddenbits.families.tree_mixture.model import Trees
+from hiddenbits.maths.pair_counts import refuse_width
 
 MOST_COLUMNS = 8_000  # the pairs of columns of one class take 256 MB, and a look for a tree twice as much again
 

@@ -36,7 +36,6 @@ from numpy.typing import NDArray
 
 from hiddenbits.data import Block
 from hiddenbits.data.summary import Summary
-from hiddenbits.families._base.promises import Footprint, Promises
 from hiddenbits.families.bernoulli_mixture.model import Mixture
 from hiddenbits.families.tree_mixture import complete_rows
 from hiddenbits.families.tree_mixture.missing_rows import add_blanks, filled, left_out, messages_of
@@ -53,6 +52,7 @@ from hiddenbits.maths.numerics import (
     softmax_rows,
 )
 from hiddenbits.maths.pair_counts import PairCounts, count_pairs
+from hiddenbits.model_api import Footprint, Promises
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]

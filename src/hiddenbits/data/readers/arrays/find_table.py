@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from hiddenbits.data.bits import Bits
-from hiddenbits.data.cell_checks import Blank, sparse_bits
+from hiddenbits.data.cell_checks import Blank, check_distinct, sparse_bits
 from hiddenbits.data.masks import Mask, mask_for
 from hiddenbits.data.readers.arrays.rows import (
     SLAB_BYTES,
@@ -24,8 +24,8 @@ from hiddenbits.data.readers.arrays.rows import (
     read_pointers,
 )
 from hiddenbits.data.readers.arrays.stored import Reader, Store, StoredArray
-from hiddenbits.data.readers.request import Ask, check_distinct, check_shape, reading
-from hiddenbits.data.stack import check_widths, stack, stack_observed
+from hiddenbits.data.readers.request import Ask, check_shape, check_widths, reading
+from hiddenbits.data.stack import stack, stack_observed
 from hiddenbits.data.table import MemorySource, Table, TableError
 
 Kind = Literal["dense", "csr", "csc"]

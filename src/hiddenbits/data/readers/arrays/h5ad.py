@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS
 from hiddenbits.data.readers.arrays.find_table import Wanted, local_files, open_stored
 from hiddenbits.data.readers.arrays.h5_store import H5Store, check_h5py, survey
 from hiddenbits.data.readers.arrays.stored import pieces_of
-from hiddenbits.data.readers.request import MAX_BYTES, MAX_COLUMNS, Ask, reading
+from hiddenbits.data.readers.request import Ask, reading
 from hiddenbits.data.table import Table
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS
 from hiddenbits.data.readers.arrays.find_table import Wanted, local_files, open_stored
 from hiddenbits.data.readers.arrays.zarr_layout import zarr_library
 from hiddenbits.data.readers.arrays.zarr_store import ZarrStore
-from hiddenbits.data.readers.request import MAX_BYTES, MAX_COLUMNS, Ask
+from hiddenbits.data.readers.request import Ask
 from hiddenbits.data.table import Table
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hiddenbits.data.bits import AllOnes, Bits, Pattern
 from hiddenbits.data.cell_checks import Blank
 from hiddenbits.data.readers.items import Repeats, basket_bits, sort_baskets
+from hiddenbits.data.readers.parquet.columns import column_bits
 from hiddenbits.data.readers.parquet.files import pyarrow
 from hiddenbits.data.readers.parquet.pair_lines import plain
 from hiddenbits.data.table import TableError
@@ -116,8 +117,6 @@ class ItemColumns:
 
 def value_codes(array: Any, threshold: float | None, column: str, first: int) -> NDArray[np.uint8]:
     """Check a batch of values and return their codes: 0, 1, or `NULL`."""
-    from hiddenbits.data.readers.parquet.open import column_bits  # that module opens pairs too
-
     try:
         bits, blanks = column_bits(array, threshold, column, first)
     except TableError as error:

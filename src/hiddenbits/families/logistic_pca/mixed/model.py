@@ -27,12 +27,13 @@ from numpy.typing import NDArray
 from hiddenbits.data import Block
 from hiddenbits.data.bits import AllOnes
 from hiddenbits.data.summary import Summary
-from hiddenbits.families._base.promises import Footprint, Promises
-from hiddenbits.families.logistic_pca.cell_kernels import Blanks, tangent
+from hiddenbits.families.logistic_pca.cell_kernels import tangent
 from hiddenbits.families.logistic_pca.mixed.params import LEAST_NOISE, MixedParams, MixedStats, Places, mixed_stats_flaw
 from hiddenbits.families.logistic_pca.mixed.rows import MixedRows
 from hiddenbits.families.logistic_pca.mixed.start import expected_mixed, start_mixed
-from hiddenbits.families.logistic_pca.params import Posterior, at_least
+from hiddenbits.families.logistic_pca.params import at_least
+from hiddenbits.maths.gaussian_posterior import Posterior
+from hiddenbits.maths.missing_cells import Blanks
 from hiddenbits.maths.packed_symmetric import (
     edge_places,
     identity,
@@ -45,6 +46,7 @@ from hiddenbits.maths.packed_symmetric import (
     times,
     unpack,
 )
+from hiddenbits.model_api import Footprint, Promises
 
 Floats = NDArray[np.float64]
 

@@ -22,7 +22,6 @@ from scipy.special import gammaln, logsumexp
 
 from hiddenbits.data import Block
 from hiddenbits.families.logistic_pca.mixed.params import MixedParams, Places
-from hiddenbits.families.logistic_pca.params import Posterior
 from hiddenbits.families.logistic_pca.rows import FURTHEST, softplus
 from hiddenbits.maths.gauss_hermite import (
     Rule,
@@ -33,6 +32,7 @@ from hiddenbits.maths.gauss_hermite import (
     row_draws,
     spacing_for,
 )
+from hiddenbits.maths.gaussian_posterior import Posterior
 from hiddenbits.maths.latent_gaussian_rows import NODE_NUMBERS
 from hiddenbits.maths.numerics import sigmoid
 from hiddenbits.maths.packed_symmetric import row_dot

@@ -1,0 +1,60 @@
+"""The missing cells of a block, for arrays of rows x columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.data.bits import AllOnes, Bits, Complement
+
+Floats = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Blanks:
+    """The missing cells of a block: `where` indexes them, None when there are none; `counts` is their number by row."""
+
+    where: Any
+    counts: Floats
+
+    @classmethod
+    def of(cls, observed: Bits) -> Blanks:
+        """Find the cells that were not observed."""
+        if isinstance(observed, AllOnes):
+            return cls(None, np.zeros(observed.shape[0]))
+        if isinstance(observed, Complement):
+            indptr, columns = observed.of.ones()
+            counts = np.diff(indptr)
+            return cls((np.repeat(np.arange(len(counts)), counts), columns), counts.astype(np.float64))
+        missing = observed.to_dense() == 0
+        return cls(missing, missing.sum(axis=1).astype(np.float64))
+
+    def fill(self, values: Floats, number: float) -> None:
+        """Put a number into the missing cells of (rows, d)."""
+        if self.where is not None:
+            values[self.where] = number
+
+    def fill_drawn(self, values: Floats, number: float) -> None:
+        """Put a number into the missing cells of (rows, draws, d), whatever the draw."""
+        if self.where is not None:
+            np.moveaxis(values, 1, 2)[self.where] = number  # (rows, d, draws): an index of cells fits
+
+    def fill_standing(self, values: Floats, columns: slice, number: float) -> None:
+        """Put a number into the missing cells of some columns, (those columns, rows)."""
+        if self.where is None:
+            return
+        if isinstance(self.where, tuple):
+            rows, places = self._by_column
+            some = slice(*np.searchsorted(places, (columns.start, columns.stop)))
+            values[places[some] - columns.start, rows[some]] = number
+        else:
+            values[self.where[:, columns].T] = number
+
+    @cached_property
+    def _by_column(self) -> tuple[Floats, Floats]:
+        order = np.argsort(self.where[1], kind="stable")
+        return self.where[0][order], self.where[1][order]
