@@ -1,0 +1,63 @@
+"""Rooms for users of the package, experiments and examples use public names: what import-linter cannot see."""
+
+import ast
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import hiddenbits
+
+ROOT = Path(__file__).parents[1]
+ROOMS = ("cli", "datasets", "evaluate", "images", "plots", "report")
+# How a file appears whole or not at all: once for all rooms.
+SHARED = {"hiddenbits.store.whole_file", "hiddenbits.store.check_target"}
+FILES = [path for room in ROOMS for path in (ROOT / "src/hiddenbits" / room).rglob("*.py")]
+FILES += [path for folder in ("experiments", "examples") for path in (ROOT / folder).rglob("*.py")]
+
+pytestmark = pytest.mark.core
+
+
+def used(text):
+    """Yield the dotted names that a text imports from the package, or reaches through it."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and not node.level:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.Attribute) and ast.unparse(node).startswith("hiddenbits."):
+            yield ast.unparse(node)
+
+
+def is_public(name, room=""):
+    """Whether a dotted name is public, or within the room that uses it."""
+    package, *parts = name.split(".")
+    free = {room, "__version__", "__all__", *(["quoting"] if room else [])}  # how names and cells appear in messages
+    if package != "hiddenbits" or not parts or parts[0] in free or name in SHARED:
+        return True
+    if parts[0] not in hiddenbits.__all__:
+        return False
+    found = getattr(hiddenbits, parts[0])
+    return not isinstance(found, ModuleType) or len(parts) == 1 or parts[1] in found.__all__
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_public_names_alone(path):
+    parts = path.relative_to(ROOT).parts
+    room = parts[2] if parts[0] == "src" else ""
+    assert [name for name in used(path.read_text(encoding="utf-8")) if not is_public(name, room)] == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from hiddenbits.families.bernoulli_mixture.model import Mixture",
+        "import hiddenbits.data.bits",
+        "import hiddenbits\nhiddenbits.engine.loops.em.fit_em",
+        "from hiddenbits.evaluate.row_scores import anything",
+        "def f():\n    from hiddenbits.store import read",
+    ],
+)
+def test_others_are_found(code):
+    assert not all(is_public(name) for name in used(code))
