@@ -198,7 +198,7 @@ def test_names_in_texts_about_a_table_are_printable():
     X[:, 2] = X[:, 0] = 0
     told_of = evaluate.look(open_table(X, names=names)).describe()
     assert not acts(told_of, keep="\n")
-    assert f"tell nothing: {printable(EVIL)}, c" in told_of
+    assert f"the same in every row: {printable(EVIL)}, c" in told_of
     model = NoisyOrNetwork(1, max_iter=2, tol=1.0, random_state=0)
     X = np.random.default_rng(0).integers(0, 2, (40, 3))
     model.fit(open_table(X, names=names))

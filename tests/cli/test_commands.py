@@ -73,7 +73,7 @@ def test_look_at_baskets_with_names(tmp_path):
     path.write_bytes(gzip.compress(b"0 2\n1\n0 2\n"))
     names.write_text("bread\nmilk\n[red]wine\n")
     told = run("look", path, "--names", names).stdout
-    assert "2 different rows" in told
+    assert "2 distinct rows" in told
     assert "[red]wine" in told  # text, not markup
 
 
@@ -168,9 +168,9 @@ def test_spreadsheets_run_nothing(tmp_path):
     ("words", "said"),
     [
         (["look", "nowhere.csv"], "nowhere.csv: there is no such file."),
-        (["fit", "SURVEY", "planets", "-o", "m.hb"], "There is no model called 'planets'"),
+        (["fit", "SURVEY", "planets", "-o", "m.hb"], "Unknown model 'planets'"),
         (["fit", "SURVEY", "independent", "-n", "3", "-o", "m.hb"], "has no size"),
-        (["convert", "SURVEY", "out.xlsx"], "results are written to .csv, .parquet, .npz files"),
+        (["convert", "SURVEY", "out.xlsx"], "results can be written to .csv, .parquet, .npz files"),
         (["convert", "SURVEY", "no/such/out.csv"], "there is no folder"),
         (["score", "SURVEY", "SURVEY"], "survey.csv"),
     ],
@@ -218,10 +218,10 @@ def test_rows_of_a_group_are_held_out_together(tmp_path):
         lines.writerows([f"p{i // 10}", *row] for i, row in enumerate(X))
     words = ["compare", path, "-m", "independent", "-m", "clipped", "--json", "--jobs", 1]
     done = run(*words)
-    assert "Note: 100% of the rows have an equal one" in done.stderr
+    assert "Note: 100% of the rows have a duplicate" in done.stderr
     assert "--groups" in done.stderr
     grouped = run(*words, "--groups", "person")
-    assert "equal one" not in grouped.stderr
+    assert "duplicate" not in grouped.stderr
     told = json.loads(grouped.stdout)
     want = evaluate.compare(X, ["IndependentBits", "ClippedPCA"], groups=np.arange(600) // 10, measures=())
     assert (told["best"], told["size"], told["verdict"]) == (want.best, want.size, want.verdict)

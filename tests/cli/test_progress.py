@@ -141,7 +141,7 @@ def test_a_fit_says_what_is_at_most_left(monkeypatch):
     first = model.restarts_[0].n_iter
     for number, (words, _, most, note) in enumerate(passes[:first], 1):
         assert (words, most) == ("Fitting BernoulliMixture", 3)
-        assert re.fullmatch(rf"restart 1 of 3, pass {number}, at most \d+:\d\d to its limit of 500 passes", note)
+        assert re.fullmatch(rf"restart 1 of 3, pass {number}, at most \d+:\d\d left \(limit: 500 passes\)", note)
     assert all(re.search(r"restart [23] of 3, pass \d+, about \d:\d\d left", one[3]) for one in passes[first:])
     assert sorted(done for _, done, _, _ in passes) == [done for _, done, _, _ in passes]
     assert not hasattr(model, "_skl_callbacks")  # neither kept nor sent to a cluster

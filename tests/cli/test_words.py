@@ -31,8 +31,8 @@ def run(*words, code=1):
         ("column 'key=' and \"drop=x\" stay", "column 'key=' and \"drop=x\" stay"),
         ("x=1 and n_estimators=2 stay", "x=1 and n_estimators=2 stay"),
         ("The 'n_components' parameter of BernoulliMixture must be", "The value of --size must be"),
-        ("with kinds='auto'", "with kinds='auto' (Python's open_table has kinds=; the command line does not.)"),
-        ("Give n_columns=.", "Give n_columns=. (Python's open_table has n_columns=; the command line does not.)"),
+        ("with kinds='auto'", "with kinds='auto' (The command line has no kinds=: use open_table in Python.)"),
+        ("Give n_columns=.", "Give n_columns=. (The command line has no n_columns=: use open_table in Python.)"),
     ],
 )
 def test_translation(python, own):

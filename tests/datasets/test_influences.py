@@ -83,7 +83,7 @@ def test_smaller_weights_leave_the_units_as_active(target):
 
 
 def test_refusals():
-    with pytest.raises(ValueError, match="'A' and 'B'"):
+    with pytest.raises(ValueError, match="'A' or 'B'"):
         influences_truth("C")
     with pytest.raises(ValueError, match="positive"):
         simulate_influences(shrink=0)

@@ -68,7 +68,7 @@ def test_without_the_folder(monkeypatch, tmp_path):
     monkeypatch.setenv("HIDDENBITS_DATA", str(tmp_path))
     with pytest.raises(FileNotFoundError, match=r"no tables/zoo\.csv"):
         load_zoo()
-    with pytest.raises(FileNotFoundError, match="there are: none"):
+    with pytest.raises(FileNotFoundError, match="Available: none"):
         load_survey("lsat")
     (tmp_path / "tables").mkdir()
     (tmp_path / "tables" / "zoo.csv").write_text("hair,legs,type\nTRUE,4,mammal\nmaybe,2,bird\n")

@@ -93,8 +93,7 @@ def test_report_command_line_compare_and_select_give_one_answer(name, tmp_path, 
 
     from hiddenbits import report
     from hiddenbits.cli.app import app
-    from hiddenbits.report import comparison as which
-    from hiddenbits.report import model_choice as picture
+    from hiddenbits.report import comparison, model_choice
 
     X = small_table(name, request)
     models = ["IndependentBits", "BernoulliMixture", "ClippedPCA"]
@@ -107,13 +106,13 @@ def test_report_command_line_compare_and_select_give_one_answer(name, tmp_path, 
     assert (told["best"], told["size"], told["verdict"]) == (found.best, found.size, found.verdict)
     for model in models[1:]:
         assert str(evaluate.select(model, X).size) == found.entry(model).size
-    monkeypatch.setattr(picture, "MODELS", models)
+    monkeypatch.setattr(model_choice, "MODELS", models)
     page = report.write(open_table(X), tmp_path / "report.html").read_text(encoding="utf-8")
     if name == "noise":
         assert found.best == "IndependentBits"
-        assert "none predicts unseen rows clearly better than “nothing hidden”" in page
+        assert "models predicts unseen rows clearly better than “nothing hidden”" in page
         return
-    words = f"“{which.picture(found.best)}” ({which.sized(found.best, found.size)})"
+    words = f"“{comparison.label(found.best)}” ({comparison.sized(found.best, found.size)})"
     assert words in re.sub(r"</?bdi>", "", page)
     made = f"hiddenbits.{found.best}(n_components={found.size}, random_state=0).fit(table)"
     assert made.replace("n_components=2, ", "") + ".score_samples" in page  # odd rows go by it; 2 is the default

@@ -113,7 +113,7 @@ def test_groups_that_cannot_be():
         splits(table, None, 0, [1] * 6)
     with pytest.raises(ValueError, match="There are 2 groups"):
         splits(table, 3, 0, [0, 0, 0, 1, 1, 1])
-    with pytest.raises(ValueError, match="one group on both sides"):
+    with pytest.raises(ValueError, match="one group in both training and test"):
         splits(table, [([0, 1, 2], [3, 4, 5])], 0, [0, 0, 1, 1, 1, 2])
     with pytest.raises(ValueError, match="one label for each row"):
         hide_cells(table, 0.5, groups=[0, 1])

@@ -72,8 +72,8 @@ def test_many_different_rows_are_estimated(seed, monkeypatch):
 def test_guesses_about_blanks():
     nan = np.nan
     assert evaluate.look([[0, 1], [1, 1]]).about_blanks == "There are no blanks."
-    assert "most likely means 0" in evaluate.look([[1, nan], [nan, 1], [1, nan]]).about_blanks
+    assert "probably means 0" in evaluate.look([[1, nan], [nan, 1], [1, nan]]).about_blanks
     stopped = np.array([[0, 1, 1, nan, nan], [1, nan, nan, nan, nan], [0, 1, 0, 1, 1]])
     assert "not reached" in evaluate.look(stopped).about_blanks
-    assert "beside zeros" in evaluate.look(stopped[:, ::-1]).about_blanks
+    assert "count as not observed, not as 0" in evaluate.look(stopped[:, ::-1]).about_blanks
     assert "no observed cell" in evaluate.look([[nan, nan], [0, 1]]).describe()

@@ -218,7 +218,7 @@ def test_slopes_are_derivatives(seed):
 @pytest.mark.parametrize(
     ("fields", "shape", "message"),
     [
-        (np.ones((2, 30)), (5, 5), r"25 pixels a field, but the fields have shape \(2, 30\)"),
+        (np.ones((2, 30)), (5, 5), r"25 pixels per field, but the fields have shape \(2, 30\)"),
         (np.ones(25), (5, 5), r"shape \(25,\)"),
         (np.ones((0, 25)), (5, 5), r"shape \(0, 25\)"),
         (np.ones((2, 9)), (3, 3), "at least 4 pixels"),

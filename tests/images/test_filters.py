@@ -112,10 +112,10 @@ def test_pipeline_is_its_steps_by_hand():
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (np.ones((5, 6)), r"one image of 5 x 6 pixels. Put it into a list"),
-        (np.ones((20, 30, 3)), r"one image in colours"),
+        (np.ones((5, 6)), r"one image of 5 x 6 pixels. Pass it in a list"),
+        (np.ones((20, 30, 3)), r"one colour image"),
         (np.ones((2, 20, 30, 3)), r"got shape \(2, 20, 30, 3\)"),
-        ([np.ones((5, 6)), np.ones((5, 6, 3))], r"Image 1 has shape \(5, 6, 3\).*make it grey"),
+        ([np.ones((5, 6)), np.ones((5, 6, 3))], r"Image 1 has shape \(5, 6, 3\).*convert it to grey"),
         ([np.ones(5)], r"Image 0 has shape \(5,\)"),
         ([np.ones((0, 5))], r"Image 0 has shape \(0, 5\)"),
         ([[["a", "b"]]], "Image 0 has dtype <U1: give numbers"),

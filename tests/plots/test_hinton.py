@@ -90,14 +90,14 @@ def test_no_bias_is_not_drawn():
 @pytest.mark.parametrize(
     ("model", "options", "message"),
     [
-        (np.ones((2, 6)), {"shape": (2, 2)}, "4 pixels, the weights 6 columns"),
+        (np.ones((2, 6)), {"shape": (2, 2)}, "4 pixels, but the weights have 6 columns"),
         (np.ones(6), {}, "Weights have shape"),
-        ((np.ones((2, 6)), np.ones(3)), {}, "2 units have 2 thresholds"),
+        ((np.ones((2, 6)), np.ones(3)), {}, "2 units need 2 thresholds"),
         (np.ones((2, 6)), {"units": [2]}, "units 0 to 1"),
         (np.ones((2, 6)), {"units": []}, "units 0 to 1"),
         (np.ones((2, 6)), {"names": ["a"]}, "1 names were given for 6"),
         (np.full((2, 6), np.nan), {}, "finite"),
-        (np.ones((2, 6)), {"shape": (2, 3), "across": 0}, "at least one panel"),
+        (np.ones((2, 6)), {"shape": (2, 3), "across": 0}, "at least 1 panel"),
         (BernoulliMixture(2), {}, "not BernoulliMixture"),
     ],
 )
@@ -150,7 +150,7 @@ def test_blanks_add_nothing():
     ("model", "rows", "options", "message"),
     [
         ((np.ones((2, 6)), np.ones(3)), np.eye(6), {}, "shapes"),
-        ((np.ones((2, 6)), np.ones(2)), np.eye(5), {}, "5 columns, the weights 6"),
+        ((np.ones((2, 6)), np.ones(2)), np.eye(5), {}, "5 columns, but the weights have 6"),
         ((np.ones((2, 6)), np.ones(2)), np.eye(6), {"units": [-1]}, "units 0 to 1"),
         ((np.ones((2, 6)), np.ones(2)), np.eye(6), {"bins": 1}, "at least two"),
         ((np.zeros((2, 6)), np.ones(2)), np.eye(6), {}, "no direction"),

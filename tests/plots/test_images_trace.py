@@ -39,9 +39,9 @@ def test_images_at_chosen_places_are_numbered():
 @pytest.mark.parametrize(
     ("shape", "grid", "message"),
     [
-        ((3, 3), 3, "9 pixels, the model 8 columns"),
+        ((3, 3), 3, "9 pixels, but the model has 8 columns"),
         ((2, 4), 0, "positive number"),
-        ((2, 4), [[0, 0, 0]], r"Places have shape \(places, 2\)"),
+        ((2, 4), [[0, 0, 0]], r"Positions must have shape \(positions, 2\)"),
     ],
 )
 def test_images_refusals(shape, grid, message):
@@ -79,7 +79,7 @@ def test_trace_refusals():
         plots.trace(LogisticPCA(2, random_state=0).partial_fit(X))
     with pytest.raises(ValueError, match="empty"):
         plots.trace({})
-    with pytest.raises(ValueError, match="one length"):
+    with pytest.raises(ValueError, match="the same length"):
         plots.trace({"a": (np.zeros(2), np.zeros(3))})
     with pytest.raises(ValueError, match="got shape"):
         plots.trace({"a": np.zeros((2, 3))})

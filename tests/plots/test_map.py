@@ -298,15 +298,15 @@ def test_given_axes_are_used_and_nothing_is_shown(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"X": None}, "nothing to draw"),
-        ({"X": None, "lines": True, "ellipses": True}, "give X too"),
+        ({"X": None}, "Nothing to draw"),
+        ({"X": None, "lines": True, "ellipses": True}, "Give X too"),
         ({"dims": (0, 2)}, "between 0 and 1"),
         ({"dims": (1, 1)}, "two different"),
         ({"colour": ["a"]}, "1 colours were given for 120 rows"),
         ({"labels": ["a"]}, "1 labels were given for 120 rows"),
         ({"lines": True, "names": ["a"]}, "1 names were given for 8 columns"),
         ({"ellipses": 1.5}, "between 0 and 1"),
-        ({"colour": "party"}, r"give a value for each row, such as frame\['party'\]"),
+        ({"colour": "party"}, r"Give one value per row, such as frame\['party'\]"),
     ],
 )
 def test_refusals(options, message):

@@ -74,7 +74,7 @@ def test_what_has_no_lines_says_so():
 
 def test_contours_are_for_bits(fitted):
     table, model = fitted
-    with pytest.raises(ValueError, match="Contours are for tables of bits"):
+    with pytest.raises(ValueError, match="Contours need a table of bits"):
         plots.posterior(model, mixed_rows(0, n=200)[0])
-    with pytest.raises(ValueError, match="Contours are for tables of bits"):
+    with pytest.raises(ValueError, match="Contours need a table of bits"):
         plots.posterior_density(model, table)

@@ -98,7 +98,7 @@ def test_refuses_masses_that_are_none(masses):
 
 def test_refusals():
     X, _, model = clusters()
-    with pytest.raises(ValueError, match="One row is wanted, got a table of 2"):
+    with pytest.raises(ValueError, match="needs one row, got 2"):
         plots.posterior(model, X[:2])
     with pytest.raises(ValueError, match="two dimensions; this one has 3"):
         plots.posterior(clusters(q=3)[2], X[0])

@@ -78,11 +78,11 @@ def test_strips_stand_below_each_other():
 
 
 def test_refusals():
-    with pytest.raises(ValueError, match="4 pixels an image"):
+    with pytest.raises(ValueError, match="4 pixels per image"):
         plots.strips(np.zeros((3, 6)), (2, 2))
     with pytest.raises(ValueError, match="empty"):
         plots.strips({}, (2, 2))
-    with pytest.raises(ValueError, match="at least one"):
+    with pytest.raises(ValueError, match="at least 1"):
         plots.components(SimpleNamespace(components_=np.zeros((2, 4))), (2, 2), across=0)
 
 

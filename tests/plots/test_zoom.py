@@ -103,7 +103,7 @@ def test_long_labels_have_shapes_of_their_own():
     assert names[:13] == sorted(set(labels))
     assert len({a.get_paths()[0].vertices.tobytes() for a in scatters(ax)}) == 13
     ax.figure.canvas.draw()
-    with pytest.raises(ValueError, match=r"14 kinds of labels.*one or two letters"):
+    with pytest.raises(ValueError, match=r"14 different labels.*one or two letters"):
         plots.zoom(mixture, X, overview, labels=[f"kind {n % 14}" for n in range(len(X))])
 
 
@@ -149,9 +149,9 @@ def test_frames_and_output_settings():
 
 def test_refusals():
     X, _, overview, mixture = two_levels()
-    with pytest.raises(ValueError, match=r"LogisticPCA is none. Use plots.map"):
+    with pytest.raises(ValueError, match=r"LogisticPCA has no maps_. Use plots.map"):
         plots.zoom(overview, X, overview)
-    with pytest.raises(ValueError, match="several maps: draw one of its maps_"):
+    with pytest.raises(ValueError, match=r"several maps\. Draw one of its maps_"):
         plots.map(mixture, X)
     with pytest.raises(ValueError, match="several maps"):
         plots.zoom(mixture, X, mixture)

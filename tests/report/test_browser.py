@@ -149,7 +149,7 @@ def test_sections_fold_by_keyboard_and_mouse(browser, plain_report):
     assert opening.is_displayed()
     summary.click()
     assert not opening.is_displayed()
-    browser.find_element("link text", "Which picture fits").click()  # a link to a folded section opens it
+    browser.find_element("link text", "Which model fits").click()  # a link to a folded section opens it
     assert opening.is_displayed()
     browser.find_element("id", "fold").click()
     assert not any(one.get_attribute("open") for one in browser.find_elements("css selector", "details.section"))

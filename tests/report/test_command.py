@@ -20,7 +20,7 @@ def test_the_command_writes_the_report(run, tmp_path):
     done = run("--no-rows", "--out", "found.html")
     assert done.exit_code == 0, done.output
     text = (tmp_path / "found.html").read_text(encoding="utf-8")
-    assert "written without rows" in text
+    assert "written without individual rows" in text
     assert Page(text).all("h1")[0][1].strip() == "few.csv"
     assert "person1" not in text
     assert "who" in Page(text).section("table")

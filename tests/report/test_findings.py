@@ -34,7 +34,7 @@ def test_kinds_are_found_with_their_shares(page):
     _, kind = planted()
     text = page.section("classes")
     share = max(kind.mean(), 1 - kind.mean())
-    largest = int(re.search(r"the largest would hold (\d+)% of the rows", text)[1]) / 100
+    largest = int(re.search(r"the largest kind holds (\d+)% of the rows", text)[1]) / 100
     assert abs(largest - share) < 0.03
 
 
@@ -59,10 +59,10 @@ def test_the_blank_is_filled_with_its_kind(page):
 def test_something_hidden_beats_nothing(page):
     opening = page.section("which")
     assert (
-        "It is a tie: of three pictures of what may lie behind this table, “kinds of rows” and “a few scales" in opening
+        "It is a tie: of three models of what may lie behind this table, “kinds of rows” and “a few scales" in opening
     )
     assert "(1 scale) is the simplest of them" in opening
-    lines = re.findall(r"nothing hidden every column goes its own way 10 (\S+) ±", opening)
+    lines = re.findall(r"nothing hidden the columns are independent of each other 10 (\S+) ±", opening)
     assert float(lines[0]) > 1.0  # ten copies of one bit: ln 2 * 9 nats, less what noise costs
 
 
@@ -74,17 +74,17 @@ def test_a_tie_is_said_first():
     sizes = {"BernoulliMixture": [2], "CombinationMachine": [1]}
     found = evaluate.compare(planted()[0], ["IndependentBits", *sizes], sizes=sizes, measures=(), cv=0.3)
     said = str(_opening(found)).replace("<bdi>", "").replace("</bdi>", "")
-    assert said.startswith("It is a tie: of three pictures")
-    assert "“kinds of rows” (2 kinds) is the simplest of them, and the sections below go by it: it finds" in said
+    assert said.startswith("It is a tie: of three models")
+    assert "“kinds of rows” (2 kinds) is the simplest of them, and the sections below use it: it makes" in said
 
 
 def test_copies_are_said_unless_groups_are_given(written):
     X = np.repeat(np.random.default_rng(0).integers(0, 2, (20, 6)), 6, axis=0)
     text = Page(written("copied", X).read_text(encoding="utf-8")).section("which")
-    assert "Take it with care: 100% of the rows have an equal one" in text
+    assert "Caution: 100% of the rows have a duplicate" in text
     page = Page(written("grouped", X, groups=np.repeat(np.arange(20), 6)).read_text(encoding="utf-8"))
-    assert "Take it with care" not in page.section("which")
-    assert "none predicts unseen rows clearly better" in page.section("which")
+    assert "Caution" not in page.section("which")
+    assert "models predicts unseen rows clearly better" in page.section("which")
     with pytest.raises(ValueError, match="3 labels for 120 rows"):
         written("wrong", X, groups=[1, 2, 3])
 
@@ -121,9 +121,9 @@ def test_large_tables_are_thinned_and_say_so(written, monkeypatch):
     X = np.random.default_rng(5).integers(0, 2, (900, 7)).astype(float)
     page = Page(written("thinned", X).read_text(encoding="utf-8"))
     assert "This table has 900 rows" in page.section("table")
-    assert "fitted to 200 rows, drawn at random (seed 0) from all 900" in page.section("table")
+    assert "fitted to 200 rows, chosen at random (seed 0) from all 900" in page.section("table")
     text = page.section("map")
-    assert "The map is thinned: it has 50 rows of all 900, drawn at random" in text
+    assert "The map shows 50 rows of 900, chosen at random" in text
     assert "count 200 rows" in text
     # Columns that are drawn on their own: the report does not claim that something is hidden.
     assert "nothing hidden" in page.all("p", class_="opening")[2][1]

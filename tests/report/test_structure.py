@@ -121,7 +121,7 @@ def test_errors_say_what_to_do(tmp_path):
         report.write(table, path, beside={"age": list(range(99))})
     with pytest.raises(FileNotFoundError, match="no folder"):
         report.write(table, tmp_path / "nowhere" / "report.html")
-    with pytest.raises(ValueError, match="tables of bits"):
+    with pytest.raises(ValueError, match="needs a table of bits"):
         report.write(open_table(np.random.default_rng(0).normal(size=(20, 3)), kinds="real"), path)
     assert not path.exists()
 

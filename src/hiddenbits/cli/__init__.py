@@ -1,4 +1,4 @@
-"""The command line: a shell over the public interface."""
+"""The command line, a thin layer over the public API."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ from hiddenbits.quoting import printable
 
 app = typer.Typer(
     name="hiddenbits",
-    help="Find the hidden structure behind a table of bits: a survey, votes, baskets, test answers. Begin with "
-    "'hiddenbits look TABLE' and 'hiddenbits report TABLE'.",
+    help="Find the hidden structure behind a table of zeros and ones: survey answers, votes, shopping baskets, test "
+    "results. Start with 'hiddenbits look TABLE' and 'hiddenbits report TABLE'.",
     cls=PrintableGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -31,7 +31,7 @@ Size = Annotated[int | None, typer.Option("--size", "-n", help="Number of classe
 Settings = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", help="A setting of the model, as name=value; may be given again.", rich_help_panel="The model"
+        "--set", help="A parameter of the model, as name=value. Can be repeated.", rich_help_panel="The model"
     ),
 ]
 
@@ -46,16 +46,16 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def main(
-    debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No bars, and no lines about progress.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
     log_level: Annotated[
-        LogLevel | None, typer.Option("--log-level", help="Write the log of fits to the error stream.")
+        LogLevel | None, typer.Option("--log-level", help="Write the log of the fit to standard error.")
     ] = None,
     version: Annotated[  # noqa: ARG001
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Keep what holds for all commands."""
+    """Store the options that apply to every command."""
     state["debug"], state["silent"] = debug, quiet
     log_to_screen(log_level)
 
@@ -67,7 +67,7 @@ def look(
     at: Place,
     json: given.Json = False,
 ) -> None:
-    """Say what is in a table: rows, columns, ones, blanks, duplicates, columns that tell nothing."""
+    """Summarize a table: rows, columns, ones, blanks, duplicate rows, constant columns."""
     from hiddenbits import evaluate
 
     found = opened(asked)
@@ -89,12 +89,12 @@ def look(
 def models(json: given.Json = False) -> None:
     """List the models and what each is for."""
     if json:
-        told = [(one.word, one.name, one.picture, one.says, one.unit, one.use) for one in all_families()]
-        as_json([dict(zip(("word", "estimator", "hidden", "says", "size", "use"), one, strict=True)) for one in told])
+        facts = [(one.word, one.name, one.picture, one.says, one.unit, one.use) for one in all_families()]
+        as_json([dict(zip(("word", "estimator", "hidden", "says", "size", "use"), one, strict=True)) for one in facts])
         return
     table(
-        "Models: what each takes to be hidden",
-        ["model", "hidden", "what it says", "good for", "in Python"],
+        "Models, and what each assumes is hidden behind the table",
+        ["model", "hidden", "assumption", "good for", "in Python"],
         [[one.word, one.picture, one.says, one.use, one.name] for one in all_families()],
     )
 
@@ -104,13 +104,13 @@ def models(json: given.Json = False) -> None:
 def fit(
     asked: Asked,
     at: Place,
-    model: Annotated[str, typer.Argument(help="The model, such as 'classes'; see 'hiddenbits models'.")],
+    model: Annotated[str, typer.Argument(help="The model, such as 'classes'. 'hiddenbits models' lists them.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The model file to write, such as model.hb.")],
     size: Size = None,
     settings: Settings = None,
     checkpoint: Annotated[
         Path | None,
-        typer.Option(help="Keep the position here after each pass, and go on from it.", rich_help_panel="Running"),
+        typer.Option(help="Save the fit here after each pass, and resume from it.", rich_help_panel="Running"),
     ] = None,
     seed: given.Seed = 0,
     json: given.Json = False,
@@ -141,16 +141,19 @@ def compare(
     asked: Asked,
     at: Place,
     models: Annotated[
-        list[str] | None, typer.Option("--model", "-m", help="A model to compare; may be given again. All by default.")
+        list[str] | None,
+        typer.Option(
+            "--model", "-m", help="A model to compare. Can be repeated. Default: all except those listed as left out."
+        ),
     ] = None,
     folder: Annotated[
-        Path | None, typer.Option(help="Keep finished fits here; after a crash none is made again.")
+        Path | None, typer.Option(help="Save finished fits in this folder. A rerun after a crash does not repeat them.")
     ] = None,
     groups: given.Groups = None,
     seed: given.Seed = 0,
     json: given.Json = False,
 ) -> None:
-    """Say which picture fits a table: every model at several sizes, judged on rows that it has not seen."""
+    """Compare models: fit each at several sizes and score it on held-out rows."""
     from hiddenbits import evaluate
 
     families = [family(word).name for word in models] if models else None
@@ -175,7 +178,7 @@ def compare(
 
 
 def _write(path: Path, heads: list[str], pieces: Any) -> None:
-    """Write what was computed for each row, and say so."""
+    """Write the results of each row, and print how many there are."""
     rows = write_rows(path, heads, pieces)
     say(f"{rows:,} rows written to {path}.")
 
@@ -189,7 +192,7 @@ def score(
     out: given.Out = None,
     json: given.Json = False,
 ) -> None:
-    """Say how likely a table is under a model, or with --out how likely each row is."""
+    """Score a table under a model (log-likelihood, bits per cell, errors), or with --out each row."""
     from hiddenbits import evaluate, load
 
     if out is not None:
@@ -219,16 +222,14 @@ def score(
 def map_rows(
     asked: Asked,
     at: Place,
-    model: Annotated[
-        Path | None, typer.Argument(help="A model file; by default a map of two dimensions is fitted.")
-    ] = None,
+    model: Annotated[Path | None, typer.Argument(help="A model file. Default: fit a two-dimensional map.")] = None,
     out: Annotated[
-        Path, typer.Option("--out", "-o", help="A picture (.png, .svg, .pdf), or .csv, .parquet or .npz.")
+        Path, typer.Option("--out", "-o", help="An image (.png, .svg, .pdf), or a table (.csv, .parquet, .npz).")
     ] = Path("map.png"),
-    colour: Annotated[str | None, typer.Option(help="The column that colours the picture.")] = None,
+    colour: Annotated[str | None, typer.Option(help="The column to colour the rows by.")] = None,
     seed: given.Seed = 0,
 ) -> None:
-    """Draw the map of a table, or write where each row is."""
+    """Draw a map of the rows of a table, or write their coordinates."""
     from hiddenbits import load
 
     drawn = out.suffix.lower() in (".png", ".svg", ".pdf")
@@ -236,10 +237,10 @@ def map_rows(
         check_rows_file(out, [*asked.files, model])
     else:
         check_outputs(out, read=[*asked.files, model])
-        import matplotlib  # noqa: F401  (say so at once where it is not installed)
+        import matplotlib  # noqa: F401  (fail before any work if it is not installed)
     found = opened(asked)
     if drawn and colour is not None and colour not in found.beside and colour not in found.names:
-        raise ValueError(f"There is no column {colour!r}.")
+        raise ValueError(f"There is no column {colour!r} to colour by.")
     estimator: Any = load(model) if model else made("logistic", 2, seed, [])
     if not model:
         with at.work("Fitting") as bar:
@@ -251,7 +252,7 @@ def map_rows(
         return
     with at.work("Drawing the map", found.table.shape[0]):
         _draw(estimator, found, colour, out)
-    say(f"The map is in {out}.")
+    say(f"Map written to {out}.")
 
 
 def _draw(estimator: Any, found: Opened, colour: str | None, out: Path) -> None:
@@ -280,13 +281,13 @@ def report(
     at: Place,
     out: Annotated[Path, typer.Option("--out", "-o", help="The HTML file to write.")] = Path("report.html"),
     rows: Annotated[
-        bool, typer.Option("--rows/--no-rows", help="Whether contents of single rows may be in the file.")
+        bool, typer.Option("--rows/--no-rows", help="Whether the file may contain individual rows.")
     ] = True,
-    colour: Annotated[str | None, typer.Option(help="The column that colours the map at first.")] = None,
+    colour: Annotated[str | None, typer.Option(help="The column that colours the map when it opens.")] = None,
     groups: given.Groups = None,
     seed: given.Seed = 0,
 ) -> None:
-    """Write what can be found in a table into one HTML file that opens offline."""
+    """Write a report about a table: one HTML file that works offline."""
     from hiddenbits import report
 
     check_outputs(out, read=asked.files)
@@ -304,7 +305,7 @@ def report(
             seed=seed,
             tell=bar.at,
         )
-    say(f"The report is in {out}: open it in a browser.")
+    say(f"Report written to {out}. Open it in a browser.")
 
 
 @app.command()
@@ -314,7 +315,7 @@ def complete(
     at: Place,
     model: given.Model,
     out: Annotated[Path, typer.Option("--out", "-o", help="The file to write: .csv, .parquet or .npz.")],
-    bits: Annotated[bool, typer.Option("--bits", help="Write the likelier bit instead of its probability.")] = False,
+    bits: Annotated[bool, typer.Option("--bits", help="Write the more probable bit instead of P(bit = 1).")] = False,
 ) -> None:
     """Fill the blanks of a table with P(bit = 1); observed cells stay as they are."""
     from hiddenbits import load
@@ -353,7 +354,7 @@ def convert(
     at: Place,
     out: Annotated[Path, typer.Argument(help="The file to write: .csv, .parquet or .npz.")],
 ) -> None:
-    """Write a table in another format, as zeros and ones; blanks stay blank."""
+    """Convert a table to another format, as zeros and ones; blanks stay blank."""
     check_rows_file(out, asked.files)
     found = opened(asked)
     with at.engine():

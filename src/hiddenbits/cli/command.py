@@ -1,4 +1,4 @@
-"""Commands that read a table or run somewhere: their options are written once and put in where a command asks."""
+"""The options of tables and executors, written once and added to every command that needs them."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Place:
     address: str | None
 
     def engine(self) -> AbstractContextManager[None]:
-        """Return the context in which the engine runs there."""
+        """Return the context manager that runs the engine there."""
         return engine(self.address, self.jobs)
 
     @contextmanager
     def work(self, what: str, rows: int | None = None, checkpoint: Path | None = None) -> Iterator[Bar]:
-        """Run the engine there inside the ``with`` block, with a bar that counts the rows it goes through."""
+        """Run the engine there inside the ``with`` block, with a bar that counts the rows it processes."""
         with progress(what, rows) as bar, engine(self.address, self.jobs, checkpoint, bar.rows):
             yield bar
 
@@ -47,7 +47,7 @@ RUNNING: dict[str, tuple[Any, Any]] = {"jobs": (given.Jobs, -1), "engine": (give
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
-    """Make a command of a function: what it asks as `Asked` and `Place` becomes options, its errors sentences."""
+    """Turn a function into a command: `Asked` and `Place` parameters become options, errors become sentences."""
     hints = get_type_hints(function, include_extras=True)
     hints.pop("return", None)
     parameters, last = [], []
@@ -75,7 +75,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
 
     run.__signature__ = inspect.Signature([*parameters, *last])  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in [*parameters, *last]}
-    del run.__wrapped__  # or its hints would be taken instead
+    del run.__wrapped__  # otherwise typer would read the hints of the original
     return run
 
 

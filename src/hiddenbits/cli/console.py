@@ -1,4 +1,4 @@
-"""What the user sees: notes on the error stream, results on the output stream, errors in one sentence."""
+"""What the user sees: notes on standard error, results on standard output, errors as one sentence."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from typing import Any
 from hiddenbits.cli.words import in_options
 from hiddenbits.quoting import name_of, printable
 
-# What was asked of this run: errors with their traceback; no bars and lines, by this command or by --quiet.
+# Options of this run: errors with a traceback; no progress, because of this command or --quiet.
 state = {"debug": False, "quiet": False, "silent": False}
 
 
 def say(text: str) -> None:
-    """Print a note; not on the output stream, which belongs to results."""
+    """Print a note on standard error; standard output is for results only."""
     from rich.console import Console
 
     Console(stderr=True, highlight=False, soft_wrap=True).print(printable(text), markup=False)
 
 
 class LogLevel(StrEnum):
-    """How much of the log is written: restarts, stages and what happens to a cluster (info), and passes (debug)."""
+    """How much is logged: restarts, stages and cluster events (info), and every pass (debug)."""
 
     DEBUG = "debug"
     INFO = "info"
@@ -32,7 +32,7 @@ class LogLevel(StrEnum):
 
 
 def log_to_screen(level: str | None) -> None:
-    """Write the log of hiddenbits to the error stream, or with None no longer."""
+    """Write the log of hiddenbits to standard error; None stops it."""
     import logging
 
     logger = logging.getLogger("hiddenbits")
@@ -46,12 +46,12 @@ def log_to_screen(level: str | None) -> None:
 
 
 def tell(text: str) -> None:
-    """Print a result; names in a text of several lines are escaped by those who write it, line breaks included."""
+    """Print a result. In a text of several lines the caller escapes names, including their line breaks."""
     print(printable(text, keep="\n"), flush=True)
 
 
 def as_json(value: Any) -> None:
-    """Print a result for machines; numbers that JSON does not have become null."""
+    """Print a result as JSON; NaN and infinity become null."""
     import math
 
     def plain(item: Any) -> Any:
@@ -62,12 +62,12 @@ def as_json(value: Any) -> None:
         return None if isinstance(item, float) and not math.isfinite(item) else item
 
     text = json.dumps(plain(value), ensure_ascii=False, allow_nan=False)
-    # JSON's own escapes for what would act on a terminal: the content stays the same.
+    # Characters that would act on a terminal become JSON escapes: the content stays the same.
     tell("".join(one if printable(one) == one else json.dumps(one)[1:-1] for one in text))
 
 
 def table(title: str, heads: list[str], rows: list[list[str]]) -> None:
-    """Print a table, numbers to the right."""
+    """Print a table, with numbers aligned right."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -79,12 +79,12 @@ def table(title: str, heads: list[str], rows: list[list[str]]) -> None:
     for row in rows:
         drawn.add_row(*(Text(name_of(cell)) for cell in row))  # text, never markup: names come from files
     console = Console(width=None if sys.stdout.isatty() else 120)
-    console.print(Text(title))  # a title of the table itself would be broken to its width
+    console.print(Text(title))  # rich would wrap a table title to the width of the table
     console.print(drawn)
 
 
 def percent(share: float) -> str:
-    """Return a share in percent; what is next to nothing is not nothing.
+    """Return a share in percent; a tiny share is not shown as 0.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def _is_number(text: str) -> bool:
 
 @contextmanager
 def sentences(debug: bool) -> Iterator[None]:
-    """Turn errors that are meant for people into one sentence and exit status 1; others are bugs, and say so.
+    """Print expected errors as one sentence and exit with status 1; report any other error as a bug.
 
     Warnings become notes.
     """
@@ -123,5 +123,6 @@ def sentences(debug: bool) -> Iterator[None]:
         say(f"hiddenbits: {text}")
         raise typer.Exit(1) from None
     except Exception as error:
-        say(f"hiddenbits: this is a bug, please report it ({type(error).__name__}: {error}). --debug shows where.")
+        bug = f"{type(error).__name__}: {error}"
+        say(f"hiddenbits: this is a bug, please report it ({bug}). Run again with --debug for the traceback.")
         raise typer.Exit(70) from None

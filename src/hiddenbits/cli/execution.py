@@ -1,4 +1,4 @@
-"""Where work runs, and how far it is: every command's work goes through here."""
+"""Run the work of every command, on threads or a cluster, and report its progress."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PIECE_CELLS = 1 << 22
 def engine(
     address: str | None, jobs: int, checkpoint: Path | None = None, tell: Callable[[int], None] | None = None
 ) -> Iterator[None]:
-    """Run what is inside the ``with`` block on threads, or on a cluster; `tell` is told of the rows gone through."""
+    """Run the ``with`` block on threads or on a cluster; `tell` is called with the number of rows processed."""
     from hiddenbits import run_on
 
     if address is None:
@@ -42,7 +42,7 @@ def engine(
 
 
 def in_pieces(what: str, function: Callable[[Piece], Any], table: Table) -> Iterator[NDArray[Any]]:
-    """Yield what a function makes of each piece of rows; rows count when the next are asked for, written by then."""
+    """Yield a function's result for each piece of rows; progress counts rows once the caller has written them."""
     from hiddenbits import map_pieces
 
     with progress(what, table.shape[0]) as bar:
@@ -52,7 +52,7 @@ def in_pieces(what: str, function: Callable[[Piece], Any], table: Table) -> Iter
 
 
 def written(values: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    """Yield rows that are in memory some at a time, and count those that are written."""
+    """Yield rows in memory some at a time, and count those that are written."""
     with progress("Writing", len(values)) as bar:
         step = max(1, PIECE_CELLS // values.shape[1])
         for start in range(0, len(values), step):
@@ -61,7 +61,7 @@ def written(values: NDArray[Any]) -> Iterator[NDArray[Any]]:
 
 
 class Verb:
-    """A verb of a fitted model as a function of a piece; a class, so that it travels to a cluster."""
+    """A method of a fitted model as a function of a piece; a class, so that it can be sent to a cluster."""
 
     def __init__(self, model: Any, verb: str) -> None:
         self.model, self.verb = model, verb
@@ -74,10 +74,10 @@ class Verb:
 
 
 class Watch:
-    """Tells a bar of each pass of a fit: scikit-learn's protocol of callbacks.
+    """Updates a bar after each pass of a fit; implements scikit-learn's callback protocol.
 
-    When a fit converges nobody knows beforehand. What is known is max_iter, so the time until then is "at most"; once a
-    restart is over, further ones are taken to be as long.
+    Nobody knows beforehand when a fit converges. During the first restart the bar shows the time until max_iter, as "at
+    most"; after it, the bar assumes that the others take as long.
     """
 
     def __init__(self, bar: Bar, words: str) -> None:
@@ -88,13 +88,13 @@ class Watch:
         """Nothing to prepare."""
 
     def teardown(self, estimator: Any, context: Any) -> None:
-        """Nothing to put away."""
+        """Nothing to clean up."""
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
         """Nothing happens when a pass begins."""
 
     def on_fit_task_end(self, estimator: Any, context: Any, *, metadata: Any = None) -> bool:
-        """Count a pass or a restart, and say what is left."""
+        """Count a pass or a restart, and estimate the time left."""
         import time
 
         if context.task_name == "restart":
@@ -112,16 +112,16 @@ class Watch:
                 share = min(1.0, (self.passes - self.before) / usual)
                 said.append(f"about {clock(each * usual * (most - self.restarts - share))} left")
             else:
-                said.append(f"at most {clock(each * (limit - here))} to its limit of {limit:,} passes")
+                said.append(f"at most {clock(each * (limit - here))} left (limit: {limit:,} passes)")
             self.bar.at(self.words, self.restarts + share, most, ", ".join(said))
         return False
 
 
 def fitted(model: Any, table: Table, bar: Bar) -> Any:
-    """Fit a model, and tell the bar how far it is."""
+    """Fit a model and show its progress on the bar."""
     words = f"Fitting {type(model).__name__}"
     bar.at(words, 0, 0)
     if not hasattr(model, "set_callbacks"):  # scikit-learn before 1.9
         return model.fit(table)
     model.set_callbacks(Watch(bar, words)).fit(table)
-    return model.set_callbacks()  # a bar neither travels nor is kept
+    return model.set_callbacks()  # a bar can be neither sent to workers nor saved

@@ -1,4 +1,4 @@
-"""The models by the words that people type. Imports nothing that is slow before it is asked."""
+"""The models by the words that people type. Slow packages are imported only when needed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def family(word: str) -> Family:
         if word.lower() in (one.word, one.name.lower()):
             return one
     known = ", ".join(one.word for one in all_families())
-    raise ValueError(f"There is no model called {word!r}. The models are: {known}.")
+    raise ValueError(f"Unknown model {word!r}. Choose one of: {known}.")
 
 
 def made(word: str, size: int | None, seed: int, settings: list[str]) -> Any:
@@ -48,7 +48,7 @@ def made(word: str, size: int | None, seed: int, settings: list[str]) -> Any:
 
 
 def _value(text: str) -> Any:
-    """Return the value that a text stands for: a number, true, false, none, a tuple of numbers, or the text."""
+    """Parse a value: a number, true, false, none, a tuple of numbers, or else the text itself."""
     import ast
 
     plain = {"true": True, "false": False, "none": None}

@@ -26,29 +26,29 @@ Blank = Annotated[
         rich_help_panel=TABLE,
     ),
 ]
-Threshold = Annotated[float | None, typer.Option(help="Numbers above it are 1, all others 0.", rich_help_panel=TABLE)]
-Drop = Annotated[
-    list[str] | None, typer.Option(help="A column to leave out; may be given again.", rich_help_panel=TABLE)
-]
+Threshold = Annotated[float | None, typer.Option(help="Numbers above it become 1, others 0.", rich_help_panel=TABLE)]
+Drop = Annotated[list[str] | None, typer.Option(help="A column to leave out. Can be repeated.", rich_help_panel=TABLE)]
 Names = Annotated[
     Path | None,
-    typer.Option(help="A text file with the names of the columns, one a line.", rich_help_panel=TABLE),
+    typer.Option(help="A text file with the column names, one per line.", rich_help_panel=TABLE),
 ]
-Key = Annotated[str | None, typer.Option(help="Which array of an .npz file that holds several.", rich_help_panel=TABLE)]
+Key = Annotated[
+    str | None, typer.Option(help="Which array to read from an .npz file with several.", rich_help_panel=TABLE)
+]
 Groups = Annotated[
     str | None,
     typer.Option(
-        help="A column of labels beside the bits of a CSV file: rows with equal labels, such as answers of one person, "
-        "are held out together.",
+        help="A column of labels in the CSV file. Rows with the same label, such as the answers of one person, are "
+        "held out together.",
     ),
 ]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 is one for each core.", rich_help_panel=RUNNING)]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 is one per core.", rich_help_panel=RUNNING)]
 Engine = Annotated[
     str | None,
     typer.Option(
-        help="Run on the dask cluster with this scheduler, such as tcp://host:8786. A cluster is trusted ground.",
+        help="Run on the dask cluster with this scheduler, such as tcp://host:8786. Use only a cluster you trust.",
         rich_help_panel=RUNNING,
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
-Seed = Annotated[int, typer.Option(help="Seed of all that is random.", rich_help_panel=RUNNING)]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Seed = Annotated[int, typer.Option(help="Random seed.", rich_help_panel=RUNNING)]

@@ -1,4 +1,4 @@
-"""Files that commands write: CSV that is safe in a spreadsheet, Parquet, NumPy's .npz."""
+"""The files that commands write: CSV (safe in a spreadsheet), Parquet, NumPy's .npz."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# A spreadsheet takes text that begins so for a formula; full-width signs are taken for the plain ones.
+# Spreadsheets run text that begins with these as a formula; full-width signs count as plain ones.
 DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 FORMATS = (".csv", ".parquet", ".npz")
 
 
 def safe(cell: Any) -> Any:
-    """Return a cell as a spreadsheet shows it: text that it would run gets an apostrophe in front.
+    """Return a cell that is safe in a spreadsheet: text that would run as a formula gets a leading apostrophe.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def safe(cell: Any) -> Any:
 
 
 def check_outputs(*outs: Path | None, read: Sequence[str | Path | None]) -> None:
-    """Refuse, before any work is done, files that could not be written, or that would replace one that is read."""
+    """Reject, before any work, output files that cannot be written or that would overwrite an input."""
     from hiddenbits.store import check_target
 
     given = [out for out in outs if out is not None]
@@ -39,29 +39,29 @@ def check_outputs(*outs: Path | None, read: Sequence[str | Path | None]) -> None
     for number, out in enumerate(given):
         check_target(out)
         if any(_is_within(out, file) for file in inputs):
-            raise ValueError(f"{out}: this is what the command reads. Write to another file.")
+            raise ValueError(f"{out} is an input of this command. Write to another file.")
         if any(os.path.realpath(out) == os.path.realpath(other) for other in given[:number]):
-            raise ValueError(f"{out}: two results cannot go to one file. Choose another for one of them.")
+            raise ValueError(f"{out} is given for two outputs. Choose another file for one of them.")
 
 
 def check_rows_file(out: Path, read: Sequence[str | Path | None]) -> None:
-    """Refuse, before any work is done, a file that results for each row cannot be written to."""
+    """Reject, before any work, a file that row results cannot be written to."""
     if out.suffix.lower() not in FORMATS:
-        raise ValueError(f"{out}: results are written to {', '.join(FORMATS)} files. Choose one of these.")
+        raise ValueError(f"{out}: results can be written to {', '.join(FORMATS)} files. Choose one of these.")
     if out.suffix.lower() == ".parquet" and find_spec("pyarrow") is None:
         raise ImportError("Parquet files need pyarrow: pip install 'hiddenbits[files]'.")
     check_outputs(out, read=read)
 
 
 def check_folder(folder: Path | None) -> None:
-    """Refuse, before any work is done, a folder that is none, or that cannot be made or written to."""
+    """Reject, before any work, a folder that is a file, or that cannot be created or written to."""
     if folder is None:
         return
     there = next(one for one in [folder.absolute(), *folder.absolute().parents] if one.exists())
     if not there.is_dir():
-        raise ValueError(f"{there}: this is not a folder. Choose another.")
+        raise ValueError(f"{there} is not a folder. Choose another.")
     if not os.access(there, os.W_OK | os.X_OK):
-        raise ValueError(f"{there}: the folder cannot be written to. Choose another, or change its permissions.")
+        raise ValueError(f"The folder {there} is not writable. Choose another, or change its permissions.")
 
 
 def _files(path: str) -> list[str]:
@@ -77,7 +77,7 @@ def _is_within(out: Path, file: str) -> bool:
 
 
 def write_rows(path: Path, names: Sequence[str], pieces: Iterator[NDArray[Any]]) -> int:
-    """Write numbers, a piece of rows at a time; blanks are NaN. Return the number of rows."""
+    """Write numbers, some rows at a time; blanks are NaN. Return the number of rows."""
     write = {".csv": _write_csv, ".parquet": _write_parquet, ".npz": _write_npz}[path.suffix.lower()]
     from hiddenbits.store import whole_file
 
@@ -95,7 +95,7 @@ def _write_csv(file: BinaryIO, names: Sequence[str], pieces: Iterator[NDArray[An
         for row in piece.tolist():
             lines.writerow(row if whole else ["" if cell != cell else f"{cell:.6g}" for cell in row])
         rows += len(piece)
-    text.detach()  # all of it written; the file itself is closed by who opened it
+    text.detach()  # flushed; the caller, who opened the file, closes it
     return rows
 
 

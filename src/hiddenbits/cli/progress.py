@@ -1,7 +1,7 @@
-"""A bar on the error stream for work of more than two seconds: what is done, rows a second, time left.
+"""A progress bar on standard error for work that takes more than two seconds: step, rows per second, time left.
 
-Where there is no terminal (a batch job, a pipe) the same is written as a line, every 30 seconds. Nothing is shown with
---json or --quiet, or for shorter work. The output stream stays clean.
+Without a terminal (a batch job, a pipe) it writes a line every 30 seconds instead. Nothing is shown with --json or
+--quiet, or for shorter work. Standard output stays clean.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 SLOW = 2.0  # seconds after which a bar is shown
-EVERY = float(os.environ.get("HIDDENBITS_SECONDS_A_LINE", "30"))  # seconds from line to line; the tests have less time
+EVERY = float(os.environ.get("HIDDENBITS_SECONDS_A_LINE", "30"))  # seconds between lines; tests use a smaller value
 
 
 class Bar:
-    """How far a piece of work is; drawn from the moment on when it turns out to be slow.
+    """A progress bar, drawn only once the work turns out to be slow.
 
     Parameters
     ----------
     what : str
         What is being done.
     rows : int, optional
-        All the rows that will be counted; the bar then follows them. Otherwise it follows `at`.
+        Total number of rows; the bar then counts rows. Otherwise it follows `at`.
     console : rich console, optional
-        Where to draw; by default the error stream.
+        Where to draw; by default standard error.
     """
 
     def __init__(self, what: str, rows: int | None = None, console: Console | None = None) -> None:
@@ -52,19 +52,19 @@ class Bar:
             self._draw()
 
     def rows(self, number: int) -> None:
-        """Count rows that were gone through; may be called from any thread."""
+        """Count rows that were processed; may be called from any thread."""
         with self._lock:
             self.walked += number
             if self.all_rows is not None:
                 self.done += number
 
     def read(self, number: int, share: float | None) -> None:
-        """Say how many rows were read, and which share of the file they are, where that is known."""
+        """Set how many rows were read, and which share of the file they are, if known."""
         with self._lock:
             self.walked, self.done, self.most = number, share or 0.0, 1.0 if share else 0.0
 
     def at(self, words: str, done: float, most: float, note: str = "") -> None:
-        """Say which step the work is at, how much of all is done, and what is to be said in place of the time left."""
+        """Set the current step, how much of the total is done, and a note to show in place of the time left."""
         with self._lock:
             if words != self.what:
                 self.what, self.walked, self.step_begun = words, 0, time.monotonic()
@@ -72,13 +72,13 @@ class Bar:
 
     @property
     def speed(self) -> str:
-        """Rows a second of the step that is going on."""
+        """Rows per second of the current step."""
         seconds = time.monotonic() - self.step_begun
         return f"{self.walked / seconds:,.0f} rows/s" if self.walked and seconds > 0.0 else ""
 
     @property
     def left(self) -> str:
-        """The time that is left, if the rest goes on as what is done went; or what is to be said instead."""
+        """The time left, if the rest goes at the speed so far; or the note to show instead."""
         if self.note or not self.done or not self.most:
             return self.note
         seconds = (time.monotonic() - self.begun) * max(0.0, self.most - self.done) / self.done
@@ -92,7 +92,7 @@ class Bar:
         bar = self
 
         class Words(ProgressColumn):
-            """What the bar has to say now; text, never markup."""
+            """The bar's current text; never interpreted as markup."""
 
             def __init__(self, name: str) -> None:
                 self.name = name
@@ -103,7 +103,7 @@ class Bar:
                 return Text(getattr(bar, self.name), style="" if self.name == "what" else "cyan")
 
         class Length(BarColumn):
-            """The bar itself, taken from what is done."""
+            """The bar itself, drawn from the share that is done."""
 
             def render(self, task: Any) -> Any:
                 """Return the bar."""
@@ -123,14 +123,14 @@ class Bar:
                 drawn.start()
 
     def _lines(self) -> None:
-        """Write a line now and then, until the work is done."""
+        """Write a line every `EVERY` seconds until the work is done."""
         while not self._over.wait(EVERY):
             with self._lock:
                 said = [f"{self.what}: {clock(time.monotonic() - self.begun)}", self.speed, self.left]
             say(", ".join(words for words in said if words))
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         self._timer.cancel()
         self._over.set()
         with self._lock:

@@ -1,4 +1,4 @@
-"""Errors about the command line itself, which repeat what was typed: a file name from a pattern may hold anything."""
+"""Escape usage errors, which repeat what was typed: a file name from a pattern may contain anything."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class PrintableGroup(TyperGroup):
     """The group of all commands; its errors are escaped."""
 
     def make_context(self, *words: Any, **options: Any) -> Any:
-        """Read the words before the command."""
+        """Parse the arguments before the command."""
         with _printable_errors():
             return super().make_context(*words, **options)
 
     def invoke(self, *words: Any, **options: Any) -> Any:
-        """Run the command that the words name."""
+        """Run the command."""
         with _printable_errors():
             return super().invoke(*words, **options)
 

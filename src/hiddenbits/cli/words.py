@@ -1,4 +1,4 @@
-"""Messages of the library in the command line's words: its options instead of Python's."""
+"""Rewrite the library's messages for the command line: its options instead of Python parameters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OWN = {
     "folder": "--folder",
     "colour": "--colour",
 }
-# Of reading tables, in Python alone.
+# Parameters of open_table that the command line does not have.
 READING = [
     "array",
     "column",
@@ -48,9 +48,9 @@ OPTION = re.compile(rf"(?<![\w'\"`.\-=])([a-z]+(?:_[a-z]+)*)=({VALUE})?")
 
 
 def in_options(text: str) -> str:
-    """Return a message with the options of the command line in place of Python's.
+    """Return a message with command-line options in place of Python parameters.
 
-    What the command line has no option for is said to be Python's.
+    Where the command line has no such option, the message says so.
 
     Examples
     --------
@@ -58,17 +58,17 @@ def in_options(text: str) -> str:
     "Choose one with --key, or leave it out with --drop 'my age'."
     """
     text = re.sub(r"open_table\(\.\.\., ([^()]*)\)", r"\1", text)
-    # scikit-learn's words for a setting that is out of range
+    # scikit-learn's message for a parameter that is out of range
     text = re.sub(r"The '(\w+)' parameter of \w+", lambda found: f"The value of {OWN.get(found[1]) or found[1]}", text)
     others = [name for name, _ in OPTION.findall(text) if name not in OWN]
     of_models = _settings() if others else frozenset()
     said = OPTION.sub(lambda found: _option(found[1], found[2], of_models) or found[0], text)
     left = ", ".join(f"{name}=" for name in dict.fromkeys(others) if name in READING)
-    return f"{said} (Python's open_table has {left}; the command line does not.)" if left else said
+    return f"{said} (The command line has no {left}: use open_table in Python.)" if left else said
 
 
 def _option(name: str, value: str, settings: frozenset[str]) -> str | None:
-    """Return an option of the command line, with its value if there is one; None where there is no such option."""
+    """Return the command-line option, with its value if there is one; None if there is no such option."""
     if name in OWN:
         given: Any = ()
         if value:
@@ -83,7 +83,7 @@ def _option(name: str, value: str, settings: frozenset[str]) -> str | None:
 
 @cache
 def _settings() -> frozenset[str]:
-    """Return the names of all settings of models."""
+    """Return the parameter names of all models."""
     import hiddenbits
     from hiddenbits.cli.models import all_families
 

@@ -1,4 +1,4 @@
-"""Simulated tables with a known truth, and loaders of real ones."""
+"""Simulated tables with known ground truth, and loaders of real tables."""
 
 from hiddenbits.datasets.bars import SimulatedBars, simulate_bars
 from hiddenbits.datasets.causes import SimulatedLines, SimulatedShifter, simulate_lines, simulate_shifter

@@ -18,7 +18,7 @@ class SimulatedBars(NamedTuple):
     X : ndarray of shape (rows, 25)
         The images, row by row.
     states : ndarray of shape (rows, 10) of uint8
-        Which bars are there.
+        Which bars are present.
     fields : ndarray of shape (10, 25)
         The bars, five horizontal ones and then five vertical ones, of height 10 or -10.
 
@@ -35,7 +35,7 @@ class SimulatedBars(NamedTuple):
 
 
 def simulate_bars(n_rows: int = 1000, *, seed: int = 0) -> SimulatedBars:
-    """Draw images that are sums of bars: each is there with probability .2, half of them are negative; noise of 2.
+    """Draw images that are sums of bars: each present with probability .2, half of them negative; noise of std 2.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Two tables in the spirit of Lewicki and Sejnowski (1996): lines that come in sets, and a row that is shifted."""
+"""Two tables after Lewicki and Sejnowski (1996): lines that appear in sets, and a shifted row."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ LINE_SETS = ((6, 8), (2, 7), (1, 3), (0, 4, 9))  # '||', '+', '=' and ']': lines
 
 
 class SimulatedLines(NamedTuple):
-    """Pictures of lines on a grid of 5 x 5, with the truth.
+    """Images of lines on a 5 x 5 grid, with the truth.
 
     Attributes
     ----------
     X : ndarray of shape (rows, 25) of uint8
     lines : ndarray of shape (rows, 10) of uint8
-        Which lines each picture has: five rows from the top down, then five columns from the left.
+        Which lines each image has: five rows from the top down, then five columns from the left.
     kinds : ndarray of shape (rows,)
         0 for lines chosen freely, 1 to 4 for one of the sets.
     patterns : ndarray of shape (10, 25) of uint8
@@ -45,14 +45,14 @@ class SimulatedLines(NamedTuple):
 def simulate_lines(n_rows: int = 2000, *, seed: int = 0) -> SimulatedLines:
     """Draw the high-order lines problem.
 
-    With probability .6 every line of the grid is there with probability .3; otherwise one of the sets '||', '+', '='
-    and ']', each with probability .1. The problem is that of Lewicki and Sejnowski (1996); the probabilities .6 and .1
-    and the lines of each set are ours, because the paper's cannot be read in the scan we have.
+    With probability .6, every line of the grid is present with probability .3. Otherwise the image is one of the sets
+    '||', '+', '=' and ']', each with probability .1. The problem is that of Lewicki and Sejnowski (1996); the
+    probabilities .6 and .1 and the lines of each set are ours, because our scan of the paper is not legible there.
 
     Parameters
     ----------
     n_rows : int, default=2000
-        Number of pictures.
+        Number of images.
     seed : int, default=0
         Seed.
 
@@ -90,7 +90,7 @@ class SimulatedShifter(NamedTuple):
     directions : ndarray of shape (rows,)
         0 where the copy is shifted to the left, 1 where it is shifted to the right.
     patterns : ndarray of shape (16, 32) of uint8
-        One cause for each bit of the row and each direction: the bit twice, and where it went twice.
+        One cause for each bit of the row and each direction: the bit twice, and its shifted copy twice.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class SimulatedShifter(NamedTuple):
 
 
 def simulate_shifter(n_rows: int = 2000, *, seed: int = 0) -> SimulatedShifter:
-    """Draw the shifter problem: 8 bits (each on with probability .2, not all off) and a copy shifted by one, around.
+    """Draw the shifter problem: 8 bits (each 1 with probability .2, not all 0) and a copy shifted cyclically by one.
 
     Parameters
     ----------

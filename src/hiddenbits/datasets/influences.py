@@ -1,7 +1,7 @@
 """Rows made by ten hidden influences: two targets like the synthetic data of Freund & Haussler (1994, section 4).
 
-The paper shows its target only as a picture (figure 4.1a). A and B are fixed recipes in its spirit: 8 x 8 images,
-ten on/off units, weights up to 6 (A: lines and squares) or 4 (B: overlapping stripes), drawn exactly.
+The paper shows its target only as an image (figure 4.1a). A and B are fixed targets like it: 8 x 8 images, ten on/off
+units, weights up to 6 (A: lines and squares) or 4 (B: overlapping stripes). Rows are drawn exactly.
 
     P(h) ~ exp(h.th) Prod_j cosh om_j,   om = Sum_i h_i w_i,   P(x_j = 1 | h) = sigma(2 om_j)           eqs 2.2, 2.3
 """
@@ -70,7 +70,8 @@ def influences_truth(target: Target = "A") -> tuple[Floats, Floats]:
     Parameters
     ----------
     target : {"A", "B"}
-        A: a ground, four edges of the image, four squares and a middle. B: five horizontal and five vertical stripes.
+        A: a background, four edges of the image, four squares and a centre. B: five horizontal and five vertical
+        stripes.
 
     Examples
     --------
@@ -80,7 +81,7 @@ def influences_truth(target: Target = "A") -> tuple[Floats, Floats]:
     (295.6, 6.0)
     """
     if target not in THRESHOLDS:
-        raise ValueError(f"target={target!r}: there are {' and '.join(map(repr, THRESHOLDS))}.")
+        raise ValueError(f"target={target!r}: choose {' or '.join(map(repr, THRESHOLDS))}.")
     weights = _rectangles() if target == "A" else _stripes()
     return weights.reshape(len(weights), SIDE * SIDE), np.array(THRESHOLDS[target])
 
@@ -88,17 +89,17 @@ def influences_truth(target: Target = "A") -> tuple[Floats, Floats]:
 def simulate_influences(
     target: Target = "A", *, n_rows: int = 4000, shrink: float = 1.0, seed: int = 0
 ) -> SimulatedInfluences:
-    """Draw rows to fit on and as many to test from a machine of ten hidden influences, exactly.
+    """Draw training rows and as many test rows exactly from a machine of ten hidden influences.
 
     Parameters
     ----------
     target : {"A", "B"}
         As for `influences_truth`.
     n_rows : int
-        Rows to fit on; the paper has 4,000. As many more are drawn to test.
+        Training rows; the paper has 4,000. As many test rows are drawn.
     shrink : float
-        Divide the weights by this, with thresholds at which each unit is active as often as before. The paper's
-        second table divides by 7; it does not say what becomes of the thresholds.
+        Divide the weights by this, and adjust the thresholds so that each unit is active as often as before. The
+        paper's second table divides by 7; it does not say what it does with the thresholds.
     seed : int
         Seed of the rows.
 

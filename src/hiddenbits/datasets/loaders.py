@@ -1,4 +1,4 @@
-"""Real tables, where they are at hand: the folder named by the environment variable HIDDENBITS_DATA."""
+"""Loaders of real tables from the folder that the environment variable HIDDENBITS_DATA names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Splits(NamedTuple):
     Attributes
     ----------
     train, valid, test : ndarray of shape (rows, columns) of uint8
-        Rows to fit on, to choose with, and to report.
+        Training, validation and test rows.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def data_folder() -> Path:
     """
     folder = os.environ.get("HIDDENBITS_DATA")
     if not folder:
-        raise FileNotFoundError("Set the environment variable HIDDENBITS_DATA to the folder of real tables.")
+        raise FileNotFoundError("Set the environment variable HIDDENBITS_DATA to the folder with the real tables.")
     return Path(folder)
 
 

@@ -91,14 +91,14 @@ class Zoo(NamedTuple):
 
 
 def load_usps(digit: int | None = None, *, threshold: float = 127) -> Digits:
-    """Return the USPS digits as bits: 7,291 rows to fit on and 2,007 to test.
+    """Return the USPS digits as bits: 7,291 training rows and 2,007 test rows.
 
     Parameters
     ----------
     digit : int, optional
-        Only this digit; there are 731 and 198 twos.
+        Return only this digit; there are 731 and 198 twos.
     threshold : float, default=127
-        Pixels above it are ink; they are grey from 0 to 255.
+        Pixels with a grey value (0 to 255) above it are ink.
 
     Returns
     -------
@@ -160,7 +160,7 @@ def load_survey(name: str) -> Table:
     path = data_folder() / "survey" / f"{name}.csv"
     if not path.is_file():
         known = ", ".join(sorted(file.stem for file in path.parent.glob("*.csv"))) or "none"
-        raise FileNotFoundError(f"There is no survey {name!r} in {path.parent}; there are: {known}.")
+        raise FileNotFoundError(f"There is no survey {name!r} in {path.parent}. Available: {known}.")
     return open_table(path)
 
 
@@ -182,7 +182,7 @@ def load_zoo() -> Zoo:
     legs, kinds = columns.pop("legs"), columns.pop("type")
     strange = {cell for column in columns.values() for cell in column} - {"TRUE", "FALSE"}
     if strange:
-        raise ValueError(f"zoo.csv holds {sorted(strange)[0]!r} where TRUE or FALSE belongs.")
+        raise ValueError(f"zoo.csv has {sorted(strange)[0]!r} where TRUE or FALSE is expected.")
     X = np.array([[cell == "TRUE" for cell in column] for column in columns.values()], np.uint8).T
     return Zoo(np.ascontiguousarray(X), np.array(legs, np.int64), np.array(kinds), tuple(columns))
 

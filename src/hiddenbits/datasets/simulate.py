@@ -97,7 +97,7 @@ def write_mixture(
     Parameters
     ----------
     folder : path
-        Where the files go; made if need be.
+        Where to write the files; created if it does not exist.
     n_rows, n_columns, n_classes, seed
         As for `simulate_mixture`; the rows are the same.
     rows_per_file : int
@@ -141,7 +141,7 @@ def _draw(
     n_rows: int, weights: NDArray[np.float64], probabilities: NDArray[np.float64], seed: int
 ) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
     """Yield rows and classes, a run at a time."""
-    # Bits come from 16-bit random numbers: a sixth of the time, and the probabilities are rounded to 1/65536.
+    # Bits come from 16-bit random numbers, which takes a sixth of the time and rounds probabilities to 1/65536.
     limits = np.round(probabilities * 65536.0).astype(np.uint32)
     for number, start in enumerate(range(0, n_rows, CHUNK_ROWS)):
         rng = np.random.default_rng([seed, 1, number])

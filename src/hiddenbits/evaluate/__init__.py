@@ -1,7 +1,7 @@
-"""How good a fitted model is: likelihood, bits per cell, errors, code length, hidden cells, with standard errors.
+"""Measures of a fitted model, with standard errors: likelihood, bits per cell, errors, code length, hidden cells.
 
-Which family fits a table (`compare`) and how large it should be (`select`). What is in a table before any model
-(`look`), and how many different rows there are, and can be.
+`compare` finds the family that fits a table best, `select` the size of one family. `look` summarizes a table before any
+model; `count_patterns` and `pattern_entropy` concern the number of distinct rows.
 """
 
 from hiddenbits.evaluate.calibration import Calibration

@@ -1,4 +1,4 @@
-"""Are completed cells as probable as they are said to be? Bins of the probability, and what chance alone would show."""
+"""Calibration of completed cells: bins of the predicted probability, and the error expected by chance alone."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ Floats = NDArray[np.float64]
 
 
 class Calibration(NamedTuple):
-    """How far completed cells are from their probabilities.
+    """The calibration error of completed cells.
 
     Attributes
     ----------
     value : float
-        Mean over the hidden cells of |share of ones - mean probability| in their bin of the probability.
+        |share of ones - mean predicted probability| in each bin of the probability, averaged over the hidden cells.
     by_chance : float
-        What probabilities that are right would show, on as many cells: a figure near it is no fault. Cells of a row
-        that depend on each other show somewhat more.
+        What perfectly calibrated probabilities would show on as many cells: a value near it is no sign of
+        miscalibration. Dependent cells within a row make the error by chance somewhat larger.
     n_cells : int
         Hidden cells.
 
@@ -42,7 +42,7 @@ class Calibration(NamedTuple):
 def bins(model: Any, table: Table, share: float, seed: int) -> Floats:
     """Hide cells of a table and complete them; return for each bin its cells and their sums of p, ones and p (1 - p).
 
-    The bins are tenths of the probability. Of shape (10, 4), so that the bins of several splits add up.
+    There are ten bins of equal width in p. The result has shape (10, 4); bins of several splits can be added.
     """
     masked = hide_cells(table, share, seed=seed)
     truth, kept = table.to_float(), masked.to_float()
@@ -54,9 +54,9 @@ def bins(model: Any, table: Table, share: float, seed: int) -> Floats:
 
 
 def calibrated(counts: Floats) -> Calibration:
-    """Return the figure of some bins."""
+    """Return the calibration error of summed bins."""
     cells, p, ones, spread = counts[counts[:, 0] > 0.0].T
     total = float(cells.sum())
-    # the mean size of a normal error is sqrt(2 / pi) of its standard deviation
+    # the mean absolute value of a normal error is sqrt(2 / pi) times its standard deviation
     by_chance = np.sqrt(2.0 / np.pi * spread).sum() / total
     return Calibration(float(np.abs(ones - p).sum() / total), float(by_chance), int(total))

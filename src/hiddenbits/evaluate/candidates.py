@@ -1,4 +1,4 @@
-"""Who takes part in a comparison: names and estimators into families with settings and sizes."""
+"""Which models take part in a comparison: from names and estimators to families with settings and sizes."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from hiddenbits.evaluate.catalogue import BY_NAME, FAMILIES, Family, obstacle
 
 @dataclass(frozen=True)
 class Contender:
-    """A family in a comparison: under which name, with which settings and sizes."""
+    """A family in a comparison: its name, settings and sizes."""
 
     name: str
     family: Family
     estimator: Any
     sizes: tuple[Any, ...]
-    given: bool = False  # the sizes were asked for: all are tried
+    given: bool = False  # the caller gave the sizes: all of them are tried
 
 
 def chosen_families(
@@ -35,15 +35,15 @@ def chosen_families(
         for model in [models] if isinstance(models, str) else models:
             name = model if isinstance(model, str) else type(model).__name__
             if name in given:
-                raise ValueError(f"{name} is there twice. Give models= as a dict, with a name for each.")
+                raise ValueError(f"{name} appears twice in models=. Give a dict with a name for each estimator.")
             given[name] = model
     if unknown := set(sizes) - set(given):
-        raise ValueError(f"sizes= names {', '.join(sorted(unknown))}, which is not among the models.")
+        raise ValueError(f"sizes= names {', '.join(sorted(unknown))}, which is not in models=.")
     contenders: list[Contender] = []
     left_out: dict[str, str] = {}
     for name, model in given.items():
         if isinstance(model, str) and model not in BY_NAME:
-            raise ValueError(f"{model!r} is not one of {', '.join(BY_NAME)}. Give an estimator for any other.")
+            raise ValueError(f"Unknown model {model!r}. Choose from {', '.join(BY_NAME)}, or give an estimator.")
         known = BY_NAME.get(model if isinstance(model, str) else type(model).__name__)
         family = known or Family(name=type(model).__name__, hidden="", columns=getattr(model, "visible", "bits"))
         estimator = family.estimator(seed) if isinstance(model, str) else model

@@ -1,6 +1,6 @@
-"""The families of models in words, and what `compare` knows of them: sizes, and for which columns they are.
+"""The families of models: their descriptions, and what `compare` needs to know (sizes, and kinds of columns).
 
-The command line and the report speak of models in these words too. A further family is one further entry.
+The command line and the report use the same descriptions. To add a family, add an entry.
 """
 
 from __future__ import annotations
@@ -12,41 +12,42 @@ import hiddenbits
 from hiddenbits import Table
 
 CLASSES = (2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
-NO_DENSITY = "it gives bits a probability, and these columns are real numbers: a density cannot be set beside it"
-NO_PROBABILITY = "it is a density on reals, and these columns are bits: a probability cannot be set beside it"
-FACTORS = "with real columns alone it is factor analysis, for which scikit-learn's stands: name it in models= to fit it"
-DENSER = "it is made for a high likelihood, classes and links at once, more than to be looked at: name it in models="
-TWO_SIZES = "it has two sizes, the number of maps and of dimensions: name it in models= with the maps you want"
+NO_DENSITY = "it models bits, and these columns are real numbers: a probability cannot be compared with a density"
+NO_PROBABILITY = "it models real numbers, and these columns are bits: a density cannot be compared with a probability"
+ADD = "add it with models=[...] (--model)"
+FACTORS = f"for real columns it is factor analysis, which scikit-learn's estimator covers; {ADD}"
+DENSER = f"not fitted by default, because it is built for high likelihood, not for interpretation; {ADD}"
+TWO_SIZES = f"not fitted by default, because it has two sizes, maps and dimensions; {ADD}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Family:
-    """A family of models, in words and as `compare` takes it.
+    """A family of models: how it is described, and how `compare` fits it.
 
     Attributes
     ----------
     name : str
-        Its class, one of this library's or of `scikit-learn`'s decomposition.
+        Name of its class, in this library or in `sklearn.decomposition`.
     word : str
-        What the command line calls it; empty where it does not fit tables of bits alone.
+        Its name on the command line; empty if it does not fit tables of bits.
     hidden : str
-        What it says is hidden, in two words.
+        The hidden structure, in a few technical words.
     picture : str
-        The same, as people say it who know no models.
+        The hidden structure in plain language, as the report names the model.
     says : str
-        What it says of a table.
+        What the model assumes about a table.
     unit : str
-        What its size counts; empty where there is nothing to choose.
+        What its size counts; empty if it has no size.
     use : str
         What it is good for.
     sizes : tuple of int
-        Values of n_components that are tried, the smallest first.
+        Values of n_components to try, the smallest first.
     columns : str
         "bits" or "reals".
     narrow : bool
-        Whether sizes stay below the number of columns.
+        Whether sizes must stay below the number of rows and of columns.
     aside : str
-        Why it is left out unless it is asked for; empty where it is not.
+        Why it is left out by default; empty if it is not.
 
     Examples
     --------
@@ -69,7 +70,7 @@ class Family:
     aside: str = ""
 
     def estimator(self, seed: int) -> Any:
-        """Return an estimator of the family, not fitted."""
+        """Return an unfitted estimator of the family."""
         if hasattr(hiddenbits, self.name):
             return getattr(hiddenbits, self.name)(random_state=seed)
         import sklearn.decomposition
@@ -90,15 +91,15 @@ FAMILIES = (
         word="independent",
         hidden="nothing",
         picture="nothing hidden",
-        says="every column goes its own way",
-        use="the baseline that every other picture must beat",
+        says="the columns are independent of each other",
+        use="the baseline that every other model must beat",
     ),
     Family(
         name="BernoulliMixture",
         word="classes",
         hidden="classes",
         picture="kinds of rows",
-        says="every row is of one kind, and kinds differ in their shares of ones",
+        says="every row is of one kind, and each kind has its own share of ones in every column",
         unit="kind",
         use="kinds of customers, patients, texts",
         sizes=CLASSES,
@@ -108,9 +109,9 @@ FAMILIES = (
         word="logistic",
         hidden="dimensions, logistic",
         picture="a few scales",
-        says="every row has a place on a few scales, such as ability",
+        says="every row has a position on a few scales, such as ability",
         unit="scale",
-        use="tests, surveys, votes; maps for the eye",
+        use="tests, surveys, votes; maps of rows",
         sizes=(1, 2, 3, 4, 6, 8),
         narrow=True,
     ),
@@ -119,7 +120,7 @@ FAMILIES = (
         word="clipped",
         hidden="dimensions, clipped",
         picture="a few scales, clipped",
-        says="every row has a place on a few scales, and a bit tells whether a threshold is passed",
+        says="every row has a position on a few scales, and a bit is 1 when it passes a threshold",
         unit="scale",
         use="tetrachoric correlations; one pass over any number of rows",
         sizes=(1, 2, 3, 4, 6, 8, 12),
@@ -130,7 +131,7 @@ FAMILIES = (
         word="influences",
         hidden="units that add up",
         picture="several influences",
-        says="influences that are on or off raise and lower bits",
+        says="several hidden influences are on or off, and raise or lower the odds of each bit",
         unit="influence",
         use="spikes, traits, features",
         sizes=UNITS,
@@ -138,9 +139,9 @@ FAMILIES = (
     Family(
         name="NoisyOrNetwork",
         word="causes",
-        hidden="causes, any of which",
+        hidden="causes, noisy OR",
         picture="several causes",
-        says="causes that are on or off switch bits on",
+        says="several hidden causes are on or off, and any one that is on can switch a bit on",
         unit="cause",
         use="diagnoses, baskets, words",
         sizes=UNITS,
@@ -150,7 +151,7 @@ FAMILIES = (
         word="trees",
         hidden="classes, each a tree",
         picture="kinds of rows, with links",
-        says="every row is of one kind, and in each kind columns are linked to each other",
+        says="every row is of one kind, and within a kind the columns are linked to each other",
         unit="kind",
         use="a high likelihood",
         sizes=(1, 2, 4, 8, 16),
@@ -161,7 +162,7 @@ FAMILIES = (
         word="hidden-tree",
         hidden="a tree of classes",
         picture="a tree of hidden states",
-        says="behind every column is a state, and a tree of links ties the states together",
+        says="every column depends on a hidden state, and the states are linked in a tree",
         unit="state",
         use="a high likelihood",
         sizes=(2, 4, 8, 16),
@@ -172,9 +173,9 @@ FAMILIES = (
         word="maps",
         hidden="several maps",
         picture="several maps",
-        says="every row is of one kind, and each kind has a few scales of its own",
+        says="every row is of one kind, and each kind has its own few scales",
         unit="scale",
-        use="maps of tables in which several kinds of rows are mixed",
+        use="maps of tables that mix several kinds of rows",
         sizes=(1, 2),
         aside=TWO_SIZES,
         narrow=True,
@@ -193,7 +194,7 @@ THEIRS = ("PCA", "FactorAnalysis")  # scikit-learn's
 
 
 def known_families() -> dict[str, Family]:
-    """Return the families of models by the names of their classes: in words, and as `compare` takes them.
+    """Return the families of models by class name: how each is described, and how `compare` fits it.
 
     Returns
     -------
@@ -203,22 +204,22 @@ def known_families() -> dict[str, Family]:
     --------
     >>> from hiddenbits import evaluate
     >>> evaluate.known_families()["BernoulliMixture"].says
-    'every row is of one kind, and kinds differ in their shares of ones'
+    'every row is of one kind, and each kind has its own share of ones in every column'
     """
     return dict(BY_NAME)
 
 
 def obstacle(family: Family, table: Table, estimator: Any, *, named: bool) -> str | None:
-    """Return why a family cannot be set beside the others on this table; None where it can.
+    """Return why a family is left out of a comparison on this table; None if it takes part.
 
-    What could be fitted but is left out by default is fitted where it was `named`.
+    A family that could be fitted but is left out by default takes part if it was `named`.
     """
     reals = getattr(estimator, "visible", family.columns) == "reals"
     if table.only_bits:
         return NO_PROBABILITY if reals else (None if named else family.aside or None)
     kinds = {column.kind for column in table.layout.columns}  # type: ignore[attr-defined]
     if kinds != {"real"}:
-        others = f"these columns are {', '.join(sorted(kinds))}: of all families only LogisticPCA takes them together"
+        others = f"these columns are {', '.join(sorted(kinds))}: only LogisticPCA can fit them together"
         return None if family.name == "LogisticPCA" else others
     plain = table.weights is None and not table.n_missing
     if family.name == "LogisticPCA":
@@ -226,5 +227,5 @@ def obstacle(family: Family, table: Table, estimator: Any, *, named: bool) -> st
     if not reals:
         return NO_DENSITY
     if family.name in THEIRS and not plain:
-        return "scikit-learn's takes neither blanks nor weights: LogisticPCA, which here is factor analysis, does"
+        return "scikit-learn's estimator supports neither blanks nor weights; LogisticPCA, the same model here, does"
     return None

@@ -1,4 +1,4 @@
-"""`compare`: which family fits a table, with evidence."""
+"""`compare`: which family of models fits a table best, on held-out rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hiddenbits.evaluate.calibration import calibrated
 from hiddenbits.evaluate.candidates import Contender, chosen_families
 from hiddenbits.evaluate.comparison import SIZE_TIE, TIE, Comparison, Entry, Tried
 from hiddenbits.evaluate.copies import warn_of_copies
-from hiddenbits.evaluate.fit_cache import Kept, table_digest, versions
+from hiddenbits.evaluate.fit_cache import FitCache, table_digest, versions
 from hiddenbits.evaluate.fit_runner import EDGE, Runner, Sheets, Sized, Step, choose_size, weights_of
 from hiddenbits.evaluate.measures import PIECE_CELLS
 from hiddenbits.evaluate.progress import Tell, reporting
@@ -44,51 +44,51 @@ def compare(
     folder: str | os.PathLike[str] | None = None,
     progress: bool | Tell = True,
 ) -> Comparison:
-    """Fit every family at several sizes, judge them on rows that the fits have not seen, and name the simplest best.
+    """Fit every family at several sizes, score them on held-out rows, and choose the simplest of the best.
 
-    Rows are held out, and every family is fitted to the others at larger and larger sizes, until two in a row are worse
-    than the best on the held-out rows or one is clearly worse. One rule chooses: of the sizes of a family that are
-    within one standard error of the best the smallest; of the families that are then within two standard errors of the
-    highest the one with the fewest free parameters. `select`, the command line and the report choose by the same
-    rule on the same rows. Runs where `run_on` says.
+    Every family is fitted at larger and larger sizes, until two sizes in a row score worse than the best on the
+    held-out rows, or one is clearly worse. Then one rule chooses: within a family, the smallest size within one
+    standard error of the best; among the families, the one with the fewest free parameters within two standard errors
+    of the highest. `select`, the command line and the report use the same rule on the same rows. Runs on the executor
+    set by `run_on`.
 
     Parameters
     ----------
     X : table of shape (rows, columns)
         Bits, or with `kinds` real numbers: array, sparse array, frame, path or Table.
     models : list of names or estimators, or dict, optional
-        The families; by default all that apply to these columns. An estimator is fitted with its own settings, at the
-        sizes of its family. A dict has a name for each.
+        The families; by default those that suit the columns, less a few (see `left_out` of the result). An estimator is
+        fitted with its own settings, at the sizes of its family. A dict gives each a name.
     cv : None, float, int, splitter or list of pairs, default=None
-        Which rows are held out. None: one quarter of them after the other until 1,000 rows have been judged, which is
-        all of a small table and a quarter of one with 4,000 rows or more. A share of the rows; a number of folds, each
-        of which is held out once; a scikit-learn splitter; or pairs of arrays (training rows, test rows).
+        Which rows are held out. A share of the rows; a number of folds, each held out once; a scikit-learn splitter; or
+        pairs of arrays (training rows, test rows). None holds out one quarter of the rows after the other until 1,000
+        rows have been scored: all rows of a small table, one quarter of a table with 4,000 rows or more.
     groups : array of shape (rows,), optional
-        Rows with equal labels are held out together: answers of one person, copies of one row.
+        Rows with the same label are held out together: answers of one person, copies of one row.
     sizes : dict, optional
-        Sizes to try, by name, the smallest first, all of them. An empty list takes an estimator as it is.
+        Sizes to try for each name, the smallest first; all are tried. With an empty list the estimator keeps its size.
     by : {"rows", "cells"}, default="rows"
         Choose sizes on held-out rows, or on hidden cells.
     one_standard_error : bool, default=True
-        Take the smallest size whose difference to the best is within one standard error of that difference; False
+        Take the smallest size whose difference from the best is within one standard error of that difference; False
         takes the best.
     hidden_share : float, default=0.1
-        Share of the cells that are hidden, to choose sizes by cells and to see how well cells are completed.
+        Share of the cells to hide, for ``by="cells"`` and for the calibration of completed cells.
     measures : list, default=("single_bit_error", "code_length", "calibration")
-        What to measure beside the likelihood, of bits; none of it takes part in the choice.
+        What to measure in addition to the likelihood, for bits; these do not affect the choice.
     n_measured : int, default=2000
-        Most test rows of each split for these measures, drawn at random, the same for all families.
+        Maximum number of test rows per split for these measures, drawn at random, the same for all families.
     kinds : "real" or as for `open_table`, optional
-        What the columns are, where they are no bits.
+        What the columns are, if they are not bits.
     sample_weight : array of shape (rows,), optional
         Weight of each row.
     seed : int, default=0
-        Of splits, hidden cells, and estimators without a seed of their own.
+        Random seed for splits, hidden cells, and estimators whose `random_state` is None.
     folder : path, optional
-        Keep every finished fit there. The same call after a crash does none of them again. A fit is known by its rows,
-        settings and package versions; any number of comparisons may share a folder.
+        Save every finished fit there: the same call after a crash repeats none of them. A fit is identified by its
+        rows, settings and package versions, so several comparisons can share a folder.
     progress : bool or function, default=True
-        Show a bar where somebody looks on (with rich, if it is installed); or call progress(words, done, most).
+        Show a progress bar in a terminal (by rich, if installed); or call progress(words, done, most).
 
     Returns
     -------
@@ -97,11 +97,11 @@ def compare(
     Warns
     -----
     CopiedRowsWarning
-        Where equal rows look like copies, and no `groups` were given.
+        If equal rows look like copies and no `groups` were given.
 
     See Also
     --------
-    select : the size of one family.
+    select : choose the size of one family.
 
     Examples
     --------
@@ -112,12 +112,12 @@ def compare(
     >>> found.best, found.size
     ('BernoulliMixture', '3')
     >>> found.left_out["BinarySparseCoding"]
-    'it is a density on reals, and these columns are bits: a probability cannot be set beside it'
+    'it models real numbers, and these columns are bits: a density cannot be compared with a probability'
     """
     if by not in ("rows", "cells"):
         raise ValueError(f"by={by!r} is not one of 'rows', 'cells'.")
     if unknown := set(measures) - set(ALL_MEASURES):
-        raise ValueError(f"measures={sorted(unknown)!r}: there are {', '.join(ALL_MEASURES)}.")
+        raise ValueError(f"measures= has unknown names {sorted(unknown)!r}. Choose from {', '.join(ALL_MEASURES)}.")
     table = weighted(open_table(X, kinds=kinds), sample_weight)
     contenders, left_out = chosen_families(models, sizes or {}, table, seed)
     if not contenders:
@@ -133,7 +133,7 @@ def compare(
         if by == "cells":
             choosing = Sheets.by_cells(table, hidden_share, seed, _numbers(groups, table))
         many = sum(max(1, len(c.sizes)) for c in contenders) * len(choosing.sheets)
-        runner = Runner(kept_in(folder, table), tell, many + len(contenders) * len(dealt) * (by == "cells"), seed)
+        runner = Runner(fit_cache(folder, table), tell, many + len(contenders) * len(dealt) * (by == "cells"), seed)
         found: dict[str, _Found] = {}
         tried: list[Tried] = []
         for contender in contenders:
@@ -158,7 +158,7 @@ def compare(
             ]
             found[contender.name] = _Found(contender, sized, step, trials, extra)
         if not found:
-            raise ValueError(f"No family could be judged. {_sentences(left_out)}")
+            raise ValueError(f"No family could be fitted and scored. {_sentences(left_out)}")
         cells = np.concatenate([_cells(take_rows(table, split.test)) for split in dealt])
     entries = _entries(found, rows.weights, cells)
     by_name = {entry.model: entry for entry in entries}
@@ -178,7 +178,7 @@ def compare(
 
 
 class _Found(NamedTuple):
-    """A family at its size: every size that was tried, the fits that were judged, and further measures of them."""
+    """A family at its chosen size: every size tried, the scored fits, and further measures of them."""
 
     contender: Contender
     sized: Sized
@@ -200,14 +200,14 @@ def weighted(table: Table, sample_weight: Any) -> Table:
 
 
 def refuse_checkpoint(engine: Any) -> None:
-    """Refuse one checkpoint for many fits."""
+    """Raise if a checkpoint is set: it can hold only one fit."""
     if engine.checkpoint is not None:
-        raise ValueError("run_on(checkpoint=) serves one fit, and there are many here. Give folder= instead.")
+        raise ValueError("run_on(checkpoint=...) saves one fit, and this runs many. Use folder= instead.")
 
 
-def kept_in(folder: str | os.PathLike[str] | None, table: Table) -> Kept:
+def fit_cache(folder: str | os.PathLike[str] | None, table: Table) -> FitCache:
     """Return the folder of finished fits of a table."""
-    return Kept(folder, {} if folder is None else {"table": table_digest(table), "versions": versions()})
+    return FitCache(folder, {} if folder is None else {"table": table_digest(table), "versions": versions()})
 
 
 def _sentences(reasons: Mapping[str, str]) -> str:
@@ -219,7 +219,7 @@ def _cells(table: Table) -> Floats:
 
     def seen(piece: Piece) -> Floats:
         rows: Any = piece.table
-        if not rows.only_bits:  # several numbers may stand for a cell
+        if not rows.only_bits:  # one cell may be stored as several numbers
             return np.asarray(rows.seen().sum(axis=1), np.float64)
         _, observed = rows.source.read(0, rows.shape[0])
         return np.asarray(observed.row_sums(), np.float64)

@@ -1,4 +1,4 @@
-"""What `compare` returns: a table of families, and what is and is not to be read into it."""
+"""What `compare` returns: a table of families with their scores, and which differences count."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from hiddenbits.evaluate.tables import Shown, as_frame, megabytes, number, seconds, with_error
 
-TIE = 2.0  # standard errors of the paired difference within which families are even
-SIZE_TIE = 1.0  # and sizes of one family
+TIE = 2.0  # families within this many standard errors of the paired difference are tied
+SIZE_TIE = 1.0  # the same for sizes of one family
 
 
 @dataclass(frozen=True)
@@ -20,35 +20,35 @@ class Entry:
     Attributes
     ----------
     model : str
-        The family, or the name that it was given in `models=`.
+        The family, or its name in `models=`.
     hidden : str
-        What it says is hidden.
+        The hidden structure that it assumes.
     size : str
         Number of classes, dimensions, units or causes.
     n_parameters : int or None
-        Free parameters at that size; None where the model does not tell.
+        Free parameters at that size; None if unknown.
     log_likelihood, log_likelihood_error : float
-        Mean of a test row in nats, and its standard error over rows.
+        Mean log-likelihood of a test row in nats, and its standard error over rows.
     kind : str
         "exact", "bound" or "estimate".
     estimate_error, estimate_bias : float
-        Of an estimate: the Monte-Carlo standard error of that mean, and how much too low it is on average.
+        For an estimate: the Monte-Carlo standard error of that mean, and by how much it is too low on average.
     difference, difference_error : float
-        Log-likelihood less that of the highest family, row by row, in nats a row, and its standard error.
+        Log-likelihood minus that of the highest family, paired by row, in nats per row, and its standard error.
     bits_per_cell, bits_per_cell_error : float
-        The same likelihood as bits an observed cell.
+        The same likelihood in bits per observed cell.
     single_bit_error, single_bit_error_error : float or None
         How often the more probable value of a bit, given the rest of its row, is wrong.
     code_length, code_length_error : float or None
-        Bits a cell once the row's most probable code is known.
+        Bits per cell once the row's most probable code is known.
     calibration, calibration_chance : float or None
-        How far completed cells are from their probabilities, and what right probabilities would show.
+        Calibration error of completed cells, and what perfectly calibrated probabilities would show by chance.
     fit_seconds, all_seconds : float
-        A fit at that size, and all fits of the family, those of other sizes too.
+        Time of one fit at that size, and of all fits of the family, including other sizes.
     peak_memory : float
-        Bytes of a fit at that size, above what the process held; NaN where not measured.
+        Bytes of a fit at that size, above what the process already held; NaN if not measured.
     note : str
-        That it did not converge, for example.
+        A remark, such as that the fit did not converge.
 
     Examples
     --------
@@ -92,16 +92,16 @@ class Tried:
     ----------
     model, size : str
     n_parameters : int or None
-        Free parameters; None where the model does not tell.
+        Free parameters; None if unknown.
     value, standard_error : float or None
-        Mean log-likelihood of a held-out row, minus the log-loss of a hidden cell, or a criterion, and its standard
-        error over rows, which a criterion has not; None where it was refused.
+        Mean log-likelihood of a held-out row, or minus the log-loss of a hidden cell, or an information criterion; and
+        its standard error over rows (None for a criterion). None if the fit failed.
     difference, difference_error : float or None
-        To the best size on the same rows, and its standard error: at most 0; of a criterion at least 0.
+        Difference from the best size on the same rows, at most 0 (at least 0 for a criterion), and its standard error.
     kind : str
         "exact", "bound" or "estimate".
     seconds : float
-        Of its fits.
+        Time of its fits.
     chosen : bool
     note : str
 
@@ -134,10 +134,10 @@ class Comparison(Shown):
     Attributes
     ----------
     best : str
-        The family that is named: of those that cannot be told from the highest (`ties`) the simplest, the one with the
-        fewest free parameters; of equally many the first in `models=`.
+        The chosen family: of those that cannot be distinguished from the highest (`ties`), the one with the fewest free
+        parameters; if these are equal, the first in `models=`.
     entries : tuple of Entry
-        One for each family, in order of falling log-likelihood.
+        One for each family, the highest log-likelihood first.
     left_out : dict
         Why a family is not among them.
     tried : tuple of Tried
@@ -145,7 +145,7 @@ class Comparison(Shown):
     models : dict
         Families of this library at their sizes, fitted to the training rows of the first split.
     n_train, n_test, n_splits : int
-        Rows of the first split that were fitted, rows that were judged in all splits, and splits.
+        Training rows of the first split, test rows of all splits together, and number of splits.
     n_measured : int
         Test rows for the single-bit error, the code length and the calibration.
 
@@ -173,12 +173,12 @@ class Comparison(Shown):
 
     @property
     def size(self) -> str:
-        """The size of the family that is named; empty where it has none."""
+        """The size of the chosen family; empty if it has none."""
         return self.entry(self.best).size
 
     @property
     def verdict(self) -> str:
-        """Which family and size, in a sentence; that it is a tie comes first."""
+        """The chosen family and size in a sentence; a tie is said first."""
         named, even = _labelled(self.entry(self.best)), self.ties()
         if len(even) == 1:
             return f"{named} fits best."
@@ -199,12 +199,12 @@ class Comparison(Shown):
         return next(entry for entry in self.entries if entry.model == model)
 
     def ties(self, n_errors: float = TIE) -> list[str]:
-        """Return the families that cannot be told from the highest: within so many standard errors of the difference.
+        """Return the families that cannot be distinguished from the highest.
 
         Parameters
         ----------
         n_errors : float, default=2.0
-            Standard errors of the paired difference.
+            A family is tied with the highest if the paired difference is within this many standard errors.
         """
         return [e.model for e in self.entries if -e.difference <= n_errors * e.difference_error]
 
@@ -226,19 +226,19 @@ class Comparison(Shown):
         what : {"models", "sizes"}
             The families, or every size that was tried.
         backend : {"pandas", "polars", "pyarrow"}, optional
-            Whose frame; by default of the first that is installed.
+            The library of the frame; by default the first that is installed.
         """
         records = self.records(what)
         return as_frame({name: [record[name] for record in records] for name in records[0]}, backend)
 
     def _shown(self) -> tuple[list[str], list[str], list[list[str]], list[str]]:
-        head = ["model", "size", "parameters", "nats a row", "", "behind the highest", "bits a cell", "bit errors"]
+        head = ["model", "size", "parameters", "nats per row", "", "behind the highest", "bits per cell", "bit errors"]
         head += ["code", "calibration", "fit", "memory"]
         even, lines = self.ties(), []
         for e in self.entries:
             behind = "highest" if e is self.entries[0] else with_error(-e.difference, e.difference_error, 3)
             if e is not self.entries[0] and e.model in even:
-                behind += " (even)"
+                behind += " (tied)"
             calibration = "-" if e.calibration is None else f"{e.calibration:.4f} ({number(e.calibration_chance)})"
             lines.append(
                 [
@@ -260,11 +260,11 @@ class Comparison(Shown):
 
     def _below(self) -> list[str]:
         splits = "" if self.n_splits == 1 else f" in {self.n_splits} splits"
-        below = [f"{self.n_test} test rows{splits}: no fit is judged on a row that it has seen."]
+        below = [f"{self.n_test} test rows{splits}; no fit is scored on rows it was trained on."]
         unsure = [e.model for e in self.entries if e.kind != "exact" and not math.isnan(e.estimate_error)]
         if unsure:
             below.append(
-                f"No exact likelihoods: {', '.join(unsure)}. Their Monte-Carlo error and bias are in `records()`."
+                f"Likelihood not exact: {', '.join(unsure)}. Monte-Carlo errors and biases are in `records()`."
             )
         below += [f"{e.model}: {e.note}." for e in self.entries if e.note]
         return below + [f"Left out: {name}: {reason}." for name, reason in self.left_out.items()]

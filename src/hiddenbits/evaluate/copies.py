@@ -1,10 +1,10 @@
 """Are equal rows common patterns, or copies? The counts of equal rows tell.
 
-Of rows that are drawn one by one each pattern appears a number of times that is Poisson distributed around N times its
-probability. Whatever the probabilities are, the counts of all patterns are then a mixture of Poisson distributions:
-many patterns once, fewer twice, fewer three times. Copies make other counts, such as many patterns four times and none
-five times. So the best of all mixtures of Poisson distributions is fitted to the counts, and they look like copies
-where it misses them by more than chance. No model of the columns is needed, and common patterns are normal.
+If rows are drawn independently, the count of each pattern is Poisson distributed with mean N times its probability.
+Whatever the probabilities, the counts of all patterns then follow a mixture of Poisson distributions: many patterns
+occur once, fewer twice, fewer three times. Copies give other counts, such as many patterns four times and none five
+times. So we fit the best mixture of Poisson distributions to the counts, and suspect copies if it fits worse than
+chance explains. This needs no model of the columns, and common patterns raise no suspicion.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from hiddenbits.evaluate.describe import row_hashes, row_keys
 from hiddenbits.evaluate.measures import PIECE_CELLS
 
 Floats = NDArray[np.float64]
-MOST_ROWS = 1_000_000  # beyond, patterns are sampled: all rows of a pattern or none
-LEAST_SHARE = 0.05  # of the rows that have a twin: with fewer, copies change no figure much
-EXCESS, SURE = 0.02, 10.0  # nats a row, and in all, by which the best mixture must miss the counts
-REPEATS = 9  # simulated tables that show what chance alone misses
+MOST_ROWS = 1_000_000  # beyond this, patterns are sampled: all rows of a pattern or none
+LEAST_SHARE = 0.05  # smallest share of rows with a duplicate: fewer copies hardly change any figure
+EXCESS, SURE = 0.02, 10.0  # misfit of the best mixture that counts as copies: nats per row, and in total
+REPEATS = 9  # simulated tables that show the misfit by chance alone
 EM_STEPS = 300
-RATES = 120  # Poisson means of the mixture, beside those of the counts themselves
+RATES = 120  # Poisson means of the mixture, in addition to the counts themselves
 
 
 class CopiedRowsWarning(UserWarning):
-    """Equal rows look like copies: held-out rows are then no new rows, and large models win by remembering.
+    """Equal rows look like copies: held-out rows are then not new, and large models win by memorizing.
 
     Examples
     --------
@@ -45,19 +45,19 @@ class CopiedRowsWarning(UserWarning):
 
 
 def warn_of_copies(table: Table) -> None:
-    """Warn where equal rows look like copies."""
+    """Warn if equal rows look like copies."""
     if (share := copied_share(table)) is not None:
         warnings.warn(
-            f"{share:.0%} of the rows have an equal one, and their counts are those of copies, not of common patterns: "
-            "held-out rows are then known from the fit. Remove the copies, or give groups= (--groups) a label that the "
-            "copies of a row share.",
+            f"{share:.0%} of the rows have a duplicate, and the duplicates look like copies, not like common patterns. "
+            "Held-out rows are then also in the training data, which favours large models. Remove the copies, or give "
+            "groups= (--groups), with one label for all copies of a row.",
             CopiedRowsWarning,
             stacklevel=3,
         )
 
 
 def copied_share(table: Table) -> float | None:
-    """Return the share of rows that have an equal one, where these look like copies; None where they do not."""
+    """Return the share of rows that have a duplicate, if the duplicates look like copies; otherwise None."""
     if not table.only_bits:
         return None
     counts = _counts(table)
@@ -76,10 +76,10 @@ def copied_share(table: Table) -> float | None:
 
 
 def _missed(counts: NDArray[np.int64]) -> tuple[float, Floats, Floats]:
-    """Fit the best mixture of Poisson distributions to counts above 0; return what it misses in nats, and itself.
+    """Fit the best mixture of Poisson distributions to counts above 0; return its misfit in nats, and the mixture.
 
     N_m patterns appear m times; E_m = Sum_k w_k exp(-r_k) r_k^m / m!; EM raises Sum_m N_m ln E_m - E_m. The weights w_k
-    count patterns, those that did not appear too. Missed is Sum_m N_m ln (N_m / E_m).
+    count patterns, including those that did not appear. The misfit is Sum_m N_m ln (N_m / E_m).
     """
     m, patterns = np.unique(counts, return_counts=True)
     rates = np.geomspace(1e-3, 1.05 * m[-1], RATES)
@@ -94,7 +94,7 @@ def _missed(counts: NDArray[np.int64]) -> tuple[float, Floats, Floats]:
 
 
 def _counts(table: Table) -> NDArray[np.int64]:
-    """Return how often each different row appears."""
+    """Return how often each distinct row appears."""
     n, d = table.shape
     limit = np.uint64(min(1.0, MOST_ROWS / n) * float(2**64 - 2**11))
     pieces = map_pieces(_Hashed(row_keys(d), limit), table, max(1, PIECE_CELLS // d))
@@ -103,7 +103,7 @@ def _counts(table: Table) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class _Hashed:
-    """Hashes of a piece's rows, those below a limit; a class, so that it travels to a cluster."""
+    """The hashes of a piece's rows that are below a limit; a class, so that it can be sent to a cluster."""
 
     keys: NDArray[np.uint64]
     limit: np.uint64

@@ -1,4 +1,4 @@
-"""What is in a table, before any model: one pass, memory that does not grow with the rows."""
+"""Summary statistics of a table, before any model: one pass, in memory that does not grow with the rows."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from hiddenbits.evaluate.measures import PIECE_CELLS, Floats
 from hiddenbits.quoting import name_of
 
 Hashes = NDArray[np.uint64]
-KEPT = 1 << 16  # smallest hashes of rows that are kept: up to so many different rows the count is exact
+KEPT = 1 << 16  # number of smallest row hashes kept: up to this many distinct rows the count is exact
 
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What `look` found.
+    """The summary of a table that `look` returns.
 
     Attributes
     ----------
@@ -29,13 +29,13 @@ class Look:
     ones, observed : ndarray of shape (columns,)
         Number of ones and of observed cells in each column.
     n_different : int
-        Number of different rows. A blank counts as a value of its own.
+        Number of distinct rows. A blank counts as a value of its own.
     different_exact : bool
-        Whether that number is a count; beyond 65,536 different rows it is an estimate, good to about 1%.
+        Whether that number is exact; beyond 65,536 distinct rows it is an estimate, good to about 1%.
     most_ones, blank_rows : int
         The largest number of ones in a row, and the number of rows without any observed cell.
     trailing_blanks : int
-        Blanks that belong to an unbroken run of blanks at the end of a row: what was not reached.
+        Blanks in an unbroken run at the end of a row, such as questions that were not reached.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class Look:
 
     @property
     def n_zeros(self) -> int:
-        """Number of zeros, those included that a sparse format leaves out."""
+        """Number of zeros, including those that a sparse format does not store."""
         return int(self.observed.sum()) - self.n_ones
 
     @property
@@ -81,7 +81,7 @@ class Look:
 
     @property
     def constant_columns(self) -> list[str]:
-        """Columns whose observed cells are all alike, or that have none."""
+        """Columns whose observed cells are all equal, or that have none."""
         return [self.names[j] for j in np.flatnonzero((self.ones == 0) | (self.ones == self.observed))]
 
     @property
@@ -91,37 +91,37 @@ class Look:
 
     @property
     def about_blanks(self) -> str:
-        """A guess, in a sentence, at what a blank of this table means."""
+        """A sentence that guesses what a blank in this table means."""
         if self.n_blank == 0:
             return "There are no blanks."
         share = f"{self.n_blank:,} blanks ({self.n_blank / (self.n_rows * self.n_columns):.1%} of all cells)"
         if self.n_zeros == 0:
             return (
-                f"{share} and no zeros: here a blank most likely means 0. Open the table with blank='zero' "
-                "(--blank zero) if so; now blanks count as not observed."
+                f"{share} and no zeros: a blank probably means 0. If so, open the table with blank='zero' "
+                "(--blank zero); otherwise blanks count as not observed."
             )
         if self.trailing_blanks > 0.8 * self.n_blank:
             return (
-                f"{share}, nearly all in runs at the end of a row: questions that were not reached, most likely. "
-                "They count as not observed, which is right if stopping had nothing to do with the answers."
+                f"{share}, nearly all in runs at the end of a row: probably questions that were not reached. "
+                "They count as not observed, which is right if stopping is unrelated to the answers."
             )
-        return f"{share} beside zeros: they count as not observed."
+        return f"{share}. Blanks count as not observed, not as 0."
 
     def describe(self) -> str:
-        """Return the main facts as lines of text."""
+        """Return the main figures as lines of text."""
         cells = max(int(self.observed.sum()), 1)
         about = "" if self.different_exact else "about "
         lines = [
             f"{self.n_rows:,} rows x {self.n_columns:,} columns",
             f"{self.n_ones:,} ones ({self.n_ones / cells:.2%} of observed cells), at most {self.most_ones:,} in a row",
-            f"{about}{self.n_different:,} different rows ({self.n_different / self.n_rows:.1%} of all)",
+            f"{about}{self.n_different:,} distinct rows ({self.n_different / self.n_rows:.1%} of all)",
             self.about_blanks,
         ]
         if self.blank_rows:
             lines.append(f"{self.blank_rows:,} rows have no observed cell.")
         if self.constant_columns:
             few = ", ".join([*map(name_of, self.constant_columns[:5]), *["..."][: len(self.constant_columns) > 5]])
-            lines.append(f"{len(self.constant_columns):,} columns are the same in every row and tell nothing: {few}")
+            lines.append(f"{len(self.constant_columns):,} constant columns, the same in every row: {few}")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -147,9 +147,9 @@ class Look:
 
 
 def look(X: Any) -> Look:
-    """Count what is in a table of bits: ones, blanks, different rows, columns that say nothing.
+    """Summarize a table of bits: ones, blanks, distinct rows, constant columns.
 
-    The table is gone through once, piece by piece, where the engine in force runs (`hiddenbits.run_on`).
+    The table is read once, piece by piece, on the executor set by `hiddenbits.run_on`.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def look(X: Any) -> Look:
         columns += counts
         most = max(most, extremes[0])
         blank, trailing = blank + extremes[1], trailing + extremes[2]
-        waiting.append(hashes if len(least) < KEPT else hashes[hashes < least[-1]])  # others are not among the least
+        waiting.append(hashes if len(least) < KEPT else hashes[hashes < least[-1]])  # the smallest only
         if sum(map(len, waiting)) > 4 * KEPT:
             least, waiting = _smallest([least, *waiting]), []
     least = _smallest([least, *waiting])
@@ -190,7 +190,7 @@ def look(X: Any) -> Look:
 
 @dataclass(frozen=True)
 class _Count:
-    """What a piece adds; a class of its own, so that it travels to the workers of a cluster."""
+    """The counts of one piece; a class, so that it can be sent to a cluster."""
 
     keys: Hashes
 
@@ -224,7 +224,7 @@ def row_hashes(cells: NDArray[np.uint8], seen: NDArray[np.uint8] | None, keys: H
     """Return a number for each row, spread evenly, that differs between rows with different bits or blanks."""
     hashes = _row_hashes(cells, keys[0])
     if seen is not None:
-        holes = ~seen.all(axis=1)  # rows without are told apart by their bits alone, as in a piece without blanks
+        holes = ~seen.all(axis=1)  # rows without blanks are hashed by their bits alone, as in a piece without blanks
         hashes[holes] = _mixed(hashes[holes] + _row_hashes(seen[holes], keys[1]))
     return hashes
 
@@ -249,7 +249,7 @@ def _mixed(numbers: Hashes) -> Hashes:
 
 def _smallest(hashes: list[Hashes]) -> Hashes:
     """Return the smallest of the different numbers, in order."""
-    ordered = np.sort(np.concatenate(hashes))  # much quicker than np.unique, which hashes numbers once more
+    ordered = np.sort(np.concatenate(hashes))  # much faster than np.unique, which hashes the numbers again
     first = np.ones(len(ordered), np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
     return ordered[first][:KEPT]

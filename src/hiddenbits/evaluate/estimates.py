@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Figure:
-    """A measured number and how sure it is.
+    """A measured number with its standard error.
 
     Attributes
     ----------
@@ -19,7 +19,7 @@ class Figure:
     standard_error : float
         Its standard error over rows; NaN for a single row.
     kind : str
-        "exact", or "bound" or "estimate" where the model cannot give the likelihood itself.
+        "exact"; or "bound" or "estimate" if the model cannot compute the exact likelihood.
     n_rows : int
         Rows it was measured on.
 

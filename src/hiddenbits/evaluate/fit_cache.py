@@ -1,7 +1,7 @@
-"""A folder of finished fits: what a comparison that was killed need not do again.
+"""A folder of finished fits, so that a comparison that was killed does not repeat them.
 
-Every finished fit is three files, each of which appears whole or not at all; the one with the figures comes last, so
-that a fit whose figures are there is complete. Their name is a digest of everything the fit depends on.
+Every finished fit is three files, each written atomically. The file with the figures is written last, so a fit that has
+it is complete. The file name is a digest of everything the fit depends on.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ PACKAGES = ("hiddenbits", "numpy", "scipy", "scikit-learn", "numba")
 
 
 def digest(value: Any) -> str:
-    """Return a name for a value that JSON can say, or whose repr says it all."""
+    """Return a digest of a value that is JSON, or that its repr describes completely."""
     return hashlib.sha256(json.dumps(value, sort_keys=True, default=repr).encode()).hexdigest()[:32]
 
 
 def table_digest(table: Table) -> str:
-    """Return a name for the rows of a table, their weights and columns; computed where the engine runs."""
+    """Return a digest of the rows of a table, their weights and columns; computed on the executor."""
 
     def of_piece(piece: Piece) -> bytes:
         x, observed = piece.table.source.read(0, piece.table.shape[0])
@@ -52,7 +52,7 @@ def table_digest(table: Table) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Return what the figures of a fit depend on beside data and settings."""
+    """Return the versions that the figures of a fit depend on, in addition to data and settings."""
     found = {"python": platform.python_version(), "machine": platform.machine(), "format": str(FORMAT)}
     for name in PACKAGES:
         try:
@@ -62,13 +62,13 @@ def versions() -> dict[str, str]:
     return found
 
 
-class Kept:
-    """The finished fits in a folder; with no folder, nothing is kept.
+class FitCache:
+    """The finished fits in a folder; without a folder, nothing is saved.
 
     Parameters
     ----------
     folder : path or None
-        Made if need be.
+        Created if it does not exist.
     identity : dict
         What all fits of this comparison depend on.
     """
@@ -80,11 +80,11 @@ class Kept:
             self.folder.mkdir(parents=True, exist_ok=True)
 
     def key(self, job: dict[str, Any]) -> str:
-        """Return the name of a fit."""
+        """Return the file name of a fit."""
         return digest([self._identity, job]) if self.folder is not None else ""
 
     def get(self, key: str) -> tuple[dict[str, Any], dict[str, NDArray[np.float64]], Any] | None:
-        """Return (figures, arrays, model) of a finished fit; None where there is none."""
+        """Return (figures, arrays, model) of a finished fit; None if there is none."""
         if self.folder is None or not (path := self.folder / f"{key}.json").is_file():
             return None
         try:
@@ -93,13 +93,13 @@ class Kept:
                 arrays = {name: held[name] for name in held.files}
         except (OSError, ValueError, KeyError) as error:
             raise ValueError(
-                f"{printable(path)} cannot be read: {told(error, path)}. Remove it, and the fit is done again."
+                f"{printable(path)} cannot be read: {told(error, path)}. Delete it to repeat the fit."
             ) from error
         model = path.with_suffix(".hb")
         return figures, arrays, hiddenbits.load(model) if model.is_file() else None
 
     def put(self, key: str, figures: dict[str, Any], arrays: dict[str, NDArray[np.float64]], model: Any) -> None:
-        """Keep a finished fit; its figures, which say that it is finished, come last."""
+        """Save a finished fit; the figures, which mark it as complete, are written last."""
         if self.folder is None:
             return
         if hasattr(model, "save"):

@@ -1,4 +1,4 @@
-"""The fits of a comparison: each done once, or taken from the folder of finished ones."""
+"""The fits of a comparison: each is done once, or read from the folder of finished fits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hiddenbits import Table, hide_cells, take_rows
 from hiddenbits.evaluate.candidates import Contender
 from hiddenbits.evaluate.comparison import Tried
-from hiddenbits.evaluate.fit_cache import Kept
+from hiddenbits.evaluate.fit_cache import FitCache
 from hiddenbits.evaluate.progress import Tell
 from hiddenbits.evaluate.row_scores import RowScores, apart_from_best, difference, joined, mean_of, simplest
 from hiddenbits.evaluate.splits import Split
@@ -21,13 +21,13 @@ from hiddenbits.evaluate.trial import Judge, Measured, Trial, attempt, measured,
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
-PATIENCE = 2  # sizes in a row that are worse than the best so far, after which larger ones are not tried
-CLEARLY = 2.0  # nor are they after one that is worse by more than so many standard errors
-EDGE = "the largest size that was tried fits best: larger ones may fit better"
+PATIENCE = 2  # stop trying larger sizes after this many in a row are worse than the best so far,
+CLEARLY = 2.0  # or after one that is worse by more than this many standard errors
+EDGE = "the largest size tried fits best; a larger one may fit better"
 
 
 class Sheet(NamedTuple):
-    """What is fitted, how it is judged, and the name of both for the folder of finished fits."""
+    """What is fitted, how it is scored, and a name for both in the folder of finished fits."""
 
     train: Table
     judge: Judge
@@ -36,14 +36,14 @@ class Sheet(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Sheets:
-    """All that a size of a family is judged on, and the weights of the judged rows."""
+    """Everything that a size of a family is scored on, and the weights of the scored rows."""
 
     sheets: tuple[Sheet, ...]
     weights: Floats
 
     @classmethod
     def by_rows(cls, table: Table, dealt: Sequence[Split]) -> Sheets:
-        """Judge by the test rows of each split."""
+        """Score on the test rows of each split."""
         tests = [take_rows(table, split.test) for split in dealt]
         return cls(
             tuple(
@@ -55,62 +55,62 @@ class Sheets:
 
     @classmethod
     def by_cells(cls, table: Table, share: float, seed: int, groups: Rows | None) -> Sheets:
-        """Judge by cells that are hidden from all rows."""
+        """Score on cells hidden in all rows."""
         job = {"by": "cells", "hidden": [share, seed], "groups": None if groups is None else rows_digest(groups)}
         train = hide_cells(table, share, seed=seed, groups=groups)
         return cls((Sheet(train, on_cells(table, share, seed, groups), job),), weights_of(table))
 
     @classmethod
     def whole(cls, table: Table) -> Sheets:
-        """Judge by the rows that were fitted, as criteria do."""
+        """Score on the training rows, as information criteria do."""
         return cls((Sheet(table, on_rows(table), {"by": "criterion"}),), weights_of(table))
 
 
 class Runner:
-    """Does a fit, or finds it among those that are finished; says so."""
+    """Runs a fit, or reads it from the finished ones, and reports progress."""
 
-    def __init__(self, kept: Kept, tell: Tell, most: int, seed: int) -> None:
-        self.kept, self.tell, self.most, self.seed, self.done = kept, tell, most, seed, 0
+    def __init__(self, cache: FitCache, tell: Tell, most: int, seed: int) -> None:
+        self.cache, self.tell, self.most, self.seed, self.done = cache, tell, most, seed, 0
 
     def run(self, name: str, estimator: Any, size: Any, sheets: Sheets) -> list[Trial]:
-        """Return what came of an estimator at a size, on each sheet."""
+        """Return the result of an estimator at a size, on each sheet."""
         trials = []
         for sheet in sheets.sheets:
             model = sized(estimator, size, self.seed)
             key = self._key(name, model, sheet.job)
             self.tell(name if size is None else f"{name}({size})", self.done, self.most)
-            if (found := self.kept.get(key)) is not None:
+            if (found := self.cache.get(key)) is not None:
                 trial = Trial.unpacked(*found)
             else:
                 trial = attempt(model, sheet.train, sheet.judge)
-                self.kept.put(key, *trial.packed(), trial.model)
+                self.cache.put(key, *trial.packed(), trial.model)
             self.done += 1
             trials.append(trial)
             if trial.scores is None:
-                break  # refused once is refused
+                break  # one failure rules out the size
         return trials
 
     def measure(
         self, name: str, model: Any, sheet: Sheet, sample: Table, rows: Rows, measures: tuple[str, ...], share: float
     ) -> Measured:
         """Return further measures of the model that was fitted for a sheet, on some of its test rows."""
-        told = {"measures": list(measures), "sample": rows_digest(rows), "hidden": [share, self.seed]}
-        key = self._key(name, model, {**sheet.job, **told})
-        if (found := self.kept.get(key)) is not None:
+        job = {"measures": list(measures), "sample": rows_digest(rows), "hidden": [share, self.seed]}
+        key = self._key(name, model, {**sheet.job, **job})
+        if (found := self.cache.get(key)) is not None:
             figures, arrays, _ = found
             return Measured(figures["figures"], arrays.get("bins"), figures["note"])
         made = measured(model, sample, measures, share, self.seed)
         arrays = {} if made.bins is None else {"bins": made.bins}
-        self.kept.put(key, {"figures": made.figures, "note": made.note}, arrays, None)
+        self.cache.put(key, {"figures": made.figures, "note": made.note}, arrays, None)
         return made
 
     def _key(self, name: str, model: Any, job: dict[str, Any]) -> str:
-        told = {"name": name, "class": type(model).__name__, "settings": repr(sorted(model.get_params().items()))}
-        return self.kept.key({**told, **job})
+        fit = {"name": name, "class": type(model).__name__, "settings": repr(sorted(model.get_params().items()))}
+        return self.cache.key({**fit, **job})
 
 
 class Step(NamedTuple):
-    """A size and what came of it; no scores where it was refused."""
+    """A size and its result; no scores if it failed."""
 
     size: Any
     trials: list[Trial]
@@ -118,12 +118,12 @@ class Step(NamedTuple):
 
     @property
     def n_parameters(self) -> float:
-        """Free parameters, the most of any split: a fit may drop what it does not need."""
+        """Free parameters, the largest number of any split: a fit may drop unused ones."""
         return max(trial.n_parameters for trial in self.trials)
 
 
 class Sized(NamedTuple):
-    """The sizes of a family that were tried, the place of the chosen one (None if all were refused), and figures."""
+    """The sizes of a family that were tried, the index of the chosen one (None if all failed), and the figures."""
 
     steps: list[Step]
     at: int | None
@@ -131,10 +131,10 @@ class Sized(NamedTuple):
 
 
 def choose_size(contender: Contender, sheets: Sheets, runner: Runner, n_errors: float) -> Sized:
-    """Judge a family at one size after the other, and choose.
+    """Score a family at one size after the other, and choose.
 
-    Usual sizes are tried from the smallest on until two in a row are worse than the best or one is clearly worse; sizes
-    that somebody asked for are all tried. Of those within `n_errors` standard errors of the best the simplest stands.
+    Default sizes are tried from the smallest until two in a row are worse than the best or one is clearly worse; sizes
+    given by the caller are all tried. The simplest of those within `n_errors` standard errors of the best is chosen.
     """
     steps: list[Step] = []
     best: RowScores | None = None
@@ -182,7 +182,7 @@ def choose_size(contender: Contender, sheets: Sheets, runner: Runner, n_errors: 
 
 
 def _joined(trials: list[Trial], wanted: int) -> RowScores | None:
-    """Return the rows of all sheets; None where one was refused."""
+    """Return the rows of all sheets; None if one failed."""
     parts = [trial.scores for trial in trials if trial.scores is not None]
     return joined(parts) if len(parts) == wanted else None
 
@@ -193,7 +193,7 @@ def weights_of(table: Table) -> Floats:
 
 
 def rows_digest(*rows: Rows) -> str:
-    """Return a name for some lists of row numbers."""
+    """Return a digest of lists of row numbers."""
     hashed = hashlib.sha256()
     for one in rows:
         hashed.update(f"{len(one)}:".encode())

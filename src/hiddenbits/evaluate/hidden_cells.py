@@ -1,4 +1,4 @@
-"""Hold-out by cells: hide some at random, fit to the rest, and see how well the model guesses what was hidden."""
+"""Hold-out by cells: hide some at random, fit to the rest, and score the predictions of the hidden cells."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from hiddenbits.evaluate.measures import PIECE_CELLS, SMALLEST, Floats, table_of
 def hidden_cells(estimator: Any, X: Any, *, share: float = 0.1, groups: Any = None, seed: int = 0) -> Figure:
     """Hide cells at random, fit a copy of the estimator to the rest, and return its mean log-loss on the hidden ones.
 
-    The log-loss is -ln P(what the cell held | what was left of its row), in nats, averaged over the hidden cells that
-    had been observed; its standard error counts rows, not cells, as independent. It chooses the number of classes or
-    dimensions: the smallest figure fits best, and sizes within a standard error of it fit as well. Works for every
-    estimator of this library, on every executor, in memory or on disk. Of a mixed table P is the probability of a bit
-    or category, and the density of a real number, in its units: figures of the same table can be compared.
+    The log-loss is -ln P(cell | the rest of its row), in nats, averaged over the hidden cells that had been observed;
+    its standard error treats rows, not cells, as independent. Use it to choose the number of classes or dimensions: the
+    smallest value fits best, and sizes within a standard error of it fit equally well. It works for every estimator of
+    this library, on every executor, in memory or on disk. In a mixed table P is the probability of a bit or category,
+    and the density of a real number in its units, so values are comparable only for the same table.
 
     Parameters
     ----------
     estimator : estimator
-        Its hyperparameters are used; it stays as it is.
+        A copy with the same hyperparameters is fitted; the estimator itself is not modified.
     X : table of shape (rows, columns)
-        As for `fit`; of mixed columns too, for `LogisticPCA`.
+        As for `fit`; for `LogisticPCA` also with mixed columns.
     share : float
         Share of the cells to hide.
     groups : array of shape (rows,), optional
-        Rows with equal labels have the same cells hidden: no copy of a row tells what is hidden in another.
+        Rows with the same label have the same cells hidden, so that no copy of a row reveals a hidden cell.
     seed : int
-        Which cells are hidden; compare sizes with the same seed.
+        Random seed that determines the hidden cells; compare sizes with the same seed.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def hidden_cells(estimator: Any, X: Any, *, share: float = 0.1, groups: Any = No
     Warns
     -----
     CopiedRowsWarning
-        Where equal rows look like copies, and no `groups` were given.
+        If equal rows look like copies and no `groups` were given.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def cell_losses(model: Any, table: Table, *, share: float, seed: int, groups: An
     """Return the summed log-loss of each row's hidden cells, and their number."""
 
     def missed(piece: Piece) -> tuple[Floats, Floats]:
-        # The whole table's hiding, cut to these rows: which cells are hidden depends on the rows' numbers.
+        # Which cells are hidden depends on the row numbers in the whole table, hence first_row.
         masked = hide_cells(piece.table, share, seed=seed, first_row=piece.start, groups=groups)
         if not table.only_bits:
             return _missed_mixed(model, piece.table, masked)
@@ -91,8 +91,8 @@ def cell_losses(model: Any, table: Table, *, share: float, seed: int, groups: An
 def _missed_mixed(model: Any, truth: Any, masked: Any) -> tuple[Floats, Floats]:
     """Return the log-loss of each row's hidden cells, and their number.
 
-    ln p(cell | rest) = ln p(cell and rest) - ln p(rest), which is one definition for all kinds of cells. Only the rows
-    with a hidden cell in a column are scored again for it.
+    ln p(cell | rest) = ln p(cell and rest) - ln p(rest) holds for all kinds of cells. For each column only the rows
+    with a hidden cell in it are scored again.
     """
     asked = truth.seen() & ~masked.seen()
     rest, losses = model.score_samples(masked), np.zeros(len(asked))

@@ -1,7 +1,7 @@
-"""How good a model is on rows: the measures of Freund & Haussler (1994, section 4), for any estimator.
+"""Measures of a fitted model on given rows, after Freund & Haussler (1994, section 4), for any estimator.
 
-Their reconstruction formula lacks a factor 2 and a minus sign; here it is the code length that it stands for. They
-score five random bits a row for the single-bit error; here all observed bits are scored.
+Their reconstruction formula lacks a factor 2 and a minus sign; here it is the code length that it was meant to be. For
+the single-bit error they score five random bits per row; here all observed bits are scored.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from hiddenbits import Piece, Table, map_pieces, open_table
 from hiddenbits.evaluate.estimates import Figure, Ratio
 
 Floats = NDArray[np.float64]
-PIECE_CELLS = 1 << 22  # cells looked at together
+PIECE_CELLS = 1 << 22  # cells processed together
 SMALLEST = 1e-15  # a probability of 0 for what happened counts as this
 
 Rows = Callable[[Piece], tuple[Floats, Floats]]
 
 
 def table_of(estimator: Any, X: Any, *, fitted: bool = True) -> Table:
-    """Return X as a table, opened as the estimator would: as for the fit, or to be fitted."""
+    """Return X as a table, opened as the estimator would open it: after a fit, or to be fitted."""
     if isinstance(X, Table):
         return X
     threshold, kinds = estimator.threshold, None
@@ -37,7 +37,7 @@ def table_of(estimator: Any, X: Any, *, fitted: bool = True) -> Table:
 
 
 def gathered(table: Table, rows: Rows) -> Ratio:
-    """Gather the ratio whose two terms `rows` gives for each row of a piece."""
+    """Return the ratio of sums over all rows; `rows` gives numerator and denominator of each row of a piece."""
 
     def gather(piece: Piece) -> Ratio:
         part = Ratio()
@@ -51,15 +51,15 @@ def gathered(table: Table, rows: Rows) -> Ratio:
 
 
 def _average(estimator: Any, X: Any, sample_weight: Any, rows: Rows, measure: str | None = None) -> Ratio:
-    """Gather a ratio over the rows of X, each with its weight; a named `measure` is one of bits alone."""
+    """Return a weighted ratio over the rows of X; if `measure` is named, it is defined for bits only."""
     table = table_of(estimator, X)
     if measure is not None and not table.only_bits:
         raise ValueError(
-            f"{measure} is for tables of bits, and this one has other columns. Use mean_log_likelihood or hidden_cells."
+            f"{measure} needs a table of bits, and this one has other columns. Use mean_log_likelihood or hidden_cells."
         )
     if sample_weight is not None:
         given = np.asarray(sample_weight, np.float64)
-        table = table.with_weights(given)  # checked as they are, and once more when they multiply the table's own
+        table = table.with_weights(given)  # checks the weights as given; then they multiply the table's own
         table = table if not isinstance(X, Table) or X.weights is None else table.with_weights(given * X.weights)
     return gathered(table, rows)
 
@@ -71,14 +71,14 @@ def _bits(piece: Piece) -> tuple[Floats, Floats]:
 
 
 def mean_log_likelihood(estimator: Any, X: Any, sample_weight: Any = None) -> Figure:
-    """Return the mean log-likelihood of a row, in nats; with real columns that of its density, in the table's units.
+    """Return the mean log-likelihood of a row, in nats; for real columns it is a density, in the table's units.
 
     Parameters
     ----------
     estimator : fitted estimator
         Any of this library.
     X : table of shape (rows, columns)
-        Rows to score, held-out ones for an honest figure.
+        Rows to score; use held-out rows for an unbiased figure.
     sample_weight : array of shape (rows,), optional
         Weight of each row.
 
@@ -159,10 +159,10 @@ def single_bit_error(estimator: Any, X: Any, sample_weight: Any = None) -> Figur
 
 
 def code_length(estimator: Any, X: Any, sample_weight: Any = None) -> Figure:
-    """Return the bits needed for an observed cell once the row's most probable hidden code is known.
+    """Return the bits needed per observed cell once the row's most probable hidden code is known.
 
-    Freund & Haussler's input reconstruction: the mean of -log2 P(x_j | code). A model without a hidden code spends
-    what its probabilities alone ask for.
+    Freund & Haussler's input reconstruction: the mean of -log2 P(x_j | code). For a model without a hidden code it uses
+    `bit_probabilities`.
 
     Parameters
     ----------

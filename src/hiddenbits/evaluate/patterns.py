@@ -1,4 +1,4 @@
-"""How many different rows there can be, and how many there are: Cover's count, and the entropy of rows."""
+"""How many distinct rows a model can make (Cover's count), and the entropy of the rows of a table."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from hiddenbits.evaluate.measures import PIECE_CELLS, Floats
 
 
 def count_patterns(n_columns: int, n_components: int, *, biases: bool = True) -> int:
-    """Return how many different rows thresholds of a few hidden dimensions can make, without noise: Cover's count.
+    """Return how many distinct rows can arise by thresholding a few hidden dimensions without noise: Cover's count.
 
-    Each column splits the hidden space in two by a plane, and the rows are the cells between the planes:
-    Sum_{k <= P} C(N, k) of them with biases, 2 Sum_{k < P} C(N - 1, k) where all planes go through the origin, if no
-    planes are special. The log of it, `math.log(count)`, is the largest entropy that such rows can have, in nats.
+    Each column divides the hidden space by a hyperplane, and every region between the hyperplanes is a distinct row.
+    For hyperplanes in general position there are Sum_{k <= P} C(N, k) regions with biases, and
+    2 Sum_{k < P} C(N - 1, k) if all go through the origin. `math.log(count)` is the largest entropy that such rows can
+    have, in nats.
 
     Parameters
     ----------
     n_columns, n_components : int
         Number of columns, N, and of hidden dimensions, P.
     biases : bool, default=True
-        Whether planes may lie anywhere; without biases they go through the origin.
+        Whether the hyperplanes have biases; without, they go through the origin.
 
     Returns
     -------
@@ -45,15 +46,15 @@ def count_patterns(n_columns: int, n_components: int, *, biases: bool = True) ->
 
 
 def pattern_entropy(X: Any, sample_weight: Any = None) -> float:
-    """Return the entropy of the rows of a table, in nats, from how often each different row occurs.
+    """Return the entropy of the rows of a table, in nats, from how often each distinct row occurs.
 
-    It is at most the log of the number of rows: of a model draw many times more rows than there are different ones, or
-    the figure is that of the sample and too small. A blank counts as a value of its own.
+    It is at most the log of the number of rows. To measure the entropy of a model, draw many more rows than it has
+    distinct ones; with fewer, the estimate is too small. A blank counts as a value of its own.
 
     Parameters
     ----------
     X : table of shape (rows, columns)
-        Bits, such as rows that a model drew.
+        Bits, such as rows drawn from a model.
     sample_weight : array of shape (rows,), optional
         Weight of each row.
 

@@ -1,9 +1,9 @@
-"""How much memory a fit takes: the highest point of this process, from the operating system.
+"""How much memory a fit takes: the peak of this process, from the operating system.
 
-Tracing every allocation (`tracemalloc`) would be sharper, but it makes fits of small blocks up to a half slower, and
-times stand in the same table. A process of its own for each fit would need a copy of the table, and could not run on
-somebody's cluster. So the system is asked: Linux can forget a process's highest point, and then tells the next one.
-Memory that earlier fits had freed is handed back first; what Python keeps all the same makes the figure too small.
+Tracing every allocation (`tracemalloc`) would be more exact, but it slows fits of small blocks by up to a half, and the
+same table reports times. A separate process for each fit would need a copy of the table, and could not use the caller's
+cluster. So we ask the system: Linux can reset the peak of a process and report the next one. Memory freed by earlier
+fits is returned first; what Python keeps nevertheless makes the figure too small.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ STATUS, FORGET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
 class Peak:
-    """Memory of the work in a `peak` block, above what the process held at its start; NaN where no system tells."""
+    """Peak memory of a `peak` block, above what the process held at its start; NaN if the system does not report it."""
 
     bytes: float = math.nan
 
@@ -46,7 +46,7 @@ def peak() -> Iterator[Peak]:
 
 
 def _forget() -> bool:
-    """Have the system forget the highest point so far; return whether it does."""
+    """Reset the system's record of the peak; return whether that is supported."""
     try:
         FORGET.write_text("5")
     except OSError:

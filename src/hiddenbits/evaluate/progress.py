@@ -1,4 +1,4 @@
-"""Say how far a long run is: a bar where somebody looks on (by rich, if it is installed), or your own function."""
+"""Progress of a long run: a bar in a terminal (by rich, if installed), or the caller's own function."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-Tell = Callable[[str, int, int], None]  # what is being done; fits that are done; fits there will be at most
+Tell = Callable[[str, int, int], None]  # the current step; number of finished fits; largest possible number of fits
 
 
 @contextmanager
 def reporting(progress: bool | Tell) -> Iterator[Tell]:
-    """Yield a function to be told of every step: tell(words, done, most)."""
+    """Yield a function to call at every step: tell(words, done, most)."""
     if callable(progress):
         yield progress
     elif not progress or not (sys.stderr.isatty() or "ipykernel" in sys.modules):
@@ -26,7 +26,7 @@ def _silent(words: str, done: int, most: int) -> None:
 
 
 def _shown() -> Iterator[Tell]:
-    """Yield what draws a bar; without rich, what writes a line for each step."""
+    """Yield a function that draws a bar; without rich, one that writes a line for each step."""
     try:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn

@@ -1,4 +1,4 @@
-"""The log-likelihood of each row, how sure it is, and differences between models on the same rows."""
+"""The log-likelihood of each row, its error, and differences between models on the same rows."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class RowScores:
-    """What a model says of each row.
+    """The score of each row under a model.
 
     Attributes
     ----------
     values : ndarray of shape (rows,)
         Log-likelihoods in nats, or losses of hidden cells.
     errors : ndarray of shape (rows,)
-        Monte-Carlo standard error of each, where it is an estimate: 0 where it is not.
+        Monte-Carlo standard error of each if it is an estimate; otherwise 0.
     common : float
         Standard error that all rows share, such as that of ln Z.
     kind : str
@@ -39,8 +39,8 @@ class RowScores:
 
 
 def row_scores(model: Any, table: Table) -> RowScores:
-    """Return the log-likelihood of each row with whatever the estimator knows of its error."""
-    if not hasattr(model, "likelihood_"):  # scikit-learn's own: densities in closed form, of rows without blanks
+    """Return the log-likelihood of each row, with its error if the estimator knows it."""
+    if not hasattr(model, "likelihood_"):  # scikit-learn's own: closed-form densities of rows without blanks
         values = np.asarray(model.score_samples(table.to_float()), np.float64)
         return RowScores(values, np.zeros(len(values)))
     kind = str(model.likelihood_)
@@ -51,12 +51,12 @@ def row_scores(model: Any, table: Table) -> RowScores:
     else:
         values = model.score_samples(table)
         errors = np.zeros(len(values))
-        kind = str(model.likelihood_)  # a machine's ln Z is looked for with the first row
+        kind = str(model.likelihood_)  # read after scoring: a combination machine computes ln Z with the first row
     return RowScores(values, errors, float(getattr(model, "log_partition_error_", 0.0)), kind)
 
 
 def joined(parts: list[RowScores]) -> RowScores:
-    """Return the rows of several splits one after the other; the kind is that of the least sure."""
+    """Concatenate the rows of several splits; the kind is that of the least exact."""
     kinds = [part.kind for part in parts]
     worst = next(kind for kind in ("estimate", "bound", "exact") if kind in kinds)
     n = sum(len(part.values) for part in parts)
@@ -73,7 +73,7 @@ def mean_of(scores: RowScores, weights: Floats, per: Floats | None = None) -> Fi
 
 
 def chance(scores: RowScores, weights: Floats) -> tuple[float, float]:
-    """Return the Monte-Carlo standard error of the mean, and how much too low estimates are on average.
+    """Return the Monte-Carlo standard error of the mean, and by how much estimates are too low on average.
 
     The log of an unbiased estimate is low by half of its variance, to first order.
     """
@@ -84,8 +84,8 @@ def chance(scores: RowScores, weights: Floats) -> tuple[float, float]:
 def difference(a: RowScores, b: RowScores, weights: Floats, per: Floats | None = None) -> tuple[float, float]:
     """Return the mean of a - b over the same rows, and its standard error.
 
-    Rows are paired: what makes a row hard for every model is no error of the difference. Monte-Carlo errors of single
-    rows are in it already, since they scatter the rows; those that all rows share are added.
+    Rows are paired, so what makes a row hard for every model does not count as error. The scatter of the rows already
+    includes their own Monte-Carlo errors; the errors that all rows share are added.
     """
     apart = RowScores(a.values - b.values, a.errors, 0.0, "exact")
     found = mean_of(apart, weights, per)
@@ -95,7 +95,7 @@ def difference(a: RowScores, b: RowScores, weights: Floats, per: Floats | None =
 def apart_from_best(
     scores: Sequence[RowScores | None], weights: Floats, per: Floats | None = None
 ) -> list[tuple[float, float] | None]:
-    """Return the difference of each to the one with the highest mean, and its standard error; None where refused."""
+    """Return the difference of each from the one with the highest mean, and its standard error; None if it failed."""
     means = [-np.inf if one is None else mean_of(one, weights, per).value for one in scores]
     at = int(np.argmax(means))
     best = scores[at]
@@ -108,10 +108,10 @@ def apart_from_best(
 
 
 def simplest(apart: Sequence[tuple[float, float] | None], parameters: Sequence[float], n_errors: float) -> int | None:
-    """Return the place of the simplest of those that cannot be told from the best; None if all were refused.
+    """Return the index of the simplest of those that cannot be distinguished from the best; None if all failed.
 
-    This is the one rule by which sizes and families are chosen. Even with the best are those within `n_errors` standard
-    errors of the paired difference; the simplest has the fewest free parameters, and of equally many the first stands.
+    This is the one rule that chooses sizes and families. Those within `n_errors` standard errors of the paired
+    difference are tied with the best; the simplest has the fewest free parameters. If these are equal, the first wins.
     """
     even = [place for place, found in enumerate(apart) if found is not None and -found[0] <= n_errors * found[1]]
     return min(even, key=lambda place: parameters[place], default=None)

@@ -12,7 +12,7 @@ import numpy as np
 from hiddenbits import Table, run_on
 from hiddenbits.evaluate.candidates import Contender
 from hiddenbits.evaluate.catalogue import BY_NAME, Family
-from hiddenbits.evaluate.compare import kept_in, refuse_checkpoint, weighted
+from hiddenbits.evaluate.compare import fit_cache, refuse_checkpoint, weighted
 from hiddenbits.evaluate.comparison import SIZE_TIE, Tried
 from hiddenbits.evaluate.copies import warn_of_copies
 from hiddenbits.evaluate.fit_runner import Runner, Sheets, Sized, choose_size
@@ -22,7 +22,7 @@ from hiddenbits.evaluate.splits import group_numbers, splits
 from hiddenbits.evaluate.tables import Shown, as_frame, seconds, with_error
 from hiddenbits.evaluate.trial import sized
 
-UNITS = {"rows": "nats a row", "cells": "nats a hidden cell", "bic": "BIC", "aic": "AIC"}
+UNITS = {"rows": "nats per row", "cells": "nats per hidden cell", "bic": "BIC", "aic": "AIC"}
 CRITERIA = ("bic", "aic")
 
 
@@ -33,7 +33,7 @@ class Selection(Shown):
     Attributes
     ----------
     size : object
-        The size that was chosen.
+        The chosen size.
     estimator : fitted estimator
         Of that size, fitted to all rows.
     figures : tuple of Tried
@@ -68,7 +68,7 @@ class Selection(Shown):
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}, optional
-            Whose frame; by default of the first that is installed.
+            The library of the frame; by default the first that is installed.
         """
         records = self.records()
         return as_frame({name: [record[name] for record in records] for name in records[0]}, backend)
@@ -88,7 +88,7 @@ class Selection(Shown):
             for f, shown in zip(self.figures, both, strict=True)
         ]
         below = [f"* {rule}.", *(f"{f.size}: {f.note}." for f in self.figures if f.note)]
-        return [], ["size", "parameters", UNITS[self.by], "to the best", "", "fits"], lines, below
+        return [], ["size", "parameters", UNITS[self.by], "behind the best", "", "fits"], lines, below
 
 
 def select(
@@ -108,36 +108,36 @@ def select(
 ) -> Selection:
     """Choose the number of classes, dimensions, units or causes of one family, and fit it to all rows.
 
-    All sizes are judged on the same rows or cells, so that differences between them are sharp. The rule and the rows
-    are those of `compare`, which gives a family of the same settings and seed the same size. Runs where `run_on` says.
+    All sizes are scored on the same rows or cells, so their differences are paired. `compare` uses the same rule and
+    the same rows: with the same settings and seed it chooses the same size. Runs on the executor set by `run_on`.
 
     Parameters
     ----------
     estimator : estimator or str
-        Its settings are used; it stays as it is. A name stands for the family with its default settings.
+        An estimator, which is not modified, or the name of a family, for its default settings.
     X : table of shape (rows, columns)
         As for its `fit`.
     sizes : list, optional
-        Values of n_components, the smallest first, all of which are tried; by default those that `compare` tries.
+        Values of n_components, the smallest first; all are tried. By default the sizes that `compare` tries.
     by : {"rows", "cells", "bic", "aic"}, default="rows"
-        Judge by the likelihood of held-out rows; by the log-loss of cells that are hidden at random; or by the
-        Bayesian or Akaike's information criterion, where the likelihood is exact. Criteria are those of fits of maximum
-        likelihood: sizes are judged without the estimator's prior.
+        Score sizes by the likelihood of held-out rows, by the log-loss of cells hidden at random, or by the Bayesian or
+        Akaike information criterion, which need an exact likelihood. The criteria are defined for maximum likelihood,
+        so with them the sizes are fitted without the estimator's prior.
     one_standard_error : bool, default=True
-        Choose the smallest size whose difference to the best is within one standard error of that difference. Held-out
-        data cannot tell such sizes apart, and the smaller is the simpler picture. False takes the best.
+        Choose the smallest size whose difference from the best is within one standard error of that difference:
+        held-out data cannot distinguish such sizes, and the smaller is simpler. False takes the best.
     cv : None, float, int, splitter or list of pairs, default=None
         Held-out rows, as for `compare`.
     groups : array of shape (rows,), optional
-        Rows with equal labels are held out together, or have the same cells hidden.
+        Rows with the same label are held out together, or have the same cells hidden.
     hidden_share : float, default=0.1
-        With ``by="cells"``: share of the cells that are hidden.
+        With ``by="cells"``: share of the cells to hide.
     sample_weight : array of shape (rows,), optional
         Weight of each row.
     seed : int, default=0
-        Of splits and hidden cells, and of an estimator without a seed of its own.
+        Random seed for splits and hidden cells, and for an estimator whose `random_state` is None.
     folder : path, optional
-        Keep every finished fit there, as for `compare`.
+        Save every finished fit there, as for `compare`.
     progress : bool or function, default=True
         As for `compare`.
 
@@ -148,7 +148,7 @@ def select(
     Warns
     -----
     CopiedRowsWarning
-        Where equal rows look like copies, and no `groups` were given.
+        If equal rows look like copies and no `groups` were given.
 
     Examples
     --------
@@ -165,10 +165,10 @@ def select(
         raise ValueError(f"by={by!r} is not one of {', '.join(map(repr, UNITS))}.")
     if isinstance(estimator, str):
         if estimator not in BY_NAME:
-            raise ValueError(f"{estimator!r} is not one of {', '.join(BY_NAME)}. Give an estimator for any other.")
+            raise ValueError(f"Unknown model {estimator!r}. Choose from {', '.join(BY_NAME)}, or give an estimator.")
         estimator = BY_NAME[estimator].estimator(seed)
     if not hasattr(type(estimator), "likelihood_"):
-        raise ValueError(f"{type(estimator).__name__} is none of this library's. Use scikit-learn's GridSearchCV.")
+        raise ValueError(f"{type(estimator).__name__} is not a hiddenbits estimator. Use scikit-learn's GridSearchCV.")
     table = weighted(table_of(estimator, X, fitted=False), sample_weight)
     wanted = tuple(sizes) if sizes is not None else _usual(estimator, table)
     if not wanted:
@@ -187,10 +187,10 @@ def select(
             sheets = Sheets.by_cells(table, hidden_share, seed, numbers)
         else:
             sheets = Sheets.whole(table)
-        runner = Runner(kept_in(folder, table), tell, len(wanted) * len(sheets.sheets) + 1, seed)
+        runner = Runner(fit_cache(folder, table), tell, len(wanted) * len(sheets.sheets) + 1, seed)
         found = choose_size(contender, sheets, runner, SIZE_TIE if one_standard_error else 0.0)
         if found.at is None:
-            raise ValueError(f"No size could be judged. {found.steps[0].trials[-1].note}")
+            raise ValueError(f"No size could be fitted and scored. {found.steps[0].trials[-1].note}")
         at, figures = _by_criterion(found, sheets, by) if by in CRITERIA else (found.at, tuple(found.tried))
         size = found.steps[at].size
         model = sized(estimator, size, seed).fit(table)
@@ -200,27 +200,27 @@ def select(
 def _usual(estimator: Any, table: Table) -> tuple[Any, ...]:
     family = BY_NAME.get(type(estimator).__name__)
     if family is None or not family.sizes:
-        raise ValueError(f"{type(estimator).__name__} has no usual sizes. Give sizes= to choose from.")
+        raise ValueError(f"{type(estimator).__name__} has no default sizes. Give sizes= to choose from.")
     return family.sizes_for(table)
 
 
 def _without_prior(estimator: Any, by: str) -> Any:
-    """Return the estimator as its fits are of maximum likelihood; refuse where there are none."""
+    """Return the estimator set to fit by maximum likelihood; raise if it cannot."""
     if not hasattr(estimator, "without_prior"):
         raise ValueError(
-            f'by="{by}" is for fits of maximum likelihood, and {type(estimator).__name__} has none. Use by="rows".'
+            f'by="{by}" needs maximum-likelihood fits, which {type(estimator).__name__} does not do. Use by="rows".'
         )
     return estimator.without_prior()
 
 
 def _by_criterion(found: Sized, sheets: Sheets, by: str) -> tuple[int, tuple[Tried, ...]]:
-    """Return the place of the size with the smallest criterion, and the figures of all."""
+    """Return the index of the size with the smallest criterion, and the figures of all sizes."""
     values = []
     for step in found.steps:
         if step.scores is not None and step.scores.kind != "exact":
             model = step.trials[0].model
             raise ValueError(
-                f'by="{by}" needs exact likelihoods, and {model} has an {step.scores.kind}. Use by="rows".'
+                f'by="{by}" needs an exact likelihood, and that of {model} is not ({step.scores.kind}). Use by="rows".'
             )
         penalty = 2.0 if by == "aic" else np.log(sheets.weights.sum())
         values.append(

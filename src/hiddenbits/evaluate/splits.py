@@ -1,4 +1,4 @@
-"""Which rows are fitted and which are held out."""
+"""Splits into training and test rows."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from hiddenbits import Table
 
 Rows = NDArray[np.int64]
 QUARTERS = 4  # by default a quarter of the rows is held out, and then the next,
-ENOUGH = 1000  # until so many rows have been judged
+ENOUGH = 1000  # until this many rows have been scored
 
 
 class Split(NamedTuple):
-    """Numbers of the rows to fit on and of those to judge on, each in rising order."""
+    """The row numbers to fit on and to score on, each in increasing order."""
 
     train: Rows
     test: Rows
@@ -25,10 +25,10 @@ class Split(NamedTuple):
 def splits(table: Table, cv: Any, seed: int, groups: Any = None) -> list[Split]:
     """Return the splits that `cv` asks for; rows of a group stay together.
 
-    None holds out one quarter of the rows after the other, until 1,000 rows have been judged: four of a table with up
-    to 1,333 rows, one from 4,000 rows on. A share makes one split, a number as many folds, each of which is held out
-    once. All of these deal the groups at random; without groups every row is one. What scikit-learn calls a splitter,
-    and pairs of row numbers, are taken as they are.
+    None holds out one quarter of the rows after the other until 1,000 rows have been scored: four quarters of a table
+    with up to 1,333 rows, one quarter from 4,000 rows on. A share makes one split; a number makes as many folds, each
+    held out once. These assign groups at random; without groups every row is a group. A scikit-learn splitter and pairs
+    of row numbers are used as they are.
     """
     n = table.shape[0]
     group = group_numbers(groups, n)
@@ -57,9 +57,11 @@ def splits(table: Table, cv: Any, seed: int, groups: Any = None) -> list[Split]:
     for number, split in enumerate(found):
         _check(split, n, number)
         if np.intersect1d(group[split.train], group[split.test]).size:
-            raise ValueError(f"Split {number} of cv= has rows of one group on both sides. Keep each group on one.")
+            raise ValueError(
+                f"Split {number} of cv= has rows of one group in both training and test. Keep groups together."
+            )
     if not found:
-        raise ValueError("cv= has no split in it. Give at least one pair (training rows, test rows).")
+        raise ValueError("cv= is empty. Give at least one pair (training rows, test rows).")
     return found
 
 
@@ -80,13 +82,13 @@ def _check(split: Split, n: int, number: int) -> None:
     if not len(split.train) or not len(split.test):
         raise ValueError(f"Split {number} of cv= has no training rows or no test rows.")
     if np.intersect1d(split.train, split.test).size:
-        raise ValueError(f"Split {number} of cv= has rows that are fitted and judged. A test row is never fitted.")
+        raise ValueError(f"Split {number} of cv= has rows in both training and test. Make the two disjoint.")
     if min(split.train[0], split.test[0]) < 0 or max(split.train[-1], split.test[-1]) >= n:
-        raise ValueError(f"Split {number} of cv= names rows that the table does not have: it has {n}.")
+        raise ValueError(f"Split {number} of cv= has row numbers outside the table, which has {n} rows.")
 
 
 def _folds(group: Rows, number: int, seed: int) -> list[Split]:
-    """Return folds of whole groups, as many groups in each, each held out once."""
+    """Return folds of whole groups, equally many groups in each, each fold held out once."""
     if number < 2:
         raise ValueError("There is only one row: nothing can be held out.")
     fold = np.random.default_rng([seed, 11]).permutation(np.arange(group.max() + 1) % number)[group]
@@ -94,9 +96,9 @@ def _folds(group: Rows, number: int, seed: int) -> list[Split]:
 
 
 def _held_out(group: Rows, share: float, seed: int) -> Split:
-    """Return one split with a share of the groups held out, at least one and not all."""
+    """Return one split that holds out a share of the groups, at least one and not all."""
     if not 0.0 < share < 1.0:
-        raise ValueError(f"{share} is no share of rows to hold out: give a number between 0 and 1.")
+        raise ValueError(f"cv={share}: the share of rows to hold out must be between 0 and 1.")
     many = int(group.max()) + 1
     if many < 2:
         raise ValueError("There is only one row: nothing can be held out.")

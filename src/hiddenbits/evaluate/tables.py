@@ -1,4 +1,4 @@
-"""Results as frames, as HTML and as plain text: one way for `compare` and `select`."""
+"""Results as frames, HTML and plain text, shared by `compare` and `select`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def as_frame(columns: dict[str, list[Any]], backend: str | None = None) -> Any:
 
     chosen: Any = backend or next((name for name in BACKENDS if find_spec(name)), None)
     if chosen is None:
-        raise ImportError(f"A frame needs one of {', '.join(BACKENDS)}: install one. `records()` needs none of them.")
+        raise ImportError(f"to_frame needs one of {', '.join(BACKENDS)}. Install one, or use records().")
     kinds: dict[str, Any] = {}
     for name, values in columns.items():
         types = {type(value) for value in values if value is not None}
@@ -47,7 +47,7 @@ def plain(above: Sequence[str], head: Sequence[str], lines: Lines, below: Sequen
 
 
 def html(above: Sequence[str], head: Sequence[str], lines: Lines, below: Sequence[str]) -> str:
-    """Return the same as HTML; nothing in it is anything but text."""
+    """Return the same as HTML; all content is escaped."""
     ths = "".join(f"<th>{escape(cell)}</th>" for cell in head)
     body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line) + "</tr>" for line in lines)
     first, notes = ("".join(f"<p>{escape(said)}</p>" for said in some) for some in (above, below))
@@ -72,22 +72,22 @@ class Shown(ABC):
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """Return a number as it is shown; a dash where there is none."""
+    """Format a number; a dash if there is none."""
     return "-" if value is None or math.isnan(value) else f"{value:.{digits}f}"
 
 
 def with_error(value: float | None, error: float | None, digits: int = 4) -> str:
-    """Return a number and its standard error as they are shown."""
+    """Format a number and its standard error."""
     if value is None or math.isnan(value):
         return "-"
     return f"{value:.{digits}f} ± {number(error, digits)}"
 
 
 def seconds(value: float) -> str:
-    """Return a time as it is shown."""
+    """Format a time."""
     return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
 
 
 def megabytes(value: float) -> str:
-    """Return memory as it is shown."""
+    """Format an amount of memory."""
     return "-" if math.isnan(value) else f"{value / 2**20:.1f} MB"

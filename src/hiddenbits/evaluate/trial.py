@@ -1,4 +1,4 @@
-"""One fit of a comparison: fitted with time, memory and warnings written down, and judged on rows it has not seen."""
+"""One fit of a comparison: its time, memory and warnings, and its scores on held-out rows."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from hiddenbits.evaluate.row_scores import RowScores, row_scores
 from hiddenbits.quoting import printable
 
 Floats = NDArray[np.float64]
-Judged = tuple[RowScores, Floats | None]  # of the rows; where hidden cells are judged, their number in each row
+Judged = tuple[RowScores, Floats | None]  # scores of the rows; with hidden cells, also their number in each row
 Judge = Callable[[Any], Judged]
 MEASURES: dict[str, Callable[..., Any]] = {"single_bit_error": single_bit_error, "code_length": code_length}
 
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """What came of one fit.
+    """The result of one fit.
 
     Attributes
     ----------
     scores : RowScores or None
-        Of the rows it was judged on; None where the fit or its likelihood was refused.
+        Scores of the test rows; None if the fit or its likelihood failed.
     seconds, memory : float
-        Of the fit: wall-clock time, and bytes at its peak (NaN where not measured).
+        Of the fit: wall-clock time, and peak memory in bytes (NaN if not measured).
     note : str
-        What there is to say: that it did not converge, or why it was refused.
+        A remark: that it did not converge, or why it failed.
     n_parameters : float
-        Free parameters; infinite where the model does not tell.
+        Free parameters; infinite if unknown.
     cells : ndarray or None
-        Where hidden cells were judged, their number in each row.
+        With hidden cells, their number in each row.
     model : fitted estimator or None
     """
 
@@ -71,7 +71,7 @@ class Trial:
 
     @classmethod
     def unpacked(cls, figures: dict[str, Any], arrays: dict[str, Floats], model: Any) -> Trial:
-        """Return a trial as it was kept."""
+        """Return a trial from what `packed` returned."""
         scores = None
         if figures["kind"] is not None:
             scores = RowScores(arrays["values"], arrays["errors"], figures["common"], figures["kind"])
@@ -81,7 +81,7 @@ class Trial:
 
 
 def sized(estimator: Any, size: Any, seed: int) -> Any:
-    """Return an estimator like this one with a size and a seed of its own."""
+    """Return a copy of an estimator with this size, and with this seed if it has none."""
     made = clone(estimator)
     if size is not None:
         made.set_params(n_components=size)
@@ -91,7 +91,7 @@ def sized(estimator: Any, size: Any, seed: int) -> Any:
 
 
 def attempt(estimator: Any, train: Table, judge: Judge) -> Trial:
-    """Fit, then judge. What the estimator refuses is written down; what it warns of as well."""
+    """Fit, then score. Errors and warnings of the estimator become the note of the trial."""
     said: list[warnings.WarningMessage] = []
     model, begun, seconds = estimator, time.perf_counter(), math.nan
     found: tuple[RowScores | None, Floats | None] = (None, None)
@@ -104,9 +104,9 @@ def attempt(estimator: Any, train: Table, judge: Judge) -> Trial:
                 model = estimator.fit(train if _ours(estimator) else train.to_float())
                 seconds = time.perf_counter() - begun
         except ClusterError:
-            raise  # no fault of the model
+            raise  # not the model's fault
         except (ValueError, ArithmeticError, RuntimeError, MemoryError) as error:
-            refused = f"fit refused: {printable(error)}"
+            refused = f"the fit failed: {printable(error)}"
             seconds = time.perf_counter() - begun
     if not refused:
         try:
@@ -114,13 +114,13 @@ def attempt(estimator: Any, train: Table, judge: Judge) -> Trial:
         except ClusterError:
             raise
         except (ValueError, ArithmeticError, RuntimeError, MemoryError) as error:
-            refused = f"likelihood refused: {printable(error)}"
+            refused = f"the likelihood failed: {printable(error)}"
     free, model = (math.inf, None) if refused else (_free_parameters(model), model)
     return Trial(found[0], seconds, memory.bytes, refused or _noted(said), free, found[1], model)
 
 
 def _free_parameters(model: Any) -> float:
-    """Return the number of a fitted model's free parameters; infinite where it does not tell."""
+    """Return the number of free parameters of a fitted model; infinite if unknown."""
     if type(model).__name__ in THEIRS and not _ours(model):  # a rotation of the dimensions changes nothing
         q, d = model.components_.shape
         return float(d * (q + 1) - q * (q - 1) // 2 + np.size(model.noise_variance_))
@@ -133,7 +133,7 @@ def _ours(estimator: Any) -> bool:
 
 
 def _noted(said: list[warnings.WarningMessage]) -> str:
-    """Return what a fit warned of, each thing once."""
+    """Return the warnings of a fit as text, each once."""
     words = []
     for warning in said:
         unfinished = issubclass(warning.category, ConvergenceWarning)
@@ -142,12 +142,12 @@ def _noted(said: list[warnings.WarningMessage]) -> str:
 
 
 def on_rows(table: Table) -> Judge:
-    """Return a judge by held-out rows."""
+    """Return a function that scores a model on held-out rows."""
     return lambda model: (row_scores(model, table), None)
 
 
 def on_cells(table: Table, share: float, seed: int, groups: Any = None) -> Judge:
-    """Return a judge by the cells that `hide_cells` hides: minus the log-loss of each row's, and their number."""
+    """Return a function that scores a model on hidden cells: minus the log-loss of each row, and its cells."""
 
     def judge(model: Any) -> Judged:
         losses, cells = cell_losses(model, table, share=share, seed=seed, groups=groups)

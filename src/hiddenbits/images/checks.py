@@ -1,4 +1,4 @@
-"""What images are: a list of 2-D arrays of any sizes, or a 3-D array; and what the transformers of images share."""
+"""Checks of images (a list of 2-D arrays of any sizes, or a 3-D array), and the base of image transformers."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ Image = NDArray[Any]  # float64 or float32, 2-D
 
 
 def checked_images(X: Any) -> list[Image]:
-    """Return the images as 2-D arrays of floats, or say which one is wrong.
+    """Return the images as 2-D arrays of floats; raise if one is invalid.
 
     float32 stays, all other numbers become float64; an image that is such an array already is not copied.
     """
     if isinstance(X, np.ndarray) and X.dtype != object:
         if X.ndim == 2:
-            raise ValueError(f"X is one image of {X.shape[0]} x {X.shape[1]} pixels. Put it into a list: [image].")
+            raise ValueError(f"X is one image of {X.shape[0]} x {X.shape[1]} pixels. Pass it in a list: [image].")
         if X.ndim != 3:
             raise ValueError(f"Images are a list of 2-D arrays, or a 3-D array of grey images; got shape {X.shape}.")
         if X.shape[2] in (3, 4):
             raise ValueError(
-                f"X has shape {X.shape}: that looks like one image in colours. Make it grey, for instance "
-                "[X.mean(axis=2)]; if these are images of so few columns, hand over list(X)."
+                f"X has shape {X.shape}, which looks like one colour image. Convert it to grey, for example "
+                "[X.mean(axis=2)]. If these are narrow grey images, pass list(X)."
             )
     elif not isinstance(X, (Sequence, np.ndarray)) or isinstance(X, (str, bytes)):
         raise ValueError(f"Images are a list of 2-D arrays, or a 3-D array; got {type(X).__name__}.")
@@ -39,9 +39,9 @@ def _image(one: Any, number: int) -> Image:
     if image.dtype.kind not in "biuf":
         raise ValueError(f"Image {number} has dtype {image.dtype}: give numbers.")
     if image.ndim != 2 or not image.size:
-        colours = " If its last axis holds colours, make it grey: image.mean(axis=2)." if image.ndim == 3 else ""
+        colours = " If its last axis is colour, convert it to grey: image.mean(axis=2)." if image.ndim == 3 else ""
         raise ValueError(
-            f"Image {number} has shape {image.shape}, and an image has rows and columns of pixels.{colours}"
+            f"Image {number} has shape {image.shape}, but an image must be a 2-D array of pixels.{colours}"
         )
     if np.ma.is_masked(one):
         raise ValueError(f"Image {number} has masked pixels. Fill them first, or cut them off.")

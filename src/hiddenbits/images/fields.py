@@ -161,8 +161,8 @@ class BlobFits:
 def fit_gabors(fields: Any, shape: tuple[int, int]) -> GaborFits:
     """Fit a Gabor function, a wave under a Gaussian, to each field by least squares.
 
-    The guesses to begin with are peaks of the field's spectrum and slow waves in four directions, each with two centres
-    and six envelopes. The best three are refined and the best end is kept. Centres lie within the patch.
+    The starting points are peaks of the field's spectrum and slow waves in four directions, each with two centres and
+    six envelopes. The best three are refined, and the best result is kept. Centres lie within the patch.
 
     Parameters
     ----------
@@ -245,16 +245,15 @@ def fit_blobs(fields: Any, shape: tuple[int, int]) -> BlobFits:
 
 
 def globular(gabors: GaborFits, blobs: BlobFits, *, share: float = 0.85, r2: float = 0.8) -> NDArray[np.bool_]:
-    """Tell which fields are globular: well described, and nearly as well by a circle as by an oriented shape.
+    """Return which fields are globular: well fitted, and nearly as well by a circular as by an oriented shape.
 
     A field is globular if the better of its two fits explains at least `r2` of its variance, and its blob at least
-    `share` of what the better fit explains: what is oriented about it hardly matters. A Gaussian is globular up to 2.2
-    times as long as wide; an edge, a bar or stripes are not. For the most globular fields first, sort by
-    ``blobs.r2 / gabors.r2``.
+    `share` of what the better fit explains: its orientation hardly matters. A Gaussian is globular up to 2.2 times as
+    long as wide; an edge, a bar or stripes are not. To rank fields, sort by ``blobs.r2 / gabors.r2``.
 
-    Ringach (2002) describes fields by `n_x` and `n_y`; blobs lie near the origin of that plane. To ask for small
-    numbers alone would not do: edges (odd waves) and bars lie there as well, because slow waves fit them best, and a
-    centre with a round surround lies far from it. This definition, of ours, asks for what matters: no orientation.
+    Ringach (2002) describes fields by `n_x` and `n_y`; blobs lie near the origin of that plane. But small values alone
+    are not enough: edges (odd waves) and bars lie there as well, because slow waves fit them best, and a centre with a
+    round surround lies far from it. This definition, which is ours, tests directly for the lack of orientation.
 
     Parameters
     ----------
@@ -288,26 +287,26 @@ def globular(gabors: GaborFits, blobs: BlobFits, *, share: float = 0.85, r2: flo
     """
     for name, value in (("share", share), ("r2", r2)):
         if not 0.0 <= value <= 1.0:
-            raise ValueError(f"{name}={value}: a share lies between 0 and 1.")
+            raise ValueError(f"{name}={value}: must be between 0 and 1.")
     if len(gabors) != len(blobs):
-        raise ValueError(f"There are {len(gabors)} Gabor fits and {len(blobs)} blobs; fit the same fields twice.")
+        raise ValueError(f"There are {len(gabors)} Gabor fits and {len(blobs)} blobs. Fit both to the same fields.")
     best = np.fmax(gabors.r2, blobs.r2)
     return np.asarray((best >= r2) & (blobs.r2 >= share * best))  # false where both are NaN
 
 
 def _checked(fields: Any, shape: tuple[int, int]) -> tuple[Floats, Pixels]:
-    """Return the fields as rows of floats and their grid, or say what is wrong."""
+    """Return the fields as rows of floats and their grid; raise if they are invalid."""
     rows, sides = np.asarray(fields, np.float64), np.asarray(shape)
     if sides.shape != (2,) or sides.dtype.kind not in "iu" or sides.min() < SMALLEST:
         raise ValueError(f"shape={shape!r}: give height and width of a field, at least {SMALLEST} pixels each.")
     height, width = (int(side) for side in sides)
     if rows.ndim != 2 or not len(rows) or rows.shape[1] != height * width:
         raise ValueError(
-            f"shape={shape!r} has {height * width} pixels a field, but the fields have shape {rows.shape}."
+            f"shape={shape!r} has {height * width} pixels per field, but the fields have shape {rows.shape}."
         )
     wrong = np.flatnonzero(~np.isfinite(rows).all(axis=1))
     if len(wrong):
-        raise ValueError(f"Field {wrong[0]} has pixels that are NaN or infinite; {len(wrong)} fields have such.")
+        raise ValueError(f"Field {wrong[0]} has pixels that are NaN or infinite ({len(wrong)} such fields in all).")
     return rows, Pixels(height, width)
 
 

@@ -16,7 +16,7 @@ Mode = Literal["reflect", "mirror", "nearest", "wrap"]
 
 
 class ImageFilter(ImageTransformer, ABC):
-    """From each image makes another of the same size."""
+    """Maps each image to another of the same size."""
 
     def transform(self, X: Any) -> Any:
         """Filter each image.
@@ -36,7 +36,7 @@ class ImageFilter(ImageTransformer, ABC):
         return np.stack(filtered) if isinstance(X, np.ndarray) and X.ndim == 3 else filtered
 
     def set_output(self, *, transform: str | None = None) -> Self:
-        """Do nothing: images are not tables. So that `set_output` of a pipeline reaches the steps that make tables.
+        """Do nothing, since images are not tables; it lets `set_output` of a pipeline reach the later steps.
 
         Parameters
         ----------
@@ -57,13 +57,13 @@ class ImageFilter(ImageTransformer, ABC):
 class BrightnessClamp(ImageFilter):
     """Clamp the brightest pixels of each image to the largest value of the others.
 
-    Takes away reflections of light, whose few pixels would otherwise rule the contrast of the image.
+    This removes reflections of light, whose few pixels would otherwise dominate the contrast of the image.
 
     Parameters
     ----------
     share : float, default=0.02
-        Share of the pixels to clamp, of each image by itself. Their number is rounded to the nearest whole one; at
-        least one pixel is left as it is.
+        Share of the pixels to clamp in each image. Their number is rounded to the nearest integer; at least one pixel
+        is not clamped.
 
     References
     ----------
@@ -91,10 +91,10 @@ class BrightnessClamp(ImageFilter):
 
 
 class DifferenceOfGaussians(ImageFilter):
-    """Subtract from each pixel's narrow neighbourhood its wide one: centre minus surround.
+    """Subtract a wide Gaussian blur of the image from a narrow one: centre minus surround.
 
-    Both are means under a Gaussian, whose weights sum to 1: an even image becomes 0 everywhere. What remains are
-    contrasts of a middle scale.
+    The weights of each blur sum to 1, so a uniform image becomes 0 everywhere. What remains is contrast at intermediate
+    scales.
 
     Parameters
     ----------

@@ -17,14 +17,14 @@ from hiddenbits.images.checks import ImageTransformer, checked_images
 class PatchSampler(ImageTransformer):
     """Draw patches from images, uniformly over all positions of all images.
 
-    Every place where a patch lies wholly within an image is equally likely, so large images give more patches. Draws
-    are independent of each other: a place may be drawn twice. scikit-learn's ``PatchExtractor`` is for images of one
-    size, and draws as many from each.
+    Every position where a patch lies entirely within an image is equally likely, so larger images give more patches.
+    Draws are independent: a position may be drawn twice. scikit-learn's ``PatchExtractor`` needs images of equal size,
+    and draws the same number from each.
 
     Parameters
     ----------
     n_patches : int, default=10000
-        How many patches to draw.
+        Number of patches to draw.
     patch_size : int or (int, int), default=12
         Height and width of a patch, or the side of a square one.
     random_state : int, RandomState or None, default=None
@@ -34,8 +34,8 @@ class PatchSampler(ImageTransformer):
 
     Notes
     -----
-    Images smaller than a patch have no place for one and give none. In a pipeline the number of rows changes here: what
-    follows sees patches, not images, and `transform` of a pipeline draws patches from the images it is given.
+    Images smaller than a patch give none. In a pipeline the number of rows changes here: later steps see patches, not
+    images, and `transform` of the pipeline draws patches from the images it is given.
 
     Examples
     --------

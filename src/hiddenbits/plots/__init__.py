@@ -1,6 +1,6 @@
-"""Pictures of fitted models, with matplotlib (``pip install 'hiddenbits[plot]'``).
+"""Plots of fitted models, with matplotlib (``pip install 'hiddenbits[plot]'``).
 
-Every function draws on the axes it is given or on new ones, returns the axes, and leaves showing and saving to you.
+Every function draws on the given axes or on new ones and returns the axes; showing and saving is up to you.
 """
 
 from hiddenbits.plots.compare import compare

@@ -1,4 +1,4 @@
-"""Which family fits: how far each is behind the highest, with the standard error of the difference."""
+"""Plot of a comparison: how far each family is behind the highest, with the standard error of the difference."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ HOLLOW = {"exact": False, "bound": True, "estimate": True}
 
 
 def compare(comparison: Any, *, n_errors: float = 2.0, ax: Axes | None = None) -> Axes:
-    """Draw how far behind the highest family each family is, in nats a row, and how sure that is.
+    """Draw how far each family is behind the highest, in nats per row, with error bars.
 
-    The highest is at the top. Bars are standard errors of the paired difference, `n_errors` to each side; where a bar
-    reaches the line at 0, the family cannot be told from the highest, and its mark is grey. The family that is named,
+    The highest is at the top. Bars are standard errors of the paired difference, `n_errors` to each side. If a bar
+    reaches the line at 0, the family cannot be distinguished from the highest, and its mark is grey. The chosen family,
     the simplest of these, is a diamond. Hollow marks are likelihoods that are not exact.
 
     Parameters
@@ -26,7 +26,7 @@ def compare(comparison: Any, *, n_errors: float = 2.0, ax: Axes | None = None) -
     comparison : Comparison
         From `hiddenbits.evaluate.compare`.
     n_errors : float, default=2.0
-        Standard errors that a bar reaches to each side.
+        Length of a bar to each side, in standard errors.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
 
@@ -67,7 +67,7 @@ def compare(comparison: Any, *, n_errors: float = 2.0, ax: Axes | None = None) -
     for label in ax.get_yticklabels():
         as_plain(label)
     ax.set_ylim(len(entries) - 0.5, -0.5)
-    ax.set_xlabel("log-likelihood less that of the highest, nats a test row")
+    ax.set_xlabel("log-likelihood minus that of the highest, nats per test row")
     said = [f"{comparison.n_test} test rows", f"bars: {n_errors:g} standard errors"]
     note(ax, [*said, "hollow: not exact"] if any(HOLLOW[e.kind] for e in entries) else said)
     if own:

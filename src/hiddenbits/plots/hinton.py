@@ -1,4 +1,4 @@
-"""Hinton diagrams: weights as squares, white for positive and black for negative ones, their area the size."""
+"""Hinton diagrams: weights as squares, white if positive, black if negative, with area proportional to size."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ def hinton(
         A model with weights and thresholds; or weights of shape (units, columns); or weights and thresholds. A bias
         of the visible bits that is not 0 is drawn after the units.
     shape : (int, int), optional
-        Height and width of an image, where the columns are its pixels, row by row: each unit becomes a panel. Without
-        it, the picture is one panel of units by columns.
+        Height and width of an image, if the columns are its pixels, row by row: each unit becomes a panel. Without
+        it, there is one panel of units by columns.
     units : sequence of int, optional
         Which units to draw, counted from 0, in this order; by default all, and the bias.
     names : sequence of shape (columns,), optional
-        Names of the columns, for a picture without `shape`; by default the model's.
+        Names of the columns, for a plot without `shape`; by default the model's.
     thresholds : bool, default=True
-        Draw thresholds too: as a square above the panel, or as a column of their own. They have a scale of their own:
-        the largest is a full square.
+        Draw thresholds too, as a square above the panel or as a separate column. They have their own scale: the largest
+        is a full square.
     largest : float, optional
-        The weight whose square is full, to give several pictures one scale; by default the largest drawn.
+        The weight that fills its cell, to use the same scale in several plots; by default the largest drawn.
     across : int, optional
-        Panels in a line; by default about twice as many as lines.
+        Panels per line; by default about twice the number of lines.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
 
@@ -81,11 +81,11 @@ def hinton(
     drawn = _influences(model, units, names, thresholds=thresholds)
     most = float(np.abs(drawn.weights).max(initial=0.0)) if largest is None else float(largest)
     if not (np.isfinite(most) and most >= 0.0):
-        raise ValueError(f"The largest weight must be a finite number that is not negative, got {most}.")
+        raise ValueError(f"The largest weight must be finite and not negative, got {most}.")
     own = ax is None
     ax = _one_panel(drawn, most, ax) if shape is None else _panels(drawn, most, shape, across, ax)
     beyond = int((np.abs(drawn.weights) > most).sum())
-    note(ax, [f"{beyond} weights beyond {most:g} are drawn full"] if beyond else [])
+    note(ax, [f"{beyond} weights beyond {most:g} are clipped"] if beyond else [])
     if own:
         trim(ax)
     return ax
@@ -94,7 +94,7 @@ def hinton(
 def _influences(
     model: Any, units: Sequence[int] | None, names: Sequence[object] | None, *, thresholds: bool
 ) -> Influences:
-    """Return what is to be drawn, or say what is wrong with it."""
+    """Return what to draw; raise if the arguments are invalid."""
     bias, heights = None, None
     if hasattr(model, "weights_") and hasattr(model, "thresholds_"):
         weights, heights, bias = model.weights_, model.thresholds_, getattr(model, "bias_", None)
@@ -112,12 +112,12 @@ def _influences(
         raise ValueError(f"Weights have shape (units, columns), got {weights.shape}.")
     m, d = weights.shape
     if heights is not None and np.shape(heights) != (m,):
-        raise ValueError(f"{m} units have {m} thresholds, got an array of shape {np.shape(heights)}.")
+        raise ValueError(f"{m} units need {m} thresholds, got an array of shape {np.shape(heights)}.")
     if names is not None and len(names) != d:
         raise ValueError(f"{len(names)} names were given for {d} columns.")
     chosen = list(range(m)) if units is None else [int(unit) for unit in units]
     if not chosen or not all(0 <= unit < m for unit in chosen):
-        raise ValueError(f"units={units!r}: name some of the units 0 to {m - 1}.")
+        raise ValueError(f"units={units!r}: give some of the units 0 to {m - 1}.")
     labels = [str(unit + 1) for unit in chosen]
     found = None if heights is None or not thresholds else np.asarray(heights, np.float64)[chosen]
     weights = weights[chosen]
@@ -155,10 +155,10 @@ def _panels(drawn: Influences, most: float, shape: tuple[int, int], across: int 
     height, width = (int(side) for side in shape)
     m, d = drawn.weights.shape
     if height * width != d:
-        raise ValueError(f"shape={shape!r} has {height * width} pixels, the weights {d} columns.")
+        raise ValueError(f"shape={shape!r} has {height * width} pixels, but the weights have {d} columns.")
     across = min(m, int(np.ceil(np.sqrt(2.0 * m)))) if across is None else int(across)
     if across < 1:
-        raise ValueError(f"across={across}: a line has at least one panel.")
+        raise ValueError(f"across={across}: give at least 1 panel per line.")
     down, along = np.divmod(np.arange(m), across)
     head = HEAD * max(1.0, height / 12.0)
     lefts = np.asarray((width + GAP) * along, np.float64)

@@ -1,4 +1,4 @@
-"""Images of P(bits = 1 | x): what a row looks like at each place of the map."""
+"""Images of P(bits = 1 | x): what a row looks like at each position on the map."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 
 def images(model: Any, shape: tuple[int, int], *, grid: Any = 5, span: float = 2.0, ax: Axes | None = None) -> Axes:
-    """Draw P(bit = 1 | x) as grey images, over a grid of the map or at chosen places; black is 1.
+    """Draw P(bit = 1 | x) as grey images, over a grid of the map or at given positions; black is 1.
 
     Parameters
     ----------
@@ -25,10 +25,10 @@ def images(model: Any, shape: tuple[int, int], *, grid: Any = 5, span: float = 2
     shape : (int, int)
         Height and width of an image; their product is the number of columns.
     grid : int or array of shape (places, n_components), default=5
-        A number of images along each axis of the map, which needs a model of two dimensions, each drawn where it
-        belongs on the map; or the places of single images, drawn line by line and numbered from 1.
+        The number of images along each axis of the map, each drawn at its position (for a model of two dimensions); or
+        the positions of single images, drawn line by line and numbered from 1.
     span : float, default=2.0
-        The grid reaches from -span to span: standard deviations of the prior.
+        The grid reaches from -span to span, in standard deviations of the prior.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
 
@@ -51,12 +51,12 @@ def images(model: Any, shape: tuple[int, int], *, grid: Any = 5, span: float = 2
     height, width = (int(side) for side in shape)
     d, q = len(model.intercepts_), len(model.components_)
     if height * width != d:
-        raise ValueError(f"shape={shape!r} has {height * width} pixels, the model {d} columns.")
+        raise ValueError(f"shape={shape!r} has {height * width} pixels, but the model has {d} columns.")
     lattice, own = np.ndim(grid) == 0, ax is None
     if lattice and (q != 2 or int(grid) < 1):
         raise ValueError(
-            f"A grid of the map needs a model of two dimensions and a positive number; this model has {q}. "
-            "Otherwise give the places themselves, as an array of shape (places, n_components)."
+            f"grid={grid!r} needs a positive number and a model of two dimensions; this model has {q}. "
+            "Otherwise give positions, as an array of shape (positions, n_components)."
         )
     if lattice:
         places, corners, side = _lattice(int(grid), span, height / width)
@@ -64,7 +64,7 @@ def images(model: Any, shape: tuple[int, int], *, grid: Any = 5, span: float = 2
     else:
         places = np.atleast_2d(np.asarray(grid, np.float64))
         if places.ndim != 2 or places.shape[1] != q or not len(places):
-            raise ValueError(f"Places have shape (places, {q}) for this model, got {places.shape}.")
+            raise ValueError(f"Positions must have shape (positions, {q}) for this model, got {places.shape}.")
         side = np.array([1.0, height / width])
         across = len(places) if len(places) <= 3 else int(np.ceil(np.sqrt(len(places))))
         down, along = np.divmod(np.arange(len(places)), across)

@@ -1,4 +1,4 @@
-"""Names inside a picture, where there is room for them."""
+"""Labels inside a plot, placed where there is room."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ AROUND = [(1, 0), (1, 1), (1, -1), (0, 1), (0, -1), (-1, 1), (-1, -1), (-1, 0)]
 
 
 class Room:
-    """Keeps track of what is taken inside the axes, in pixels; a name is written where it overlaps nothing.
+    """Keeps track of the occupied areas inside the axes, in pixels; a name is written where it overlaps nothing.
 
-    Names never overlap, and glyphs are avoided where possible; a name stands clear of its own glyph. Make one only
-    when limits and legends stand: pixels would move.
+    Names never overlap each other or their own glyph, and avoid other glyphs if possible. Create it only after limits
+    and legends are set: they move the pixels.
     """
 
     def __init__(self, ax: Axes, glyphs: Floats, radii: Floats) -> None:
@@ -36,9 +36,9 @@ class Room:
         self._names = np.zeros((0, 4))
 
     def write(self, name: object, candidates: list[tuple[Floats, Any]], *, gap: float = GAP, **style: Any) -> bool:
-        """Write a name at the first free candidate: (a place in pixels, the direction in which to stand beside it)."""
+        """Write a name at the first free candidate: (a position in pixels, the side of it on which to write)."""
         text = as_plain(self._ax.text(0.0, 0.0, shortened(name), ha="center", va="center", clip_on=True, **style))
-        text.set_in_layout(False)  # the layout stands; names must not move it
+        text.set_in_layout(False)  # names must not change the layout
         extent = text.get_window_extent()
         half = np.array([extent.width, extent.height]) / 2.0 + 0.5 * self._pixels
         boxes = []

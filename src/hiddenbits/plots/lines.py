@@ -25,10 +25,10 @@ ALONG = (0.96, 0.04, 0.88, 0.12, 0.8, 0.2, 0.7, 0.3, 0.6, 0.4, 0.5)  # where on 
 
 
 def n_bits(model: Any) -> int:
-    """Return how many of the loadings belong to bits: of a mixed table those come first, and no other has such a line.
+    """Return how many loadings belong to bits: in a mixed table these come first, and only they have such a line.
 
-    An ordered column is a chain of bits "beyond this category?"; a real one has no 1/2, and where a category out of
-    several becomes more probable than not is no straight line.
+    An ordered column is a chain of bits "beyond this category?". A real column has no P = 1/2, and for one category of
+    several P = 1/2 is not a straight line.
     """
     kinds: dict[str, str] | None = getattr(model, "kinds_", None)
     n = len(model.intercepts_)
@@ -58,7 +58,7 @@ def segment(w: Floats, b: float, box: tuple[float, float, float, float]) -> Floa
 
 
 def draw_lines(ax: Axes, W: Floats, b: Floats, most: int | None) -> tuple[list[tuple[int, Any]], int]:
-    """Draw the lines that cross the picture; with `most`, those of the largest loadings.
+    """Draw the lines that cross the plot; with `most`, those of the largest loadings.
 
     Returns the column and artist of each line, and how many lines lie outside.
     """
@@ -77,7 +77,7 @@ def draw_lines(ax: Axes, W: Floats, b: Floats, most: int | None) -> tuple[list[t
 
 
 def name_lines(ax: Axes, drawn: list[tuple[int, Any]], W: Floats, names: Sequence[object], room: Room) -> int:
-    """Write each name beside its line, on the side where the bit is more often 1; return how many had no room."""
+    """Write each name next to its line, on the side where the bit is more often 1; return how many had no room."""
     left_out = 0
     for column, artist in drawn:
         ends = ax.transData.transform(np.column_stack(artist.get_data()))

@@ -1,4 +1,4 @@
-"""The map: where each row is, how sure that is, and where each bit turns from 0 to 1."""
+"""The map: the position of each row, its uncertainty, and the line where each bit turns from 0 to 1."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-ALONE = 1.5  # half the width of a picture of a single point
-EMPTY = 3.0  # half the width of a picture without rows: where the prior of x has nearly all its mass
-MANY = 5000  # points beyond which they are drawn as pixels in vector files
+ALONE = 1.5  # half the width of a plot of a single point
+EMPTY = 3.0  # half the width of a plot without rows: covers nearly all mass of the prior of x
+MANY = 5000  # more points than this are drawn as pixels in vector files
 
 
 def map(  # noqa: A001
@@ -38,8 +38,8 @@ def map(  # noqa: A001
 ) -> Axes:
     """Draw the map of a model such as `LogisticPCA`: the posterior mean of each row, on two of the dimensions.
 
-    Rows at the same place (equal rows, above all) are drawn once, with an area in proportion to their number; the
-    legend has a key. Places too small to be seen are drawn a little larger.
+    Rows at the same position (mostly equal rows) are drawn once, with an area proportional to their number; the legend
+    shows the scale. Points too small to see are drawn a little larger.
 
     Parameters
     ----------
@@ -48,25 +48,24 @@ def map(  # noqa: A001
     X : table of shape (rows, columns), optional
         The rows; the weights of a `Table` count as numbers of rows. Without rows only lines are drawn.
     colour : array of shape (rows,), optional
-        Numbers become a colour scale (coincident rows have their mean), everything else categories, each with a
-        colour and a marker. Of more than 20 categories the rarest share one grey glyph, with a warning.
+        Numbers become a colour scale (rows at the same position show their mean), anything else becomes categories,
+        each with a colour and a marker. With more than 20 categories the rarest share one grey glyph, with a warning.
     labels : sequence of shape (rows,), optional
-        A name for each row, written where there is room; the picture says how many had none.
+        A name for each row, written where there is room; a note says how many had none.
     ellipses : bool or float, default=False
-        Draw ellipses that hold this share of each row's Gaussian posterior; True is 0.9.
+        Draw ellipses that contain this share of each row's Gaussian posterior; True means 0.9.
     lines : bool or int, default=False
-        Draw the lines P(bit = 1) = 1/2 of all columns, or of the so many with the largest loadings whose line crosses
-        the picture. Where the model has further dimensions, the lines are those at 0 in them. Of a mixed table binary
-        and ordered columns have lines, and nominal ones of two categories; "legs>2" is the line
-        P(legs > 2 | legs >= 2) = 1/2.
+        Draw the lines P(bit = 1) = 1/2 of all columns, or of this many: those with the largest loadings whose line
+        crosses the plot. If the model has further dimensions, these are set to 0. In a mixed table, binary and ordered
+        columns have lines, and nominal ones with two categories; "legs>2" is the line P(legs > 2 | legs >= 2) = 1/2.
     names : sequence or bool, default=True
-        Names of the columns, written beside the lines on the side where the bit is more often 1. True takes the
-        model's, False writes none.
+        Names of the columns, written next to the lines on the side where the bit is more often 1. True uses the
+        model's names, False writes none.
     dims : (int, int), default=(0, 1)
         Which dimensions to draw.
     legends : bool, default=True
-        Whether to draw a legend. It stands beside axes that are alone in a figure with a constrained layout (or in a
-        figure within it), as in the default figure, and inside others.
+        Whether to draw a legend. It is placed next to axes that are alone in a figure or subfigure with a constrained
+        layout, as in the default figure, and inside the axes otherwise.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
 
@@ -89,13 +88,13 @@ def map(  # noqa: A001
     """
     pair = checked_dims(model, dims)
     if lines and n_bits(model) == 0:
-        raise ValueError("No column of this model is binary or ordered, so there are no lines: leave out lines=.")
+        raise ValueError("No column of this model is binary or ordered, so there are no lines to draw. Remove lines=.")
     if X is None and not lines:
-        raise ValueError("There is nothing to draw: give the rows X, or lines=True, or both.")
+        raise ValueError("Nothing to draw. Give the rows X, or lines=True, or both.")
     if X is None and (colour is not None or labels is not None or ellipses):
-        raise ValueError("colour, labels and ellipses belong to rows: give X too.")
+        raise ValueError("colour=, labels= and ellipses= describe rows. Give X too.")
     if isinstance(colour, str):
-        raise ValueError(f"colour={colour!r}: give a value for each row, such as frame[{colour!r}], not a name.")
+        raise ValueError(f"colour={colour!r} is a name. Give one value per row, such as frame[{colour!r}].")
     chosen = _column_names(model, names) if lines else None
     own, ax = ax is None, axes_or_new(ax)
     where, size = np.zeros((0, 2)), np.zeros(0)
@@ -132,16 +131,16 @@ def map(  # noqa: A001
 
 
 def name_axes(ax: Axes, pair: list[int]) -> None:
-    """Say which dimensions are drawn, with the same unit on both axes."""
+    """Label the axes with their dimensions, and use the same unit on both."""
     ax.set_aspect("equal", adjustable="box")
     ax.set_xlabel(f"dimension {pair[0] + 1}")
     ax.set_ylabel(f"dimension {pair[1] + 1}")
 
 
 def checked_dims(model: Any, dims: tuple[int, int]) -> list[int]:
-    """Return the two dimensions as a list, or say what is wrong with them."""
+    """Return the two dimensions as a list; raise if they are invalid."""
     if hasattr(model, "maps_"):
-        raise ValueError("This model has several maps: draw one of its maps_, or all of them with plots.zoom.")
+        raise ValueError("This model has several maps. Draw one of its maps_, or all of them with plots.zoom.")
     if not hasattr(model, "components_") or not hasattr(model, "intercepts_"):
         raise ValueError(f"A map needs a fitted model with continuous dimensions; {type(model).__name__} has none.")
     q = len(model.components_)
@@ -149,12 +148,12 @@ def checked_dims(model: Any, dims: tuple[int, int]) -> list[int]:
         raise ValueError("A map needs a model of at least two dimensions; this one has 1.")
     pair = [int(d) for d in dims]
     if len(pair) != 2 or pair[0] == pair[1] or not all(0 <= d < q for d in pair):
-        raise ValueError(f"dims={dims!r}: name two different dimensions between 0 and {q - 1}.")
+        raise ValueError(f"dims={dims!r}: give two different dimensions between 0 and {q - 1}.")
     return pair
 
 
 def _column_names(model: Any, names: Sequence[object] | bool) -> Sequence[object] | None:
-    """Return the names to write; None where there shall be none."""
+    """Return the names to write; None for no names."""
     if names is False:
         return None
     d = len(model.intercepts_)
@@ -176,9 +175,9 @@ def _posterior(model: Any, X: Any, pair: list[int], *, covariances: bool) -> tup
 
 
 def look_at(ax: Axes, corners: Floats, *, square: float | None = None) -> None:
-    """Set limits around the points, never narrower than a few units where there is but one place.
+    """Set limits around the points; around a single position they are a few units wide.
 
-    With `square` the picture is square, and at least this far from its middle to its sides.
+    With `square` the plot is square, and at least this far from its middle to its sides.
     """
     low, high = corners.min(axis=0), corners.max(axis=0)
     middle, half = (low + high) / 2.0, (high - low) / 2.0
@@ -195,12 +194,12 @@ def _draw_ellipses(ax: Axes, means: Floats, covariances: Floats, share: float) -
     from matplotlib.collections import EllipseCollection
 
     if not 0.0 < share < 1.0:
-        raise ValueError(f"ellipses={share}: the share of the posterior lies between 0 and 1.")
+        raise ValueError(f"ellipses={share}: the share of the posterior must be between 0 and 1.")
     radius = np.sqrt(-2.0 * np.log1p(-share))  # of a Gaussian in two dimensions: P(r^2 < c) = 1 - exp(-c / 2)
     one = places(means, np.ones(len(means)), beside=covariances.reshape(-1, 4)).first
     sizes, axes = np.linalg.eigh(covariances[one])
     full = 2.0 * radius * np.sqrt(sizes)
-    angles = np.degrees(np.arctan2(axes[:, 1, 1], axes[:, 0, 1]))  # of the longer axis, which comes last
+    angles = np.degrees(np.arctan2(axes[:, 1, 1], axes[:, 0, 1]))  # angle of the longer axis, which comes last
     ax.add_collection(
         EllipseCollection(
             full[:, 1],
@@ -228,7 +227,7 @@ def _draw_rows(ax: Axes, means: Floats, X: Any, colour: Any, *, legends: bool) -
     whole = Kind("", np.ones(n, bool), COLOURS[0], "o")
     numeric = colour is not None and is_numeric(colour)
     groups = [whole] if colour is None or numeric else kinds(colour)
-    beside = has_the_page(ax)  # before a scale of colours takes its share of the page
+    beside = has_the_page(ax)  # before a colour bar takes part of the figure
     found = draw_groups(ax, means, row_weights(X, n), groups, np.asarray(colour, np.float64) if numeric else None)
     counts = np.concatenate([p.counts for p in found])
     unit = area_of_one(float(counts.max()))
@@ -254,9 +253,9 @@ def draw_groups(
     faded: bool = False,
     unit: float | None = None,
 ) -> list[Places]:
-    """Draw the rows of each category and return their places; numbers are colours or, where `faded`, opacities.
+    """Draw the rows of each category and return their positions; numbers are colours or, if `faded`, opacities.
 
-    `unit` is the area of one row; by default the fullest place decides.
+    `unit` is the area of one row; by default it follows from the position with the most rows.
     """
     found = [places(means[g.rows], weights[g.rows], None if numbers is None else numbers[g.rows]) for g in groups]
     if unit is None:
@@ -320,9 +319,9 @@ def _draw_key(ax: Axes, handles: list[Any], names: list[str], *, beside: bool) -
 
 
 def _name_rows(ax: Axes, means: Floats, labels: Sequence[object], room: Room) -> list[str]:
-    """Write a name beside each place; return what to say about those without room.
+    """Write a name next to each point; return a note about those without room.
 
-    Where several rows share a place, the first name stands for all, with the number of other names.
+    Rows that share a position get the first name and the number of other names.
     """
     if len(labels) != len(means):
         raise ValueError(f"{len(labels)} labels were given for {len(means)} rows.")

@@ -1,4 +1,4 @@
-"""The posterior of one row: what it is, and the Gaussian that stands for it."""
+"""The posterior of one row: the exact one, and its Gaussian approximation."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-POINTS = 241  # of the grid along each axis
-CERTAIN = 1e-300, 1.0 - 1e-16  # probabilities beyond are rounding
-PIECE = 1 << 20  # cells of points x columns that are worked on together
+POINTS = 241  # grid points along each axis
+CERTAIN = 1e-300, 1.0 - 1e-16  # probabilities are clipped to this range: beyond it is rounding
+PIECE = 1 << 20  # cells (points x columns) processed together
 FIRST_LOOK, SECOND_LOOK = 10.0, 5.5  # half the width of the grid, in standard deviations
 
 
 def posterior_density(model: Any, row: Any, *, n_points: int = POINTS) -> tuple[Floats, Floats, Floats]:
-    """Return p(x | row) on an even grid, exactly: the product of P(bit | x) and the prior, divided by its sum.
+    """Return the exact p(x | row) on a regular grid: the product of P(bit | x) and the prior, normalized.
 
-    The grid is found in two steps: a wide one around the Gaussian posterior gives the moments of the true one, and the
+    The grid is found in two steps: a wide one around the Gaussian posterior gives the moments of the exact one, and the
     final grid reaches 5.5 of its standard deviations to each side.
 
     Parameters
@@ -71,9 +71,9 @@ def posterior_density(model: Any, row: Any, *, n_points: int = POINTS) -> tuple[
 def posterior(
     model: Any, row: Any, *, masses: Sequence[float] = (0.5, 0.9, 0.99), legends: bool = True, ax: Axes | None = None
 ) -> Axes:
-    """Draw the posterior of one row on a two-dimensional map: the true one, and the Gaussian that stands for it.
+    """Draw the posterior of one row on a two-dimensional map: the exact one, and its Gaussian approximation.
 
-    Each contour is the smallest region that holds so much of its posterior. Crosses mark the two means.
+    Each contour is the smallest region that contains the given share of the posterior. Crosses mark the two means.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def moments(x: Floats, y: Floats, density: Floats) -> tuple[Floats, Floats]:
 
 
 def level_of(density: Floats, mass: float) -> float:
-    """Return the level above which so much of a density on a grid lies."""
+    """Return the level above which this share of a density on a grid lies."""
     ordered = np.sort(density, axis=None)[::-1]
     inside = np.cumsum(ordered)
     return float(np.interp(mass * inside[-1], inside, ordered))
@@ -173,17 +173,19 @@ def _density(model: Any, cells: Floats, x: Floats, y: Floats) -> Floats:
 def _one_row(model: Any, row: Any) -> Table:
     """Return a table of one row."""
     if getattr(model, "kinds_", None) is not None:
-        raise ValueError("Contours are for tables of bits, and this fit has other columns. Use map with ellipses=True.")
+        raise ValueError(
+            "Contours need a table of bits, and this fit has other columns. Use plots.map with ellipses=True."
+        )
     plain = not isinstance(row, Table) and not hasattr(row, "columns") and np.ndim(row) == 1
     data = np.asarray(row)[None] if plain else row
     table: Table = data if isinstance(data, Table) else open_table(data, threshold=model.threshold)
     if table.shape[0] != 1:
-        raise ValueError(f"One row is wanted, got a table of {table.shape[0]}.")
+        raise ValueError(f"posterior needs one row, got {table.shape[0]}.")
     return table
 
 
 def _look_at_contours(ax: Axes, x: Floats, y: Floats, inside: NDArray[np.bool_]) -> None:
-    """Cut the picture to what lies inside the outermost contours, with a margin."""
+    """Set the limits to the outermost contours, with a margin."""
     for set_limits, grid, held in ((ax.set_xlim, x, inside.any(axis=0)), (ax.set_ylim, y, inside.any(axis=1))):
         low, high = grid[held].min(), grid[held].max()
         margin = 0.12 * (high - low)

@@ -1,4 +1,4 @@
-"""Histograms of rows on the directions of the weights: a unit that is there shows as two humps."""
+"""Histograms of rows projected on the weights of each unit: a real unit shows as two humps."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ TALLEST = 0.85  # of the room that a histogram has
 def projections(
     model: Any, X: Any, *, units: Sequence[int] | None = None, bins: int = 40, ax: Axes | None = None
 ) -> Axes:
-    """Draw, for each hidden unit, how the rows lie along the direction of its weights, and where its threshold is.
+    """Draw, for each hidden unit, a histogram of the rows projected on its weights, and its threshold.
 
-    A row lies at w.x / |w|, its bits counted as -1 and +1; a blank adds nothing. Beyond the threshold, -th / |w|, the
-    unit is more likely on than off: that part is coloured. One histogram stands above the other, each to a scale of
-    its own.
+    The projection of a row is w.x / |w|, with bits as -1 and +1 and blanks as 0. Beyond the threshold, -th / |w|, the
+    unit is more likely on than off: that part is coloured. The histograms are stacked, each with its own scale.
 
     Parameters
     ----------
@@ -37,7 +36,7 @@ def projections(
     units : sequence of int, optional
         Which units to draw, counted from 0, from the top; by default all.
     bins : int, default=40
-        Bars of each histogram, over the range of all.
+        Bins of each histogram; all cover the same range.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
 
@@ -83,7 +82,7 @@ def projections(
     ax.set_yticks(np.arange(m)[::-1] + 0.4, labels)
     ax.tick_params(axis="y", length=0)
     ax.set_ylabel("unit")
-    ax.set_xlabel("place along the unit's weights")
+    ax.set_xlabel("projection on the unit's weights")
     for side in ("left", "right", "top"):
         ax.spines[side].set_visible(False)
     return ax
@@ -108,7 +107,7 @@ def _units(model: Any, units: Sequence[int] | None) -> tuple[Floats, Floats, lis
     m = len(weights)
     chosen = list(range(m)) if units is None else [int(unit) for unit in units]
     if not chosen or not all(0 <= unit < m for unit in chosen):
-        raise ValueError(f"units={units!r}: name some of the units 0 to {m - 1}.")
+        raise ValueError(f"units={units!r}: give some of the units 0 to {m - 1}.")
     idle = [unit + 1 for unit in chosen if not weights[unit].any()]
     if idle:
         raise ValueError(f"Unit {idle[0]} has no weights, and so no direction.")
@@ -119,7 +118,7 @@ def _placed(model: Any, X: Any, weights: Floats) -> tuple[Floats, Floats]:
     """Return where each row lies along each direction, and how much it counts."""
     table = X if isinstance(X, Table) else open_table(X, threshold=getattr(model, "threshold", None))
     if table.shape[1] != weights.shape[1]:
-        raise ValueError(f"The rows have {table.shape[1]} columns, the weights {weights.shape[1]}.")
+        raise ValueError(f"X has {table.shape[1]} columns, but the weights have {weights.shape[1]}.")
     directions = (weights / np.linalg.norm(weights, axis=1, keepdims=True)).T
 
     def place(piece: Piece) -> tuple[Floats, Floats]:
@@ -127,5 +126,5 @@ def _placed(model: Any, X: Any, weights: Floats) -> tuple[Floats, Floats]:
 
     found = list(map_pieces(place, table, max(1, PIECE_CELLS // table.shape[1])))
     if not found:
-        raise ValueError("There are no rows to draw.")
+        raise ValueError("X has no rows to draw.")
     return np.concatenate([places for places, _ in found]), np.concatenate([counts for _, counts in found])

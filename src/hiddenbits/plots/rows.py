@@ -1,4 +1,4 @@
-"""Rows as points: those at one place are drawn once, with an area that says how many they are."""
+"""Rows as points: rows at the same position are drawn once, with an area proportional to their number."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hiddenbits.plots.style import GREY, glyph
 
 Floats = NDArray[np.float64]
 
-SAME = 9  # decimals in which two places agree that are one place
+SAME = 9  # positions that agree to this many decimals are the same
 MOST_CATEGORIES = 20
 LARGEST_AREA, UNIT_AREA, SMALLEST_AREA = 800.0, 22.0, 2.0  # of a glyph, in points^2
 
@@ -30,7 +30,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Places:
-    """Distinct places: where, how many rows (or how much weight), the mean of a number, and the rows themselves."""
+    """Distinct positions: coordinates, number of rows (or weight), mean of a number, and the row indices."""
 
     where: Floats
     counts: Floats
@@ -40,7 +40,7 @@ class Places:
 
 
 def places(means: Floats, weights: Floats, numbers: Floats | None = None, beside: Floats | None = None) -> Places:
-    """Gather rows at the same place, the fullest place first, so that none hides behind a larger one.
+    """Group rows at the same position, the largest group first, so that none is hidden behind a larger one.
 
     `beside` are further columns that must agree too.
     """
@@ -61,7 +61,7 @@ def places(means: Floats, weights: Floats, numbers: Floats | None = None, beside
 
 
 def area_of_one(most: float) -> float:
-    """Return the area of a glyph that stands for one row, where the fullest place holds `most`."""
+    """Return the area of a glyph for one row, if the largest group has `most` rows."""
     return min(UNIT_AREA, LARGEST_AREA / max(most, 1.0))
 
 
@@ -106,8 +106,8 @@ def kinds(colour: Any) -> list[Kind]:
         large = set(distinct[order[: MOST_CATEGORIES - 1]])
         kept, rest = [name for name in distinct if name in large], [name for name in distinct if name not in large]
         warnings.warn(
-            f"There are {len(distinct)} categories, and no reader can tell more than {MOST_CATEGORIES} glyphs apart: "
-            f"the {len(kept)} largest have their own, the other {len(rest)} are grey.",
+            f"There are {len(distinct)} categories, more than the {MOST_CATEGORIES} glyphs a reader can distinguish: "
+            f"the {len(kept)} largest have their own glyph, the other {len(rest)} are grey.",
             stacklevel=4,  # the caller of `map`
         )
     found = [Kind(name, names == name, *glyph(number)) for number, name in enumerate(kept)]

@@ -1,4 +1,4 @@
-"""Eigenvalues: how many dimensions a table of bits has, as its bits and as their hidden variables see it."""
+"""Eigenvalue spectra of the bits and of their hidden variables: how many dimensions a table has."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
-NOTHING = 1e-9  # of the largest eigenvalue: less is rounding, and is not drawn
+NOTHING = 1e-9  # smaller eigenvalues, relative to the largest, are rounding and not drawn
 
 
 def spectrum(model: Any, *, legends: bool = True, ax: Axes | None = None) -> Axes:
     """Draw the eigenvalues of the bits' covariances and of the hidden variables' correlations, largest first.
 
-    Figures 3 and 4 of Lee and Sompolinsky (1998). Where few dimensions are behind the bits, the hidden variables' fall
-    off sooner. Negative eigenvalues, which correlations estimated pair by pair may have, are drawn as hollow marks at
-    their size. With ``ClippedPCA("parallel")`` a line shows what chance reaches.
+    Figures 3 and 4 of Lee and Sompolinsky (1998). If there are few dimensions behind the bits, the eigenvalues of the
+    hidden variables fall off sooner. Correlations estimated pair by pair may have negative eigenvalues; these are drawn
+    as hollow marks at their absolute value. With ``ClippedPCA("parallel")`` a line shows the level of chance.
 
     Parameters
     ----------

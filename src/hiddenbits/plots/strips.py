@@ -1,4 +1,4 @@
-"""Rows of images: the loadings of each dimension, and the way from one row to another."""
+"""Rows of images: the loadings of each dimension, and morphs from one row to another."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def strips(
     Parameters
     ----------
     frames : array of shape (images, pixels), or dict
-        One sequence, or a name for each of several; black is the upper limit.
+        One sequence, or a dict of named sequences; black is the upper limit.
     shape : (int, int)
         Height and width of an image.
     limits : (float, float), default=(0, 1)
-        What is drawn white and what black.
+        The values drawn white and black.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
 
@@ -80,7 +80,7 @@ def components(
 ) -> Axes:
     """Draw the components of a model as images, numbered from 1: red is positive, blue negative, white 0.
 
-    The loading of a dimension raises a pixel's bit where it is red, and lowers it where it is blue.
+    A dimension makes the bits of red pixels more likely to be 1, and those of blue pixels less likely.
 
     Parameters
     ----------
@@ -89,10 +89,10 @@ def components(
     shape : (int, int)
         Height and width of an image.
     scale : {"shared", "own"}, default="shared"
-        "shared": one scale for all, so that a component that matters less is paler. "own": each image by its own
-        largest absolute value, so that its shape can be seen however small it is.
+        "shared": one scale for all, so weaker components are paler. "own": each image is scaled by its own largest
+        absolute value, so that the shape of a weak one is visible.
     across : int, optional
-        Images in a row; by default about as many as there are rows.
+        Images per row; by default about as many as there are rows.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
 
@@ -117,13 +117,13 @@ def components(
     if hasattr(model, "fit") and not hasattr(model, "components_"):
         rows = "probabilities_" if hasattr(model, "probabilities_") else "weights_"
         raise ValueError(
-            f"{type(model).__name__} has no components_. Hand in the rows to draw, such as model.{rows}; `strips` "
-            "draws probabilities from white to black."
+            f"{type(model).__name__} has no components_. Give the rows to draw, such as model.{rows}. For "
+            "probabilities, from white to black, use `strips`."
         )
     pictures = _pixels(getattr(model, "components_", model), shape)
     across = int(np.ceil(np.sqrt(len(pictures)))) if across is None else int(across)
     if across < 1:
-        raise ValueError(f"across={across}: draw at least one image in a row.")
+        raise ValueError(f"across={across}: give at least 1 image per row.")
     most = np.abs(pictures).max(axis=(1, 2) if scale == "own" else None, keepdims=True).ravel()
     most, tall = np.broadcast_to(np.where(most > 0.0, most, 1.0), len(pictures)), shape[0] / shape[1]
     down, along = np.divmod(np.arange(len(pictures)), across)
@@ -141,7 +141,7 @@ def _pixels(values: Any, shape: tuple[int, int]) -> Floats:
     rows, (height, width) = np.asarray(values, np.float64), (int(side) for side in shape)
     if rows.ndim != 2 or not len(rows) or rows.shape[1] != height * width:
         raise ValueError(
-            f"shape={shape!r} has {height * width} pixels an image, but the images have shape {rows.shape}."
+            f"shape={shape!r} has {height * width} pixels per image, but the images have shape {rows.shape}."
         )
     return rows.reshape(-1, height, width)
 

@@ -1,4 +1,4 @@
-"""What all pictures share: axes, colours that colour-blind people can tell apart, names as plain text, legends."""
+"""What all plots share: axes, colours for colour-blind readers, names as plain text, legends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 GREY = "#8c8c8c"
 INK = "#404040"
 NUMBERS = "viridis"  # even steps to the eye, with and without colour vision, and in grey print
-SMALL = 7  # font size of names inside a picture
+SMALL = 7  # font size of names inside a plot
 LONGEST = 40  # characters of a name that are drawn
 
 
@@ -25,12 +25,12 @@ def pyplot() -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ImportError("Pictures need matplotlib: pip install 'hiddenbits[plot]'.") from error
+        raise ImportError("Plots need matplotlib: pip install 'hiddenbits[plot]'.") from error
     return plt
 
 
 def axes_or_new(ax: Axes | None, size: tuple[float, float] = (6.0, 4.5)) -> Axes:
-    """Return the axes to draw on: those given, or those of a new figure that leaves room for its legend."""
+    """Return the given axes, or those of a new figure that leaves room for a legend."""
     plt = pyplot()
     if ax is None:
         _, ax = plt.subplots(figsize=size, layout="constrained")
@@ -38,7 +38,7 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float] = (6.0, 4.5)) -> Axes
 
 
 def has_the_page(ax: Axes) -> bool:
-    """Whether the axes are alone in their figure, and its layout makes room for a legend beside them."""
+    """Whether the axes are alone in their figure, and its layout makes room for a legend next to them."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     whole: Any = ax.figure.canvas.figure
@@ -58,16 +58,16 @@ def shortened(name: object) -> str:
 
 
 def as_plain(text: Text) -> Text:
-    """Have a text drawn as it is: a dollar sign in a name is a dollar sign, not the beginning of a formula."""
+    """Draw a text literally: a dollar sign in a name does not begin a formula."""
     text.set_parse_math(False)
     text.set_usetex(False)
     return text
 
 
 def legend(ax: Axes, handles: Sequence[Any], names: Sequence[object], *, beside: bool, **options: Any) -> Legend:
-    """Draw a legend, beside the axes where the layout makes room for it, or else inside them.
+    """Draw a legend, next to the axes if the layout makes room for it, otherwise inside them.
 
-    The names are put in afterwards: handed over directly, one that begins with an underscore would be left out.
+    The names are set afterwards, because matplotlib would leave out a name that begins with an underscore.
     """
     owner: Any = ax.figure if beside else ax
     options = {"loc": "outside right upper" if beside else "best", "frameon": not beside, **options}
@@ -81,7 +81,7 @@ def legend(ax: Axes, handles: Sequence[Any], names: Sequence[object], *, beside:
 
 
 def trim(ax: Axes) -> None:
-    """Make a figure of our own as wide and as high as axes of equal scales need."""
+    """Shrink a figure that we created to the size that axes with equal scales need."""
     figure = settle(ax)
     allowed, used = ax.get_position(original=True), ax.get_position()
     width, height = figure.get_size_inches()
@@ -90,11 +90,11 @@ def trim(ax: Axes) -> None:
 
 
 def settle(ax: Axes) -> Any:
-    """Let the layout come to rest, and return the whole figure.
+    """Finish the layout, and return the top-level figure.
 
-    matplotlib lays out once a drawing, with the ticks of the drawing before: the first one may cut off a label.
+    matplotlib computes the layout once per draw, with the ticks of the previous draw: the first may cut off a label.
     """
-    figure: Any = ax.figure.canvas.figure  # the whole one, where the axes are in a figure within it
+    figure: Any = ax.figure.canvas.figure  # the top-level one, if the axes are in a subfigure
     figure.draw_without_rendering()
     if figure.get_layout_engine() is not None:
         figure.draw_without_rendering()
@@ -102,7 +102,7 @@ def settle(ax: Axes) -> Any:
 
 
 def note(ax: Axes, sentences: Sequence[str]) -> None:
-    """Say above the frame what the picture leaves out."""
+    """Write above the frame what the plot leaves out."""
     if sentences:
         text = "; ".join(sentences)
         ax.text(1.0, 1.005, text, transform=ax.transAxes, ha="right", va="bottom", fontsize=SMALL, color=INK)

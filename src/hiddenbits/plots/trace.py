@@ -1,4 +1,4 @@
-"""How fits went: the objective against passes or time."""
+"""The progress of fits: the objective against passes or time."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def trace(
     Parameters
     ----------
     fits : fitted estimator, list of them, or dict
-        An estimator is drawn by its `trace_`, in nats a row, against passes; several in a list are numbered from 1. A
-        dict has a name for each curve, and an estimator, an array (against 1, 2, ...) or a pair of arrays, such as
-        (seconds, errors), drawn as they are.
+        For an estimator its `trace_` is drawn, in nats per row, against passes; several in a list are numbered from 1.
+        A dict maps the name of each curve to an estimator, an array (drawn against 1, 2, ...) or a pair of arrays such
+        as (seconds, errors).
     xlabel, ylabel : str, optional
-        Names of the axes; by default "passes" and "objective, nats a row" where all curves are estimators.
+        Names of the axes; by default "passes" and "objective, nats per row" if all curves are estimators.
     legends : bool, default=True
         Whether to draw a legend of a dict's names; see `map` for where it stands.
     ax : matplotlib Axes, optional
@@ -55,7 +55,7 @@ def trace(
         fits = {f"{number}: {type(fit).__name__}": fit for number, fit in enumerate(fits, 1)}
     curves = {str(name): _curve(fit) for name, fit in fits.items()} if isinstance(fits, Mapping) else None
     if curves is not None and not curves:
-        raise ValueError("There is nothing to draw: the dict is empty.")
+        raise ValueError("Nothing to draw: the dict is empty.")
     only_models = hasattr(fits, "trace_") or (curves is not None and all(hasattr(f, "trace_") for f in fits.values()))
     own, ax = ax is None, axes_or_new(ax)
     drawn = []
@@ -66,7 +66,7 @@ def trace(
     if curves is not None and legends:
         legend(ax, drawn, list(curves), beside=has_the_page(ax), handlelength=3.0)
     ax.set_xlabel(xlabel or ("passes" if only_models else ""))
-    ax.set_ylabel(ylabel or ("objective, nats a row" if only_models else ""))
+    ax.set_ylabel(ylabel or ("objective, nats per row" if only_models else ""))
     ax.margins(x=0.02)
     if own:
         settle(ax)
@@ -78,12 +78,12 @@ def _curve(fit: Any) -> tuple[Floats, Floats]:
     if hasattr(fit, "trace_"):
         y = np.asarray(fit.trace_, np.float64) / fit.weight_seen_
         if not len(y):
-            raise ValueError("This model has no trace: it was fitted by partial_fit, or read from a file.")
+            raise ValueError("This model has no trace: it was fitted by partial_fit or loaded from a file.")
         return np.arange(1.0, len(y) + 1.0), y
     if isinstance(fit, tuple) and len(fit) == 2:
         x, y = (np.asarray(part, np.float64) for part in fit)
         if x.ndim != 1 or x.shape != y.shape:
-            raise ValueError(f"A curve needs two arrays of one length, got shapes {x.shape} and {y.shape}.")
+            raise ValueError(f"A curve needs two arrays of the same length, got shapes {x.shape} and {y.shape}.")
         return x, y
     if hasattr(fit, "fit"):
         raise ValueError(f"{type(fit).__name__} has no trace_: fit it first.")

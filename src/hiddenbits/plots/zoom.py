@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 FAINTEST = 0.02  # rows that belong to a map with less probability are not drawn on it
-NARROWEST = 1.0  # half the width of a map at least, in standard deviations of the prior: less is no structure
+NARROWEST = 1.0  # smallest half-width of a map, in standard deviations of the prior: less is not structure
 SHAPES = (*MARKERS, "<", ">", "p", "*", "d", "h")
 SIDE = 2.6  # of a map, in inches
 LETTER = 1.8  # a letter needs a larger area than a glyph to be read
@@ -34,11 +34,11 @@ def zoom(
     dims: tuple[int, int] = (0, 1),
     figure: Any = None,
 ) -> tuple[Axes, ...]:
-    """Draw an overview map and, beside it, the maps of a mixture such as `LogisticPCAMixture`.
+    """Draw an overview map and, next to it, the maps of a mixture such as `LogisticPCAMixture`.
 
-    Colours are maps, everywhere. On the overview each row has the colour of its most probable map. On each map of the
-    mixture a row is as opaque as it is probable there; rows below 2% are left out. Rows at the same place are drawn
-    once, with an area in proportion to their number.
+    Each map has a colour. On the overview each row has the colour of its most probable map. On each map of the mixture
+    the opacity of a row is its probability there; rows below 2% are left out. Rows at the same position are drawn once,
+    with an area proportional to their number.
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ def zoom(
     overview : fitted LogisticPCA
         One map of such rows, of at least two dimensions.
     labels : sequence of shape (rows,), optional
-        What each row is. Labels of one or two letters or digits are drawn as themselves; of longer ones each kind has a
-        shape of its own, named in the legend.
+        A label for each row. Labels of one or two letters or digits are drawn as text; longer ones get a marker each,
+        named in the legend.
     dims : (int, int), default=(0, 1)
         Which dimensions to draw, of all maps.
     figure : matplotlib Figure, optional
@@ -75,7 +75,7 @@ def zoom(
     ['map 1', 'map 2', 'map 3']
     """
     if not hasattr(model, "maps_"):
-        raise ValueError(f"A closer look needs a model of several maps; {type(model).__name__} is none. Use plots.map.")
+        raise ValueError(f"zoom needs a model with several maps; {type(model).__name__} has no maps_. Use plots.map.")
     maps = model.maps_
     pair = checked_dims(maps[0], dims)
     checked_dims(overview, dims)
@@ -117,8 +117,8 @@ def _shapes(labels: Sequence[object] | None, n: int) -> list[Kind]:
         return [replace(kind, marker=f"$\\mathdefault{{{kind.name}}}$") for kind in found]
     if len(found) > len(SHAPES):
         raise ValueError(
-            f"There are {len(found)} kinds of labels, and no reader can tell more than {len(SHAPES)} shapes apart. "
-            "Join some, or use labels of one or two letters, which are drawn as themselves."
+            f"There are {len(found)} different labels, more than the {len(SHAPES)} markers a reader can distinguish. "
+            "Merge some, or use labels of one or two letters, which are drawn as text."
         )
     return [replace(kind, marker=shape) for kind, shape in zip(found, SHAPES, strict=False)]
 
@@ -135,7 +135,7 @@ def _most(means: Floats, weights: Floats) -> float:
 
 
 def _page(K: int, figure: Any) -> tuple[Any, tuple[Axes, ...]]:
-    """Return a figure with square room for an overview, and room for K maps in two lines beside it."""
+    """Return a figure with a square overview, and room for K maps in two lines next to it."""
     down = 1 if K == 1 else 2
     across = -(-K // down)
     if figure is None:

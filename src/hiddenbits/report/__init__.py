@@ -1,4 +1,4 @@
-"""A report of a table as one HTML file that opens offline (``pip install 'hiddenbits[report]'``)."""
+"""A report about a table as one HTML file that works offline (``pip install 'hiddenbits[report]'``)."""
 
 from hiddenbits.report.write import write
 

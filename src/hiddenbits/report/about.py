@@ -30,15 +30,15 @@ def about(context: Context) -> Section:
         ["columns", f"{seen.n_columns:,}"],
         ["ones", f"{seen.n_ones:,} ({percent(share)} of recorded cells)"],
         ["most ones in a row", f"{seen.most_ones:,}"],
-        ["different rows", f"{rough}{seen.n_different:,} ({percent(seen.n_different / seen.n_rows)})"],
+        ["distinct rows", f"{rough}{seen.n_different:,} ({percent(seen.n_different / seen.n_rows)})"],
         ["blanks", seen.about_blanks],
     ]
     if seen.blank_rows:
         facts.append(["rows without any recorded cell", f"{seen.blank_rows:,}"])
     if seen.constant_columns:
-        facts.append(["columns that are the same in every row, and tell nothing", names(seen.constant_columns, 8)])
+        facts.append(["constant columns, the same in every row", names(seen.constant_columns, 8)])
     if context.sample.beside:
-        facts.append(["columns beside the bits, kept for colours and labels", names(context.sample.beside, 8)])
+        facts.append(["other columns, used for colours and labels", names(context.sample.beside, 8)])
     parts: list[Part] = [Grid("The table in figures", ["", ""], facts)]
     shown, order = told_apart(seen.names), np.argsort(-np.nan_to_num(seen.means), kind="stable")
     heads = ["column", "share of ones", "", "ones", "recorded"]
@@ -55,11 +55,11 @@ def about(context: Context) -> Section:
     right = frozenset({1, 3, 4})
     varied = [line for line, j in zip(lines, order, strict=True) if 0 < seen.ones[j] < seen.observed[j]]
     if len(lines) <= SHOWN:
-        parts.append(Grid("The columns, those with most ones first", heads, lines, right))
+        parts.append(Grid("The columns, those with the most ones first", heads, lines, right))
     else:
-        parts.append(Grid("Of the columns that vary those with most ones", heads, varied[: SHOWN // 2], right))
+        parts.append(Grid("The columns with the most ones, of those that vary", heads, varied[: SHOWN // 2], right))
         most = 1000
-        caption = f"All {len(lines):,} columns" if len(lines) <= most else f"The {most:,} columns with most ones"
+        caption = f"All {len(lines):,} columns" if len(lines) <= most else f"The {most:,} columns with the most ones"
         parts.append(Grid(caption, heads, lines[:most], right, folded=True))
     parts += [Text(said) for said in context.sample.about()]
     how = [("counts", "hiddenbits.evaluate.look(table), over all rows")]

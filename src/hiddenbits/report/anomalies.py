@@ -1,11 +1,11 @@
-"""Rows and cells as the best picture judges them: odd rows, doubtful cells, filled blanks."""
+"""Rows and cells under the chosen model: odd rows, doubtful cells, filled blanks."""
 
 from __future__ import annotations
 
 import numpy as np
 from markupsafe import Markup
 
-from hiddenbits.report.comparison import picture
+from hiddenbits.report.comparison import label
 from hiddenbits.report.context import Context
 from hiddenbits.report.elements import Figure, Grid, Part, Section, Text
 from hiddenbits.report.sample import Floats
@@ -14,8 +14,8 @@ from hiddenbits.report.text import count, name, percent, sentence, times
 
 ODD, CELLS = 10, 20  # rows and cells that are listed
 STANDS_OUT = 3.0  # a row is odd when it is e^3, about 20 times, less likely than the middle one
-BET = 0.05  # the model would bet 20 to 1 against a cell with a smaller probability
-HIDDEN = Markup("Single rows are not in this file: it was written without them.")
+IMPROBABLE = 0.05  # a recorded cell with a smaller probability is listed
+HIDDEN = Markup("This report was written without individual rows.")
 
 
 def odd_rows(context: Context) -> Section:
@@ -31,10 +31,10 @@ def odd_rows(context: Context) -> Section:
     )
     if middle - scores[order[0]] > STANDS_OUT:
         opening = sentence(
-            "The oddest row of this table is {} less likely than a typical one, as “{}” sees it; odd rows are worth a "
-            "look, for they are mistakes or the most interesting ones.",
+            "The oddest row of this table is {} less likely than a typical one, under the model “{}”. Odd rows are "
+            "worth a look: they may be mistakes, or the most interesting rows.",
             ratio,
-            picture(fit.name),
+            label(fit.name),
         )
     parts: list[Part] = []
     if context.rows:
@@ -50,15 +50,17 @@ def odd_rows(context: Context) -> Section:
 
 
 def _surprises(context: Context, i: int) -> Markup:
-    """Return the cells of a row that the model expected least, in words."""
+    """Return the least probable cells of a row, in words."""
     bits, expected = context.sample.cells[i], context.fits.probabilities[i]
     given = np.where(np.isnan(bits), 1.0, np.where(bits == 1.0, expected, 1.0 - expected))
     found = [j for j in np.argsort(given, kind="stable")[:3] if given[j] < 0.5]
     said = [
-        sentence("{} {} ({} expected)", "has" if bits[j] else "lacks", name(context.sample.names[j]), percent(given[j]))
+        sentence(
+            "{} {} (probability {})", "has" if bits[j] else "lacks", name(context.sample.names[j]), percent(given[j])
+        )
         for j in found
     ]
-    return Markup("; ").join(said) if said else Markup("no single cell: their combination")
+    return Markup("; ").join(said) if said else Markup("no single cell, but their combination")
 
 
 def _histogram(scores: Floats) -> Figure:
@@ -85,24 +87,24 @@ def _histogram(scores: Floats) -> Figure:
     lines = [[f"{edges[k]:.1f} to {edges[k + 1]:.1f}", f"{n:,}"] for k, n in enumerate(counts)]
     same = Grid("The histogram as a table", ["score", "rows"], lines, frozenset({1}))
     caption = Markup(
-        "The scores of these rows: the logarithm of the probability of what was recorded, so blanks make a row more "
-        "likely."
+        "The score of a row is the natural logarithm of the probability of its recorded cells, so rows with blanks "
+        "score higher."
     )
     return Figure(drawn.done(), caption, same)
 
 
 def doubtful_cells(context: Context) -> Section:
-    """List the cells that the model would bet were recorded wrongly."""
+    """List the recorded cells that the model finds improbable."""
     fit, sample, expected = context.fits.best, context.sample, context.fits.probabilities
     seen = ~np.isnan(sample.cells)
     given = np.where(sample.cells == 1.0, expected, 1.0 - expected)
     rarer = np.minimum(expected, 1.0 - expected)
-    against = seen & (given < BET)
-    by_chance = float(rarer[seen & (rarer < BET)].sum())
+    against = seen & (given < IMPROBABLE)
+    by_chance = float(rarer[seen & (rarer < IMPROBABLE)].sum())
     number = int(against.sum())
     opening = sentence(
-        "The model would bet 20 to 1 or more against {} of the {} recorded cells, given the rest of the row; if every "
-        "cell were right, about {} such cells would be there by chance{}.",
+        "Given the rest of the row, the model gives {} of the {} recorded cells a probability below 5%; if every cell "
+        "were right, about {} such cells would be expected by chance{}.",
         f"{number:,}" if number else "none",
         f"{int(seen.sum()):,}",
         f"{by_chance:,.0f}",
@@ -118,19 +120,19 @@ def doubtful_cells(context: Context) -> Section:
         for i, j in places[order]:
             bit = int(sample.cells[i, j])
             lines.append([*context.labels(i), name(sample.names[j]), str(bit), percent(float(given[i, j]))])
-        heads = [*context.label_heads, "column", "recorded", "probability of that"]
-        parts.append(Grid("The cells most against the odds", heads, lines, frozenset({len(heads) - 1})))
+        heads = [*context.label_heads, "column", "recorded", "its probability"]
+        parts.append(Grid("The least probable cells", heads, lines, frozenset({len(heads) - 1})))
     by_column = against.sum(axis=0)
     top = [j for j in np.argsort(-by_column, kind="stable")[:CELLS] if by_column[j]]
     if top:
         tallied = [[name(sample.names[j]), f"{by_column[j]:,}", percent(by_column[j] / seen[:, j].sum())] for j in top]
-        heads = ["column", "cells against the odds", "share of its cells"]
-        parts.append(Grid("Where they are", heads, tallied, frozenset({1, 2}), folded=context.rows))
+        heads = ["column", "improbable cells", "share of its cells"]
+        parts.append(Grid("Improbable cells by column", heads, tallied, frozenset({1, 2}), folded=context.rows))
     parts.append(
         Text(
             Markup(
-                "A cell against the odds is not therefore wrong. Where there are many more of them than chance would "
-                "bring, the picture misses something, or some cells are wrong."
+                "An improbable cell is not necessarily wrong. If there are many more of them than expected by chance, "
+                "the model misses something, or some cells are wrong."
             )
         )
     )
@@ -144,17 +146,17 @@ def doubtful_cells(context: Context) -> Section:
 
 
 def filled_blanks(context: Context) -> Section:
-    """Say what blanks would most likely have been."""
+    """List the most probable values of blanks."""
     fit, sample, expected = context.fits.best, context.sample, context.fits.probabilities
     blank = np.isnan(sample.cells)
     how = [("probability of each blank", f"{fit.line}.complete(table)")]
     title = "Blanks, filled in"
     if not blank.any():
-        said = sentence("There is nothing to fill in: none of the cells that the models look at is blank.")
+        said = sentence("There is nothing to fill in: the cells that the models use have no blanks.")
         return Section("blanks", title, said, (), how)
     sure = np.abs(expected - 0.5) > 0.4
     opening = sentence(
-        "Of the {} the model is sure of {} (nine to one or better), given the rest of their row.",
+        "Of {}, the model is sure of {} (probability above 90%), given the rest of the row.",
         count(int(blank.sum()), "blank"),
         f"{int((blank & sure).sum()):,}",
     )
@@ -166,7 +168,7 @@ def filled_blanks(context: Context) -> Section:
             [*context.labels(i), name(sample.names[j]), percent(float(expected[i, j]))] for i, j in places[order]
         ]
         heads = [*context.label_heads, "column", "probability of 1"]
-        parts.append(Grid("The blanks it is surest of", heads, lines, frozenset({len(heads) - 1})))
+        parts.append(Grid("The blanks that the model is most sure of", heads, lines, frozenset({len(heads) - 1})))
     else:
         parts.append(Text(HIDDEN))
     number = blank.sum(axis=0)
@@ -180,7 +182,7 @@ def filled_blanks(context: Context) -> Section:
         ]
         for j in top
     ]
-    heads = ["column", "blanks", "ones expected among them", "ones among recorded cells"]
+    heads = ["column", "blanks", "expected share of ones", "share of ones in recorded cells"]
     parts.append(Grid("Blanks by column", heads, tallied, frozenset({1, 2, 3})))
-    command = Markup("All of them: <code>hiddenbits fit</code>, and then <code>hiddenbits complete</code>.")
+    command = Markup("To fill in all blanks: <code>hiddenbits fit</code>, then <code>hiddenbits complete</code>.")
     return Section("blanks", title, opening, [*parts, Text(command)], how)

@@ -1,4 +1,4 @@
-"""Hidden classes and hidden causes: what is on when they are, as lists and as Hinton diagrams."""
+"""Hidden classes and hidden causes: the columns that go with each, as lists and as Hinton diagrams."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from hiddenbits.report.comparison import picture
+from hiddenbits.report.comparison import label
 from hiddenbits.report.context import Context
 from hiddenbits.report.elements import Figure, Grid, Listed, Part, Section, Text
 from hiddenbits.report.fits import Fit
@@ -17,9 +17,9 @@ from hiddenbits.report.sample import Floats
 from hiddenbits.report.svg import hinton
 from hiddenbits.report.text import count, name, names, percent, sentence
 
-IN_LIST, IN_PICTURE = 6, 24
+IN_LIST, IN_DIAGRAM = 6, 24
 UNIT = {"CombinationMachine": "influence", "NoisyOrNetwork": "cause"}
-LEAST = 0.02  # difference of shares that is worth a word
+LEAST = 0.02  # smallest difference of shares that is listed
 SMOOTH = 0.5  # added to ones and zeros, so that shares of few rows stay inside (0, 1)
 
 
@@ -28,7 +28,7 @@ class Units:
     """Hidden units of a model, those that are on most often first.
 
     `order` are their numbers in the model, `shares` how often each is on, `on` and `off` the shares of ones in the
-    columns with it and without it, `first` what the commonest unit goes with, in words.
+    columns with it and without it, `first` describes the most common unit in words.
     """
 
     order: NDArray[np.intp]
@@ -43,7 +43,7 @@ def classes(context: Context) -> Section:
     fit = context.fits.classes
     units = _units(context, fit)
     opening = sentence(
-        "If every row were of one of {} kinds, the largest would hold {} of the rows, which have {}.",
+        "If every row is one of {} kinds, the largest kind holds {} of the rows, which have {}.",
         len(units.order),
         percent(float(units.shares[0])),
         units.first,
@@ -58,9 +58,9 @@ def causes(context: Context) -> Section:
     fit = context.fits.causes
     units = _units(context, fit)
     opening = sentence(
-        "If instead several {} could be at work in one row, {} of them would do: the commonest is on in {} of the "
-        "rows, which have {}.",
-        picture(fit.name).removeprefix("several "),
+        "If instead several {} can be active in one row, {} of them are enough: the most common is active in {} of "
+        "the rows, which have {}.",
+        label(fit.name).removeprefix("several "),
         len(units.order),
         percent(float(units.shares[0])),
         units.first,
@@ -71,7 +71,7 @@ def causes(context: Context) -> Section:
 
 
 def _units(context: Context, fit: Fit) -> Units:
-    """Return what the units of a model go with."""
+    """Return the units of a model, with the shares of ones where they are on and off."""
     codes = np.asarray(fit.model.transform(context.sample.cells), np.float64)
     order = np.argsort(-codes.mean(axis=0), kind="stable")
     on, off = switched(codes[:, order], context.sample.cells)
@@ -79,11 +79,11 @@ def _units(context: Context, fit: Fit) -> Units:
 
 
 def _apart(on: Floats, off: Floats, columns: list[str]) -> Markup:
-    """Say what is more and less often 1 with a unit: the four columns that tell most of it."""
+    """Name the columns that are more or less often 1 with a unit: the four that distinguish it most."""
     order = [j for j in np.argsort(-_telling(on, off), kind="stable")[:4] if abs(on[j] - off[j]) > LEAST]
     found = {word: [columns[j] for j in order if (on[j] > off[j]) == (word == "more")] for word in ("more", "less")}
     said = [sentence("{} often {}", word, names(some)) for word, some in found.items() if some]
-    return Markup(", and ").join(said) if said else Markup("nothing of their own")
+    return Markup(", and ").join(said) if said else Markup("no column that sets them apart")
 
 
 def switched(codes: Floats, cells: Floats) -> tuple[Floats, Floats]:
@@ -100,7 +100,7 @@ def switched(codes: Floats, cells: Floats) -> tuple[Floats, Floats]:
 
 
 def _telling(on: Floats, off: Floats) -> Floats:
-    """Return how much each column tells of a unit: the divergence of its share of ones when on from that when off."""
+    """Return how well each column distinguishes a unit: the divergence between its shares of ones, on and off."""
     return np.asarray(on * np.log(on / off) + (1.0 - on) * np.log((1.0 - on) / (1.0 - off)))
 
 
@@ -109,14 +109,14 @@ def _logit(share: Floats) -> Floats:
 
 
 def _weights(model: Any) -> tuple[Floats, str]:
-    """Return the weights of a model of causes, as its Hinton diagram shows them, and what they are."""
+    """Return the weights of a model of causes for its Hinton diagram, and their name."""
     if hasattr(model, "strengths_"):
         return np.asarray(-np.log1p(-np.clip(model.strengths_, 0.0, 1.0 - 1e-9))), "strength"
     return np.asarray(model.weights_, np.float64), "weight"
 
 
 def _shown(context: Context, found: Units, word: str, weights: Floats, values: str) -> list[Part]:
-    """Return lists of what is on with each unit, and the diagram."""
+    """Return the columns that go with each unit, as lists and as a diagram."""
     on, off, every = found.on, found.off, context.sample.names
     telling = _telling(on, off)
     units = [f"{word} {k + 1}" for k in range(len(found.order))]
@@ -126,14 +126,14 @@ def _shown(context: Context, found: Units, word: str, weights: Floats, values: s
         lists = []
         for words, more in (("more often", True), ("less often", False)):
             chosen = [j for j in order if (on[k, j] > off[k, j]) == more and abs(on[k, j] - off[k, j]) > LEAST]
-            lines = [(name(every[j]), f"{percent(on[k, j])} against {percent(off[k, j])}") for j in chosen[:IN_LIST]]
+            lines = [(name(every[j]), f"{percent(on[k, j])}, otherwise {percent(off[k, j])}") for j in chosen[:IN_LIST]]
             if lines:
                 lists.append((words, lines))
         cards.append((unit, sentence("{} of the rows", percent(float(found.shares[k]))), lists))
-    strongest = np.sort(np.argsort(-telling.max(axis=0), kind="stable")[:IN_PICTURE])
+    strongest = np.sort(np.argsort(-telling.max(axis=0), kind="stable")[:IN_DIAGRAM])
     drawn = strongest[np.argsort(-weights[0, strongest], kind="stable")]
     columns = [every[j] for j in drawn]
-    most = f" The {len(columns)} columns that tell most are drawn." if len(columns) < len(every) else ""
+    most = f" Only the {len(columns)} columns that differ most are drawn." if len(columns) < len(every) else ""
     drawing = hinton(
         weights[:, drawn],
         columns,
@@ -148,8 +148,8 @@ def _shown(context: Context, found: Units, word: str, weights: Floats, values: s
         frozenset(range(1, len(units) + 1)),
     )
     caption = sentence(
-        "A line for each column of the table, a square for each {}. White: the bit is more often 1 with it; black: "
-        "less often. The larger the square, the stronger ({}).{}",
+        "One line for each column of the table, one square for each {}. White: the bit is more often 1 with it; black: "
+        "less often. Larger squares are stronger ({}).{}",
         word,
         values,
         most,
@@ -158,8 +158,8 @@ def _shown(context: Context, found: Units, word: str, weights: Floats, values: s
 
 
 def _said(context: Context, fit: Fit) -> list[Part]:
-    """Return what is to be said against taking it at its word."""
+    """Return the reasons to read this section with caution."""
     said = [f"the fit {fit.note}"] if fit.note else []
     if context.fits.doubtful:
-        said.append("no picture predicts unseen rows clearly better than “nothing hidden”, so this may be chance")
-    return [Text(sentence("Take it with care: {}.", "; ".join(said)))] if said else []
+        said.append("no model predicts unseen rows clearly better than “nothing hidden”, so this may be chance")
+    return [Text(sentence("Caution: {}.", "; ".join(said)))] if said else []

@@ -1,4 +1,4 @@
-"""Which picture fits: the comparison on rows that the models have not seen."""
+"""Which model fits: the comparison on held-out rows."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from hiddenbits.report.elements import Figure, Grid, Part, Section, Text
 from hiddenbits.report.svg import WIDE, Drawing
 from hiddenbits.report.text import count, names, sentence, times
 
-PICTURES = evaluate.known_families()
+FAMILIES = evaluate.known_families()
 
 
-def picture(model: str) -> str:
-    """Return what people call a model."""
-    return PICTURES[model].picture
+def label(model: str) -> str:
+    """Return the plain-language name of a model, such as "kinds of rows"."""
+    return FAMILIES[model].picture
 
 
 def sized(model: str, size: str) -> str:
     """Return the size of a model in words."""
-    unit = PICTURES[model].unit
+    unit = FAMILIES[model].unit
     return count(int(size), unit) if unit and size.isdigit() else size
 
 
-def which(context: Context) -> Section:
-    """Say which picture fits."""
+def comparison(context: Context) -> Section:
+    """Say which model fits."""
     found = context.fits.compared
     highest, even = found.entries[0], found.ties()
     opening = _opening(found)
@@ -36,19 +36,19 @@ def which(context: Context) -> Section:
         Figure(
             _drawn(found),
             sentence(
-                "How far each picture stays behind the highest score, on {} that the fits had not seen{}. The line "
-                "shows two standard errors either way: pictures whose line reaches 0 cannot be told from the highest. "
-                "The dot of another colour is the picture that is named: the simplest of those.",
+                "How far each model is behind the highest score, on {} that were not used to fit it{}. The line shows "
+                "two standard errors either way: models whose line reaches 0 cannot be distinguished from the best. "
+                "The dot in another colour is the chosen model: the simplest of those.",
                 count(found.n_test, "row"),
                 "" if found.n_splits == 1 else f", held out in {found.n_splits} parts",
             ),
             Grid(
-                "The pictures, the highest score first",
-                ["picture", "what it says", "size", "numbers to fit", "behind the highest", "", "score of a row"],
+                "The models, the highest score first",
+                ["model", "assumption", "size", "parameters", "behind the highest", "", "score per row"],
                 [
                     [
-                        picture(e.model),
-                        PICTURES[e.model].says,
+                        label(e.model),
+                        FAMILIES[e.model].says,
                         sized(e.model, e.size),
                         "" if e.n_parameters is None else f"{e.n_parameters:,}",
                         "highest" if e is highest else f"{-e.difference:.3f} ± {e.difference_error:.3f}",
@@ -62,64 +62,63 @@ def which(context: Context) -> Section:
         ),
         Text(
             Markup(
-                "The score of a row is the natural logarithm of the probability that a picture gave it before seeing "
-                "it. A picture that is 0.7 behind gives an average row half the probability, one that is 2.3 behind a "
+                "The score of a row is the natural logarithm of the probability that a model gives it before seeing "
+                "it. A model that is 0.7 behind gives an average row half the probability; one that is 2.3 behind, a "
                 "tenth."
             )
         ),
     ]
-    parts += [Text(sentence("Take it with care: {}", said)) for said in context.fits.warned]
+    parts += [Text(sentence("Caution: {}", said)) for said in context.fits.warned]
     grouped = "" if context.sample.groups is None else ", groups=groups"
     how = [
         ("comparison", f"hiddenbits.evaluate.compare(table, measures=(), seed={context.sample.seed}{grouped})"),
-        *((picture(e.model), f"hiddenbits.{e.model}({e.size})") for e in found.entries),
+        *((label(e.model), f"hiddenbits.{e.model}({e.size})") for e in found.entries),
     ]
-    return Section("which", "Which picture fits", opening, parts, how)
+    return Section("which", "Which model fits", opening, parts, how)
 
 
 def _place(found: Comparison, model: str, even: list[str]) -> str:
-    """Say what came of a picture."""
+    """Return the result of a model in words: chosen, tied or nothing."""
     if model == found.best:
-        return "named: the simplest of the even ones" if len(even) > 1 else "named"
-    return "even" if model in even else ""
+        return "chosen: the simplest of the tied models" if len(even) > 1 else "chosen"
+    return "tied" if model in even else ""
 
 
 def _opening(found: Comparison) -> Markup:
-    """Say which picture is named; that it is a tie comes first."""
+    """Say which model is chosen; a tie is said first."""
     best, even = found.entry(found.best), found.ties()
     number = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}.get(len(found.entries), str(len(found.entries)))
     if best.model == "IndependentBits":
         return sentence(
-            "Of {} pictures none predicts unseen rows clearly better than “nothing hidden”: as far as these rows can "
-            "tell, the columns have nothing to do with each other, and what is said below about hidden things may be "
-            "chance.",
+            "None of {} models predicts unseen rows clearly better than “nothing hidden”: these rows give no evidence "
+            "that the columns depend on each other, and any hidden structure shown below may be chance.",
             number,
         )
     if len(even) > 1:
         words = sentence(
-            "It is a tie: of {} pictures of what may lie behind this table, {} cannot be told apart by how well they "
-            "predict rows that they have not seen. “{}” ({}) is the simplest of them, and the sections below go by it",
+            "It is a tie: of {} models of what may lie behind this table, {} predict unseen rows equally well, within "
+            "the error. “{}” ({}) is the simplest of them, and the sections below use it",
             number,
-            names([f"“{picture(model)}”" for model in even]),
-            picture(best.model),
+            names([f"“{label(model)}”" for model in even]),
+            label(best.model),
             sized(best.model, best.size),
         )
     else:
         words = sentence(
-            "Of {} pictures of what may lie behind this table, “{}” ({}) predicts rows that it has not seen best",
+            "Of {} models of what may lie behind this table, “{}” ({}) predicts unseen rows best",
             number,
-            picture(best.model),
+            label(best.model),
             sized(best.model, best.size),
         )
     alone = next((e for e in found.entries if e.model == "IndependentBits"), None)
     if alone is not None:
         ratio = times(best.difference - alone.difference)
-        words += sentence(": it finds an average row {} as probable as “nothing hidden” does", ratio)
+        words += sentence(": it makes an average row {} as probable as “nothing hidden” does", ratio)
     return words + Markup(".")
 
 
 def _drawn(found: Comparison) -> Markup:
-    """Draw how far each picture is behind the highest."""
+    """Draw how far each model is behind the highest."""
     entries = found.entries
     width, left, line = WIDE, 138.0, 32.0
     reach = [
@@ -128,7 +127,7 @@ def _drawn(found: Comparison) -> Markup:
     low = min(min(0.0, middle - half) for middle, half in reach)
     high = max(middle + half for middle, half in reach) or 1.0
     scale = (width - left - 24.0) / (high - low or 1.0)
-    said = "; ".join(f"{picture(e.model)} {abs(e.difference):.2f}" for e in entries)
+    said = "; ".join(f"{label(e.model)} {abs(e.difference):.2f}" for e in entries)
     drawn = Drawing(width, line * len(entries) + 44, f"Behind the highest score: {said}.", "wide")
     bottom = line * len(entries) + 6
 
@@ -138,7 +137,7 @@ def _drawn(found: Comparison) -> Markup:
     drawn.add('<line class="zero" x1="{0:.1f}" y1="0" x2="{0:.1f}" y2="{1:.1f}"/>', at(0.0), bottom)
     for number, (entry, (middle, half)) in enumerate(zip(entries, reach, strict=True)):
         y = line * (number + 0.5)
-        drawn.text(left - 4, y + 5, picture(entry.model), anchor="end")
+        drawn.text(left - 4, y + 5, label(entry.model), anchor="end")
         drawn.add(
             '<line class="whisker" x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}"/>',
             at(middle - half),
@@ -151,9 +150,9 @@ def _drawn(found: Comparison) -> Markup:
             0 if entry.model == found.best else 1,
             at(middle),
             y,
-            f"{picture(entry.model)}: {middle:.3f} behind",
+            f"{label(entry.model)}: {middle:.3f} behind",
         )
     drawn.text(at(0.0), bottom + 16, "0", anchor="middle", style="small")
     drawn.text(at(high), bottom + 16, f"{high:.2f}", anchor="end", style="small")
-    drawn.text((at(0.0) + width) / 2, bottom + 34, "behind the highest, a row", anchor="middle", style="small")
+    drawn.text((at(0.0) + width) / 2, bottom + 34, "behind the highest, per row", anchor="middle", style="small")
     return drawn.done()

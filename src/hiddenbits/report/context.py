@@ -1,4 +1,4 @@
-"""What every section is handed."""
+"""What every section receives."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from hiddenbits.report.fits import Fits
 from hiddenbits.report.sample import Sample
 from hiddenbits.report.text import name, plain
 
-LABELS = 3  # columns beside the table that name a row in a list
+LABELS = 3  # other columns that identify a row in a list
 
 
 @dataclass(frozen=True)
 class Context:
-    """The drawn rows, the models, whether row contents may be shown, and the column that colours the map first."""
+    """The sampled rows, the models, whether rows may be shown, and the column that colours the map first."""
 
     sample: Sample
     fits: Fits
@@ -24,10 +24,10 @@ class Context:
 
     @property
     def label_heads(self) -> list[str]:
-        """Heads of the columns that name a row."""
+        """Headings of the columns that identify a row."""
         return ["row", *(plain(key) for key in list(self.sample.beside)[:LABELS])]
 
     def labels(self, place: int) -> list[object]:
-        """Return what names a drawn row: its number in the table, from 1, and the first columns beside it."""
+        """Return what identifies a sampled row: its number in the table, from 1, and the first other columns."""
         beside: list[Markup] = [name(values[place]) for values in list(self.sample.beside.values())[:LABELS]]
         return [f"{self.sample.rows[place] + 1:,}", *beside]

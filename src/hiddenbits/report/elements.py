@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 @dataclass(frozen=True)
 class Grid:
-    """A table. `numeric` are the columns set to the right; a folded one is shown when its caption is asked for."""
+    """A table. `numeric` columns are aligned right; a folded table opens when its caption is clicked."""
 
     caption: str
     heads: Sequence[object]
@@ -24,7 +24,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing, what it shows in a sentence, and the same as a table for those who cannot see it."""
+    """A drawing, a caption, and the same data as a table for readers who cannot see it."""
 
     drawing: Markup
     caption: Markup

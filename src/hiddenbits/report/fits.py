@@ -1,4 +1,4 @@
-"""The models of a report, fitted once to the drawn rows."""
+"""The models of a report, fitted once to the sampled rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CAUSES = ("CombinationMachine", "NoisyOrNetwork")
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted model, the line of Python that makes it, and what is to be said about it."""
+    """A fitted model, the line of Python that makes it, and a note such as that it did not converge."""
 
     model: Any
     line: str
@@ -32,14 +32,14 @@ class Fit:
 
 
 class Fits:
-    """What sections ask for, each fitted when first asked for and at most once; `tell` hears of the comparison."""
+    """The models that sections need, each fitted on first use; `tell` reports progress of the comparison."""
 
     def __init__(self, sample: Sample, tell: Callable[[str, int, int], None]) -> None:
         self.sample, self._tell = sample, tell
         self._made: dict[tuple[str, str], Fit] = {}
 
     def of(self, model: str, size: str) -> Fit:
-        """Return a model of a size, fitted to all drawn rows."""
+        """Return a model of a size, fitted to all sampled rows."""
         if (model, size) not in self._made:
             self._made[model, size] = self._fit(made(model, size, self.sample.seed))
         return self._made[model, size]
@@ -60,7 +60,7 @@ class Fits:
 
     @property
     def warned(self) -> list[str]:
-        """What is to be said against it."""
+        """The warnings of the comparison."""
         return self._comparison[1]
 
     def _chosen(self, *models: str) -> Fit:
@@ -70,12 +70,12 @@ class Fits:
 
     @cached_property
     def best(self) -> Fit:
-        """The picture that the comparison names, at the size that was chosen."""
+        """The model that the comparison chose, at the chosen size."""
         return self._chosen(self.compared.best)
 
     @property
     def doubtful(self) -> bool:
-        """Whether no picture is clearly better than nothing hidden, so that what the others show may be chance."""
+        """Whether no model is clearly better than independent columns, so that hidden structure may be chance."""
         return self.compared.best == "IndependentBits"
 
     @cached_property
@@ -90,15 +90,15 @@ class Fits:
 
     @cached_property
     def causes(self) -> Fit:
-        """Several causes at once: of the two models of that kind the one with the higher likelihood."""
+        """Several causes at once: of the two models of that kind, the one with the higher likelihood."""
         return self._chosen(*CAUSES)
 
     @cached_property
     def scales(self) -> Fit:
-        """The spectrum, with what chance reaches."""
+        """The spectrum, with the level that chance reaches."""
         return self._fit(ClippedPCA("parallel", random_state=self.sample.seed))
 
     @cached_property
     def probabilities(self) -> Floats:
-        """P(bit = 1 | the rest of its row) of every cell, by the picture that is named."""
+        """P(bit = 1 | the rest of its row) of every cell, by the chosen model."""
         return np.asarray(self.best.model.bit_probabilities(self.sample.cells), np.float64)

@@ -1,4 +1,4 @@
-"""How each figure was computed: versions, seed, lines of code."""
+"""The last section, how each figure was computed: versions, seed, lines of code."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from hiddenbits.report.elements import Grid, Part, Section, Text
 from hiddenbits.report.text import count, sentence
 
 
-def how(context: Context, sections: Sequence[Section]) -> Section:
-    """List what was computed, with the line that computes it again."""
+def methods(context: Context, sections: Sequence[Section]) -> Section:
+    """List what was computed, with the line of Python that reproduces it."""
     sample = context.sample
     opening = sentence(
-        "Everything here was computed from {} by hiddenbits {}; with the same seed ({}) and versions the same report "
-        "comes out again.",
+        "Everything here was computed from {} by hiddenbits {}; the same seed ({}) and versions give the same report.",
         count(sample.look.n_rows, "row"),
         __version__,
         sample.seed,
@@ -34,11 +33,11 @@ def how(context: Context, sections: Sequence[Section]) -> Section:
     drawn = (
         "`table` is the whole table."
         if sample.every_row
-        else f"`table` is {len(sample.rows):,} rows of it, drawn by numpy.random.default_rng({sample.seed})."
+        else f"`table` is a sample of {len(sample.rows):,} rows, drawn by numpy.random.default_rng({sample.seed})."
     )
     parts: list[Part] = [
         Grid("What was computed", ["section", "what", "in Python"], lines),
-        Text(sentence("{} Columns that are the same in every row are left out of it.", drawn)),
+        Text(sentence("{} Constant columns are left out.", drawn)),
         Grid("Versions", ["package", "version"], used),
     ]
     return Section("how", "How each figure was computed", opening, parts, opened=False)

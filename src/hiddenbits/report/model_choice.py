@@ -1,4 +1,4 @@
-"""Which picture fits: the comparison of `evaluate.compare` on the drawn rows, and the models it chose."""
+"""Which model fits: `evaluate.compare` on the sampled rows, and the models it chose."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from hiddenbits import CopiedRowsWarning, evaluate
 from hiddenbits.evaluate import Comparison
 from hiddenbits.report.sample import Sample
 
-MODELS: list[str] | None = None  # what is compared: by default what `compare` compares
+MODELS: list[str] | None = None  # the models to compare; None: the default of `compare`
 
 
 def made(model: str, size: str, seed: int) -> Any:
-    """Return a picture of a size, not fitted, with the settings of the comparison."""
+    """Return an unfitted model of a size, with the settings of the comparison."""
     estimator = evaluate.known_families()[model].estimator(seed)
     return estimator.set_params(n_components=int(size)) if size else estimator
 
 
 def fitted(estimator: Any, cells: Any) -> tuple[Any, str]:
-    """Fit, and return the model with what is to be said about it, in words instead of warnings."""
+    """Fit, and return the model with a note in place of its warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         estimator.fit(cells)
@@ -28,7 +28,7 @@ def fitted(estimator: Any, cells: Any) -> tuple[Any, str]:
 
 
 def compared(sample: Sample, tell: Callable[[str, int, int], None]) -> tuple[Comparison, list[str]]:
-    """Return the comparison, and what it warned of; what is to be said about a single fit is in its entry."""
+    """Return the comparison and its warnings; notes about single fits are in their entries."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         found = evaluate.compare(

@@ -1,4 +1,4 @@
-"""From sections to one HTML file: templates that escape everything, and a policy that runs no script but ours."""
+"""From sections to one HTML file: templates that escape everything, and a policy that allows no other script."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def _read(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """Return the hash by which the policy knows a script or style of ours."""
+    """Return the hash by which the policy recognizes our script or style."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _data(value: Any) -> Markup:
-    """Return JSON that can stand inside a script element: no sign in it can end the element or begin another."""
+    """Return JSON that is safe inside a script element: no character in it can end the element or begin another."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")

@@ -1,4 +1,4 @@
-"""The map: where each row is on two scales, coloured by any column, each dot saying what its row holds."""
+"""The map: the position of each row on two scales, coloured by any column; each dot shows its row."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from hiddenbits.report.svg import Drawing
 from hiddenbits.report.text import count, name, names, plain, sentence
 
 MOST_POINTS = 3_000
-MOST_ONES = 500_000  # ones and blanks that the dots of a map say: more would make the file large
+MOST_ONES = 500_000  # ones and blanks stored with the dots: more would make the file large
 WIDTH, TALLEST, MARGIN = 640.0, 560.0, 30.0
-BINS, BINS_ALONE = 48, 28  # squares across, where rows are counted: behind dots, and without any
+BINS, BINS_ALONE = 48, 28  # squares across that count rows: behind dots, and without dots
 FEW = 7  # categories that have a colour each
 
 Places = NDArray[np.int64]
@@ -32,7 +32,7 @@ def chart(context: Context) -> Section:
     loadings = np.asarray(fit.model.components_, np.float64)
     toward = [_toward(loadings[axis] * sign, sample) for axis in (0, 1) for sign in (1.0, -1.0)]
     opening = sentence(
-        "{}, and rows that lie close together are alike: those to the right more often have {}, those at the top {}.",
+        "{}; rows that lie close together are similar. Rows to the right more often have {}; rows at the top, {}.",
         "Each dot is a row" if context.rows else "Each square counts rows",
         names(toward[0], 3),
         names(toward[2], 3),
@@ -45,7 +45,7 @@ def chart(context: Context) -> Section:
     strength = np.hypot(*loadings)
     top = np.argsort(-strength, kind="stable")[:30]
     same = Grid(
-        "Which columns pull rows which way (in place of the map)",
+        "The map as a table: the direction in which each column moves a row",
         ["column", "to the right", "to the top"],
         [[name(sample.names[j]), f"{loadings[0, j]:+.2f}", f"{loadings[1, j]:+.2f}"] for j in top],
         frozenset({1, 2}),
@@ -64,25 +64,25 @@ def _toward(weights: Floats, sample: Sample) -> list[str]:
 
 
 def _caption(context: Context, dots: int, shown: int) -> Markup:
-    """Say what the map shows and what it leaves out."""
+    """Describe what the map shows and what it leaves out."""
     n, every = len(context.sample.rows), context.sample.look.n_rows
     if not context.rows:
         return sentence(
-            "Squares show how many of {} lie there, without saying which: single rows are not in this file. The larger "
-            "the square, the more rows.",
+            "Each square counts the rows at its place, of {} in all: larger squares, more rows. Individual rows are "
+            "not in this file.",
             count(n, "row"),
         )
-    said = sentence("{} of all {:,}, drawn at random, as {}.", count(shown, "row"), every, count(dots, "dot"))
+    said = sentence("{} of {:,}, chosen at random, as {}.", count(shown, "row"), every, count(dots, "dot"))
     if shown == every:
         said = sentence("{} as {}.", count(shown, "row"), count(dots, "dot"))
     if shown < n:
-        said = sentence("The map is thinned: it has {} The squares behind the dots count {}.", said, count(n, "row"))
-    alike = " Rows that are alike in everything share a dot, and its size tells their number."
+        said = sentence("The map shows {} The squares behind the dots count {}.", said, count(n, "row"))
+    alike = " Identical rows share a dot; its size shows how many they are."
     return said + alike if dots < shown else said
 
 
 class _Square:
-    """From places on the two scales to places in the drawing, with one scale for both."""
+    """Maps positions on the two scales to positions in the drawing, with the same unit for both."""
 
     def __init__(self, where: Floats) -> None:
         low, high = where.min(axis=0), where.max(axis=0)
@@ -92,13 +92,13 @@ class _Square:
         self.middle = (low + high) / 2.0
 
     def __call__(self, where: Floats) -> Floats:
-        """Return places in the drawing, y downwards."""
+        """Return positions in the drawing, y downwards."""
         away = (where - self.middle) * self.scale
         return np.column_stack([WIDTH / 2 + away[:, 0], self.height / 2 - away[:, 1]])
 
 
 def _dots(sample: Sample, where: Floats) -> tuple[Places, Floats]:
-    """Return the first row of every dot and how many rows share it; rows are drawn at random if there are too many."""
+    """Return the first row of every dot and how many rows share it; too many rows are subsampled at random."""
     n = len(where)
     cells = np.nan_to_num(sample.cells, nan=2.0).astype(np.uint8)
     said = max(1.0, float((cells > 0).sum(axis=1).mean()))
@@ -116,7 +116,7 @@ def _alike(cells: NDArray[np.uint8], sample: Sample, rows: Places) -> tuple[Plac
     beside = list(sample.beside.values())
     for i in rows:
         found.setdefault((cells[i].tobytes(), *(values[i] for values in beside)), []).append(int(i))
-    sets = sorted(found.values(), key=lambda same: -len(same))  # large dots are drawn first, small ones upon them
+    sets = sorted(found.values(), key=lambda same: -len(same))  # large dots first, so that small ones are drawn on top
     return np.array([same[0] for same in sets]), np.array([len(same) for same in sets], float)
 
 
@@ -127,7 +127,12 @@ def _radius(counts: Floats) -> Floats:
 
 def _drawn(square: _Square, where: Floats, first: Places, counts: Floats, *, binned: bool) -> Markup:
     """Draw dots, and where not all rows are dots, squares that count them."""
-    drawn = Drawing(WIDTH, square.height, "Map of the rows; a table below says what pulls rows which way.", "chart")
+    drawn = Drawing(
+        WIDTH,
+        square.height,
+        "Map of the rows; a table below shows how each column moves a row.",
+        "chart",
+    )
     drawn.add('<rect class="paper" x=".5" y=".5" width="{:.0f}" height="{:.0f}"/>', WIDTH - 1, square.height - 1)
     if binned:
         side = WIDTH / (BINS if len(first) else BINS_ALONE)
@@ -152,10 +157,10 @@ def _drawn(square: _Square, where: Floats, first: Places, counts: Floats, *, bin
 def _panel(
     context: Context, square: _Square, where: Floats, first: Places, counts: Floats
 ) -> tuple[dict[str, Any], Sequence[tuple[str, Sequence[tuple[str, str]]]], str]:
-    """Return what the script reads, the columns to colour by, and the one to begin with."""
+    """Return the data for the script, the columns to colour by, and the first one to show."""
     sample = context.sample
     places = square(where[first])
-    order = np.argsort(sample.shares, kind="stable")  # the rarest first: they tell most about a row
+    order = np.argsort(sample.shares, kind="stable")  # the rarest first: they say most about a row
     cells = sample.cells[first][:, order]
     codes = np.asarray(context.fits.classes.model.transform(sample.cells[first]))
     common = np.argsort(-np.asarray(context.fits.classes.model.transform(sample.cells)).mean(axis=0), kind="stable")
@@ -183,13 +188,13 @@ def _panel(
     back = np.argsort(order)
     groups = [("", [("b0", "most probable kind")])]
     if sample.beside:
-        groups.append(("Beside the bits", [(f"b{k + 1}", plain(key)) for k, key in enumerate(sample.beside)]))
-    groups.append(("Columns", [(f"c{back[j]}", sample.names[j]) for j in range(len(order))]))
+        groups.append(("Other columns", [(f"b{k + 1}", plain(key)) for k, key in enumerate(sample.beside)]))
+    groups.append(("Columns of bits", [(f"c{back[j]}", sample.names[j]) for j in range(len(order))]))
     return data, groups, _first(context, extra, back)
 
 
 def _coded(key: str, values: list[str]) -> dict[str, Any]:
-    """Return a column beside the bits as labels and codes; numbers are in order, other labels by frequency."""
+    """Return another column as labels and codes; numbers are in order, other labels by frequency."""
     found = Counter(values)
     numbers = [_number(value) for value in found if value]
     numeric = bool(numbers) and all(number is not None for number in numbers)
@@ -215,7 +220,7 @@ def _number(text: str) -> float | None:
 
 
 def _first(context: Context, extra: list[dict[str, Any]], back: NDArray[np.intp]) -> str:
-    """Return the column that colours the map at first: the one asked for, or one that sorts rows into a few heaps."""
+    """Return the column that colours the map first: the requested one, or one with few values."""
     sample = context.sample
     if context.colour is not None:
         if context.colour in sample.beside:

@@ -1,4 +1,4 @@
-"""The rows and columns that models look at: all of a small table, a fixed draw from a large one, and that is said."""
+"""The rows and columns that the models use: all of a small table, a fixed sample of a large one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hiddenbits.report.text import sentence, told_apart
 
 Floats = NDArray[np.float64]
 MOST_ROWS, MOST_COLUMNS, MOST_CELLS = 20_000, 1_000, 400_000
-FEWEST_ROWS, FEWEST_COLUMNS = 12, 2  # below, there is nothing to learn from
+FEWEST_ROWS, FEWEST_COLUMNS = 12, 2  # with fewer, no model is fitted
 PIECE_CELLS = 1 << 22
 
 
@@ -24,7 +24,7 @@ class Sample:
     """Rows and columns of a table as numbers, NaN where blank.
 
     `rows` are their numbers in the table, from 0; `names` the columns as shown and `own_names` as the table has them;
-    `beside` the cells of further columns of the same rows; `look` what the whole table holds; `groups` the labels of
+    `beside` the cells of other columns of the same rows; `look` the summary of the whole table; `groups` the labels of
     rows that are held out together.
     """
 
@@ -54,13 +54,13 @@ class Sample:
         return np.asarray(np.nanmean(self.cells, axis=0))
 
     def about(self) -> list[Markup]:
-        """Say what was left out, in sentences."""
+        """Describe what was left out, in sentences."""
         said = []
         if not self.every_row:
             said.append(
                 sentence(
-                    "The models below were fitted to {} rows, drawn at random (seed {}) from all {}; figures about "
-                    "them hold for the whole table up to chance.",
+                    "The models below were fitted to {} rows, chosen at random (seed {}) from all {}; their figures "
+                    "hold for the whole table up to sampling error.",
                     f"{len(self.rows):,}",
                     self.seed,
                     f"{self.look.n_rows:,}",
@@ -70,10 +70,10 @@ class Sample:
         if left:
             said.append(
                 sentence(
-                    "The models look at {} of the {} columns: those that are the same in every row are left out{}.",
+                    "The models use {} of the {} columns: constant columns are left out{}.",
                     f"{len(self.names):,}",
                     f"{self.look.n_columns:,}",
-                    f", and of the others the {MOST_COLUMNS:,} that vary most are kept"
+                    f", and of the others only the {MOST_COLUMNS:,} that vary most are used"
                     if len(self.names) == MOST_COLUMNS
                     else "",
                 )
@@ -82,7 +82,7 @@ class Sample:
 
 
 def drawn(table: Table, beside: Mapping[str, Sequence[str]], seed: int, groups: NDArray[Any] | None = None) -> Sample:
-    """Look at a table, and draw the rows and columns for the models."""
+    """Summarize a table, and sample the rows and columns for the models."""
     seen = evaluate.look(table)
     n_rows, n_columns = table.shape
     means = np.nan_to_num(seen.means)
@@ -95,7 +95,7 @@ def drawn(table: Table, beside: Mapping[str, Sequence[str]], seed: int, groups: 
     pieces = list(map_pieces(_Taken(rows, columns), table, max(1, PIECE_CELLS // n_columns)))
     cells = np.concatenate(pieces).astype(np.float64)
     cells[cells > 1.0] = np.nan
-    kept = (cells == 0.0).any(axis=0) & (cells == 1.0).any(axis=0)  # a draw may have lost a rare column
+    kept = (cells == 0.0).any(axis=0) & (cells == 1.0).any(axis=0)  # in the sample a rare column may be constant
     cells, columns = cells[:, kept], columns[kept]
     shown, own = told_apart(seen.names), list(seen.names)
     return Sample(
@@ -112,7 +112,7 @@ def drawn(table: Table, beside: Mapping[str, Sequence[str]], seed: int, groups: 
 
 @dataclass(frozen=True)
 class _Taken:
-    """Takes the drawn cells of a piece; a class, so that it travels to a cluster. A blank is 2."""
+    """Takes the sampled cells of a piece; a class, so that it can be sent to a cluster. A blank is 2."""
 
     rows: NDArray[np.int64]
     columns: NDArray[np.int64]

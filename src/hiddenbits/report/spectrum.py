@@ -1,4 +1,4 @@
-"""The spectrum: how many scales lie behind the columns, as their pairs tell."""
+"""The spectrum: how many scales lie behind the columns, from their pairwise correlations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHOWN, MANY = 30, 10
 
 
 def spectrum(context: Context) -> Section:
-    """Draw the eigenvalues of the correlations behind the bits, beside what chance reaches."""
+    """Draw the eigenvalues of the correlations behind the bits, and the level that chance reaches."""
     fit = context.fits.scales
     values = np.asarray(fit.model.spectrum_, np.float64)
     found = fit.model.chance_spectrum_
@@ -27,15 +27,15 @@ def spectrum(context: Context) -> Section:
     share = float(values[0] / values[values > 0].sum())
     if above == 0:
         opening = sentence(
-            "The columns of this table go together no more than chance would have them: no scale lies behind them all."
+            "The columns of this table are no more correlated than by chance: there is no sign of a common scale."
         )
     else:
         opening = sentence(
-            "The way the columns of this table go together in pairs points to {} behind them: the first carries {} of "
-            "all that varies, and {} out from what chance reaches.",
+            "The correlations between the columns of this table suggest {} behind them: the first explains {} of the "
+            "variance, and {} above the level that chance reaches.",
             "a single scale" if above == 1 else f"about {count(above, 'scale')}",
             percent(share),
-            "no other stands" if above == 1 else f"{above} in all stand",
+            "no other is" if above == 1 else f"{above} in all are",
         )
     same = Grid(
         "The spectrum as a table",
@@ -44,13 +44,12 @@ def spectrum(context: Context) -> Section:
         frozenset({0, 1, 2}),
     )
     caption = Markup(
-        "Each dot is the strength of one scale, the strongest first. The line is what chance reaches in a table of the "
-        "same size whose columns have nothing to do with each other. Dots above the line count; those barely above it "
-        "mean little."
+        "Each dot is the strength of one scale, the strongest first. The line is the level that chance reaches in a "
+        "table of the same size with independent columns. Dots above the line count; those barely above it mean little."
     )
     parts: list[Part] = [Figure(_drawn(values[:shown], chance[:shown]), caption, same)]
     if above > MANY:
-        many = "So many scales are no use to anyone: where ones are rare, most of them are made up by chance."
+        many = "This many scales are of little use: where ones are rare, most of them are produced by chance."
         parts.append(Text(Markup(many)))  # noqa: S704 (ours)
     return Section("spectrum", "How many scales: the spectrum", opening, parts, [("spectrum", fit.line)])
 

@@ -1,4 +1,4 @@
-"""Drawings as SVG: shapes with classes, whose colours the page's style decides, light and dark."""
+"""Drawings as SVG: shapes with CSS classes; the page's style sets their colours, light and dark."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from hiddenbits.report.text import plain
 CELL = 24  # side of a cell of a Hinton diagram
 FULL = 0.9  # side of the largest square, in cells
 LINE = 9.0  # width of a letter, about
-WIDE = 400.0  # width of a drawing that fills the page: its letters stay readable on a phone
+WIDE = 400.0  # width of a drawing that fills the page; small enough that text stays readable on a phone
 
 
 class Drawing:
-    """A picture of a fixed size in its own units; every value put in is escaped."""
+    """A drawing of a fixed size in its own units; every inserted value is escaped."""
 
     def __init__(self, width: float, height: float, label: str, style: str = "") -> None:
         self.width, self.height, self.label, self.style = width, height, label, style
@@ -41,7 +41,7 @@ class Drawing:
 
 
 def bar(share: float, width: int = 90) -> Markup:
-    """Return a bar for a table; the number stands beside it, so readers of screens are spared it."""
+    """Return a bar for a table; screen readers skip it, since the number is next to it."""
     length = 0.0 if share != share else share * width
     return Markup(
         '<svg class="bar" viewBox="0 0 {0} 10" width="{0}" height="10" aria-hidden="true">'

@@ -1,4 +1,4 @@
-"""Rows drawn from the model beside real ones: how good a likeness it is."""
+"""Rows drawn from the model next to real ones: how similar they are."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from markupsafe import Markup
 
 from hiddenbits.report.anomalies import HIDDEN
-from hiddenbits.report.comparison import picture
+from hiddenbits.report.comparison import label
 from hiddenbits.report.context import Context
 from hiddenbits.report.elements import Figure, Grid, Part, Section, Text
 from hiddenbits.report.sample import Floats
@@ -18,15 +18,15 @@ MOST = 20_000
 
 
 def synthetic(context: Context) -> Section:
-    """Show drawn rows beside real ones, and how their columns and pairs of columns agree."""
+    """Show drawn rows next to real ones, and how their columns and pairs of columns agree."""
     fit, sample = context.fits.best, context.sample
     n = min(MOST, max(1000, len(sample.cells)))
     drawn = np.asarray(fit.model.sample(n, random_state=sample.seed), np.float64)
     apart = np.abs(drawn.mean(axis=0) - sample.shares)
     opening = sentence(
-        "Rows drawn from “{}” are a likeness of this table: their shares of ones differ from the real ones by {} "
-        "percentage points on average, and their correlations between columns by {}.",
-        picture(fit.name),
+        "In rows drawn from the model “{}”, the shares of ones differ from the real ones by {} percentage points on "
+        "average, and the correlations between columns by {}.",
+        label(fit.name),
         f"{100.0 * apart.mean():.1f}",
         f"{_pairs_apart(sample.cells, drawn):.3f}",
     )
@@ -37,7 +37,7 @@ def synthetic(context: Context) -> Section:
         rng = np.random.default_rng([sample.seed, 2])
         real = sample.cells[np.sort(rng.choice(len(sample.cells), min(ROWS, len(sample.cells)), replace=False))]
         made = drawn[: len(real)]
-        few = "" if len(common) == len(sample.names) else f" The {len(common)} columns with most ones are shown."
+        few = "" if len(common) == len(sample.names) else f" The {len(common)} columns with the most ones are shown."
         for title, rows in (("Real rows", real[:, common]), ("Drawn rows", made[:, common])):
             caption = sentence("{}: filled is 1, empty is 0, a dot is a blank.{}", title, few)
             heads = ["row", *(name(sample.names[j]) for j in common)]
@@ -45,7 +45,7 @@ def synthetic(context: Context) -> Section:
             same = Grid(f"{title} as a table", heads, lines)
             parts.append(Figure(cells(rows, f"{title}: {len(rows)} rows of {len(common)} bits."), caption, same))
     else:
-        also = Markup(" Drawn rows are left out as well: one of them may happen to equal a real one.")
+        also = Markup(" Drawn rows are left out too: one of them may happen to equal a real one.")
         parts.append(Text(HIDDEN + also))
     lines = [
         [name(sample.names[j]), percent(float(sample.shares[j])), percent(float(drawn[:, j].mean()))] for j in common
@@ -53,7 +53,7 @@ def synthetic(context: Context) -> Section:
     heads = ["column", "real", "drawn"]
     parts.append(Grid("Shares of ones, real and drawn", heads, lines, frozenset({1, 2}), folded=True))
     how = [("drawn rows", f"{fit.line}.sample({n}, random_state={sample.seed})")]
-    return Section("synthetic", "Rows the model makes up", opening, parts, how)
+    return Section("synthetic", "Rows drawn from the model", opening, parts, how)
 
 
 def _pairs_apart(real: Floats, drawn: Floats) -> float:

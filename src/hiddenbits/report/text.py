@@ -1,4 +1,4 @@
-"""Names and numbers as the report shows them. What comes from the table is text, never markup."""
+"""Names and numbers as the report shows them. Anything from the table is text, never markup."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LONGEST = 60  # characters of a name that are shown
 
 
 def plain(text: object, longest: int = LONGEST) -> str:
-    r"""Return a text on one line and not too long; characters that would act on the page are shown escaped.
+    r"""Return a text on one line, shortened; control characters are shown escaped.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def plain(text: object, longest: int = LONGEST) -> str:
 
 
 def told_apart(names: Sequence[object]) -> list[str]:
-    """Return the names as shown; where shortening makes two alike, each gets the number of its column."""
+    """Return the names as shown; names that become equal by shortening get the number of their column."""
     short = [plain(name) for name in names]
     seen = Counter(short)
     return [text if seen[text] == 1 else f"{text} [{number + 1}]" for number, text in enumerate(short)]
@@ -55,7 +55,7 @@ def count(number: float, one: str, many: str | None = None) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share in percent, with a digit more where it is near 0 or 1, and never a 0 or 100 that is none."""
+    """Return a share in percent, with one more digit near 0 and 1; only exact values show as 0% or 100%."""
     if share != share:
         return "-"
     if 0.0 < share < 0.001:
@@ -66,7 +66,7 @@ def percent(share: float) -> str:
 
 
 def sentence(text: str, *values: object) -> Markup:
-    """Return a sentence with values put in; values are escaped unless they are markup of ours."""
+    """Return a sentence with values inserted; values are escaped unless they are our own markup."""
     return Markup(text).format(*values)  # noqa: S704 (the text is ours; values are escaped)
 
 

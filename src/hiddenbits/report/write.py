@@ -13,8 +13,8 @@ import numpy as np
 from hiddenbits import Table, open_table
 from hiddenbits.store import check_target, whole_file
 
-Tell = Callable[[str, float, float], None]  # what is being done; how much of all is done; how much there is at most
-COMPARING = 14  # how much the comparison of pictures counts beside other sections: about as many fits
+Tell = Callable[[str, float, float], None]  # the current step, how much is done, and the total
+COMPARING = 14  # weight of the comparison in the progress, another section being 1: it makes about as many fits
 
 
 def write(
@@ -29,39 +29,39 @@ def write(
     seed: int = 0,
     tell: Tell | None = None,
 ) -> Path:
-    """Write a report of a table of bits: one HTML file that opens offline and asks nothing of the network.
+    """Write a report about a table of bits: one HTML file that works offline and makes no network requests.
 
-    What the table is; a map of its rows; which model fits rows that it has not seen; hidden kinds and causes, and the
-    bits they switch on; the spectrum; odd rows, cells that may be wrong, blanks filled in; drawn rows beside real ones;
-    and how each figure was computed. Models are fitted to at most 20,000 rows and 400,000 cells, drawn with `seed`; the
-    report says so. Runs where `run_on` says.
+    The report summarizes the table and shows a map of its rows, which model best predicts held-out rows, hidden kinds
+    and causes with the bits they switch on, the spectrum, odd rows, cells that may be wrong, filled blanks, rows drawn
+    from the model next to real ones, and how each figure was computed. Models are fitted to at most 20,000 rows and
+    400,000 cells, sampled with `seed`; the report says so. Runs on the executor set by `run_on`.
 
     Parameters
     ----------
     X : table of shape (rows, columns)
-        Anything that `open_table` opens. Row weights are refused.
+        Anything that `open_table` opens. Row weights are not supported.
     path : path
         The file to write; an existing one is replaced when the new one is complete.
     beside : dict, optional
-        Further columns by name, a value for each row: to colour the map by, and to name rows.
+        Other columns by name, one value per row: to colour the map and to identify rows.
     rows : bool, default=True
-        Whether the contents of single rows may be in the file. Without them the map is squares that count rows, and
-        there are no odd rows, single cells or drawn rows. Sums over all rows stay: the ones of a column, for example.
+        Whether the file may contain individual rows. If not, the map shows squares that count rows, and there are no
+        lists of odd rows or single cells and no drawn rows. Totals stay, such as the number of ones in a column.
     colour : str, optional
-        The column that colours the map at first; the reader can choose another.
+        The column that colours the map when the report opens; the reader can choose another.
     groups : sequence, optional
-        A label for each row. Rows with equal labels, such as answers of one person, are held out together.
+        A label for each row. Rows with the same label, such as the answers of one person, are held out together.
     title : str, optional
-        Name of the table; by default that of its file.
+        Name of the table; by default the name of its file.
     seed : int, default=0
-        Of all that is random. The same seed and versions give the same file but for the date.
+        Random seed. The same seed and versions give the same file except for the date.
     tell : function, optional
-        Called as tell(words, done, most) before each part of the work: what comes now, and how much of all is done.
+        Progress callback, called as tell(words, done, most) before each step: the step, how much is done, the total.
 
     Returns
     -------
     path : Path
-        Where the report is.
+        The file that was written.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def write(
     table = X if isinstance(X, Table) else open_table(X)
     columns = _checked(table, {} if beside is None else beside, colour)
     if groups is not None and len(groups) != table.shape[0]:
-        raise ValueError(f"groups= has {len(groups)} labels for {table.shape[0]} rows. Give one for each.")
+        raise ValueError(f"groups= has {len(groups)} labels for {table.shape[0]} rows. Give one per row.")
     if title is None:
         title = Path(X).name if isinstance(X, (str, os.PathLike)) else "A table of bits"
     labels = None if groups is None else np.asarray([str(label) for label in groups])
@@ -103,14 +103,14 @@ def _silent(words: str, done: float, most: float) -> None:
 
 
 def _checked(table: Table, beside: Mapping[str, Sequence[object]], colour: str | None) -> dict[str, list[str]]:
-    """Return the columns beside the table as text, or say what is wrong with what was asked."""
+    """Return the other columns as text; raise if the arguments do not fit the table."""
     if not table.only_bits:
-        raise ValueError("A report is for tables of bits, and this one has other columns. Hand them in as beside=.")
+        raise ValueError("A report needs a table of bits, and this one has other columns. Pass those as beside=.")
     if table.weights is not None:
-        raise ValueError("A report counts every row once, and these have weights. Leave them out: with_weights(None).")
+        raise ValueError("A report does not support row weights. Remove them with table.with_weights(None).")
     for key, values in beside.items():
         if len(values) != table.shape[0]:
-            raise ValueError(f"beside[{key!r}] has {len(values)} values for {table.shape[0]} rows. Give one for each.")
+            raise ValueError(f"beside[{key!r}] has {len(values)} values for {table.shape[0]} rows. Give one per row.")
     known = table.names or tuple(f"x{j}" for j in range(table.shape[1]))
     if colour is not None and colour not in beside and colour not in known:
         raise ValueError(f"There is no column {colour!r} to colour the map by.")
@@ -118,7 +118,7 @@ def _checked(table: Table, beside: Mapping[str, Sequence[object]], colour: str |
 
 
 def _text(value: object) -> str:
-    """Return a value as text, nothing for what frames have in place of a missing one."""
+    """Return a value as text; a missing value of a frame becomes an empty text."""
     text = str(value)
     return "" if not isinstance(value, str) and text in ("None", "nan", "<NA>", "NaT") else text
 
@@ -132,14 +132,14 @@ def _sections(
     seed: int,
     tell: Tell,
 ) -> list[Any]:
-    """Return the sections, each a sentence and its parts."""
+    """Return the sections of the report."""
     from hiddenbits.report.about import about
     from hiddenbits.report.anomalies import doubtful_cells, filled_blanks, odd_rows
     from hiddenbits.report.causes import causes, classes
-    from hiddenbits.report.comparison import which
+    from hiddenbits.report.comparison import comparison
     from hiddenbits.report.context import Context
     from hiddenbits.report.fits import Fits
-    from hiddenbits.report.methods import how
+    from hiddenbits.report.methods import methods
     from hiddenbits.report.row_map import chart
     from hiddenbits.report.sample import drawn
     from hiddenbits.report.spectrum import spectrum
@@ -158,19 +158,19 @@ def _sections(
     number, most = len(steps) + 2, len(steps) + 1.0 + COMPARING
 
     def comparing(words: str, done: float, fits: float) -> None:
-        tell(f"2 of {number}: comparing pictures, {words}", 1.0 + COMPARING * done / fits, most)
+        tell(f"2 of {number}: comparing models, {words}", 1.0 + COMPARING * done / fits, most)
 
     tell(f"1 of {number}: looking at the table", 0.0, most)
     sample = drawn(table, beside, seed, groups)
     if colour is not None and colour not in beside and colour not in sample.own_names:
-        raise ValueError(f"Column {colour!r} is the same in every row that the map shows: colour by another.")
+        raise ValueError(f"Column {colour!r} is constant in the rows that the map shows. Colour by another.")
     context = Context(sample, Fits(sample, comparing), rows, colour)
     made = [about(context)]
     if sample.worth_it:
-        made.append(which(context))
+        made.append(comparison(context))
     for at, (words, section) in enumerate(steps if sample.worth_it else [], 3):
         tell(f"{at} of {number}: {words}", at - 2.0 + COMPARING, most)
         made.append(section(context))
     if sample.worth_it:
-        made[1], made[2] = made[2], made[1]  # the map comes first to the eye, the comparison decides its kinds
-    return [*made, how(context, made)]
+        made[1], made[2] = made[2], made[1]  # the map is shown first, but needs the classes of the comparison
+    return [*made, methods(context, made)]

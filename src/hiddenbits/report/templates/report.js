@@ -111,7 +111,7 @@
     for (const [key, value] of [["cx", map.x[i]], ["cy", map.y[i]], ["r", map.r[i] + 4]]) ring.setAttribute(key, value);
     svg.append(ring);
     const number = map.row[i].toLocaleString("en");
-    const head = map.n[i] > 1 ? `${map.n[i].toLocaleString("en")} rows alike, the first of them row ${number}` : `Row ${number}`;
+    const head = map.n[i] > 1 ? `${map.n[i].toLocaleString("en")} identical rows, the first is row ${number}` : `Row ${number}`;
     readout.replaceChildren(element("p", head, "head"));
     map.beside.forEach((column) => {
       const line = element("p");
@@ -134,7 +134,7 @@
   svg.addEventListener("pointermove", near);
   svg.addEventListener("pointerdown", near);
 
-  // Left and right go through the dots by their place across, up and down by their place in height.
+  // Left and right go through the dots in order of x, up and down in order of y.
   const order = (values) => values.map((_, i) => i).sort((a, b) => values[a] - values[b] || a - b);
   const across = order(map.x), down = order(map.y);
   byId("chart").addEventListener("keydown", (event) => {
