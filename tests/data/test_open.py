@@ -122,6 +122,12 @@ def test_auto_takes_what_shows_no_kinds_as_bits(tmp_path):
         np.testing.assert_array_equal(table.to_float(), X)
 
 
+def test_an_open_table_stays_as_it_is():
+    table = open_table(X, part_bytes=99)
+    assert open_table(table) is table
+    assert open_table(table, part_bytes=50).part_bytes == 50
+
+
 def test_a_fit_takes_a_path(tmp_path):
     np.savetxt(tmp_path / "x.csv", X, fmt="%d", delimiter=",", header="a,b,c", comments="")
     model = BernoulliMixture(2, n_init=1, tol=0.1, random_state=0).fit(tmp_path / "x.csv")

@@ -66,7 +66,8 @@ class Memory:
             )
         table: Table = _load(function)(X, request)
         check_width(table.shape[1], request.n_columns)
-        return replace(table, part_bytes=request.part_bytes)
+        # a table that was open already keeps the size of its parts, unless another is asked for
+        return table if request.part_bytes == PART_BYTES else replace(table, part_bytes=request.part_bytes)
 
 
 @dataclass(frozen=True)
