@@ -1,4 +1,5 @@
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,25 +11,29 @@ settings.load_profile("here")
 
 
 def pytest_addoption(parser):
-    parser.addoption("--seeds", type=int, help="of tests repeated over seeds run so many, the first ones")
+    parser.addoption("--seeds", type=int, help="a short run: the first so many seeds, and nothing marked full or thin")
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave further seeds out where asked to: other versions of packages fail with the first seed or with none."""
+    """Shorten a run where asked to: fewer seeds, no test marked `full`, every n-th case of one marked `thin(n)`."""
     most = config.getoption("--seeds")
     if most is None:
         return
-    seen = {}
-    kept = []
+    seeds, cases, kept = {}, Counter(), []
     for item in items:
-        given = getattr(item, "callspec", None)
-        if given is not None and "seed" in given.params:
-            # By identity: not every parameter can be compared, and pytest's own indices are not stable.
-            others = [(name, id(value)) for name, value in sorted(given.params.items()) if name != "seed"]
-            seeds = seen.setdefault((item.nodeid.partition("[")[0], *others), [])
-            if len(seeds) >= most:
+        name, params = item.nodeid.partition("[")[0], getattr(getattr(item, "callspec", None), "params", {})
+        if item.get_closest_marker("full"):
+            continue
+        # By identity: not every parameter can be compared, and pytest's own indices are not stable.
+        others = (name, *((key, id(value)) for key, value in sorted(params.items()) if key != "seed"))
+        seen = seeds.setdefault(others, [])
+        if "seed" in params and len(seen) >= most:
+            continue
+        seen.append(params.get("seed"))
+        if thin := item.get_closest_marker("thin"):
+            cases[name] += 1
+            if cases[name] % thin.args[0] != 1:
                 continue
-            seeds.append(given.params["seed"])
         kept.append(item)
     chosen = set(kept)
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])

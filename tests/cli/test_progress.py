@@ -104,10 +104,12 @@ def test_the_log_of_a_fit(files):
     try:
         seen = CliRunner().invoke(app, ["--log-level", "info", *words])
         assert seen.exit_code == 0, seen.output
-        assert re.search(r" INFO hiddenbits\.engine\.restarts: Restart 2 of 2 stopped: converged after", seen.stderr)
+        assert re.search(
+            r" INFO hiddenbits\.engine\.loops\.restarts: Restart 2 of 2 stopped: converged after", seen.stderr
+        )
         assert " DEBUG " not in seen.stderr
         seen = CliRunner().invoke(app, ["--log-level", "debug", *words])
-        assert re.search(r" DEBUG hiddenbits\.engine\.restarts: Restart 1: pass 1, objective -", seen.stderr)
+        assert re.search(r" DEBUG hiddenbits\.engine\.loops\.restarts: Restart 1: pass 1, objective -", seen.stderr)
         assert seen.stderr.count("Restart 2 of 2 stopped") == 1
         assert "Restart" not in seen.stdout
     finally:

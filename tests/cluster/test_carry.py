@@ -43,6 +43,7 @@ def test_memory_stays_with_its_worker(table, tmp_path):
     assert left == 0
 
 
+@pytest.mark.full
 def test_lost_memory_is_made_again(table, tmp_path):
     """The worker dies after some passes. The fit goes on; the blocks' visits begin again from 1."""
     settings = Settings(max_iter=12)

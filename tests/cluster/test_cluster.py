@@ -33,6 +33,7 @@ def test_same_bits(client, storage, seed, monkeypatch):
     check_same_bits(MIXTURE, client, storage, seed, monkeypatch)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("n_workers", [1, 4])
 def test_same_bits_on_one_and_on_four_workers(n_workers, monkeypatch, tmp_path, short):
     with (

@@ -72,6 +72,7 @@ def in_memory(x, kind):
     return open_table(sparse.csr_array(x) if kind == "sparse" else x)
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("persisted", ["no", "yes", "and more"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_worker_with_one_thread(lone_client, kind, persisted, monkeypatch):

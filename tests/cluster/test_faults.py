@@ -155,6 +155,7 @@ def test_a_worker_without_enough_memory(tmp_path, short, monkeypatch):
     assert error is None or "smaller part_bytes" in str(error)
 
 
+@pytest.mark.full
 def test_tls(table, alone, tmp_path):
     pytest.importorskip("cryptography")
     security = distributed.Security.temporary()

@@ -35,6 +35,7 @@ def test_same_bits_as_on_one_thread(lone_client):
     assert np.array_equal(alone.trace, there.trace)
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_a_killed_worker_costs_the_states_of_its_rows_alone(tmp_path):
     """Five seeds: a worker dies in the middle; the fit comes to its planned end, and ends as well as undisturbed.

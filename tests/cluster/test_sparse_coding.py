@@ -22,6 +22,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.full
 def test_workers_killed_while_the_cut_is_on(tmp_path):
     rows = simulate_bars(20_000, seed=0).X
     rows[::7, 3] = np.nan

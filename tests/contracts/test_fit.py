@@ -28,6 +28,7 @@ def fit(case, table, **settings):
     return case.loop(case.model, table.grid(height), Local(), Settings(**settings), None, None)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("accelerate", [True, False])
 @pytest.mark.parametrize("missing", [True, False])

@@ -122,7 +122,7 @@ def test_only_where_it_is_worth_it(grids):
         grids.clear()
         fit_gradient(Combination(1), table.grid(256), Local(), Settings(max_iter=3, start_rows=start_rows), None, None)
         assert abs(grids[0] - begins) < 60
-    CombinationMachine(1, tol=1.0, random_state=0).fit(X)  # "auto": not for so few
+    CombinationMachine(1, tol=1.0, n_init=1, random_state=0).fit(X)  # "auto": not for so few
     assert grids[-1] == len(np.unique(X, axis=0))
     assert len(grids) == 3 + 1  # two ways on few rows and one on all for the last above, and this
 

@@ -123,7 +123,7 @@ def test_updating_again_with_the_files_gives_the_same_model(post):
 )
 def test_every_setting_of_fit_works_and_gives_the_pooled_fit(settings, seed):
     X = rows(seed, 400, 8)
-    model = BernoulliMixture(**{"n_components": 3, **settings}, random_state=seed)
+    model = BernoulliMixture(**{"n_components": 3, "n_init": 4, **settings}, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         pooled, ours = clone(model).fit(X), federated(clone(model), parts_of(X))

@@ -76,6 +76,8 @@ class Settings:
     tol: float = 1e-6
     online_passes: int = 0
     start_rows: int | None = None  # each restart first goes its way on about so many rows; None: on all from the start
+    n_short: int = 1  # starts of each restart; where there are several, the one that comes furthest goes on
+    short_passes: int = 10  # passes after which they are compared
     accelerate: bool = True
     seed: int = 0
     learning_rate: float | None = None  # of steps along the gradient with momentum; None: quasi-Newton steps

@@ -77,6 +77,7 @@ def test_threshold():
             assert_reads(open_table(array, threshold=0.3), open_table(held, threshold=0.3).to_float())
 
 
+@pytest.mark.thin(7)
 @pytest.mark.parametrize("kind", ["csr_array", "csr_matrix", "csc_array", "coo_array", "lil_array"])
 @pytest.mark.parametrize("chunks", CHUNKS[:-1], ids=str)
 @pytest.mark.parametrize("blank", ["auto", "zero", "missing"])
@@ -106,6 +107,7 @@ def test_sparse_chunks(kind, chunks, blank):
 NULLABLE = ["float64", "float32", "Int8", "UInt64", "boolean", "Float32", "int8[pyarrow]", "bool[pyarrow]", "category"]
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("dtype", NULLABLE)
 @pytest.mark.parametrize("share", [0.0, 0.03, 0.5, 0.97])
 def test_frames(dtype, share):

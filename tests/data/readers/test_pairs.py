@@ -92,6 +92,7 @@ def test_any_order_group_and_file(tmp_path, order, group, files):
         assert list(table.source.row_keys(start, stop)) == keys[start:stop]
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("row_type", TYPES)
 @pytest.mark.parametrize("item_type", TYPES)
 def test_types_of_keys(tmp_path, row_type, item_type):

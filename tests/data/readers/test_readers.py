@@ -538,6 +538,7 @@ def frame(values, dtype=None):
     return {f"c{j}": pa.array([None if v != v else v for v in column]).cast(dtype) for j, column in enumerate(values.T)}
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int64", "uint32", "float", "double"])
 @pytest.mark.parametrize("share", [0.0, 0.03, 0.5, 0.97])
 def test_parquet(tmp_path, dtype, share):

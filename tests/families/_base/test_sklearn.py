@@ -16,6 +16,8 @@ EXPECTED_FAILURES: dict[str, dict[str, str]] = {}
 
 # What would only make the same checks take longer: all stages and restarts are those of LogisticPCA and the engine.
 SHORTER = {
+    "CombinationMachine": {"n_init": 1},
+    "BinarySparseCoding": {"n_init": 1},
     "LogisticPCAMixture": {"n_init": 1, "polish": False},
     # All rows and equal weights: which rows are drawn goes by their number, so that a weight of 2 is not a repeat.
     "Ensemble": {"n_estimators": 2, "rows": "all", "validation": 0},

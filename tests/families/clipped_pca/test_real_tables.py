@@ -18,6 +18,7 @@ def twos(real_data):
     return [(usps[part][usps[f"{part}_label"] == 2] > 127).astype(np.uint8) for part in ("train", "test")]
 
 
+@pytest.mark.full
 def test_usps_twos(twos):
     """Negative eigenvalues are neither few nor small; 16 dimensions by plain PCA: 78.9 nats a row of the test set."""
     train, test = twos

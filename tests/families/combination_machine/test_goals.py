@@ -81,6 +81,7 @@ def test_partition_of_the_targets(target):
         np.testing.assert_allclose(losses, [0.399995, 0.401602], rtol=0, atol=1e-6)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(("target", "units", "found", "most"), [("A", "bic", 9, 0.005), ("B", 10, 10, 0.010)])
 def test_greedy_growth_comes_close_to_the_targets(target, units, found, most):
     """From 4,000 rows by the defaults, without a warning. experiments/freund_haussler_1994 has five datasets of each.
@@ -107,6 +108,7 @@ def test_storages_give_the_same_likelihood():
         np.testing.assert_allclose(model.score_samples(other), dense, rtol=0, atol=1e-10)
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("target", ["A", "B"])
 @pytest.mark.parametrize("n_temperatures", [10, 1000])
 def test_twenty_units_after_chains(target, n_temperatures):

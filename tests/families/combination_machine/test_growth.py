@@ -54,6 +54,7 @@ def test_growth_is_the_bic_of_each_size(missing, bias):
     rows = structured_rows(np.random.default_rng(0), 400, 8, missing)
     weights = np.random.default_rng(1).integers(1, 4, 400).astype(float)
     settings = {"ridge": 0.0, "bias": bias, "n_candidates": 2, "tol": 0.0, "max_iter": TRIAL + LEG, "random_state": 0}
+    settings["n_init"] = 1
     grown = CombinationMachine(3, **settings).fit(rows, sample_weight=weights)
     assert len(grown.growth_) == 4
     table = hiddenbits.open_table(rows).with_weights(weights)

@@ -192,6 +192,7 @@ def test_bias_of_a_pursued_start_is_that_of_the_means():
     assert start.n_units == alone.n_units == 2
 
 
+@pytest.mark.full
 def test_forty_five_units_on_digits(real_data):
     """Mean over three draws of 500 digits each: at most .16 of single bits wrong, .50 bits to reconstruct one."""
     digits, found = load_usps(threshold=12), []

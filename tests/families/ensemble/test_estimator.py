@@ -196,3 +196,14 @@ def test_it_says_when_a_member_did_not_converge(rows):
         warnings.simplefilter("ignore", ConvergenceWarning)
         assert not short.fit(rows).converged_
     assert clone(short).set_params(estimator=IndependentBits()).fit(rows).converged_
+
+
+def test_each_member_has_a_checkpoint_of_its_own(rows, tmp_path):
+    def fit():
+        with hiddenbits.run_on(checkpoint=tmp_path / "fit.hb"):
+            return Ensemble(BernoulliMixture(2, n_init=1), n_estimators=2, random_state=0).fit(rows)
+
+    alone = Ensemble(BernoulliMixture(2, n_init=1), n_estimators=2, random_state=0).fit(rows)
+    assert np.array_equal(fit().score_samples(ALL), alone.score_samples(ALL))
+    assert {path.name for path in tmp_path.iterdir()} == {"fit.hb.member1", "fit.hb.member2"}
+    assert np.array_equal(fit().score_samples(ALL), alone.score_samples(ALL))  # continues from what is there

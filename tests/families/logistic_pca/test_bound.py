@@ -74,6 +74,7 @@ def test_bound_is_below_the_likelihood_on_every_row(seed, q):
     np.testing.assert_allclose(rows_of(Logistic(q), "log_likelihood", params, rows), truth, rtol=0, atol=1e-8)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(("seed", "n_components"), [(0, 1), (1, 2), (2, 3), (3, 5)])
 @pytest.mark.parametrize("warm_steps", [1, 3])
 @pytest.mark.parametrize("missing", [True, False])

@@ -45,6 +45,7 @@ def test_sat12_two_dimensions(real_data):
     assert polished.score_samples(table).sum() == pytest.approx(-9441.98, abs=0.5)
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_usps_twos(real_data):
     """929 images of the digit 2, two dimensions: 105.46 nats a row by the bound, 105.28 polished."""

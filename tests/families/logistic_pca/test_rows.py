@@ -174,6 +174,7 @@ def test_float32_estimator_agrees():
     assert narrow.score(X) == pytest.approx(wide.score(X), rel=1e-4)
 
 
+@pytest.mark.full
 def test_online_learning_reaches_what_full_passes_reach(monkeypatch):
     monkeypatch.setattr("hiddenbits.engine.loops.online_em.GROUP_ROWS", 256)
     monkeypatch.setattr("hiddenbits.families._base.estimator.block_height", lambda footprint: 128)

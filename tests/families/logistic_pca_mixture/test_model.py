@@ -88,6 +88,7 @@ def test_both_bounds_are_below_the_likelihood_on_every_row(seed, q):
     assert (truth - better).mean() < 0.2 * (truth - bound).mean()
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("start", ["classes", "noise"])
 @pytest.mark.parametrize(("seed", "q", "K"), [(0, 1, 3), (1, 2, 2), (2, 2, 4)])
 def test_objective_never_falls(seed, q, K, start):

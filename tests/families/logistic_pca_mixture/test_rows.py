@@ -205,6 +205,7 @@ def test_a_fit_stopped_in_the_middle_of_a_step_is_whole(tmp_path):
         assert np.array_equal(LogisticPCAMixture.load(tmp_path / "model.hb").transform(X), model.transform(X))
 
 
+@pytest.mark.full
 def test_online_learning_reaches_what_full_passes_reach(monkeypatch):
     monkeypatch.setattr("hiddenbits.engine.loops.online_em.GROUP_ROWS", 256)
     monkeypatch.setattr("hiddenbits.families._base.estimator.block_height", lambda footprint: 256)

@@ -34,6 +34,7 @@ def lines_found(model, truth):
     return True, {frozenset(s) for s in truth.sets} <= set(sets)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", [100, 101])
 def test_lines_and_their_sets(seed):
     """By the defaults; experiments/lewicki_sejnowski_1996 counts over many more seeds."""
@@ -47,6 +48,7 @@ def test_lines_and_their_sets(seed):
     assert len(reasons.rows) == truth.X[:50].sum()
 
 
+@pytest.mark.full
 def test_stability_schedule_is_shorter_and_finds_lines():
     truth = simulate_lines(2000, seed=104)
     fixed = NoisyOrNetwork((10, 5), n_init=1, random_state=0).fit(truth.X)
@@ -56,6 +58,7 @@ def test_stability_schedule_is_shorter_and_finds_lines():
     assert stable.n_iter_ < 2 * 80 + 3 * 40  # what 80 passes a layer would take, without those that prune
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_shifter():
     truth = simulate_shifter(2000, seed=100)

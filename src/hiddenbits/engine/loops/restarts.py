@@ -29,6 +29,7 @@ from hiddenbits.model_api import Key, Passes
 
 WORTH = 4  # a table has at least so many times as many rows as a start on few of them
 RARE = 20  # ones, and zeros, of each column that rows are drawn for: a column without any has no finite fit
+BEST = ("best", "best_params", "best_trace", "best_stages", "best_marks")  # what a Position says of earlier restarts
 LOG = logging.getLogger(__name__)  # restarts, stages and stops are INFO, passes DEBUG: here, for all loops
 MOST_CELLS = 1 << 26  # cells of the rows that are drawn: they are held here, a byte each
 
@@ -64,7 +65,7 @@ class Course:
     summary: Summary
     keeper: Keeper | None = None
     watch: Watch | None = None
-    logged: _Logged = field(default_factory=_Logged)
+    logged: _Logged | None = field(default_factory=_Logged)  # None: nothing is to be logged
 
     @property
     def passes(self) -> Passes:
@@ -83,14 +84,15 @@ class Course:
 
     def keep(self, position: Position) -> Position:
         """Return a position after it was kept."""
-        self.logged.moved(position)
+        if self.logged:
+            self.logged.moved(position)
         if self.keeper:
             self.keeper.save(position, self.summary)
         return position
 
     def told(self, position: Position, *, last: bool, aloud: bool = True) -> bool:
         """Log a pass and tell who watches, unless it is not for them; return whether the restart is asked to stop."""
-        if LOG.isEnabledFor(logging.DEBUG) and position.trace:
+        if self.logged and LOG.isEnabledFor(logging.DEBUG) and position.trace:
             LOG.debug(
                 "Restart %d: pass %d, objective %.10g.", position.restart + 1, len(position.trace), position.trace[-1]
             )
@@ -152,7 +154,8 @@ def all_restarts(
         position = kept or Position()
         if kept is not None and kept.params is not None and grid is not None:  # no table: a round of a federated fit
             LOG.info("Continuing from the checkpoint: restart %d, pass %d.", kept.restart + 1, len(kept.trace))
-            course.logged.moved(kept)
+            if course.logged:
+                course.logged.moved(kept)
         while position.restart < most:
             if position.params is None:
                 LOG.info("Restart %d of %d begins.", position.restart + 1, most)
@@ -160,6 +163,8 @@ def all_restarts(
                 if position.params is None:
                     position = course.keep(_begin_on_few((one, *rivals), course, position))
                 course.forget_few(position.restart, 1 + len(rivals))
+            elif settings.n_short > 1 and position.params is None and position.restart < settings.n_init:
+                position = course.keep(_best_short_run(one, course, position))
             position = one(course, position)
             _log_stop("Restart %d of %d", position, most)
     return Outcome(
@@ -178,6 +183,34 @@ def _log_stop(words: str, position: Position, most: int) -> None:
         end = position.finished[-1]
         numbers = (position.restart, most, str(end.reason), end.n_iter, end.objective)
         LOG.info(words + " stopped: %s after %d passes, objective %.10g.", *numbers)
+
+
+def _best_short_run(one: Goes, course: Course, position: Position) -> Position:
+    """Return the beginning of a restart: of some short runs the one that came furthest, where it stands.
+
+    They are for small tables: nobody keeps them, and a fit that was broken off meanwhile makes them again.
+    """
+    settings = course.settings
+    # More restarts than there will be, so that none of the runs is taken for a repair.
+    beyond = replace(settings, n_init=settings.n_init * settings.n_short)
+
+    def run(restart: int) -> Position:
+        at = Position(restart=restart)
+
+        def far_enough(there: Position, _: bool) -> bool:
+            nonlocal at
+            at = there
+            return len(there.trace) >= settings.short_passes
+
+        one(replace(course, settings=beyond, keeper=None, watch=far_enough, logged=None), at)
+        return at
+
+    # In steps of n_init: models begin restarts in turn in several ways, and those of one restart are to begin alike.
+    runs = [run(position.restart + number * settings.n_init) for number in range(settings.n_short)]
+    best = max(runs, key=lambda at: at.trace[-1])  # a stage that has just begun has no objective yet
+    LOG.info("Restart %d of %d goes on with the best of %d starts.", position.restart + 1, course.most, len(runs))
+    so_far = {name: getattr(position, name) for name in ("restart", "finished", *BEST)}
+    return replace(best, **so_far)
 
 
 def _begin_on_few(ways: Sequence[Goes], course: Course, position: Position) -> Position:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,7 @@ from hiddenbits.store.validation import require
 
 Floats = NDArray[np.float64]
 LOG = logging.getLogger(__name__)
+SMALL = 2_000_000  # arithmetic of a pass, by weight, columns and model, up to which a table is small
 DRAW_ROWS = 65536  # rows drawn at a time, each run with a key of its own
 
 _EXPLANATIONS = {
@@ -66,7 +67,7 @@ class BitsEstimator(TakesTables, OnlineVerbs, FederatedVerbs, FileVerbs, Callbac
     """
 
     # Hyperparameters that every subclass has.
-    n_init: int
+    n_init: int | Literal["auto"]
     max_iter: int
     tol: float
     online_passes: int
@@ -145,12 +146,13 @@ class BitsEstimator(TakesTables, OnlineVerbs, FederatedVerbs, FileVerbs, Callbac
             table, _ = collapse(table)
         table = self._arranged(model, table)
         grid = table.grid(self._pass_height(model, table))
+        weight = float(table.shape[0] if table.weights is None else table.weights.sum())
+        settings = self._settings_for(settings, model, weight, table.shape[1])
         keeper: Checkpoint | None = None
         held: AbstractContextManager[None] = nullcontext()
         if engine.checkpoint is not None:
             keeper = Checkpoint(engine.checkpoint, model, settings, given.shape, grid.height, names=given.names)
             held = keeper.held()
-        weight = float(table.shape[0] if table.weights is None else table.weights.sum())
         LOG.info("%s: fit to %d x %d cells, rows of weight %.10g.", type(self).__name__, *table.shape, weight)
         with held, watching(self, settings, partial(self._attributes_at, weight)) as watch:
             outcome = self._loop(model, grid, engine.executor, settings, keeper, watch)
@@ -158,9 +160,22 @@ class BitsEstimator(TakesTables, OnlineVerbs, FederatedVerbs, FileVerbs, Callbac
         self._keep(outcome, weight)
         return self
 
+    def _more_starts(self, settings: Settings) -> Settings:
+        """Return the settings with the further starts that n_init="auto" has on a small table."""
+        return settings
+
+    def _settings_for(self, settings: Settings, model: Any, weight: float, n_columns: int) -> Settings:
+        """Return the settings for a table of this weight and width.
+
+        Neither the rows nor the cells that are walked decide: they depend on how a table is stored.
+        """
+        small = weight * model.footprint(n_columns, n_columns).flops <= SMALL
+        more = self.n_init == "auto" and small and not settings.online_passes
+        return self._more_starts(settings) if more else settings
+
     def _settings(self) -> Settings:
         return Settings(
-            n_init=self.n_init,
+            n_init=self._n_restarts,
             max_iter=self.max_iter,
             tol=self.tol,
             online_passes=self.online_passes,

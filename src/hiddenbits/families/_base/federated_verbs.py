@@ -209,7 +209,7 @@ def _update(estimator: Any, statistics: Statistics) -> None:
     if difference := terms_differ(mine, statistics, "this estimator", f"site {statistics.sites[0]!r}"):
         raise StatisticsError(f"These statistics are not for this estimator: {difference}")
     if estimator._federation is None:
-        federation = _begun(statistics, estimator.n_init)
+        federation = _begun(statistics, estimator._n_restarts)
     else:
         federation = _continued(estimator._federation, statistics)
     settings = replace(estimator._settings(), n_init=federation.n_init)

@@ -62,7 +62,7 @@ class TakesTables:
 
     def _accept(self, table: Table, *, reset: bool) -> None:
         """Refuse a table that the estimator cannot work on."""
-        kinds = {c.kind: c.name for c in table.layout.columns} if isinstance(table, MixedTable) else None
+        kinds = {c.kind: c.name for c in reversed(table.layout.columns)} if isinstance(table, MixedTable) else None
         if not self._takes_reals:
             if kinds is not None:
                 raise TableError(

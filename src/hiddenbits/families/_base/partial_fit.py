@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -28,7 +28,8 @@ FIRST_RESTARTS = 4  # times as many restarts as a fit has: few rows have more po
 class OnlineVerbs:
     """The verb that learns from further rows, for all estimators."""
 
-    n_init: int
+    n_init: int | Literal["auto"]
+    _usual_restarts: ClassVar[int] = 1  # what n_init="auto" stands for, where it may be said
     _online_seed: int
     running_: Running | None
 
@@ -56,9 +57,14 @@ class OnlineVerbs:
         _learn(self, X, sample_weight)
         return self
 
+    @property
+    def _n_restarts(self) -> int:
+        """The number that `n_init` stands for."""
+        return self._usual_restarts if self.n_init == "auto" else self.n_init
+
     def _first_restarts(self) -> int:
         """Return the restarts of the fit that online EM begins with; a family with one start needs no more of them."""
-        return self.n_init if self.n_init == 1 else FIRST_RESTARTS * self.n_init
+        return self._n_restarts if self._n_restarts == 1 else FIRST_RESTARTS * self._n_restarts
 
 
 def _learn(estimator: Any, X: Any, sample_weight: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
@@ -9,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from hiddenbits.engine import Settings
 from hiddenbits.families._base.criteria import CriteriaMixin
-from hiddenbits.families._base.parameters import COMMON
+from hiddenbits.families._base.parameters import COMMON, N_INIT
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.bernoulli_mixture.model import Mixture
 
@@ -35,8 +37,9 @@ class BernoulliMixture(CriteriaMixin, CodingEstimator):
         until there are `n_components` (Freund & Haussler's incremental start).
     online_passes : int, default=0
         Passes of online EM before the full passes, for tables with very many rows.
-    n_init : int, default=4
-        Restarts; the one with the best objective is kept.
+    n_init : "auto" or int, default="auto"
+        Restarts; the one with the best objective is kept. "auto" is 4, and where a table is small each of them begins
+        with three short runs, of which the best goes on (unless classes are split).
     max_iter : int, default=1000
         Most passes over the table, for each restart (for each stage of a split start).
     tol : float, default=1e-6
@@ -78,8 +81,10 @@ class BernoulliMixture(CriteriaMixin, CodingEstimator):
     0.99
     """
 
+    _usual_restarts = 4
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON,
+        "n_init": N_INIT,
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "prior_strength": [Interval(Real, 0, None, closed="left")],
         "prior_mean": [Interval(Real, 0, 1, closed="neither"), None],
@@ -94,7 +99,7 @@ class BernoulliMixture(CriteriaMixin, CodingEstimator):
         prior_mean: float | None = None,
         start: Literal["noise", "split"] = "noise",
         online_passes: int = 0,
-        n_init: int = 4,
+        n_init: int | Literal["auto"] = "auto",
         max_iter: int = 1000,
         tol: float = 1e-6,
         accelerate: bool = True,
@@ -112,6 +117,10 @@ class BernoulliMixture(CriteriaMixin, CodingEstimator):
         self.accelerate = accelerate
         self.threshold = threshold
         self.random_state = random_state
+
+    def _more_starts(self, settings: Settings) -> Settings:
+        # Classes that are still to be split do not tell where they lead.
+        return replace(settings, n_short=3, short_passes=10) if self.start == "noise" else settings
 
     def _model(self) -> Mixture:
         return Mixture(self.n_components, self.prior_strength, self.prior_mean, self.start)

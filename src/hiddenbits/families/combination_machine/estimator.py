@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from hiddenbits.engine import Outcome, Settings, fit_em, fit_gradient, fit_persistent
 from hiddenbits.families._base.criteria import CriteriaMixin
 from hiddenbits.families._base.inputs import seed_of
-from hiddenbits.families._base.parameters import COMMON
+from hiddenbits.families._base.parameters import COMMON, N_INIT
 from hiddenbits.families._base.start_rows import START_ROWS, rows_to_begin_on
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.model_chains import EXACT_UNITS, CombinationChains
@@ -83,8 +83,9 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
         takes ten for each free parameter, at least 8,192. More are taken where a column would have fewer than about 20
         ones or zeros. Only for bits, where the table has at least four times as many rows, and these at most 67 million
         cells. None begins with all rows.
-    n_init : int, default=1
-        Restarts; the one with the best objective is kept, or that with the best BIC where it chooses the size.
+    n_init : "auto" or int, default="auto"
+        Restarts; the one with the best objective is kept, or that with the best BIC where it chooses the size. "auto"
+        is 1, and 3 where a table is small and units are added one by one: the other two have one candidate for each.
     max_iter : int, default=1000
         Most iterations, for each restart and each unit that is added. 0 hands over the start as it is.
     tol : float, default=1e-5
@@ -143,6 +144,7 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
     _prior_settings: ClassVar[tuple[str, ...]] = ("ridge",)
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON,
+        "n_init": N_INIT,
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"bic"})],
         "max_components": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 0, None, closed="left")],
@@ -180,7 +182,7 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
         n_temperatures: int = 1,
         online_passes: int = 0,
         start_rows: int | Literal["auto"] | None = "auto",
-        n_init: int = 1,
+        n_init: int | Literal["auto"] = "auto",
         max_iter: int = 1000,
         tol: float = 1e-5,
         accelerate: bool = True,
@@ -264,6 +266,15 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
             raise ValueError('max_iter=0 hands over the start, which optimiser="em" makes on its way. Choose "lbfgs".')
         return replace(settings, learning_rate=self.learning_rate) if self.optimiser == "momentum" else settings
 
+    def _more_starts(self, settings: Settings) -> Settings:
+        return replace(settings, n_init=3) if self._grows_again else settings
+
+    @property
+    def _grows_again(self) -> bool:
+        """Whether a small table is worth further restarts."""
+        plain = self.start == "grow" and self.optimiser == "lbfgs" and not self._chooses and not self._by_chains
+        return self.n_init == "auto" and plain and self.max_iter > 0
+
     def _rows_to_begin_on(self) -> int | None:
         if self._chooses:
             return rows_to_begin_on(self, 0, unless='n_components="bic"')
@@ -277,12 +288,13 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
     def _model(self) -> Combination:
         size: Any = self.max_components if self._chooses else self.n_components
         machine = (size, self.ridge, self.bias, self.start, self.n_candidates, self.pursuit_steps, self._chooses)
+        again = 1 if self._grows_again else None
         if self.visible == "reals":
             if self.method == "chains":
                 raise ValueError('visible="reals" is for machines that can be enumerated: use method="exact".')
-            return CombinationReal(*machine)
+            return CombinationReal(*machine, candidates_again=again)
         if not self._by_chains:
-            return Combination(*machine)
+            return Combination(*machine, candidates_again=again)
         return CombinationChains(
             *machine,
             self.learning_rate,

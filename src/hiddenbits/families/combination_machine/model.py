@@ -21,7 +21,7 @@ likelihood, which the engine's quasi-Newton loop follows: fewer passes, the defa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -71,6 +71,8 @@ class Combination:
         EM steps for each unit of the pursuit.
     chooses : bool
         Grow up to m units, and keep as many as have the best BIC.
+    candidates_again : int, optional
+        Candidates for each further unit in restarts after the first; as many as in the first by default.
     """
 
     n_components: int = 2
@@ -80,6 +82,7 @@ class Combination:
     n_candidates: int = 4
     pursuit_steps: int = 20
     chooses: bool = False
+    candidates_again: int | None = field(default=None, kw_only=True)
 
     promises = Promises(
         likelihood="exact",
@@ -133,8 +136,11 @@ class Combination:
         """Return machines with one more unit, drawn towards a row of the table; none when there are enough units."""
         if params.n_units >= self.n_components:
             return []
-        rows = choose_rows(self.n_candidates, key, passes)
+        rows = choose_rows(self._n_candidates_of(key.restart), key, passes)
         return [params.with_units(CANDIDATE * row[:, None]) for row in rows]
+
+    def _n_candidates_of(self, restart: int) -> int:
+        return self.n_candidates if restart == 0 or self.candidates_again is None else self.candidates_again
 
     def n_parameters(self, params: CombinationParams) -> int:
         """Return the number of free parameters."""

@@ -136,7 +136,7 @@ class CombinationReal(Combination):
         """Return machines with one more unit, drawn towards a row of the table; none when there are enough units."""
         if params.n_units >= self.n_components:
             return []
-        rows = choose_rows(self.n_candidates, key, passes)
+        rows = choose_rows(self._n_candidates_of(key.restart), key, passes)
         return [params.with_units(CANDIDATE * np.nan_to_num(row - params.centre)[:, None]) for row in rows]
 
     def prepare(self, params: CombinationParams) -> RealBlanks:

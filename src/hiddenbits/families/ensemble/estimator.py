@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.data import Table, TableError
 from hiddenbits.data.mixed.cells import MixedTable
-from hiddenbits.engine import Key
+from hiddenbits.engine import Key, current, run_on
 from hiddenbits.families._base.inputs import TakesTables, as_table, seed_of, with_sample_weight
 from hiddenbits.families._base.outputs import like
 from hiddenbits.families.ensemble.files import EnsembleFiles
@@ -133,7 +134,9 @@ class Ensemble(TakesTables, EnsembleFiles, ClassNamePrefixFeaturesOutMixin, Tran
         for number, member in enumerate(self._members()):
             key = Key(seed, number + 1)
             member.set_params(random_state=int(key.rng().integers(2**31 - 1)))
-            self.estimators_.append(member.fit(table.with_weights(self._drawn_weights(kept, key.at(block=1).rng()))))
+            rows = table.with_weights(self._drawn_weights(kept, key.at(block=1).rng()))
+            with run_on(checkpoint=_checkpoint_of(number)):
+                self.estimators_.append(member.fit(rows))
         if X_valid is not None:
             return self._weigh(as_table(self, X_valid, reset=False))
         return self._weigh(table.with_weights(np.where(held, weights, 0.0)) if held.any() else None)
@@ -375,6 +378,12 @@ class Ensemble(TakesTables, EnsembleFiles, ClassNamePrefixFeaturesOutMixin, Tran
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _checkpoint_of(number: int) -> Path | None:
+    """Return the file for the checkpoint of a member, next to the one that `run_on` names."""
+    path = current().checkpoint
+    return None if path is None else path.with_name(f"{path.name}.member{number + 1}")
 
 
 def _same_names(ensemble: Any, member: Any) -> None:

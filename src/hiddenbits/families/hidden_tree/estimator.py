@@ -122,7 +122,7 @@ class HiddenTree(CriteriaMixin, CodingEstimator):
         self.random_state = random_state
 
     def _first_restarts(self) -> int:
-        return 4 * FIRST_RESTARTS * self.n_init  # a fit has one, from noise, which few rows often lead astray
+        return 4 * FIRST_RESTARTS * self._n_restarts  # a fit has one, from noise, which few rows often lead astray
 
     def _model(self) -> StateTree:
         return StateTree(self.n_components, self.prior_strength, self.move_strength, self.first_passes)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from hiddenbits.data import Table
+from hiddenbits.engine import Settings
 from hiddenbits.families._base.criteria import CriteriaMixin
-from hiddenbits.families._base.parameters import COMMON
+from hiddenbits.families._base.parameters import COMMON, N_INIT
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.tree_mixture.model import Trees
 from hiddenbits.maths.pair_counts import refuse_width
@@ -44,8 +46,9 @@ class TreeMixture(CriteriaMixin, CodingEstimator):
         begins with trees: that is better where classes differ in their links alone.
     online_passes : int, default=0
         Passes of online EM before the full passes, for tables with very many rows.
-    n_init : int, default=4
-        Restarts; the one with the best objective is kept.
+    n_init : "auto" or int, default="auto"
+        Restarts; the one with the best objective is kept. "auto" is 4, and where a table is small each of them begins
+        with eight short runs, of which the best goes on.
     max_iter : int, default=200
         Most passes over the table, for each restart and each stage of it: a fit that stands still looks for better
         trees once more and goes on, at most three times.
@@ -99,8 +102,10 @@ class TreeMixture(CriteriaMixin, CodingEstimator):
     """
 
     _prior_settings: ClassVar[tuple[str, ...]] = ("smoothing", "sharing", "penalty")
+    _usual_restarts = 4
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON,
+        "n_init": N_INIT,
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "smoothing": [Interval(Real, 0, None, closed="left")],
         "sharing": [Interval(Real, 0, None, closed="left")],
@@ -117,7 +122,7 @@ class TreeMixture(CriteriaMixin, CodingEstimator):
         penalty: float = 0.0,
         first_passes: int = 10,
         online_passes: int = 0,
-        n_init: int = 4,
+        n_init: int | Literal["auto"] = "auto",
         max_iter: int = 200,
         tol: float = 1e-5,
         accelerate: bool = True,
@@ -136,6 +141,9 @@ class TreeMixture(CriteriaMixin, CodingEstimator):
         self.accelerate = accelerate
         self.threshold = threshold
         self.random_state = random_state
+
+    def _more_starts(self, settings: Settings) -> Settings:
+        return replace(settings, n_short=8, short_passes=5)
 
     def _model(self) -> Trees:
         return Trees(self.n_components, self.smoothing, self.sharing, self.penalty, self.first_passes)

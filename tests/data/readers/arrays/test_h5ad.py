@@ -61,6 +61,7 @@ def write(path, table, *, names=NAMES, libver=None, replaced=None, chunks=None, 
     return path
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("storage", STORAGE)
 @pytest.mark.parametrize("libver", [None, "latest"])
 def test_every_storage(tmp_path, storage, libver):
@@ -101,6 +102,7 @@ def test_any_shape(tmp_path, seed):
     np.testing.assert_array_equal(np.concatenate(blocks), np.nan_to_num(values))
 
 
+@pytest.mark.full
 def test_what_anndata_writes(tmp_path):
     ad = pytest.importorskip("anndata")
     pd = pytest.importorskip("pandas")

@@ -288,6 +288,7 @@ def damaged(kind, path):
     return bits()
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_damaged_files(tmp_path, kind, monkeypatch):
     """Damaged anywhere: refused with the file's name, or a lawful table; nothing crashes, hangs or takes much memory.

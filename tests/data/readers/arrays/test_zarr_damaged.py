@@ -337,6 +337,7 @@ def damaged(kind, path):
     return values.astype(float)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("kind", ["v2", "blosc", "shards", "crc", "csr", "csc"])
 @pytest.mark.parametrize("packed", [False, True], ids=["folder", "zip"])
 def test_damaged_stores(tmp_path, kind, packed):

@@ -109,6 +109,7 @@ def test_noise_has_a_floor():
     assert outcome.restarts[0].reason == "converged"
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("accelerate", [True, False])
 @pytest.mark.parametrize(("seed", "q"), [(0, 1), (1, 2), (2, 3), (3, 6)])
 @pytest.mark.parametrize(("noise", "ridge"), [("column", 0.1), ("shared", 0.0)])
@@ -182,6 +183,7 @@ def test_bound_and_posterior_equal_integration_of_the_bounded_integrand(kinds, s
     assert float(stats.bound) == pytest.approx(total, abs=1e-9 * len(rows))
 
 
+@pytest.mark.full
 def test_update_is_a_maximum():
     table = open_mixed(mixed_rows(0, n=150), kinds=KINDS)
     model, outcome = fit(table, n_components=1, tol=0.0, max_iter=3000, noise_floor=1e-6, cold_steps=200)

@@ -33,6 +33,7 @@ def plane_of(model, params, step=0.05):
     return MixedPlane(params, model.sticks, model.n_real, model.levels, step)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("kinds", TABLES, ids="-".join)
 @pytest.mark.parametrize(("q", "size"), [(1, 1.0), (1, 4.0), (2, 1.0), (2, 2.5)])
 def test_answers_equal_integration_and_bound_is_below(kinds, q, size):
@@ -57,6 +58,7 @@ def test_answers_equal_integration_and_bound_is_below(kinds, q, size):
         np.testing.assert_allclose(found[q:], packed, rtol=0, atol=1e-6)
 
 
+@pytest.mark.full
 def test_precise_reals_need_no_fine_grid():
     """Noise of a hundredth: posteriors are narrow needles, and the answers are still exact."""
     table = small_table(0, ("binary", "real", "real", "nominal"))

@@ -94,7 +94,7 @@ class MixedVerbs(CodingEstimator):
 
     def _agree(self, table: Table, layout: Layout | None) -> None:
         """Refuse a table that was opened with other kinds than this estimator asks for."""
-        if self.kinds is None:
+        if self.kinds is None or (isinstance(self.kinds, str) and self.kinds == "auto"):
             return
         if layout is None:
             names = table.names or tuple(f"x{j}" for j in range(table.shape[1]))
