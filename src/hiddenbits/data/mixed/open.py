@@ -22,8 +22,8 @@ def open_columns(X: Any, request: Request) -> Table:
     """
     if request.one_matrix and isinstance(X, np.ndarray):
         return open_reals(X, request.names)
-    columns, frame = raw_columns(X)
-    columns, layout = described(columns, frame, request.kinds, request.names)
+    raw, frame = raw_columns(X)
+    columns, layout = described(raw, frame, request.kinds, request.names)
     if layout.only_bits and not isinstance(request.kinds, Layout):
         return open_array(X, request) if frame is None else open_frame(X, request)
     return encode(columns, layout, named=None if request.names is None else True)
