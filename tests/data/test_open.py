@@ -103,7 +103,9 @@ def test_suffixes_and_names_are_distinct():
     assert len({opener.what for opener in OPENERS}) == len(OPENERS)
 
 
-@pytest.mark.parametrize("unknown", [None, 1, {}, {"a": [0, 1]}, {1, 2}, object(), iter([[0, 1]])], ids=repr)
+@pytest.mark.parametrize(
+    "unknown", [None, 1, {}, {"a": [0, 1]}, {1, 2}, object(), iter([[0, 1]])], ids=lambda thing: type(thing).__name__
+)
 def test_an_unknown_object_is_told_what_is_accepted(unknown):
     for take in (open_table, BernoulliMixture(2).fit):
         with pytest.raises(TableError) as caught:
