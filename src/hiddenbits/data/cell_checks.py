@@ -42,6 +42,12 @@ def check_threshold(threshold: float | None) -> float | None:
     return float(threshold)
 
 
+def check_width(n_columns: int, asked: int | None) -> None:
+    """Refuse a table that does not have the number of columns that was asked for."""
+    if asked is not None and n_columns != asked:
+        raise TableError(f"n_columns={asked} was given, but the table has {n_columns} columns.")
+
+
 def dense_bits(
     values: NDArray[Any],
     *,

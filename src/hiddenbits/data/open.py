@@ -1,19 +1,209 @@
-"""`open_table`: one door for every kind of table."""
+"""`open_table`: one door for every kind of table, and the one list of what opens which.
+
+A new format is one file with a function that opens it, and one line in `OPENERS`.
+"""
 
 from __future__ import annotations
 
+import inspect
 import os
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
 
-from hiddenbits.data.cell_checks import Blank, check_blank, dense_bits, packed_bits, sparse_bits
-from hiddenbits.data.inputs.anndata import is_anndata, within_anndata
-from hiddenbits.data.table import PART_BYTES, MemorySource, Table, TableError
-from hiddenbits.quoting import cause, told
+from hiddenbits.data.cell_checks import Blank, check_blank, check_threshold, check_width
+from hiddenbits.data.inputs.anndata import within_anndata
+from hiddenbits.data.inputs.arrays import is_array
+from hiddenbits.data.request import Request
+from hiddenbits.data.table import PART_BYTES, Table, TableError
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Opens one form of data in memory.
+
+    Attributes
+    ----------
+    what : str
+        What it opens, for messages.
+    test : function of (X, request)
+        Whether X is of this form.
+    function : str
+        The function of (X, request) that returns a Table of bits, as "module:function"; imported when first used.
+    mixed : str
+        The function for columns of several kinds; empty where there is none.
+    form : {"array", "frame", "other"}
+        How callers with rules of their own, such as scikit-learn's, may look at X.
+    checks : bool
+        Whether options are refused here; otherwise the function does that.
+    """
+
+    what: str
+    test: Callable[[Any, Request], bool]
+    function: str
+    mixed: str = ""
+    form: Literal["array", "frame", "other"] = "other"
+    checks: bool = True
+
+    def accepts(self, X: Any, request: Request) -> bool:
+        """Whether this opener is the one for X."""
+        return self.test(X, request)
+
+    def open(self, X: Any, request: Request) -> Table:
+        """Return X as a Table."""
+        if self.checks:
+            _refuse_file_options(request)
+        only_bits = request.kinds is None or (request.infers_kinds and self.form != "frame")
+        function = self.function if only_bits else self.mixed
+        if not function:
+            raise TableError(
+                "kinds= is for frames and arrays in memory, Parquet and CSV files. Load the rows into a frame, or "
+                "write them to Parquet."
+            )
+        table: Table = _load(function)(X, request)
+        check_width(table.shape[1], request.n_columns)
+        # a table that was open already keeps the size of its parts, unless another is asked for
+        return table if request.part_bytes == PART_BYTES else replace(table, part_bytes=request.part_bytes)
+
+
+@dataclass(frozen=True)
+class Format:
+    """Opens files of one format.
+
+    Attributes
+    ----------
+    name : str
+        The name of the format, as in ``format=``.
+    suffixes : tuple of str
+        The suffixes of its files.
+    function : str
+        The reader, a function of a `FileRequest` and options of its own, as "module:function".
+    mixed, packed, gzipped, remote : bool
+        Whether columns may be of several kinds, bits be packed, files end in ``.gz``, and be at an address.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    function: str
+    mixed: bool = False
+    packed: bool = False
+    gzipped: bool = False
+    remote: bool = True
+    form: Literal["other"] = "other"
+
+    @property
+    def what(self) -> str:
+        """What it opens, for messages."""
+        return f"the path of a {self.suffixes[0]} file"
+
+    def accepts(self, X: Any, request: Request) -> bool:
+        """Whether X are files of this format; `find_opener` has found them."""
+        return isinstance(X, _Files) and X.format == self.name
+
+    def open(self, X: _Files, request: Request) -> Table:
+        """Return the files as one Table."""
+        from hiddenbits.data.readers.locations import Remote
+        from hiddenbits.data.readers.request import FileRequest
+
+        far = next((file for file in X.locations if isinstance(file, Remote)), None)
+        if far is not None and not self.remote:
+            raise TableError(
+                f"{far}: {self.name} tables are read from local disks only. Copy the table to a disk, or convert it to "
+                "Parquet, which is read where it is."
+            )
+        if request.packed and not self.packed:
+            raise TableError(f"packed=True is for .npy and .npz files, not for {self.name} files.")
+        reader, options = _load(self.function), {k: v for k, v in request.options.items() if k != "format"}
+        known = sorted(set(inspect.signature(reader).parameters) - {"request"} | ({"kinds"} if self.mixed else set()))
+        given = [*options, *(["kinds"] if request.kinds is not None and not request.infers_kinds else [])]
+        for option in given:
+            if option not in known:
+                raise TypeError(
+                    f"{option}= is not an option of the {self.name} reader, which has: {', '.join(known) or 'none'}."
+                )
+        table: Table = reader(FileRequest(**vars(request), files=X.locations), **options)
+        if request.n_columns is not None and table.shape[1] != request.n_columns:
+            raise TableError(
+                f"{X.locations[0]}: the table has {table.shape[1]} columns, not n_columns={request.n_columns}."
+            )
+        return replace(table, part_bytes=request.part_bytes)
+
+
+@dataclass(frozen=True)
+class _Files:
+    """What a path, an address, a pattern or a list of them stands for."""
+
+    locations: tuple[Any, ...]
+    format: str
+
+
+def _comes_from(X: Any, package: str, name: str | None = None) -> bool:
+    """Whether the class of X, or one that it inherits from, is of a package, without importing it."""
+    return any(
+        str(kind.__module__).partition(".")[0] == package and name in (None, kind.__name__) for kind in type(X).__mro__
+    )
+
+
+def _is_frame(X: Any) -> bool:
+    if isinstance(X, (np.ndarray, list, tuple)):
+        return False
+    from hiddenbits.data.inputs.frames import is_frame
+
+    return is_frame(X)
+
+
+# The first that accepts opens the table. Where the order matters, the line says why. Functions are named and not
+# imported: most of them need a package that may not be installed.
+OPENERS: tuple[Memory | Format, ...] = (
+    Memory("a Table", lambda X, _: isinstance(X, Table), "open:_open_again", "open:_open_again", checks=False),
+    Format("npy", (".npy",), "readers.npy:open_npy", packed=True),
+    Format("npz", (".npz",), "readers.npz:open_npz", packed=True),
+    Format("parquet", (".parquet", ".pq"), "readers.parquet.open:open_parquet", mixed=True),
+    Format("csv", (".csv",), "readers.csv:open_csv", mixed=True, gzipped=True),
+    Format("h5ad", (".h5ad",), "readers.arrays.h5ad:open_h5ad", remote=False),
+    Format("zarr", (".zarr",), "readers.arrays.zarr_tables:open_zarr", remote=False),
+    Format("baskets", (".dat", ".txt", ".basket"), "readers.baskets:open_baskets", gzipped=True),
+    # before frames: a dask DataFrame would pass for a lazy one, and be collected
+    Memory("a dask array or DataFrame", lambda X, _: _comes_from(X, "dask"), "inputs.dask_tables:open_dask"),
+    # before arrays in memory: what it holds may be any of these, or in a file
+    Memory("an AnnData object", lambda X, _: _comes_from(X, "anndata", "AnnData"), "open:_open_anndata", checks=False),
+    # before all arrays: what they hold are bytes, not cells
+    Memory("an array of packed bits", lambda _, request: request.packed, "inputs.arrays:open_packed"),
+    Memory("a SciPy sparse array", lambda X, _: sparse.issparse(X), "inputs.arrays:open_sparse", form="array"),
+    # before arrays: frames pass for arrays, without the names of their columns
+    Memory(
+        "a frame (pandas, polars, Arrow, ...)",
+        lambda X, _: _is_frame(X),
+        "inputs.frames:open_frame",
+        "mixed.open:open_columns",
+        form="frame",
+    ),
+    Memory(
+        "an array or a list of rows",
+        lambda X, _: is_array(X),
+        "inputs.arrays:open_array",
+        "mixed.open:open_columns",
+        form="array",
+    ),
+)
+FORMATS = tuple(opener for opener in OPENERS if isinstance(opener, Format))
+
+
+def find_opener(X: Any, request: Request) -> tuple[Memory | Format, Any]:
+    """Return the opener for X, and what it opens: X, or the files that a path stands for."""
+    if isinstance(X, (str, os.PathLike)) or _is_paths(X):
+        X = _find_files(X, request)
+    for opener in OPENERS:
+        if opener.accepts(X, request):
+            return opener, X
+    raise TableError(
+        f"Expected a table with rows and columns, got an object of type {type(X).__name__}. Give one of: "
+        f"{'; '.join(opener.what for opener in OPENERS)}; or a list of paths."
+    )
 
 
 def open_table(
@@ -60,9 +250,10 @@ def open_table(
     kinds : "auto", {"binary", "real", "nominal", "ordered"}, list, dict or fitted model, optional
         For `LogisticPCA`: the columns of a frame, array, Parquet or CSV file are of these kinds: one for all, one for
         each, or by name, where a list of categories, lowest first, makes a column ordered. "auto" infers the kinds of
-        frames and files as `LogisticPCA` does, and takes arrays as bits. A model that was fitted to such a table, as in
-        ``open_table("new.parquet", kinds=model)``, stands for its kinds and categories. Parquet files stay on disk, and
-        are gone through once when they are opened, unless a model is given. By default the table is one of bits.
+        frames, Parquet and CSV files as `LogisticPCA` does, and takes all other tables as bits. A model that was fitted
+        to such a table, as in ``open_table("new.parquet", kinds=model)``, stands for its kinds and categories. Parquet
+        files stay on disk, and are gone through once when they are opened, unless a model is given. By default the
+        table is one of bits.
     part_bytes : int
         How much of a table on disk is loaded at a time.
     storage_options : dict, optional
@@ -85,105 +276,67 @@ def open_table(
     >>> open_table(np.packbits([[0, 1, 1], [1, 0, 0]], axis=1), packed=True, n_columns=3).shape
     (2, 3)
     """
-    if isinstance(data, Table):
-        asked = [names is not None, blank != "auto", threshold is not None, packed, n_columns is not None]
-        asked.append(kinds is not None)
-        if any(asked) or reader_options or storage_options:
-            raise TypeError(
-                "The table is open already: give names=, blank=, threshold= and the like when it is opened."
-            )
-        return data if part_bytes == PART_BYTES else replace(data, part_bytes=part_bytes)
     if kinds is not None and (threshold is not None or packed or blank == "zero"):
         raise TypeError("kinds= takes cells as they are: leave out threshold=, packed= and blank='zero'.")
-    if isinstance(data, (str, os.PathLike)) or _is_paths(data):
-        from hiddenbits.data.readers import open_files
-
-        reader_options |= {} if kinds is None else {"kinds": kinds}
-        return replace(
-            open_files(
-                data,
-                names=names,
-                blank=blank,
-                threshold=threshold,
-                n_columns=n_columns,
-                packed=packed,
-                storage_options=storage_options,
-                **reader_options,
-            ),
-            part_bytes=part_bytes,
-        )
-    if storage_options:
-        raise TypeError("storage_options= is for addresses such as s3://bucket/x.parquet, but the table is in memory.")
-    if kinds is not None and (mixed := _mixed(data, kinds, names)) is not None:
-        return replace(mixed, part_bytes=part_bytes)
-    if is_anndata(data):
-        layer = reader_options.pop("layer", None)
-        cells, names, more = within_anndata(data, names=names, layer=layer)
-        reader_options |= {"blank": blank, "threshold": threshold, "packed": packed, "n_columns": n_columns}
-        return open_table(cells, names=names, part_bytes=part_bytes, **more, **reader_options)
-    if reader_options:
-        raise TypeError(f"{', '.join(sorted(reader_options))}: option of a file reader, but the table is in memory.")
+    if storage_options is not None and not isinstance(storage_options, Mapping):
+        raise TypeError("storage_options= is a dict of names and values, as the package of the protocol takes them.")
     check_blank(blank)
-    named = None if names is None else tuple(str(name) for name in names)
-    if is_dask(data):
-        from hiddenbits.data.inputs.dask_tables import open_dask
-
-        if packed:
-            raise TableError("packed=True is for arrays in memory and files. Unpack the chunks with map_blocks first.")
-        table = open_dask(data, names=named, blank=blank, threshold=threshold, n_columns=n_columns)
-        return replace(table, part_bytes=part_bytes)
-    if packed:
-        if n_columns is None:
-            raise TableError("packed=True needs n_columns=, the number of columns before packing.")
-        bits = packed_bits(_array(data), n_columns)
-    elif sparse.issparse(data):
-        bits = sparse_bits(data, blank=blank, threshold=threshold, names=named)
-    else:
-        from hiddenbits.data.inputs.frames import frame_bits, is_frame
-
-        if is_frame(data):
-            *bits, frame_names = frame_bits(data, blank=blank, threshold=threshold)  # type: ignore[assignment]
-            named = frame_names if named is None else named
-        else:
-            bits = dense_bits(_array(data), blank=blank, threshold=threshold, names=named)
-    if n_columns is not None and bits[0].shape[1] != n_columns:
-        raise TableError(f"n_columns={n_columns} was given, but the table has {bits[0].shape[1]} columns.")
-    return Table(MemorySource(*bits), named, None, part_bytes)
+    request = Request(
+        names=None if names is None else tuple(str(name) for name in names),
+        blank=blank,
+        threshold=check_threshold(threshold),
+        packed=packed,
+        n_columns=n_columns,
+        kinds=kinds,
+        part_bytes=part_bytes,
+        storage_options=storage_options or {},
+        options=reader_options,
+    )
+    opener, found = find_opener(data, request)
+    return opener.open(found, request)
 
 
-def _mixed(data: Any, kinds: Any, names: Any) -> Table | None:
-    """Return a frame or array in memory as a table of several kinds of columns; None where all of them are bits."""
-    from hiddenbits.data.inputs.frames import is_frame
-    from hiddenbits.data.mixed.encode import open_mixed
-
-    if is_dask(data) or sparse.issparse(data) or is_anndata(data):
-        raise TableError(
-            "kinds= is for frames and arrays in memory, Parquet and CSV files. Load the rows into a frame, or write "
-            "them to Parquet."
-        )
-    if isinstance(kinds, str) and kinds == "auto" and not is_frame(data):
-        return None
-    table = open_mixed(data, kinds=kinds, names=None if names is None else tuple(str(name) for name in names))
-    return None if table.layout.only_bits else table
+def _open_again(table: Table, request: Request) -> Table:
+    """Return a table that is open; only the size of its parts may be asked for."""
+    given = [request.names, request.threshold, request.n_columns, request.kinds]
+    if any(one is not None for one in given) or request.blank != "auto" or request.packed or request.storage_options or request.options:
+        raise TypeError("The table is open already: give names=, blank=, threshold= and the like when it is opened.")
+    return table
 
 
-def is_dask(data: Any) -> bool:
-    """Whether the object is one of dask's, without importing it."""
-    return any(str(kind.__module__).partition(".")[0] == "dask" for kind in type(data).__mro__)
+def _open_anndata(X: Any, request: Request) -> Table:
+    """Open X or a layer of an AnnData, whatever it is."""
+    options = dict(request.options)
+    cells, names, more = within_anndata(X, names=request.names, layer=options.pop("layer", None))
+    inner = replace(request, names=names, kinds=None, options=options | more)
+    opener, found = find_opener(cells, inner)
+    return opener.open(found, inner)
 
 
-def _array(data: Any) -> Any:
-    """Return lists and other array-likes as an array; masks are kept."""
-    if isinstance(data, np.ndarray):
-        return data
-    try:
-        if isinstance(data, (list, tuple)) and any(np.ma.isMaskedArray(row) for row in data):
-            return np.ma.array(data)
-        return np.asarray(data)
-    except (ValueError, TypeError, OverflowError) as error:
-        raise TableError(
-            f"The table cannot be read as an array: {told(error)} Give every row the same number of cells."
-        ) from cause(error)
+def _find_files(paths: Any, request: Request) -> _Files:
+    """Return the files that paths stand for, with their format."""
+    from hiddenbits.data.readers.paths import find_files, find_format
+
+    locations = find_files(paths, request.storage_options)
+    suffixes = {suffix: known.name for known in FORMATS for suffix in known.suffixes}
+    gzipped = [known.name for known in FORMATS if known.gzipped]
+    return _Files(locations, find_format(locations, suffixes, gzipped, request.options.get("format")))
+
+
+def _refuse_file_options(request: Request) -> None:
+    """Refuse what only files can have."""
+    if request.storage_options:
+        raise TypeError("storage_options= is for addresses such as s3://bucket/x.parquet, but the table is in memory.")
+    if request.options:
+        listed = ", ".join(sorted(request.options))
+        raise TypeError(f"{listed}: option of a file reader, but the table is in memory.")
+
+
+def _load(function: str) -> Callable[..., Any]:
+    """Return a function of this package by its name."""
+    module, _, name = function.partition(":")
+    found: Callable[..., Any] = getattr(import_module(f"hiddenbits.data.{module}"), name)
+    return found
 
 
 def _is_paths(data: Any) -> bool:

@@ -11,7 +11,8 @@ from scipy import sparse
 
 from hiddenbits import BernoulliMixture
 from hiddenbits.data import Dense, Pattern, TableError, open_table
-from hiddenbits.data.inputs.anndata import is_anndata
+from hiddenbits.data.open import find_opener
+from hiddenbits.data.request import Request
 from tests.contracts.test_same_bits import same
 from tests.data.readers.test_readers import assert_reads, bits, holes
 
@@ -121,9 +122,8 @@ def test_what_is_no_anndata():
 
         X = bits()
 
-    assert is_anndata(made(bits()))
-    assert not is_anndata(AnnData())
-    assert not is_anndata(bits())
+    assert find_opener(made(bits()), Request())[0].what == "an AnnData object"
+    assert find_opener(bits(), Request())[0].what == "an array or a list of rows"
     with pytest.raises(TableError, match="rows and columns"):
         open_table(AnnData())
 

@@ -7,11 +7,6 @@ from typing import Any
 from hiddenbits.data.table import TableError
 
 
-def is_anndata(data: Any) -> bool:
-    """Whether the object is an AnnData; one can only be at hand if its package is loaded."""
-    return any(kind.__name__ == "AnnData" and kind.__module__.split(".")[0] == "anndata" for kind in type(data).__mro__)
-
-
 def within_anndata(data: Any, *, names: Any, layer: str | None = None) -> tuple[Any, Any, dict[str, Any]]:
     """Return what to open in place of an AnnData, the names of its columns, and further options.
 

@@ -15,27 +15,20 @@ from hiddenbits.data.cell_checks import (
     MAX_BYTES,
     MAX_COLUMNS,
     Blank,
-    check_blank,
     check_distinct,
-    check_threshold,
+    check_width,
     dense_bits,
     sparse_bits,
 )
 from hiddenbits.data.inputs.dask_chunks import Check, Count
 from hiddenbits.data.inputs.dask_source import DaskSource
 from hiddenbits.data.masks import mask_for
+from hiddenbits.data.request import Request
 from hiddenbits.data.sparse_input import EMPTY_ROWS
 from hiddenbits.data.table import Table, TableError
 
 
-def open_dask(
-    data: Any,
-    *,
-    names: tuple[str, ...] | None = None,
-    blank: Blank = "auto",
-    threshold: float | None = None,
-    n_columns: int | None = None,
-) -> Table:
+def open_dask(data: Any, request: Request) -> Table:
     """Open a dask array or a dask DataFrame; chunks and partitions stay as they are.
 
     Chunks are NumPy arrays (masked ones too) or SciPy sparse arrays and matrices. The graph is run again for each part
@@ -47,12 +40,8 @@ def open_dask(
     ----------
     data : dask.array.Array or dask.dataframe.DataFrame
         A table of two dimensions.
-    names : tuple of str, optional
-        Column names; by default those of the frame.
-    blank, threshold
-        As for `hiddenbits.open_table`.
-    n_columns : int, optional
-        Number of columns, if it is to be checked.
+    request : Request
+        What every opener is asked.
 
     Returns
     -------
@@ -65,8 +54,8 @@ def open_dask(
     >>> open_table(da.ones((1000, 3), chunks=(400, 3), dtype=bool)).shape
     (1000, 3)
     """
-    check_blank(blank)
-    threshold = check_threshold(threshold)
+    if request.packed:
+        raise TableError("packed=True is for arrays in memory and files. Unpack the chunks with map_blocks first.")
     homes = [kind.__module__ for kind in type(data).__mro__]
     is_array = any(home.startswith("dask.array") for home in homes)
     if not is_array and not (any(home.startswith("dask.dataframe") for home in homes) and data.ndim == 2):
@@ -75,12 +64,11 @@ def open_dask(
         )
     if data.ndim != 2:
         raise TableError(f"Expected a table with rows and columns, got an array with {data.ndim} dimension(s).")
-    if n_columns is not None and data.shape[1] != n_columns:
-        raise TableError(f"n_columns={n_columns} was given, but the table has {data.shape[1]} columns.")
+    check_width(data.shape[1], request.n_columns)  # before anything is computed
     if is_array:
-        return Table(_array_source(data, names, blank, threshold), names)
-    source = _frame_source(data, blank, threshold)
-    return Table(source, source.names if names is None else names)
+        return Table(_array_source(data, request.names, request.blank, request.threshold), request.names)
+    source = _frame_source(data, request.blank, request.threshold)
+    return Table(source, source.names if request.names is None else request.names)
 
 
 def _array_source(data: Any, names: tuple[str, ...] | None, blank: Blank, threshold: float | None) -> DaskSource:

@@ -10,7 +10,8 @@ from narwhals.exceptions import DuplicateError
 
 from hiddenbits.data.bits import AllOnes, Bits, Dense
 from hiddenbits.data.cell_checks import Blank, check_blank, dense_bits, observed_from_missing
-from hiddenbits.data.table import TableError
+from hiddenbits.data.request import Request
+from hiddenbits.data.table import MemorySource, Table, TableError
 
 
 def is_frame(data: Any) -> bool:
@@ -21,20 +22,6 @@ def is_frame(data: Any) -> bool:
         return True  # a frame, which `opened_frame` refuses
 
 
-def collected(data: Any) -> Any:
-    """Return what a lazy frame or query (polars, DuckDB, ...) comes to, in memory, and a frame without its wrapper.
-
-    Dask's frames are lazy too, and stay as they are: their chunks are computed part by part.
-    """
-    if isinstance(data, (np.ndarray, list, tuple)) or type(data).__module__.startswith("dask") or not is_frame(data):
-        return data
-    try:
-        frame = nw.from_native(data)
-    except DuplicateError:
-        return data  # which `opened_frame` refuses
-    return (frame.collect() if isinstance(frame, nw.LazyFrame) else frame).to_native()
-
-
 def opened_frame(data: Any) -> Any:
     """Return a frame as narwhals has it, a lazy one collected."""
     try:
@@ -42,6 +29,12 @@ def opened_frame(data: Any) -> Any:
     except DuplicateError as error:
         raise TableError(f"{' '.join(str(error).split())}. Give every column a name of its own.") from error
     return frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+
+
+def open_frame(X: Any, request: Request) -> Table:
+    """Open a frame of bits; a lazy frame or query is collected."""
+    x, observed, names = frame_bits(X, blank=request.blank, threshold=request.threshold)
+    return Table(MemorySource(x, observed), names if request.names is None else request.names)
 
 
 def frame_bits(

@@ -91,16 +91,20 @@ def open_raw(
     raw: Sequence[RawColumn], frame: str | None, kinds: Any, names: Sequence[str] | None = None, *, named: bool = False
 ) -> MixedTable:
     """Return the table that columns make up; those of a file may be `named` without being a frame's."""
+    raw, layout = described(raw, frame, kinds, names)
+    return encode(raw, layout, named=True if named or names is not None else None)
+
+
+def described(
+    raw: Sequence[RawColumn], frame: str | None, kinds: Any, names: Sequence[str] | None
+) -> tuple[Sequence[RawColumn], Layout]:
+    """Return the columns under the names that were given, and what they are: as a model says, as asked, or inferred."""
     if names is not None:
         if len(names) != len(raw):
             raise TableError(f"{len(names)} names were given for {len(raw)} columns. Give one name for each column.")
         raw = [replace(column, name=name) for column, name in zip(raw, names, strict=True)]
     layout = given_layout(kinds, [column.name for column in raw])
-    return encode(
-        raw,
-        inferred_layout(raw, frame, kinds) if layout is None else layout,
-        named=True if named or names is not None else None,
-    )
+    return raw, inferred_layout(raw, frame, kinds) if layout is None else layout
 
 
 def raw_columns(data: Any, first_row: int = 0) -> tuple[list[RawColumn], str | None]:

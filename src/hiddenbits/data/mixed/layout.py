@@ -231,9 +231,16 @@ def asked_orders(kinds: Any) -> dict[str, tuple[Category, ...]]:
 
 
 def given_layout(kinds: Any, names: Sequence[str]) -> Layout | None:
-    """Return the layout of the fitted model that was given as kinds=; None where kinds= is no model."""
+    """Return the layout of the fitted model that was given as kinds=; None where kinds= is no model.
+
+    A layout itself stands for its columns by number, whatever their names are.
+    """
     if kinds is None or isinstance(kinds, (str, list, tuple, dict)):
         return None
+    if isinstance(kinds, Layout):
+        if len(kinds.columns) != len(names):
+            raise TableError(f"The table has {len(names)} columns, but the fit had {len(kinds.columns)}.")
+        return kinds
     layout = getattr(kinds, "layout_", None)
     if not isinstance(layout, Layout):
         raise TypeError(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS
 from hiddenbits.data.readers.items import Repeats, basket_bits, check_items, item_names, sort_baskets
-from hiddenbits.data.readers.request import Ask, reading
+from hiddenbits.data.readers.request import FileRequest, reading
 from hiddenbits.data.readers.text import line_chunks, too_large
 from hiddenbits.data.table import MemorySource, Table, TableError
 from hiddenbits.quoting import quoted
@@ -24,7 +24,9 @@ KINDS[ord("\n")] = NEWLINE
 MAX_DIGITS = 10  # 2**31 has ten: more cannot be a column number
 
 
-def open_baskets(ask: Ask, *, items: Any = None, max_bytes: int = MAX_BYTES, max_columns: int = MAX_COLUMNS) -> Table:
+def open_baskets(
+    request: FileRequest, *, items: Any = None, max_bytes: int = MAX_BYTES, max_columns: int = MAX_COLUMNS
+) -> Table:
     """Open baskets: text files (``.dat``, ``.txt``, ``.basket``, also gzipped) with one basket a line.
 
     A line holds item numbers, from 0 on, separated by blanks; an empty line is an empty basket. Item i is
@@ -32,7 +34,7 @@ def open_baskets(ask: Ask, *, items: Any = None, max_bytes: int = MAX_BYTES, max
 
     Parameters
     ----------
-    ask : Ask
+    request : FileRequest
         What every reader is asked.
     items : sequence of str or path, optional
         The items' names, or a text file with one name a line.
@@ -41,13 +43,13 @@ def open_baskets(ask: Ask, *, items: Any = None, max_bytes: int = MAX_BYTES, max
     max_columns : int, default=10,000,000
         Item numbers from here on are taken for damage.
     """
-    names = item_names(items, ask)
-    given = check_items(ask, names, max_columns)
+    names = item_names(items, request)
+    given = check_items(request, names, max_columns)
     limit = given if given is not None else min(max_columns, 2**31 - 1)
     all_lengths: list[NDArray[np.int64]] = []
     all_items: list[NDArray[np.int32]] = []
     repeats, held, rows = Repeats(), 0, 0
-    for path in ask.files:
+    for path in request.files:
         line = 1
         with reading(path):
             for text in line_chunks(path, max_bytes):
@@ -61,14 +63,14 @@ def open_baskets(ask: Ask, *, items: Any = None, max_bytes: int = MAX_BYTES, max
                 all_items.append(found)
                 rows += len(lengths)
     if not rows:
-        raise TableError(f"{ask.files[0]}: the file is empty. A table needs at least one row.")
+        raise TableError(f"{request.files[0]}: the file is empty. A table needs at least one row.")
     repeats.warn()
     found = np.concatenate(all_items)
     n_columns = given if given is not None else int(found.max(initial=-1)) + 1
     if not n_columns:
-        raise TableError(f"{ask.files[0]}: all baskets are empty. Give the number of columns with n_columns=.")
-    bits = basket_bits(np.concatenate(all_lengths), found, n_columns, ask.blank)
-    return Table(MemorySource(*bits), ask.names if ask.names is not None else names)
+        raise TableError(f"{request.files[0]}: all baskets are empty. Give the number of columns with n_columns=.")
+    bits = basket_bits(np.concatenate(all_lengths), found, n_columns, request.blank)
+    return Table(MemorySource(*bits), request.names if request.names is not None else names)
 
 
 def parse_lines(text: bytes, first_line: int, limit: int, given: bool) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -16,10 +15,11 @@ import numpy as np
 
 from hiddenbits.data.bits import AllOnes, Bits, ByteArray, Dense
 from hiddenbits.data.cell_checks import MAX_BYTES, check_distinct, observed_from_missing
-from hiddenbits.data.readers.csv_lines import BLANKS, Lines, line_of
+from hiddenbits.data.readers.csv_lines import BLANKS, Lines, full_rows, line_of, reading_csv
 from hiddenbits.data.readers.csv_mixed import open_mixed_csv
 from hiddenbits.data.readers.csv_others import Others
-from hiddenbits.data.readers.request import Ask, choose, reading
+from hiddenbits.data.readers.locations import Place
+from hiddenbits.data.readers.request import FileRequest, choose
 from hiddenbits.data.table import MemorySource, Table, TableError
 from hiddenbits.quoting import quoted
 
@@ -30,14 +30,13 @@ CACHED = 1 << 16
 
 
 def open_csv(
-    ask: Ask,
+    request: FileRequest,
     *,
     header: bool | None = None,
     delimiter: str = ",",
     columns: Sequence[str | int] | Literal["bits"] | None = None,
     drop: Sequence[str | int] | None = None,
     others: dict[str, list[str]] | None = None,
-    kinds: Any = None,
     max_bytes: int = MAX_BYTES,
     tell: Callable[[int, float | None], None] | None = None,
 ) -> Table:
@@ -46,9 +45,12 @@ def open_csv(
     Cells are 0, 1, 0.0, 1.0, true or false. Blanks are empty cells, NA, N/A, NaN, null, None and ``?``. Upper
     and lower case are one, and spaces around a cell do not count. Numbers are accepted with `threshold`.
 
+    With ``kinds=`` columns of numbers, and of true and false, are told from columns of words by their cells, and the
+    first line holds names, unless ``header=False``.
+
     Parameters
     ----------
-    ask : Ask
+    request : FileRequest
         What every reader is asked.
     header : bool, optional
         Whether the first line holds names. By default it does when it has words and no bits, or when its
@@ -61,9 +63,6 @@ def open_csv(
     others : dict, optional
         With ``columns="bits"``: is given the cells of the columns that were left out for what they hold, as text, by
         name.
-    kinds : "auto", str, list, dict or fitted model, optional
-        The columns are of several kinds; see `hiddenbits.open_table`. Columns of numbers, and of true and false, are
-        told from columns of words by their cells. The first line holds names, unless ``header=False``.
     max_bytes : int, default=4 GiB
         The most that the text may come to, unpacked; it is read into memory.
     tell : function, optional
@@ -74,61 +73,86 @@ def open_csv(
         raise TableError(f"delimiter={delimiter!r} is not one character that can stand between cells.")
     only_bits = isinstance(columns, str) and columns == "bits"
     asked = None if only_bits else columns
-    if kinds is not None:
-        mixed = open_mixed_csv(ask, header, delimiter, asked, drop, max_bytes, kinds)
+    if request.kinds is not None:
+        mixed = open_mixed_csv(request, header, delimiter, asked, drop, max_bytes)
         if mixed is not None:
             return mixed
-    cells = _Cells(ask.threshold)
-    layout: _Layout | None = None
-    xs: list[ByteArray] = []
-    blanks: list[ByteArray | None] = []
-    other: Any = False  # of each column: whether it holds something else than bits
-    texts: Others | None = None
-    for number, path in enumerate(ask.files):
-        with reading(path):
-            lines = Lines(path, max_bytes)
-            rows = csv.reader(lines, delimiter=delimiter, strict=True)
-            try:
-                mine, first = _lay_out(rows, cells, header, asked, drop, mixed=only_bits)
-                layout = layout or mine
-                if mine != layout:
-                    raise TableError(f"the columns are not those of {ask.files[0].name}. Give every file the same.")
-                texts = texts or (Others(layout.keep) if only_bits and others is not None else None)
-                for codes, chunk in _chunks(chain(first, rows), bool(first), lines, layout, cells, only_bits):
-                    bad: Any = (codes == BAD).any(axis=0) if only_bits else False
-                    other |= bad
-                    if texts is not None:
-                        texts.add(chunk, bad)
-                    blank = codes == BLANK
-                    some = bool(blank.any())
-                    codes[blank] = 0
-                    xs.append(codes)
-                    blanks.append(blank.view(np.uint8) if some and ask.blank != "zero" else None)
-                    if tell is not None:
-                        share = lines.share
-                        part = None if share is None else (number + share) / len(ask.files)
-                        tell(sum(map(len, xs)), part)
-            except csv.Error as error:
-                raise TableError(f"line {lines.number}: {error}. Quote cells as CSV does, or mend the line.") from error
-            finally:
-                lines.close()
-    if layout is None or not xs:
-        raise TableError(f"{ask.files[0]}: the file holds no rows. A table needs at least one.")
-    if texts is not None and others is not None:
-        passed = 0
-        for path in ask.files if texts.late else ():
+    cells, found = (
+        _Cells(request.threshold),
+        _Found(request.blank != "zero", only_bits, only_bits and others is not None),
+    )
+    for number, path in enumerate(request.files):
+        with reading_csv(path, delimiter, max_bytes) as (lines, rows):
+            layout, first = _lay_out(rows, cells, header, asked, drop, mixed=only_bits)
+            found.begin_file(layout, request.files[0].name)
+            for codes, chunk in _chunks(chain(first, rows), bool(first), lines, layout, cells, only_bits):
+                found.add(codes, chunk)
+                if tell is not None:
+                    tell(found.n_rows, None if lines.share is None else (number + lines.share) / len(request.files))
+    if found.layout is None or not found.n_rows:
+        raise TableError(f"{request.files[0]}: the file holds no rows. A table needs at least one.")
+    if others is not None:
+        others |= found.texts_by_name(request.files, delimiter, max_bytes)
+    names, bits = found.bits(request.files[0])
+    return Table(MemorySource(*bits), names if request.names is None else request.names)
+
+
+class _Found:
+    """What the files hold, gathered chunk by chunk."""
+
+    def __init__(self, with_blanks: bool, only_bits: bool, with_texts: bool) -> None:
+        self.layout: _Layout | None = None
+        self.n_rows = 0
+        self._with_blanks, self._only_bits, self._with_texts = with_blanks, only_bits, with_texts
+        self._xs: list[ByteArray] = []
+        self._blanks: list[ByteArray | None] = []
+        self._other: Any = False  # of each column: whether it holds something else than bits
+        self._texts: Others | None = None
+
+    def begin_file(self, layout: _Layout, first_file: str) -> None:
+        """Take the layout of the first file; refuse one of a further file that is not the same."""
+        if self.layout is None:
+            self.layout = layout
+            self._texts = Others(layout.keep) if self._with_texts else None
+        if layout != self.layout:
+            raise TableError(f"the columns are not those of {first_file}. Give every file the same.")
+
+    def add(self, codes: ByteArray, chunk: list[list[str]]) -> None:
+        """Take the codes of some more rows, and the rows as they were read."""
+        if self._only_bits:
+            bad = (codes == BAD).any(axis=0)
+            self._other |= bad
+            if self._texts is not None:
+                self._texts.add(chunk, bad)
+        blank = codes == BLANK
+        some = bool(blank.any())
+        codes[blank] = 0
+        self._xs.append(codes)
+        self._blanks.append(blank.view(np.uint8) if some and self._with_blanks else None)
+        self.n_rows += len(codes)
+
+    def texts_by_name(self, files: Sequence[Place], delimiter: str, max_bytes: int) -> dict[str, list[str]]:
+        """Return the cells of the columns that hold more than bits; reads again those that had passed by then."""
+        layout, texts, passed = self.layout, self._texts, 0
+        if layout is None or texts is None:
+            return {}
+        for path in files if texts.late else ():
             with closing(Lines(path, max_bytes)) as lines:
                 passed = texts.first_cells(lines, delimiter, layout.named, passed)
-        others |= {layout.fields[layout.keep[j]]: found for j, found in sorted(texts.cells.items())}
-    if np.any(other):
-        keep = np.flatnonzero(~other)
-        if not len(keep):
-            raise TableError(f"{ask.files[0]}: no column holds bits alone. Recode the columns, or give threshold=.")
-        layout = replace(layout, keep=tuple(layout.keep[j] for j in keep))
-        xs = [np.ascontiguousarray(x[:, keep]) for x in xs]
-        blanks = [None if blank is None else np.ascontiguousarray(blank[:, keep]) for blank in blanks]
-    names = ask.names if ask.names is not None else layout.names
-    return Table(MemorySource(*_join(xs, blanks)), names)
+        return {layout.fields[layout.keep[j]]: cells for j, cells in sorted(texts.cells.items())}
+
+    def bits(self, first_file: Place) -> tuple[tuple[str, ...] | None, tuple[Bits, Bits]]:
+        """Return names, and (x, observed), of the columns that hold bits alone."""
+        layout, xs, blanks = self.layout, self._xs, self._blanks
+        assert layout is not None  # noqa: S101
+        if np.any(self._other):
+            keep = np.flatnonzero(~self._other)
+            if not len(keep):
+                raise TableError(f"{first_file}: no column holds bits alone. Recode the columns, or give threshold=.")
+            layout = replace(layout, keep=tuple(layout.keep[j] for j in keep))
+            xs = [np.ascontiguousarray(x[:, keep]) for x in xs]
+            blanks = [None if blank is None else np.ascontiguousarray(blank[:, keep]) for blank in blanks]
+        return layout.names, _join(xs, blanks)
 
 
 @dataclass(frozen=True)
@@ -220,14 +244,7 @@ def _chunks(
     pick = itemgetter(*keep) if len(keep) > 1 else None
     line = 1 if from_top else lines.number + 1  # where the next chunk starts, for messages
     while chunk := list(islice(rows, height)):
-        if width == 1:
-            chunk = [row or [""] for row in chunk]  # an empty line is one empty cell
-        if set(map(len, chunk)) != {width}:
-            at = next(i for i, row in enumerate(chunk) if len(row) != width)
-            raise TableError(
-                f"line {line_of(chunk, at, line)}: {len(chunk[at])} cells, but the first line has {width}. "
-                "Mend the line."
-            )
+        chunk = full_rows(chunk, width, line)
         if len(keep) == width and keep == tuple(range(width)):
             flat = chain.from_iterable(chunk)
         elif pick is not None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from hiddenbits.data.readers.locations import Place
+from hiddenbits.data.readers.request import reading
 from hiddenbits.data.readers.text import CappedReader, open_text
 from hiddenbits.data.table import TableError
 
@@ -42,6 +46,31 @@ class Lines(Iterator[str]):
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+
+@contextmanager
+def reading_csv(path: Place, delimiter: str, max_bytes: int) -> Iterator[tuple[Lines, Any]]:
+    """Open a file; yield its lines and the rows that they make up. Errors name the file and the line."""
+    with reading(path):
+        lines = Lines(path, max_bytes)
+        try:
+            yield lines, csv.reader(lines, delimiter=delimiter, strict=True)
+        except csv.Error as error:
+            raise TableError(f"line {lines.number}: {error}. Quote cells as CSV does, or mend the line.") from error
+        finally:
+            lines.close()
+
+
+def full_rows(chunk: list[list[str]], width: int, line: int) -> list[list[str]]:
+    """Return rows that start at a line, after a check that each has as many cells as the first line."""
+    if width == 1:
+        chunk = [row or [""] for row in chunk]  # an empty line is one empty cell
+    if set(map(len, chunk)) != {width}:
+        at = next(i for i, row in enumerate(chunk) if len(row) != width)
+        raise TableError(
+            f"line {line_of(chunk, at, line)}: {len(chunk[at])} cells, but the first line has {width}. Mend the line."
+        )
+    return chunk
 
 
 def line_of(chunk: list[list[str]], at: int, first: int) -> int:

@@ -6,7 +6,6 @@ is one of words. What is blank is the same as in tables of bits.
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Sequence
 from itertools import islice
@@ -17,8 +16,8 @@ import numpy as np
 from hiddenbits.data.cell_checks import check_distinct
 from hiddenbits.data.mixed.cells import MixedTable
 from hiddenbits.data.mixed.encode import RawColumn, open_raw, raw_of_distinct
-from hiddenbits.data.readers.csv_lines import BLANKS, Lines, line_of
-from hiddenbits.data.readers.request import Ask, choose, reading
+from hiddenbits.data.readers.csv_lines import BLANKS, full_rows, reading_csv
+from hiddenbits.data.readers.request import FileRequest, choose, reading
 from hiddenbits.data.table import TableError
 from hiddenbits.quoting import quoted
 
@@ -35,52 +34,37 @@ class _Words(dict[str, int]):
 
 
 def open_mixed_csv(
-    ask: Ask,
+    request: FileRequest,
     header: bool | None,
     delimiter: str,
     columns: Sequence[str | int] | None,
     drop: Sequence[str | int] | None,
     max_bytes: int,
-    kinds: Any,
 ) -> MixedTable | None:
     """Return the table; None where all columns turn out to be binary."""
     fields: tuple[str, ...] | None = None
     keep: tuple[int, ...] = ()
     words: list[_Words] = []
     codes: list[list[np.ndarray[Any, Any]]] = []
-    for path in ask.files:
-        with reading(path):
-            lines = Lines(path, max_bytes)
-            rows = csv.reader(lines, delimiter=delimiter, strict=True)
-            try:
-                mine, first = _fields(next(rows, None), header)
-                if fields is None:
-                    fields, keep = mine, choose(mine, columns, drop)
-                    words, codes = [_Words() for _ in keep], [[] for _ in keep]
-                if mine != fields:
-                    raise TableError(f"the columns are not those of {ask.files[0].name}. Give every file the same.")
-                line = 1 if first else lines.number + 1
-                while chunk := [*first, *islice(rows, CHUNK_ROWS)]:
-                    if len(fields) == 1:
-                        chunk = [row or [""] for row in chunk]  # an empty line is one empty cell
-                    if set(map(len, chunk)) != {len(fields)}:
-                        at = next(i for i, row in enumerate(chunk) if len(row) != len(fields))
-                        raise TableError(
-                            f"line {line_of(chunk, at, line)}: {len(chunk[at])} cells, but the first line has "
-                            f"{len(fields)}. Mend the line."
-                        )
-                    for at, j in enumerate(keep):
-                        codes[at].append(np.fromiter((words[at][row[j]] for row in chunk), np.int64, len(chunk)))
-                    first, line = [], lines.number + 1
-            except csv.Error as error:
-                raise TableError(f"line {lines.number}: {error}. Quote cells as CSV does, or mend the line.") from error
-            finally:
-                lines.close()
+    for path in request.files:
+        with reading_csv(path, delimiter, max_bytes) as (lines, rows):
+            mine, first = _fields(next(rows, None), header)
+            if fields is None:
+                fields, keep = mine, choose(mine, columns, drop)
+                words, codes = [_Words() for _ in keep], [[] for _ in keep]
+            if mine != fields:
+                raise TableError(f"the columns are not those of {request.files[0].name}. Give every file the same.")
+            line = 1 if first else lines.number + 1
+            while chunk := [*first, *islice(rows, CHUNK_ROWS)]:
+                chunk = full_rows(chunk, len(fields), line)
+                for at, j in enumerate(keep):
+                    codes[at].append(np.fromiter((words[at][row[j]] for row in chunk), np.int64, len(chunk)))
+                first, line = [], lines.number + 1
     if fields is None or not codes or not codes[0]:
-        raise TableError(f"{ask.files[0]}: the file holds no rows. A table needs at least one.")
+        raise TableError(f"{request.files[0]}: the file holds no rows. A table needs at least one.")
     raw = [_column(at, fields[j], list(words[at]), np.concatenate(codes[at])) for at, j in enumerate(keep)]
-    with reading(ask.files[0]):
-        table = open_raw(raw, None, kinds, ask.names, named=header is not False)
+    with reading(request.files[0]):
+        table = open_raw(raw, None, request.kinds, request.names, named=header is not False)
     return None if table.layout.only_bits else table
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hiddenbits.data.bits import AllOnes, Bits, Pattern
 from hiddenbits.data.cell_checks import MAX_BYTES, Blank, check_distinct
 from hiddenbits.data.readers.locations import find_place
-from hiddenbits.data.readers.request import Ask, reading
+from hiddenbits.data.readers.request import FileRequest, reading
 from hiddenbits.data.readers.text import read_lines
 from hiddenbits.data.table import TableError
 from hiddenbits.quoting import printable
@@ -89,12 +89,12 @@ def row_of(lengths: NDArray[np.int64], at: int) -> int:
     return int(np.searchsorted(np.cumsum(lengths), at, side="right"))
 
 
-def item_names(items: Any, ask: Ask | None = None) -> tuple[str, ...] | None:
+def item_names(items: Any, request: FileRequest | None = None) -> tuple[str, ...] | None:
     """Return the item names of ``items=``: a sequence of them, or a text file with one a line."""
     if items is None:
         return None
     if isinstance(items, (str, os.PathLike)):
-        path = find_place(items, {} if ask is None else ask.storage_options)
+        path = find_place(items, {} if request is None else request.storage_options)
         names = read_lines(path, MAX_BYTES)
         with reading(path):
             check_distinct(names)
@@ -106,13 +106,13 @@ def item_names(items: Any, ask: Ask | None = None) -> tuple[str, ...] | None:
     return names
 
 
-def check_items(ask: Ask, names: Sequence[str] | None, max_columns: int) -> int | None:
+def check_items(request: FileRequest, names: Sequence[str] | None, max_columns: int) -> int | None:
     """Return the number of columns that n_columns= or the names of the items give; None if neither."""
-    if ask.threshold is not None:
+    if request.threshold is not None:
         raise TableError("threshold= has no meaning for baskets, which hold items and no numbers.")
-    given = ask.n_columns if ask.n_columns is not None else None if names is None else len(names)
+    given = request.n_columns if request.n_columns is not None else None if names is None else len(names)
     if names is not None and given != len(names):
-        raise TableError(f"items= names {len(names)} items, but n_columns={ask.n_columns}.")
+        raise TableError(f"items= names {len(names)} items, but n_columns={request.n_columns}.")
     if given is not None and not 0 < given <= min(max_columns, 2**31 - 1):
         raise TableError(f"n_columns={given} is not between 1 and max_columns={max_columns}.")
     return given

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from hiddenbits.data.bits import AllOnes, Bits, Dense, Packed
 from hiddenbits.data.cell_checks import MAX_BYTES, dense_bits, packed_bits
 from hiddenbits.data.readers.locations import Place, Remote, each, open_place
-from hiddenbits.data.readers.request import Ask, check_shape, check_widths, reading
+from hiddenbits.data.readers.request import FileRequest, check_shape, check_widths, reading
 from hiddenbits.data.stack import stack, stack_observed
 from hiddenbits.data.table import MemorySource, Table, TableError
 
@@ -59,17 +59,17 @@ def read_header(file: BinaryIO, size: int) -> Header:
     return Header(shape, fortran, dtype, nbytes)
 
 
-def array_bits(array: NDArray[Any], ask: Ask) -> tuple[Bits, Bits]:
+def array_bits(array: NDArray[Any], request: FileRequest) -> tuple[Bits, Bits]:
     """Check an array from a file and return (x, observed)."""
     if array.ndim == 2:
         check_shape(*array.shape)
-    if ask.packed:
-        if ask.n_columns is None:
+    if request.packed:
+        if request.n_columns is None:
             raise TableError("packed=True needs n_columns=, the number of columns before packing.")
-        return packed_bits(array, ask.n_columns)
+        return packed_bits(array, request.n_columns)
     if array.dtype == np.bool_:
         array = array.view(np.uint8)  # a byte of a bool file may hold anything: have it checked
-    return dense_bits(array, blank=ask.blank, threshold=ask.threshold, names=ask.names)
+    return dense_bits(array, blank=request.blank, threshold=request.threshold, names=request.names)
 
 
 def map_array(path: Path) -> NDArray[Any]:
@@ -89,7 +89,7 @@ def read_rows(file: io.BufferedReader, header: Header, first: int, last: int) ->
     return held.view(dtype).reshape((last - first, *header.shape[1:]), order="F" if header.fortran else "C")
 
 
-def open_npy(ask: Ask, *, max_bytes: int = MAX_BYTES) -> Table:
+def open_npy(request: FileRequest, *, max_bytes: int = MAX_BYTES) -> Table:
     """Open ``.npy`` files: two-dimensional arrays of bits, numbers or packed bits.
 
     Files of bool or uint8 stay on disk and are mapped into memory; every cell is checked at opening. Of remote
@@ -98,22 +98,22 @@ def open_npy(ask: Ask, *, max_bytes: int = MAX_BYTES) -> Table:
 
     Parameters
     ----------
-    ask : Ask
+    request : FileRequest
         What every reader is asked.
     max_bytes : int, default=4 GiB
         The most that a remote file may have if it must be converted in memory.
     """
-    looks = each(partial(_look, ask=ask), ask.files)
+    looks = each(partial(_look, request=request), request.files)
     places = tuple(look.place for look in looks)
     in_place = all(look.plain for look in looks)
     check_widths(places, [look.n_columns for look in looks])
     large = sum(look.header.nbytes for look in looks) > SMALL
     if in_place and (len(looks) > 1 or large or isinstance(places[0], Remote)):
         starts = np.concatenate([[0], np.cumsum([look.header.shape[0] for look in looks])])
-        source = FileSource(places, tuple(int(start) for start in starts), looks[0].n_columns, ask.packed)
-        return Table(source, ask.names)
-    pieces = [look.bits or _convert(look, ask, max_bytes) for look in looks]
-    return Table(MemorySource(stack([x for x, _ in pieces]), stack_observed([o for _, o in pieces])), ask.names)
+        source = FileSource(places, tuple(int(start) for start in starts), looks[0].n_columns, request.packed)
+        return Table(source, request.names)
+    pieces = [look.bits or _convert(look, request, max_bytes) for look in looks]
+    return Table(MemorySource(stack([x for x, _ in pieces]), stack_observed([o for _, o in pieces])), request.names)
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class _Look:
     bits: tuple[Bits, Bits] | None
 
 
-def _look(place: Place, ask: Ask) -> _Look:
+def _look(place: Place, request: FileRequest) -> _Look:
     """Read the header of one file, and check the cells of a local one."""
     with reading(place):
         if isinstance(place, Remote):
@@ -136,12 +136,12 @@ def _look(place: Place, ask: Ask) -> _Look:
             header = _read_header(file)
         if len(header.shape) != 2:
             raise TableError(f"a table has rows and columns, but the array has {len(header.shape)} dimension(s).")
-        plain = header.dtype in (np.bool_, np.uint8) and ask.threshold is None and not header.fortran
+        plain = header.dtype in (np.bool_, np.uint8) and request.threshold is None and not header.fortran
         if not isinstance(place, Remote):
-            bits = array_bits(map_array(place), ask)
+            bits = array_bits(map_array(place), request)
             return _Look(place, header, plain, bits[0].shape[1], bits)
         check_shape(*header.shape)
-        like_it = array_bits(np.zeros((1, header.shape[1]), header.dtype), ask)  # refuses what no cell could mend
+        like_it = array_bits(np.zeros((1, header.shape[1]), header.dtype), request)  # refuses what no cell could mend
         return _Look(place, header, plain, like_it[0].shape[1], None)
 
 
@@ -152,7 +152,7 @@ def _read_header(file: io.BufferedReader) -> Header:
     return read_header(file, size)
 
 
-def _convert(look: _Look, ask: Ask, max_bytes: int) -> tuple[Bits, Bits]:
+def _convert(look: _Look, request: FileRequest, max_bytes: int) -> tuple[Bits, Bits]:
     """Return the bits of a remote file, read into memory as a whole."""
     with reading(look.place), open_place(look.place, buffer=HEADER) as file:
         header = _read_header(file)
@@ -161,7 +161,7 @@ def _convert(look: _Look, ask: Ask, max_bytes: int) -> tuple[Bits, Bits]:
                 f"the array comes to {header.nbytes} bytes, above max_bytes={max_bytes}, and is converted in memory. "
                 "Raise max_bytes=, or save it as uint8 or bool, row by row, which is read in place."
             )
-        return array_bits(read_rows(file, header, 0, header.shape[0]), ask)
+        return array_bits(read_rows(file, header, 0, header.shape[0]), request)
 
 
 @dataclass(frozen=True, eq=False)

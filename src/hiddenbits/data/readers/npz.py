@@ -14,7 +14,7 @@ from hiddenbits.data.bits import Bits
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS, sparse_bits
 from hiddenbits.data.readers.locations import open_place
 from hiddenbits.data.readers.npy import MAX_HEADER, Header, array_bits, read_header
-from hiddenbits.data.readers.request import Ask, check_shape, check_widths, reading
+from hiddenbits.data.readers.request import FileRequest, check_shape, check_widths, reading
 from hiddenbits.data.stack import stack, stack_observed
 from hiddenbits.data.table import MemorySource, Table, TableError
 
@@ -23,12 +23,14 @@ SPARSE_KEYS = {"format", "shape", "indptr", "indices", "data"}  # what scipy.spa
 DEFLATE_RATIO = 1032  # no deflated data unpacks to more than this many times its size
 
 
-def open_npz(ask: Ask, *, key: str | None = None, max_bytes: int = MAX_BYTES, max_columns: int = MAX_COLUMNS) -> Table:
+def open_npz(
+    request: FileRequest, *, key: str | None = None, max_bytes: int = MAX_BYTES, max_columns: int = MAX_COLUMNS
+) -> Table:
     """Open ``.npz`` files: an array of `numpy.savez`, or a CSR matrix of `scipy.sparse.save_npz`.
 
     Parameters
     ----------
-    ask : Ask
+    request : FileRequest
         What every reader is asked.
     key : str, optional
         Which array of the file; not needed when there is one, or when the file is a sparse matrix.
@@ -38,21 +40,23 @@ def open_npz(ask: Ask, *, key: str | None = None, max_bytes: int = MAX_BYTES, ma
         The most columns that a sparse matrix may declare.
     """
     pieces = []
-    for path in ask.files:
+    for path in request.files:
         with reading(path), open_place(path, max_bytes) as file, zipfile.ZipFile(file) as archive:
-            pieces.append(_read(archive, ask, key, max_bytes, max_columns))
-    check_widths(ask.files, [x.shape[1] for x, _ in pieces])
-    return Table(MemorySource(stack([x for x, _ in pieces]), stack_observed([o for _, o in pieces])), ask.names)
+            pieces.append(_read(archive, request, key, max_bytes, max_columns))
+    check_widths(request.files, [x.shape[1] for x, _ in pieces])
+    return Table(MemorySource(stack([x for x, _ in pieces]), stack_observed([o for _, o in pieces])), request.names)
 
 
-def _read(archive: zipfile.ZipFile, ask: Ask, key: str | None, max_bytes: int, max_columns: int) -> tuple[Bits, Bits]:
+def _read(
+    archive: zipfile.ZipFile, request: FileRequest, key: str | None, max_bytes: int, max_columns: int
+) -> tuple[Bits, Bits]:
     """Return (x, observed) of one file."""
     entries = {Path(info.filename).name.removesuffix(".npy"): info for info in archive.infolist()}
     if len(entries) < len(archive.infolist()):
         raise TableError("the file holds two arrays of one name. Write it again with numpy.savez.")
     if key is None and set(entries) >= SPARSE_KEYS:
         arrays = _load(archive, [entries[name] for name in sorted(SPARSE_KEYS)], max_bytes)
-        return _csr_bits(dict(zip(sorted(SPARSE_KEYS), arrays, strict=True)), ask, max_columns)
+        return _csr_bits(dict(zip(sorted(SPARSE_KEYS), arrays, strict=True)), request, max_columns)
     if key is None and "format" in entries and "shape" in entries:
         raise TableError("the sparse matrix is not saved as CSR. Save matrix.tocsr() with scipy.sparse.save_npz.")
     listed = ", ".join(repr(name) for name in entries) or "none"
@@ -61,7 +65,7 @@ def _read(archive: zipfile.ZipFile, ask: Ask, key: str | None, max_bytes: int, m
     if key is not None and key not in entries:
         raise TableError(f"the file holds no array {key!r}. Its arrays are: {listed}.")
     entry = next(iter(entries.values())) if key is None else entries[key]
-    return array_bits(_load(archive, [entry], max_bytes)[0], ask)
+    return array_bits(_load(archive, [entry], max_bytes)[0], request)
 
 
 def _load(archive: zipfile.ZipFile, entries: list[zipfile.ZipInfo], max_bytes: int) -> list[NDArray[Any]]:
@@ -92,7 +96,7 @@ def _header(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Header:
         return read_header(cast("BinaryIO", file), entry.file_size)
 
 
-def _csr_bits(arrays: dict[str, NDArray[Any]], ask: Ask, max_columns: int) -> tuple[Bits, Bits]:
+def _csr_bits(arrays: dict[str, NDArray[Any]], request: FileRequest, max_columns: int) -> tuple[Bits, Bits]:
     """Return (x, observed) of the arrays of a CSR matrix."""
     saved = arrays["format"].item()
     saved = saved.decode("ascii", "replace") if isinstance(saved, bytes) else str(saved)
@@ -110,7 +114,7 @@ def _csr_bits(arrays: dict[str, NDArray[Any]], ask: Ask, max_columns: int) -> tu
         raise TableError(
             f"the sparse matrix is damaged: {n_rows} rows need {n_rows + 1} index pointers. Write it again."
         )
-    if ask.packed:
+    if request.packed:
         raise TableError("packed=True, but the file holds a sparse matrix.")
     matrix = sparse.csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=(n_rows, n_columns))
-    return sparse_bits(matrix, blank=ask.blank, threshold=ask.threshold, names=ask.names)
+    return sparse_bits(matrix, blank=request.blank, threshold=request.threshold, names=request.names)

@@ -5,27 +5,14 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from hiddenbits.data.readers.locations import Place, find_remote, is_folder, is_url, local_path, refuse_pipe
 from hiddenbits.data.table import TableError
 
-SUFFIXES = {
-    ".npy": "npy",
-    ".npz": "npz",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".csv": "csv",
-    ".h5ad": "h5ad",
-    ".zarr": "zarr",
-    ".dat": "baskets",
-    ".txt": "baskets",
-    ".basket": "baskets",
-}
 ARROW = (".arrow", ".feather", ".ipc")
-GZIPPED = ("csv", "baskets")  # formats that may be gzipped
 STORE_FILES = ("zarr.json", ".zgroup", ".zarray")  # what the folder of a Zarr store holds
 
 
@@ -91,40 +78,46 @@ def natural_key(name: str) -> tuple[list[str | int], str]:
     return [int(piece) if i % 2 else piece for i, piece in enumerate(pieces)], name
 
 
-def find_format(files: Sequence[Place], format: str | None = None) -> str:  # noqa: A002
-    """Return the one format of all the files, from their suffixes or as given."""
-    kinds = sorted(set(SUFFIXES.values()))
+def find_format(
+    files: Sequence[Place],
+    suffixes: Mapping[str, str],
+    gzipped: Collection[str],
+    format: str | None = None,  # noqa: A002  (the word users know)
+) -> str:
+    """Return the one format of all the files, as given, or from their suffixes and those of each format."""
+    formats = sorted(set(suffixes.values()))
     if format is not None:
-        if format not in kinds:
-            raise TableError(f"format={format!r} is not one of {', '.join(kinds)}.")
+        if format not in formats:
+            raise TableError(f"format={format!r} is not one of {', '.join(formats)}.")
         return format
-    first = _format(files[0])
-    for file in files[1:]:
-        if _format(file) != first:
+    first, *others = (_format(file, suffixes, gzipped) for file in files)
+    for file, other in zip(files[1:], others, strict=True):
+        if other != first:
             raise TableError(
                 f"{file}: the files of one table must have one format, but {files[0].name} is {first} "
-                f"and this is {_format(file)}."
+                f"and this is {other}."
             )
     return first
 
 
-def _format(file: Place) -> str:
+def _format(file: Place, suffixes: Mapping[str, str], gzipped: Collection[str]) -> str:
     """Return the format of one file from its suffix; .gz is looked through where it is allowed."""
     suffix = file.suffix.lower()
     zipped = suffix == ".gz"
     if zipped or file.name.lower().endswith(".zarr.zip"):
         suffix = Path(file.stem).suffix.lower()
-    kind = SUFFIXES.get(suffix)
+    kind = suffixes.get(suffix)
     if kind is None and suffix in ARROW:
         raise TableError(
             f"{file}: Arrow's own files are not opened here. Read it with pyarrow.feather.read_table, and hand over "
             "the frame; or write it as Parquet."
         )
     if kind is None:
+        packable = ", ".join(known for known, format in suffixes.items() if format in gzipped)  # noqa: A001
         raise TableError(
-            f"{file}: the suffix {suffix!r} is unknown. Known are {', '.join(SUFFIXES)} (.gz after "
-            ".csv, .dat, .txt and .basket, .zip after .zarr); or name the format with format=."
+            f"{file}: the suffix {suffix!r} is unknown. Known are {', '.join(suffixes)} (.gz after {packable}; .zip "
+            "after .zarr); or name the format with format=."
         )
-    if zipped and kind not in GZIPPED:
+    if zipped and kind not in gzipped:
         raise TableError(f"{file}: {suffix} files cannot be read gzipped. Unpack the file first.")
     return kind

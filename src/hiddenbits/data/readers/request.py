@@ -1,19 +1,17 @@
-"""What every reader is asked, and the few words that readers share."""
+"""What every reader of files is asked, and what readers share."""
 
 from __future__ import annotations
 
-import dataclasses
 import struct
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
-from hiddenbits.data.cell_checks import Blank
 from hiddenbits.data.readers.locations import Place
+from hiddenbits.data.request import Request
 from hiddenbits.data.table import TableError
 from hiddenbits.quoting import cause, printable, told
 
@@ -37,16 +35,10 @@ DAMAGE = (
 
 
 @dataclass(frozen=True)
-class Ask:
-    """The arguments of `open_files` that are the same for all formats."""
+class FileRequest(Request):
+    """What the reader of a format is asked: a request, and the files."""
 
-    files: tuple[Place, ...]
-    names: tuple[str, ...] | None
-    blank: Blank
-    threshold: float | None
-    n_columns: int | None
-    packed: bool
-    storage_options: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False)
+    files: tuple[Place, ...] = ()
 
 
 @contextmanager

@@ -17,8 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from hiddenbits.data import Block, Grid, Table, TableError, collapse
-from hiddenbits.data.mixed.cells import MixedTable
+from hiddenbits.data import Block, Grid, Table, collapse
 from hiddenbits.engine import (
     Checkpoint,
     Key,
@@ -35,7 +34,14 @@ from hiddenbits.engine import (
 from hiddenbits.families._base.callbacks import CallbackSupportMixin, watching, with_callbacks
 from hiddenbits.families._base.federated_verbs import FederatedVerbs
 from hiddenbits.families._base.file_verbs import FileVerbs
-from hiddenbits.families._base.inputs import as_table, rows_of, seed_of, warn_of_small_weights, with_sample_weight
+from hiddenbits.families._base.inputs import (
+    TakesTables,
+    as_table,
+    rows_of,
+    seed_of,
+    warn_of_small_weights,
+    with_sample_weight,
+)
 from hiddenbits.families._base.outputs import like
 from hiddenbits.families._base.partial_fit import OnlineVerbs
 from hiddenbits.store.validation import require
@@ -54,7 +60,7 @@ _EXPLANATIONS = {
 }
 
 
-class BitsEstimator(OnlineVerbs, FederatedVerbs, FileVerbs, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
+class BitsEstimator(TakesTables, OnlineVerbs, FederatedVerbs, FileVerbs, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     """Base of all estimators: fit, score, sample, complete; partial_fit, federated fits and files have their own files.
 
     Subclasses give the model with `_model` and list their hyperparameters in `__init__`.
@@ -97,12 +103,6 @@ class BitsEstimator(OnlineVerbs, FederatedVerbs, FileVerbs, CallbackSupportMixin
         """Return parameters as a fit hands them over; a model with many equal forms chooses one here."""
         return params
 
-    def _mixed_table(self, X: Any, *, reset: bool) -> Table | None:
-        """Return X as a table with columns of several kinds; None where it is a table of bits."""
-        if isinstance(X, MixedTable):
-            raise TableError(f"{type(self).__name__} is for bits, and this table has other columns. Use LogisticPCA.")
-        return None
-
     def _more_meta(self) -> dict[str, Any]:
         """Return what a model file says beyond what all of them say."""
         return {}
@@ -123,8 +123,8 @@ class BitsEstimator(OnlineVerbs, FederatedVerbs, FileVerbs, CallbackSupportMixin
 
         Parameters
         ----------
-        X : array, sparse array or matrix, frame or Table of shape (rows, columns)
-            0, 1, and blanks (NaN, None, masked) for cells that were not observed.
+        X : array, sparse array or matrix, frame, path or Table of shape (rows, columns)
+            Anything that `open_table` opens: 0, 1, and blanks (NaN, None, masked) for cells that were not observed.
         y : None
             Ignored; scikit-learn's convention.
         sample_weight : array of shape (rows,), optional

@@ -7,42 +7,93 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from hiddenbits.data import Table, TableError, open_table
+from hiddenbits.data import Table, TableError
 from hiddenbits.data.cell_checks import bad_cell
-from hiddenbits.data.inputs.anndata import is_anndata
-from hiddenbits.data.inputs.frames import collected, is_frame
-from hiddenbits.data.open import is_dask
-from hiddenbits.quoting import printable
+from hiddenbits.data.inputs.frames import opened_frame
+from hiddenbits.data.mixed.cells import MixedTable
+from hiddenbits.data.open import find_opener
+from hiddenbits.data.request import Request
+from hiddenbits.quoting import printable, quoted
 
 SMALL_WEIGHTS = 0.1  # weights of rows are small when their mean, of those that are not 0, is below this
 
 
 def as_table(estimator: Any, X: Any, *, reset: bool) -> Table:
-    """Return X as a Table; set (`reset`) or check the estimator's `n_features_in_` and `feature_names_in_`."""
-    X = collected(X)
-    mixed: Table | None = estimator._mixed_table(X, reset=reset)
-    if mixed is not None:
-        return mixed
-    threshold = estimator.threshold
-    if is_dask(X) or is_anndata(X):
-        X = open_table(X, threshold=threshold)
+    """Return X as a Table; set (`reset`) or check the estimator's `n_features_in_` and `feature_names_in_`.
+
+    The estimator says with `_request` how X is to be read, and with `_accept` whether it can work on the table. Names
+    and shapes of arrays and frames are checked by scikit-learn before they are opened, those of all else afterwards.
+    """
     if isinstance(X, Table):
+        estimator._accept(X, reset=reset)
         check_table_names(estimator, X, reset=reset)
         return X
-    if is_frame(X):
+    request: Request = estimator._request(reset=reset)
+    opener, X = find_opener(X, request)
+    if opener.form == "frame":
+        X = opened_frame(X).to_native()  # a lazy one does not show its names to scikit-learn
         check_frame_names(estimator, X, reset=reset)
-        return open_table(X, threshold=threshold)
-    _refuse_text(X)
+    elif opener.form == "array":
+        X = _checked_array(estimator, X, request, reset=reset)
+    table = opener.open(X, request)
+    estimator._accept(table, reset=reset)
+    if opener.form == "other":
+        check_table_names(estimator, table, reset=reset)
+    return table
+
+
+class TakesTables:
+    """What an estimator says to `as_table`: how tables are to be read, and which it can work on."""
+
+    threshold: float | None
+
+    @property
+    def _takes_reals(self) -> bool:
+        """Whether all columns are real numbers; otherwise they are bits."""
+        return False
+
+    def _request(self, *, reset: bool) -> Request:
+        """Return how tables are to be read, for a fit (`reset`) or after one."""
+        return Request(kinds="real", one_matrix=True) if self._takes_reals else Request(threshold=self.threshold)
+
+    def _accept(self, table: Table, *, reset: bool) -> None:
+        """Refuse a table that the estimator cannot work on."""
+        kinds = {c.kind: c.name for c in reversed(table.layout.columns)} if isinstance(table, MixedTable) else None
+        if not self._takes_reals:
+            if kinds is not None:
+                raise TableError(
+                    f"{type(self).__name__} is for bits, and this table has other columns. Use LogisticPCA."
+                )
+        elif kinds is None:
+            raise TableError('This is a table of bits. Open it with open_table(..., kinds="real") for real numbers.')
+        elif other := set(kinds) - {"real"}:
+            kind = min(other)
+            raise TableError(f"column {kinds[kind]!r} is {kind}, and here all columns are real numbers.")
+
+
+def _checked_array(estimator: Any, X: Any, request: Request, *, reset: bool) -> Any:
+    """Return an array after scikit-learn's checks; cells of several kinds are left to the opener."""
+    if request.kinds is not None and not (request.infers_kinds or request.one_matrix or issparse(X)):
+        X = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
+        if X.ndim == 2:
+            check_frame_names(estimator, X, reset=reset)
+        return X
+    _refuse_text(X, reals=request.one_matrix)
     masked = np.ma.getmaskarray(X) if np.ma.isMaskedArray(X) else None
     checked = validate_data(
-        estimator, X, reset=reset, accept_sparse=True, dtype="numeric", ensure_all_finite=False, order="C"
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse=not request.one_matrix,
+        dtype=[np.float64, np.float32] if request.one_matrix else "numeric",
+        ensure_all_finite=False,
+        order="C",
     )
-    if masked is not None:
-        checked = np.ma.MaskedArray(checked, masked)
-    return open_table(checked, threshold=threshold)
+    return checked if masked is None else np.ma.MaskedArray(checked, masked)
 
 
 def check_frame_names(estimator: Any, X: Any, *, reset: bool) -> None:
@@ -59,22 +110,18 @@ def check_frame_names(estimator: Any, X: Any, *, reset: bool) -> None:
         raise ValueError(printable(message, keep="\n")) from None
 
 
-def _refuse_text(X: Any) -> None:
+def _refuse_text(X: Any, *, reals: bool) -> None:
     """Refuse cells of text with their place; scikit-learn's own conversion would take "1" for 1 and not say where."""
-    found = first_text(X)
-    if found is not None:
-        (row, column), value = found
-        raise bad_cell(value, row, column, None, None)
-
-
-def first_text(X: Any) -> tuple[tuple[int, ...], Any] | None:
-    """Return the place and the content of the first cell of text, None where there is none."""
     array = np.asarray(X) if isinstance(X, (list, tuple)) and not _ragged(X) else X
     if array is not X and array.dtype.kind in "US":  # numbers beside text have become text, too
         array = np.asarray(X, dtype=object)
-    if isinstance(array, np.ndarray) and array.ndim == 2 and array.dtype.kind in "OUS":
-        return next((cell for cell in np.ndenumerate(array) if isinstance(cell[1], (str, bytes))), None)
-    return None
+    if not (isinstance(array, np.ndarray) and array.ndim == 2 and array.dtype.kind in "OUS"):
+        return
+    for (row, column), value in np.ndenumerate(array):
+        if isinstance(value, (str, bytes)):
+            if reals:
+                raise TableError(f"row {row}, column {column}: {quoted(value)} is not a number.")
+            raise bad_cell(value, row, column, None, None)
 
 
 def _ragged(rows: Any) -> bool:

@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from hiddenbits.data import Table
 from hiddenbits.engine import Settings
 from hiddenbits.families._base.parameters import COMMON
-from hiddenbits.families._base.real_rows import as_reals
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
 from hiddenbits.families.binary_sparse_coding.schedule import Schedule
@@ -257,8 +255,9 @@ class BinarySparseCoding(CodingEstimator):
     def _settings(self) -> Settings:
         return replace(super()._settings(), n_repairs=self.n_repairs)
 
-    def _mixed_table(self, X: Any, *, reset: bool) -> Table:
-        return as_reals(self, X, reset=reset)
+    @property
+    def _takes_reals(self) -> bool:
+        return True
 
     def _finished(self, params: Any) -> Any:
         """Causes in order of falling activity, those with one for all by the length of their fields."""

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from hiddenbits.data import Table
-from hiddenbits.families._base.real_rows import as_reals
+from hiddenbits.data.request import Request
 from hiddenbits.families.combination_machine.chain_verbs import ChainsVerbs
 
 
@@ -18,13 +17,14 @@ class RealsVerbs(ChainsVerbs):
 
     visible: str
 
-    def _mixed_table(self, X: Any, *, reset: bool) -> Table | None:
-        """Return X as a table of reals; None where the machine is one over bits."""
-        if self.visible == "bits":
-            return super()._mixed_table(X, reset=reset)
-        if self.threshold is not None:
+    @property
+    def _takes_reals(self) -> bool:
+        return self.visible == "reals"
+
+    def _request(self, *, reset: bool) -> Request:
+        if self._takes_reals and self.threshold is not None:
             raise ValueError('threshold= turns numbers into bits, and visible="reals" takes them as they are.')
-        return as_reals(self, X, reset=reset)
+        return super()._request(reset=reset)
 
     def complete(self, X: Any) -> Any:
         """Fill in the missing cells from the row's observed ones; observed cells stay as they are.

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from hiddenbits.data import Table, TableError
 from hiddenbits.data.mixed.cells import MixedTable
 from hiddenbits.engine import Key, current, run_on
-from hiddenbits.families._base.inputs import as_table, seed_of, with_sample_weight
+from hiddenbits.families._base.inputs import TakesTables, as_table, seed_of, with_sample_weight
 from hiddenbits.families._base.outputs import like
 from hiddenbits.families.ensemble.files import EnsembleFiles
 from hiddenbits.families.ensemble.pooling import completed, fit_weights, left_out, pool
@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 KINDS = ("exact", "bound", "estimate")  # what the members' likelihoods are; the weakest is that of the mixture
 
 
-class Ensemble(EnsembleFiles, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Ensemble(TakesTables, EnsembleFiles, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A mixture of models: several fits of one estimator, or of several, each with a weight.
 
     P(row) is the weighted mean of what the members say, so the log-likelihood is exact where theirs is. The weights
@@ -237,10 +237,9 @@ class Ensemble(EnsembleFiles, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         check_is_fitted(self, "weights_")
         return as_table(self, X, reset=False)
 
-    def _mixed_table(self, X: Any, *, reset: bool) -> Table | None:
-        if isinstance(X, MixedTable):
+    def _accept(self, table: Table, *, reset: bool) -> None:
+        if isinstance(table, MixedTable):
             raise TableError("Ensemble is for bits, and this table has other columns. Fit the members one by one.")
-        return None
 
     def _log_likelihoods(self, table: Table) -> Floats:
         return np.stack([member.score_samples(table) for member in self.estimators_], axis=1)

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from hiddenbits.data import Table, TableError, open_table
-from hiddenbits.data.inputs.frames import is_frame, opened_frame
+from hiddenbits.data import Table, TableError
+from hiddenbits.data.inputs.frames import opened_frame
 from hiddenbits.data.mixed.cells import MixedTable
-from hiddenbits.data.open import is_dask
+from hiddenbits.data.open import find_opener
+from hiddenbits.data.request import Request
 from hiddenbits.engine import current, one_blas_thread
 from hiddenbits.families._base.inputs import with_sample_weight
 from hiddenbits.families._base.outputs import SquareFrame
@@ -262,13 +263,14 @@ def tetrachoric(
 
 def _opened(X: Any, threshold: float | None) -> tuple[Table, SquareFrame | None]:
     """Return X as a table of bits, and what makes frames like X."""
-    frame = None
-    if not isinstance(X, (Table, np.ndarray)) and not is_dask(X) and is_frame(X):
-        opened = opened_frame(X)
-        X, frame = opened.to_native(), SquareFrame.of(opened)
     if isinstance(X, MixedTable):
         raise TableError("tetrachoric is for bits, and this table has other columns. Choose its columns of bits.")
-    return open_table(X, threshold=threshold), frame
+    frame, request = None, Request(threshold=threshold)
+    opener, X = find_opener(X, request)
+    if opener.form == "frame":
+        opened = opened_frame(X)
+        X, frame = opened.to_native(), SquareFrame.of(opened)
+    return opener.open(X, request), frame
 
 
 def _said(degenerate: Degenerate, table: Table) -> str:

@@ -24,7 +24,7 @@ from hiddenbits.data.readers.arrays.rows import (
     read_pointers,
 )
 from hiddenbits.data.readers.arrays.stored import Reader, Store, StoredArray
-from hiddenbits.data.readers.request import Ask, check_shape, check_widths, reading
+from hiddenbits.data.readers.request import FileRequest, check_shape, check_widths, reading
 from hiddenbits.data.stack import stack, stack_observed
 from hiddenbits.data.table import MemorySource, Table, TableError
 
@@ -66,25 +66,25 @@ class Wanted:
     max_columns: int
 
 
-def local_files(ask: Ask) -> list[Path]:
+def local_files(request: FileRequest) -> list[Path]:
     """Return the files, which must be on this machine: arrays in chunks are read here and there."""
-    for place in ask.files:
+    for place in request.files:
         if not isinstance(place, Path):
             raise TableError(f"{place}: Zarr stores and .h5ad files are read from local paths only. Copy it first.")
-    return [place for place in ask.files if isinstance(place, Path)]
+    return [place for place in request.files if isinstance(place, Path)]
 
 
-def open_stored(ask: Ask, stores: Sequence[Store], wanted: Wanted) -> Table:
+def open_stored(request: FileRequest, stores: Sequence[Store], wanted: Wanted) -> Table:
     """Open files of named arrays, one below the other, as one table."""
     found: list[Found] = []
     for store in stores:
         with reading(store.path), store.open() as reader:
-            found.append(_find(reader, wanted, ask.names))
-            _check_alike(found, ask.files[0].name)
-    check_widths(ask.files, [one.shape[1] for one in found])
-    names = ask.names if ask.names is not None else found[0].names
+            found.append(_find(reader, wanted, request.names))
+            _check_alike(found, request.files[0].name)
+    check_widths(request.files, [one.shape[1] for one in found])
+    names = request.names if request.names is not None else found[0].names
     if found[0].kind == "csc":
-        pieces = [_whole(store, one, ask, wanted, names) for store, one in zip(stores, found, strict=True)]
+        pieces = [_whole(store, one, request, wanted, names) for store, one in zip(stores, found, strict=True)]
         return Table(MemorySource(stack([x for x, _ in pieces]), stack_observed([o for _, o in pieces])), names)
     starts = np.concatenate([[0], np.cumsum([one.shape[0] for one in found])])
     files = Pieces(
@@ -93,13 +93,13 @@ def open_stored(ask: Ask, stores: Sequence[Store], wanted: Wanted) -> Table:
     )
     n_columns = found[0].shape[1]
     if found[0].kind == "dense":
-        mask, share = _mask(files, ask.blank)
-        return Table(DenseRows(files, n_columns, mask, share, ask.threshold, names), names)
+        mask, share = _mask(files, request.blank)
+        return Table(DenseRows(files, n_columns, mask, share, request.threshold, names), names)
     with reading(stores[0].path):
-        sparse_bits(sparse.csr_array((1, 1)), blank=ask.blank, threshold=ask.threshold)  # may these be asked?
+        sparse_bits(sparse.csr_array((1, 1)), blank=request.blank, threshold=request.threshold)  # may these be asked?
     items = sum(one.arrays[1].shape[0] for one in found) / files.n_rows
-    nan = ask.blank != "zero" and (_sees_nan(files) if wanted.nan is None else bool(wanted.nan))
-    source = SparseRows(files, n_columns, items, ask.blank, nan, ask.threshold, names, wanted.max_bytes)
+    nan = request.blank != "zero" and (_sees_nan(files) if wanted.nan is None else bool(wanted.nan))
+    source = SparseRows(files, n_columns, items, request.blank, nan, request.threshold, names, wanted.max_bytes)
     return Table(source, names)
 
 
@@ -245,7 +245,9 @@ def _sees_nan(files: Pieces) -> bool:
     return False
 
 
-def _whole(store: Store, found: Found, ask: Ask, wanted: Wanted, names: tuple[str, ...] | None) -> tuple[Bits, Bits]:
+def _whole(
+    store: Store, found: Found, request: FileRequest, wanted: Wanted, names: tuple[str, ...] | None
+) -> tuple[Bits, Bits]:
     """Return (x, observed) of a matrix that is stored by columns: it is loaded whole and turned into rows."""
     pointers, indices, data = found.arrays
     size = indices.shape[0] * (indices.row_bytes + data.row_bytes + 12) + 8 * (found.shape[0] + found.shape[1])
@@ -264,4 +266,4 @@ def _whole(store: Store, found: Found, ask: Ask, wanted: Wanted, names: tuple[st
         matrix.indptr = indptr
         matrix.indices = native(reader.rows(indices, 0, indices.shape[0]))
         matrix.data = native(cells_of(reader, data, 0, data.shape[0]))
-        return sparse_bits(matrix, blank=ask.blank, threshold=ask.threshold, names=names)
+        return sparse_bits(matrix, blank=request.blank, threshold=request.threshold, names=names)

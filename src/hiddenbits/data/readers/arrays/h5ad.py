@@ -6,12 +6,12 @@ from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS
 from hiddenbits.data.readers.arrays.find_table import Wanted, local_files, open_stored
 from hiddenbits.data.readers.arrays.h5_store import H5Store, check_h5py, survey
 from hiddenbits.data.readers.arrays.stored import pieces_of
-from hiddenbits.data.readers.request import Ask, reading
+from hiddenbits.data.readers.request import FileRequest, reading
 from hiddenbits.data.table import Table
 
 
 def open_h5ad(
-    ask: Ask,
+    request: FileRequest,
     *,
     layer: str | None = None,
     nan: bool | None = None,
@@ -27,7 +27,7 @@ def open_h5ad(
 
     Parameters
     ----------
-    ask : Ask
+    request : FileRequest
         What every reader is asked.
     layer : str, optional
         A layer instead of X.
@@ -40,11 +40,11 @@ def open_h5ad(
         The most columns that a file may declare.
     """
     check_h5py()
-    names = ask.names is None
+    names = request.names is None
     stores = []
-    for path in local_files(ask):
+    for path in local_files(request):
         with reading(path):
             pieces_of(layer or "")
             stores.append(H5Store(str(path), path.stat().st_size, layer, names, max_bytes))
     survey(stores)  # of all files in one go
-    return open_stored(ask, stores, Wanted(None, layer, nan, max_bytes, max_columns))
+    return open_stored(request, stores, Wanted(None, layer, nan, max_bytes, max_columns))

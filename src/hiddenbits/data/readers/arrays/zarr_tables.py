@@ -6,12 +6,12 @@ from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS
 from hiddenbits.data.readers.arrays.find_table import Wanted, local_files, open_stored
 from hiddenbits.data.readers.arrays.zarr_layout import zarr_library
 from hiddenbits.data.readers.arrays.zarr_store import ZarrStore
-from hiddenbits.data.readers.request import Ask
+from hiddenbits.data.readers.request import FileRequest
 from hiddenbits.data.table import Table
 
 
 def open_zarr(
-    ask: Ask,
+    request: FileRequest,
     *,
     array: str | None = None,
     layer: str | None = None,
@@ -30,7 +30,7 @@ def open_zarr(
 
     Parameters
     ----------
-    ask : Ask
+    request : FileRequest
         What every reader is asked.
     array : str, optional
         Path of the array, of a sparse matrix or of AnnData's group within the store. Not needed when the store
@@ -47,6 +47,6 @@ def open_zarr(
     """
     zarr_library()
     stores = [
-        ZarrStore(str(path), None if path.is_dir() else path.stat().st_size, max_bytes) for path in local_files(ask)
+        ZarrStore(str(path), None if path.is_dir() else path.stat().st_size, max_bytes) for path in local_files(request)
     ]
-    return open_stored(ask, stores, Wanted(array, layer, nan, max_bytes, max_columns))
+    return open_stored(request, stores, Wanted(array, layer, nan, max_bytes, max_columns))

@@ -14,29 +14,29 @@ from hiddenbits.data.cell_checks import Blank
 from hiddenbits.data.readers.items import Repeats, basket_bits, check_items, item_names, row_of, sort_baskets
 from hiddenbits.data.readers.parquet.files import FileInfo, ParquetFiles, is_list, pyarrow
 from hiddenbits.data.readers.parquet.footer import Chunk
-from hiddenbits.data.readers.request import Ask, reading
+from hiddenbits.data.readers.request import FileRequest, reading
 from hiddenbits.data.table import Table, TableError
 from hiddenbits.quoting import quoted
 
 
 def open_lists(
-    ask: Ask, files: ParquetFiles, infos: Sequence[FileInfo], column: str, items: Any, max_columns: int
+    request: FileRequest, files: ParquetFiles, infos: Sequence[FileInfo], column: str, items: Any, max_columns: int
 ) -> Table:
     """Open files whose `column` lists each row's items; see `open_parquet`."""
-    words = {_holds_words(path, info.schema, column) for path, info in zip(ask.files, infos, strict=True)}
+    words = {_holds_words(path, info.schema, column) for path, info in zip(request.files, infos, strict=True)}
     if len(words) > 1:
-        raise TableError(f"{ask.files[0]}: column {column!r} lists numbers in some files and names in others.")
+        raise TableError(f"{request.files[0]}: column {column!r} lists numbers in some files and names in others.")
     by_name = words.pop()
-    vocabulary = item_names(items, ask)
-    n_columns = check_items(ask, vocabulary, max_columns)
+    vocabulary = item_names(items, request)
+    n_columns = check_items(request, vocabulary, max_columns)
     chunks = _chunks(infos, column)
     row_items = sum(max(chunk.num_values, 0) for chunk in chunks) / max(files.n_rows, 1)
-    scan = ListSource(files, column, 0, None, row_items, ask.blank)
+    scan = ListSource(files, column, 0, None, row_items, request.blank)
     if by_name and vocabulary is None:
         vocabulary = scan.find_names(max_columns)
         if n_columns is not None and n_columns != len(vocabulary):
             raise TableError(
-                f"{ask.files[0]}: {len(vocabulary)} items found, not n_columns={n_columns}. Name them with items=."
+                f"{request.files[0]}: {len(vocabulary)} items found, not n_columns={n_columns}. Name them with items=."
             )
         n_columns = len(vocabulary)
     if n_columns is None:
@@ -45,9 +45,9 @@ def open_lists(
             largest = scan.find_largest(max_columns)
         n_columns = largest + 1
     if not n_columns:
-        raise TableError(f"{ask.files[0]}: all baskets are empty. Give the number of columns with n_columns=.")
-    source = ListSource(files, column, n_columns, vocabulary if by_name else None, row_items, ask.blank)
-    return Table(source, ask.names if ask.names is not None else vocabulary)
+        raise TableError(f"{request.files[0]}: all baskets are empty. Give the number of columns with n_columns=.")
+    source = ListSource(files, column, n_columns, vocabulary if by_name else None, row_items, request.blank)
+    return Table(source, request.names if request.names is not None else vocabulary)
 
 
 def _holds_words(path: Any, schema: Any, column: str) -> bool:

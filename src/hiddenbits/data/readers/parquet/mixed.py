@@ -17,30 +17,30 @@ from hiddenbits.data.mixed.cells import Cells, MixedTable
 from hiddenbits.data.mixed.encode import RawColumn, encoded_cells, inferred_layout, raw_columns
 from hiddenbits.data.mixed.layout import MOST_CATEGORIES, Layout, asked_kinds, asked_orders, given_layout
 from hiddenbits.data.readers.parquet.files import FileInfo, ParquetFiles, pyarrow
-from hiddenbits.data.readers.request import Ask, reading
+from hiddenbits.data.readers.request import FileRequest, reading
 from hiddenbits.data.table import TableError
 
 CELL_BYTES = 16.0  # about what a decoded cell takes in Arrow's memory
 
 
 def open_mixed_parquet(
-    ask: Ask, files: ParquetFiles, infos: Sequence[FileInfo], columns: tuple[str, ...], kinds: Any
+    request: FileRequest, files: ParquetFiles, infos: Sequence[FileInfo], columns: tuple[str, ...], kinds: Any
 ) -> MixedTable | None:
     """Return a table of some columns of the files; None where all of them turn out to be binary."""
     pa = pyarrow()
     fields = [infos[0].schema.field(name) for name in columns]
-    for path, info in zip(ask.files, infos, strict=True):
+    for path, info in zip(request.files, infos, strict=True):
         with reading(path):
             for field in fields:
                 other = info.schema.field(field.name)
                 if other.type != field.type:
                     raise TableError(
-                        f"column {field.name!r} holds {other.type}, but in {ask.files[0].name} {field.type}. Give all "
-                        "files of a table the same types."
+                        f"column {field.name!r} holds {other.type}, but in {request.files[0].name} {field.type}. Give "
+                        "all files of a table the same types."
                     )
-    with reading(ask.files[0]):
+    with reading(request.files[0]):
         raw_columns(pa.schema(fields).empty_table())  # refuses dates, lists and the like before any row is read
-    names = columns if ask.names is None else ask.names
+    names = columns if request.names is None else request.names
     layout, blanks = given_layout(kinds, names), True
     if layout is None:
         layout, blanks = _scan(files, fields, names, kinds)

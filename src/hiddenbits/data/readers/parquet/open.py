@@ -12,12 +12,12 @@ from hiddenbits.data.readers.parquet.files import FileInfo, find_groups, is_list
 from hiddenbits.data.readers.parquet.lists import open_lists
 from hiddenbits.data.readers.parquet.mixed import open_mixed_parquet
 from hiddenbits.data.readers.parquet.pairs import open_pairs
-from hiddenbits.data.readers.request import Ask, check_shape, choose, reading
+from hiddenbits.data.readers.request import FileRequest, check_shape, choose, reading
 from hiddenbits.data.table import Table, TableError
 
 
 def open_parquet(
-    ask: Ask,
+    request: FileRequest,
     *,
     columns: Sequence[str | int] | None = None,
     drop: Sequence[str | int] | None = None,
@@ -26,7 +26,6 @@ def open_parquet(
     item: str | None = None,
     value: str | None = None,
     items: Any = None,
-    kinds: Any = None,
     max_columns: int = MAX_COLUMNS,
     max_bytes: int = MAX_BYTES,
 ) -> Table:
@@ -46,7 +45,7 @@ def open_parquet(
 
     Parameters
     ----------
-    ask : Ask
+    request : FileRequest
         What every reader is asked.
     columns, drop : sequence of str or int, optional
         The 0/1 columns to keep, or to leave out, by name or number.
@@ -61,48 +60,45 @@ def open_parquet(
     items : sequence of str or path, optional
         Names of the items, in the order of the table's columns, or a text file with one a line. By default
         names are gathered in one scan of the files and sorted; numbered items end at the largest found.
-    kinds : "auto", str, list, dict or fitted model, optional
-        The columns are of several kinds; see `hiddenbits.open_table`. What the schema does not say is found in one pass
-        over the rows, which stay on disk.
     max_columns : int, default=10,000,000
         The most columns that lists of items may make.
     max_bytes : int, default=4 GiB
         The most that pairs may take in memory, if the lines of a row do not stand together.
     """
-    pa = pyarrow()
-    files, infos = find_groups(ask.files)
+    pa, kinds = pyarrow(), request.kinds
+    files, infos = find_groups(request.files)
     schema = infos[0].schema
-    with reading(ask.files[0]):
+    with reading(request.files[0]):
         check_shape(files.n_rows, len(schema))
-    for path, info in zip(ask.files, infos, strict=True):
+    for path, info in zip(request.files, infos, strict=True):
         with reading(path):
-            _check_fields(info.schema.names, schema.names, ask.files[0].name)
+            _check_fields(info.schema.names, schema.names, request.files[0].name)
     if kinds is not None and not row is item is value is column is items is None:
         raise TableError("kinds= is for files with a column for each column of the table, not for lists and pairs.")
     if not row is item is value is None:
         if not column is columns is drop is None:
             raise TableError("row=, item= and value= read pairs; column=, columns= and drop= belong to other tables.")
-        return open_pairs(ask, files, infos, row, item, value, items, max_columns, max_bytes)
+        return open_pairs(request, files, infos, row, item, value, items, max_columns, max_bytes)
     if column is not None or (len(schema) == 1 and is_list(schema.field(0).type) and kinds is None):
         if columns is not None or drop is not None:
             raise TableError("columns= and drop= choose 0/1 columns, but the items are in one column of lists.")
-        return open_lists(ask, files, infos, column or schema.names[0], items, max_columns)
+        return open_lists(request, files, infos, column or schema.names[0], items, max_columns)
     if items is not None:
         raise TableError("items= names the items of a column of lists. Name the column with column=.")
-    with reading(ask.files[0]):
+    with reading(request.files[0]):
         keep = choose(schema.names, columns, drop)
     names = tuple(schema.names[j] for j in keep)
-    if kinds is not None and (mixed := open_mixed_parquet(ask, files, infos, names, kinds)) is not None:
+    if kinds is not None and (mixed := open_mixed_parquet(request, files, infos, names, kinds)) is not None:
         return mixed
-    for path, info in zip(ask.files, infos, strict=True):
+    for path, info in zip(request.files, infos, strict=True):
         with reading(path):
             for name in names:
                 _check_type(pa, info.schema.field(name))
     mask, share = _mask(pa, infos, names, files.n_rows)
-    if ask.blank == "zero":
+    if request.blank == "zero":
         mask = "none"
-    source = ParquetSource(files, names, mask, share, ask.blank == "zero", ask.threshold)
-    return Table(source, ask.names if ask.names is not None else names)
+    source = ParquetSource(files, names, mask, share, request.blank == "zero", request.threshold)
+    return Table(source, request.names if request.names is not None else names)
 
 
 def _check_fields(mine: Sequence[str], first: Sequence[str], first_file: str) -> None:

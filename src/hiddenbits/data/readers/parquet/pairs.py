@@ -16,7 +16,7 @@ from hiddenbits.data.readers.parquet.files import FileInfo, ParquetFiles, pyarro
 from hiddenbits.data.readers.parquet.pair_cells import ItemColumns, Vocabulary, pair_bits, value_codes
 from hiddenbits.data.readers.parquet.pair_lines import PairFiles, check_column, decoding, key_type, plain
 from hiddenbits.data.readers.parquet.pair_runs import RUN_BYTES, RunFinder, Runs, rows_of_runs
-from hiddenbits.data.readers.request import Ask, reading
+from hiddenbits.data.readers.request import FileRequest, reading
 from hiddenbits.data.table import MemorySource, Table, TableError
 from hiddenbits.quoting import quoted
 
@@ -26,7 +26,7 @@ Cells = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8] | None]
 
 
 def open_pairs(
-    ask: Ask,
+    request: FileRequest,
     files: ParquetFiles,
     infos: Sequence[FileInfo],
     row: str | None,
@@ -41,36 +41,41 @@ def open_pairs(
     One scan finds the rows. If no row key comes back after other keys, the lines stay on disk; otherwise they are
     gathered in memory, as far as `max_bytes` allows.
     """
-    pairs = _pairs(ask, files, infos, row, item, value)
-    names = item_names(items, ask)
-    n_columns = check_items(ask if value is None else replace(ask, threshold=None), names, max_columns)
+    pairs = _pairs(request, files, infos, row, item, value)
+    names = item_names(items, request)
+    n_columns = check_items(request if value is None else replace(request, threshold=None), names, max_columns)
     by_name = pairs.item_type == "large_string"
     gather = (by_name and names is None) or (not by_name and n_columns is None)
-    runs, turn, found, ones = _scan(pairs, ask.threshold, gather, max_columns, max_bytes)
+    runs, turn, found, ones = _scan(pairs, request.threshold, gather, max_columns, max_bytes)
     held: tuple[str, ...] | NDArray[Any] | None = names if by_name else None
     if gather:
         held = tuple(found) if by_name else np.array(found, pairs.item_type)
         names = tuple(str(one) for one in found)
         if n_columns is not None and n_columns != len(names):
             raise TableError(
-                f"{ask.files[0]}: {len(names)} items found, not n_columns={n_columns}. Name them with items=."
+                f"{request.files[0]}: {len(names)} items found, not n_columns={n_columns}. Name them with items=."
             )
     columns = ItemColumns(pairs.item, pairs.item_type, len(names) if gather and names else n_columns or 0, held)
-    source = PairSource(pairs, runs, columns, ones, ask.blank, ask.threshold, max_bytes)
-    return Table(_grouped(source, turn, max_bytes), ask.names if ask.names is not None else names)
+    source = PairSource(pairs, runs, columns, ones, request.blank, request.threshold, max_bytes)
+    return Table(_grouped(source, turn, max_bytes), request.names if request.names is not None else names)
 
 
 def _pairs(
-    ask: Ask, files: ParquetFiles, infos: Sequence[FileInfo], row: str | None, item: str | None, value: str | None
+    request: FileRequest,
+    files: ParquetFiles,
+    infos: Sequence[FileInfo],
+    row: str | None,
+    item: str | None,
+    value: str | None,
 ) -> PairFiles:
     """Check the columns of all files and return which of them say what."""
     if row is None or item is None:
         raise TableError("row= and item= go together: the columns of row keys and of items. Give both.")
     if len({row, item, value}) < 3:
         raise TableError("row=, item= and value= name the same column. Give each its own.")
-    kinds = [key_type(ask.files, infos, column, option) for column, option in ((row, "row"), (item, "item"))]
+    kinds = [key_type(request.files, infos, column, option) for column, option in ((row, "row"), (item, "item"))]
     types = pyarrow().types
-    for path, info in zip(ask.files, infos, strict=True):
+    for path, info in zip(request.files, infos, strict=True):
         with reading(path):
             if value is not None:
                 check_column(info, value, "value")

@@ -9,13 +9,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.data import Table, TableError
-from hiddenbits.data.inputs.frames import is_frame
 from hiddenbits.data.mixed.cells import MixedTable
-from hiddenbits.data.mixed.encode import encode, inferred_layout, raw_columns
 from hiddenbits.data.mixed.layout import Layout, asked_kinds
-from hiddenbits.data.open import is_dask
+from hiddenbits.data.request import Request
 from hiddenbits.engine import Key
-from hiddenbits.families._base.inputs import as_table, check_frame_names, check_table_names, seed_of
+from hiddenbits.families._base.inputs import as_table, seed_of
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.logistic_pca.mixed.frames import frame_of, table_of
 from hiddenbits.families.logistic_pca.mixed.rows import Drawn
@@ -74,54 +72,40 @@ class MixedVerbs(CodingEstimator):
             return None
         return {column.name: list(column.categories) for column in self._mixed.columns if column.has_categories}
 
-    def _mixed_table(self, X: Any, *, reset: bool) -> Table | None:
-        """Return X as a mixed table; None where it is a table of bits."""
-        layout = None if reset else self._mixed
-        if reset:
-            self.layout_ = None
-        if isinstance(X, MixedTable):
-            if not reset and X.layout != layout:
-                raise TableError(
-                    "The table's columns, kinds or categories are not those of the fit. Open it with "
-                    "open_table(..., kinds=model), where model is the fitted one."
-                )
-            self._agree(X.layout)
-            check_table_names(self, X, reset=reset)
-            self.layout_ = X.layout
-            return X
-        automatic = self.kinds is None or (isinstance(self.kinds, str) and self.kinds == "auto")
-        if isinstance(X, Table) or (reset and automatic and (self.threshold is not None or not is_frame(X))):
-            if layout is not None or not (automatic or not reset):
-                raise TableError("This table holds bits, and kinds= asks for more. Give kinds= to open_table instead.")
-            return None
-        if not reset and layout is None:
-            return None
-        if self.threshold is not None:
+    def _request(self, *, reset: bool) -> Request:
+        kinds = ("auto" if self.kinds is None else self.kinds) if reset else self._mixed
+        infers = isinstance(kinds, str) and kinds == "auto"
+        if self.threshold is not None and kinds is not None and not infers:
             raise ValueError("threshold= turns numbers into bits, and kinds= says what they are. Give one of them.")
-        if is_dask(X):
-            if automatic and reset:
-                return None
-            raise TableError(
-                "Mixed tables are read from frames and arrays in memory, and from Parquet and CSV files with "
-                "open_table(..., kinds=...). Load the rows first, or write them to Parquet."
-            )
-        data = X if is_frame(X) or isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
-        raw, frame = raw_columns(data)
-        found = inferred_layout(raw, frame, self.kinds) if layout is None else layout
-        if reset and found.only_bits:
-            return None
-        check_frame_names(self, data, reset=reset)
-        table = encode(raw, found)
-        self.layout_ = found
-        return table
+        return Request(threshold=self.threshold, kinds=kinds if self.threshold is None else None)
 
-    def _agree(self, layout: Layout) -> None:
+    def _accept(self, table: Table, *, reset: bool) -> None:
+        layout = table.layout if isinstance(table, MixedTable) else None
+        if reset:
+            self._agree(table, layout)
+            self.layout_ = layout
+        elif layout is None and self._mixed is not None:
+            raise TableError("This table holds bits, and the fit was to columns of several kinds. Open it with kinds=.")
+        elif layout != self._mixed:
+            raise TableError(
+                "The table's columns, kinds or categories are not those of the fit. Open it with "
+                "open_table(..., kinds=model), where model is the fitted one."
+            )
+
+    def _agree(self, table: Table, layout: Layout | None) -> None:
         """Refuse a table that was opened with other kinds than this estimator asks for."""
-        for kind, column in zip(asked_kinds(self.kinds, [c.name for c in layout.columns]), layout.columns, strict=True):
-            if kind not in (None, column.kind):
+        if self.kinds is None or (isinstance(self.kinds, str) and self.kinds == "auto"):
+            return
+        if layout is None:
+            names = table.names or tuple(f"x{j}" for j in range(table.shape[1]))
+            opened = dict.fromkeys(names, "binary")
+        else:
+            opened = {column.name: column.kind for column in layout.columns}
+        for asked, (name, kind) in zip(asked_kinds(self.kinds, list(opened)), opened.items(), strict=True):
+            if asked not in (None, kind):
                 raise TableError(
-                    f"kinds= says {kind!r} of column {column.name!r}, but the table was opened with it as "
-                    f"{column.kind}. Give kinds= to open_table."
+                    f"kinds= says {asked!r} of column {name!r}, but the table was opened with it as {kind}. Give "
+                    "kinds= to open_table."
                 )
 
     def complete(self, X: Any) -> Any:

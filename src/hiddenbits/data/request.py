@@ -1,0 +1,47 @@
+"""How a table is to be read: what `open_table` and estimators ask of every opener."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hiddenbits.data.cell_checks import Blank
+from hiddenbits.data.table import PART_BYTES
+
+
+@dataclass(frozen=True)
+class Request:
+    """The arguments of `open_table` other than the data.
+
+    Attributes
+    ----------
+    names : tuple of str or None
+        Names of the columns, in place of those that the data have.
+    blank, threshold, packed, n_columns, part_bytes
+        As for `open_table`.
+    kinds : Any
+        As for `open_table`; or the `Layout` of a fit, whose columns are taken by number and not by name.
+    one_matrix : bool
+        With ``kinds="real"``: arrays are held as one matrix (`Reals`), without a copy where that is possible.
+    storage_options : Mapping
+        What fsspec needs to reach an address; may hold secrets.
+    options : Mapping
+        Options of one opener, such as ``column=`` or ``layer=``.
+    """
+
+    names: tuple[str, ...] | None = None
+    blank: Blank = "auto"
+    threshold: float | None = None
+    packed: bool = False
+    n_columns: int | None = None
+    kinds: Any = None
+    one_matrix: bool = False
+    part_bytes: int = PART_BYTES
+    storage_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def infers_kinds(self) -> bool:
+        """Whether kinds are to be inferred where the data tell them."""
+        return isinstance(self.kinds, str) and self.kinds == "auto"
