@@ -33,7 +33,7 @@ def used(text):
 def is_public(name, room=""):
     """Whether a dotted name is public, or within the room that uses it."""
     package, *parts = name.split(".")
-    free = {room, "__version__", "__all__", *(["quoting"] if room else [])}  # how names and cells appear in messages
+    free = {room, "__version__", "__all__", *(["array_types", "quoting"] if room else [])}  # modules for every room
     if package != "hiddenbits" or not parts or parts[0] in free or name in SHARED:
         return True
     if parts[0] not in hiddenbits.__all__:

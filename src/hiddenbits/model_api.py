@@ -1,34 +1,32 @@
-"""What a model is, in one file: what the engine calls, what a model promises, what a block costs, and keyed randomness.
+"""What a model is, in one file: every method that a model can have, with shapes; promises, costs, and keyed randomness.
 
-A model is a frozen dataclass of hyperparameters with pure functions of arrays. The engine calls
+A model is a frozen dataclass of hyperparameters with pure functions of arrays. Its parameters are a `Params`, its
+statistics are `Arrays`: where they are counts, `Statistics`. Both declare shapes and ranges (`data/declared.py`), and
+check themselves. Shapes below: n rows of a block, d columns, K classes, q numbers of a code.
 
-    start(summary, key, passes)      -> params            from column means and keyed noise; `passes` adds over blocks
-    prepare(params)                  -> shared            once a pass
-    expect(params, shared, block, carry, key) -> stats, carry     statistics add up; the bound is one of them
-    objective(params, stats)         -> float             what must not fall: the bound and the log prior
-    update(params, stats)            -> params
-    grow(params, key)                -> params or None    the next stage of a staged start, None when complete
-    pseudo_statistics(params, weight) -> stats            rows just as the model expects, to go on online from a fit
-
-and, where the model can be extrapolated, `to_vector` and `from_vector`; where its updates are steps to be measured,
-`untried`; where a fit has a planned course, `pending`; where all rows have to be looked at before a pass, `survey`;
-where a fit that is over may be mended, `repaired`; where statistics do not outlive the parameters that they were
-counted with, `online`, the form of the model that online EM goes by. The verbs of the estimators rest on the row
-functions (`log_likelihood`, `posterior`, ...). `log_joint` is the definition that the tests enumerate.
+Eight functions are the model: `start`, `prepare`, `expect`, `objective`, `update`, `posterior` (or `log_likelihood`
+alone, where rows have no code), `draw` and `log_joint`. `Model` lists what the engine calls, `RowModel` and `CodeModel`
+what the verbs of estimators call, `Defined` what the tests enumerate. `OneStage`, `ClassCodes` and `Counted` have the
+others for models that fit them. The further protocols are for models that can do more, and each goes with a promise.
+Functions beyond these belong to a family and are called by its estimator alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol
+from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hiddenbits.data import Block
+from hiddenbits.array_types import Floats
+from hiddenbits.data import Arrays, Block, Table
+from hiddenbits.data.arrays import Additive
+from hiddenbits.data.declared import Params, Statistics, Sums
 from hiddenbits.data.summary import Summary
 
+T = TypeVar("T", bound=Additive)
 DRIVER = 2**63  # stands for "no block": draws made once a pass, such as a start
 
 
@@ -62,7 +60,7 @@ class Key:
         return np.random.Generator(np.random.Philox(np.random.SeedSequence(words)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Promises:
     """What a model keeps to; the contract tests read it. Every "no" carries its reason in `why`.
 
@@ -77,24 +75,23 @@ class Promises:
     carry : bool
         Rows keep memory from pass to pass.
     accelerates : bool
-        `to_vector` and `from_vector` exist, so that the engine may extrapolate.
+        The model is one that `Extrapolates`.
     oracle : {"enumeration", "quadrature"}
         How the tests compute the truth from `log_joint`.
     why : mapping of str to str
         The reason for each promise that is not given.
     hopes : bool
-        `untried` exists: an update may be a step that a further pass has to measure, and the engine first looks where
-        the whole step leads, going back if the objective falls.
+        The model is one that `Hopes`: the engine first looks where a whole step leads, going back if the objective
+        falls.
     closed_form : bool
         The statistics do not depend on the parameters, and the update on nothing but them: one pass is a fit. What
         `objective` says need not be at its maximum there.
     scheduled : bool
-        `pending` exists: a fit goes by a planned course, and is not judged before its end.
+        The model is `Scheduled`: a fit goes by a planned course, and is not judged before its end.
     surveys : bool
-        `survey` exists: before a pass the model may look at all rows, to decide which of them count.
+        The model is one that `Surveys`.
     online_form : bool
-        `online` exists: what the statistics mean depends on the parameters that they were counted with, so that a
-        running average needs another form of them, and of the update.
+        The model has an `OnlineForm`.
     online_gap : float
         The most that `partial_fit`, three times through the rows, may be behind `fit` on held-out rows, in nats a row:
         tests/contracts/test_online.py. More than 0.05 has its reason in `why`.
@@ -134,83 +131,307 @@ class Footprint:
     flops: float
 
 
-Passes = Callable[[Callable[[Block], Any]], Any]
-"""Adds what a function makes of each block of the table: a pass that a start may ask for."""
+class Passes(Protocol):
+    """Adds what a function makes of each block of the table: a pass that a start may ask for."""
+
+    def __call__(self, function: Callable[[Block], T], /) -> T:
+        """Return the sum of function(block) over all blocks."""
 
 
-class Model(Protocol):
-    """A model that EM can fit."""
+Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
+"""Calls a function for each of several tasks: `map`, or that of a pool of threads."""
+
+
+P = TypeVar("P", bound=Params)  # parameters
+S = TypeVar("S", bound=Sums)  # statistics
+P_in = TypeVar("P_in", bound=Params, contravariant=True)
+
+
+# ------------------------------------------------------------------------------------------------ what a model has
+
+
+class Model(Protocol[P, S]):
+    """A model that EM can fit: what the engine calls."""
 
     @property
-    def promises(self) -> Promises: ...
+    def promises(self) -> Promises:
+        """What the model keeps to."""
+
     @property
-    def params_type(self) -> Any: ...
+    def params_type(self) -> type[P]:
+        """Class of the parameters."""
+
     @property
-    def stats_type(self) -> Any: ...
+    def stats_type(self) -> type[S]:
+        """Class of the statistics."""
+
     @property
-    def carry_type(self) -> Any: ...
-    def footprint(self, n_columns: int, row_cells: float) -> Footprint: ...
-    def start(self, summary: Summary, key: Key, passes: Passes) -> Any: ...
-    def prepare(self, params: Any) -> Any: ...
-    def expect(self, params: Any, shared: Any, block: Block, carry: Any, key: Key) -> tuple[Any, Any]: ...
-    def objective(self, params: Any, stats: Any) -> float: ...
-    def update(self, params: Any, stats: Any) -> Any: ...
-    def grow(self, params: Any, key: Key) -> Any | None: ...
+    def carry_type(self) -> type[Arrays] | None:
+        """Class of what rows keep from pass to pass; None where they keep nothing."""
+
+    def footprint(self, n_columns: int, row_cells: float) -> Footprint:
+        """Return what a block of d columns costs, whose rows have so many stored cells on average."""
+
+    def start(self, summary: Summary, key: Key, passes: Passes) -> P:
+        """Return the parameters that a restart begins with: from column means, keyed noise, and passes of its own."""
+
+    def prepare(self, params: P) -> Any:
+        """Return what every block of a pass needs of the parameters, made once a pass: `shared` below."""
+
+    def expect(self, params: P, shared: Any, block: Block, carry: Any, key: Key) -> tuple[S, Any]:
+        """E-step: return the statistics of a block, which add up, and what its rows keep for the next pass."""
+
+    def objective(self, params: P, stats: S) -> float:
+        """Return what must not fall: the bound of all rows plus the log prior, in nats."""
+
+    def update(self, params: P, stats: S) -> P:
+        """M-step: return the parameters that the statistics of all rows ask for."""
+
+    def grow(self, params: P, key: Key) -> P | None:
+        """Return where the next stage of a fit begins; None when there is none. `OneStage` has it."""
+
+    def mismatch(self, params: P) -> str | None:
+        """Return how valid parameters disagree with the hyperparameters, or None."""
 
 
-class Extrapolates(Model, Protocol):
-    """A model whose parameters have coordinates without borders."""
+class RowModel(Model[P, S], Protocol[P, S]):
+    """What `score`, `complete`, `bit_probabilities` and `sample` call."""
 
-    def to_vector(self, params: Any) -> NDArray[np.float64]: ...
-    def from_vector(self, vector: NDArray[np.float64], params: Any) -> Any: ...
+    def log_likelihood(self, params: P, shared: Any, block: Block) -> Floats:
+        """Return ln P(observed cells) of each row, (n,)."""
 
+    def fill(self, params: P, shared: Any, block: Block) -> Floats:
+        """Return P(bit = 1 | observed bits) of each cell, (n, d), as if that cell had to be drawn again."""
 
-class Hopes(Extrapolates, Protocol):
-    """A model whose updates are steps to be measured, which may be taken untried as long as that goes well."""
+    def leave_one_out(self, params: P, shared: Any, block: Block) -> Floats:
+        """Return P(bit = 1 | the other observed bits) of each cell, (n, d)."""
 
-    def untried(self, params: Any) -> Any | None: ...
-
-
-class Surveys(Model, Protocol):
-    """A model that looks at all rows before a pass, and puts what it found into the parameters that the pass sees."""
-
-    def survey(self, params: Any, passes: Passes) -> Any: ...
+    def draw(self, params: P, n: int, rng: np.random.Generator) -> tuple[Any, Floats]:
+        """Draw rows, (n, d), bits as uint8, and their codes, (n, q)."""
 
 
-class Scheduled(Model, Protocol):
-    """A model whose fits have a planned course, which its parameters count; `repaired` goes on from a fit that is over.
+class CodeModel(RowModel[P, S], Protocol[P, S]):
+    """What `transform`, `code` and `inverse_transform` call, where rows have a hidden code."""
 
-    While it is "running" a fit is not judged; afterwards it is "free" to go on until it stands still, or "over".
+    def posterior(self, params: P, shared: Any, block: Block) -> Floats:
+        """Return the posterior mean of each row's code, (n, q)."""
+
+    def code(self, params: P, shared: Any, block: Block) -> Floats:
+        """Return the most probable code of each row, (n, q)."""
+
+    def reconstruct(self, params: P, codes: Floats) -> Floats:
+        """Return P(bit = 1) given codes, (n, d)."""
+
+
+class Defined(Protocol[P_in]):
+    """The definition, as plain as can be: the tests compute everything else from it."""
+
+    def hidden_states(self, params: P_in) -> Floats:
+        """Return every code that a row can have, (states, q), where the truth is enumerated."""
+
+    def log_joint(self, params: P_in, x: Floats, h: Floats) -> float:
+        """Return ln P(x, h) of one complete row x, (d,), with the code h, (q,)."""
+
+
+# --------------------------------------------------------------------------------- what needs not be written by hand
+
+
+class OneStage:
+    """A fit has one stage."""
+
+    def grow(self, params: Params, key: Key) -> None:
+        """Return None: a fit has one stage."""
+        return
+
+
+class Counted:
+    """Statistics are checked as they declare themselves."""
+
+    def stats_flaw(self, stats: Statistics, params: Params) -> str | None:
+        """Return what makes statistics invalid for these parameters, or None."""
+        return stats.flaw(params.axis_sizes)
+
+
+class ClassCodes(Generic[P]):
+    """Rows belong to one of K classes: all that follows from `posterior` and P(bit = 1) in each class.
+
+    The letter K stands for the classes in the shapes of the parameters. `fill` and `leave_one_out` are those of cells
+    that are independent within a class; a model in which they are not has its own.
     """
 
-    def pending(self, params: Any) -> Literal["running", "free", "over"]: ...
-    def repaired(self, params: Any, key: Key) -> Any: ...
+    n_components: int
+
+    @abstractmethod
+    def posterior(self, params: P, shared: Any, block: Block) -> Floats:
+        """Return the probability of each class given the row's observed bits, (n, K)."""
+
+    @abstractmethod
+    def cell_probabilities(self, params: P) -> Floats:
+        """Return P(bit = 1) in each class, (d, K)."""
+
+    def code(self, params: P, shared: Any, block: Block) -> Floats:
+        """Return the most probable class of each row, as 1 among zeros, (n, K)."""
+        r = self.posterior(params, shared, block)
+        return np.asarray(np.eye(r.shape[1])[r.argmax(axis=1)])
+
+    def reconstruct(self, params: P, codes: Floats) -> Floats:
+        """Return P(bit = 1) given class probabilities and nothing else of the row, (n, d): r theta."""
+        return np.asarray(codes @ self.cell_probabilities(params).T)
+
+    def fill(self, params: P, shared: Any, block: Block) -> Floats:
+        """Return P(bit = 1 | observed bits) for every cell, as if that cell had to be drawn again: r theta."""
+        return self.reconstruct(params, self.posterior(params, shared, block))
+
+    def leave_one_out(self, params: P, shared: Any, block: Block) -> Floats:
+        """Return P(x_j = 1 | the other observed bits) for every cell.
+
+        Without bit j the class weights are r_k / P(x_j | k), so that with x_j = 1 the answer is
+        1 / Sum_k(r_k / theta_jk), with x_j = 0 it is Sum_k r_k theta/(1 - theta) / Sum_k r_k/(1 - theta), and for
+        a missing bit Sum_k r_k theta_jk.
+        """
+        theta = self.cell_probabilities(params).T
+        r = self.posterior(params, shared, block)
+        if_one = 1.0 / (r @ (1.0 / theta))
+        if_zero = (r @ (theta / (1.0 - theta))) / (r @ (1.0 / (1.0 - theta)))
+        x, o = block.x.to_dense(), block.observed.to_dense()
+        return np.where(o == 0, r @ theta, np.where(x == 1, if_one, if_zero))
+
+    def hidden_states(self, params: P) -> Floats:
+        """Return every class, as 1 among zeros, (K, K)."""
+        return np.eye(params.axis_sizes["K"])
+
+    def mismatch(self, params: P) -> str | None:
+        """Return how valid parameters disagree with the hyperparameters, or None."""
+        K = params.axis_sizes["K"]
+        return None if self.n_components == K else f"it has {K} classes where {self.n_components} are declared"
+
+
+# ------------------------------------------------------------------------------------------ what a model may also do
+
+
+@runtime_checkable
+class Extrapolates(Protocol[P]):
+    """A model whose parameters have coordinates without borders."""
+
+    def to_vector(self, params: P) -> Floats:
+        """Return the coordinates, in one row."""
+
+    def from_vector(self, vector: Floats, params: P) -> P:
+        """Return parameters at `vector`; what is not extrapolated comes from `params`."""
+
+
+@runtime_checkable
+class Hopes(Protocol[P]):
+    """A model whose updates are steps to be measured, which may be taken untried as long as that goes well."""
+
+    def untried(self, params: P) -> P | None:
+        """Return the parameters with the step taken; None where the update is sure."""
+
+
+@runtime_checkable
+class Surveys(Protocol[P]):
+    """A model that looks at all rows before a pass."""
+
+    def survey(self, params: P, passes: Passes) -> P:
+        """Return the parameters that the pass sees, with what was found, such as which rows count."""
+
+
+@runtime_checkable
+class Scheduled(Protocol[P_in]):
+    """A model whose fits have a planned course, which its parameters count."""
+
+    def pending(self, params: P_in) -> Literal["running", "free", "over"]:
+        """Return whether the course is running (not judged yet), free to end when it stands still, or over."""
+
+
+@runtime_checkable
+class Repairs(Protocol[P]):
+    """A model that can mend a fit that is over."""
+
+    def repaired(self, params: P, key: Key) -> P:
+        """Return where a further restart begins that tries to mend the best fit so far."""
+
+
+@runtime_checkable
+class Averages(Protocol[P_in, S]):
+    """A model for `partial_fit` and federated fits: its statistics may be averaged, and come from elsewhere."""
+
+    def stats_flaw(self, stats: S, params: P_in) -> str | None:
+        """Return what makes statistics invalid for these parameters, or None. `Counted` has it."""
+
+    def pseudo_statistics(self, params: P_in, weight: float) -> S:
+        """Return the statistics of rows that are just as the model expects, for online EM to go on from a fit."""
+
+
+@runtime_checkable
+class OnlineForm(Protocol[P, S]):
+    """A model whose statistics do not outlive the parameters that they were counted with."""
+
+    def online(self) -> Model[P, S]:
+        """Return the form of the model that online EM needs: statistics and an update that may be averaged."""
+
+
+class Persists(Model[P, S], Protocol[P, S]):
+    """A model that learns by random steps, with a memory from step to step."""
+
+    @property
+    def batch_rows(self) -> int:
+        """Rows of a step."""
+
+    @property
+    def memory_type(self) -> type[Arrays]:
+        """Class of the memory."""
+
+    def first_memory(self, params: P, summary: Summary, key: Key) -> Any:
+        """Return the memory to begin with."""
+
+    def step(self, params: P, memory: Any, stats: S, share_left: float, key: Key, run: Run) -> tuple[P, Any, float]:
+        """Return parameters and memory after one step, and how well it is going (larger is better)."""
+
+    def settle(self, params: P, memory: Any) -> P:
+        """Return parameters as a fit hands them over."""
 
 
 class Coordinates(Protocol):
     """Coordinates of a climb, linear in the vectors of a model."""
 
-    def inwards(self, vector: NDArray[np.float64]) -> NDArray[np.float64]: ...
-    def outwards(self, point: NDArray[np.float64]) -> NDArray[np.float64]: ...
-    def slope(self, gradient: NDArray[np.float64]) -> NDArray[np.float64]: ...
+    def inwards(self, vector: Floats) -> Floats:
+        """Return the point at a vector of the model."""
+
+    def outwards(self, point: Floats) -> Floats:
+        """Return the vector of the model at a point."""
+
+    def slope(self, gradient: Floats) -> Floats:
+        """Return the gradient by points, from the one by vectors."""
 
 
-class Climbs(Extrapolates, Protocol):
-    """A model whose statistics give the gradient of its objective, once the free model has been summed over.
-
-    `place` is `from_vector` without what `free` finds; `over` adds a function over a table of hidden states. A model
-    that grows offers `candidates` and marks each size, smaller is better; one that `chooses` is taken back to the size
-    with the best mark when `enough` have been tried. `rivals` are the same model with other starts.
-    """
+class Climbs(Model[P, S], Extrapolates[P], Protocol[P, S]):
+    """A model whose statistics give the gradient of its objective, once the free model has been summed over."""
 
     @property
-    def chooses(self) -> bool: ...
+    def chooses(self) -> bool:
+        """Whether the fit goes back to the size with the best mark."""
 
-    def free(self, params: Any, over: Callable[[Callable[..., Any], Any], Any]) -> tuple[Any, Any]: ...
-    def place(self, vector: NDArray[np.float64], params: Any) -> Any: ...
-    def gradient(self, params: Any, stats: Any, phase: Any) -> NDArray[np.float64]: ...
-    def coordinates(self, params: Any, phase: Any) -> Coordinates: ...
-    def candidates(self, params: Any, key: Key, passes: Passes) -> list[Any]: ...
-    def mark(self, params: Any, objective: float, weight: float) -> float: ...
-    def enough(self, marks: tuple[float, ...]) -> bool: ...
-    def rivals(self) -> Sequence[Climbs]: ...
+    def free(self, params: P, over: Callable[[Callable[[Block], T], Table], T]) -> tuple[P, Any]:
+        """Return the parameters and the phase: what the free model expects; `over` adds over a table of its states."""
+
+    def place(self, vector: Floats, params: P) -> P:
+        """Return parameters at `vector`, without what `free` finds."""
+
+    def gradient(self, params: P, stats: S, phase: Any) -> Floats:
+        """Return the gradient of the objective by the vector."""
+
+    def coordinates(self, params: P, phase: Any) -> Coordinates:
+        """Return the coordinates in which to climb from here."""
+
+    def candidates(self, params: P, key: Key, passes: Passes) -> list[P]:
+        """Return where the next stage of a model that grows may begin; none when it is complete."""
+
+    def mark(self, params: P, objective: float, weight: float) -> float:
+        """Return the mark of a size, smaller is better."""
+
+    def enough(self, marks: tuple[float, ...]) -> bool:
+        """Return whether enough sizes have been tried."""
+
+    def rivals(self) -> Sequence[Climbs[P, S]]:
+        """Return the same model with other starts."""

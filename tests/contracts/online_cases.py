@@ -18,6 +18,7 @@ from hiddenbits import (
     TreeMixture,
 )
 from hiddenbits.datasets import simulate_mixture
+from tests.contracts.cases import CASES
 
 COLUMNS, CLASSES, CALL, PASSES = 20, 4, 500, 3
 ROWS, FITTED = 15_000, 3_000  # rows in all, and those of the `fit` that further rows come after
@@ -42,6 +43,10 @@ FAMILIES: dict[str, Any] = {
     "NoisyOrNetwork": NoisyOrNetwork(4),
     "NoisyOrNetwork, 2 layers": NoisyOrNetwork((3, 2)),
     "BinarySparseCoding": BinarySparseCoding(4, n_repairs=0, n_init=1),
+}
+_listed = {name.partition(",")[0] for name in FAMILIES}
+FAMILIES |= {
+    type(case.estimator).__name__: case.estimator for case in CASES if type(case.estimator).__name__ not in _listed
 }
 
 

@@ -6,6 +6,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from hiddenbits.families.registry import ESTIMATORS
+from hiddenbits.model_api import Extrapolates, Hopes, OnlineForm, Promises, Scheduled, Surveys
 from tests.contracts.cases import CASES, MIXED
 from tests.contracts.conftest import random_rows
 from tests.contracts.test_fit import structured_rows
@@ -101,3 +102,24 @@ def test_every_no_has_its_reason(case):
         assert getattr(promises, name) or promises.why[name]
     assert promises.carry or promises.why["carry"]
     assert promises.likelihood == "exact" or promises.why["likelihood"]
+
+
+PROMISED = {
+    "accelerates": Extrapolates,
+    "hopes": Hopes,
+    "scheduled": Scheduled,
+    "surveys": Surveys,
+    "online_form": OnlineForm,
+}
+
+
+@pytest.mark.parametrize("case", CASES + MIXED, ids=lambda case: case.name)
+def test_a_promise_has_its_functions(case):
+    # The engine asks for both: a promise without its functions would be passed over in silence.
+    for name, protocol in PROMISED.items():
+        assert not getattr(case.model.promises, name) or isinstance(case.model, protocol)
+
+
+def test_promises_are_named():
+    with pytest.raises(TypeError, match="positional"):
+        Promises("exact", True, True, False, False, "enumeration")

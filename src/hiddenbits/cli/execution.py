@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from numpy.typing import NDArray
+
 from hiddenbits.cli.progress import Bar, clock, progress
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from hiddenbits import Piece, Table
 
 PIECE_CELLS = 1 << 22
@@ -84,13 +84,13 @@ class Watch:
         self.bar, self.words = bar, words
         self.passes = self.restarts = self.before = 0
 
-    def setup(self, estimator: Any, context: Any) -> None:
+    def setup(self, estimator: object, context: object) -> None:
         """Nothing to prepare."""
 
     def teardown(self, estimator: Any, context: Any) -> None:
         """Nothing to clean up."""
 
-    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
+    def on_fit_task_begin(self, estimator: object, context: object) -> None:
         """Nothing happens when a pass begins."""
 
     def on_fit_task_end(self, estimator: Any, context: Any, *, metadata: Any = None) -> bool:

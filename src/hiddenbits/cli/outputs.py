@@ -11,8 +11,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from numpy.typing import NDArray
+
+from hiddenbits.array_types import AnyArray
+
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
 # Spreadsheets run text that begins with these as a formula; full-width signs count as plain ones.
 DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
@@ -85,7 +89,7 @@ def write_rows(path: Path, names: Sequence[str], pieces: Iterator[NDArray[Any]])
         return write(file, names, pieces)
 
 
-def _write_csv(file: BinaryIO, names: Sequence[str], pieces: Iterator[NDArray[Any]]) -> int:
+def _write_csv(file: BinaryIO, names: Sequence[str], pieces: Iterator[AnyArray]) -> int:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow([safe(name) for name in names])
@@ -99,7 +103,7 @@ def _write_csv(file: BinaryIO, names: Sequence[str], pieces: Iterator[NDArray[An
     return rows
 
 
-def _write_parquet(file: BinaryIO, names: Sequence[str], pieces: Iterator[NDArray[Any]]) -> int:
+def _write_parquet(file: BinaryIO, names: Sequence[str], pieces: Iterator[AnyArray]) -> int:
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -115,7 +119,7 @@ def _write_parquet(file: BinaryIO, names: Sequence[str], pieces: Iterator[NDArra
     return rows
 
 
-def _write_npz(file: BinaryIO, _names: Sequence[str], pieces: Iterator[NDArray[Any]]) -> int:
+def _write_npz(file: BinaryIO, _names: Sequence[str], pieces: Iterator[AnyArray]) -> int:
     import numpy as np
 
     values = np.concatenate(list(pieces))

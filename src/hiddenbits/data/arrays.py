@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
+
+from hiddenbits.array_types import AnyArray
+
+
+class Additive(Protocol):
+    """Anything that adds in place."""
+
+    def __iadd__(self, other: Any, /) -> Self: ...
 
 
 def aligned(state: Mapping[str, Any]) -> dict[str, Any]:
@@ -31,25 +38,25 @@ class Arrays:
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True, eq=False)
     ... class Count(Arrays):
-    ...     ones: NDArray[np.float64]
+    ...     ones: Floats
     >>> total = Count(np.array([1.0, 2.0]))
     >>> total += Count(np.array([3.0, 4.0]))
     >>> total.ones
     array([4., 6.])
     """
 
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
+    def to_arrays(self) -> dict[str, AnyArray]:
         """Return the fields by name."""
         return {field.name: np.asarray(getattr(self, field.name)) for field in fields(self)}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+    def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> Self:
         """Build from arrays by name; each field must be there."""
         return cls(**{field.name: arrays[field.name] for field in fields(cls)})
 
     def __iadd__(self, other: Self) -> Self:
         """Add in place, field by field. A field that broadcasts (see `AllOnes`) grows where it must."""
-        changed: dict[str, NDArray[Any]] = {}
+        changed: dict[str, AnyArray] = {}
         for field in fields(self):
             mine, theirs = getattr(self, field.name), getattr(other, field.name)
             if mine.shape == theirs.shape and mine.ndim:
@@ -68,12 +75,12 @@ def plain(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()}
 
 
-def prefixed(prefix: str, value: Arrays | None) -> dict[str, NDArray[Any]]:
+def prefixed(prefix: str, value: Arrays | None) -> dict[str, AnyArray]:
     """Return the fields of `value` under names that begin with `prefix`, for a file."""
     return {} if value is None else {f"{prefix}.{name}": array for name, array in value.to_arrays().items()}
 
 
-def unprefixed(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+def unprefixed(prefix: str, arrays: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
     """Return the fields that `prefixed` put into a file; empty when there are none."""
     start = f"{prefix}."
     return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}

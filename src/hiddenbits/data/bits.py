@@ -19,30 +19,32 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
+from hiddenbits.array_types import AnyArray, Bytes, Floats
 from hiddenbits.data.arrays import aligned
-from hiddenbits.data.operands import ComplementOperand, OnesOperand, floats_of, run_of_ones
+from hiddenbits.data.operands import ComplementOperand, OnesOperand, Operand, floats_of, run_of_ones
 
-ByteArray: TypeAlias = NDArray[np.uint8]
-FloatArray: TypeAlias = NDArray[Any]
-IndexArray: TypeAlias = NDArray[Any]
+ByteArray = Bytes
 
 
 class Bits(ABC):
     """A read-only matrix of zeros and ones; see the module's docstring for the algebra."""
 
-    shape: tuple[int, int]
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """(rows, columns)."""
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(aligned(state))
 
     @abstractmethod
-    def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> Any:
+    def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> Operand:
         """Return an object `x` for which ``x @ W`` and ``x.T @ R`` are the matrix products, in `dtype`.
 
         With a `slot` the floats are put into this thread's buffer of that name, where the next operand with the same
@@ -55,7 +57,7 @@ class Bits(ABC):
         """Bytes that an operand in float64 takes."""
 
     @abstractmethod
-    def ones(self) -> tuple[IndexArray, IndexArray]:
+    def ones(self) -> tuple[AnyArray, AnyArray]:
         """Return (indptr, indices): the columns of row i's ones are indices[indptr[i]:indptr[i+1]], ascending."""
 
     @abstractmethod
@@ -63,11 +65,11 @@ class Bits(ABC):
         """Return rows start to stop, without copying where the storage allows."""
 
     @abstractmethod
-    def take(self, rows: IndexArray) -> Bits:
+    def take(self, rows: AnyArray) -> Bits:
         """Return the given rows, in the order given."""
 
     @abstractmethod
-    def to_dense(self) -> ByteArray:
+    def to_dense(self) -> Bytes:
         """Return the matrix as a (rows, columns) array of uint8."""
 
     @property
@@ -84,14 +86,14 @@ class Bits(ABC):
 class Dense(Bits):
     """One byte a cell: `values` is a C-contiguous (rows, columns) array of uint8 holding 0 and 1."""
 
-    values: ByteArray
+    values: Bytes
 
     @property
-    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+    def shape(self) -> tuple[int, int]:
         """(rows, columns)."""
         return self.values.shape[0], self.values.shape[1]
 
-    def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> Any:
+    def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> Operand:
         """Return the values as floats: products then run in BLAS."""
         return floats_of(self.values, dtype, slot)
 
@@ -100,7 +102,7 @@ class Dense(Bits):
         """Bytes that an operand in float64 takes."""
         return 8 * self.values.size
 
-    def ones(self) -> tuple[IndexArray, IndexArray]:
+    def ones(self) -> tuple[AnyArray, AnyArray]:
         """Return the pattern of the ones."""
         return pattern_of(self.values)
 
@@ -108,11 +110,11 @@ class Dense(Bits):
         """Return a view of rows start to stop."""
         return Dense(self.values[start:stop])
 
-    def take(self, rows: IndexArray) -> Dense:
+    def take(self, rows: AnyArray) -> Dense:
         """Return a copy of the given rows."""
         return Dense(self.values[rows])
 
-    def to_dense(self) -> ByteArray:
+    def to_dense(self) -> Bytes:
         """Return the values themselves."""
         return self.values
 
@@ -131,15 +133,20 @@ class Pattern(Bits):
     """Where the ones are: CSR index pointers (64-bit) and ascending column indices (32-bit where they fit)."""
 
     indptr: NDArray[np.int64]
-    indices: IndexArray
+    indices: AnyArray
     n_columns: int
 
     @property
-    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+    def shape(self) -> tuple[int, int]:
         """(rows, columns)."""
         return len(self.indptr) - 1, self.n_columns
 
-    def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> Any:
+    def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> Operand:
+        """Return a scipy CSR array over the same indices."""
+        csr: Operand = self.csr(dtype)
+        return csr
+
+    def csr(self, dtype: DTypeLike = np.float64) -> Any:
         """Return a scipy CSR array over the same indices; its values are a shared run of ones."""
         local = self.indptr
         if len(self.indices) <= np.iinfo(self.indices.dtype).max:
@@ -151,7 +158,7 @@ class Pattern(Bits):
         """Bytes that an operand in float64 takes."""
         return 8 * len(self.indices) + self.nbytes
 
-    def ones(self) -> tuple[IndexArray, IndexArray]:
+    def ones(self) -> tuple[AnyArray, AnyArray]:
         """Return the pattern itself."""
         return self.indptr, self.indices
 
@@ -160,7 +167,7 @@ class Pattern(Bits):
         indptr = self.indptr[start : stop + 1]
         return Pattern(indptr - indptr[0], self.indices[indptr[0] : indptr[-1]], self.n_columns)
 
-    def take(self, rows: IndexArray) -> Pattern:
+    def take(self, rows: AnyArray) -> Pattern:
         """Return a copy of the given rows."""
         rows = np.asarray(rows)
         lengths = np.diff(self.indptr)[rows]
@@ -168,7 +175,7 @@ class Pattern(Bits):
         within = np.arange(indptr[-1]) - np.repeat(indptr[:-1], lengths)
         return Pattern(indptr, self.indices[np.repeat(self.indptr[:-1][rows], lengths) + within], self.n_columns)
 
-    def to_dense(self) -> ByteArray:
+    def to_dense(self) -> Bytes:
         """Return a dense copy."""
         dense = np.zeros(self.shape, np.uint8)
         dense[np.repeat(np.arange(self.shape[0]), np.diff(self.indptr)), self.indices] = 1
@@ -184,15 +191,15 @@ class Pattern(Bits):
 class Packed(Bits):
     """Eight cells a byte, as `numpy.packbits(x, axis=1)` packs them (first column in the highest bit)."""
 
-    packed: ByteArray
+    packed: Bytes
     n_columns: int
 
     @property
-    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+    def shape(self) -> tuple[int, int]:
         """(rows, columns)."""
         return self.packed.shape[0], self.n_columns
 
-    def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> Any:
+    def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> Operand:
         """Return the unpacked values as floats: a block of them fits in the cache."""
         return floats_of(self.to_dense(), dtype, slot)
 
@@ -201,7 +208,7 @@ class Packed(Bits):
         """Bytes that an operand in float64 takes."""
         return 8 * self.shape[0] * self.shape[1]
 
-    def ones(self) -> tuple[IndexArray, IndexArray]:
+    def ones(self) -> tuple[AnyArray, AnyArray]:
         """Return the pattern of the ones."""
         return pattern_of(self.to_dense())
 
@@ -209,11 +216,11 @@ class Packed(Bits):
         """Return a view of rows start to stop."""
         return Packed(self.packed[start:stop], self.n_columns)
 
-    def take(self, rows: IndexArray) -> Packed:
+    def take(self, rows: AnyArray) -> Packed:
         """Return a copy of the given rows."""
         return Packed(self.packed[rows], self.n_columns)
 
-    def to_dense(self) -> ByteArray:
+    def to_dense(self) -> Bytes:
         """Return an unpacked copy."""
         return np.unpackbits(self.packed, axis=1, count=self.n_columns)
 
@@ -231,9 +238,14 @@ class Packed(Bits):
 class AllOnes(Bits):
     """A matrix of ones that takes no memory: "every cell was observed"."""
 
-    shape: tuple[int, int]
+    size: tuple[int, int]
 
-    def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> Any:
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(rows, columns)."""
+        return self.size
+
+    def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> Operand:
         """Return an operand whose products are column sums, as one row that broadcasts."""
         return OnesOperand(self.shape)
 
@@ -242,7 +254,7 @@ class AllOnes(Bits):
         """Nothing is made."""
         return 0
 
-    def ones(self) -> tuple[IndexArray, IndexArray]:
+    def ones(self) -> tuple[AnyArray, AnyArray]:
         """Return the full pattern."""
         n, d = self.shape
         return np.arange(0, n * d + 1, d, dtype=np.int64) if d else np.zeros(n + 1, np.int64), np.tile(
@@ -253,11 +265,11 @@ class AllOnes(Bits):
         """Return rows start to stop."""
         return AllOnes((min(stop, self.shape[0]) - start, self.shape[1]))
 
-    def take(self, rows: IndexArray) -> AllOnes:
+    def take(self, rows: AnyArray) -> AllOnes:
         """Return as many rows as asked for."""
         return AllOnes((len(rows), self.shape[1]))
 
-    def to_dense(self) -> ByteArray:
+    def to_dense(self) -> Bytes:
         """Return an array of ones."""
         return np.ones(self.shape, np.uint8)
 
@@ -278,11 +290,11 @@ class Complement(Bits):
     of: Bits
 
     @property
-    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+    def shape(self) -> tuple[int, int]:
         """(rows, columns)."""
         return self.of.shape
 
-    def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> Any:
+    def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> Operand:
         """Return an operand that subtracts the products of `of` from column sums."""
         return ComplementOperand(self.of.operand(dtype, slot))
 
@@ -291,7 +303,7 @@ class Complement(Bits):
         """Bytes that an operand in float64 takes."""
         return self.of.operand_bytes
 
-    def ones(self) -> tuple[IndexArray, IndexArray]:
+    def ones(self) -> tuple[AnyArray, AnyArray]:
         """Return the pattern of the ones."""
         return pattern_of(self.to_dense())
 
@@ -299,11 +311,11 @@ class Complement(Bits):
         """Return rows start to stop."""
         return Complement(self.of.rows(start, stop))
 
-    def take(self, rows: IndexArray) -> Complement:
+    def take(self, rows: AnyArray) -> Complement:
         """Return the given rows."""
         return Complement(self.of.take(rows))
 
-    def to_dense(self) -> ByteArray:
+    def to_dense(self) -> Bytes:
         """Return a dense copy."""
         return 1 - self.of.to_dense()
 
@@ -317,14 +329,14 @@ class Complement(Bits):
         return self.shape[1] - self.of.row_sums()
 
 
-def pattern_of(dense: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def pattern_of(dense: AnyArray) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return (indptr, indices) of the non-zero cells of a dense array."""
     rows, columns = np.nonzero(dense)
     counts = np.bincount(rows, minlength=dense.shape[0])
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), columns.astype(np.int32)
 
 
-def with_blanks(x: Bits, observed: Bits) -> NDArray[np.float64]:
+def with_blanks(x: Bits, observed: Bits) -> Floats:
     """Return the cells as floats, NaN where not observed: for people and tests, not for arithmetic."""
     values = x.to_dense().astype(np.float64)
     values[observed.to_dense() == 0] = np.nan

@@ -8,10 +8,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.arrays import aligned
 from hiddenbits.data.bits import Bits, with_blanks
+from hiddenbits.data.operands import Operand
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +37,12 @@ class Block:
 
     x: Bits
     observed: Bits
-    weights: NDArray[np.float64]
+    weights: Floats
     number: int
     start: int
     keep: bool = False
 
-    def operands(self) -> tuple[Any, Any]:
+    def operands(self) -> tuple[Operand, Operand]:
         """Return the operands of x and observed, for ``@`` and ``.T @``; see `Bits`.
 
         They are read-only, and they last until the same thread asks another block for its own.
@@ -50,16 +51,16 @@ class Block:
             return self._kept
         return self.x.operand(slot="x"), self.observed.operand(slot="observed")
 
-    def ones(self) -> tuple[NDArray[Any], NDArray[Any]]:
+    def ones(self) -> tuple[AnyArray, AnyArray]:
         """Return where the ones of x are, row by row; see `Bits.ones`."""
         return self._kept_ones if self.keep else self.x.ones()
 
     @cached_property
-    def _kept_ones(self) -> tuple[NDArray[Any], NDArray[Any]]:
+    def _kept_ones(self) -> tuple[AnyArray, AnyArray]:
         return self.x.ones()
 
     @cached_property
-    def _kept(self) -> tuple[Any, Any]:
+    def _kept(self) -> tuple[Operand, Operand]:
         return self.x.operand(), self.observed.operand()
 
     @property
@@ -72,7 +73,7 @@ class Block:
         """Number of columns."""
         return self.x.shape[1]
 
-    def to_float(self) -> NDArray[np.float64]:
+    def to_float(self) -> Floats:
         """Return the rows as floats, NaN where not observed: for people and tests, not for arithmetic."""
         return with_blanks(self.x, self.observed)
 
@@ -83,7 +84,7 @@ class Part:
 
     x: Bits
     observed: Bits
-    weights: NDArray[np.float64] | None
+    weights: Floats | None
     start: int
     height: int
 

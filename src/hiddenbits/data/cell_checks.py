@@ -13,7 +13,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenbits.data.bits import AllOnes, Bits, ByteArray, Complement, Dense, Packed, Pattern
+from hiddenbits.array_types import AnyArray, Bytes, Floats
+from hiddenbits.data.bits import AllOnes, Bits, Complement, Dense, Packed, Pattern
 from hiddenbits.data.masks import mask_for, observed_bits
 from hiddenbits.data.sparse_input import as_csr
 from hiddenbits.data.table import TableError
@@ -49,7 +50,7 @@ def check_width(n_columns: int, asked: int | None) -> None:
 
 
 def dense_bits(
-    values: NDArray[Any],
+    values: AnyArray,
     *,
     blank: Blank = "auto",
     threshold: float | None = None,
@@ -89,7 +90,7 @@ def dense_bits(
         return Dense(x), AllOnes((n, d))
     as_is = values.dtype == np.uint8 and threshold is None and masked is None
     x = np.ascontiguousarray(values) if as_is else np.empty((n, d), np.uint8)
-    missing: ByteArray | None = None
+    missing: Bytes | None = None
     step = max(1, CHUNK_CELLS // max(d, 1))
     for start in range(0, n, step):
         chunk = slice(start, min(start + step, n))
@@ -106,12 +107,12 @@ def dense_bits(
 
 
 def _check_chunk(
-    values: NDArray[Any],
+    values: AnyArray,
     masked: NDArray[np.bool_] | None,
     threshold: float | None,
     names: tuple[str, ...] | None,
     first_row: int,
-) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+) -> tuple[AnyArray, NDArray[np.bool_] | None]:
     """Return (bits, blanks or None) of a few rows."""
     if values.dtype.kind == "O":
         if masked is not None:
@@ -143,8 +144,8 @@ def _check_chunk(
 
 
 def _numbers_from_objects(
-    values: NDArray[Any], names: tuple[str, ...] | None, first_row: int, threshold: float | None
-) -> NDArray[np.float64]:
+    values: AnyArray, names: tuple[str, ...] | None, first_row: int, threshold: float | None
+) -> Floats:
     """Turn Python objects into floats; None, NaN and a frame library's NA become NaN."""
     numbers = np.full(values.shape, np.nan)
     for (row, column), value in np.ndenumerate(values):
@@ -177,12 +178,12 @@ def bad_cell(
     )
 
 
-def observed_from_missing(missing: ByteArray) -> Bits:
+def observed_from_missing(missing: Bytes) -> Bits:
     """Return the observed-mask in the storage that suits it: a pattern of the rarer kind, or dense."""
     return observed_bits(missing.copy(), mask_for(missing.mean() if missing.size else 0.0))
 
 
-def packed_bits(packed: NDArray[Any], n_columns: int, first_row: int = 0) -> tuple[Bits, Bits]:
+def packed_bits(packed: AnyArray, n_columns: int, first_row: int = 0) -> tuple[Bits, Bits]:
     """Check an array of `numpy.packbits(x, axis=1)` and return (x, observed); rows are numbered from `first_row`."""
     if isinstance(n_columns, bool) or not isinstance(n_columns, (int, np.integer)) or n_columns < 0:
         raise TableError(f"n_columns={n_columns!r} is not a number of columns.")
@@ -245,15 +246,13 @@ def sparse_bits(
     return x, AllOnes(csr.shape)
 
 
-def pattern(indptr: NDArray[Any], indices: NDArray[Any], n_columns: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
+def pattern(indptr: AnyArray, indices: AnyArray, n_columns: int) -> tuple[NDArray[np.int64], AnyArray]:
     """Return index pointers as 64-bit and column indices as 32-bit integers where these fit."""
     index_type = np.int32 if n_columns <= np.iinfo(np.int32).max else np.int64
     return indptr.astype(np.int64), indices.astype(index_type, copy=False)
 
 
-def _kept(
-    indptr: NDArray[np.int64], indices: NDArray[Any], keep: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[Any]]:
+def _kept(indptr: NDArray[np.int64], indices: AnyArray, keep: NDArray[np.bool_]) -> tuple[NDArray[np.int64], AnyArray]:
     """Return the pattern of the stored cells to keep."""
     if keep.all():
         return indptr, indices

@@ -13,12 +13,11 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
-from hiddenbits.data.bits import AllOnes, Bits, ByteArray, Complement, Packed, Pattern
+from hiddenbits.array_types import AnyArray, Bytes, Floats
+from hiddenbits.data.bits import AllOnes, Bits, Complement, Packed, Pattern
 from hiddenbits.data.operands import floats_of
-
-Floats = NDArray[np.float64]
 
 CHUNK_CELLS = 1 << 23  # cells that are floats at a time: 32 MB of float32
 SPARSE = 1 / 1024  # share of the pairs of cells that are both 1 up to which a sparse product is the faster one
@@ -92,10 +91,10 @@ def _counts(a: Bits, b: Bits, weights: Floats | None) -> Floats:
     if isinstance(a, Complement):
         return np.asarray(column_sums(b, weights)[None, :] - _counts(a.of, b, weights))
     if isinstance(a, Pattern) and isinstance(b, Pattern) and _share(a) * _share(b) < SPARSE:
-        left = a.operand()
+        left, right = a.csr(), b.csr()
         if weights is not None:
             left.data = np.repeat(weights, np.diff(a.indptr))
-        return np.asarray((left.T @ b.operand()).toarray())
+        return np.asarray((left.T @ right).toarray())
     if weights is not None:
         return _weighted_product(a, b, weights)
     if a.shape[0] * a.shape[1] * b.shape[1] >= KERNEL_WORK and (kernel := _kernel()) is not None:
@@ -124,7 +123,7 @@ def _weighted_product(a: Bits, b: Bits, weights: Floats) -> Floats:
     return counts
 
 
-def _floats(bits: Bits, rows: slice, dtype: DTypeLike, slot: str) -> NDArray[Any]:
+def _floats(bits: Bits, rows: slice, dtype: DTypeLike, slot: str) -> AnyArray:
     """Return some rows as floats, in a buffer of this thread: a pattern too, for it is one with many ones."""
     return floats_of(bits.rows(rows.start, rows.stop).to_dense(), dtype, f"co-occurrence {slot}")
 
@@ -141,7 +140,7 @@ def _share(pattern: Pattern) -> float:
     return len(pattern.indices) / max(n * d, 1)
 
 
-def _packed(bits: Bits) -> ByteArray:
+def _packed(bits: Bits) -> Bytes:
     """Return rows of eight cells a byte."""
     if isinstance(bits, Packed):
         return np.ascontiguousarray(bits.packed)

@@ -14,7 +14,8 @@ from numba import njit, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from hiddenbits.array_types import Bytes, Floats
+
 Words = NDArray[np.uint64]
 
 RUN_WORDS = 512  # words of a column that are worked on at a time: 4 KB
@@ -38,7 +39,7 @@ _ones_in: Any = intrinsic(_population)
 
 
 @njit(_WORDS(_BYTES, types.int64), cache=True, nogil=True)
-def column_words(packed: NDArray[np.uint8], n_columns: int) -> Words:
+def column_words(packed: Bytes, n_columns: int) -> Words:
     """Return columns of words: bit r of word w (from the top) of column j is cell (64 w + r, j).
 
     64 x 64 bits at a time: swap the off-diagonal quarters, then those of each quarter, and so on.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import Bytes
 from hiddenbits.data.bits import AllOnes, Bits, Complement, Dense, Pattern, pattern_of
 
 RARE = 0.1  # a mask whose rarer kind is at most this share of the cells is kept as a pattern
@@ -25,7 +25,7 @@ def mask_bytes(mask: Mask, share: float) -> float:
     return {"none": 0.0, "missing": 4.0 * share, "dense": 1.0, "observed": 4.0 * (1.0 - share)}[mask]
 
 
-def observed_bits(missing: NDArray[np.uint8], mask: Mask) -> Bits:
+def observed_bits(missing: Bytes, mask: Mask) -> Bits:
     """Return the observed-mask of some rows in the storage of their table; overwrites `missing`."""
     if mask == "none":
         return AllOnes((missing.shape[0], missing.shape[1]))

@@ -299,7 +299,13 @@ def open_table(
 def _open_again(table: Table, request: Request) -> Table:
     """Return a table that is open; only the size of its parts may be asked for."""
     given = [request.names, request.threshold, request.n_columns, request.kinds]
-    if any(one is not None for one in given) or request.blank != "auto" or request.packed or request.storage_options or request.options:
+    if (
+        any(one is not None for one in given)
+        or request.blank != "auto"
+        or request.packed
+        or request.storage_options
+        or request.options
+    ):
         raise TypeError("The table is open already: give names=, blank=, threshold= and the like when it is opened.")
     return table
 

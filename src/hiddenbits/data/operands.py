@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
-FloatArray = NDArray[Any]
+from hiddenbits.array_types import AnyArray, Bytes
+
+
+class Operand(Protocol):
+    """A matrix for products: an array, a scipy CSR array, or one of the two below."""
+
+    @property
+    def T(self) -> Operand:  # noqa: N802  (NumPy's name for the transpose)
+        """The transpose."""
+
+    def __matmul__(self, other: AnyArray, /) -> AnyArray: ...
 
 
 @dataclass(frozen=True)
@@ -23,7 +33,7 @@ class OnesOperand:
         """The transpose."""
         return OnesOperand(self.shape[::-1])
 
-    def __matmul__(self, other: FloatArray) -> FloatArray:
+    def __matmul__(self, other: AnyArray) -> AnyArray:
         return _column_sums(np.asarray(other))
 
 
@@ -31,18 +41,18 @@ class OnesOperand:
 class ComplementOperand:
     """The operand of a complement: column sums less the product of what it is the complement of."""
 
-    of: Any
+    of: Operand
 
     @property
     def T(self) -> ComplementOperand:  # noqa: N802
         """The transpose."""
         return ComplementOperand(self.of.T)
 
-    def __matmul__(self, other: FloatArray) -> FloatArray:
+    def __matmul__(self, other: AnyArray) -> AnyArray:
         return np.asarray(_column_sums(other) - self.of @ other)
 
 
-def _column_sums(matrix: FloatArray) -> FloatArray:
+def _column_sums(matrix: AnyArray) -> AnyArray:
     """Return the sum of each column, as one row; a product is faster than NumPy's sum over the first axis."""
     return np.ones((1, len(matrix)), matrix.dtype) @ matrix
 
@@ -50,27 +60,27 @@ def _column_sums(matrix: FloatArray) -> FloatArray:
 _buffers = threading.local()
 
 
-def scratch(slot: str, shape: tuple[int, int], dtype: DTypeLike = np.float64) -> FloatArray:
+def scratch(slot: str, shape: tuple[int, int], dtype: DTypeLike = np.float64) -> AnyArray:
     """Return this thread's buffer of that name; the next call with the same name hands out the same memory.
 
     Fresh memory for every block can cost as much as the arithmetic: on dask's workers, whose allocator is told to give
     all memory back at once, each new array is paid for page by page.
     """
     name, size = f"{slot} {np.dtype(dtype).str}", shape[0] * shape[1]
-    buffer: FloatArray | None = _buffers.__dict__.get(name)
+    buffer: AnyArray | None = _buffers.__dict__.get(name)
     if buffer is None or buffer.size < size:
         buffer = _buffers.__dict__[name] = np.empty(size, dtype)
     return buffer[:size].reshape(shape)
 
 
-def product(operand: Any, matrix: FloatArray, slot: str | None) -> FloatArray:
+def product(operand: Operand, matrix: AnyArray, slot: str | None) -> AnyArray:
     """Return ``operand @ matrix``, in this thread's buffer for `slot` where there is one and the product is BLAS's."""
     if slot is None or not isinstance(operand, np.ndarray):
         return np.asarray(operand @ matrix)
     return np.matmul(operand, matrix, out=scratch(slot, (len(operand), matrix.shape[1]), matrix.dtype))
 
 
-def floats_of(values: NDArray[np.uint8], dtype: DTypeLike, slot: str | None) -> FloatArray:
+def floats_of(values: Bytes, dtype: DTypeLike, slot: str | None) -> AnyArray:
     """Return the values as floats, in this thread's buffer for `slot` if there is one."""
     if slot is None:
         return values.astype(dtype)
@@ -79,10 +89,10 @@ def floats_of(values: NDArray[np.uint8], dtype: DTypeLike, slot: str | None) -> 
     return floats
 
 
-_runs: dict[str, FloatArray] = {}
+_runs: dict[str, AnyArray] = {}
 
 
-def run_of_ones(length: int, dtype: DTypeLike) -> FloatArray:
+def run_of_ones(length: int, dtype: DTypeLike) -> AnyArray:
     """Return `length` ones, a view of one shared run: the values of every binary CSR matrix."""
     key = np.dtype(dtype).str
     run = _runs.get(key)
@@ -93,7 +103,7 @@ def run_of_ones(length: int, dtype: DTypeLike) -> FloatArray:
     return run[:length]
 
 
-def product_with_totals(operand: Any, matrix: FloatArray, totals: FloatArray) -> FloatArray:
+def product_with_totals(operand: Operand, matrix: AnyArray, totals: AnyArray) -> AnyArray:
     """Return ``operand @ matrix``, given the column sums of `matrix`.
 
     The sums are worth making once a pass rather than once a block: with nothing missing they are the whole product.

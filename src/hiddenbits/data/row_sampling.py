@@ -8,7 +8,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenbits.data.bits import Bits, ByteArray, Dense, Pattern, pattern_of
+from hiddenbits.array_types import Bytes, Floats
+from hiddenbits.data.bits import Bits, Dense, Pattern, pattern_of
 from hiddenbits.data.block import Block
 from hiddenbits.data.table import Table, memory_table
 
@@ -17,9 +18,9 @@ from hiddenbits.data.table import Table, memory_table
 class SomeRows:
     """Rows that were drawn, in the order of the table: cells and weights; `sparse` is how the table stores them."""
 
-    x: ByteArray
-    observed: ByteArray
-    weights: NDArray[np.float64]
+    x: Bytes
+    observed: Bytes
+    weights: Floats
     sparse: bool
 
     def __iadd__(self, other: Self) -> Self:
@@ -34,7 +35,7 @@ class SomeRows:
         return memory_table(x, observed).with_weights(self.weights * (weight / self.weights.sum()))
 
 
-def rate_for(rows: int, weights: NDArray[np.float64] | None, n_rows: int) -> float:
+def rate_for(rows: int, weights: Floats | None, n_rows: int) -> float:
     """Return the rate by which about so many rows are drawn; rows that are heavy enough come for sure."""
     if weights is None:
         return rows / n_rows
@@ -62,7 +63,7 @@ def some_rows(seed: int, rate: float, block: Block) -> SomeRows:
     )
 
 
-def _uniform(seed: int, numbers: NDArray[np.uint64]) -> NDArray[np.float64]:
+def _uniform(seed: int, numbers: NDArray[np.uint64]) -> Floats:
     """Return a random number in [0, 1) for each whole number: two rounds of multiplying and mixing modulo 2^64."""
     factors = np.random.default_rng(seed).integers(2**63, size=3, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
     mixed = (numbers + np.uint64(1)) * factors[0]

@@ -11,12 +11,10 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data import Block
 from hiddenbits.data.mixed.cells import MixedRows
-
-Floats = NDArray[np.float64]
 
 PRIME = 2**31 - 1
 
@@ -26,7 +24,7 @@ class Chosen:
     """The rows with the smallest numbers so far: numbers (k,), rows (k, d)."""
 
     numbers: Floats
-    rows: NDArray[Any]
+    rows: AnyArray
     n_wanted: int
 
     def __iadd__(self, other: Self) -> Self:

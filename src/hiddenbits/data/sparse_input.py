@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from hiddenbits.array_types import AnyArray
 from hiddenbits.data.table import TableError
 from hiddenbits.quoting import cause, told
 
@@ -75,7 +75,7 @@ def _converted(matrix: Any, shape: tuple[int, int], kind: str) -> Any:
     raise TableError(f"Unknown sparse format {kind!r}. Convert the table with tocsr().")
 
 
-def _from_cells(rows: NDArray[Any], columns: NDArray[Any], data: NDArray[Any], shape: tuple[int, int]) -> Any:
+def _from_cells(rows: AnyArray, columns: AnyArray, data: AnyArray, shape: tuple[int, int]) -> Any:
     """Return the CSR array of cells given one by one."""
     for name, index, size in (("row", rows, shape[0]), ("column", columns, shape[1])):
         _check_indices(index, size, name)
@@ -86,7 +86,7 @@ def _from_cells(rows: NDArray[Any], columns: NDArray[Any], data: NDArray[Any], s
     return csr
 
 
-def _check_indices(index: NDArray[Any], size: int, name: str) -> None:
+def _check_indices(index: AnyArray, size: int, name: str) -> None:
     """Refuse indices that are not whole numbers from 0 to size - 1."""
     if index.ndim != 1 or index.dtype.kind not in "iu":
         raise _damaged(f"its {name} indices are a {index.ndim}-D array of dtype {index.dtype}")
@@ -95,9 +95,7 @@ def _check_indices(index: NDArray[Any], size: int, name: str) -> None:
         raise _damaged(f"{name} index {wrong} is outside 0 to {size - 1}")
 
 
-def _check_pointers(
-    indptr: NDArray[Any], indices: NDArray[Any], n_stored: int, n_major: int, n_minor: int, major: str
-) -> None:
+def _check_pointers(indptr: AnyArray, indices: AnyArray, n_stored: int, n_major: int, n_minor: int, major: str) -> None:
     """Refuse pointers that do not cut the indices into `n_major` runs, and indices outside the table."""
     if indptr.ndim != 1 or indptr.dtype.kind not in "iu":
         raise _damaged(f"its index pointers are a {indptr.ndim}-D array of dtype {indptr.dtype}")
@@ -121,7 +119,7 @@ def _check_pointers(
         raise TableError(f"{major} {where}: {error}") from None
 
 
-def _refuse_duplicates(rows: NDArray[Any], columns: NDArray[Any]) -> None:
+def _refuse_duplicates(rows: AnyArray, columns: AnyArray) -> None:
     """Refuse two values for one cell; cells come in the order of the table."""
     again = (rows[1:] == rows[:-1]) & (columns[1:] == columns[:-1])
     if again.any():

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hiddenbits.data.bits import Bits, IndexArray
+from hiddenbits.array_types import AnyArray
+from hiddenbits.data.bits import Bits
 from hiddenbits.data.derived_source import OverSource
 from hiddenbits.data.table import Table, TableError
 
@@ -17,7 +16,7 @@ from hiddenbits.data.table import Table, TableError
 class ChosenSource(OverSource):
     """Some rows of another source, chosen as they are read: from the first to the last of a run, then those wanted."""
 
-    chosen: IndexArray
+    chosen: AnyArray
 
     @property
     def n_rows(self) -> int:
@@ -41,7 +40,7 @@ class ChosenSource(OverSource):
         return x.take(wanted - wanted[0]), observed.take(wanted - wanted[0])
 
 
-def take_rows(table: Table, rows: NDArray[Any]) -> Table:
+def take_rows(table: Table, rows: AnyArray) -> Table:
     """Return some rows of a table as a table, with their weights: to train on, or to test.
 
     Rows in memory are copied. Those on disk stay there: each pass reads from the first to the last of a part, so that

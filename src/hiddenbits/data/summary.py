@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import Floats
 from hiddenbits.data.arrays import Arrays
 from hiddenbits.data.block import Block
 
@@ -28,20 +28,20 @@ class Summary(Arrays):
         Sum w (x.u)^2 and Sum w (o.u)^2 with fixed random u: tables with the same counts but other rows differ here.
     """
 
-    weight: NDArray[np.float64]
-    rows: NDArray[np.float64]
-    ones: NDArray[np.float64]
-    observed: NDArray[np.float64]
-    fingerprint: NDArray[np.float64]
+    weight: Floats
+    rows: Floats
+    ones: Floats
+    observed: Floats
+    fingerprint: Floats
 
     @property
-    def means(self) -> NDArray[np.float64]:
+    def means(self) -> Floats:
         """P(bit = 1) of each column, drawn in by half a row so that no column is certain."""
         return np.asarray((self.ones + 0.5) / (self.observed + 1.0))
 
 
 @lru_cache(maxsize=4)
-def _random_column(length: int) -> NDArray[np.float64]:
+def _random_column(length: int) -> Floats:
     return np.random.default_rng(0xB175).standard_normal((length, 1))
 
 

@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.bits import AllOnes, Bits, Packed, Pattern, with_blanks
 from hiddenbits.data.block import Block, Part
 from hiddenbits.quoting import PrintableError
@@ -140,7 +140,7 @@ class Table:
 
     source: Source
     names: tuple[str, ...] | None = None
-    weights: NDArray[np.float64] | None = None
+    weights: Floats | None = None
     part_bytes: int = PART_BYTES
 
     def __post_init__(self) -> None:
@@ -183,7 +183,7 @@ class Table:
             for part in (grid.load(i) for i in range(grid.n_parts))
         )
 
-    def with_weights(self, weights: NDArray[Any] | None) -> Table:
+    def with_weights(self, weights: AnyArray | None) -> Table:
         """Return the same rows with other weights."""
         return replace(self, weights=None if weights is None else np.asarray(weights, np.float64))
 
@@ -196,7 +196,7 @@ class Table:
         """Return the table cut into blocks of `height` rows."""
         return Grid(self, height, self.part_rows(height))
 
-    def to_float(self) -> NDArray[np.float64]:
+    def to_float(self) -> Floats:
         """Return the whole table as floats, NaN where not observed. For small tables."""
         return with_blanks(*self.source.read(0, self.source.n_rows))
 
@@ -235,7 +235,7 @@ class Grid:
         return Part(x, observed, None if weights is None else weights[start:stop], start, self.height)
 
 
-def _check_weights(weights: NDArray[np.float64], n_rows: int) -> None:
+def _check_weights(weights: Floats, n_rows: int) -> None:
     """Refuse weights that are not one lawful number for each row."""
     if weights.shape != (n_rows,):
         raise TableError(f"Weights of shape {weights.shape} were given for {n_rows} rows. Give one for each row.")

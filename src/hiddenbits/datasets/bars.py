@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from hiddenbits.array_types import Bytes, Floats
 
 SIDE, HEIGHT, ACTIVITY, NOISE = 5, 10.0, 0.2, 2.0
 
@@ -29,9 +30,9 @@ class SimulatedBars(NamedTuple):
     (5, 10)
     """
 
-    X: NDArray[np.float64]
-    states: NDArray[np.uint8]
-    fields: NDArray[np.float64]
+    X: Floats
+    states: Bytes
+    fields: Floats
 
 
 def simulate_bars(n_rows: int = 1000, *, seed: int = 0) -> SimulatedBars:

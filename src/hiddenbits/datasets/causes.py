@@ -7,7 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Bits = NDArray[np.uint8]
+from hiddenbits.array_types import Bytes
+
+Bits = Bytes
 
 LINE_SETS = ((6, 8), (2, 7), (1, 3), (0, 4, 9))  # '||', '+', '=' and ']': lines that appear together
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from hiddenbits.array_types import Bytes, Floats
+
 Target = Literal["A", "B"]
 
 SIDE = 8
@@ -56,10 +56,10 @@ class SimulatedInfluences(NamedTuple):
     (5, 10)
     """
 
-    train: NDArray[np.uint8]
-    test: NDArray[np.uint8]
-    train_states: NDArray[np.uint8]
-    test_states: NDArray[np.uint8]
+    train: Bytes
+    test: Bytes
+    train_states: Bytes
+    test_states: Bytes
     weights: Floats
     thresholds: Floats
 
@@ -125,7 +125,7 @@ def simulate_influences(
     influence = states @ weights
     rng = np.random.default_rng(seed)
 
-    def draw() -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    def draw() -> tuple[Bytes, Bytes]:
         found = rng.choice(len(p), n_rows, p=p)
         ones = rng.random((n_rows, weights.shape[1])) < 1.0 / (1.0 + np.exp(-2.0 * influence[found]))
         return ones.view(np.uint8), states[found].astype(np.uint8)

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from hiddenbits.array_types import Bytes
 
 
 class Splits(NamedTuple):
@@ -26,9 +27,9 @@ class Splits(NamedTuple):
     (2, 4)
     """
 
-    train: NDArray[np.uint8]
-    valid: NDArray[np.uint8]
-    test: NDArray[np.uint8]
+    train: Bytes
+    valid: Bytes
+    test: Bytes
 
 
 def data_folder() -> Path:

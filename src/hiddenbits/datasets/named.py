@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits import Table, open_table
+from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.datasets.loaders import data_folder
 
 
@@ -31,9 +32,9 @@ class Digits(NamedTuple):
     (1, 256)
     """
 
-    train: NDArray[np.uint8]
+    train: Bytes
     train_label: NDArray[np.int64]
-    test: NDArray[np.uint8]
+    test: Bytes
     test_label: NDArray[np.int64]
 
 
@@ -57,7 +58,7 @@ class Votes(NamedTuple):
     (1, 2)
     """
 
-    X: NDArray[np.float64]
+    X: Floats
     party: NDArray[np.str_]
     names: tuple[str, ...]
 
@@ -84,7 +85,7 @@ class Zoo(NamedTuple):
     ('hair',)
     """
 
-    X: NDArray[np.uint8]
+    X: Bytes
     legs: NDArray[np.int64]
     type: NDArray[np.str_]
     names: tuple[str, ...]

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hiddenbits.array_types import Bytes
+
 
 class SimulatedPrototypes(NamedTuple):
     """Noisy copies of prototypes.
@@ -25,7 +27,7 @@ class SimulatedPrototypes(NamedTuple):
     [0, 1, 2]
     """
 
-    X: NDArray[np.uint8]
+    X: Bytes
     prototype: NDArray[np.int64]
 
 

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hiddenbits.array_types import Bytes, Floats
+
 CHUNK_ROWS = 1 << 17  # rows drawn at a time, each run with its own random stream
 
 
@@ -30,13 +32,13 @@ class SimulatedMixture(NamedTuple):
     (2, 6)
     """
 
-    X: NDArray[np.uint8]
+    X: Bytes
     classes: NDArray[np.int64]
-    weights: NDArray[np.float64]
-    probabilities: NDArray[np.float64]
+    weights: Floats
+    probabilities: Floats
 
 
-def mixture_truth(n_columns: int, n_classes: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def mixture_truth(n_columns: int, n_classes: int, seed: int) -> tuple[Floats, Floats]:
     """Return (weights, probabilities) of a random mixture.
 
     Parameters
@@ -137,9 +139,7 @@ def write_mixture(
     return folder
 
 
-def _draw(
-    n_rows: int, weights: NDArray[np.float64], probabilities: NDArray[np.float64], seed: int
-) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
+def _draw(n_rows: int, weights: Floats, probabilities: Floats, seed: int) -> Iterator[tuple[Bytes, NDArray[np.int64]]]:
     """Yield rows and classes, a run at a time."""
     # Bits come from 16-bit random numbers, which takes a sixth of the time and rounds probabilities to 1/65536.
     limits = np.round(probabilities * 65536.0).astype(np.uint32)

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import AnyArray
 from hiddenbits.data.arrays import plain, prefixed, unprefixed
 from hiddenbits.data.summary import Summary
 from hiddenbits.engine.environment import EnvironmentChangedWarning, differences, environment
@@ -43,7 +43,7 @@ class UnlockedCheckpointWarning(UserWarning):
     """The file system of a checkpoint offers no locks: nothing stops a second fit from using the same file."""
 
 
-def _carry_arrays(carry: Shelf | None) -> dict[str, NDArray[Any]]:
+def _carry_arrays(carry: Shelf | None) -> dict[str, AnyArray]:
     held = {} if carry is None else carry.here()
     return {f"carry.{number}.{name}": array for number, one in held.items() for name, array in one.to_arrays().items()}
 
@@ -58,7 +58,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= 200 else f"{text[:200]}..."
 
 
-def _close(a: NDArray[Any], b: NDArray[Any]) -> bool:
+def _close(a: AnyArray, b: AnyArray) -> bool:
     """Whether two counts are the same but for the rounding of another machine."""
     return a.shape == b.shape and bool(np.allclose(a, b, rtol=1e-9, atol=0.0))
 
@@ -84,7 +84,7 @@ class Checkpoint:
     """
 
     path: Path
-    model: Model
+    model: Model[Any, Any]
     settings: Settings
     shape: tuple[int, int]
     height: int
@@ -151,7 +151,7 @@ class Checkpoint:
             ) from error
         return position
 
-    def _refuse_other(self, meta: Any, theirs: Mapping[str, NDArray[Any]], summary: Summary) -> None:
+    def _refuse_other(self, meta: Any, theirs: Mapping[str, AnyArray], summary: Summary) -> None:
         """Refuse a checkpoint of another format or of another fit: the first difference that says why."""
         number = meta.get("format", 1)
         if type(number) is not int or number != FORMAT:
@@ -188,7 +188,7 @@ class Checkpoint:
         """Write a position, atomically."""
         write(self.path, KIND, *self._described(position, summary))
 
-    def _described(self, position: Position, summary: Summary) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _described(self, position: Position, summary: Summary) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """Return what a file says of a position, and its arrays."""
         leap = position.leap
         meta = {
@@ -237,7 +237,7 @@ class Checkpoint:
         """Remove the file."""
         self.path.unlink(missing_ok=True)
 
-    def _position(self, meta: Any, arrays: Mapping[str, NDArray[Any]]) -> Position:
+    def _position(self, meta: Any, arrays: Mapping[str, AnyArray]) -> Position:
         def params(prefix: str) -> Any:
             fields = unprefixed(prefix, arrays)
             if not fields:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from hiddenbits.array_types import Floats
 
 
 class StopReason(StrEnum):
@@ -83,7 +82,7 @@ class Outcome:
     """
 
     params: Any
-    trace: NDArray[np.float64]
+    trace: Floats
     stages: tuple[int, ...]
     best: int
     restarts: tuple[Restart, ...]

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Block, Table
 from hiddenbits.engine.context import current
 from hiddenbits.engine.executors.local import one_blas_thread
@@ -39,7 +37,7 @@ class Piece:
     """
 
     table: Table
-    weights: NDArray[np.float64]
+    weights: Floats
     start: int
 
 

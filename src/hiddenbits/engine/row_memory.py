@@ -20,11 +20,11 @@ class Shelf(Protocol):
         """Whether memory can be lost between passes, with the process that held it."""
         ...
 
-    def get(self, block: int) -> Any:
+    def get(self, block: int) -> object:
         """Return what the last accepted pass kept for a block; None when there is nothing."""
         ...
 
-    def put(self, block: int, value: Any) -> None:
+    def put(self, block: int, value: object) -> None:
         """Keep something for a block."""
         ...
 
@@ -48,7 +48,7 @@ class LocalShelf:
         What this pass keeps.
     """
 
-    def __init__(self, before: Mapping[int, Any] | None = None, after: dict[int, Any] | None = None) -> None:
+    def __init__(self, before: Mapping[int, object] | None = None, after: dict[int, object] | None = None) -> None:
         self._before = before or {}
         self._after = {} if after is None else after
 
@@ -57,11 +57,11 @@ class LocalShelf:
         """Whether there is nothing to go on from: in a first pass, or where a cluster's fit is resumed here."""
         return not self._before
 
-    def get(self, block: int) -> Any:
+    def get(self, block: int) -> object:
         """Return what the last accepted pass kept for a block."""
         return self._before.get(block)
 
-    def put(self, block: int, value: Any) -> None:
+    def put(self, block: int, value: object) -> None:
         """Keep something for a block."""
         self._after[block] = value
 
@@ -90,12 +90,12 @@ class WorkerShelf:
     def __init__(self, owner: str, before: int, after: int) -> None:
         self.owner, self.before, self.after = owner, before, after
 
-    def get(self, block: int) -> Any:
+    def get(self, block: int) -> object:
         """Return what the last accepted pass kept for a block, if this worker walked it then."""
         with _lock:
             return _kept.get(self.owner, {}).get(self.before, {}).get(block)
 
-    def put(self, block: int, value: Any) -> None:
+    def put(self, block: int, value: object) -> None:
         """Keep something for a block on this worker, and let go of passes that nobody will ask for."""
         with _lock:
             passes = _kept.setdefault(self.owner, {})
@@ -119,4 +119,4 @@ def forget(owner: str) -> None:
 
 
 _lock = Lock()
-_kept: dict[str, dict[int, dict[int, Any]]] = {}  # on a worker: owner -> pass -> block -> value
+_kept: dict[str, dict[int, dict[int, object]]] = {}  # on a worker: owner -> pass -> block -> value

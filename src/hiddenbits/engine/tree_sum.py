@@ -9,14 +9,9 @@ are complete; whoever merges goes on with those.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Generic, TypeVar
 
-
-class Additive(Protocol):
-    """Anything that adds in place."""
-
-    def __iadd__(self, other: Any, /) -> Self: ...
-
+from hiddenbits.data.arrays import Additive
 
 S = TypeVar("S", bound=Additive)
 Node = tuple[int, int]
@@ -52,13 +47,12 @@ class TreeSum(Generic[S]):
                 right = self._nodes.pop((level, i + 1), None)
                 if right is None:
                     break
-                value += right  # type: ignore[operator]  # mypy looks for + behind a protocol's +=
+                value = value.__iadd__(right)  # mypy looks for + behind a protocol's +=
             else:
                 left = self._nodes.pop((level, i - 1), None)
                 if left is None:
                     break
-                left += value  # type: ignore[operator]
-                value = left
+                value = left.__iadd__(value)
             level, i = level + 1, i // 2
         self._nodes[level, i] = value
 

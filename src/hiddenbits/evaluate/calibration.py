@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from hiddenbits import Table, hide_cells
+from hiddenbits.array_types import Floats
 
 N_BINS = 10
-Floats = NDArray[np.float64]
 
 
 class Calibration(NamedTuple):
@@ -39,7 +39,7 @@ class Calibration(NamedTuple):
     n_cells: int
 
 
-def bins(model: Any, table: Table, share: float, seed: int) -> Floats:
+def bins(model: BaseEstimator, table: Table, share: float, seed: int) -> Floats:
     """Hide cells of a table and complete them; return for each bin its cells and their sums of p, ones and p (1 - p).
 
     There are ten bins of equal width in p. The result has shape (10, 4); bins of several splits can be added.

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
 from hiddenbits import Table
 from hiddenbits.evaluate.catalogue import BY_NAME, FAMILIES, Family, obstacle
 
@@ -16,7 +18,7 @@ class Contender:
 
     name: str
     family: Family
-    estimator: Any
+    estimator: BaseEstimator
     sizes: tuple[Any, ...]
     given: bool = False  # the caller gave the sizes: all of them are tried
 

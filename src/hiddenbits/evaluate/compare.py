@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from hiddenbits import Piece, Table, map_pieces, open_table, run_on, take_rows
+from hiddenbits.array_types import Floats
 from hiddenbits.evaluate.calibration import calibrated
 from hiddenbits.evaluate.candidates import Contender, chosen_families
 from hiddenbits.evaluate.comparison import SIZE_TIE, TIE, Comparison, Entry, Tried
@@ -22,16 +23,15 @@ from hiddenbits.evaluate.row_scores import RowScores, chance, difference, joined
 from hiddenbits.evaluate.splits import group_numbers, splits
 from hiddenbits.evaluate.trial import Measured, Trial
 
-Floats = NDArray[np.float64]
 ALL_MEASURES = ("single_bit_error", "code_length", "calibration")
 
 
 def compare(
-    X: Any,
+    X: object,
     models: Iterable[Any] | Mapping[str, Any] | None = None,
     *,
-    cv: Any = None,
-    groups: Any = None,
+    cv: object = None,
+    groups: ArrayLike | None = None,
     sizes: Mapping[str, Sequence[Any]] | None = None,
     by: Literal["rows", "cells"] = "rows",
     one_standard_error: bool = True,
@@ -39,7 +39,7 @@ def compare(
     measures: Sequence[str] = ALL_MEASURES,
     n_measured: int = 2000,
     kinds: Any = None,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     seed: int = 0,
     folder: str | os.PathLike[str] | None = None,
     progress: bool | Tell = True,
@@ -187,11 +187,11 @@ class _Found(NamedTuple):
     extra: list[Measured]
 
 
-def _numbers(groups: Any, table: Table) -> Any:
+def _numbers(groups: ArrayLike | None, table: Table) -> Any:
     return None if groups is None else group_numbers(groups, table.shape[0])
 
 
-def weighted(table: Table, sample_weight: Any) -> Table:
+def weighted(table: Table, sample_weight: ArrayLike | None) -> Table:
     """Return the table with row weights on top of its own."""
     if sample_weight is None:
         return table

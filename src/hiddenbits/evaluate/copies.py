@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from hiddenbits import Piece, Table, map_pieces
+from hiddenbits.array_types import Floats
 from hiddenbits.evaluate.describe import row_hashes, row_keys
 from hiddenbits.evaluate.measures import PIECE_CELLS
 
-Floats = NDArray[np.float64]
 MOST_ROWS = 1_000_000  # beyond this, patterns are sampled: all rows of a pattern or none
 LEAST_SHARE = 0.05  # smallest share of rows with a duplicate: fewer copies hardly change any figure
 EXCESS, SURE = 0.02, 10.0  # misfit of the best mixture that counts as copies: nats per row, and in total

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits import Piece, map_pieces, open_table
-from hiddenbits.evaluate.measures import PIECE_CELLS, Floats
+from hiddenbits.array_types import Bytes, Floats
+from hiddenbits.evaluate.measures import PIECE_CELLS
 from hiddenbits.quoting import name_of
 
 Hashes = NDArray[np.uint64]
@@ -220,7 +221,7 @@ def row_keys(n_columns: int) -> Hashes:
     return np.asarray(keys | np.uint64(1))
 
 
-def row_hashes(cells: NDArray[np.uint8], seen: NDArray[np.uint8] | None, keys: Hashes) -> Hashes:
+def row_hashes(cells: Bytes, seen: Bytes | None, keys: Hashes) -> Hashes:
     """Return a number for each row, spread evenly, that differs between rows with different bits or blanks."""
     hashes = _row_hashes(cells, keys[0])
     if seen is not None:
@@ -229,7 +230,7 @@ def row_hashes(cells: NDArray[np.uint8], seen: NDArray[np.uint8] | None, keys: H
     return hashes
 
 
-def _row_hashes(cells: NDArray[np.uint8], keys: Hashes) -> Hashes:
+def _row_hashes(cells: Bytes, keys: Hashes) -> Hashes:
     """Return a number for each row that differs between different rows (but for one pair in 2^64)."""
     packed = np.packbits(cells, axis=1)
     words = np.zeros((len(cells), 8 * len(keys)), np.uint8)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from hiddenbits.array_types import Floats
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Ratio:
         self._sums = np.zeros(5)
         self._n = 0
 
-    def add(self, a: NDArray[np.float64], b: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
+    def add(self, a: Floats, b: Floats, weights: Floats) -> None:
         """Add some rows."""
         wa, wb = weights * a, weights * b
         self._sums += [wa.sum(), wb.sum(), wa @ wa, wa @ wb, wb @ wb]

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from hiddenbits import Table, hide_cells, take_rows
+from hiddenbits.array_types import Floats
 from hiddenbits.evaluate.candidates import Contender
 from hiddenbits.evaluate.comparison import Tried
 from hiddenbits.evaluate.fit_cache import FitCache
@@ -19,7 +21,6 @@ from hiddenbits.evaluate.row_scores import RowScores, apart_from_best, differenc
 from hiddenbits.evaluate.splits import Split
 from hiddenbits.evaluate.trial import Judge, Measured, Trial, attempt, measured, on_cells, on_rows, sized
 
-Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 PATIENCE = 2  # stop trying larger sizes after this many in a row are worse than the best so far,
 CLEARLY = 2.0  # or after one that is worse by more than this many standard errors
@@ -91,7 +92,14 @@ class Runner:
         return trials
 
     def measure(
-        self, name: str, model: Any, sheet: Sheet, sample: Table, rows: Rows, measures: tuple[str, ...], share: float
+        self,
+        name: str,
+        model: BaseEstimator,
+        sheet: Sheet,
+        sample: Table,
+        rows: Rows,
+        measures: tuple[str, ...],
+        share: float,
     ) -> Measured:
         """Return further measures of the model that was fitted for a sheet, on some of its test rows."""
         job = {"measures": list(measures), "sample": rows_digest(rows), "hidden": [share, self.seed]}
@@ -112,7 +120,7 @@ class Runner:
 class Step(NamedTuple):
     """A size and its result; no scores if it failed."""
 
-    size: Any
+    size: object
     trials: list[Trial]
     scores: RowScores | None
 

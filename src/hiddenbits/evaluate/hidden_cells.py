@@ -5,15 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
 
 from hiddenbits import Piece, Table, hide_cells, map_pieces
+from hiddenbits.array_types import Floats
 from hiddenbits.evaluate.copies import warn_of_copies
 from hiddenbits.evaluate.estimates import Figure, Ratio
-from hiddenbits.evaluate.measures import PIECE_CELLS, SMALLEST, Floats, table_of
+from hiddenbits.evaluate.measures import PIECE_CELLS, SMALLEST, table_of
 
 
-def hidden_cells(estimator: Any, X: Any, *, share: float = 0.1, groups: Any = None, seed: int = 0) -> Figure:
+def hidden_cells(
+    estimator: BaseEstimator, X: object, *, share: float = 0.1, groups: ArrayLike | None = None, seed: int = 0
+) -> Figure:
     """Hide cells at random, fit a copy of the estimator to the rest, and return its mean log-loss on the hidden ones.
 
     The log-loss is -ln P(cell | the rest of its row), in nats, averaged over the hidden cells that had been observed;
@@ -61,7 +65,7 @@ def hidden_cells(estimator: Any, X: Any, *, share: float = 0.1, groups: Any = No
     return guessing(model, table, share=share, seed=seed, groups=groups)
 
 
-def guessing(model: Any, table: Table, *, share: float, seed: int, groups: Any = None) -> Figure:
+def guessing(model: BaseEstimator, table: Table, *, share: float, seed: int, groups: ArrayLike | None = None) -> Figure:
     """Return the mean log-loss of a fitted model on the cells that `hide_cells` hides."""
     losses, cells = cell_losses(model, table, share=share, seed=seed, groups=groups)
     ratio = Ratio()
@@ -69,7 +73,9 @@ def guessing(model: Any, table: Table, *, share: float, seed: int, groups: Any =
     return ratio.figure("exact" if table.only_bits else model.likelihood_)
 
 
-def cell_losses(model: Any, table: Table, *, share: float, seed: int, groups: Any = None) -> tuple[Floats, Floats]:
+def cell_losses(
+    model: BaseEstimator, table: Table, *, share: float, seed: int, groups: ArrayLike | None = None
+) -> tuple[Floats, Floats]:
     """Return the summed log-loss of each row's hidden cells, and their number."""
 
     def missed(piece: Piece) -> tuple[Floats, Floats]:
@@ -88,7 +94,7 @@ def cell_losses(model: Any, table: Table, *, share: float, seed: int, groups: An
     return losses, cells
 
 
-def _missed_mixed(model: Any, truth: Any, masked: Any) -> tuple[Floats, Floats]:
+def _missed_mixed(model: BaseEstimator, truth: Any, masked: Any) -> tuple[Floats, Floats]:
     """Return the log-loss of each row's hidden cells, and their number.
 
     ln p(cell | rest) = ln p(cell and rest) - ln p(rest) holds for all kinds of cells. For each column only the rows

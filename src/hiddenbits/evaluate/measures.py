@@ -10,12 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from hiddenbits import Piece, Table, map_pieces, open_table
+from hiddenbits.array_types import Floats
 from hiddenbits.evaluate.estimates import Figure, Ratio
 
-Floats = NDArray[np.float64]
 PIECE_CELLS = 1 << 22  # cells processed together
 SMALLEST = 1e-15  # a probability of 0 for what happened counts as this
 
@@ -100,7 +101,7 @@ def mean_log_likelihood(estimator: Any, X: Any, sample_weight: Any = None) -> Fi
     return ratio.figure(estimator.likelihood_)
 
 
-def bits_per_cell(estimator: Any, X: Any, sample_weight: Any = None) -> Figure:
+def bits_per_cell(estimator: BaseEstimator, X: object, sample_weight: ArrayLike | None = None) -> Figure:
     """Return -log2 P(row) per observed cell: Freund & Haussler's log-loss.
 
     Parameters
@@ -128,7 +129,7 @@ def bits_per_cell(estimator: Any, X: Any, sample_weight: Any = None) -> Figure:
     return _average(estimator, X, sample_weight, spent, "bits_per_cell").figure(estimator.likelihood_)
 
 
-def single_bit_error(estimator: Any, X: Any, sample_weight: Any = None) -> Figure:
+def single_bit_error(estimator: BaseEstimator, X: object, sample_weight: ArrayLike | None = None) -> Figure:
     """Return how often the more probable value of a bit, given the rest of its row, is wrong; a tie counts half.
 
     Parameters

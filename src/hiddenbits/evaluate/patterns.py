@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from hiddenbits import Piece, map_pieces, open_table
-from hiddenbits.evaluate.measures import PIECE_CELLS, Floats
+from hiddenbits.array_types import Floats
+from hiddenbits.evaluate.measures import PIECE_CELLS
 
 
 def count_patterns(n_columns: int, n_components: int, *, biases: bool = True) -> int:

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hiddenbits import Table
+from hiddenbits.array_types import Floats
 from hiddenbits.evaluate.estimates import Figure, Ratio
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

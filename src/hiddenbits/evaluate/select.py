@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from hiddenbits import Table, run_on
 from hiddenbits.evaluate.candidates import Contender
@@ -53,7 +55,7 @@ class Selection(Shown):
     """
 
     size: Any
-    estimator: Any
+    estimator: BaseEstimator
     figures: tuple[Tried, ...]
     by: str
     one_standard_error: bool
@@ -92,16 +94,16 @@ class Selection(Shown):
 
 
 def select(
-    estimator: Any,
-    X: Any,
+    estimator: BaseEstimator,
+    X: object,
     sizes: Sequence[Any] | None = None,
     *,
     by: Literal["rows", "cells", "bic", "aic"] = "rows",
     one_standard_error: bool = True,
-    cv: Any = None,
-    groups: Any = None,
+    cv: object = None,
+    groups: ArrayLike | None = None,
     hidden_share: float = 0.1,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     seed: int = 0,
     folder: str | os.PathLike[str] | None = None,
     progress: bool | Tell = True,
@@ -197,7 +199,7 @@ def select(
     return Selection(size, model, figures, by, one_standard_error)
 
 
-def _usual(estimator: Any, table: Table) -> tuple[Any, ...]:
+def _usual(estimator: BaseEstimator, table: Table) -> tuple[Any, ...]:
     family = BY_NAME.get(type(estimator).__name__)
     if family is None or not family.sizes:
         raise ValueError(f"{type(estimator).__name__} has no default sizes. Give sizes= to choose from.")

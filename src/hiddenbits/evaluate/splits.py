@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from hiddenbits import Table
 
@@ -22,7 +22,7 @@ class Split(NamedTuple):
     test: Rows
 
 
-def splits(table: Table, cv: Any, seed: int, groups: Any = None) -> list[Split]:
+def splits(table: Table, cv: Any, seed: int, groups: ArrayLike | None = None) -> list[Split]:
     """Return the splits that `cv` asks for; rows of a group stay together.
 
     None holds out one quarter of the rows after the other until 1,000 rows have been scored: four quarters of a table
@@ -65,7 +65,7 @@ def splits(table: Table, cv: Any, seed: int, groups: Any = None) -> list[Split]:
     return found
 
 
-def group_numbers(groups: Any, n_rows: int) -> Rows:
+def group_numbers(groups: ArrayLike | None, n_rows: int) -> Rows:
     """Return the number of each row's group, from 0; without groups every row is its own."""
     if groups is None:
         return np.arange(n_rows)

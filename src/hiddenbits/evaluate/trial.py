@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
 from hiddenbits import ClusterError, Table
+from hiddenbits.array_types import Floats
 from hiddenbits.evaluate.calibration import bins
 from hiddenbits.evaluate.catalogue import THEIRS
 from hiddenbits.evaluate.hidden_cells import cell_losses
@@ -23,7 +23,6 @@ from hiddenbits.evaluate.peak_memory import peak
 from hiddenbits.evaluate.row_scores import RowScores, row_scores
 from hiddenbits.quoting import printable
 
-Floats = NDArray[np.float64]
 Judged = tuple[RowScores, Floats | None]  # scores of the rows; with hidden cells, also their number in each row
 Judge = Callable[[Any], Judged]
 MEASURES: dict[str, Callable[..., Any]] = {"single_bit_error": single_bit_error, "code_length": code_length}
@@ -54,7 +53,7 @@ class Trial:
     note: str
     n_parameters: float
     cells: Floats | None
-    model: Any
+    model: BaseEstimator
 
     def packed(self) -> tuple[dict[str, Any], dict[str, Floats]]:
         """Return (figures, arrays), from which `unpacked` makes the same trial again."""
@@ -127,7 +126,7 @@ def _free_parameters(model: Any) -> float:
     return float(getattr(model, "n_parameters_", math.inf))
 
 
-def _ours(estimator: Any) -> bool:
+def _ours(estimator: BaseEstimator) -> bool:
     """Whether an estimator takes tables; scikit-learn's own take arrays."""
     return type(estimator).__module__.partition(".")[0] != "sklearn"
 
@@ -149,7 +148,7 @@ def on_rows(table: Table) -> Judge:
 def on_cells(table: Table, share: float, seed: int, groups: Any = None) -> Judge:
     """Return a function that scores a model on hidden cells: minus the log-loss of each row, and its cells."""
 
-    def judge(model: Any) -> Judged:
+    def judge(model: BaseEstimator) -> Judged:
         losses, cells = cell_losses(model, table, share=share, seed=seed, groups=groups)
         return RowScores(-losses, np.zeros(len(losses))), cells
 
@@ -165,7 +164,7 @@ class Measured:
     note: str = ""
 
 
-def measured(model: Any, sample: Table, measures: tuple[str, ...], share: float, seed: int) -> Measured:
+def measured(model: BaseEstimator, sample: Table, measures: tuple[str, ...], share: float, seed: int) -> Measured:
     """Return further measures of a fitted model on some of its test rows."""
     figures: dict[str, list[float]] = {}
     if not sample.only_bits or model is None:

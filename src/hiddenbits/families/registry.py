@@ -37,10 +37,10 @@ COMPOSITES: dict[str, Callable[[], Any]] = {
 
 # Hyperparameters that were dropped, with the default that each had, as JSON says it: {"LogisticPCA": {"gone": False}}.
 # A file that has one of them at its old default is read, as if it were not there; any other value is refused by name.
-DROPPED: dict[str, dict[str, Any]] = {}
+DROPPED: dict[str, dict[str, object]] = {}
 
 
-def name_of(estimator: Any) -> str:
+def name_of(estimator: object) -> str:
     """Return the name by which files know an estimator; refuse one that no file could bring back."""
     kinds = ESTIMATORS | COMPOSITES
     own = type(estimator).__name__

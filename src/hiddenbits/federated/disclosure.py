@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays, Block
 from hiddenbits.data.summary import Summary
 from hiddenbits.federated.statistics import StatisticsError
@@ -28,7 +28,6 @@ SHOWN = 5  # how many of the cells an error names
 LEAST_WEIGHT = 1e-150  # beside the largest: squares of smaller ones would be 0
 CELLS = 1 << 22  # cells of a block that are unfolded together
 
-Floats = NDArray[np.float64]
 
 # The groups of rows whose profiles can be read off the sums of each estimator. What is not here has not been thought
 # through, and is not handed out unless the caller takes the responsibility.
@@ -100,7 +99,7 @@ def refuse_unknown(estimator: str) -> None:
         )
 
 
-def groups_of(estimator: str, sums: Any | None, squares: Any | None, scale: float) -> dict[str, Floats]:
+def groups_of(estimator: str, sums: Arrays | None, squares: Arrays | None, scale: float) -> dict[str, Floats]:
     """Return the expected weights of each group and those of squared weights, (2, groups), by the group's name.
 
     `sums` (None at the start) are of weights `scale` times as large as those whose squares `squares` are of.

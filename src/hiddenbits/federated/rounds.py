@@ -10,10 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from hiddenbits.data import Arrays
 from hiddenbits.data.summary import Summary, summarise
 from hiddenbits.engine import Outcome, Position, Settings, fit_em
 from hiddenbits.engine.loops.online_em import expect
-from hiddenbits.engine.row_memory import LocalShelf
+from hiddenbits.engine.row_memory import LocalShelf, Shelf
 from hiddenbits.federated.statistics import StatisticsError
 
 
@@ -40,7 +41,7 @@ class Federation:
 
 
 def one_round(
-    model: Any, settings: Settings, federation: Federation, sums: Any | None
+    model: Any, settings: Settings, federation: Federation, sums: Arrays | None
 ) -> tuple[Position, Outcome | None]:
     """Let the loop go on until it asks for the next sums; return its position, and the outcome if it has ended.
 
@@ -61,7 +62,7 @@ class _Waiting(Exception):  # noqa: N818
 class _Received:
     """An executor that walks no table: it answers with the counts of all sites and, once, with their statistics."""
 
-    def __init__(self, summary: Summary, sums: Any | None) -> None:
+    def __init__(self, summary: Summary, sums: Arrays | None) -> None:
         self._summary, self._sums = summary, sums
 
     def reduce(self, function: Callable[..., Any], grid: Any) -> Any:
@@ -78,7 +79,7 @@ class _Received:
         sums, self._sums = self._sums, None
         return sums
 
-    def shelf(self, last: Any) -> LocalShelf:
+    def shelf(self, last: Shelf | None) -> LocalShelf:
         """Return an empty memory: that of the rows is made anew at the sites."""
         return LocalShelf()
 

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
-Image = NDArray[Any]  # float64 or float32, 2-D
+from hiddenbits.array_types import AnyArray
+
+Image = AnyArray  # float64 or float32, 2-D
 
 
 def checked_images(X: Any) -> list[Image]:
@@ -59,7 +60,7 @@ def _image(one: Any, number: int) -> Image:
 class ImageTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A transformer of images that learns nothing: `fit` only checks."""
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: object, y: object = None) -> Self:
         """Check the images and the settings; there is nothing to learn.
 
         Parameters

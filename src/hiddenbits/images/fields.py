@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
+from hiddenbits.array_types import Floats
 from hiddenbits.images.separable import Fit, Shape, best_fit
-from hiddenbits.images.shapes import Blob, Floats, Gabor, Pixels
+from hiddenbits.images.shapes import Blob, Gabor, Pixels
 
 SMALLEST = 4  # pixels of a side: fewer cannot show eight parameters
 
@@ -158,7 +159,7 @@ class BlobFits:
         return _said(self)
 
 
-def fit_gabors(fields: Any, shape: tuple[int, int]) -> GaborFits:
+def fit_gabors(fields: ArrayLike, shape: tuple[int, int]) -> GaborFits:
     """Fit a Gabor function, a wave under a Gaussian, to each field by least squares.
 
     The starting points are peaks of the field's spectrum and slow waves in four directions, each with two centres and
@@ -211,7 +212,7 @@ def fit_gabors(fields: Any, shape: tuple[int, int]) -> GaborFits:
     )
 
 
-def fit_blobs(fields: Any, shape: tuple[int, int]) -> BlobFits:
+def fit_blobs(fields: ArrayLike, shape: tuple[int, int]) -> BlobFits:
     """Fit a circular blob, a Gaussian with or without a surround, to each field by least squares.
 
     Parameters

@@ -18,7 +18,7 @@ Mode = Literal["reflect", "mirror", "nearest", "wrap"]
 class ImageFilter(ImageTransformer, ABC):
     """Maps each image to another of the same size."""
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: object) -> Any:
         """Filter each image.
 
         Parameters
@@ -79,7 +79,7 @@ class BrightnessClamp(ImageFilter):
            [5., 6., 7., 8., 8.]])
     """
 
-    _parameter_constraints: dict[str, Any] = {"share": [Interval(Real, 0, 1, closed="left")]}  # noqa: RUF012
+    _parameter_constraints: dict[str, list[object]] = {"share": [Interval(Real, 0, 1, closed="left")]}  # noqa: RUF012
 
     def __init__(self, share: float = 0.02) -> None:
         self.share = share
@@ -123,7 +123,7 @@ class DifferenceOfGaussians(ImageFilter):
     array([-0.2 , -0.25, -0.13,  0.13,  0.25,  0.2 ])
     """
 
-    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
+    _parameter_constraints: dict[str, list[object]] = {  # noqa: RUF012
         "sigma": [Interval(Real, 0, None, closed="neither")],
         "ratio": [Interval(Real, 1, None, closed="neither")],
         "mode": [StrOptions(set(get_args(Mode)))],

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
+from hiddenbits.array_types import AnyArray, Randomness
 from hiddenbits.images.checks import ImageTransformer, checked_images
 
 
@@ -49,7 +49,7 @@ class PatchSampler(ImageTransformer):
     (500, 80)
     """
 
-    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
+    _parameter_constraints: dict[str, object] = {  # noqa: RUF012
         "n_patches": [Interval(Integral, 1, None, closed="left")],
         "patch_size": [Interval(Integral, 1, None, closed="left"), "array-like"],
         "random_state": ["random_state"],
@@ -61,7 +61,7 @@ class PatchSampler(ImageTransformer):
         n_patches: int = 10_000,
         patch_size: int | tuple[int, int] = 12,
         *,
-        random_state: Any = None,
+        random_state: Randomness = None,
         dtype: Any = "float64",
     ) -> None:
         self.n_patches = n_patches
@@ -69,7 +69,7 @@ class PatchSampler(ImageTransformer):
         self.random_state = random_state
         self.dtype = dtype
 
-    def transform(self, X: Any) -> NDArray[Any]:
+    def transform(self, X: object) -> AnyArray:
         """Draw patches.
 
         Parameters
@@ -101,7 +101,7 @@ class PatchSampler(ImageTransformer):
             patches[mine] = windows[row, column]
         return patches.reshape(self.n_patches, height * width)
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: object = None) -> AnyArray:
         """Return a name for each pixel of a patch: ``pixel_row_column``, counted from 0.
 
         Parameters

@@ -13,10 +13,9 @@ Places are in pixels: x to the right, y downwards, the middle of the first pixel
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter, maximum_filter
 
-Floats = NDArray[np.float64]
+from hiddenbits.array_types import Floats
 
 NARROWEST = 0.4  # standard deviation, in pixels: a single pixel
 WIDEST = 2.0  # standard deviation, in sides of the patch: hardly any envelope

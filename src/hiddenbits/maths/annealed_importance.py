@@ -18,9 +18,10 @@ from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
+from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.maths.tempering import (
     Numbers,
     Precision,
@@ -32,7 +33,6 @@ from hiddenbits.maths.tempering import (
     groups_of,
 )
 
-Floats = NDArray[np.float64]
 S = TypeVar("S")
 
 GROUP = 50  # chains that climb together: enough for a matrix product to be efficient, few enough for the cache
@@ -257,7 +257,7 @@ def log_partition(
     n_chains: int = 100,
     n_temperatures: int = 10_000,
     betas: ArrayLike | None = None,
-    rows: NDArray[np.uint8] | None = None,
+    rows: Bytes | None = None,
     dtype: Precision = "float32",
     run: Run = map,
 ) -> Partition:

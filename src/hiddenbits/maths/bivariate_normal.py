@@ -26,10 +26,9 @@ u = h - k and z = 1, otherwise u = h + k and z = -1, so that 1 - |s| = r^2 / e, 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, owens_t
 
-Floats = NDArray[np.float64]
+from hiddenbits.array_types import Floats
 
 CLOSE = 1e-7  # Halley's steps shrink with the third power: after one of this share of r the next is rounding
 NARROW = 1e-14  # a bracket of this width is all that double precision can tell

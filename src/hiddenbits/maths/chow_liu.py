@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hiddenbits.array_types import Floats, Rows
 from hiddenbits.maths.numerics import CHUNK_NUMBERS
 
-Floats = NDArray[np.float64]
 Parents = NDArray[np.int32]
 
 SMALLEST = 1e-300  # its x ln x is nothing beside any count
@@ -106,7 +106,7 @@ def forest_gain(gains: Floats, parents: Parents, penalty: float) -> float:
     return float(np.sum(gains[pair_number(children, parents[children].astype(np.int64), len(parents))] - penalty))
 
 
-def top_down(parents: Parents) -> NDArray[np.intp]:
+def top_down(parents: Parents) -> Rows:
     """Return the columns of one forest, parents before children; a column left out is on a circle."""
     d = len(parents)
     depth = np.where(parents < 0, 0, -1)

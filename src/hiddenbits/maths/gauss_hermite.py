@@ -11,10 +11,9 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-Floats = NDArray[np.float64]
+from hiddenbits.array_types import Floats
 
 REACH = 8.0  # a grid goes this many standard deviations of the prior each way: exp(-32) is left out
 MOST_NODES = 1 << 15  # a finer grid would no longer be cheap

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays
 from hiddenbits.maths.packed_symmetric import identity, inner_places, pack_outer, row_dot
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,20 +11,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Block
-from hiddenbits.data.operands import product_with_totals
+from hiddenbits.data.operands import Operand, product_with_totals
 from hiddenbits.maths.gauss_hermite import Rule, row_draws
 from hiddenbits.maths.gaussian_posterior import Posterior
 from hiddenbits.maths.numerics import softmax_rows
 from hiddenbits.maths.packed_symmetric import pack_outer, unpack
 
-Floats = NDArray[np.float64]
 Functions = Callable[[Floats], tuple[Floats, ...]]
 
 NODE_NUMBERS = 1 << 20  # numbers of a table of nodes and columns, or nodes and rows, that are worked on together
@@ -40,18 +39,33 @@ def left_out(block: Block, up: Floats, down: Floats, mean: Floats) -> Floats:
     return np.where(observed == 0, mean, np.where(x == 1, 1.0 / (1.0 + down), up / (1.0 + up)))
 
 
-class LatentRows(ABC):
+class MapParams(Protocol):
+    """Parameters of a map of q dimensions."""
+
+    @property
+    def n_components(self) -> int:
+        """Q."""
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+
+
+P = TypeVar("P", bound=MapParams)
+
+
+class LatentRows(ABC, Generic[P]):
     """The row functions that all models with a hidden Gaussian x and conditionally independent bits share."""
 
     n_draws: int
     seed: int
 
     @abstractmethod
-    def rule(self, params: Any) -> Rule | None:
+    def rule(self, params: P) -> Rule | None:
         """Return the grid to integrate on; None where importance sampling has to do."""
 
     @abstractmethod
-    def activations(self, params: Any, nodes: Floats) -> Floats:
+    def activations(self, params: P, nodes: Floats) -> Floats:
         """Return A at every node, (nodes, d)."""
 
     @abstractmethod
@@ -67,18 +81,18 @@ class LatentRows(ABC):
         """Return ln P(0)."""
 
     @abstractmethod
-    def proposal(self, params: Any, block: Block) -> Posterior:
+    def proposal(self, params: P, block: Block) -> Posterior:
         """Return the Gaussian posterior that each row draws from."""
 
     @abstractmethod
-    def drawn_scores(self, params: Any, block: Block, nodes: Floats) -> Iterator[tuple[slice, Floats, Floats]]:
+    def drawn_scores(self, params: P, block: Block, nodes: Floats) -> Iterator[tuple[slice, Floats, Floats]]:
         """Yield some rows at a time, with A (rows, draws, d) and ln P(t | x) (rows, draws) at nodes of their own."""
 
     @abstractmethod
-    def posterior_moments(self, params: Any, shared: Any, block: Block) -> Floats:
+    def posterior_moments(self, params: P, shared: object, block: Block) -> Floats:
         """Return the mean and the packed covariance of each row's posterior, side by side."""
 
-    def node_scores(self, params: Any, rule: Rule, x: Any, o: Any) -> Floats:
+    def node_scores(self, params: P, rule: Rule, x: Operand, o: Operand) -> Floats:
         """Return ln P(t | node) + ln weight for every row and node: x L' + o F', L the log odds and F = ln P(0)."""
         step = max(1, NODE_NUMBERS // max(params.n_columns, 1))
         scores = []
@@ -95,7 +109,7 @@ class LatentRows(ABC):
         logs = self.log_odds(A)
         return np.exp(logs), np.exp(-logs), self.probabilities(A)
 
-    def on_grid(self, params: Any, rule: Rule, block: Block) -> Iterator[tuple[slice, Floats, Floats]]:
+    def on_grid(self, params: P, rule: Rule, block: Block) -> Iterator[tuple[slice, Floats, Floats]]:
         """Yield some rows at a time, with the posterior weights of all nodes and ln P(t)."""
         step = max(1, 2 * NODE_NUMBERS // len(rule.nodes))
         for start in range(0, block.n_rows, step):
@@ -105,7 +119,7 @@ class LatentRows(ABC):
             log_p = softmax_rows(weights)
             yield rows, weights, log_p
 
-    def drawn(self, params: Any, block: Block) -> Iterator[tuple[slice, Floats, Floats]]:
+    def drawn(self, params: P, block: Block) -> Iterator[tuple[slice, Floats, Floats]]:
         """Yield some rows at a time, with activations (rows, draws, d) and log importance weights (rows, draws)."""
         posterior, q = self.proposal(params, block), params.n_components
         roots = np.linalg.cholesky(unpack(posterior.covariance, q))
@@ -116,7 +130,7 @@ class LatentRows(ABC):
         for rows, A, scores in self.drawn_scores(params, block, nodes):
             yield rows, A, scores + ratio[rows]
 
-    def moments_on_grid(self, params: Any, rule: Rule, block: Block) -> Floats:
+    def moments_on_grid(self, params: P, rule: Rule, block: Block) -> Floats:
         """Return the mean and the packed covariance of each row's posterior, side by side; exact."""
         parts = []
         squares = pack_outer(rule.nodes)
@@ -125,7 +139,7 @@ class LatentRows(ABC):
             parts.append(np.concatenate([mean, weights @ squares - pack_outer(mean)], axis=1))
         return np.concatenate(parts)
 
-    def likelihood_and_error(self, params: Any, shared: Any, block: Block) -> Floats:
+    def likelihood_and_error(self, params: P, shared: object, block: Block) -> Floats:
         """Return ln P(observed bits) of each row and its standard error: 0 on a grid."""
         out = np.zeros((block.n_rows, 2))
         if (rule := self.rule(params)) is not None:
@@ -138,27 +152,27 @@ class LatentRows(ABC):
             out[rows, 1] = ratio.std(axis=1, ddof=1) / np.sqrt(self.n_draws)
         return out
 
-    def log_likelihood(self, params: Any, shared: Any, block: Block) -> Floats:
+    def log_likelihood(self, params: P, shared: object, block: Block) -> Floats:
         """Return ln P(observed bits) of each row."""
         return np.ascontiguousarray(self.likelihood_and_error(params, shared, block)[:, 0])
 
-    def posterior(self, params: Any, shared: Any, block: Block) -> Floats:
+    def posterior(self, params: P, shared: object, block: Block) -> Floats:
         """Return the posterior mean of each row's x."""
         return np.ascontiguousarray(self.posterior_moments(params, shared, block)[:, : params.n_components])
 
-    def reconstruct(self, params: Any, codes: Floats) -> Floats:
+    def reconstruct(self, params: P, codes: Floats) -> Floats:
         """Return P(bit = 1 | x)."""
         return self.probabilities(self.activations(params, codes))
 
-    def fill(self, params: Any, shared: Any, block: Block) -> Floats:
+    def fill(self, params: P, shared: object, block: Block) -> Floats:
         """Return P(bit = 1 | observed bits) for every cell, as if that cell had to be drawn anew: E[P(1)]."""
         return self.weighted(params, block, lambda A: (self.probabilities(A),))[0][0]
 
-    def leave_one_out(self, params: Any, shared: Any, block: Block) -> Floats:
+    def leave_one_out(self, params: P, shared: object, block: Block) -> Floats:
         """Return P(t_i = 1 | the other observed bits) for every cell."""
         return left_out(block, *self.weighted(params, block, self.odds)[0])
 
-    def weighted(self, params: Any, block: Block, functions: Functions) -> tuple[list[Floats], Floats]:
+    def weighted(self, params: P, block: Block, functions: Functions) -> tuple[list[Floats], Floats]:
         """Return the posterior means of functions of the activations, each (rows, d), and ln P(observed bits)."""
         out = [np.zeros((block.n_rows, params.n_columns)) for _ in functions(np.zeros((1, 1)))]
         rule, log_p = self.rule(params), np.zeros(block.n_rows)
@@ -178,7 +192,7 @@ class LatentRows(ABC):
                     total[rows] += weights[:, some] @ values
         return out, log_p
 
-    def draw(self, params: Any, n: int, rng: np.random.Generator) -> tuple[NDArray[np.uint8], Floats]:
+    def draw(self, params: P, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
         """Draw n rows and their x."""
         codes = rng.standard_normal((n, params.n_components))
         x = rng.random((n, params.n_columns)) < self.reconstruct(params, codes)

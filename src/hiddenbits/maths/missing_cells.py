@@ -7,11 +7,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import AnyArray
 from hiddenbits.data.bits import AllOnes, Bits, Complement
-
-Floats = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +17,7 @@ class Blanks:
     """The missing cells of a block: `where` indexes them, None when there are none; `counts` is their number by row."""
 
     where: Any
-    counts: Floats
+    counts: AnyArray
 
     @classmethod
     def of(cls, observed: Bits) -> Blanks:
@@ -33,17 +31,17 @@ class Blanks:
         missing = observed.to_dense() == 0
         return cls(missing, missing.sum(axis=1).astype(np.float64))
 
-    def fill(self, values: Floats, number: float) -> None:
+    def fill(self, values: AnyArray, number: float) -> None:
         """Put a number into the missing cells of (rows, d)."""
         if self.where is not None:
             values[self.where] = number
 
-    def fill_drawn(self, values: Floats, number: float) -> None:
+    def fill_drawn(self, values: AnyArray, number: float) -> None:
         """Put a number into the missing cells of (rows, draws, d), whatever the draw."""
         if self.where is not None:
             np.moveaxis(values, 1, 2)[self.where] = number  # (rows, d, draws): an index of cells fits
 
-    def fill_standing(self, values: Floats, columns: slice, number: float) -> None:
+    def fill_standing(self, values: AnyArray, columns: slice, number: float) -> None:
         """Put a number into the missing cells of some columns, (those columns, rows)."""
         if self.where is None:
             return
@@ -55,6 +53,6 @@ class Blanks:
             values[self.where[:, columns].T] = number
 
     @cached_property
-    def _by_column(self) -> tuple[Floats, Floats]:
+    def _by_column(self) -> tuple[AnyArray, AnyArray]:
         order = np.argsort(self.where[1], kind="stable")
         return self.where[0][order], self.where[1][order]

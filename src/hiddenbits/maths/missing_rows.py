@@ -15,15 +15,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
+from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data import AllOnes, Block
 from hiddenbits.maths.numerics import softmax_rows
 from hiddenbits.maths.state_sums import STATES_AT_ONCE, log_2cosh, states_of
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 def rows_with_blanks(block: Block) -> Rows:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-Floats = NDArray[np.float64]
+from hiddenbits.array_types import Floats
 
 
 def clipped(matrix: Floats, floor: float) -> Floats:

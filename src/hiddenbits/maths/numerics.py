@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from hiddenbits.array_types import AnyArray, Floats
+from hiddenbits.data.declared import Range
 from hiddenbits.data.operands import scratch
 
 # A probability is kept this far from 0 and 1: far below anything a table can tell, far above rounding.
@@ -17,28 +16,32 @@ LONG_ROW = 32  # numbers from which on the place of a row's largest is found qui
 LARGEST_LOGIT = float(np.log1p(-TINY) - np.log(TINY))
 
 
-def are_probabilities(p: NDArray[Any], least: float = TINY / 10.0, most: float = 1.0 - TINY / 10.0) -> bool:
+def are_probabilities(p: AnyArray, least: float = TINY / 10.0, most: float = 1.0 - TINY / 10.0) -> bool:
     """Whether all numbers are probabilities that a fit may end with: logs and quotients of them can be relied on."""
     return bool(np.all((p >= least) & (p <= most)))
 
 
-def are_shares(p: NDArray[Any], *, axis: int = 0) -> bool:
+def are_shares(p: AnyArray, *, axis: int = 0) -> bool:
     """Whether numbers are probabilities of which each has a part, and that add up to 1."""
     return are_probabilities(p, most=1.0) and bool(np.all(np.abs(p.sum(axis=axis) - 1.0) <= 1e-9))
 
 
-def clip_probability(p: NDArray[Any]) -> NDArray[np.float64]:
+PROBABILITIES = Range(are_probabilities, "must lie between 0 and 1")
+SHARES = Range(are_shares, "must be positive and add up to 1")
+
+
+def clip_probability(p: AnyArray) -> Floats:
     """Return p drawn into [TINY, 1 - TINY], in place."""
     return np.clip(p, TINY, 1.0 - TINY, out=p)
 
 
-def log_one_minus(p: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_one_minus(p: Floats) -> Floats:
     """Return ln(1 - p), with one new array."""
     out = np.negative(p)
     return np.log1p(out, out=out)
 
 
-def share_or(ones: NDArray[Any], seen: NDArray[Any], otherwise: NDArray[Any], weight: float) -> NDArray[np.float64]:
+def share_or(ones: AnyArray, seen: AnyArray, otherwise: AnyArray, weight: float) -> Floats:
     """Return ones / seen, and `otherwise` where nothing was seen; takes over the memory of `ones`.
 
     Counts of observed cells may be differences of sums, so that nothing is what is nothing beside all the weight.
@@ -50,19 +53,19 @@ def share_or(ones: NDArray[Any], seen: NDArray[Any], otherwise: NDArray[Any], we
     return np.where(anything, ones / np.where(anything, seen, 1.0), otherwise)
 
 
-def class_shares(counts: NDArray[np.float64], weight: float) -> NDArray[np.float64]:
+def class_shares(counts: Floats, weight: float) -> Floats:
     """Return the share of each class in the weight of all rows, none below TINY."""
     shares = np.maximum(counts / weight, TINY)
     return np.asarray(shares / shares.sum())
 
 
-def shares_at(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+def shares_at(logs: Floats) -> Floats:
     """Return the shares with these logs, which need not add up; none below TINY."""
     shares = np.exp(np.maximum(logs - logsumexp(logs), np.log(TINY)))
     return np.asarray(shares / shares.sum())
 
 
-def sigmoid(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+def sigmoid(logits: Floats) -> Floats:
     """Return 1 / (1 + exp(-z)); for |z| up to 700. Three times as fast as scipy's expit on long arrays."""
     p = np.negative(logits)
     np.exp(p, out=p)
@@ -70,12 +73,12 @@ def sigmoid(logits: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.reciprocal(p, out=p)
 
 
-def softplus(a: NDArray[np.float64]) -> NDArray[np.float64]:
+def softplus(a: Floats) -> Floats:
     """Return ln(1 + exp a), for any a."""
     return np.asarray(np.maximum(a, 0.0) + np.log1p(np.exp(-np.abs(a))))
 
 
-def softplus_and_sigmoid(a: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def softplus_and_sigmoid(a: Floats) -> tuple[Floats, Floats]:
     """Return ln(1 + exp a) and its slope, for any a, with one exponential for both.
 
     The logarithm is right to 1e-16, not to as many digits where it is small: NumPy's log1p takes 5 times as long.
@@ -92,12 +95,12 @@ def softplus_and_sigmoid(a: NDArray[np.float64]) -> tuple[NDArray[np.float64], N
 
 
 def softmax_rows(
-    scores: NDArray[np.float64],
-    offset: NDArray[np.float64] | None = None,
-    weights: NDArray[np.float64] | None = None,
+    scores: Floats,
+    offset: Floats | None = None,
+    weights: Floats | None = None,
     *,
     shift: bool = True,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Turn each row of scores into probabilities, in place; return the log of each row's sum.
 
     r_nk = w_n exp(s_nk + c_nk) / Sum_k exp(s_nk + c_nk), with weights w and an offset c that may be a single row. By
@@ -123,7 +126,7 @@ def softmax_rows(
     return log_sum
 
 
-def _row_max(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def _row_max(scores: Floats) -> Floats:
     """Return the largest of each row.
 
     NumPy's own reduction over a short last axis is 4 times slower than one over the first axis of a turned copy; of

@@ -11,12 +11,10 @@ over all matrices at once. Functions that take or return that layout say so.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[Any]
+from hiddenbits.array_types import AnyArray, Floats, Rows
 
 ROOT2 = float(np.sqrt(2.0))
 SWEPT = 8  # up to this size matrices are inverted number by number; larger ones by halves, with matrix products
@@ -28,7 +26,7 @@ def packed_size(k: int) -> int:
 
 
 @lru_cache(maxsize=64)
-def _places(k: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
+def _places(k: int) -> tuple[Rows, Rows, Floats]:
     columns, rows = np.tril_indices(k)
     return rows, columns, np.where(rows == columns, 1.0, ROOT2)
 
@@ -43,13 +41,13 @@ def edge_places(k: int) -> slice:
     return slice(packed_size(k - 1), packed_size(k) - 1)
 
 
-def pack(matrices: Floats) -> Floats:
+def pack(matrices: AnyArray) -> AnyArray:
     """Return (..., k, k) symmetric matrices packed."""
     rows, columns, scale = _places(matrices.shape[-1])
     return np.asarray(matrices[..., rows, columns] * scale)
 
 
-def unpack(packed: Floats, k: int) -> Floats:
+def unpack(packed: AnyArray, k: int) -> AnyArray:
     """Return packed matrices as (..., k, k)."""
     rows, columns, scale = _places(k)
     out = np.empty((*packed.shape[:-1], k, k), packed.dtype)
@@ -59,7 +57,7 @@ def unpack(packed: Floats, k: int) -> Floats:
     return out
 
 
-def pack_outer(vectors: Floats) -> Floats:
+def pack_outer(vectors: AnyArray) -> AnyArray:
     """Return v v' packed, for each row v."""
     rows, columns, scale = _places(vectors.shape[-1])
     out = vectors[..., rows]
@@ -68,13 +66,13 @@ def pack_outer(vectors: Floats) -> Floats:
     return np.asarray(out)
 
 
-def identity(k: int) -> NDArray[np.float64]:
+def identity(k: int) -> Floats:
     """Return the packed identity."""
     rows, columns, _ = _places(k)
     return np.asarray(rows == columns, np.float64)
 
 
-def times(packed: Floats, vectors: Floats) -> Floats:
+def times(packed: AnyArray, vectors: AnyArray) -> AnyArray:
     """Return M v for packed M and v, row by row."""
     k = vectors.shape[-1]
     if k == 1:
@@ -82,23 +80,23 @@ def times(packed: Floats, vectors: Floats) -> Floats:
     return np.asarray(np.matmul(unpack(packed, k), vectors[..., None])[..., 0])
 
 
-def row_dot(a: Floats, b: Floats) -> NDArray[np.float64]:
+def row_dot(a: AnyArray, b: AnyArray) -> Floats:
     """Return the inner product of each row of a with that of b, in double precision."""
     return np.asarray(np.einsum("ij,ij->i", a, b, dtype=np.float64))
 
 
-def column_dot(a: Floats, b: Floats) -> NDArray[np.float64]:
+def column_dot(a: AnyArray, b: AnyArray) -> Floats:
     """Return the inner product of each column of a with that of b, in double precision."""
     return np.asarray(np.einsum("ij,ij->j", a, b, dtype=np.float64))
 
 
-def invert(packed: Floats, k: int) -> tuple[Floats, Floats]:
+def invert(packed: AnyArray, k: int) -> tuple[AnyArray, AnyArray]:
     """Return the inverses of packed positive definite matrices, packed, and the log determinants of the given ones."""
     inverse, log_determinant = invert_standing(np.ascontiguousarray(packed.T), k)
     return np.ascontiguousarray(inverse.T), log_determinant
 
 
-def moments_standing(mean: Floats, covariance: Floats, factor: Floats, out: Floats) -> Floats:
+def moments_standing(mean: AnyArray, covariance: AnyArray, factor: AnyArray, out: AnyArray) -> AnyArray:
     """Put factor <x^ x^'>, packed and standing, into `out`; x^ = (x, 1), and x has this mean (q, n) and covariance.
 
     A factor for each row comes at no cost here: it saves a step over everything that is made of the moments.
@@ -116,7 +114,7 @@ def moments_standing(mean: Floats, covariance: Floats, factor: Floats, out: Floa
     return out
 
 
-def times_standing(packed: Floats, vectors: Floats) -> Floats:
+def times_standing(packed: AnyArray, vectors: AnyArray) -> AnyArray:
     """Return M v for standing packed M and standing v, (k, n)."""
     out = np.empty_like(vectors)
     at, halved = 0, vectors * (1.0 / ROOT2)
@@ -130,7 +128,7 @@ def times_standing(packed: Floats, vectors: Floats) -> Floats:
     return out
 
 
-def invert_standing(packed: Floats, k: int) -> tuple[Floats, Floats]:
+def invert_standing(packed: AnyArray, k: int) -> tuple[AnyArray, AnyArray]:
     """Return the inverses of standing positive definite matrices, and the log determinants of the given ones."""
     if k == 1:
         return 1.0 / packed, np.log(packed[0])
@@ -153,7 +151,7 @@ def invert_standing(packed: Floats, k: int) -> tuple[Floats, Floats]:
     return out, log_determinant
 
 
-def solve_standing(packed: Floats, right: Floats) -> tuple[Floats, Floats, Floats]:
+def solve_standing(packed: AnyArray, right: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return the inverses of standing matrices M, ln |M|, and M^-1 v for standing vectors v, (k, n)."""
     k = len(right)
     if k <= SWEPT:
@@ -163,7 +161,7 @@ def solve_standing(packed: Floats, right: Floats) -> tuple[Floats, Floats, Float
     return _standing(matrices), log_determinant, np.ascontiguousarray(np.matmul(matrices, right.T[..., None])[..., 0].T)
 
 
-def _invert_large(packed: Floats, k: int) -> tuple[Floats, Floats]:
+def _invert_large(packed: AnyArray, k: int) -> tuple[AnyArray, AnyArray]:
     """Return the inverses (n, k, k) of standing matrices, and the log determinants of the given ones."""
     full = np.zeros((packed.shape[1], k, k))
     for i, at, scale in _rows(k):
@@ -172,7 +170,7 @@ def _invert_large(packed: Floats, k: int) -> tuple[Floats, Floats]:
     return inverse, _invert_halves(full, inverse)
 
 
-def _standing(matrices: Floats) -> Floats:
+def _standing(matrices: AnyArray) -> AnyArray:
     """Return symmetric matrices (n, k, k) packed and standing."""
     n, k, _ = matrices.shape
     out = np.empty((packed_size(k), n))
@@ -182,12 +180,12 @@ def _standing(matrices: Floats) -> Floats:
 
 
 @lru_cache(maxsize=64)
-def _rows(k: int) -> tuple[tuple[int, int, NDArray[np.float64]], ...]:
+def _rows(k: int) -> tuple[tuple[int, int, Floats], ...]:
     """Return, for each row of the triangle: its number, where it begins, and the scale of its numbers, (i + 1, 1)."""
     return tuple((i, packed_size(i), np.array([ROOT2] * i + [1.0])[:, None]) for i in range(k))
 
 
-def _sweep(A: Floats) -> NDArray[np.float64]:
+def _sweep(A: AnyArray) -> Floats:
     """Invert standing symmetric matrices (k, k, n) in place by Gauss and Jordan; return the log determinants.
 
     Only the lower triangles are read, and only they hold the inverse afterwards.
@@ -208,7 +206,7 @@ def _sweep(A: Floats) -> NDArray[np.float64]:
     return np.asarray(np.log(pivots).sum(axis=0))
 
 
-def _invert_halves(full: Floats, out: Floats) -> NDArray[np.float64]:
+def _invert_halves(full: AnyArray, out: AnyArray) -> Floats:
     """Put the inverses of symmetric (n, k, k), of which the lower triangles are read, into `out`; return ln |.|.
 
     With A, B, D the corners: S = D - B A^-1 B' is smaller and as definite, and the inverse is

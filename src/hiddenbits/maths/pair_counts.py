@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import Floats
 from hiddenbits.data import AllOnes, Arrays, Block, TableError
 from hiddenbits.data.cooccurrence import co_counts
 
 MOST_COLUMNS = 20_000  # a matrix of columns x columns takes 3.2 GB
 
-Floats = NDArray[np.float64]
 
 # The statistics of a wide table are larger than its blocks: 32 MB for 2,048 columns. So a block is as tall as loading
 # it allows, and writing its statistics takes a tenth of the time of counting it.

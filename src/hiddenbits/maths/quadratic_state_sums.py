@@ -15,12 +15,10 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Block, Table
 from hiddenbits.maths.state_sums import states_of, table_of_states
-
-Floats = NDArray[np.float64]
 
 LOW_UNITS = 12  # 4,096 states are worked on together
 

@@ -26,14 +26,12 @@ from functools import cached_property, lru_cache
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Block, Table
 from hiddenbits.data.bits import Dense
 from hiddenbits.data.operands import scratch
 from hiddenbits.data.table import memory_table
-
-Floats = NDArray[np.float64]
 
 LOW_CELLS = 1 << 16  # cells of (low state, column) that are worked on together: half a megabyte
 MOST_UNITS = 26  # 2^26 states take a minute or more a step; beyond, chains

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from hiddenbits.array_types import Floats
 
 HEADROOM = 300.0  # weights may grow by exp of this before all sums are scaled down
 

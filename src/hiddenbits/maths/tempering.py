@@ -23,12 +23,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from hiddenbits.array_types import AnyArray, Bytes, Floats
 from hiddenbits.data.operands import scratch
 
-Floats = NDArray[np.float64]
-Numbers = NDArray[Any]  # float32 or float64, as the machine
+Numbers = AnyArray  # float32 or float64, as the machine
 Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]  # `map`, or that of a pool of threads
 Precision = Literal["float32", "float64"]
 
@@ -175,7 +175,7 @@ def base_bias(means: ArrayLike) -> Floats:
     return np.asarray(0.5 * (np.log(p) - np.log1p(-p)))
 
 
-def bits_to_signs(bits: NDArray[np.uint8], dtype: Any) -> Numbers:
+def bits_to_signs(bits: Bytes, dtype: Any) -> Numbers:
     """Return -1 for 0 and +1 for 1, in memory of its own."""
     return _signs(bits.astype(dtype))
 

@@ -19,21 +19,19 @@ their correlation is 0 and its standard error infinite.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays
 from hiddenbits.maths.bivariate_normal import angle_of_table, unit_variance
 from hiddenbits.maths.pair_counts import TRACE, Cells, PairCounts
+from hiddenbits.maths.tempering import Run
 
-Floats = NDArray[np.float64]
-Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 Tile = tuple[slice, slice]
 
 MOST_RHO = 1.0 - 2.0**-53  # copies of a column, in many millions of rows, have a rho that rounds to 1

@@ -6,19 +6,18 @@ classes of a one are walked together: their parents and numbers lie side by side
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from hiddenbits.array_types import AnyArray, Floats
 
 TILE = 32  # columns and rows of a tile of a square: 8 KB
 
 
 @njit(cache=True, nogil=True)
-def add_scores(indptr: Any, indices: Any, parents: Any, linear: Floats, pair: Floats, scores: Floats) -> None:
+def add_scores(
+    indptr: AnyArray, indices: AnyArray, parents: AnyArray, linear: Floats, pair: Floats, scores: Floats
+) -> None:
     """Add x.a_k + Sum_j x_j x_parent b_jk to the scores; a root's parent is column d, which is always 0."""
     d, K = linear.shape
     bits = np.zeros(d + 1, np.float64)
@@ -35,7 +34,9 @@ def add_scores(indptr: Any, indices: Any, parents: Any, linear: Floats, pair: Fl
 
 
 @njit(cache=True, nogil=True)
-def add_counts(indptr: Any, indices: Any, parents: Any, r: Floats, least: Floats, ones: Floats, both: Floats) -> None:
+def add_counts(
+    indptr: AnyArray, indices: AnyArray, parents: AnyArray, r: Floats, least: Floats, ones: Floats, both: Floats
+) -> None:
     """Add r to the ones of each class, and to `both` where the parent is 1, too; r below `least` (of a row) is 0."""
     d, K = ones.shape
     bits = np.zeros(d + 1, np.float64)
@@ -59,7 +60,7 @@ def add_counts(indptr: Any, indices: Any, parents: Any, r: Floats, least: Floats
 
 
 @njit(cache=True, nogil=True)
-def add_pairs(indptr: Any, indices: Any, d: int, r: Floats, least: Floats, pairs: Floats) -> None:
+def add_pairs(indptr: AnyArray, indices: AnyArray, d: int, r: Floats, least: Floats, pairs: Floats) -> None:
     """Add r to every pair of ones of each class: cell (i, j), i < j, is number i (2 d - i - 1) / 2 + j - i - 1."""
     n_rows, K = r.shape
     for k in range(K):
@@ -90,7 +91,7 @@ def unfold(pairs: Floats, square: Floats) -> None:
 
 
 @njit(cache=True, nogil=True)
-def forest_of(gains: Floats, penalty: float, parents: Any) -> None:
+def forest_of(gains: Floats, penalty: float, parents: AnyArray) -> None:
     """Write the parents of the heaviest forest; see `tree_structure.heaviest_forest`."""
     d = len(gains)
     best = np.full(d, penalty)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
+from hiddenbits.array_types import Floats
 from hiddenbits.plots.style import SMALL, as_plain, axes_or_new, note, shortened, trim
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 GROUND = "#a0a0a0"  # the grey on which both black and white stand out
 FULL = 0.92  # side of the largest square, in cells: neighbours do not touch
 GAP = 1.0  # cells between panels
@@ -30,7 +30,7 @@ class Influences(NamedTuple):
 
 
 def hinton(
-    model: Any,
+    model: BaseEstimator,
     shape: tuple[int, int] | None = None,
     *,
     units: Sequence[int] | None = None,
@@ -92,7 +92,7 @@ def hinton(
 
 
 def _influences(
-    model: Any, units: Sequence[int] | None, names: Sequence[object] | None, *, thresholds: bool
+    model: BaseEstimator, units: Sequence[int] | None, names: Sequence[object] | None, *, thresholds: bool
 ) -> Influences:
     """Return what to draw; raise if the arguments are invalid."""
     bias, heights = None, None

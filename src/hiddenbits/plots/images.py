@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import Floats
 from hiddenbits.plots.style import axes_or_new, trim
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Floats = NDArray[np.float64]
 
 
 def images(model: Any, shape: tuple[int, int], *, grid: Any = 5, span: float = 2.0, ax: Axes | None = None) -> Axes:

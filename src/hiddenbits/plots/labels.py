@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import Floats
 from hiddenbits.plots.style import as_plain, settle, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 GAP = 1.5  # points between a name and what it names
 # Directions to try around a point: right first, as one reads.
 AROUND = [(1, 0), (1, 1), (1, -1), (0, 1), (0, -1), (-1, 1), (-1, -1), (-1, 0)]

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
+from hiddenbits.array_types import Floats
 from hiddenbits.plots.labels import Room, around
 from hiddenbits.plots.lines import draw_lines, n_bits, name_lines
 from hiddenbits.plots.rows import Kind, Places, area_of_one, areas, is_numeric, kinds, places, size_key
@@ -16,7 +17,6 @@ from hiddenbits.plots.style import COLOURS, GREY, NUMBERS, SMALL, axes_or_new, h
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 
 ALONE = 1.5  # half the width of a plot of a single point
 EMPTY = 3.0  # half the width of a plot without rows: covers nearly all mass of the prior of x
@@ -24,8 +24,8 @@ MANY = 5000  # more points than this are drawn as pixels in vector files
 
 
 def map(  # noqa: A001
-    model: Any,
-    X: Any = None,
+    model: BaseEstimator,
+    X: object = None,
     *,
     colour: Any = None,
     labels: Sequence[object] | None = None,
@@ -166,7 +166,7 @@ def _column_names(model: Any, names: Sequence[object] | bool) -> Sequence[object
     return names
 
 
-def _posterior(model: Any, X: Any, pair: list[int], *, covariances: bool) -> tuple[Floats, Floats | None]:
+def _posterior(model: BaseEstimator, X: object, pair: list[int], *, covariances: bool) -> tuple[Floats, Floats | None]:
     """Return means and, where asked for, covariances on two of the dimensions."""
     if not covariances:
         return np.asarray(model.transform(X), np.float64)[:, pair], None
@@ -219,7 +219,7 @@ def _draw_ellipses(ax: Axes, means: Floats, covariances: Floats, share: float) -
     return np.asarray(radius * np.sqrt(np.diagonal(covariances, axis1=1, axis2=2)))
 
 
-def _draw_rows(ax: Axes, means: Floats, X: Any, colour: Any, *, legends: bool) -> tuple[Floats, Floats]:
+def _draw_rows(ax: Axes, means: Floats, X: object, colour: Any, *, legends: bool) -> tuple[Floats, Floats]:
     """Draw the rows; return the places and areas of the glyphs."""
     n = len(means)
     if colour is not None and len(colour) != n:
@@ -237,7 +237,7 @@ def _draw_rows(ax: Axes, means: Floats, X: Any, colour: Any, *, legends: bool) -
     return np.concatenate([p.where for p in found]), areas(counts, unit)
 
 
-def row_weights(X: Any, n: int) -> Floats:
+def row_weights(X: object, n: int) -> Floats:
     """Return the weights of a table's rows, 1 where it has none."""
     given = getattr(X, "weights", None)
     return np.ones(n) if given is None else np.asarray(given, np.float64)

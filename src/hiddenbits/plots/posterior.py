@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from hiddenbits import Table, open_table
+from hiddenbits.array_types import Floats
 from hiddenbits.plots.style import COLOURS, axes_or_new, has_the_page, legend, trim
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 
 POINTS = 241  # grid points along each axis
 CERTAIN = 1e-300, 1.0 - 1e-16  # probabilities are clipped to this range: beyond it is rounding
@@ -69,7 +70,12 @@ def posterior_density(model: Any, row: Any, *, n_points: int = POINTS) -> tuple[
 
 
 def posterior(
-    model: Any, row: Any, *, masses: Sequence[float] = (0.5, 0.9, 0.99), legends: bool = True, ax: Axes | None = None
+    model: BaseEstimator,
+    row: Any,
+    *,
+    masses: Sequence[float] = (0.5, 0.9, 0.99),
+    legends: bool = True,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw the posterior of one row on a two-dimensional map: the exact one, and its Gaussian approximation.
 
@@ -156,7 +162,7 @@ def level_of(density: Floats, mass: float) -> float:
     return float(np.interp(mass * inside[-1], inside, ordered))
 
 
-def _density(model: Any, cells: Floats, x: Floats, y: Floats) -> Floats:
+def _density(model: BaseEstimator, cells: Floats, x: Floats, y: Floats) -> Floats:
     """Return p(x | row) on the grid: ln p is Sum ln P(t | x) over the observed cells, less |x|^2 / 2."""
     points = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
     seen = ~np.isnan(cells)
@@ -170,7 +176,7 @@ def _density(model: Any, cells: Floats, x: Floats, y: Floats) -> Floats:
     return np.asarray(density / (density.sum() * (x[1] - x[0]) * (y[1] - y[0])))
 
 
-def _one_row(model: Any, row: Any) -> Table:
+def _one_row(model: BaseEstimator, row: Any) -> Table:
     """Return a table of one row."""
     if getattr(model, "kinds_", None) is not None:
         raise ValueError(

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from hiddenbits import Piece, Table, map_pieces, open_table
+from hiddenbits.array_types import Floats
 from hiddenbits.plots.style import COLOURS, GREY, INK, axes_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 PIECE_CELLS = 1 << 22  # cells projected at a time
 TALLEST = 0.85  # of the room that a histogram has
 
 
 def projections(
-    model: Any, X: Any, *, units: Sequence[int] | None = None, bins: int = 40, ax: Axes | None = None
+    model: BaseEstimator, X: object, *, units: Sequence[int] | None = None, bins: int = 40, ax: Axes | None = None
 ) -> Axes:
     """Draw, for each hidden unit, a histogram of the rows projected on its weights, and its threshold.
 
@@ -88,7 +88,7 @@ def projections(
     return ax
 
 
-def _units(model: Any, units: Sequence[int] | None) -> tuple[Floats, Floats, list[str]]:
+def _units(model: BaseEstimator, units: Sequence[int] | None) -> tuple[Floats, Floats, list[str]]:
     """Return the weights and thresholds of the chosen units, and their numbers, counted from 1."""
     if hasattr(model, "weights_") and hasattr(model, "thresholds_"):
         given = model.weights_, model.thresholds_
@@ -114,7 +114,7 @@ def _units(model: Any, units: Sequence[int] | None) -> tuple[Floats, Floats, lis
     return weights[chosen], thresholds[chosen], [str(unit + 1) for unit in chosen]
 
 
-def _placed(model: Any, X: Any, weights: Floats) -> tuple[Floats, Floats]:
+def _placed(model: BaseEstimator, X: object, weights: Floats) -> tuple[Floats, Floats]:
     """Return where each row lies along each direction, and how much it counts."""
     table = X if isinstance(X, Table) else open_table(X, threshold=getattr(model, "threshold", None))
     if table.shape[1] != weights.shape[1]:

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hiddenbits.array_types import Floats, Rows
 from hiddenbits.plots.style import GREY, glyph
-
-Floats = NDArray[np.float64]
 
 SAME = 9  # positions that agree to this many decimals are the same
 MOST_CATEGORIES = 20
@@ -35,8 +34,8 @@ class Places:
     where: Floats
     counts: Floats
     numbers: Floats | None
-    first: NDArray[np.intp]
-    members: list[NDArray[np.intp]]
+    first: Rows
+    members: list[Rows]
 
 
 def places(means: Floats, weights: Floats, numbers: Floats | None = None, beside: Floats | None = None) -> Places:

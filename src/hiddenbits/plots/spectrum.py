@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from hiddenbits.plots.style import COLOURS, INK, axes_or_new, has_the_page, legend, settle
 
@@ -16,7 +17,7 @@ Floats = NDArray[np.float64]
 NOTHING = 1e-9  # smaller eigenvalues, relative to the largest, are rounding and not drawn
 
 
-def spectrum(model: Any, *, legends: bool = True, ax: Axes | None = None) -> Axes:
+def spectrum(model: BaseEstimator, *, legends: bool = True, ax: Axes | None = None) -> Axes:
     """Draw the eigenvalues of the bits' covariances and of the hidden variables' correlations, largest first.
 
     Figures 3 and 4 of Lee and Sompolinsky (1998). If there are few dimensions behind the bits, the eigenvalues of the

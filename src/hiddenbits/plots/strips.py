@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
+from hiddenbits.array_types import Floats
 from hiddenbits.plots.style import SMALL, as_plain, axes_or_new, shortened, trim
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 GAP = 0.1  # between images, in widths of an image
 
 
@@ -71,7 +71,7 @@ def strips(
 
 
 def components(
-    model: Any,
+    model: BaseEstimator,
     shape: tuple[int, int],
     *,
     scale: Literal["shared", "own"] = "shared",

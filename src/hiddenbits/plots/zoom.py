@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
+from hiddenbits.array_types import Floats
 from hiddenbits.plots.map import checked_dims, draw_groups, key_of, look_at, name_axes, row_weights
 from hiddenbits.plots.rows import Kind, area_of_one, kinds, places
 from hiddenbits.plots.style import COLOURS, INK, MARKERS, legend, pyplot, settle
@@ -16,7 +18,6 @@ from hiddenbits.plots.style import COLOURS, INK, MARKERS, legend, pyplot, settle
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 
 FAINTEST = 0.02  # rows that belong to a map with less probability are not drawn on it
 NARROWEST = 1.0  # smallest half-width of a map, in standard deviations of the prior: less is not structure
@@ -26,9 +27,9 @@ LETTER = 1.8  # a letter needs a larger area than a glyph to be read
 
 
 def zoom(
-    model: Any,
-    X: Any,
-    overview: Any,
+    model: BaseEstimator,
+    X: object,
+    overview: BaseEstimator,
     *,
     labels: Sequence[object] | None = None,
     dims: tuple[int, int] = (0, 1),

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 from markupsafe import Markup
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import Floats, Rows
 from hiddenbits.report.comparison import label
 from hiddenbits.report.context import Context
 from hiddenbits.report.elements import Figure, Grid, Listed, Part, Section, Text
 from hiddenbits.report.fits import Fit
-from hiddenbits.report.sample import Floats
 from hiddenbits.report.svg import hinton
 from hiddenbits.report.text import count, name, names, percent, sentence
 
@@ -31,7 +30,7 @@ class Units:
     columns with it and without it, `first` describes the most common unit in words.
     """
 
-    order: NDArray[np.intp]
+    order: Rows
     shares: Floats
     on: Floats
     off: Floats

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from hiddenbits import ClippedPCA
+from hiddenbits.array_types import Floats
 from hiddenbits.evaluate import Comparison
 from hiddenbits.report.model_choice import compared, fitted, made
-from hiddenbits.report.sample import Floats, Sample
+from hiddenbits.report.sample import Sample
 
 CAUSES = ("CombinationMachine", "NoisyOrNetwork")
 
@@ -21,7 +22,7 @@ CAUSES = ("CombinationMachine", "NoisyOrNetwork")
 class Fit:
     """A fitted model, the line of Python that makes it, and a note such as that it did not converge."""
 
-    model: Any
+    model: BaseEstimator
     line: str
     note: str
 
@@ -44,7 +45,7 @@ class Fits:
             self._made[model, size] = self._fit(made(model, size, self.sample.seed))
         return self._made[model, size]
 
-    def _fit(self, estimator: Any) -> Fit:
+    def _fit(self, estimator: BaseEstimator) -> Fit:
         line = f"hiddenbits.{estimator!r}.fit(table)"
         model, note = fitted(estimator, self.sample.cells)
         return Fit(model, line, note)

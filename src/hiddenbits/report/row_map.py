@@ -10,9 +10,10 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.report.context import Context
 from hiddenbits.report.elements import Grid, Map, Section
-from hiddenbits.report.sample import Floats, Sample
+from hiddenbits.report.sample import Sample
 from hiddenbits.report.svg import Drawing
 from hiddenbits.report.text import count, name, names, plain, sentence
 
@@ -110,7 +111,7 @@ def _dots(sample: Sample, where: Floats) -> tuple[Places, Floats]:
     return _alike(cells, sample, np.sort(rng.choice(n, min(most, n), replace=False)))
 
 
-def _alike(cells: NDArray[np.uint8], sample: Sample, rows: Places) -> tuple[Places, Floats]:
+def _alike(cells: Bytes, sample: Sample, rows: Places) -> tuple[Places, Floats]:
     """Return the first of each set of equal rows, and how many there are."""
     found: dict[tuple[Any, ...], list[int]] = {}
     beside = list(sample.beside.values())

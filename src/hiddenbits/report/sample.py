@@ -11,9 +11,9 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from hiddenbits import Piece, Table, evaluate, map_pieces
+from hiddenbits.array_types import AnyArray, Bytes, Floats
 from hiddenbits.report.text import sentence, told_apart
 
-Floats = NDArray[np.float64]
 MOST_ROWS, MOST_COLUMNS, MOST_CELLS = 20_000, 1_000, 400_000
 FEWEST_ROWS, FEWEST_COLUMNS = 12, 2  # with fewer, no model is fitted
 PIECE_CELLS = 1 << 22
@@ -35,7 +35,7 @@ class Sample:
     beside: dict[str, list[str]]
     look: Any
     seed: int
-    groups: NDArray[Any] | None = None
+    groups: AnyArray | None = None
 
     @property
     def every_row(self) -> bool:
@@ -117,7 +117,7 @@ class _Taken:
     rows: NDArray[np.int64]
     columns: NDArray[np.int64]
 
-    def __call__(self, piece: Piece) -> NDArray[np.uint8]:
+    def __call__(self, piece: Piece) -> Bytes:
         x, observed = piece.table.source.read(0, piece.table.shape[0])
         first, last = np.searchsorted(self.rows, [piece.start, piece.start + piece.table.shape[0]])
         here = self.rows[first:last] - piece.start

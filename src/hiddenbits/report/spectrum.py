@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from markupsafe import Markup
 
+from hiddenbits.array_types import Floats
 from hiddenbits.report.context import Context
 from hiddenbits.report.elements import Figure, Grid, Part, Section, Text
-from hiddenbits.report.sample import Floats
 from hiddenbits.report.svg import WIDE, Drawing
 from hiddenbits.report.text import count, percent, sentence
 

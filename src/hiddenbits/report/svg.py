@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 from markupsafe import Markup
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import Floats
 from hiddenbits.report.text import plain
 
 CELL = 24  # side of a cell of a Hinton diagram
@@ -49,9 +49,7 @@ def bar(share: float, width: int = 90) -> Markup:
     ).format(width, length)
 
 
-def hinton(
-    weights: NDArray[np.float64], columns: Sequence[str], units: Sequence[str], label: str, values: str
-) -> Markup:
+def hinton(weights: Floats, columns: Sequence[str], units: Sequence[str], label: str, values: str) -> Markup:
     """Draw weights of shape (units, columns) as squares, columns downwards: white is more, black is less."""
     most = float(np.abs(weights).max(initial=0.0)) or 1.0
     names = [plain(column, 26) for column in columns]
@@ -87,7 +85,7 @@ def hinton(
     return drawn.done()
 
 
-def cells(bits: NDArray[np.float64], label: str) -> Markup:
+def cells(bits: Floats, label: str) -> Markup:
     """Draw rows of bits as small squares: filled is 1, empty is 0, a dot is a blank."""
     rows, columns = bits.shape
     cell = int(np.clip(320 // columns, 8, 14))

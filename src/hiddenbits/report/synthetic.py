@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from markupsafe import Markup
 
+from hiddenbits.array_types import Floats
 from hiddenbits.report.anomalies import HIDDEN
 from hiddenbits.report.comparison import label
 from hiddenbits.report.context import Context
 from hiddenbits.report.elements import Figure, Grid, Part, Section, Text
-from hiddenbits.report.sample import Floats
 from hiddenbits.report.svg import cells
 from hiddenbits.report.text import name, percent, sentence
 

@@ -18,7 +18,7 @@ COMPARING = 14  # weight of the comparison in the progress, another section bein
 
 
 def write(
-    X: Any,
+    X: object,
     path: str | os.PathLike[str],
     *,
     beside: Mapping[str, Sequence[object]] | None = None,

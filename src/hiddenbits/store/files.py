@@ -10,10 +10,9 @@ import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-from numpy.typing import NDArray
-
+from hiddenbits.array_types import AnyArray
 from hiddenbits.quoting import PrintableError, printable
 from hiddenbits.store.format import decode_tensors, encode
 from hiddenbits.store.header import DEFAULT_LIMITS, Limits, check_sizes, decode_header
@@ -34,14 +33,14 @@ class Stored:
 
     kind: str
     meta: dict[str, JSON]
-    arrays: dict[str, NDArray[Any]]
+    arrays: dict[str, AnyArray]
 
 
 def write(
     path: str | os.PathLike[str],
     kind: str,
-    meta: Mapping[str, Any],
-    arrays: Mapping[str, NDArray[Any]],
+    meta: Mapping[str, object],
+    arrays: Mapping[str, AnyArray],
     *,
     limits: Limits = DEFAULT_LIMITS,
 ) -> None:

@@ -27,8 +27,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import safetensors
 import safetensors.numpy
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import AnyArray
 from hiddenbits.store.header import (
     CODES,
     DTYPES,
@@ -51,7 +51,9 @@ Tensor: TypeAlias = tuple[str, str, tuple[int, ...], bytes | bytearray | memoryv
 _deserialize: Callable[[bytes], list[tuple[str, dict[str, Any]]]] = safetensors.deserialize
 
 
-def encode(kind: str, meta: Mapping[str, Any], arrays: Mapping[str, Any], limits: Limits) -> list[bytes | memoryview]:
+def encode(
+    kind: str, meta: Mapping[str, object], arrays: Mapping[str, Any], limits: Limits
+) -> list[bytes | memoryview]:
     """Pieces of the file that, written one after the other, hold this content."""
     for what, given in (("meta", meta), ("arrays", arrays)):
         if not isinstance(given, Mapping):
@@ -83,7 +85,7 @@ def encode(kind: str, meta: Mapping[str, Any], arrays: Mapping[str, Any], limits
     return [len(text).to_bytes(8, "little"), text, body[data_start:]]
 
 
-def decode_tensors(raw: bytes, header: Header) -> Iterator[tuple[str, NDArray[Any]]]:
+def decode_tensors(raw: bytes, header: Header) -> Iterator[tuple[str, AnyArray]]:
     """Arrays of a whole file whose header has been checked, after comparing the checksum."""
     try:
         views = {name: view["data"] for name, view in _deserialize(raw)}
@@ -121,7 +123,7 @@ def checksum(version: str, kind: str, meta_text: str, tensors: Iterable[Tensor])
     return digest.hexdigest()
 
 
-def _tensor(name: str, value: object) -> NDArray[Any]:
+def _tensor(name: str, value: object) -> AnyArray:
     """Little-endian, C-contiguous array with the value's shape; 0-d stays 0-d."""
     if not isinstance(value, np.ndarray | np.generic) or isinstance(value, np.ma.MaskedArray):
         raise Flaw(f"{name!r} is a {type(value).__name__}, not a plain numpy array", FIX_INPUT)
@@ -134,5 +136,5 @@ def _tensor(name: str, value: object) -> NDArray[Any]:
     return np.asarray(array.view(np.uint8) != 0) if code == "BOOL" else array
 
 
-def _as_bytes(array: NDArray[Any]) -> memoryview:
+def _as_bytes(array: AnyArray) -> memoryview:
     return array.reshape(-1).view(np.uint8).data

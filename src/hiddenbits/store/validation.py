@@ -8,7 +8,8 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from hiddenbits.array_types import AnyArray
 
 VERSION = version("hiddenbits")
 WRITTEN_BY = "written_by"  # the version that wrote a file: it is for messages alone, and decides nothing
@@ -23,12 +24,12 @@ def require(lawful: bool, flaw: str) -> None:
         raise ValueError(flaw)
 
 
-def is_count(value: Any) -> bool:
+def is_count(value: object) -> bool:
     """Whether this is a whole number that is not negative."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_WHOLE
 
 
-def is_weight(value: Any) -> bool:
+def is_weight(value: object) -> bool:
     """Whether this is a positive number that can be divided by."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 1 / LARGEST <= value <= LARGEST
 
@@ -39,7 +40,7 @@ def exactly(arrays_type: Any, found: dict[str, Any], what: str) -> Any:
     return arrays_type.from_arrays(found)
 
 
-def refuse_large(name: str, value: Any) -> None:
+def refuse_large(name: str, value: object) -> None:
     """Refuse a hyperparameter with a whole number, in whatever list, that no float and no 64 bits can hold exactly."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
     for one in inner:
@@ -48,14 +49,14 @@ def refuse_large(name: str, value: Any) -> None:
         raise ValueError(f"{name}={value}: whole numbers in a file lie within 2^53 of 0")
 
 
-def require_finite(arrays: Iterable[NDArray[Any]]) -> None:
+def require_finite(arrays: Iterable[AnyArray]) -> None:
     """Refuse arrays that are not float64, or hold NaN or infinity."""
     for array in arrays:
         require(array.dtype == np.float64, "an array is not float64")
         require(bool(np.isfinite(array).all()), "an array holds NaN or infinity")
 
 
-def require_moderate(arrays: Iterable[NDArray[Any]]) -> None:
+def require_moderate(arrays: Iterable[AnyArray]) -> None:
     """Refuse sums and records that are not float64, or with whose numbers nothing can be computed."""
     for array in arrays:
         require_finite([array])
@@ -70,7 +71,7 @@ def require_names(names: Any, n_columns: int) -> None:
         require(len(set(names)) == len(names), "two columns have the same name")
 
 
-def refusal(path: Any, what: str, error: Exception, written_by: Any, remedy: str) -> str:
+def refusal(path: object, what: str, error: Exception, written_by: object, remedy: str) -> str:
     """Return the sentences of a file that cannot be read: why, whether it may be a matter of versions, what to do."""
     versions = f"This is hiddenbits {VERSION}"
     if isinstance(written_by, str) and written_by != VERSION:
@@ -82,7 +83,7 @@ def refusal(path: Any, what: str, error: Exception, written_by: Any, remedy: str
     return f"{path} {what}: {said.rstrip('.')}. {remedy} {versions}."
 
 
-def shortened(value: Any) -> str:
+def shortened(value: object) -> str:
     """Return what a file says, short enough for a message."""
     text = repr(value)
     return text if len(text) <= 40 else f"{text[:40]}..."

@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from hiddenbits.data.bits import Bits, ByteArray, Dense, FloatArray, IndexArray
+from hiddenbits.array_types import AnyArray, Bytes, Floats, Rows
+from hiddenbits.data.bits import Bits, Dense
 from hiddenbits.data.mixed.layout import Layout
 from hiddenbits.data.table import HeldRows, Table, TableError
-
-Floats = NDArray[np.float64]
 
 
 class MixedRows(Bits):
@@ -31,7 +30,7 @@ class MixedRows(Bits):
         """Bytes that an operand in float64 takes."""
         return 8 * self.shape[0] * self.shape[1]
 
-    def ones(self) -> tuple[IndexArray, IndexArray]:
+    def ones(self) -> tuple[AnyArray, AnyArray]:
         """Refuse: real numbers have no ones."""
         raise TableError("A table with real numbers and categories has no pattern of ones.")
 
@@ -44,7 +43,7 @@ class MixedRows(Bits):
         raise TableError("A table with real numbers and categories has no ones to count.")
 
     @abstractmethod
-    def values(self, observed: Bits) -> list[tuple[NDArray[Any], NDArray[np.bool_]]]:
+    def values(self, observed: Bits) -> list[tuple[AnyArray, NDArray[np.bool_]]]:
         """Return what each column of the table holds (bits, numbers, codes), and where it was observed."""
 
     @abstractmethod
@@ -68,17 +67,17 @@ class Cells(MixedRows):
         What the columns are.
     """
 
-    bits: ByteArray
+    bits: Bytes
     real: Floats
     codes: NDArray[np.int32]
     layout: Layout
 
     @property
-    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+    def shape(self) -> tuple[int, int]:
         """(rows, D)."""
         return len(self.bits), self.layout.n_numbers
 
-    def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> FloatArray:
+    def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> AnyArray:
         """Return the D numbers of each row, 0 where not observed; a nominal cell has a 1 for its category."""
         out = np.zeros(self.shape, dtype)
         first = self.bits.shape[1]
@@ -95,7 +94,7 @@ class Cells(MixedRows):
         """Return views of rows start to stop."""
         return Cells(self.bits[start:stop], self.real[start:stop], self.codes[start:stop], self.layout)
 
-    def take(self, rows: IndexArray) -> Cells:
+    def take(self, rows: AnyArray) -> Cells:
         """Return copies of the given rows."""
         return Cells(self.bits[rows], self.real[rows], self.codes[rows], self.layout)
 
@@ -104,7 +103,7 @@ class Cells(MixedRows):
         """Bytes held."""
         return int(self.bits.nbytes + self.real.nbytes + self.codes.nbytes)
 
-    def values(self, observed: Bits) -> list[tuple[NDArray[Any], NDArray[np.bool_]]]:
+    def values(self, observed: Bits) -> list[tuple[AnyArray, NDArray[np.bool_]]]:
         """Return what each column of the table holds (bits, numbers, codes of categories), and where it was observed.
 
         A column with a single category, for which no number stands, is always that category.
@@ -112,7 +111,7 @@ class Cells(MixedRows):
         layout, n_rows = self.layout, len(self.bits)
         seen = observed.to_dense()[:, first_numbers(layout)] == 1
         alone = (np.zeros(n_rows, np.int64), np.ones(n_rows, np.bool_))
-        out: list[tuple[NDArray[Any], NDArray[np.bool_]]] = [alone for _ in layout.columns]
+        out: list[tuple[AnyArray, NDArray[np.bool_]]] = [alone for _ in layout.columns]
         first, at = 0, 0
         for j in layout.bit_columns:
             many = layout.columns[j].n_bits
@@ -206,17 +205,17 @@ class MixedTable(Table):
         masks = (grid.load(i).observed.to_dense()[:, first] for i in range(grid.n_parts))
         return sum(int(seen.size - seen.sum()) for seen in masks)
 
-    def values(self) -> list[tuple[NDArray[Any], NDArray[np.bool_]]]:
+    def values(self) -> list[tuple[AnyArray, NDArray[np.bool_]]]:
         """Return what each column holds (bits, numbers, codes of categories), and where; reads the whole table."""
         x, observed = self.source.read(0, self.shape[0])
-        found: list[tuple[NDArray[Any], NDArray[np.bool_]]] = x.values(observed)
+        found: list[tuple[AnyArray, NDArray[np.bool_]]] = x.values(observed)
         return found
 
     def seen(self) -> NDArray[np.bool_]:
         """Return which cells were observed, (rows, columns)."""
         return np.column_stack([seen for _, seen in self.values()])
 
-    def hiding(self, hidden: NDArray[np.bool_], rows: IndexArray | None = None) -> MixedTable:
+    def hiding(self, hidden: NDArray[np.bool_], rows: AnyArray | None = None) -> MixedTable:
         """Return a table in memory of all or some rows, without weights, with some of their cells not observed."""
         x, observed = self.source.read(0, self.shape[0])
         if rows is not None:
@@ -232,12 +231,12 @@ class MixedTable(Table):
         return numbers
 
 
-def first_numbers(layout: Layout) -> NDArray[np.intp]:
+def first_numbers(layout: Layout) -> Rows:
     """Return the place of the first number of every column that numbers stand for, in their order."""
     return np.concatenate([[0], np.cumsum(_widths(layout))[:-1]]).astype(np.intp)
 
 
-def numbered_columns(layout: Layout) -> NDArray[np.intp]:
+def numbered_columns(layout: Layout) -> Rows:
     """Return the column of the table that each of the D numbers stands for."""
     order = [*layout.bit_columns, *layout.real_columns, *layout.nominal_columns]
     return np.repeat(np.array(order, np.intp), _widths(layout))

@@ -11,6 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from hiddenbits.array_types import AnyArray, Bytes, Floats, Rows
 from hiddenbits.data.bits import AllOnes
 from hiddenbits.data.cell_checks import bad_cell, observed_from_missing
 from hiddenbits.data.inputs.frames import is_frame, numbers_of, opened_frame
@@ -42,7 +43,7 @@ class RawColumn:
     number: int
     name: str
     form: str
-    values: NDArray[Any]
+    values: AnyArray
     categories: tuple[Category, ...] | None = None
     ordered: bool = False
     first_row: int = 0
@@ -169,7 +170,7 @@ def raw_of_distinct(
     number: int,
     name: str,
     values: list[Any],
-    rows: NDArray[Any],
+    rows: AnyArray,
     form: str = "text",
     categories: tuple[Category, ...] | None = None,
     ordered: bool = False,
@@ -182,7 +183,7 @@ def raw_of_distinct(
     return replace(found, values=found.values[rows])
 
 
-def _of_array(number: int, name: str, values: NDArray[Any], form: str | None = None) -> RawColumn:
+def _of_array(number: int, name: str, values: AnyArray, form: str | None = None) -> RawColumn:
     kind = values.dtype.kind
     if kind in "OUS":
         return _of_objects(number, name, values.tolist(), "text")
@@ -199,7 +200,7 @@ def _of_objects(
     form: str,
     categories: tuple[Category, ...] | None = None,
     ordered: bool = False,
-    rows: NDArray[np.intp] | None = None,
+    rows: Rows | None = None,
 ) -> RawColumn:
     """Return a column of Python objects; objects that are all bools or numbers, and categories 0 and 1, are numbers.
 
@@ -300,7 +301,7 @@ def encode(raw: Sequence[RawColumn], layout: Layout, *, named: bool | None = Non
     return mixed_table(cells, observed, named=named)
 
 
-def encoded_cells(raw: Sequence[RawColumn], layout: Layout) -> tuple[Cells, NDArray[np.uint8]]:
+def encoded_cells(raw: Sequence[RawColumn], layout: Layout) -> tuple[Cells, Bytes]:
     """Return the columns as cells of the given layout, and 1 where a number was not observed."""
     n_rows = len(raw[0].values) if raw else 0
     n_bits, levels = layout.n_bits, layout.levels
@@ -349,7 +350,7 @@ def _refuse_cell(raw: RawColumn, row: int) -> NoReturn:
     raise TableError(str(error).replace("column 0", f"column {raw.number}", 1))
 
 
-def _reals(raw: RawColumn) -> NDArray[np.float64]:
+def _reals(raw: RawColumn) -> Floats:
     """Return numbers, NaN for a blank."""
     if not raw.is_numeric:
         row = next((row for row, value in enumerate(raw.values) if value is not None), None)

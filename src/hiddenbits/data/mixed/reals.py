@@ -7,12 +7,12 @@ large table in memory, or a memory map, is never copied.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from hiddenbits.data.bits import AllOnes, Bits, Dense, FloatArray, IndexArray
+from hiddenbits.array_types import AnyArray
+from hiddenbits.data.bits import AllOnes, Bits, Dense
 from hiddenbits.data.cell_checks import CHUNK_CELLS, observed_from_missing
 from hiddenbits.data.mixed.cells import MixedRows, MixedSource, MixedTable
 from hiddenbits.data.mixed.encode import LARGEST
@@ -34,15 +34,15 @@ class Reals(MixedRows):
         What the columns are: real, all of them.
     """
 
-    numbers: FloatArray
+    numbers: AnyArray
     layout: Layout
 
     @property
-    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+    def shape(self) -> tuple[int, int]:
         """(rows, columns)."""
         return self.numbers.shape[0], self.numbers.shape[1]
 
-    def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> FloatArray:
+    def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> AnyArray:
         """Return the numbers, themselves where they are of that type."""
         if self.numbers.dtype == dtype:
             return self.numbers
@@ -56,7 +56,7 @@ class Reals(MixedRows):
         """Return a view of rows start to stop."""
         return Reals(self.numbers[start:stop], self.layout)
 
-    def take(self, rows: IndexArray) -> Reals:
+    def take(self, rows: AnyArray) -> Reals:
         """Return a copy of the given rows."""
         return Reals(self.numbers[rows], self.layout)
 
@@ -65,7 +65,7 @@ class Reals(MixedRows):
         """Bytes held."""
         return int(self.numbers.nbytes)
 
-    def values(self, observed: Bits) -> list[tuple[NDArray[Any], NDArray[np.bool_]]]:
+    def values(self, observed: Bits) -> list[tuple[AnyArray, NDArray[np.bool_]]]:
         """Return what each column holds, and where it was observed."""
         seen = observed.to_dense() == 1
         return [(self.numbers[:, j], seen[:, j]) for j in range(self.shape[1])]
@@ -76,7 +76,7 @@ class Reals(MixedRows):
         return Reals(numbers, self.layout), Dense(np.where(hidden, 0, observed.to_dense()).astype(np.uint8))
 
 
-def open_reals(array: NDArray[Any], names: tuple[str, ...] | None = None) -> MixedTable:
+def open_reals(array: AnyArray, names: tuple[str, ...] | None = None) -> MixedTable:
     """Return a table over an array of real numbers; NaN and masked cells are blanks.
 
     float32 stays float32, and rows without blanks are not copied.
@@ -105,7 +105,7 @@ def open_reals(array: NDArray[Any], names: tuple[str, ...] | None = None) -> Mix
     return MixedTable(MixedSource(Reals(array, layout), observed), names)
 
 
-def _check(array: FloatArray) -> bool:
+def _check(array: AnyArray) -> bool:
     """Refuse numbers that cannot be worked with; return whether there are blanks."""
     largest = min(LARGEST, float(np.sqrt(np.finfo(array.dtype).max)))
     blanks, step = False, max(1, CHUNK_CELLS // max(array.shape[1], 1))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from hiddenbits.data import Block, Grid
+from hiddenbits.data.arrays import Additive
 from hiddenbits.engine.row_memory import Shelf
-from hiddenbits.engine.tree_sum import Additive
 
 S = TypeVar("S", bound=Additive)
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 class Executor(Protocol):
@@ -32,6 +33,6 @@ class Executor(Protocol):
         """Return the memory for one more pass; `last` is that of the last accepted one."""
         ...
 
-    def run(self, function: Callable[[Any], T], tasks: Iterable[Any]) -> Iterable[T]:
+    def run(self, function: Callable[[U], T], tasks: Iterable[U]) -> Iterable[T]:
         """Return function(task) for each task, in order, on this machine: work without rows, such as Markov chains."""
         ...

@@ -30,6 +30,7 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from hiddenbits.data import Block, Grid
+from hiddenbits.data.arrays import Additive
 from hiddenbits.engine.environment import EnvironmentChangedWarning, differences, environment
 from hiddenbits.engine.executors import dask_scheduler
 from hiddenbits.engine.executors.dask_worker import (
@@ -44,13 +45,13 @@ from hiddenbits.engine.executors.dask_worker import (
     walk,
 )
 from hiddenbits.engine.row_memory import Shelf, WorkerShelf, forget
-from hiddenbits.engine.tree_sum import Additive
 from hiddenbits.quoting import printable
 
 logger = logging.getLogger(__name__)
 
 S = TypeVar("S", bound=Additive)
 T = TypeVar("T")
+U = TypeVar("U")
 
 MERGE = 8  # answers that one task on a worker merges
 MEMORY_SHARE = 0.4  # parts stay on the workers while they take at most this share of the cluster's memory
@@ -146,7 +147,7 @@ class Cluster:
         self._n_shelves += 1
         return WorkerShelf(self._name, before, self._n_shelves - 1)
 
-    def run(self, function: Callable[[Any], T], tasks: Iterable[Any]) -> Iterable[T]:
+    def run(self, function: Callable[[U], T], tasks: Iterable[U]) -> Iterable[T]:
         """Return function(task) for each task, in order, in this process: what has no rows stays here."""
         return map(function, tasks)
 

@@ -12,9 +12,10 @@ from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 from hiddenbits.data import Block, Grid, Part, TableError
+from hiddenbits.data.arrays import Additive
 from hiddenbits.engine.environment import environment
 from hiddenbits.engine.executors.local import one_blas_thread
-from hiddenbits.engine.tree_sum import Additive, Node, TreeSum
+from hiddenbits.engine.tree_sum import Node, TreeSum
 from hiddenbits.quoting import cause, told
 
 S = TypeVar("S", bound=Additive)

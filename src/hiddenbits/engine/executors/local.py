@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from functools import partial
 from threading import Lock
 from typing import Any
 
@@ -19,7 +20,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from hiddenbits.data import Block, Grid
-from hiddenbits.engine.executors.base import S, T
+from hiddenbits.engine.executors.base import S, T, U
 from hiddenbits.engine.row_memory import LocalShelf, Shelf
 from hiddenbits.engine.tree_sum import TreeSum
 
@@ -149,7 +150,7 @@ class Local:
         """Return the memory for one more pass."""
         return LocalShelf(None if last is None else last.here())
 
-    def run(self, function: Callable[[Any], T], tasks: Iterable[Any]) -> Iterable[T]:
+    def run(self, function: Callable[[U], T], tasks: Iterable[U]) -> Iterable[T]:
         """Return function(task) for each task, in order: work without rows, such as Markov chains."""
         return map(function, tasks) if self._pool is None else self._pool.map(function, tasks)
 
@@ -190,7 +191,11 @@ def _groups(grid: Grid) -> Generator[Callable[[], list[Block]], None, None]:
     """Yield loaders of consecutive blocks: one at a time in memory, a part at a time from disk."""
     if grid.table.source.resident:
         for block in grid.blocks:
-            yield lambda block=block: [block]  # type: ignore[misc]
+            yield partial(list, (block,))
         return
     for i in range(grid.n_parts):
-        yield lambda i=i: list(grid.load(i).blocks())  # type: ignore[misc]
+        yield partial(_loaded, grid, i)
+
+
+def _loaded(grid: Grid, i: int) -> list[Block]:
+    return list(grid.load(i).blocks())

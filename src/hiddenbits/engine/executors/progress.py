@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from threading import local
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from hiddenbits.data import Block, Grid
+from hiddenbits.data.arrays import Additive
 from hiddenbits.engine.executors.base import Executor
 from hiddenbits.engine.executors.local import Local
 from hiddenbits.engine.row_memory import Shelf
-from hiddenbits.engine.tree_sum import Additive
 
 S = TypeVar("S", bound=Additive)
 T = TypeVar("T")
+U = TypeVar("U")
 
 Tell = Callable[[int], None]
 """Called with a number of rows that were walked, from any thread."""
@@ -67,7 +68,7 @@ class Watched:
         """Return the memory for one more pass."""
         return self.executor.shelf(last)
 
-    def run(self, function: Callable[[Any], T], tasks: Iterable[Any]) -> Iterable[T]:
+    def run(self, function: Callable[[U], T], tasks: Iterable[U]) -> Iterable[T]:
         """Return function(task) for each task, in order."""
         return self.executor.run(function, tasks)
 

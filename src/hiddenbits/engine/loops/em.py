@@ -21,7 +21,7 @@ from hiddenbits.engine.loops.restarts import Course, all_restarts
 from hiddenbits.engine.loops.squarem import landed, next_point
 from hiddenbits.engine.outcome import Outcome, Restart, StopReason
 from hiddenbits.engine.state import Keeper, Leap, Position, Settings, Watch
-from hiddenbits.model_api import Key, Model, Passes
+from hiddenbits.model_api import Extrapolates, Hopes, Key, Model, P, Passes, Promises, Repairs, S, Scheduled, Surveys
 
 # Leaps begin after this many plain passes: from the very start they more often land in the basin of another maximum.
 # benchmarks/leaps.py shows what they gain and how often they end below plain EM. A polish begins where a fit has ended.
@@ -33,13 +33,13 @@ ROUNDING = 1e-10
 
 
 def fit_em(
-    model: Model, grid: Grid, executor: Executor, settings: Settings, keeper: Keeper | None, watch: Watch | None
+    model: Model[P, S], grid: Grid, executor: Executor, settings: Settings, keeper: Keeper | None, watch: Watch | None
 ) -> Outcome:
     """Fit a model to a table; return the best of `n_init` restarts."""
     return all_restarts(partial(_restart, model), grid, executor, settings, keeper, watch)
 
 
-def _restart(model: Model, course: Course, position: Position) -> Position:
+def _restart(model: Model[P, S], course: Course, position: Position) -> Position:
     """Go through one restart, or what is left of it."""
     position = begun(model, course, position)
     reason = None
@@ -53,7 +53,7 @@ def _restart(model: Model, course: Course, position: Position) -> Position:
     return course.keep(finish(model, course.settings, position, reason))
 
 
-def begun(model: Model, course: Course, position: Position) -> Position:
+def begun(model: Model[P, S], course: Course, position: Position) -> Position:
     """Return the position after the start of a restart and its online passes."""
     if position.params is None:
         position = course.keep(begin(model, course.settings, course.summary, course.passes, position))
@@ -62,30 +62,29 @@ def begun(model: Model, course: Course, position: Position) -> Position:
     return position
 
 
-def full_start(model: Model, summary: Summary, key: Key, passes: Passes) -> Any:
+def full_start(model: Model[P, S], summary: Summary, key: Key, passes: Passes) -> P:
     """Return a start with all stages of a staged one taken at once: online EM has no stages."""
     return _fully_grown(model, model.start(summary, key, passes), key)
 
 
-def _fully_grown(model: Model, params: Any, key: Key) -> Any:
+def _fully_grown(model: Model[P, S], params: P, key: Key) -> P:
     stage = 0
     while (grown := model.grow(params, key.at(pass_number=2**33 + stage))) is not None:
         params, stage = grown, stage + 1
     return params
 
 
-def begin(model: Model, settings: Settings, summary: Summary, passes: Passes, position: Position) -> Position:
+def begin(model: Model[P, S], settings: Settings, summary: Summary, passes: Passes, position: Position) -> Position:
     """Make the start of a restart."""
     key = Key(settings.seed, position.restart)
-    mended: Any = model
-    if position.restart >= settings.n_init:
-        start = mended.repaired(position.best_params, key)
+    if position.restart >= settings.n_init and isinstance(model, Repairs):
+        start = model.repaired(position.best_params, key)
         return replace(position, params=start, safe=start, online_passes=settings.online_passes)
     start = full_start(model, summary, key, passes) if settings.online_passes else model.start(summary, key, passes)
     return replace(position, params=start, safe=start)
 
 
-def _one_online_pass(model: Model, course: Course, now: Position) -> Position:
+def _one_online_pass(model: Model[P, S], course: Course, now: Position) -> Position:
     """Walk the table once by online EM."""
     # Full passes count from 0; online passes take numbers from far away, for their keys.
     key = Key(course.settings.seed, now.restart, 2**32 + now.online_passes)
@@ -95,13 +94,13 @@ def _one_online_pass(model: Model, course: Course, now: Position) -> Position:
     return replace(now, params=params, safe=params, running=running, online_passes=now.online_passes + 1)
 
 
-def _one_pass(model: Model, course: Course, now: Position) -> tuple[Position, StopReason | None]:
+def _one_pass(model: Model[P, S], course: Course, now: Position) -> tuple[Position, StopReason | None]:
     """Walk the table once and decide where to look next, or why to stop."""
     settings, weight = course.settings, course.weight
     key = Key(settings.seed, now.restart, len(now.trace))
     shelf = course.executor.shelf(now.carry) if model.promises.carry else None
     params = _surveyed(model, now.params, course.passes)
-    stats: Any = course.passes(partial(expect, model, params, model.prepare(params), key, shelf))
+    stats = course.passes(partial(expect, model, params, model.prepare(params), key, shelf))
     if model.promises.closed_form:
         return _fitted_at_once(model, stats, now)
     objective = model.objective(params, stats)
@@ -125,7 +124,7 @@ def _one_pass(model: Model, course: Course, now: Position) -> tuple[Position, St
         trace=(*now.trace, objective),
         carry=kept,
     )
-    if model.promises.scheduled and (planned := _planned(model, new)) != "free":
+    if isinstance(model, Scheduled) and (planned := model.pending(new)) != "free":
         return then, StopReason.SCHEDULE if planned == "over" else _out_of_passes(then, settings)
     if leaped:
         then = replace(then, leap=landed(now.leap, good=True))
@@ -138,12 +137,13 @@ def _one_pass(model: Model, course: Course, now: Position) -> tuple[Position, St
         shelf and shelf.may_lose and _was_quick(now, limit)
     ):
         return then, StopReason.CONVERGED
-    if settings.accelerate and model.promises.accelerates and _passes_in_stage(then) >= _plain_passes(model, then):
+    leaps = settings.accelerate and model.promises.accelerates
+    if leaps and isinstance(model, Extrapolates) and _passes_in_stage(then) >= _plain_passes(model.promises, then):
         then = _look_ahead(model, now, then)
     return then, _out_of_passes(then, settings)
 
 
-def _fitted_at_once(model: Model, stats: Any, now: Position) -> tuple[Position, StopReason]:
+def _fitted_at_once(model: Model[P, S], stats: S, now: Position) -> tuple[Position, StopReason]:
     """Take the only step there is: another look would find the same statistics."""
     new = model.update(now.params, stats)
     objective = model.objective(new, stats)
@@ -151,19 +151,14 @@ def _fitted_at_once(model: Model, stats: Any, now: Position) -> tuple[Position, 
     return then, StopReason.CONVERGED if np.isfinite(objective) else StopReason.NOT_FINITE
 
 
-def _surveyed(model: Any, params: Any, passes: Passes) -> Any:
+def _surveyed(model: Model[P, S], params: P, passes: Passes) -> P:
     """Return what a pass is to look at: the parameters, with what a model has to know of all rows beforehand."""
-    return model.survey(params, passes) if model.promises.surveys else params
+    return model.survey(params, passes) if model.promises.surveys and isinstance(model, Surveys) else params
 
 
-def _planned(model: Any, params: Any) -> str:
-    """Return where a fit with a planned course stands."""
-    return str(model.pending(params))
-
-
-def _hope(model: Any, params: Any) -> Any | None:
+def _hope(model: Model[P, S], params: P) -> P | None:
     """Return what an update hopes for, to be looked at before the update itself; None where an update is sure."""
-    return model.untried(params) if model.promises.hopes else None
+    return model.untried(params) if model.promises.hopes and isinstance(model, Hopes) else None
 
 
 def _was_quick(now: Position, limit: float) -> bool:
@@ -171,7 +166,7 @@ def _was_quick(now: Position, limit: float) -> bool:
     return _passes_in_stage(now) >= 2 and now.trace[-1] - now.trace[-2] > limit
 
 
-def _look_ahead(model: Any, now: Position, then: Position) -> Position:
+def _look_ahead(model: Extrapolates[P], now: Position, then: Position) -> Position:
     """Remember the first of three points, or leap from the third."""
     here, there, first = model.to_vector(now.params), model.to_vector(then.safe), now.leap.theta0
     if first is None or not len(first) == len(here) == len(there):  # coordinates may change with a model's structure
@@ -180,12 +175,12 @@ def _look_ahead(model: Any, now: Position, then: Position) -> Position:
     return replace(then, leap=leap, untried=False, params=model.from_vector(vector, then.safe))
 
 
-def _plain_passes(model: Model, position: Position) -> int:
-    return POLISH_PASSES if position.stages and model.promises.hopes else PLAIN_PASSES
+def _plain_passes(promises: Promises, position: Position) -> int:
+    return POLISH_PASSES if position.stages and promises.hopes else PLAIN_PASSES
 
 
 def _next_stage(
-    model: Model, settings: Settings, position: Position, reason: StopReason | None
+    model: Model[P, S], settings: Settings, position: Position, reason: StopReason | None
 ) -> tuple[Position, StopReason | None]:
     """Where a stage has ended, go on with a larger model; its objective starts afresh, and so do carry and leaps."""
     if reason not in (StopReason.CONVERGED, StopReason.MAX_ITER):
@@ -208,13 +203,13 @@ def _out_of_passes(position: Position, settings: Settings) -> StopReason | None:
     return StopReason.MAX_ITER if _passes_in_stage(position) >= settings.max_iter else None
 
 
-def by_objective(_: Any, objective: float) -> float:
+def by_objective(_: object, objective: float) -> float:
     """Return what restarts are compared by, unless a loop knows better."""
     return objective
 
 
 def finish(
-    model: Model,
+    model: Model[P, S],
     settings: Settings,
     position: Position,
     reason: StopReason,

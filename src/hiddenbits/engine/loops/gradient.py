@@ -17,13 +17,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Generic
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 
-from hiddenbits.data import Grid, Table
+from hiddenbits.array_types import Floats
+from hiddenbits.data import Block, Grid, Table
 from hiddenbits.engine.executors.base import Executor
 from hiddenbits.engine.executors.progress import unwatched
 from hiddenbits.engine.loops.em import begun, finish
@@ -31,9 +31,7 @@ from hiddenbits.engine.loops.online_em import expect
 from hiddenbits.engine.loops.restarts import Course, all_restarts
 from hiddenbits.engine.outcome import Growth, Outcome, StopReason
 from hiddenbits.engine.state import Keeper, Position, Settings, Watch
-from hiddenbits.model_api import Climbs, Coordinates, Key
-
-Floats = NDArray[np.float64]
+from hiddenbits.model_api import Climbs, Coordinates, Key, P, S, T
 
 LEG = 50  # iterations after which the climb begins afresh
 TRIAL = 25  # iterations that a candidate for the next stage climbs
@@ -43,14 +41,14 @@ STILL = 5  # iterations in a row that must gain next to nothing before it has co
 
 
 def fit_gradient(
-    model: Climbs, grid: Grid, executor: Executor, settings: Settings, keeper: Keeper | None, watch: Watch | None
+    model: Climbs[P, S], grid: Grid, executor: Executor, settings: Settings, keeper: Keeper | None, watch: Watch | None
 ) -> Outcome:
     """Fit a model to a table by its gradient; return the best of `n_init` restarts."""
     rivals = [partial(_restart, rival) for rival in model.rivals()]
     return all_restarts(partial(_restart, model), grid, executor, settings, keeper, watch, rivals=rivals)
 
 
-def _restart(model: Climbs, course: Course, position: Position) -> Position:
+def _restart(model: Climbs[P, S], course: Course, position: Position) -> Position:
     """Go through one restart, or what is left of it."""
     position = begun(model, course, position)
     climb = _Climb(model, course)
@@ -74,10 +72,10 @@ class Plain:
 
 
 @dataclass
-class _Climb:
+class _Climb(Generic[P, S]):
     """One restart's climb."""
 
-    model: Climbs
+    model: Climbs[P, S]
     course: Course
     state_grids: dict[int, Grid] = field(default_factory=dict)
 
@@ -91,14 +89,14 @@ class _Climb:
         """Weight of all rows."""
         return self.course.weight
 
-    def look(self, params: Any) -> tuple[Any, float, Floats]:
+    def look(self, params: P) -> tuple[P, float, Floats]:
         """Return the parameters with what the free phase tells about them, the objective there and its gradient."""
         params, phase = self.model.free(params, self._over_states)
         key = Key(self.settings.seed)
-        stats: Any = self.course.passes(partial(expect, self.model, params, self.model.prepare(params), key, None))
+        stats = self.course.passes(partial(expect, self.model, params, self.model.prepare(params), key, None))
         return params, self.model.objective(params, stats), self.model.gradient(params, stats, phase)
 
-    def _over_states(self, function: Callable[..., Any], states: Table) -> Any:
+    def _over_states(self, function: Callable[[Block], T], states: Table) -> T:
         """Add over the rows of a small table of states: here, or where the data are if that is worth it."""
         grid = self.state_grids.setdefault(id(states), states.grid(STATE_ROWS))  # a cluster knows a grid by itself
         if grid.n_blocks == 1:
@@ -128,7 +126,7 @@ class _Climb:
         self, now: Position, n_iter: int, view: Coordinates, *, watched: bool
     ) -> tuple[Position, StopReason | None]:
         there, reason = now, None
-        seen: dict[bytes, tuple[Any, float]] = {}
+        seen: dict[bytes, tuple[P, float]] = {}
         still = 0
 
         def fall(point: Floats) -> tuple[float, Floats]:
@@ -136,7 +134,7 @@ class _Climb:
             seen[point.tobytes()] = params, objective
             return -objective / self.weight, -view.slope(gradient) / self.weight
 
-        def step(intermediate_result: Any) -> None:
+        def step(intermediate_result: OptimizeResult) -> None:
             nonlocal there, reason, still
             params, objective = seen[intermediate_result.x.tobytes()]
             seen.clear()
@@ -151,7 +149,7 @@ class _Climb:
             if reason is not None:
                 raise StopIteration
 
-        options: Any = {"maxiter": n_iter, "maxcor": MEMORY, "ftol": 0.0, "gtol": 1e-12, "maxls": 40}
+        options = {"maxiter": n_iter, "maxcor": MEMORY, "ftol": 0.0, "gtol": 1e-12, "maxls": 40}
         start = view.inwards(self.model.to_vector(now.params))
         minimize(fall, start, jac=True, method="L-BFGS-B", callback=step, options=options)
         if reason is None and len(there.trace) < len(now.trace) + n_iter:  # nowhere further to go
@@ -224,6 +222,6 @@ class _Climb:
         back = replace(done, params=chosen, safe=chosen, objective=-np.inf, trace=trace, velocity=None)
         return replace(back, stages=now.stages[:kept])
 
-    def rank(self, params: Any, objective: float) -> float:
+    def rank(self, params: P, objective: float) -> float:
         """Return what restarts are compared by; those of different sizes by their marks."""
         return -self.model.mark(params, objective, self.weight) if self.model.chooses else objective

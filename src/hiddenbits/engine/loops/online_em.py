@@ -13,7 +13,7 @@ from hiddenbits.data.subset import take_rows
 from hiddenbits.engine.executors.base import Executor
 from hiddenbits.engine.row_memory import Shelf
 from hiddenbits.engine.state import Running
-from hiddenbits.model_api import Key, Model
+from hiddenbits.model_api import Key, Model, OnlineForm, P, S
 
 # Rows that one update is made from: at first a few, later a share of the rows seen. A hundred million rows need
 # hundreds of updates, not thousands, and long groups keep many hands busy; their cells must still fit in memory.
@@ -26,12 +26,12 @@ FIRST_ROWS, FIRST_CELLS = 4096, 1 << 25
 FORGETTING, FORGETTING_FIT = 0.6, 0.8
 
 
-def online_form(model: Any) -> Any:
+def online_form(model: Model[P, S]) -> Model[P, S]:
     """Return a model as online EM goes by it: where statistics do not outlive their parameters it has a form for that.
 
     The parameters and the kind of statistics are the same.
     """
-    return model.online() if model.promises.online_form else model
+    return model.online() if model.promises.online_form and isinstance(model, OnlineForm) else model
 
 
 def first_rows(grid: Grid, executor: Executor, seed: int) -> Grid:
@@ -57,7 +57,7 @@ def group_ends(grid: Grid) -> list[int]:
     return ends[1:]
 
 
-def expect(model: Model, params: Any, shared: Any, key: Key, shelf: Shelf | None, block: Block) -> Any:
+def expect(model: Model[P, S], params: P, shared: Any, key: Key, shelf: Shelf | None, block: Block) -> S:
     """Return the statistics of a block; its memory is taken from the shelf and put back there."""
     before = None if shelf is None else shelf.get(block.number)
     stats, after = model.expect(params, shared, block, before, key.at(block=block.number))
@@ -67,15 +67,15 @@ def expect(model: Model, params: Any, shared: Any, key: Key, shelf: Shelf | None
 
 
 def online_pass(
-    model: Model,
-    params: Any,
+    model: Model[P, S],
+    params: P,
     running: Running,
     executor: Executor,
     grid: Grid,
     key: Key,
     stands_for: float | None = None,
     forgetting: float = FORGETTING_FIT,
-) -> tuple[Any, Running]:
+) -> tuple[P, Running]:
     """Walk the table once, updating after each group; return the parameters and the running average.
 
     `stands_for` is the weight of the whole table where it is known; otherwise the weight seen so far counts. Where the
@@ -83,7 +83,7 @@ def online_pass(
     """
     model = online_form(model)
     if model.promises.closed_form:
-        stats: Any = executor.reduce(partial(expect, model, params, model.prepare(params), key, None), grid)
+        stats = executor.reduce(partial(expect, model, params, model.prepare(params), key, None), grid)
         if stats.weight <= 0.0:
             return params, running
         running = running.with_group(stats, float(stats.weight), forgetting=1.0)

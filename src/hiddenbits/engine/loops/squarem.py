@@ -13,11 +13,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import Floats
 from hiddenbits.engine.state import Leap
-
-Floats = NDArray[np.float64]
 
 
 def next_point(leap: Leap, theta1: Floats, theta2: Floats) -> tuple[Leap, Floats]:

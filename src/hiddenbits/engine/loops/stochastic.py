@@ -6,62 +6,34 @@ to enumerate. An epoch walks the table once. The steps grow smaller to a planned
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Any, Protocol
 
 import numpy as np
 
 from hiddenbits.data import Grid
-from hiddenbits.data.summary import Summary
 from hiddenbits.engine.executors.base import Executor
 from hiddenbits.engine.loops.em import begin, finish
 from hiddenbits.engine.loops.online_em import expect
 from hiddenbits.engine.loops.restarts import Course, all_restarts
 from hiddenbits.engine.outcome import Outcome, StopReason
 from hiddenbits.engine.state import Keeper, Position, Settings, Watch
-from hiddenbits.model_api import Key, Model
-
-Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
-
-
-class Persists(Model, Protocol):
-    """A model that learns by random steps."""
-
-    @property
-    def batch_rows(self) -> int:
-        """Rows of a step."""
-        ...
-
-    @property
-    def memory_type(self) -> Any:
-        """Class of the memory."""
-        ...
-
-    def first_memory(self, params: Any, summary: Summary, key: Key) -> Any:
-        """Return the memory to begin with."""
-        ...
-
-    def step(
-        self, params: Any, memory: Any, stats: Any, share_left: float, key: Key, run: Run
-    ) -> tuple[Any, Any, float]:
-        """Return parameters and memory after one step, and how well it is going (larger is better)."""
-        ...
-
-    def settle(self, params: Any, memory: Any) -> Any:
-        """Return parameters as a fit hands them over."""
-        ...
+from hiddenbits.model_api import Key, P, Persists, S
 
 
 def fit_persistent(
-    model: Persists, grid: Grid, executor: Executor, settings: Settings, keeper: Keeper | None, watch: Watch | None
+    model: Persists[P, S],
+    grid: Grid,
+    executor: Executor,
+    settings: Settings,
+    keeper: Keeper | None,
+    watch: Watch | None,
 ) -> Outcome:
     """Fit a model by `max_iter` epochs of random steps; return the best of `n_init` restarts."""
     return all_restarts(partial(_restart, model), grid, executor, settings, keeper, watch)
 
 
-def _restart(model: Persists, course: Course, position: Position) -> Position:
+def _restart(model: Persists[P, S], course: Course, position: Position) -> Position:
     """Go through one restart, or what is left of it."""
     settings = course.settings
     if position.params is None:
@@ -84,7 +56,7 @@ def _restart(model: Persists, course: Course, position: Position) -> Position:
     return course.keep(finish(model, settings, position, reason))
 
 
-def _epoch(model: Persists, grid: Grid, executor: Executor, settings: Settings, now: Position) -> Position:
+def _epoch(model: Persists[P, S], grid: Grid, executor: Executor, settings: Settings, now: Position) -> Position:
     """Walk the table once, with a step for each group of rows; return where that leads, and how well it is going."""
     group_blocks = max(1, model.batch_rows // grid.height)
     ends = [min(end, grid.n_blocks) for end in range(group_blocks, grid.n_blocks + group_blocks, group_blocks)]
@@ -93,7 +65,7 @@ def _epoch(model: Persists, grid: Grid, executor: Executor, settings: Settings, 
     params, memory, total, weight = now.params, now.memory, 0.0, 0.0
     for number, reduce in enumerate(executor.stream(grid, ends)):
         key = Key(settings.seed, now.restart, epoch * n_groups + number)
-        stats: Any = reduce(partial(expect, model, params, model.prepare(params), key, None))
+        stats = reduce(partial(expect, model, params, model.prepare(params), key, None))
         if float(stats.weight) <= 0.0:
             continue
         left = 1.0 - (epoch + number / n_groups) / settings.max_iter

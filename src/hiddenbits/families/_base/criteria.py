@@ -20,9 +20,10 @@ class CriteriaMixin:
 
     def without_prior(self) -> Self:
         """Return a copy, not fitted, whose fit is one of maximum likelihood, as `aic` and `bic` need it."""
-        return clone(self).set_params(**dict.fromkeys(self._prior_settings, 0.0))  # type: ignore[no-any-return]
+        copy: Self = clone(self).set_params(**dict.fromkeys(self._prior_settings, 0.0))
+        return copy
 
-    def aic(self, X: Any) -> float:
+    def aic(self, X: object) -> float:
         """Return Akaike's information criterion on X, -2 ln L + 2 p: lower is better.
 
         Parameters
@@ -33,7 +34,7 @@ class CriteriaMixin:
         log_likelihood, _ = self._at_maximum_likelihood(X, "AIC")
         return -2.0 * log_likelihood + 2.0 * float(self.n_parameters_)
 
-    def bic(self, X: Any) -> float:
+    def bic(self, X: object) -> float:
         """Return the Bayesian information criterion on X, -2 ln L + p ln N: lower is better.
 
         Parameters
@@ -44,7 +45,7 @@ class CriteriaMixin:
         log_likelihood, weight = self._at_maximum_likelihood(X, "BIC")
         return bic(log_likelihood, self.n_parameters_, weight)
 
-    def _at_maximum_likelihood(self, X: Any, criterion: str) -> tuple[float, float]:
+    def _at_maximum_likelihood(self, X: object, criterion: str) -> tuple[float, float]:
         """Return the log-likelihood of X and the rows it has; refuse a fit that has a prior, or no exact likelihood."""
         check_is_fitted(self, "params_")
         if given := [name for name in self._prior_settings if getattr(self, name) != 0.0]:

@@ -9,14 +9,15 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, Self
+from typing import Any, Generic, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, DTypeLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from hiddenbits.array_types import AnyArray, Floats, Randomness
 from hiddenbits.data import Block, Grid, Table, collapse
 from hiddenbits.engine import (
     Checkpoint,
@@ -44,10 +45,11 @@ from hiddenbits.families._base.inputs import (
 )
 from hiddenbits.families._base.outputs import like
 from hiddenbits.families._base.partial_fit import OnlineVerbs
+from hiddenbits.model_api import P, RowModel, S
 from hiddenbits.store.validation import require
 
-Floats = NDArray[np.float64]
 LOG = logging.getLogger(__name__)
+RowFunction = Callable[[P, Any, Block], Floats]  # of the parameters, what was prepared of them, and a block
 SMALL = 2_000_000  # arithmetic of a pass, by weight, columns and model, up to which a table is small
 DRAW_ROWS = 65536  # rows drawn at a time, each run with a key of its own
 
@@ -60,7 +62,15 @@ _EXPLANATIONS = {
 }
 
 
-class BitsEstimator(TakesTables, OnlineVerbs, FederatedVerbs, FileVerbs, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
+class BitsEstimator(
+    TakesTables,
+    OnlineVerbs,
+    FederatedVerbs,
+    FileVerbs,
+    CallbackSupportMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+    Generic[P, S],
+):
     """Base of all estimators: fit, score, sample, complete; partial_fit, federated fits and files have their own files.
 
     Subclasses give the model with `_model` and list their hyperparameters in `__init__`.
@@ -73,17 +83,17 @@ class BitsEstimator(TakesTables, OnlineVerbs, FederatedVerbs, FileVerbs, Callbac
     online_passes: int
     accelerate: bool
     threshold: float | None
-    random_state: Any
+    random_state: Randomness
 
     # Set by fit.
-    params_: Any
+    params_: P
     n_iter_: int
     weight_seen_: float
     running_: Running | None
     n_features_in_: int
 
     @abstractmethod
-    def _model(self) -> Any:
+    def _model(self) -> RowModel[P, S]:
         """Return the model with these hyperparameters."""
 
     @property
@@ -95,30 +105,30 @@ class BitsEstimator(TakesTables, OnlineVerbs, FederatedVerbs, FileVerbs, Callbac
         """Return how many rows fits to large tables begin on; None where they begin with all."""
         return None
 
-    def _arranged(self, model: Any, table: Table) -> Table:
+    def _arranged(self, model: RowModel[P, S], table: Table) -> Table:
         """Return the table in the order in which a fit walks it."""
         return table
 
-    def _finished(self, params: Any) -> Any:
+    def _finished(self, params: P) -> P:
         """Return parameters as a fit hands them over; a model with many equal forms chooses one here."""
         return params
 
-    def _more_meta(self) -> dict[str, Any]:
+    def _more_meta(self) -> dict[str, object]:
         """Return what a model file says beyond what all of them say."""
         return {}
 
-    def _take_meta(self, more: dict[str, Any], n_columns: Any, names: Any) -> None:
+    def _take_meta(self, more: dict[str, object], n_columns: object, names: object) -> None:
         """Take what `_more_meta` returned from a file; refuse what it could not have returned."""
         require(not more, "its description is not complete")
 
-    def _n_columns_of(self, params: Any) -> int:
+    def _n_columns_of(self, params: P) -> int:
         """Return the number of columns of the table that parameters belong to."""
-        return int(params.n_columns)
+        return params.n_columns
 
     # ------------------------------------------------------------------------------------------------ fitting
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: object, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model to a table of bits.
 
         Parameters
@@ -200,15 +210,15 @@ class BitsEstimator(TakesTables, OnlineVerbs, FederatedVerbs, FileVerbs, Callbac
                 stacklevel=3,
             )
 
-    def _height(self, model: Any, table: Table) -> int:
+    def _height(self, model: RowModel[P, S], table: Table) -> int:
         """Return how many rows make a block of the verbs, and of passes unless they need another height."""
         return block_height(model.footprint(table.shape[1], table.source.row_cells))
 
-    def _pass_height(self, model: Any, table: Table) -> int:
+    def _pass_height(self, model: RowModel[P, S], table: Table) -> int:
         """Return how many rows make a block of a fit's passes."""
         return self._height(model, table)
 
-    def _attributes_at(self, weight: float, position: Position) -> dict[str, Any]:
+    def _attributes_at(self, weight: float, position: Position) -> dict[str, object]:
         """Return the fitted attributes as they would be if the fit stopped here."""
         return {
             "params_": self._finished(position.safe),
@@ -224,7 +234,7 @@ class BitsEstimator(TakesTables, OnlineVerbs, FederatedVerbs, FileVerbs, Callbac
 
     # ------------------------------------------------------------------------------------------------ verbs over rows
 
-    def _map(self, X: Any, row_function: Callable[[Any, Any, Block], Floats]) -> Floats:
+    def _map(self, X: object, row_function: RowFunction[P]) -> Floats:
         """Return row_function(params, shared, block) for all rows of X."""
         check_is_fitted(self, "params_")
         table = as_table(self, X, reset=False)
@@ -232,24 +242,24 @@ class BitsEstimator(TakesTables, OnlineVerbs, FederatedVerbs, FileVerbs, Callbac
             results = current().executor.map_rows(*self._walk(table, row_function))
             return rows_of(results, table.shape[0])
 
-    def _walk(self, table: Table, row_function: Callable[[Any, Any, Block], Floats]) -> tuple[Any, Grid]:
+    def _walk(self, table: Table, row_function: RowFunction[P]) -> tuple[Callable[[Block], Floats], Grid]:
         """Return a function of the rows of a block, at the fitted parameters, and the blocks of a table."""
         model = self._model()
         shared = model.prepare(self.params_)
         return partial(row_function, self.params_, shared), table.grid(self._height(model, table))
 
-    def _likelihood(self) -> Callable[[Any, Any, Block], Floats]:
+    def _likelihood(self) -> RowFunction[P]:
         """Return the row function behind `score_samples` and `score`, and make what it rests on."""
         check_is_fitted(self, "params_")
-        return self._model().log_likelihood  # type: ignore[no-any-return]
+        return self._model().log_likelihood
 
     @property
     def likelihood_(self) -> str:
         """What `score_samples` returns: "exact", "bound" or "estimate"."""
         check_is_fitted(self, "params_")
-        return str(self._model().promises.likelihood)
+        return self._model().promises.likelihood
 
-    def score_samples(self, X: Any) -> Floats:
+    def score_samples(self, X: object) -> Floats:
         """Return the log-likelihood of each row's observed bits, in nats; `likelihood_` says of which kind.
 
         Parameters
@@ -263,7 +273,7 @@ class BitsEstimator(TakesTables, OnlineVerbs, FederatedVerbs, FileVerbs, Callbac
         """
         return self._map(X, self._likelihood())
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: object, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean log-likelihood of the rows, in nats.
 
         Parameters
@@ -282,7 +292,7 @@ class BitsEstimator(TakesTables, OnlineVerbs, FederatedVerbs, FileVerbs, Callbac
             total, weight = current().executor.reduce(partial(_total, rows), grid)
         return float(total / weight)
 
-    def complete(self, X: Any) -> Any:
+    def complete(self, X: object) -> Any:
         """Fill in the missing cells with P(bit = 1 | the row's observed bits); observed cells stay as they are.
 
         Parameters
@@ -296,13 +306,13 @@ class BitsEstimator(TakesTables, OnlineVerbs, FederatedVerbs, FileVerbs, Callbac
         """
         model = self._model()
 
-        def fill(params: Any, shared: Any, block: Block) -> Floats:
+        def fill(params: P, shared: object, block: Block) -> Floats:
             values = block.x.to_dense().astype(np.float64)
             return np.where(block.observed.to_dense() == 1, values, model.fill(params, shared, block))
 
         return like(X, self._map(X, fill))
 
-    def bit_probabilities(self, X: Any) -> Any:
+    def bit_probabilities(self, X: object) -> Any:
         """Return P(bit = 1 | the other observed bits of the row) for every cell, observed or not.
 
         Parameters
@@ -316,7 +326,7 @@ class BitsEstimator(TakesTables, OnlineVerbs, FederatedVerbs, FileVerbs, Callbac
         """
         return like(X, self._map(X, self._model().leave_one_out))
 
-    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> NDArray[np.uint8]:
+    def sample(self, n_samples: int = 1, *, random_state: Randomness = None) -> AnyArray:
         """Draw new rows from the fitted model.
 
         Parameters
@@ -334,13 +344,17 @@ class BitsEstimator(TakesTables, OnlineVerbs, FederatedVerbs, FileVerbs, Callbac
         return self._drawn(partial(self._model().draw, self.params_), n_samples, random_state)
 
     def _drawn(
-        self, draw: Callable[..., Any], n_samples: int, random_state: Any, dtype: Any = np.uint8
-    ) -> NDArray[Any]:
+        self,
+        draw: Callable[[int, np.random.Generator], tuple[AnyArray, Floats]],
+        n_samples: int,
+        random_state: Randomness,
+        dtype: DTypeLike = np.uint8,
+    ) -> AnyArray:
         """Return what draw(n, rng) makes, some rows at a time, each run of rows with a key of its own."""
         if n_samples < 1:
             raise ValueError(f"n_samples={n_samples}: draw at least one row.")
         key, tell = Key(seed_of(self.random_state if random_state is None else random_state), 2**32), current().tell
-        out: NDArray[Any] = np.empty((n_samples, self.n_features_in_), dtype)
+        out: AnyArray = np.empty((n_samples, self.n_features_in_), dtype)
         for number, start in enumerate(range(0, n_samples, DRAW_ROWS)):
             stop = min(start + DRAW_ROWS, n_samples)
             out[start:stop] = draw(stop - start, key.at(block=number).rng())[0]

@@ -9,9 +9,10 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Table
 from hiddenbits.data.arrays import plain
 from hiddenbits.data.mixed.cells import MixedTable
@@ -52,7 +53,12 @@ class FederatedVerbs:
     _handed_out: dict[str, Summary] | None = None  # the counts of each site's table; they stay here
 
     def stats(
-        self, X: Any, sample_weight: Any = None, *, site: str | None = None, minimum_count: int = MINIMUM_COUNT
+        self,
+        X: object,
+        sample_weight: ArrayLike | None = None,
+        *,
+        site: str | None = None,
+        minimum_count: int = MINIMUM_COUNT,
     ) -> Statistics:
         """Return the sums over the rows of X that a federated fit needs next, at the current parameters.
 
@@ -107,7 +113,9 @@ class FederatedVerbs:
 # ---------------------------------------------------------------------------------------------------- at a site
 
 
-def _stats(estimator: Any, X: Any, sample_weight: Any, site: str | None, minimum_count: int) -> Statistics:
+def _stats(
+    estimator: Any, X: object, sample_weight: ArrayLike | None, site: str | None, minimum_count: int
+) -> Statistics:
     hyperparameters = _hyperparameters(estimator)
     if not is_count(minimum_count):
         raise ValueError(f"minimum_count={minimum_count!r}: give a number of rows, or 0 to hand out everything.")
@@ -156,9 +164,7 @@ def _walk(estimator: Any, params: Any, table: Table) -> tuple[Summary, Any]:
         return summary, executor.reduce(partial(expect, model, params, model.prepare(params), key, None), grid)
 
 
-def _counted(
-    estimator: Any, params: Any, table: Table, summary: Summary, sums: Any
-) -> tuple[Crowd, dict[str, NDArray[np.float64]]]:
+def _counted(estimator: Any, params: Any, table: Table, summary: Summary, sums: Any) -> tuple[Crowd, dict[str, Floats]]:
     """Return what small counts are looked for in: effective rows of columns, and of groups such as classes."""
     name = type(estimator).__name__
     if table.weights is None:

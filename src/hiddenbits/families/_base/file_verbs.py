@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 
 class FileVerbs:
     """`write`, `save` and `load`, of every estimator; what they do is in `parquet_output.py` and `persistence.py`."""
 
-    def write(self, verb: str, X: Any, path: str | os.PathLike[str]) -> Path:
+    def write(self, verb: str, X: object, path: str | os.PathLike[str]) -> Path:
         """Write what a verb returns for every row into a folder of Parquet files, each written where it is computed.
 
         For results larger than memory: on a cluster the workers write, and nothing passes through this process. The

@@ -7,12 +7,12 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import AnyArray
 from hiddenbits.data.inputs.frames import is_frame
 
 
-def like(X: Any, values: NDArray[Any]) -> Any:
+def like(X: Any, values: AnyArray) -> Any:
     """Return `values` as a frame of X's kind, with its column names and index; as it is when X is no frame."""
     if not is_frame(X):
         return values
@@ -46,7 +46,7 @@ class SquareFrame:
         """Return what makes frames like this one, which narwhals has opened."""
         return cls(tuple(frame.columns), frame.implementation)
 
-    def __call__(self, values: NDArray[Any]) -> Any:
+    def __call__(self, values: AnyArray) -> Any:
         """Return a square matrix as a frame; pandas has the names on the rows too."""
         columns = {name: np.ascontiguousarray(values[:, j]) for j, name in enumerate(self.names)}
         made = nw.from_dict(columns, backend=self.implementation).to_native()

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
 MOST_NODES = 1_000_000  # of a grid: a table of them with the columns is held in memory
 DRAWS = [Interval(Integral, 2, 100_000, closed="both")]  # draws for each row, all held at once
 
-N_INIT: list[Any] = [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})]  # where restarts have short runs
+N_INIT: list[object] = [
+    Interval(Integral, 1, None, closed="left"),
+    StrOptions({"auto"}),
+]  # where restarts have short runs
 
-COMMON: dict[str, Any] = {
+COMMON: dict[str, list[object]] = {
     "online_passes": [Interval(Integral, 0, None, closed="left")],
     "n_init": [Interval(Integral, 1, None, closed="left")],
     "max_iter": [Interval(Integral, 1, None, closed="left")],

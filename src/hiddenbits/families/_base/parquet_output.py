@@ -21,7 +21,7 @@ VERBS = ("transform", "posterior", "code", "score_samples", "complete", "bit_pro
 FILE_BYTES = 1 << 27  # about what the results in one file take in memory
 
 
-def write(estimator: Any, verb: str, X: Any, path: str | os.PathLike[str]) -> Path:
+def write(estimator: Any, verb: str, X: object, path: str | os.PathLike[str]) -> Path:
     """Write what a verb returns for every row of X into a folder of Parquet files; see `BitsEstimator.write`."""
     check_is_fitted(estimator)
     able = [name for name in VERBS if hasattr(estimator, name)]

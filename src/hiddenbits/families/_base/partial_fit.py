@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hiddenbits.data import Grid
 from hiddenbits.engine import (
@@ -21,6 +22,7 @@ from hiddenbits.engine import (
 )
 from hiddenbits.engine.executors.progress import unwatched
 from hiddenbits.families._base.inputs import as_table, seed_of, with_sample_weight
+from hiddenbits.model_api import Averages
 
 FIRST_RESTARTS = 4  # times as many restarts as a fit has: few rows have more poor maxima, and restarts cost little
 
@@ -33,7 +35,7 @@ class OnlineVerbs:
     _online_seed: int
     running_: Running | None
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: object, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from some rows by online EM; can be called again and again with further rows.
 
         The first call fits the model to its rows (to some of them, where they are many), with restarts and stages, or
@@ -67,7 +69,7 @@ class OnlineVerbs:
         return self._n_restarts if self._n_restarts == 1 else FIRST_RESTARTS * self._n_restarts
 
 
-def _learn(estimator: Any, X: Any, sample_weight: Any) -> None:
+def _learn(estimator: Any, X: object, sample_weight: ArrayLike | None) -> None:
     estimator._validate_params()
     begun = hasattr(estimator, "params_")
     table = with_sample_weight(as_table(estimator, X, reset=not begun), sample_weight)
@@ -79,7 +81,9 @@ def _learn(estimator: Any, X: Any, sample_weight: Any) -> None:
             estimator._online_seed = seed_of(estimator.random_state)
         params = estimator.params_ if begun else _first_fit(estimator, model, grid, executor)
         if running is None:  # go on from a fit: its rows count as if they were what the fit expects
-            stats = online_form(model).pseudo_statistics(params, estimator.weight_seen_)
+            form = online_form(model)
+            assert isinstance(form, Averages)  # noqa: S101  (a model without it has refused)
+            stats = form.pseudo_statistics(params, estimator.weight_seen_)
             running = Running(stats.scaled(1.0 / estimator.weight_seen_), estimator.n_iter_, estimator.weight_seen_)
         key = Key(estimator._online_seed, 0, running.steps)
         estimator.params_, running = online_pass(model, params, running, executor, grid, key)

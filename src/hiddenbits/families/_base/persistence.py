@@ -6,11 +6,12 @@ import os
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import AnyArray
 from hiddenbits.data.arrays import plain, prefixed, unprefixed
 from hiddenbits.engine import Restart, Running, StopReason, online_form
 from hiddenbits.families.registry import COMPOSITES, ESTIMATORS, name_of, unfitted
+from hiddenbits.model_api import Averages
 from hiddenbits.store import StoreError, read, write
 from hiddenbits.store.validation import (
     VERSION,
@@ -46,7 +47,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     write(path, name_of(estimator), {**meta, WRITTEN_BY: VERSION}, arrays)
 
 
-def described(estimator: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def described(estimator: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     """Return what a file says of a fitted estimator, and its arrays."""
     from sklearn.utils.validation import check_is_fitted
 
@@ -129,8 +130,10 @@ def load(path: str | os.PathLike[str], expected: type[E] | None = None) -> E:
     written_by = stored.meta.pop(WRITTEN_BY, None)
     try:
         if stored.kind in COMPOSITES:
-            return kinds[stored.kind]()._restored(stored.meta, stored.arrays)  # type: ignore[no-any-return]
-        return restored(stored.kind, stored.meta, stored.arrays)  # type: ignore[no-any-return]
+            estimator: E = kinds[stored.kind]()._restored(stored.meta, stored.arrays)
+        else:
+            estimator = restored(stored.kind, stored.meta, stored.arrays)
+        return estimator
     except MemoryError:  # of the machine, which says nothing about the file
         raise
     except Exception as error:
@@ -186,7 +189,8 @@ def _restore_record(estimator: Any, model: Any, meta: Any, arrays: Any) -> None:
         steps, seed = meta["running"]
         require(is_count(steps) and is_count(seed), "its running statistics are damaged")
         stats = exactly(model.stats_type, unprefixed("running", arrays), "running statistics")
-        flaw = online_form(model).stats_flaw(stats, estimator.params_)
+        form = online_form(model)
+        flaw = form.stats_flaw(stats, estimator.params_) if isinstance(form, Averages) else "it does not learn online"
         require(flaw is None, str(flaw))
         known |= {f"running.{name}" for name in stats.to_arrays()}
         estimator.running_, estimator._online_seed = Running(stats, steps, float(seen)), seed

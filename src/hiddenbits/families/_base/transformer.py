@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from hiddenbits.array_types import Floats
 from hiddenbits.engine import one_blas_thread
 from hiddenbits.families._base.estimator import BitsEstimator
+from hiddenbits.model_api import CodeModel, P, S
 
-Floats = NDArray[np.float64]
 
-
-class CodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BitsEstimator):  # type: ignore[misc]
+class CodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BitsEstimator[P, S]):  # type: ignore[misc]
     """Base of the estimators whose rows have a hidden code."""
 
-    def transform(self, X: Any) -> Floats:
+    @abstractmethod
+    def _model(self) -> CodeModel[P, S]:
+        """Return the model with these hyperparameters."""
+
+    def transform(self, X: object) -> Floats:
         """Return the posterior mean of each row's hidden code.
 
         Parameters
@@ -33,7 +35,7 @@ class CodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BitsEst
         """
         return self.posterior(X)
 
-    def posterior(self, X: Any) -> Floats:
+    def posterior(self, X: object) -> Floats:
         """Return the posterior of each row's hidden code given its observed bits.
 
         Parameters
@@ -43,7 +45,7 @@ class CodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BitsEst
         """
         return self._map(X, self._model().posterior)
 
-    def code(self, X: Any) -> Floats:
+    def code(self, X: object) -> Floats:
         """Return the most probable code of each row.
 
         Parameters
@@ -53,7 +55,7 @@ class CodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BitsEst
         """
         return self._map(X, self._model().code)
 
-    def inverse_transform(self, X: Any) -> Floats:
+    def inverse_transform(self, X: object) -> Floats:
         """Return P(bit = 1) given codes.
 
         Parameters
@@ -66,7 +68,7 @@ class CodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BitsEst
         if codes.shape[1] != self._n_features_out:
             raise ValueError(f"A code has {self._n_features_out} columns, got {codes.shape[1]}.")
         with one_blas_thread():
-            return np.asarray(self._model().reconstruct(self.params_, codes))
+            return self._model().reconstruct(self.params_, codes)
 
     @property
     @abstractmethod

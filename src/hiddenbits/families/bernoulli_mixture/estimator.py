@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.engine import Settings
 from hiddenbits.families._base.criteria import CriteriaMixin
 from hiddenbits.families._base.parameters import COMMON, N_INIT
 from hiddenbits.families._base.transformer import CodingEstimator
-from hiddenbits.families.bernoulli_mixture.model import Mixture
+from hiddenbits.families.bernoulli_mixture.model import Mixture, MixtureParams, MixtureStats
 
 
-class BernoulliMixture(CriteriaMixin, CodingEstimator):
+class BernoulliMixture(CriteriaMixin, CodingEstimator[MixtureParams, MixtureStats]):
     """A mixture of Bernoulli products: each row belongs to one hidden class (latent class analysis).
 
     The log-likelihood is exact. Missing cells are left out of a row's likelihood, which is right when they are
@@ -82,7 +81,7 @@ class BernoulliMixture(CriteriaMixin, CodingEstimator):
     """
 
     _usual_restarts = 4
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
         "n_init": N_INIT,
         "n_components": [Interval(Integral, 1, None, closed="left")],
@@ -104,7 +103,7 @@ class BernoulliMixture(CriteriaMixin, CodingEstimator):
         tol: float = 1e-6,
         accelerate: bool = True,
         threshold: float | None = None,
-        random_state: Any = None,
+        random_state: Randomness = None,
     ) -> None:
         self.n_components = n_components
         self.prior_strength = prior_strength
@@ -126,14 +125,14 @@ class BernoulliMixture(CriteriaMixin, CodingEstimator):
         return Mixture(self.n_components, self.prior_strength, self.prior_mean, self.start)
 
     @property
-    def weights_(self) -> NDArray[np.float64]:
+    def weights_(self) -> Floats:
         """Share of each class."""
-        return self.params_.weights  # type: ignore[no-any-return]
+        return self.params_.weights
 
     @property
-    def probabilities_(self) -> NDArray[np.float64]:
+    def probabilities_(self) -> Floats:
         """P(bit = 1) in each class."""
-        return self.params_.probabilities.T  # type: ignore[no-any-return]
+        return self.params_.probabilities.T
 
     @property
     def _n_features_out(self) -> int:

@@ -19,18 +19,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hiddenbits.data import Arrays, Block
-from hiddenbits.data.operands import product, product_with_totals
+from hiddenbits.array_types import Bytes, Floats
+from hiddenbits.data import Block
+from hiddenbits.data.declared import Params, Statistics
+from hiddenbits.data.operands import Operand, product, product_with_totals
 from hiddenbits.data.summary import Summary
 from hiddenbits.maths.numerics import (
     LARGEST_LOGIT,
-    are_probabilities,
-    are_shares,
+    PROBABILITIES,
+    SHARES,
     class_shares,
     clip_probability,
     log_one_minus,
@@ -39,21 +40,21 @@ from hiddenbits.maths.numerics import (
     sigmoid,
     softmax_rows,
 )
-from hiddenbits.model_api import Footprint, Promises
+from hiddenbits.model_api import ClassCodes, Counted, Footprint, Key, Passes, Promises
 
-Floats = NDArray[np.float64]
+Shared = tuple[Floats, Floats, Floats, Floats]  # a, c, the column sums of c, and ln pi
 
 START_NOISE = 1.0  # standard deviation of the classes' first logits around those of the columns
 SPLIT_NOISE = 0.1  # how far apart the two halves of a split class begin, in logits
 
 
 @dataclass(frozen=True, eq=False)
-class MixtureParams(Arrays):
+class MixtureParams(Params):
     """pi, theta and the centre of theta's prior."""
 
-    weights: Floats
-    probabilities: Floats
-    prior_mean: Floats
+    weights: Annotated[Floats, "K", SHARES]
+    probabilities: Annotated[Floats, "d K", PROBABILITIES]
+    prior_mean: Annotated[Floats, "d", PROBABILITIES]
 
     @cached_property
     def log_off(self) -> Floats:
@@ -63,7 +64,7 @@ class MixtureParams(Arrays):
     @cached_property
     def off_totals(self) -> Floats:
         """Return Sum_j ln(1 - theta_jk), the score of a row of zeros in each class."""
-        return np.ones(self.n_columns) @ self.log_off
+        return np.ones(len(self.prior_mean)) @ self.log_off
 
     @cached_property
     def logits(self) -> Floats:
@@ -72,39 +73,23 @@ class MixtureParams(Arrays):
         logits -= self.log_off
         return logits
 
-    def flaw(self) -> str | None:
-        """Return what makes these arrays unlawful, or None."""
-        pi, theta, m = self.weights, self.probabilities, self.prior_mean
-        if pi.ndim != 1 or m.ndim != 1 or theta.shape != (len(m), len(pi)):
-            return "weights, probabilities and prior_mean must have shapes (K,), (d, K) and (d,)"
-        if len(pi) == 0 or not are_shares(pi):
-            return "weights must be positive and add up to 1"
-        if not (are_probabilities(theta) and are_probabilities(m)):
-            return "probabilities must lie between 0 and 1"
-        return None
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns."""
-        return len(self.prior_mean)
-
 
 @dataclass(frozen=True, eq=False)
-class MixtureStats(Arrays):
+class MixtureStats(Statistics):
     """Weighted log-likelihood, rows, and for each column and class the expected ones and observed cells.
 
     `observed` has a single row where nothing is missing: it is then the same for every column.
     """
 
-    bound: Floats
-    weight: Floats
-    classes: Floats
-    ones: Floats
-    observed: Floats
+    classes: Annotated[Floats, "K"]
+    ones: Annotated[Floats, "d K"]
+    observed: Annotated[Floats, "[d] K"]
+
+    nested: ClassVar = ("ones", "observed", "classes")
 
 
 @dataclass(frozen=True)
-class Mixture:
+class Mixture(Counted, ClassCodes[MixtureParams]):
     """The model; hyperparameters only.
 
     Parameters
@@ -143,7 +128,7 @@ class Mixture:
         dense = n_columns if row_cells >= n_columns else 0
         return Footprint(working=dense + 2 * K, statistics=n_columns * K, flops=4 * row_cells * K)
 
-    def start(self, summary: Summary, key: Any, passes: Any) -> MixtureParams:
+    def start(self, summary: Summary, key: Key, passes: Passes) -> MixtureParams:
         """Return classes scattered around the column means, or a single one to split."""
         means = clip_probability(summary.means)
         centre = means.copy() if self.prior_mean is None else np.full_like(means, self.prior_mean)
@@ -153,7 +138,7 @@ class Mixture:
             logits += START_NOISE * key.rng().standard_normal(logits.shape)
         return MixtureParams(np.full(K, 1.0 / K), clip_probability(sigmoid(logits)), clip_probability(centre))
 
-    def grow(self, params: MixtureParams, key: Any) -> MixtureParams | None:
+    def grow(self, params: MixtureParams, key: Key) -> MixtureParams | None:
         """Split classes in two, all of them or as many as are still wanted; None when there are enough."""
         d, K = params.probabilities.shape
         n_split = min(K, self.n_components - K)
@@ -170,13 +155,13 @@ class Mixture:
             params.prior_mean,
         )
 
-    def prepare(self, params: MixtureParams) -> tuple[Floats, Floats, Floats, Floats]:
+    def prepare(self, params: MixtureParams) -> Shared:
         """Return a, c, the column sums of c, and ln pi."""
         return params.logits, params.log_off, params.off_totals[None, :], np.log(params.weights)[None, :]
 
     def _posterior(
-        self, shared: Any, block: Block, weights: Floats | None, slot: str | None = None
-    ) -> tuple[Floats, Floats, Any, Any]:
+        self, shared: Shared, block: Block, weights: Floats | None, slot: str | None = None
+    ) -> tuple[Floats, Floats, Operand, Operand]:
         """Return r (times the row's weight), ln P(x) and the operands of the block.
 
         ln P(x, k) = x.a_k + o.c_k + ln pi_k: the cost follows the ones, since zeros are in the sums of c.
@@ -191,10 +176,10 @@ class Mixture:
     def expect(
         self,
         params: MixtureParams,
-        shared: Any,
+        shared: Shared,
         block: Block,
         carry: None,
-        key: Any,
+        key: Key,
     ) -> tuple[MixtureStats, None]:
         """E-step: r, and with it the expected ones and observed cells of each class."""
         r, log_p, x, o = self._posterior(shared, block, block.weights, "posterior")
@@ -232,74 +217,29 @@ class Mixture:
 
     # Row functions: what the estimators' verbs rest on.
 
-    def log_likelihood(self, params: MixtureParams, shared: Any, block: Block) -> Floats:
+    def log_likelihood(self, params: MixtureParams, shared: Shared, block: Block) -> Floats:
         """Return ln P(observed bits) of each row."""
         return self._posterior(shared, block, None, "posterior")[1]
 
-    def posterior(self, params: MixtureParams, shared: Any, block: Block) -> Floats:
+    def posterior(self, params: MixtureParams, shared: Shared, block: Block) -> Floats:
         """Return r, the probability of each class given the row's observed bits."""
         return self._posterior(shared, block, None)[0]
 
-    def code(self, params: MixtureParams, shared: Any, block: Block) -> Floats:
-        """Return the most probable class of each row, as 1 among zeros."""
-        r = self.posterior(params, shared, block)
-        return np.asarray(np.eye(r.shape[1])[r.argmax(axis=1)])
+    def cell_probabilities(self, params: MixtureParams) -> Floats:
+        """Return theta."""
+        return params.probabilities
 
-    def reconstruct(self, params: MixtureParams, codes: Floats) -> Floats:
-        """Return P(bit = 1) given class probabilities: r theta."""
-        return np.asarray(codes @ params.probabilities.T)
-
-    def fill(self, params: MixtureParams, shared: Any, block: Block) -> Floats:
-        """Return P(bit = 1 | observed bits) for every cell, as if that cell had to be drawn anew: r theta."""
-        return self.reconstruct(params, self.posterior(params, shared, block))
-
-    def leave_one_out(self, params: MixtureParams, shared: Any, block: Block) -> Floats:
-        """Return P(x_j = 1 | the other observed bits) for every cell.
-
-        Without bit j the class weights are r_k / P(x_j | k), so that with x_j = 1 the answer is
-        1 / Sum_k(r_k / theta_jk), with x_j = 0 it is Sum_k r_k theta/(1 - theta) / Sum_k r_k/(1 - theta), and for
-        a missing bit Sum_k r_k theta_jk.
-        """
-        theta = params.probabilities.T
-        r = self.posterior(params, shared, block)
-        if_one = 1.0 / (r @ (1.0 / theta))
-        if_zero = (r @ (theta / (1.0 - theta))) / (r @ (1.0 / (1.0 - theta)))
-        x, o = block.x.to_dense(), block.observed.to_dense()
-        return np.where(o == 0, r @ theta, np.where(x == 1, if_one, if_zero))
-
-    def draw(self, params: MixtureParams, n: int, rng: np.random.Generator) -> tuple[NDArray[np.uint8], Floats]:
+    def draw(self, params: MixtureParams, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
         """Draw n rows and their classes (1 among zeros)."""
         classes = rng.choice(len(params.weights), size=n, p=params.weights)
         x = rng.random((n, params.n_columns)) < params.probabilities.T[classes]
         return x.view(np.uint8), np.eye(len(params.weights))[classes]
-
-    def hidden_states(self, params: MixtureParams) -> Floats:
-        """Return every class, as 1 among zeros."""
-        return np.eye(len(params.weights))
 
     def log_joint(self, params: MixtureParams, x: Floats, h: Floats) -> float:
         """Return ln P(x, h) of one complete row: the definition."""
         k = int(np.argmax(h))
         theta = params.probabilities[:, k]
         return float(np.log(params.weights[k]) + np.sum(np.where(x == 1, np.log(theta), np.log1p(-theta))))
-
-    def mismatch(self, params: MixtureParams) -> str | None:
-        """Return how lawful parameters disagree with the hyperparameters, or None."""
-        K = len(params.weights)
-        return None if self.n_components == K else f"it has {K} classes where {self.n_components} are declared"
-
-    def stats_flaw(self, stats: MixtureStats, params: MixtureParams) -> str | None:
-        """Return what makes statistics unlawful for these parameters, or None."""
-        d, K = params.probabilities.shape
-        if stats.ones.shape != (d, K) or stats.observed.shape not in ((d, K), (1, K)) or stats.classes.shape != (K,):
-            return "the statistics have the wrong shapes"
-        if stats.bound.shape != () or stats.weight.shape != () or stats.weight <= 0:
-            return "the statistics have no weight"
-        slack = 1e-6 * float(stats.weight)
-        counts = [stats.ones, stats.observed - stats.ones, stats.classes - stats.observed]
-        if any((count < -slack).any() for count in counts) or abs(stats.classes.sum() - stats.weight) > slack:
-            return "the statistics are not counts"
-        return "the log-likelihood of bits is above 0" if stats.bound > slack else None
 
     def pseudo_statistics(self, params: MixtureParams, weight: float) -> MixtureStats:
         """Return the statistics of rows that are just as the model expects, for online EM to go on from a fit."""

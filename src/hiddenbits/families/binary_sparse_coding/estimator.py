@@ -8,20 +8,19 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.engine import Settings
 from hiddenbits.families._base.parameters import COMMON
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
+from hiddenbits.families.binary_sparse_coding.params import CodingParams, CodingStats
 from hiddenbits.families.binary_sparse_coding.schedule import Schedule
 
-Floats = NDArray[np.float64]
 
-
-class BinarySparseCoding(CodingEstimator):
+class BinarySparseCoding(CodingEstimator[CodingParams, CodingStats]):
     """A few of many causes are on in each row, and what they add up to is the row, but for noise.
 
     For real numbers: patches of images, spectra, recordings. Every cause has a field, the numbers that it adds where it
@@ -122,7 +121,7 @@ class BinarySparseCoding(CodingEstimator):
     threshold = None  # numbers are taken as they are
     visible = "reals"  # what a `CombinationMachine` may be told, and `evaluate` asks
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **{name: COMMON[name] for name in ("online_passes", "n_init", "max_iter", "tol", "random_state")},
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "n_candidates": [Interval(Integral, 1, None, closed="left")],
@@ -169,7 +168,7 @@ class BinarySparseCoding(CodingEstimator):
         n_repairs: int = 0,
         max_iter: int = 200,
         tol: float = 1e-4,
-        random_state: Any = None,
+        random_state: Randomness = None,
     ) -> None:
         self.n_components = n_components
         self.n_candidates = n_candidates
@@ -196,7 +195,7 @@ class BinarySparseCoding(CodingEstimator):
         self.random_state = random_state
 
     @classmethod
-    def paper(cls, task: Literal["bars", "images"] = "bars", *, random_state: Any = None) -> Self:
+    def paper(cls, task: Literal["bars", "images"] = "bars", *, random_state: Randomness = None) -> Self:
         """Return the settings of Henniges et al. (2010), for reproductions. The defaults of the class are better.
 
         No annealing, no widening, one start, and the end of the schedule is the end of the fit.
@@ -259,11 +258,11 @@ class BinarySparseCoding(CodingEstimator):
     def _takes_reals(self) -> bool:
         return True
 
-    def _finished(self, params: Any) -> Any:
+    def _finished(self, params: CodingParams) -> CodingParams:
         """Causes in order of falling activity, those with one for all by the length of their fields."""
         return params.ordered()
 
-    def complete(self, X: Any) -> Any:
+    def complete(self, X: object) -> Any:
         """Fill in the missing numbers with their means given the row's observed ones; those stay as they are.
 
         Parameters
@@ -277,7 +276,7 @@ class BinarySparseCoding(CodingEstimator):
         """
         return super().complete(X)
 
-    def inverse_transform(self, X: Any) -> Floats:
+    def inverse_transform(self, X: object) -> Floats:
         """Return the rows that codes stand for, without noise: the sum of the fields that are on.
 
         Parameters
@@ -287,7 +286,7 @@ class BinarySparseCoding(CodingEstimator):
         """
         return super().inverse_transform(X)
 
-    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> Floats:  # type: ignore[override]
+    def sample(self, n_samples: int = 1, *, random_state: Randomness = None) -> Floats:
         """Draw new rows from the fitted model.
 
         Parameters
@@ -307,12 +306,12 @@ class BinarySparseCoding(CodingEstimator):
     @property
     def components_(self) -> Floats:
         """The field of each cause."""
-        return self.params_.fields.T  # type: ignore[no-any-return]
+        return self.params_.fields.T
 
     @property
     def activity_(self) -> Floats:
         """P(a cause is on)."""
-        return self.params_.activity  # type: ignore[no-any-return]
+        return self.params_.activity
 
     @property
     def n_active_(self) -> float:
@@ -331,7 +330,7 @@ class BinarySparseCoding(CodingEstimator):
 
     @property
     def _n_features_out(self) -> int:
-        return self.params_.n_components  # type: ignore[no-any-return]
+        return self.params_.n_components
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

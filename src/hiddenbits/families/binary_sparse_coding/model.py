@@ -23,9 +23,9 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data import Arrays, Block
 from hiddenbits.data.operands import scratch
 from hiddenbits.data.summary import Summary
@@ -40,9 +40,7 @@ from hiddenbits.families.binary_sparse_coding.rows import CodingRows, CodingShar
 from hiddenbits.families.binary_sparse_coding.schedule import Schedule
 from hiddenbits.families.binary_sparse_coding.truncated_posterior import Prepared, RowPosterior, squares_of
 from hiddenbits.families.binary_sparse_coding.truncated_states import active_shares, truncation
-from hiddenbits.model_api import Footprint, Promises
-
-Floats = NDArray[np.float64]
+from hiddenbits.model_api import Footprint, Key, Passes, Promises
 
 RIDGE = 1e-9  # of the mean of Sum <s>: where rows say nothing of a field, it stays as it is
 LEAST_NOISE = 1e-6  # of the spread: a table without any noise would have sigma 0, and an infinite likelihood
@@ -121,13 +119,13 @@ class SparseCoding(CodingRows):
         if self.row_states != (H, H):
             why["likelihood"] = "states with many causes on are left out: a lower bound"
         return Promises(
-            "exact" if self.row_states == (H, H) else "bound",
-            plain and self.dtype == "float64",
-            True,
-            False,
-            False,
-            "enumeration",
-            why,
+            likelihood="exact" if self.row_states == (H, H) else "bound",
+            monotone=plain and self.dtype == "float64",
+            deterministic=True,
+            carry=False,
+            accelerates=False,
+            oracle="enumeration",
+            why=why,
             scheduled=True,
             surveys=self.cut,
         )
@@ -149,7 +147,7 @@ class SparseCoding(CodingRows):
 
     # ------------------------------------------------------------------------------------------------ starts
 
-    def start(self, summary: Summary, key: Any, passes: Any) -> CodingParams:
+    def start(self, summary: Summary, key: Key, passes: Passes) -> CodingParams:
         """Return W of noise (or about the mean row), and the noise that the table would have without causes."""
         H, rng = self.n_components, key.rng()
         mean = summary.ones / np.maximum(summary.observed, 1e-300)  # of reals these are the sums
@@ -172,7 +170,7 @@ class SparseCoding(CodingRows):
         stats: CodingStats = passes(partial(_first_stats, self, params))  # sigma from (7), with this W
         return replace(params, noise=np.asarray(self._noise(params, params.fields, stats)))
 
-    def repaired(self, params: CodingParams, key: Any) -> CodingParams:
+    def repaired(self, params: CodingParams, key: Key) -> CodingParams:
         """Return parameters with a few fields drawn anew, and more noise: a way out of a poor maximum."""
         rng, H = key.rng(), self.n_components
         few, fields = rng.permutation(H)[:REPAIRED], params.fields.copy()
@@ -204,7 +202,7 @@ class SparseCoding(CodingRows):
         now = Prepared(params, self._states(step), self.schedule.heat(step), np.dtype(self.dtype).type)
         return CodingShared(now, partial(self.rows_prepared, params))
 
-    def survey(self, params: CodingParams, passes: Any) -> CodingParams:
+    def survey(self, params: CodingParams, passes: Passes) -> CodingParams:
         """Return the parameters with the cut of this step: a look at the scores of all rows, once it has set in."""
         share, step = self.schedule.cut(float(params.step)), float(params.step)
         if share == 0.0 or not self.cut:
@@ -215,14 +213,14 @@ class SparseCoding(CodingRows):
         return replace(params, cut=rows.cut_at(float(rows.weights.sum()) * kept))
 
     def expect(
-        self, params: CodingParams, shared: CodingShared, block: Block, carry: None, key: Any
+        self, params: CodingParams, shared: CodingShared, block: Block, carry: None, key: Key
     ) -> tuple[CodingStats, None]:
         """Return the statistics of a block."""
         now, n, H = shared.now, block.n_rows, params.n_components
         means = scratch("means", (n, H), now.dtype)
         pairs = scratch("pairs", (n, len(now.states.first)), now.dtype)
-        places: NDArray[np.intp] = np.empty(pairs.shape, np.intp)
-        Y, squares, scores = block.x.operand(now.dtype, slot="x"), np.empty(n), np.empty(n)
+        places: Rows = np.empty(pairs.shape, np.intp)
+        Y, squares, scores = np.asarray(block.x.operand(now.dtype, slot="x")), np.empty(n), np.empty(n)
         counted, filled, filled_squares = np.empty(n), None, 0.0
         for rows, observed in runs_of(block, now.dtype):
             squares[rows] = squares_of(Y[rows])
@@ -291,7 +289,7 @@ class SparseCoding(CodingRows):
         variance = left / (float(stats.used) * params.n_columns)
         return float(np.sqrt(max(variance, (LEAST_NOISE * float(params.spread)) ** 2)))
 
-    def grow(self, params: CodingParams, key: Any) -> None:
+    def grow(self, params: CodingParams, key: Key) -> None:
         """There are no stages."""
 
     def pseudo_statistics(self, params: CodingParams, weight: float) -> CodingStats:
@@ -335,7 +333,7 @@ class SparseCoding(CodingRows):
 
 def _spread(mean: Floats, block: Block) -> Spread:
     """Add up squares about the mean, a few rows at a time."""
-    y, o = block.x.operand(slot="x"), block.observed.operand(slot="observed")
+    y, o = np.asarray(block.x.operand(slot="x")), block.observed.operand(slot="observed")
     out = np.zeros(block.n_columns)
     for rows, observed in runs_of(block):
         apart = (y[rows] - mean) ** 2
@@ -345,12 +343,12 @@ def _spread(mean: Floats, block: Block) -> Spread:
 
 
 def _first_stats(model: SparseCoding, params: CodingParams, block: Block) -> CodingStats:
-    return model.expect(params, model.prepare(params), block, None, None)[0]
+    return model.expect(params, model.prepare(params), block, None, Key(0))[0]
 
 
 def _scores(now: Prepared, block: Block) -> RowScores:
     """Return the scores of the rows of a block, the same bits as `expect` finds."""
-    Y, scores = block.x.operand(now.dtype, slot="x"), np.empty(block.n_rows)
+    Y, scores = np.asarray(block.x.operand(now.dtype, slot="x")), np.empty(block.n_rows)
     for rows, observed in runs_of(block, now.dtype):
         scores[rows] = now.look(Y[rows], observed, squares_of(Y[rows]), only_scores=True).scores
     return RowScores(scores, block.weights.copy())

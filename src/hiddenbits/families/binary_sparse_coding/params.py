@@ -15,12 +15,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays
+from hiddenbits.data.declared import Params, Sums
 from hiddenbits.maths.numerics import are_probabilities
-
-Floats = NDArray[np.float64]
 
 FURTHEST = 1e100  # fields are in the units of the table; squares of them are still numbers
 LEAST_ACTIVE = 1e-5  # pi stays this far from 0 and 1
@@ -28,7 +27,7 @@ EVERY_ROW = (-np.finfo(np.float64).max, 1.0)  # finite: model files hold nothing
 
 
 @dataclass(frozen=True, eq=False)
-class CodingParams(Arrays):
+class CodingParams(Params):
     """W, pi and sigma, and where the schedule of the fit stands.
 
     Attributes
@@ -96,7 +95,7 @@ class CodingParams(Arrays):
 
 
 @dataclass(frozen=True, eq=False)
-class CodingStats(Arrays):
+class CodingStats(Sums):
     """Sums over rows. All but the first two are over the rows within the cut.
 
     Attributes

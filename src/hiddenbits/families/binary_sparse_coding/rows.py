@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Block
 from hiddenbits.families.binary_sparse_coding.params import CodingParams
 from hiddenbits.families.binary_sparse_coding.truncated_posterior import (
@@ -26,8 +26,6 @@ from hiddenbits.families.binary_sparse_coding.truncated_posterior import (
 from hiddenbits.families.binary_sparse_coding.truncated_states import truncation
 from hiddenbits.maths.missing_rows import rows_with_blanks
 from hiddenbits.maths.state_sums import states_of
-
-Floats = NDArray[np.float64]
 
 EXACT_CAUSES = 12  # up to 4,096 states a row
 
@@ -80,9 +78,9 @@ class CodingRows:
         """Return what the verbs share."""
         return Prepared(params, truncation(*self.row_states), 1.0, np.float64)
 
-    def _each(self, shared: CodingShared, block: Block, take: Callable[[RowPosterior], Any], **asked: bool) -> Floats:
+    def _each(self, shared: CodingShared, block: Block, take: Callable[[RowPosterior], Any], **asked: Any) -> Floats:
         """Return what `take` finds in the posterior of each row."""
-        now, Y, out = shared.rows, block.x.operand(slot="x"), None
+        now, Y, out = shared.rows, np.asarray(block.x.operand(slot="x")), None
         for rows, observed in runs_of(block):
             values = take(now.look(Y[rows], observed, squares_of(Y[rows]), **asked))
             if out is None:

@@ -18,13 +18,11 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import AnyArray, Floats, Rows
 from hiddenbits.data.operands import scratch
 from hiddenbits.families.binary_sparse_coding.params import CodingParams
 from hiddenbits.families.binary_sparse_coding.truncated_states import Truncation
-
-Floats = NDArray[np.float64]
 
 ROWS = 256  # rows worked on at a time: the weights of their states stay in a core's cache
 BLANK_ROWS = 32  # the same, for rows with blanks, each of which needs H' fields of its own
@@ -49,11 +47,11 @@ class RowPosterior(NamedTuple):
         The most probable state, where it was asked for.
     """
 
-    means: Any
+    means: Any  # None where only scores were asked for, as are the pairs
     pairs: Any
-    candidates: NDArray[np.intp]
+    candidates: Rows
     scores: Floats
-    best: Any = None
+    best: AnyArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,25 +61,25 @@ class Prepared:
     params: CodingParams
     states: Truncation
     temperature: float
-    dtype: Any
+    dtype: type[np.floating[Any]]
 
     @cached_property
-    def W(self) -> Any:  # noqa: N802  (the paper's letter)
+    def W(self) -> AnyArray:  # noqa: N802  (the paper's letter)
         """The fields."""
         return np.ascontiguousarray(self.params.fields, self.dtype)
 
     @cached_property
-    def gram(self) -> Any:
+    def gram(self) -> AnyArray:
         """G = W'W."""
         return self.W.T @ self.W
 
     @cached_property
-    def squared_fields(self) -> Any:
+    def squared_fields(self) -> AnyArray:
         """W^2, number by number."""
         return self.W**2
 
     @cached_property
-    def rows_of_fields(self) -> Any:
+    def rows_of_fields(self) -> AnyArray:
         """W', so that a candidate's field lies in one run of memory."""
         return np.ascontiguousarray(self.W.T)
 
@@ -97,36 +95,36 @@ class Prepared:
         return np.asarray((np.log(pi) - np.log1p(-pi)) / self.temperature)
 
     @cached_property
-    def scaled_fields(self) -> Any:
+    def scaled_fields(self) -> AnyArray:
         """W / (sigma^2 T)."""
         return np.ascontiguousarray(self.scale * self.params.fields, self.dtype)
 
     @cached_property
-    def alone(self) -> Any:
+    def alone(self) -> AnyArray:
         """f_h / T but for the part of y: logit pi_h - G_hh / 2 sigma^2."""
         return (self.log_odds - 0.5 * self.scale * np.diagonal(self.gram)).astype(self.dtype)
 
     @cached_property
-    def per_length(self) -> Any:
+    def per_length(self) -> AnyArray:
         """1 / |W_h|, 0 for a field of zeros."""
         return _inverse_lengths(np.diagonal(self.gram)).astype(self.dtype)
 
     @cached_property
-    def couplings(self) -> Any:
+    def couplings(self) -> AnyArray:
         """f_ij / T of all pairs, in one run."""
-        return (self.dtype(-self.scale) * self.gram).ravel()
+        return np.ravel(self.dtype(-self.scale) * self.gram)
 
     @cached_property
-    def table(self) -> Any:
+    def table(self) -> AnyArray:
         """The states' table, for products from the right."""
         return np.ascontiguousarray(self.states.table, self.dtype)
 
     @cached_property
-    def table_across(self) -> Any:
+    def table_across(self) -> AnyArray:
         """The same, for products that give log weights."""
         return np.ascontiguousarray(self.states.table.T, self.dtype)
 
-    def constants(self, n_observed: Any, squares: Floats) -> Floats:
+    def constants(self, n_observed: AnyArray | int, squares: Floats) -> Floats:
         """Return what ln p(s, y) has beside f: that of all states of a row."""
         variance = float(self.params.noise) ** 2
         prior = float(np.log1p(-self.params.activity).sum())
@@ -134,14 +132,22 @@ class Prepared:
 
     # ------------------------------------------------------------------------------------------------ rows
 
-    def look(self, Y: Any, observed: Any, squares: Floats, *, out: Any = None, **asked: bool) -> RowPosterior:
+    def look(
+        self, Y: AnyArray, observed: AnyArray | None, squares: Floats, *, out: AnyArray | None = None, **asked: Any
+    ) -> RowPosterior:
         """Return the posterior of a run of rows, as `runs_of` hands them out; `out` serves rows without blanks."""
         if observed is None:
             return self.whole(Y, squares, out=out, **asked)
         return self.with_blanks(Y, observed, squares, **asked)
 
     def whole(
-        self, Y: Any, squares: Floats, *, best: bool = False, only_scores: bool = False, out: Any = None
+        self,
+        Y: AnyArray,
+        squares: Floats,
+        *,
+        best: bool = False,
+        only_scores: bool = False,
+        out: AnyArray | None = None,
     ) -> RowPosterior:
         """Return the posterior of rows without blanks; `squares` are their y'y.
 
@@ -156,7 +162,7 @@ class Prepared:
         return self._resolved(f, f_pairs, chosen, self.constants(Y.shape[1], squares), best, only_scores)
 
     def with_blanks(
-        self, Y: Any, observed: Any, squares: Floats, *, best: bool = False, only_scores: bool = False
+        self, Y: AnyArray, observed: AnyArray, squares: Floats, *, best: bool = False, only_scores: bool = False
     ) -> RowPosterior:
         """Return the posterior of rows with blanks, which are 0 in Y and in `observed`."""
         b, lengths = Y @ self.W, observed @ self.squared_fields
@@ -166,19 +172,19 @@ class Prepared:
         f_pairs = -self.dtype(self.scale) * gram[:, self.states.first, self.states.second]
         return self._resolved(f, f_pairs, chosen, self.constants(observed.sum(axis=1), squares), best, only_scores)
 
-    def observed_gram(self, observed: Any, chosen: NDArray[np.intp]) -> Any:
+    def observed_gram(self, observed: AnyArray, chosen: Rows) -> AnyArray:
         """Return G of the candidates of each row, over its observed columns."""
         fields = self.rows_of_fields[chosen]
         return (fields * observed[:, None, :]) @ fields.transpose(0, 2, 1)
 
-    def pair_places(self, chosen: NDArray[np.intp]) -> NDArray[np.intp]:
+    def pair_places(self, chosen: Rows) -> Rows:
         """Return where each pair of candidates is in a matrix (H, H) in one run."""
         places = chosen[:, self.states.first]
         places *= self.params.n_components
         places += chosen[:, self.states.second]
         return places
 
-    def _candidates(self, b: Any, per_length: Any) -> NDArray[np.intp]:
+    def _candidates(self, b: AnyArray, per_length: AnyArray) -> Rows:
         """Return the H' causes with the largest W_h'y / |W_h| (equation 5)."""
         n, H = b.shape
         c = self.states.n_candidates
@@ -196,7 +202,7 @@ class Prepared:
         return np.take_along_axis(causes, among, axis=1)
 
     def _resolved(
-        self, f: Any, f_pairs: Any, chosen: NDArray[np.intp], constants: Floats, best: bool, only_scores: bool
+        self, f: AnyArray, f_pairs: AnyArray, chosen: Rows, constants: Floats, best: bool, only_scores: bool
     ) -> RowPosterior:
         """Return the posterior from the log weights: f of every cause alone, and of the candidates' pairs."""
         n, c = chosen.shape
@@ -221,7 +227,7 @@ class Prepared:
         np.put_along_axis(f, chosen, moments[:, :c], axis=1)
         return RowPosterior(f, moments[:, c:], chosen, scores, code)
 
-    def _best(self, states: Any, f: Any, chosen: NDArray[np.intp]) -> Floats:
+    def _best(self, states: AnyArray, f: AnyArray, chosen: Rows) -> Floats:
         """Return the most probable state of each row."""
         rows, best, outside = np.arange(len(f)), states.argmax(axis=1), f.argmax(axis=1)
         code = np.zeros(f.shape)
@@ -232,10 +238,10 @@ class Prepared:
         return code
 
 
-def squares_of(Y: Any) -> Floats:
+def squares_of(Y: AnyArray) -> Floats:
     """Return y'y of each row, in float64."""
     return np.asarray(np.einsum("nd,nd->n", Y, Y), np.float64)
 
 
-def _inverse_lengths(squares: Any) -> Any:
+def _inverse_lengths(squares: AnyArray) -> AnyArray:
     return np.where(squares > 0.0, 1.0 / np.sqrt(np.where(squares > 0.0, squares, 1.0)), 0.0).astype(squares.dtype)

@@ -17,10 +17,9 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import binom
 
-Floats = NDArray[np.float64]
+from hiddenbits.array_types import Floats, Rows
 
 MOST_STATES = 1 << 17  # beyond, a row's weights alone would fill a megabyte
 
@@ -40,8 +39,8 @@ class Truncation:
     n_candidates: int
     max_active: int
     table: Floats
-    first: NDArray[np.intp]
-    second: NDArray[np.intp]
+    first: Rows
+    second: Rows
 
     @property
     def n_states(self) -> int:

@@ -7,23 +7,23 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from hiddenbits.array_types import AnyArray, Bytes, Floats, Randomness
 from hiddenbits.data import Table, TableError
 from hiddenbits.engine import one_blas_thread
 from hiddenbits.families._base.inputs import as_table
 from hiddenbits.families._base.parameters import COMMON, DRAWS
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.clipped_pca.model import Clipped
+from hiddenbits.families.clipped_pca.params import ClippedParams, ClippedStats
 from hiddenbits.maths.packed_symmetric import unpack
 from hiddenbits.maths.pair_counts import block_rows, refuse_width
+from hiddenbits.model_api import RowModel
 
-Floats = NDArray[np.float64]
 
-
-class ClippedPCA(CodingEstimator):
+class ClippedPCA(CodingEstimator[ClippedParams, ClippedStats]):
     """Clipped PCA: each row is a point in a few dimensions, and each bit says on which side of a plane it lies.
 
     y ~ N(0, I); a column has a hidden variable w.y + noise of variance 1, and its bit is 1 where that is above the
@@ -115,7 +115,7 @@ class ClippedPCA(CodingEstimator):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"parallel"})],
         "biases": ["boolean"],
@@ -142,7 +142,7 @@ class ClippedPCA(CodingEstimator):
         tol: float = 1e-6,
         accelerate: bool = True,
         threshold: float | None = None,
-        random_state: Any = None,
+        random_state: Randomness = None,
     ) -> None:
         self.n_components = n_components
         self.biases = biases
@@ -173,29 +173,29 @@ class ClippedPCA(CodingEstimator):
             seed=seed,
         )
 
-    def _pass_height(self, model: Any, table: Table) -> int:
+    def _pass_height(self, model: RowModel[ClippedParams, ClippedStats], table: Table) -> int:
         refuse_width(table.shape[1], type(self).__name__)
         return block_rows(table.shape[1], table.source.row_cells)
 
     @property
     def components_(self) -> Floats:
         """Loadings, (n_components_, columns)."""
-        return self.params_.loadings.T  # type: ignore[no-any-return]
+        return self.params_.loadings.T
 
     @property
     def intercepts_(self) -> Floats:
         """Phi^-1(P(bit = 1)) of each column."""
-        return self.params_.biases  # type: ignore[no-any-return]
+        return self.params_.biases
 
     @property
     def noise_variances_(self) -> Floats:
         """What the dimensions leave of each hidden variable's variance."""
-        return self.params_.noise  # type: ignore[no-any-return]
+        return self.params_.noise
 
     @property
     def correlation_(self) -> Floats:
         """Correlations of the hidden variables as they were estimated."""
-        return self.params_.correlation  # type: ignore[no-any-return]
+        return self.params_.correlation
 
     @property
     def corrected_correlation_(self) -> Floats:
@@ -207,12 +207,12 @@ class ClippedPCA(CodingEstimator):
     @property
     def spectrum_(self) -> Floats:
         """Eigenvalues of the correlations of the hidden variables."""
-        return self.params_.spectrum  # type: ignore[no-any-return]
+        return self.params_.spectrum
 
     @property
     def bit_spectrum_(self) -> Floats:
         """Eigenvalues of the covariances of the bits."""
-        return self.params_.bit_spectrum  # type: ignore[no-any-return]
+        return self.params_.bit_spectrum
 
     @property
     def chance_spectrum_(self) -> Floats | None:
@@ -241,7 +241,7 @@ class ClippedPCA(CodingEstimator):
         check_is_fitted(self, "params_")
         return "estimate" if self._model().rule(self.params_) is None else "exact"
 
-    def score_samples(self, X: Any, *, return_std: bool = False) -> Any:
+    def score_samples(self, X: object, *, return_std: bool = False) -> Any:
         """Return the log-likelihood of each row's observed bits, in nats; `likelihood_` says of which kind.
 
         Up to three dimensions it is integrated on a grid, to about 1e-8, where one fine enough is small enough.
@@ -264,7 +264,7 @@ class ClippedPCA(CodingEstimator):
         log_likelihood = np.ascontiguousarray(both[:, 0])
         return (log_likelihood, np.ascontiguousarray(both[:, 1])) if return_std else log_likelihood
 
-    def posterior(self, X: Any, *, return_cov: bool = False) -> Any:
+    def posterior(self, X: object, *, return_cov: bool = False) -> Any:
         """Return the hidden point of each row, given its observed bits: the mean of its posterior.
 
         Exact on a grid, otherwise by expectation propagation, whose means are within a few thousandths of a posterior
@@ -287,7 +287,7 @@ class ClippedPCA(CodingEstimator):
         means = np.ascontiguousarray(both[:, :q])
         return (means, unpack(both[:, q:], q)) if return_cov else means
 
-    def sample(self, n_samples: int = 1, *, full: bool = False, random_state: Any = None) -> NDArray[np.uint8]:
+    def sample(self, n_samples: int = 1, *, full: bool = False, random_state: Randomness = None) -> Bytes:
         """Draw new rows from the fitted model; every column's mean is that of the fit, but for chance.
 
         Parameters
@@ -309,7 +309,7 @@ class ClippedPCA(CodingEstimator):
         root = np.asarray(np.linalg.cholesky(self.corrected_correlation_), np.float64)
         return self._drawn(partial(self._model().draw_with, self.params_, root), n_samples, random_state)
 
-    def morph(self, a: Any, b: Any, steps: int = 9, *, soft: bool = False) -> NDArray[Any]:
+    def morph(self, a: Any, b: Any, steps: int = 9, *, soft: bool = False) -> AnyArray:
         """Turn one row into another along the straight line between their hidden points.
 
         Each bit changes at most once on the way. The two ends are what the model makes of the rows, which is not quite

@@ -24,13 +24,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import erfcx, log_ndtr, ndtr
 
+from hiddenbits.array_types import Floats
 from hiddenbits.maths.gaussian_posterior import Posterior
 from hiddenbits.maths.packed_symmetric import column_dot, identity, pack_outer, solve_standing
-
-Floats = NDArray[np.float64]
 
 DAMPING = 0.8  # how far a factor goes towards its new value
 STILL = 1e-8  # no mean moves by more: standard deviations of the prior

@@ -21,14 +21,13 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, eigsh
 from scipy.special import ndtr
 
+from hiddenbits.array_types import Floats
 from hiddenbits.data import AllOnes, Bits, Block, Dense
 from hiddenbits.families.clipped_pca.params import ClippedParams, ClippedStats
 from hiddenbits.maths.bivariate_normal import orthant_probability
 from hiddenbits.maths.nearest_correlation import clipped
 from hiddenbits.maths.pair_counts import PairCounts, count_pairs
 from hiddenbits.maths.tetrachoric import fit_pairs, varies_not
-
-Floats = NDArray[np.float64]
 
 FLOOR = 1e-6  # smallest eigenvalue of the corrected matrix
 FEW = 8  # Lanczos finds the leading eigenpairs sooner where they are fewer than this part of all,

@@ -15,12 +15,12 @@ letters.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Block
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.clipped_pca.factors import FLOOR, expected_counts, pair_log_likelihood, params_of
@@ -29,9 +29,7 @@ from hiddenbits.families.clipped_pca.rows import ClippedRows
 from hiddenbits.maths.nearest_correlation import clipped
 from hiddenbits.maths.packed_symmetric import packed_size
 from hiddenbits.maths.pair_counts import count_pairs
-from hiddenbits.model_api import Footprint, Promises
-
-Floats = NDArray[np.float64]
+from hiddenbits.model_api import Footprint, Key, Passes, Promises
 
 
 @dataclass(frozen=True)
@@ -89,13 +87,13 @@ class Clipped(ClippedRows):
         p = packed_size(1 if self.n_components == "parallel" else self.n_components)
         return Footprint(working=8 * n_columns + 6 * p, statistics=n_columns, flops=4.0 * n_columns * p)
 
-    def start(self, summary: Summary, key: Any, passes: Any) -> ClippedParams:
+    def start(self, summary: Summary, key: Key, passes: Passes) -> ClippedParams:
         """Return independent columns."""
         h = ndtri(summary.means) if self.biases else np.zeros(len(summary.ones))
         P, flat = 1 if self.n_components == "parallel" else self.n_components, np.ones(len(h))
         return ClippedParams(np.zeros((len(h), P)), h, np.eye(len(h)), flat, flat.copy(), np.zeros(0))
 
-    def grow(self, params: ClippedParams, key: Any) -> None:
+    def grow(self, params: ClippedParams, key: Key) -> None:
         """There is only one stage."""
         return
 
@@ -104,7 +102,7 @@ class Clipped(ClippedRows):
         return
 
     def expect(
-        self, params: ClippedParams, shared: None, block: Block, carry: None, key: Any
+        self, params: ClippedParams, shared: None, block: Block, carry: None, key: Key
     ) -> tuple[ClippedStats, None]:
         """Count the pairs of columns, whatever the parameters are."""
         counts = count_pairs(block)
@@ -131,9 +129,7 @@ class Clipped(ClippedRows):
         """Return C^XX with eigenvalues above 0 and a unit diagonal: what W is made of."""
         return clipped(params.correlation, FLOOR)
 
-    def draw_with(
-        self, params: ClippedParams, root: Floats, n: int, rng: np.random.Generator
-    ) -> tuple[NDArray[np.uint8], Floats]:
+    def draw_with(self, params: ClippedParams, root: Floats, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
         """Draw n rows whose hidden variables have the correlations root @ root.T; a row's code has no columns."""
         z = rng.standard_normal((n, params.n_columns)) @ root.T
         z += params.biases

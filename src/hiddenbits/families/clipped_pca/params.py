@@ -15,13 +15,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hiddenbits.data import Arrays
+from hiddenbits.array_types import Floats
+from hiddenbits.data.declared import Params, Sums
 from hiddenbits.maths.gauss_hermite import Rule, resolving_grid
 from hiddenbits.maths.pair_counts import PairCounts
-
-Floats = NDArray[np.float64]
 
 SLACK = 1e-9  # rounding of a square
 LEAST_NOISE = 1e-9  # with less, a column is a step, and the posterior of most rows is empty
@@ -29,7 +27,7 @@ FURTHEST = 40.0  # beyond it Phi(h) is 0 or 1 in double precision
 
 
 @dataclass(frozen=True, eq=False)
-class ClippedParams(Arrays):
+class ClippedParams(Params):
     """The probit factor model, and the correlations that it was made of.
 
     Attributes
@@ -113,7 +111,7 @@ class ClippedParams(Arrays):
 
 
 @dataclass(frozen=True, eq=False)
-class ClippedStats(PairCounts):
+class ClippedStats(PairCounts, Sums):
     """The 2 x 2 tables of all pairs of columns, and the weight of the rows."""
 
     weight: Floats

@@ -7,12 +7,11 @@ expectation propagation, and likelihoods are importance sampled with its Gaussia
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtr
 
+from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Block
 from hiddenbits.families.clipped_pca.expectation_propagation import Propagated, mills, propagate
 from hiddenbits.families.clipped_pca.params import ClippedParams
@@ -21,8 +20,6 @@ from hiddenbits.maths.gaussian_posterior import Posterior
 from hiddenbits.maths.latent_gaussian_rows import NODE_NUMBERS, LatentRows
 from hiddenbits.maths.missing_cells import Blanks
 from hiddenbits.maths.packed_symmetric import pack_outer, packed_size
-
-Floats = NDArray[np.float64]
 
 FURTHEST = 37.0  # beyond it Phi(-A) is no longer a number above 0
 CELLS = 1 << 16  # cells that are worked on together: they stay in a core's cache
@@ -36,7 +33,7 @@ def signs(block: Block) -> Floats:
     return np.asarray(s)
 
 
-class ClippedRows(LatentRows):
+class ClippedRows(LatentRows[ClippedParams]):
     """The row functions of clipped PCA."""
 
     def rule(self, params: ClippedParams) -> Rule | None:
@@ -95,20 +92,20 @@ class ClippedRows(LatentRows):
             Blanks.of(block.observed.rows(rows.start, rows.stop)).fill_drawn(logs, 0.0)
             yield rows, A, logs.sum(axis=2)
 
-    def posterior_moments(self, params: ClippedParams, shared: Any, block: Block) -> Floats:
+    def posterior_moments(self, params: ClippedParams, shared: object, block: Block) -> Floats:
         """Return the mean and the packed covariance of each row's posterior, side by side; exact on a grid."""
         if (rule := self.rule(params)) is not None:
             return self.moments_on_grid(params, rule, block)
         posterior = self.proposal(params, block)
         return np.concatenate([posterior.mean, posterior.covariance], axis=1)
 
-    def fill(self, params: ClippedParams, shared: Any, block: Block) -> Floats:
+    def fill(self, params: ClippedParams, shared: object, block: Block) -> Floats:
         """Return P(bit = 1 | observed bits) for every cell, as if that cell had to be drawn anew."""
         if self.rule(params) is not None:
             return super().fill(params, shared, block)
         return self._with_all(params, block)
 
-    def leave_one_out(self, params: ClippedParams, shared: Any, block: Block) -> Floats:
+    def leave_one_out(self, params: ClippedParams, shared: object, block: Block) -> Floats:
         """Return P(t_i = 1 | the other observed bits) for every cell."""
         if self.rule(params) is not None:
             return super().leave_one_out(params, shared, block)
@@ -124,7 +121,7 @@ class ClippedRows(LatentRows):
             parts.append(ndtr((mean + b) / np.sqrt(1.0 + variance)))
         return np.concatenate(parts)
 
-    def code(self, params: ClippedParams, shared: Any, block: Block) -> Floats:
+    def code(self, params: ClippedParams, shared: object, block: Block) -> Floats:
         """Return the most probable y of each row: the top of ln P(t | y) p(y), by Newton steps from the mean.
 
         ln Phi is concave, so that a step that falls need only be halved.
@@ -143,7 +140,7 @@ class ClippedRows(LatentRows):
 
         return newton_tops(self.posterior(params, shared, block), height, slopes, n_steps=20, n_halvings=10)[0]
 
-    def draw(self, params: ClippedParams, n: int, rng: np.random.Generator) -> tuple[NDArray[np.uint8], Floats]:
+    def draw(self, params: ClippedParams, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
         """Draw n rows and their y: sgn(h + W y + noise), whose margins are exactly Phi(h)."""
         codes = rng.standard_normal((n, params.n_components))
         z = rng.standard_normal((n, params.n_columns))

@@ -19,11 +19,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import Floats
 from hiddenbits.maths.state_sums import Phase
-
-Floats = NDArray[np.float64]
 
 SMALLEST = 1e-3  # variances below count as this: what hardly ever happens shall not take giant steps
 

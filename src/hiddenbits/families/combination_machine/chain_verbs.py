@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from hiddenbits.array_types import Bytes, Floats, Randomness
 from hiddenbits.data import MemorySource, Table
 from hiddenbits.engine import Key, current, one_blas_thread
 from hiddenbits.families._base.inputs import seed_of
 from hiddenbits.families._base.transformer import CodingEstimator
+from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.model_chains import ChainsParams, CombinationChains
+from hiddenbits.families.combination_machine.params import CombinationParams, CombinationStats
 from hiddenbits.maths.annealed_importance import Partition, log_partition
+from hiddenbits.model_api import RowModel
 
 
 class PoorMixingWarning(UserWarning):
@@ -26,11 +31,15 @@ class UntrustedLikelihoodError(RuntimeError):
     """The likelihood was looked for, and what was found cannot be stood behind."""
 
 
-class ChainsVerbs(CodingEstimator):
+class ChainsVerbs(CodingEstimator[CombinationParams, CombinationStats]):
     """The verbs that differ between enumerated machines and those that learn from chains."""
 
     n_temperatures: int
     partition_: Partition
+
+    @abstractmethod
+    def _model(self) -> Combination:
+        """Return the machine with these hyperparameters."""
 
     @property
     def likelihood_(self) -> str:
@@ -52,7 +61,7 @@ class ChainsVerbs(CodingEstimator):
         self._need_partition()
         return float(self.params_.partition_error)
 
-    def score_samples(self, X: Any) -> NDArray[np.float64]:
+    def score_samples(self, X: object) -> Floats:
         """Return the log-likelihood of each row's observed bits, in nats; `likelihood_` says of which kind.
 
         With units that cannot be enumerated the first call estimates ln Z by annealed importance sampling, from two
@@ -124,7 +133,7 @@ class ChainsVerbs(CodingEstimator):
                 "or chains, fewer units, or a larger ridge."
             )
 
-    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> NDArray[np.uint8]:
+    def sample(self, n_samples: int = 1, *, random_state: Randomness = None) -> Bytes:
         """Draw new rows from the fitted model: exactly, or by tempered Markov chains where units are too many.
 
         Parameters
@@ -140,7 +149,7 @@ class ChainsVerbs(CodingEstimator):
         """
         check_is_fitted(self, "params_")
         model = self._model()
-        if not isinstance(model, CombinationChains):
+        if not isinstance(model, CombinationChains) or not isinstance(self.params_, ChainsParams):
             return super().sample(n_samples, random_state=random_state)
         if n_samples < 1:
             raise ValueError(f"n_samples={n_samples}: draw at least one row.")
@@ -151,7 +160,7 @@ class ChainsVerbs(CodingEstimator):
             warnings.warn(f"The drawn rows may not stand for the model. {mixing.why}", PoorMixingWarning, stacklevel=2)
         return rows
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: object, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from some rows by online EM; can be called again and again with further rows.
 
         Parameters
@@ -177,11 +186,11 @@ class ChainsVerbs(CodingEstimator):
             model.must_not_choose()
         return super().partial_fit(X, y, sample_weight)
 
-    def _height(self, model: Any, table: Table) -> int:
+    def _height(self, model: RowModel[CombinationParams, CombinationStats], table: Table) -> int:
         height = super()._height(model, table)
         return min(height, model.batch_rows) if isinstance(model, CombinationChains) else height
 
-    def _arranged(self, model: Any, table: Table) -> Table:
+    def _arranged(self, model: RowModel[CombinationParams, CombinationStats], table: Table) -> Table:
         """Shuffle rows in memory, once: steps from neighbouring rows go astray where a table is sorted."""
         source = table.source
         if not isinstance(model, CombinationChains) or not isinstance(source, MemorySource) or source.mapped:

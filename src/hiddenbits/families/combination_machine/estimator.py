@@ -8,9 +8,9 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.engine import Outcome, Settings, fit_em, fit_gradient, fit_persistent
 from hiddenbits.families._base.criteria import CriteriaMixin
 from hiddenbits.families._base.inputs import seed_of
@@ -19,6 +19,7 @@ from hiddenbits.families._base.start_rows import START_ROWS, rows_to_begin_on
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.model_chains import EXACT_UNITS, CombinationChains
 from hiddenbits.families.combination_machine.model_real import CombinationReal
+from hiddenbits.families.combination_machine.params import CombinationParams
 from hiddenbits.families.combination_machine.real_verbs import RealsVerbs
 from hiddenbits.store.validation import require
 
@@ -142,7 +143,7 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
     """
 
     _prior_settings: ClassVar[tuple[str, ...]] = ("ridge",)
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
         "n_init": N_INIT,
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"bic"})],
@@ -187,7 +188,7 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
         tol: float = 1e-5,
         accelerate: bool = True,
         threshold: float | None = None,
-        random_state: Any = None,
+        random_state: Randomness = None,
     ) -> None:
         self.n_components = n_components
         self.max_components = max_components
@@ -219,7 +220,7 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
         *,
         start: Literal["noise", "pursuit"] = "pursuit",
         max_iter: int = 1000,
-        random_state: Any = None,
+        random_state: Randomness = None,
     ) -> Self:
         """Return the machine as Freund and Haussler fitted it, for reproductions.
 
@@ -333,38 +334,38 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
         super()._keep(outcome, weight)
         self.growth_ = np.array(outcome.marks)
 
-    def _more_meta(self) -> dict[str, Any]:
+    def _more_meta(self) -> dict[str, object]:
         return {"growth": getattr(self, "growth_", np.zeros(0)).tolist()}
 
-    def _take_meta(self, more: dict[str, Any], n_columns: Any, names: Any) -> None:
+    def _take_meta(self, more: dict[str, object], n_columns: object, names: object) -> None:
         marks: Any = more.get("growth")
         lawful = set(more) == {"growth"} and isinstance(marks, list) and all(type(mark) is float for mark in marks)
         require(lawful and bool(np.isfinite(marks).all()), "its record of growth is damaged")
         require(self.visible == "bits" or self.threshold is None, "it has a threshold, and columns that are no bits")
         self.growth_ = np.array(marks)
 
-    def _finished(self, params: Any) -> Any:
+    def _finished(self, params: CombinationParams) -> CombinationParams:
         """Units in order of falling influence: their order means nothing."""
         return params.ordered()
 
     @property
-    def weights_(self) -> NDArray[np.float64]:
+    def weights_(self) -> Floats:
         """Influence of each unit on each bit."""
-        return self.params_.weights.T  # type: ignore[no-any-return]
+        return self.params_.weights.T
 
     @property
-    def thresholds_(self) -> NDArray[np.float64]:
+    def thresholds_(self) -> Floats:
         """How ready each unit is to be active."""
-        return self.params_.thresholds  # type: ignore[no-any-return]
+        return self.params_.thresholds
 
     @property
-    def bias_(self) -> NDArray[np.float64]:
+    def bias_(self) -> Floats:
         """Half the log-odds of each bit while no unit is active."""
-        return self.params_.bias  # type: ignore[no-any-return]
+        return self.params_.bias
 
     @property
     def _n_features_out(self) -> int:
-        return self.params_.n_units  # type: ignore[no-any-return]
+        return self.params_.n_units
 
     @property
     def n_parameters_(self) -> int:

@@ -9,17 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
+from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data import Block
 from hiddenbits.maths.missing_rows import missing_cells
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
+from hiddenbits.model_api import Key
 
 FIRST_SWEEPS, SWEEPS = 50, 200  # where a probability is the answer
 QUICK_FIRST, QUICK = 5, 5  # where it is one step of many
@@ -37,7 +34,7 @@ class SampledBlanks:
     thresholds: Floats
     bias: Floats
     seed: int
-    key: Any = None
+    key: Key | None = None
 
     def _sweeps(
         self, A: Floats, missing: Floats, block: Block, first: int, kept: int

@@ -25,12 +25,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Block
-from hiddenbits.data.operands import product_with_totals
+from hiddenbits.data.operands import Operand, product_with_totals
 from hiddenbits.data.rows_by_content import choose_rows
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.combination_machine.centred_coordinates import Centred
@@ -39,9 +39,7 @@ from hiddenbits.families.combination_machine.projection_pursuit import pursue
 from hiddenbits.maths.missing_rows import Blanks, rows_with_blanks
 from hiddenbits.maths.numerics import bic, softplus, softplus_and_sigmoid
 from hiddenbits.maths.state_sums import Halves, Phase, check_units, free_phase, states_of
-from hiddenbits.model_api import Footprint, Promises
-
-Floats = NDArray[np.float64]
+from hiddenbits.model_api import Footprint, Key, Passes, Promises
 
 START_NOISE = 0.1  # standard deviation of the first weights
 CANDIDATE = 0.3  # weights of a candidate for a further unit, towards a row of the table
@@ -103,7 +101,7 @@ class Combination:
         dense = n_columns if row_cells >= n_columns else 0
         return Footprint(working=dense + 2 * m, statistics=n_columns * m, flops=4 * row_cells * m)
 
-    def start(self, summary: Summary, key: Any, passes: Any) -> CombinationParams:
+    def start(self, summary: Summary, key: Key, passes: Passes) -> CombinationParams:
         """Return the independent bits of the column means: alone, with units that hardly act yet, or with good ones."""
         check_units(self.n_components)
         means = summary.means
@@ -114,25 +112,25 @@ class Combination:
         alone = CombinationParams.at(np.zeros((d, 0)), np.zeros(0), bias)
         return alone if self.start_from == "grow" else self._with_noise(alone, key)
 
-    def pursued(self, means: Floats, key: Any, passes: Any) -> tuple[Floats, Floats]:
+    def pursued(self, means: Floats, key: Key, passes: Passes) -> tuple[Floats, Floats]:
         """Return weights and thresholds that projection pursuit finds; for any number of units, since without ln Z."""
         centre = 2.0 * means - 1.0 if self.visible_bias else np.zeros(len(means))
         effort: Any = {"ridge": self.ridge, "n_starts": self.n_candidates, "n_steps": self.pursuit_steps}
         found = pursue(self.n_components, key, passes, centre, **effort)
         return found.weights, found.thresholds
 
-    def grow(self, params: CombinationParams, key: Any) -> CombinationParams | None:
+    def grow(self, params: CombinationParams, key: Key) -> CombinationParams | None:
         """Add all units that are still wanted at once, hardly acting; None when there are enough."""
         if self.chooses and params.n_units:
             return None
         self.must_not_choose()
         return None if params.n_units >= self.n_components else self._with_noise(params, key)
 
-    def _with_noise(self, params: CombinationParams, key: Any) -> CombinationParams:
+    def _with_noise(self, params: CombinationParams, key: Key) -> CombinationParams:
         weights = START_NOISE * key.rng().standard_normal((params.n_columns, self.n_components - params.n_units))
         return params.with_units(weights)
 
-    def candidates(self, params: CombinationParams, key: Any, passes: Any) -> list[CombinationParams]:
+    def candidates(self, params: CombinationParams, key: Key, passes: Passes) -> list[CombinationParams]:
         """Return machines with one more unit, drawn towards a row of the table; none when there are enough units."""
         if params.n_units >= self.n_components:
             return []
@@ -172,14 +170,14 @@ class Combination:
         """Return the tables of states that rows with blanks need, made when the first such row comes."""
         return Blanks(params.weights, params.thresholds, params.bias)
 
-    def _messages(self, params: CombinationParams, block: Block) -> tuple[Floats, Floats, Any, Any]:
+    def _messages(self, params: CombinationParams, block: Block) -> tuple[Floats, Floats, Operand, Operand]:
         """Return a = th + W'x and v.x of each row, missing bits left out, and the operands."""
         t, o = block.operands()
         sums = 2.0 * np.asarray(t @ params.edged) - product_with_totals(o, params.edged, params.totals)
         return sums[:, :-1] + params.thresholds, sums[:, -1], t, o
 
     def expect(
-        self, params: CombinationParams, shared: Blanks, block: Block, carry: None, key: Any
+        self, params: CombinationParams, shared: Blanks, block: Block, carry: None, key: Key
     ) -> tuple[CombinationStats, None]:
         """E-step, and data phase of the gradient (eqs 3.5, 3.6): E[h], E[x h'], E[x] given the observed bits."""
         a, vx, t, o = self._messages(params, block)
@@ -202,7 +200,7 @@ class Combination:
             visible=np.array(np.broadcast_to(sums[:, -1], params.bias.shape)),
         ), None
 
-    def _over_rows(self, t: Any, o: Any, right: Floats) -> Floats:
+    def _over_rows(self, t: Operand, o: Operand, right: Floats) -> Floats:
         """Return x' times some columns."""
         return np.asarray(2.0 * np.asarray(t.T @ right) - np.asarray(o.T @ right))
 
@@ -326,7 +324,7 @@ class Combination:
             out[blank] = shared.leave_one_out(a[blank], block, blank)
         return out
 
-    def draw(self, params: CombinationParams, n: int, rng: np.random.Generator) -> tuple[NDArray[np.uint8], Floats]:
+    def draw(self, params: CombinationParams, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
         """Draw n rows and their states, exactly: a state from its probability, then the bits."""
         log_p = Halves(params.weights, params.thresholds, params.bias).log_weights()
         p = np.exp(log_p - log_p.max())

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Arrays, Block
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.combination_machine.missing_rows_gibbs import SampledBlanks
@@ -29,9 +30,7 @@ from hiddenbits.families.combination_machine.tempered_chains import ChainState, 
 from hiddenbits.maths.numerics import are_probabilities
 from hiddenbits.maths.state_sums import free_phase
 from hiddenbits.maths.tempering import Tempered, base_bias
-from hiddenbits.model_api import Promises
-
-Floats = NDArray[np.float64]
+from hiddenbits.model_api import Key, Passes, Promises
 
 EXACT_UNITS = 20  # up to here ln Z is enumerated
 FIRST_WEIGHTS = 0.01
@@ -65,12 +64,12 @@ class ChainsParams(CombinationParams):
 class ChainsMemory(Arrays):
     """What persists from step to step: the chains, the last directions, and the mean activity of the units."""
 
-    visible: NDArray[np.uint8]
+    visible: Bytes
     betas: Floats
     sweeps: NDArray[np.int64]
     tried: NDArray[np.int64]
     accepted: NDArray[np.int64]
-    from_base: NDArray[np.uint8]
+    from_base: Bytes
     renewals: NDArray[np.int64]
     weights: Floats
     thresholds: Floats
@@ -130,7 +129,7 @@ class CombinationChains(Combination):
     params_type: ClassVar[Any] = ChainsParams
     memory_type = ChainsMemory
 
-    def start(self, summary: Summary, key: Any, passes: Any) -> ChainsParams:
+    def start(self, summary: Summary, key: Key, passes: Passes) -> ChainsParams:
         """Return the independent bits of the column means with units that hardly act yet, or those of a pursuit."""
         means = summary.means
         d, m = len(means), self.n_components
@@ -141,7 +140,7 @@ class CombinationChains(Combination):
         none = np.zeros((1, d))
         return ChainsParams(weights, thresholds, bias, np.zeros(()), np.asarray(UNKNOWN), means.copy(), none)
 
-    def grow(self, params: CombinationParams, key: Any) -> None:
+    def grow(self, params: CombinationParams, key: Key) -> None:
         """There are no stages."""
         return
 
@@ -150,12 +149,12 @@ class CombinationChains(Combination):
         return SampledBlanks(params.weights, params.thresholds, params.bias, self.seed)
 
     def expect(
-        self, params: CombinationParams, shared: Any, block: Block, carry: None, key: Any
+        self, params: CombinationParams, shared: Any, block: Block, carry: None, key: Key
     ) -> tuple[CombinationStats, None]:
         """Return the data phase; rows with blanks are filled in with keyed random numbers."""
         return super().expect(params, replace(shared, key=key), block, carry, key)
 
-    def first_memory(self, params: ChainsParams, summary: Summary, key: Any) -> ChainsMemory:
+    def first_memory(self, params: ChainsParams, summary: Summary, key: Key) -> ChainsMemory:
         """Return chains at rows of independent bits, and no direction."""
         ladder = (1.0,) if self.n_temperatures == 1 else np.linspace(0.0, 1.0, self.n_temperatures)
         chains = start_chains(params.machine(), self.n_chains, key.rng(), ladder)
@@ -166,7 +165,7 @@ class CombinationChains(Combination):
         )
 
     def step(
-        self, params: ChainsParams, memory: ChainsMemory, stats: CombinationStats, left: float, key: Any, run: Any
+        self, params: ChainsParams, memory: ChainsMemory, stats: CombinationStats, left: float, key: Key, run: Any
     ) -> tuple[ChainsParams, ChainsMemory, float]:
         """Return the machine and the memory after one step, and how much more likely data are than chains, a row."""
         machine = params.machine()
@@ -216,7 +215,7 @@ class CombinationChains(Combination):
             "partial_fit nor federated fits."
         )
 
-    def draw(self, params: Any, n: int, rng: np.random.Generator) -> tuple[NDArray[np.uint8], Floats]:
+    def draw(self, params: Any, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
         """Draw n rows by tempered chains that begin where those of the fit ended, and what the units make of them."""
         rows, _ = self.draw_and_judge(params, n, rng)
         signs = 2.0 * rows - 1.0
@@ -225,6 +224,6 @@ class CombinationChains(Combination):
 
     def draw_and_judge(
         self, params: ChainsParams, n: int, rng: np.random.Generator, run: Any = map
-    ) -> tuple[NDArray[np.uint8], Mixing]:
+    ) -> tuple[Bytes, Mixing]:
         """Draw n rows, and say how well the chains mixed."""
         return draw(params.machine(), n, rng, rows=params.particles.astype(np.uint8), run=run)

@@ -20,9 +20,10 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Block
+from hiddenbits.data.operands import Operand
 from hiddenbits.data.rows_by_content import choose_rows
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.combination_machine.centred_coordinates import Centred
@@ -32,8 +33,7 @@ from hiddenbits.families.combination_machine.projection_pursuit import pursue
 from hiddenbits.maths.missing_rows import Blanks, States, rows_with_blanks
 from hiddenbits.maths.quadratic_state_sums import Moments, Quadratic
 from hiddenbits.maths.state_sums import MOST_UNITS, Phase, TooManyUnitsError, states_of
-
-Floats = NDArray[np.float64]
+from hiddenbits.model_api import Key, Passes
 
 HALF_LOG_2PI = 0.5 * float(np.log(2.0 * np.pi))
 
@@ -118,7 +118,7 @@ class CombinationReal(Combination):
 
     params_type: ClassVar[Any] = RealParams
 
-    def start(self, summary: Summary, key: Any, passes: Any) -> RealParams:
+    def start(self, summary: Summary, key: Key, passes: Passes) -> RealParams:
         """Return normals about the column means (or 0): alone, with units that hardly act yet, or with good ones."""
         _check_units(self.n_components)
         centre = summary.ones / np.maximum(summary.observed, 1e-300)  # of reals these are the sums
@@ -132,7 +132,7 @@ class CombinationReal(Combination):
         alone = RealParams.about(np.zeros((d, 0)), np.zeros(0), centre, centre)
         return alone if self.start_from == "grow" else self._with_noise(alone, key)  # type: ignore[return-value]
 
-    def candidates(self, params: Any, key: Any, passes: Any) -> list[CombinationParams]:
+    def candidates(self, params: Any, key: Key, passes: Passes) -> list[CombinationParams]:
         """Return machines with one more unit, drawn towards a row of the table; none when there are enough units."""
         if params.n_units >= self.n_components:
             return []
@@ -143,13 +143,13 @@ class CombinationReal(Combination):
         """Return the tables of states that rows with blanks need, made when the first such row comes."""
         return RealBlanks(params.weights, params.thresholds, params.bias)
 
-    def _messages(self, params: CombinationParams, block: Block) -> tuple[Floats, Floats, Any, Any]:
+    def _messages(self, params: CombinationParams, block: Block) -> tuple[Floats, Floats, Operand, Operand]:
         """Return a = th + W'x and v.x - |x|^2/2 of each row, missing cells left out, and the operands."""
         t, o = block.operands()
         sums = np.asarray(t @ params.edged)
-        return sums[:, :-1] + params.thresholds, sums[:, -1] - 0.5 * np.einsum("nj,nj->n", t, t), t, o
+        return sums[:, :-1] + params.thresholds, sums[:, -1] - 0.5 * np.einsum("nj,nj->n", *(np.asarray(t),) * 2), t, o
 
-    def _over_rows(self, t: Any, o: Any, right: Floats) -> Floats:
+    def _over_rows(self, t: Operand, o: Operand, right: Floats) -> Floats:
         return np.asarray(t.T @ right)
 
     # Climbing.
@@ -211,7 +211,7 @@ class CombinationReal(Combination):
             out[blank] = shared.means(a[blank], missing)
         return out
 
-    def leave_one_out(self, params: CombinationParams, shared: Any, block: Block) -> Floats:
+    def leave_one_out(self, params: CombinationParams, shared: object, block: Block) -> Floats:
         """Refuse: a real number has a density given the others, not a probability."""
         raise ValueError(
             "bit_probabilities is for tables of bits, and this machine has real columns. Use complete on a copy with "

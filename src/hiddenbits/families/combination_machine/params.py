@@ -7,18 +7,16 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hiddenbits.data import Arrays
+from hiddenbits.array_types import Floats
+from hiddenbits.data.declared import Params, Sums
 from hiddenbits.maths.state_sums import free_phase, log_2cosh
-
-Floats = NDArray[np.float64]
 
 UNKNOWN = -1.0  # the error of a ln Z that has not been looked for
 
 
 @dataclass(frozen=True, eq=False)
-class CombinationParams(Arrays):
+class CombinationParams(Params):
     """W, th, v and ln Z with its standard error: 0 where it is exact, UNKNOWN where it has not been looked for."""
 
     weights: Floats
@@ -83,7 +81,7 @@ class CombinationParams(Arrays):
 
 
 @dataclass(frozen=True, eq=False)
-class CombinationStats(Arrays):
+class CombinationStats(Sums):
     """Weighted log-likelihood, rows, and the expected h, x h' and x of the data."""
 
     bound: Floats

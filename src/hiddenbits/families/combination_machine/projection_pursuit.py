@@ -29,19 +29,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data import Arrays, Block
 from hiddenbits.data.operands import product_with_totals
 from hiddenbits.data.rows_by_content import choose_rows, row_numbers
 from hiddenbits.maths.missing_rows import rows_with_blanks
 from hiddenbits.maths.numerics import softplus_and_sigmoid
-
-Floats = NDArray[np.float64]
+from hiddenbits.model_api import Key, Passes
 
 TOWARDS = 0.3  # first weights of a try, towards an altered row
 RAREST = 1e-6  # a unit is on and off in at least this share of the rows
@@ -82,8 +81,8 @@ class Sums(Arrays):
 
 def pursue(
     n_units: int,
-    key: Any,
-    passes: Any,
+    key: Key,
+    passes: Passes,
     centre: Floats,
     *,
     ridge: float = 0.0,
@@ -221,7 +220,7 @@ def _add_block(look: _Look, block: Block) -> Sums:
     return Sums(np.asarray(block.weights.sum()), block.weights @ above, s.sum(axis=0), joint, seen)
 
 
-def _with_blanks(look: _Look, block: Block, rows: NDArray[np.intp], draws: Floats) -> tuple[Floats, Floats]:
+def _with_blanks(look: _Look, block: Block, rows: Rows, draws: Floats) -> tuple[Floats, Floats]:
     """Return the removed bits of rows with blanks, and their scores under the tries: by altered copies of the rows."""
     seen = _observed(block, rows)
     r = seen * (look.twice * block.x.take(rows).to_dense() - look.once - look.found.centre)
@@ -233,7 +232,7 @@ def _with_blanks(look: _Look, block: Block, rows: NDArray[np.intp], draws: Float
     return h, look.tries.levels + r @ w - 0.5 * seen @ w**2
 
 
-def _observed(block: Block, rows: NDArray[np.intp]) -> Floats:
+def _observed(block: Block, rows: Rows) -> Floats:
     return np.asarray(block.observed.take(rows).to_dense(), np.float64)
 
 

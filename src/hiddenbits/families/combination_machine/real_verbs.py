@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from hiddenbits.array_types import Randomness
 from hiddenbits.data.request import Request
 from hiddenbits.families.combination_machine.chain_verbs import ChainsVerbs
 
@@ -26,7 +27,7 @@ class RealsVerbs(ChainsVerbs):
             raise ValueError('threshold= turns numbers into bits, and visible="reals" takes them as they are.')
         return super()._request(reset=reset)
 
-    def complete(self, X: Any) -> Any:
+    def complete(self, X: object) -> Any:
         """Fill in the missing cells from the row's observed ones; observed cells stay as they are.
 
         A missing bit becomes P(bit = 1), a missing real number its mean.
@@ -42,7 +43,7 @@ class RealsVerbs(ChainsVerbs):
         """
         return super().complete(X)
 
-    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> Any:
+    def sample(self, n_samples: int = 1, *, random_state: Randomness = None) -> Any:
         """Draw new rows from the fitted model: exactly, or by tempered Markov chains where units are too many.
 
         Parameters

@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.families.combination_machine.tempered_chains import ChainState, advance, advance_traced, start_chains
 from hiddenbits.maths.tempering import Numbers, Run, Tempered
-
-Floats = NDArray[np.float64]
 
 LOWEST_SWAP_RATE = 0.05  # below it, neighbouring temperatures hardly know of each other
 FEWEST_RENEWALS = 2.0  # for each chain: fewer, and the rows still depend on where the chains began
@@ -68,9 +67,9 @@ def draw(
     n_first: int = 500,
     n_sweeps: int = 1000,
     thin: int = 10,
-    rows: NDArray[np.uint8] | None = None,
+    rows: Bytes | None = None,
     run: Run = map,
-) -> tuple[NDArray[np.uint8], Mixing]:
+) -> tuple[Bytes, Mixing]:
     """Draw n rows by parallel tempering.
 
     Parameters

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
+from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Arrays
 from hiddenbits.maths.tempering import Numbers, Run, Tempered, bits_to_signs, generators, groups_of
 
-Floats = NDArray[np.float64]
 Summary = Callable[[Numbers, Numbers], Floats]  # of the rows at beta = 1 and their activations
 
 GROUP_ROWS = 400  # rows, over all temperatures, that are swept together
@@ -47,18 +47,18 @@ class ChainState(Arrays):
         How often a row from beta = 0 arrived at beta = 1, over all chains.
     """
 
-    visible: NDArray[np.uint8]
+    visible: Bytes
     betas: Floats
     sweeps: NDArray[np.int64]
     tried: NDArray[np.int64]
     accepted: NDArray[np.int64]
-    from_base: NDArray[np.uint8]
+    from_base: Bytes
     renewals: NDArray[np.int64]
 
     @property
-    def rows(self) -> NDArray[np.uint8]:
+    def rows(self) -> Bytes:
         """The rows at beta = 1, (chains, d)."""
-        rows: NDArray[np.uint8] = self.visible[-1]
+        rows: Bytes = self.visible[-1]
         return rows
 
     @property
@@ -101,7 +101,7 @@ def start_chains(
     n_chains: int,
     rng: np.random.Generator,
     betas: ArrayLike = (1.0,),
-    rows: NDArray[np.uint8] | None = None,
+    rows: Bytes | None = None,
 ) -> ChainState:
     """Return chains that start at draws from the base, or at `rows` (0 and 1), the same at every temperature.
 
@@ -267,7 +267,7 @@ def swap(
     a: Numbers,
     betas: Floats,
     lower: NDArray[np.int64],
-    from_base: NDArray[np.uint8],
+    from_base: Bytes,
     rng: np.random.Generator,
 ) -> NDArray[np.bool_]:
     """Offer swaps between temperatures k and k + 1, k in `lower` (no two of them neighbours); in place.

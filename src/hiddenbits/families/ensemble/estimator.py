@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from hiddenbits.array_types import Bytes, Floats, Randomness
 from hiddenbits.data import Table, TableError
 from hiddenbits.data.mixed.cells import MixedTable
 from hiddenbits.engine import Key, current, run_on
@@ -20,7 +21,6 @@ from hiddenbits.families._base.outputs import like
 from hiddenbits.families.ensemble.files import EnsembleFiles
 from hiddenbits.families.ensemble.pooling import completed, fit_weights, left_out, pool
 
-Floats = NDArray[np.float64]
 KINDS = ("exact", "bound", "estimate")  # what the members' likelihoods are; the weakest is that of the mixture
 
 
@@ -76,7 +76,7 @@ class Ensemble(TakesTables, EnsembleFiles, ClassNamePrefixFeaturesOutMixin, Tran
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, object]] = {
         "estimator": "no_validation",
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "rows": [StrOptions({"all", "bootstrap", "half"})],
@@ -88,14 +88,14 @@ class Ensemble(TakesTables, EnsembleFiles, ClassNamePrefixFeaturesOutMixin, Tran
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: BaseEstimator | None = None,
         *,
         n_estimators: int = 10,
         rows: Literal["all", "bootstrap", "half"] = "bootstrap",
         validation: float = 0.1,
         prior_strength: float = 1.0,
         threshold: float | None = None,
-        random_state: Any = None,
+        random_state: Randomness = None,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -105,7 +105,7 @@ class Ensemble(TakesTables, EnsembleFiles, ClassNamePrefixFeaturesOutMixin, Tran
         self.threshold = threshold
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, X_valid: Any = None) -> Self:
+    def fit(self, X: object, y: object = None, sample_weight: ArrayLike | None = None, X_valid: object = None) -> Self:
         """Fit the members to a table of bits, and their weights to rows that are kept back.
 
         Parameters
@@ -142,7 +142,7 @@ class Ensemble(TakesTables, EnsembleFiles, ClassNamePrefixFeaturesOutMixin, Tran
         return self._weigh(table.with_weights(np.where(held, weights, 0.0)) if held.any() else None)
 
     @classmethod
-    def of(cls, members: Any, X_valid: Any = None, *, prior_strength: float = 1.0) -> Self:
+    def of(cls, members: Any, X_valid: object = None, *, prior_strength: float = 1.0) -> Self:
         """Return the mixture of models that have been fitted already.
 
         Parameters
@@ -175,7 +175,7 @@ class Ensemble(TakesTables, EnsembleFiles, ClassNamePrefixFeaturesOutMixin, Tran
                 _same_names(made, member)
         return made._weigh(None if X_valid is None else as_table(made, X_valid, reset=False))
 
-    def _members(self) -> list[Any]:
+    def _members(self) -> list[BaseEstimator]:
         """Return unfitted members, all fits of one estimator after the other."""
         from hiddenbits.families._base.estimator import BitsEstimator
         from hiddenbits.families.bernoulli_mixture.estimator import BernoulliMixture
@@ -233,7 +233,7 @@ class Ensemble(TakesTables, EnsembleFiles, ClassNamePrefixFeaturesOutMixin, Tran
 
     # ------------------------------------------------------------------------------------------------ verbs over rows
 
-    def _table(self, X: Any) -> Table:
+    def _table(self, X: object) -> Table:
         check_is_fitted(self, "weights_")
         return as_table(self, X, reset=False)
 
@@ -250,7 +250,7 @@ class Ensemble(TakesTables, EnsembleFiles, ClassNamePrefixFeaturesOutMixin, Tran
         check_is_fitted(self, "weights_")
         return max((str(member.likelihood_) for member in self.estimators_), key=KINDS.index)
 
-    def score_samples(self, X: Any) -> Floats:
+    def score_samples(self, X: object) -> Floats:
         """Return the log-likelihood of each row's observed bits, in nats; `likelihood_` says of which kind.
 
         Parameters
@@ -265,7 +265,7 @@ class Ensemble(TakesTables, EnsembleFiles, ClassNamePrefixFeaturesOutMixin, Tran
         table = self._table(X)
         return pool(self._log_likelihoods(table), self.weights_)[0]
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: object, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean log-likelihood of the rows, in nats.
 
         Parameters
@@ -280,7 +280,7 @@ class Ensemble(TakesTables, EnsembleFiles, ClassNamePrefixFeaturesOutMixin, Tran
         table = with_sample_weight(self._table(X), sample_weight)
         return float(np.average(self.score_samples(table), weights=table.weights))
 
-    def posterior(self, X: Any) -> Floats:
+    def posterior(self, X: object) -> Floats:
         """Return the probability of each member given the row's observed bits.
 
         Parameters
@@ -295,7 +295,7 @@ class Ensemble(TakesTables, EnsembleFiles, ClassNamePrefixFeaturesOutMixin, Tran
         table = self._table(X)
         return pool(self._log_likelihoods(table), self.weights_)[1]
 
-    def transform(self, X: Any) -> Floats:
+    def transform(self, X: object) -> Floats:
         """Return the probability of each member given the row's observed bits, as `posterior` does.
 
         Parameters
@@ -309,7 +309,7 @@ class Ensemble(TakesTables, EnsembleFiles, ClassNamePrefixFeaturesOutMixin, Tran
         """
         return self.posterior(X)
 
-    def complete(self, X: Any) -> Any:
+    def complete(self, X: object) -> Any:
         """Fill in the missing cells with P(bit = 1 | the row's observed bits); observed cells stay as they are.
 
         Parameters
@@ -326,7 +326,7 @@ class Ensemble(TakesTables, EnsembleFiles, ClassNamePrefixFeaturesOutMixin, Tran
         filled = completed(r, (member.complete(table) for member in self.estimators_))
         return like(X, np.where(np.isnan(given), filled, given))
 
-    def bit_probabilities(self, X: Any) -> Any:
+    def bit_probabilities(self, X: object) -> Any:
         """Return P(bit = 1 | the other observed bits of the row) for every cell, observed or not.
 
         Parameters
@@ -343,7 +343,7 @@ class Ensemble(TakesTables, EnsembleFiles, ClassNamePrefixFeaturesOutMixin, Tran
         answers = (member.bit_probabilities(table) for member in self.estimators_)
         return like(X, left_out(r, given, ~np.isnan(given), answers))
 
-    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> NDArray[np.uint8]:
+    def sample(self, n_samples: int = 1, *, random_state: Randomness = None) -> Bytes:
         """Draw new rows: for each row a member by its weight, then the row from the member.
 
         Parameters
@@ -386,7 +386,7 @@ def _checkpoint_of(number: int) -> Path | None:
     return None if path is None else path.with_name(f"{path.name}.member{number + 1}")
 
 
-def _same_names(ensemble: Any, member: Any) -> None:
+def _same_names(ensemble: BaseEstimator, member: BaseEstimator) -> None:
     """Refuse a member that was fitted to columns of other names."""
     names = getattr(member, "feature_names_in_", ensemble.feature_names_in_)
     if not np.array_equal(names, ensemble.feature_names_in_):

@@ -6,9 +6,10 @@ import os
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from hiddenbits.array_types import Floats
 from hiddenbits.families._base.file_verbs import FileVerbs
 from hiddenbits.families.registry import ESTIMATORS, name_of, unfitted
 from hiddenbits.store.validation import VERSION, WRITTEN_BY, is_count, require, require_finite, require_names
@@ -19,9 +20,9 @@ META_KEYS = {"hyperparameters", "n_features_in", "feature_names_in", "converged"
 class EnsembleFiles(FileVerbs):
     """`save` and `load` of an ensemble, beside the verbs of files that all estimators have."""
 
-    estimator: Any
-    estimators_: list[Any]
-    weights_: NDArray[np.float64]
+    estimator: BaseEstimator
+    estimators_: list[BaseEstimator]
+    weights_: Floats
     converged_: bool
     n_features_in_: int
 
@@ -97,10 +98,11 @@ class EnsembleFiles(FileVerbs):
             ensemble.feature_names_in_ = np.array(names, dtype=object)
         ensemble.n_features_in_, ensemble.estimators_, ensemble.weights_ = n_columns, members, weights
         ensemble.converged_ = meta["converged"]
-        return ensemble  # type: ignore[no-any-return]
+        found: Self = ensemble
+        return found
 
 
-def _named(estimator: Any) -> Any:
+def _named(estimator: BaseEstimator) -> Any:
     """Return an estimator, or a list of them, as names and hyperparameters."""
     from hiddenbits.families._base.persistence import hyperparameters_of
 

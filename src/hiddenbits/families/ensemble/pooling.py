@@ -20,7 +20,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from hiddenbits.array_types import Floats
 
 SMALLEST_WEIGHT = 1e-12  # EM multiplies: a weight of 0 would never come back, and has no logarithm
 LARGEST_POWER, LONGEST = 100.0, 10.0  # of the factors of EM, and of the change of a weight's logarithm, in one step

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
+from hiddenbits.array_types import Floats, Randomness, Rows
 from hiddenbits.data import Table
 from hiddenbits.families._base.criteria import CriteriaMixin
 from hiddenbits.families._base.parameters import COMMON
 from hiddenbits.families._base.partial_fit import FIRST_RESTARTS
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.hidden_tree.model import StateTree
+from hiddenbits.families.hidden_tree.params import HiddenTreeParams, HiddenTreeStats
 from hiddenbits.maths.pair_counts import refuse_width
+from hiddenbits.model_api import RowModel
 
 MOST_COLUMNS = 8_000  # the counts of pairs that its tree is made from take 512 MB, three times as much with blanks
 
 
-class HiddenTree(CriteriaMixin, CodingEstimator):
+class HiddenTree(CriteriaMixin, CodingEstimator[HiddenTreeParams, HiddenTreeStats]):
     """A tree of hidden variables: each column has one of its own, with a few states, on which its bit depends.
 
     Columns that are close in the tree share much, distant ones little, so that a row need not belong to one class as a
@@ -86,7 +88,7 @@ class HiddenTree(CriteriaMixin, CodingEstimator):
     """
 
     _prior_settings: ClassVar[tuple[str, ...]] = ("prior_strength", "move_strength")
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "prior_strength": [Interval(Real, 0, None, closed="left")],
@@ -107,7 +109,7 @@ class HiddenTree(CriteriaMixin, CodingEstimator):
         tol: float = 1e-5,
         accelerate: bool = True,
         threshold: float | None = None,
-        random_state: Any = None,
+        random_state: Randomness = None,
     ) -> None:
         self.n_components = n_components
         self.prior_strength = prior_strength
@@ -127,24 +129,24 @@ class HiddenTree(CriteriaMixin, CodingEstimator):
     def _model(self) -> StateTree:
         return StateTree(self.n_components, self.prior_strength, self.move_strength, self.first_passes)
 
-    def _pass_height(self, model: StateTree, table: Table) -> int:
+    def _pass_height(self, model: RowModel[HiddenTreeParams, HiddenTreeStats], table: Table) -> int:
         refuse_width(table.shape[1], type(self).__name__, MOST_COLUMNS)
         return self._height(model, table)
 
     @property
-    def parents_(self) -> NDArray[np.intp]:
+    def parents_(self) -> Rows:
         """Parent of each column's variable in the tree; -1 for the root."""
-        return self.params_.parents.astype(np.intp)  # type: ignore[no-any-return]
+        return self.params_.parents.astype(np.intp)
 
     @property
-    def moves_(self) -> NDArray[np.float64]:
+    def moves_(self) -> Floats:
         """P(state | parent's state)."""
-        return self.params_.moves  # type: ignore[no-any-return]
+        return self.params_.moves
 
     @property
-    def probabilities_(self) -> NDArray[np.float64]:
+    def probabilities_(self) -> Floats:
         """P(bit = 1) in each state."""
-        return self.params_.probabilities  # type: ignore[no-any-return]
+        return self.params_.probabilities
 
     @property
     def _n_features_out(self) -> int:

@@ -6,19 +6,15 @@ those of the thread, because fresh memory for every block costs more than the ar
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data import AllOnes, Block
 from hiddenbits.data.operands import scratch
 from hiddenbits.families.hidden_tree.params import HiddenTreeParams
 
-Floats = NDArray[np.float64]
 
-
-def rows_of_bits(block: Block) -> NDArray[Any]:
+def rows_of_bits(block: Block) -> AnyArray:
     """Return which row of `HiddenTreeParams.of_bits` each cell stands for, (d, rows)."""
     cells = block.x.to_dense().T.astype(np.intp)
     if not isinstance(block.observed, AllOnes):

@@ -29,23 +29,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from hiddenbits.array_types import AnyArray, Bytes, Floats
 from hiddenbits.data import AllOnes, Block
 from hiddenbits.data.summary import Summary
-from hiddenbits.families.bernoulli_mixture.model import Mixture
+from hiddenbits.families.bernoulli_mixture.model import Mixture, MixtureParams, MixtureStats
 from hiddenbits.families.hidden_tree.messages import downward, rows_of_bits, upward
 from hiddenbits.families.hidden_tree.params import HiddenTreeParams, HiddenTreeStats
 from hiddenbits.maths.chow_liu import heaviest_forest, n_pairs, pair_number
 from hiddenbits.maths.numerics import LARGEST_LOGIT, TINY, clip_probability, log_one_minus, share_or, sigmoid
 from hiddenbits.maths.pair_counts import Cells, PairCounts, count_pairs
-from hiddenbits.model_api import Footprint, Promises
-
-Floats = NDArray[np.float64]
+from hiddenbits.model_api import Footprint, Key, OneStage, Passes, Promises
 
 MOVING = 0.1  # share of rows that leave their class from one column to the next, at the start
 EQUAL = 2.0**-36  # gains of links closer than this (share of the weight) are equal: rounding must not choose trees
@@ -53,7 +50,7 @@ STRIP = 64  # columns whose pairs with all others are looked at together
 
 
 @dataclass(frozen=True)
-class StateTree:
+class StateTree(OneStage):
     """The model; hyperparameters only.
 
     Parameters
@@ -91,7 +88,7 @@ class StateTree:
         K = self.n_components
         return Footprint(working=2 * n_columns * K, statistics=n_columns * K * K, flops=6 * n_columns * K * K)
 
-    def start(self, summary: Summary, key: Any, passes: Any) -> HiddenTreeParams:
+    def start(self, summary: Summary, key: Key, passes: Passes) -> HiddenTreeParams:
         """Return the Chow-Liu tree with a Bernoulli mixture on it, whose rows change their class now and then."""
         mixture = Mixture(self.n_components, self.prior_strength)
         classes = mixture.start(summary, key, passes)
@@ -103,16 +100,12 @@ class StateTree:
         moves[parents < 0] = classes.weights
         return HiddenTreeParams(parents, moves, classes.probabilities, classes.prior_mean)
 
-    def grow(self, params: HiddenTreeParams, key: Any) -> None:
-        """Return None: a fit has one stage."""
-        return
-
     def prepare(self, params: HiddenTreeParams) -> None:
         """Make what every block needs, once: it stays with the parameters."""
         _ = params.above, params.order, params.rescaled, params.turned, params.of_bits
 
     def expect(
-        self, params: HiddenTreeParams, shared: None, block: Block, carry: None, key: Any
+        self, params: HiddenTreeParams, shared: None, block: Block, carry: None, key: Key
     ) -> tuple[HiddenTreeStats, None]:
         """E-step: the posterior of every hidden variable and of every pair of parent and child."""
         b, u, log_p = upward(params, block)
@@ -200,7 +193,7 @@ class StateTree:
         others /= params.of_bits[rows_of_bits(block)]
         return np.asarray(np.einsum("jnk,jk->nj", others, params.probabilities) / others.sum(axis=2).T)
 
-    def draw(self, params: HiddenTreeParams, n: int, rng: np.random.Generator) -> tuple[NDArray[np.uint8], Floats]:
+    def draw(self, params: HiddenTreeParams, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
         """Draw n rows from the root down, and their states (1 among zeros)."""
         d, K = params.probabilities.shape
         states = np.zeros((n, d), np.intp)
@@ -256,9 +249,9 @@ class StateTree:
         return HiddenTreeStats(np.zeros(()), np.asarray(weight), moves, shares * params.probabilities, shares)
 
 
-def _mixture_counts(mixture: Mixture, classes: Any, block: Block) -> Any:
+def _mixture_counts(mixture: Mixture, classes: MixtureParams, block: Block) -> MixtureStats:
     """Return the statistics of a block for the mixture that a tree begins with."""
-    return mixture.expect(classes, mixture.prepare(classes), block, None, None)[0]
+    return mixture.expect(classes, mixture.prepare(classes), block, None, Key(0))[0]
 
 
 def chow_liu_parents(pairs: PairCounts) -> Floats:
@@ -286,7 +279,7 @@ def _link_gains(cells: Cells) -> Floats:
     return np.asarray(gains - sum(xlogy(margin, margin) for margin in (one, total - one, other, total - other)))
 
 
-def _sums_by_column(cells: NDArray[Any], g: Floats) -> Floats:
+def _sums_by_column(cells: AnyArray, g: Floats) -> Floats:
     """Return Sum_n cells_nj g_jnk, (d, K)."""
     return np.asarray(np.matmul(cells.T[:, None, :].astype(np.float64), g)[:, 0])
 

@@ -6,19 +6,17 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hiddenbits.data import Arrays
+from hiddenbits.array_types import Floats
+from hiddenbits.data.declared import Params, Sums
 from hiddenbits.maths.chow_liu import top_down
 from hiddenbits.maths.numerics import are_probabilities, are_shares
-
-Floats = NDArray[np.float64]
 
 FACTORS = 8  # columns whose factors are in a product when it is scaled
 
 
 @dataclass(frozen=True, eq=False)
-class HiddenTreeParams(Arrays):
+class HiddenTreeParams(Params):
     """Parents, P(state | state of the parent), P(bit = 1 | state), and the centre of its prior.
 
     `parents` are whole numbers, -1 for a root, whose rows of `moves` are all the same. They are kept as floats, as all
@@ -106,7 +104,7 @@ class HiddenTreeParams(Arrays):
 
 
 @dataclass(frozen=True, eq=False)
-class HiddenTreeStats(Arrays):
+class HiddenTreeStats(Sums):
     """Weighted log-likelihood, rows, and expected counts for each column.
 
     `moves` (d, K, K) counts states together with the parent's state; those of a root stand in its first row. `ones` and

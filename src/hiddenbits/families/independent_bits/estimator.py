@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar, NoReturn
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
+from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.families._base.criteria import CriteriaMixin
 from hiddenbits.families._base.estimator import BitsEstimator
 from hiddenbits.families._base.parameters import COMMON
-from hiddenbits.families.independent_bits.model import Independent
+from hiddenbits.families.independent_bits.model import Independent, IndependentParams, IndependentStats
 
 
 class _Absent:
@@ -21,11 +20,11 @@ class _Absent:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def __get__(self, instance: Any, owner: type) -> Any:
+    def __get__(self, instance: object, owner: type) -> NoReturn:
         raise AttributeError(f"{owner.__name__} has no hidden code, so there is no {self.name!r}.")
 
 
-class IndependentBits(CriteriaMixin, BitsEstimator):
+class IndependentBits(CriteriaMixin, BitsEstimator[IndependentParams, IndependentStats]):
     """No hidden structure: every column has its own probability, independent of the others.
 
     The baseline that every other model must beat. There is no hidden code, and so no `transform`, `inverse_transform`,
@@ -61,7 +60,7 @@ class IndependentBits(CriteriaMixin, BitsEstimator):
     array([0.25, 0.75])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
         "prior_strength": [Interval(Real, 0, None, closed="left")],
         "prior_mean": [Interval(Real, 0, 1, closed="neither"), None],
@@ -78,7 +77,7 @@ class IndependentBits(CriteriaMixin, BitsEstimator):
         tol: float = 1e-6,
         accelerate: bool = True,
         threshold: float | None = None,
-        random_state: Any = None,
+        random_state: Randomness = None,
     ) -> None:
         self.prior_strength = prior_strength
         self.prior_mean = prior_mean
@@ -97,9 +96,9 @@ class IndependentBits(CriteriaMixin, BitsEstimator):
         return Independent(self.prior_strength, self.prior_mean)
 
     @property
-    def probabilities_(self) -> NDArray[np.float64]:
+    def probabilities_(self) -> Floats:
         """P(bit = 1) of each column."""
-        return self.params_.probabilities  # type: ignore[no-any-return]
+        return self.params_.probabilities
 
     @property
     def n_parameters_(self) -> int:

@@ -12,54 +12,41 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hiddenbits.data import Arrays, Block
-from hiddenbits.data.operands import product_with_totals
+from hiddenbits.array_types import Bytes, Floats
+from hiddenbits.data import Block
+from hiddenbits.data.declared import Params, Statistics
+from hiddenbits.data.operands import Operand, product_with_totals
 from hiddenbits.data.summary import Summary
-from hiddenbits.maths.numerics import are_probabilities, clip_probability, share_or
-from hiddenbits.model_api import Footprint, Promises
+from hiddenbits.maths.numerics import PROBABILITIES, clip_probability, share_or
+from hiddenbits.model_api import Counted, Footprint, Key, OneStage, Passes, Promises
 
-Floats = NDArray[np.float64]
+Shared = tuple[Floats, Floats, Floats]  # logit(theta), ln(1 - theta) and the latter's sum, as columns
 
 
 @dataclass(frozen=True, eq=False)
-class IndependentParams(Arrays):
+class IndependentParams(Params):
     """theta and the centre of its prior."""
 
-    probabilities: Floats
-    prior_mean: Floats
-
-    def flaw(self) -> str | None:
-        """Return what makes these arrays unlawful, or None."""
-        theta, m = self.probabilities, self.prior_mean
-        if theta.ndim != 1 or m.shape != theta.shape:
-            return "probabilities and prior_mean must have one number for each column"
-        if not (are_probabilities(theta) and are_probabilities(m)):
-            return "probabilities must lie between 0 and 1"
-        return None
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns."""
-        return len(self.probabilities)
+    probabilities: Annotated[Floats, "d", PROBABILITIES]
+    prior_mean: Annotated[Floats, "d", PROBABILITIES]
 
 
 @dataclass(frozen=True, eq=False)
-class IndependentStats(Arrays):
+class IndependentStats(Statistics):
     """Weighted log-likelihood, rows, ones and observed cells."""
 
-    bound: Floats
-    weight: Floats
-    ones: Floats
-    observed: Floats
+    ones: Annotated[Floats, "d"]
+    observed: Annotated[Floats, "[d]"]
+
+    nested: ClassVar = ("ones", "observed")
 
 
 @dataclass(frozen=True)
-class Independent:
+class Independent(OneStage, Counted):
     """The model; hyperparameters only.
 
     Parameters
@@ -90,32 +77,32 @@ class Independent:
         """Return what a block costs."""
         return Footprint(working=row_cells, statistics=2 * n_columns, flops=4 * row_cells)
 
-    def start(self, summary: Summary, key: Any, passes: Any) -> IndependentParams:
+    def start(self, summary: Summary, key: Key, passes: Passes) -> IndependentParams:
         """Return the column means."""
         means = summary.means
         centre = means.copy() if self.prior_mean is None else np.full_like(means, self.prior_mean)
         return IndependentParams(clip_probability(means), clip_probability(centre))
 
-    def prepare(self, params: IndependentParams) -> tuple[Floats, Floats, Floats]:
+    def prepare(self, params: IndependentParams) -> Shared:
         """Return logit(theta), ln(1 - theta) and the latter's sum, as columns."""
         off = np.log1p(-params.probabilities)[:, None]
         return np.log(params.probabilities)[:, None] - off, off, off.sum(axis=0, keepdims=True)
 
-    def log_likelihood(self, params: IndependentParams, shared: Any, block: Block) -> Floats:
+    def log_likelihood(self, params: IndependentParams, shared: Shared, block: Block) -> Floats:
         """Return ln P(observed bits) of each row."""
         return self._log_likelihood(shared, *block.operands())
 
-    def _log_likelihood(self, shared: Any, x: Any, o: Any) -> Floats:
+    def _log_likelihood(self, shared: Shared, x: Operand, o: Operand) -> Floats:
         logit, off, total = shared
         return np.asarray((x @ logit + product_with_totals(o, off, total))[:, 0])
 
     def expect(
         self,
         params: IndependentParams,
-        shared: Any,
+        shared: Shared,
         block: Block,
         carry: None,
-        key: Any,
+        key: Key,
     ) -> tuple[IndependentStats, None]:
         """Count the ones and the observed cells."""
         weights = block.weights[:, None]
@@ -140,19 +127,15 @@ class Independent:
         theta = share_or(stats.ones + s * m, stats.observed + s, m, float(stats.weight))
         return IndependentParams(clip_probability(theta), m)
 
-    def grow(self, params: IndependentParams, key: Any) -> None:
-        """There is only one stage."""
-        return
-
-    def fill(self, params: IndependentParams, shared: Any, block: Block) -> Floats:
+    def fill(self, params: IndependentParams, shared: Shared, block: Block) -> Floats:
         """Return P(bit = 1 | observed bits) for every cell: theta."""
         return np.tile(params.probabilities, (block.n_rows, 1))
 
-    def leave_one_out(self, params: IndependentParams, shared: Any, block: Block) -> Floats:
+    def leave_one_out(self, params: IndependentParams, shared: Shared, block: Block) -> Floats:
         """Return P(bit = 1 | the other bits) for every cell: theta again."""
         return self.fill(params, shared, block)
 
-    def draw(self, params: IndependentParams, n: int, rng: np.random.Generator) -> tuple[NDArray[np.uint8], Floats]:
+    def draw(self, params: IndependentParams, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
         """Draw n rows; the code has no columns."""
         x = rng.random((n, params.n_columns)) < params.probabilities
         return x.view(np.uint8), np.zeros((n, 0))
@@ -169,19 +152,6 @@ class Independent:
     def mismatch(self, params: IndependentParams) -> None:
         """Any lawful parameters fit."""
         return
-
-    def stats_flaw(self, stats: IndependentStats, params: IndependentParams) -> str | None:
-        """Return what makes statistics unlawful for these parameters, or None."""
-        d = params.n_columns
-        if stats.ones.shape != (d,) or stats.observed.shape not in ((d,), (1,)):
-            return "the statistics have the wrong shapes"
-        if stats.bound.shape != () or stats.weight.shape != () or stats.weight <= 0:
-            return "the statistics have no weight"
-        counts = [stats.ones, stats.observed - stats.ones, stats.weight - stats.observed]
-        slack = 1e-6 * float(stats.weight)
-        if any((count < -slack).any() for count in counts):
-            return "the statistics are not counts"
-        return "the log-likelihood of bits is above 0" if stats.bound > slack else None
 
     def pseudo_statistics(self, params: IndependentParams, weight: float) -> IndependentStats:
         """Return the statistics of rows that are just as the model expects, for online EM to go on from a fit."""

@@ -7,23 +7,20 @@ a core's cache.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import AnyArray
 from hiddenbits.data.operands import scratch
 from hiddenbits.maths.gauss_hermite import hermite
 from hiddenbits.maths.missing_cells import Blanks
-
-Floats = NDArray[Any]
 
 SMALLEST = {"d": 1e-13, "f": 1e-7}  # the least (xi/2)^2, by precision: kappa(xi) is 1/4 from there on down
 HERMITE_NODES = 15
 STEP_CELLS = 1 << 15  # cells that are worked on together
 
 
-def sum_of_logs(values: Floats) -> Floats:
+def sum_of_logs(values: AnyArray) -> AnyArray:
     """Return the sum of the logs over the first axis, for values between 1 and 2; overwrites them.
 
     By the log of products: a logarithm costs more than all else in a cell.
@@ -38,7 +35,7 @@ def sum_of_logs(values: Floats) -> Floats:
     return np.asarray(np.log(values[:height].astype(np.float64)).sum(axis=0))
 
 
-def quarter(V: Floats) -> Floats:
+def quarter(V: AnyArray) -> AnyArray:
     """Return V/4, for which S V/4 is (xi/2)^2; with a little more in b^2, so that rounding leaves it above 0.
 
     That little counts as a part of b^2 in all of the bound, so that it is the bound of a model next door.
@@ -49,8 +46,8 @@ def quarter(V: Floats) -> Floats:
 
 
 def tangent_standing(
-    S: Floats, V4: Floats, blanks: Blanks, *, heights: bool = True, slot: str = "kappa"
-) -> tuple[Floats, Floats]:
+    S: AnyArray, V4: AnyArray, blanks: Blanks, *, heights: bool = True, slot: str = "kappa"
+) -> tuple[AnyArray, AnyArray]:
     """Return 4 kappa (d, rows) and, for each row, -Sum_i ln 2cosh(xi_i/2), at the best xi for the moments S: eq 8.
 
     S stands (p, rows) and V4 is V/4, so that a product and a root give e = xi/2. With t = tanh(e): 4 kappa = t/e, where
@@ -77,7 +74,7 @@ def tangent_standing(
     return kappa, np.negative(total, out=total)
 
 
-def _roots(S: Floats, V4: Floats, blanks: Blanks, columns: slice, e: Floats) -> Floats:
+def _roots(S: AnyArray, V4: AnyArray, blanks: Blanks, columns: slice, e: AnyArray) -> AnyArray:
     """Put xi/2 into `e`, 1 where a cell is missing; return the sums over these columns."""
     ones = np.ones(len(V4), e.dtype)
     for least in (None, SMALLEST[e.dtype.char]):
@@ -93,7 +90,7 @@ def _roots(S: Floats, V4: Floats, blanks: Blanks, columns: slice, e: Floats) -> 
     return np.asarray(total)
 
 
-def tangent(S: Floats, V: Floats, blanks: Blanks) -> tuple[Floats, Floats]:
+def tangent(S: AnyArray, V: AnyArray, blanks: Blanks) -> tuple[AnyArray, AnyArray]:
     """Return kappa (rows, d) and, for each row, -Sum_i ln 2cosh(xi_i/2), at the best xi for the moments S: eq 8."""
     kappa, heights = tangent_standing(np.ascontiguousarray(S.T), quarter(V), blanks)
     kappa *= 0.25
@@ -107,7 +104,7 @@ def _row_steps(shape: tuple[int, ...]) -> Iterator[slice]:
         yield slice(start, min(start + step, shape[0]))
 
 
-def gaussian_log_cosh(mean: Floats, spread: Floats, blanks: Blanks) -> Floats:
+def gaussian_log_cosh(mean: AnyArray, spread: AnyArray, blanks: Blanks) -> AnyArray:
     """Return E[ln 2cosh(A/2)], A ~ N(mean, spread^2), for every cell; 0 where a cell is missing."""
     out = np.zeros_like(mean)
     for rows in _row_steps(mean.shape):
@@ -129,7 +126,7 @@ def gaussian_log_cosh(mean: Floats, spread: Floats, blanks: Blanks) -> Floats:
     return out
 
 
-def gaussian_cells(mean: Floats, spread: Floats, blanks: Blanks) -> tuple[Floats, Floats, Floats]:
+def gaussian_cells(mean: AnyArray, spread: AnyArray, blanks: Blanks) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return E[ln 2cosh(A/2)], E[sigma(A)] and E[sigma'(A)], A ~ N(mean, spread^2); all 0 where a cell is missing.
 
     With e = A/2 and t = tanh(e): ln 2cosh(e) = |e| + ln 2 - ln(1 + |t|), sigma = (1 + t)/2, sigma' = (1 - t^2)/4.

@@ -7,11 +7,11 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.data.mixed.layout import KINDS
 from hiddenbits.engine import Outcome, Position
 from hiddenbits.families._base.criteria import CriteriaMixin
@@ -23,8 +23,6 @@ from hiddenbits.families.logistic_pca.mixed.verbs import MixedVerbs
 from hiddenbits.families.logistic_pca.model import Logistic
 from hiddenbits.families.logistic_pca.params import canonical
 from hiddenbits.maths.packed_symmetric import unpack
-
-Floats = NDArray[np.float64]
 
 
 class LogisticPCA(CriteriaMixin, MixedVerbs):
@@ -148,7 +146,7 @@ class LogisticPCA(CriteriaMixin, MixedVerbs):
     """
 
     _prior_settings: ClassVar[tuple[str, ...]] = ("ridge",)
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "method": [StrOptions({"variational", "quadrature", "sampling"})],
@@ -185,7 +183,7 @@ class LogisticPCA(CriteriaMixin, MixedVerbs):
         tol: float = 1e-5,
         accelerate: bool = True,
         threshold: float | None = None,
-        random_state: Any = None,
+        random_state: Randomness = None,
     ) -> None:
         self.n_components = n_components
         self.method = method
@@ -259,7 +257,7 @@ class LogisticPCA(CriteriaMixin, MixedVerbs):
     def _finished(self, params: Any) -> Any:
         return turned(params) if isinstance(params, MixedParams) else canonical(params)
 
-    def _attributes_at(self, weight: float, position: Position) -> dict[str, Any]:
+    def _attributes_at(self, weight: float, position: Position) -> dict[str, object]:
         return {**super()._attributes_at(weight, position), "layout_": self.layout_}
 
     def _keep(self, outcome: Outcome, weight: float) -> None:
@@ -283,7 +281,8 @@ class LogisticPCA(CriteriaMixin, MixedVerbs):
     def intercepts_(self) -> Floats:
         """The intercept of each column."""
         if self._mixed is None:
-            return self.params_.intercepts  # type: ignore[no-any-return]
+            intercepts: Floats = self.params_.intercepts
+            return intercepts
         shift, scale = self._units()
         return np.asarray(shift + scale * self.params_.intercepts)
 
@@ -309,7 +308,7 @@ class LogisticPCA(CriteriaMixin, MixedVerbs):
         exact = model.exact(self.params_) if isinstance(model, Mixed) else model.rule(self.params_) is not None
         return "exact" if exact else "estimate"
 
-    def score_samples(self, X: Any, *, return_std: bool = False) -> Any:
+    def score_samples(self, X: object, *, return_std: bool = False) -> Any:
         """Return the log-likelihood of each row's observed bits, in nats; `likelihood_` says of which kind.
 
         Up to three dimensions it is integrated on a grid, to about 1e-8, where one fine enough is small enough.
@@ -335,7 +334,7 @@ class LogisticPCA(CriteriaMixin, MixedVerbs):
         log_likelihood = np.ascontiguousarray(both[:, 0])
         return (log_likelihood, np.ascontiguousarray(both[:, 1])) if return_std else log_likelihood
 
-    def bound_samples(self, X: Any) -> Floats:
+    def bound_samples(self, X: object) -> Floats:
         """Return the variational lower bound of each row's log-likelihood (Jaakkola and Jordan's), in nats.
 
         For nominal columns it is Bohning's; real columns need none.
@@ -351,7 +350,7 @@ class LogisticPCA(CriteriaMixin, MixedVerbs):
         """
         return self._map(X, self._model().bound_rows)
 
-    def posterior(self, X: Any, *, return_cov: bool = False) -> Any:
+    def posterior(self, X: object, *, return_cov: bool = False) -> Any:
         """Return where on the map each row is, given its observed bits: the mean of the posterior.
 
         Exact for method="quadrature"; otherwise of the Gaussian posterior, which after a polish is close to exact and

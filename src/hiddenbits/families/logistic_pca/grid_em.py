@@ -9,12 +9,13 @@ where they would fall. On a grid that is fine enough this is maximum likelihood 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hiddenbits.data import Arrays, Block
+from hiddenbits.array_types import Floats
+from hiddenbits.data import Block
+from hiddenbits.data.declared import Sums
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.logistic_pca.model import FURTHEST, Logistic
 from hiddenbits.families.logistic_pca.params import VARIATIONAL, LogisticParams, at_least, log_prior, params_mismatch
@@ -24,9 +25,7 @@ from hiddenbits.maths.gauss_hermite import ACCURACY, Rule, accuracy, random_node
 from hiddenbits.maths.gaussian_posterior import Posterior
 from hiddenbits.maths.numerics import softmax_rows
 from hiddenbits.maths.packed_symmetric import pack_outer, unpack
-from hiddenbits.model_api import Footprint, Promises
-
-Floats = NDArray[np.float64]
+from hiddenbits.model_api import Footprint, Key, Passes, Promises
 
 ROUNDING = 1e-13  # a fall of this share is rounding: steps must not hang on it, or equal tables would fit differently
 NEWTON_STEPS = 3  # in an M-step: it starts where the last one ended
@@ -35,7 +34,7 @@ GRID_NODES = {1: 121, 2: 31, 3: 15}  # for each axis, unless said otherwise
 
 
 @dataclass(frozen=True, eq=False)
-class GridStats(Arrays):
+class GridStats(Sums):
     """Weighted log-likelihood, rows, and for each column and node the expected ones and observed cells.
 
     `observed` has a single row where nothing is missing: it is then the same for every column.
@@ -114,11 +113,11 @@ class LogisticGrid(LogisticRows):
         dense = n_columns if row_cells >= n_columns else 0
         return Footprint(working=dense + 2 * L, statistics=n_columns * L, flops=4 * row_cells * L)
 
-    def start(self, summary: Summary, key: Any, passes: Any) -> LogisticParams:
+    def start(self, summary: Summary, key: Key, passes: Passes) -> LogisticParams:
         """Return principal components, or random loadings."""
         return start_logistic(self.n_components, self.start_from, summary, key, passes)
 
-    def grow(self, params: LogisticParams, key: Any) -> None:
+    def grow(self, params: LogisticParams, key: Key) -> None:
         """There is only one stage."""
         return
 
@@ -127,7 +126,7 @@ class LogisticGrid(LogisticRows):
         return self.fitted_rule
 
     def expect(
-        self, params: LogisticParams, shared: Rule, block: Block, carry: None, key: Any
+        self, params: LogisticParams, shared: Rule, block: Block, carry: None, key: Key
     ) -> tuple[GridStats, None]:
         """E-step: the posterior of the nodes, and with it the expected ones and observed cells."""
         x, o = block.operands()
@@ -188,7 +187,7 @@ class LogisticGrid(LogisticRows):
         """Return the best Gaussian posterior of each row, to draw from."""
         return Logistic(params.n_components).gaussian_posterior(params, block, polished=polished)
 
-    def posterior_moments(self, params: LogisticParams, shared: Any, block: Block) -> Floats:
+    def posterior_moments(self, params: LogisticParams, shared: object, block: Block) -> Floats:
         """Return the mean and the packed covariance of each row's posterior, side by side; exact on a grid."""
         rule = self.rule(params)
         if rule is None:
@@ -196,7 +195,7 @@ class LogisticGrid(LogisticRows):
             return np.concatenate([posterior.mean, posterior.covariance], axis=1)
         return self.moments_on_grid(params, rule, block)
 
-    def bound_rows(self, params: LogisticParams, shared: Any, block: Block) -> Floats:
+    def bound_rows(self, params: LogisticParams, shared: object, block: Block) -> Floats:
         """Return Jaakkola and Jordan's lower bound of ln P(t) of each row."""
         model = Logistic(params.n_components)
         return model.bound_rows(params, model.prepare(params), block)

@@ -21,15 +21,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data import Block
-from hiddenbits.data.operands import product_with_totals, scratch
+from hiddenbits.data.operands import Operand, product_with_totals, scratch
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.logistic_pca.cell_kernels import quarter, tangent_standing
+from hiddenbits.families.logistic_pca.online import step_from_average, to_average
 from hiddenbits.families.logistic_pca.params import (
     POLISHED,
     VARIATIONAL,
@@ -67,9 +68,7 @@ from hiddenbits.maths.packed_symmetric import (
     solve_standing,
     unpack,
 )
-from hiddenbits.model_api import Footprint, Promises
-
-Floats = NDArray[np.float64]
+from hiddenbits.model_api import Footprint, Key, Passes, Promises
 
 FURTHEST = 1e3  # extrapolated loadings stay within this
 STEEPEST = 14.0  # and the logs of xi within this
@@ -82,9 +81,9 @@ AT_REST = {"d": 1e-8, "f": 1e-4}  # a row whose mean has moved less between two 
 class Shared:
     """What every block of a pass needs: w^ and V/4 in the precision of the cells, and the column sums of w^."""
 
-    joint: NDArray[Any]
-    V4: NDArray[Any]
-    totals: NDArray[Any]
+    joint: AnyArray
+    V4: AnyArray
+    totals: AnyArray
 
 
 @dataclass(frozen=True)
@@ -135,7 +134,17 @@ class Logistic(LogisticRows):
         if self.dtype == "float32":
             why["monotone"] = "in float32 rounding may be larger than the last gains"
         same = self.dtype == "float64"
-        return Promises("bound", same, True, True, True, "quadrature", why, hopes=self.polish, online_form=True)
+        return Promises(
+            likelihood="bound",
+            monotone=same,
+            deterministic=True,
+            carry=True,
+            accelerates=True,
+            oracle="quadrature",
+            why=why,
+            hopes=self.polish,
+            online_form=True,
+        )
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
         """Return what a block costs: three products of columns x p, and arrays of cells; or only the ones."""
@@ -148,18 +157,16 @@ class Logistic(LogisticRows):
         size = (n_columns + (n_columns if row_cells >= n_columns else 0)) * (1.0 if self.dtype == "float64" else 0.5)
         return Footprint(working=size + 6 * p, statistics=n_columns * p, flops=6.0 * n_columns * p)
 
-    def start(self, summary: Summary, key: Any, passes: Any) -> LogisticParams:
+    def start(self, summary: Summary, key: Key, passes: Passes) -> LogisticParams:
         """Return principal components, or random loadings."""
         return start_logistic(self.n_components, self.start_from, summary, key, passes)
 
-    def grow(self, params: LogisticParams, key: Any) -> LogisticParams | None:
+    def grow(self, params: LogisticParams, key: Key) -> LogisticParams | None:
         """Go on to the polish where the variational stage has been fitted; None where that is all, or nothing yet."""
         return params.revived().at_stage(POLISHED) if self.polish and float(params.stage) == VARIATIONAL else None
 
     def online(self) -> Logistic:
         """Return the form of the model that online EM needs."""
-        from hiddenbits.families.logistic_pca.online import OnlineLogistic
-
         return OnlineLogistic(**vars(self))
 
     def _by_column(self, params: LogisticParams) -> bool:
@@ -176,19 +183,19 @@ class Logistic(LogisticRows):
         totals = joint.sum(axis=0, keepdims=True, dtype=np.float64)  # of the numbers that the products will see
         return Shared(joint, quarter(pack_outer(joint)), totals)
 
-    def _linear(self, shared: Shared, x: Any, o: Any) -> Floats:
+    def _linear(self, shared: Shared, x: Operand, o: Operand) -> Floats:
         """Return Sum_i r_i w^_i for each row: all that the bits themselves have to say."""
         halves = product_with_totals(o, shared.joint, shared.totals)
         return np.asarray(x @ shared.joint - 0.5 * halves, np.float64)
 
-    def _operands(self, shared: Shared, block: Block) -> tuple[Any, Any]:
+    def _operands(self, shared: Shared, block: Block) -> tuple[Operand, Operand]:
         if shared.V4.dtype == np.float64:
             return block.operands()
         return block.x.operand(np.float32, slot="x"), block.observed.operand(np.float32, slot="observed")
 
     def _inner_steps(
         self, shared: Shared, linear: Floats, blanks: Blanks, posterior: Posterior, n_steps: int, slot: str = "kappa"
-    ) -> tuple[Posterior, NDArray[Any], Floats]:
+    ) -> tuple[Posterior, AnyArray, Floats]:
         """Return the posterior after some steps, with the last 4 kappa (d, rows) and the bound of each row.
 
         With G = Sum kappa w^ w^' the bound at the best posterior for these kappa is
@@ -228,7 +235,7 @@ class Logistic(LogisticRows):
                 break
         return all_rows, bounds
 
-    def _moments(self, posterior: Posterior, factor: Floats) -> NDArray[Any]:
+    def _moments(self, posterior: Posterior, factor: Floats) -> AnyArray:
         """Return the moments of each row times a factor, standing, in the precision of the cells."""
         mean, covariance = (np.asarray(a.T, self.dtype) for a in (posterior.mean, posterior.covariance))
         out = scratch("S", (packed_size(len(mean) + 1), len(factor)), mean.dtype)
@@ -240,7 +247,7 @@ class Logistic(LogisticRows):
         return Posterior(np.zeros((block.n_rows, q)), np.tile(identity(q), (block.n_rows, 1)))
 
     def expect(
-        self, params: LogisticParams, shared: Shared | Columns, block: Block, carry: Posterior | None, key: Any
+        self, params: LogisticParams, shared: Shared | Columns, block: Block, carry: Posterior | None, key: Key
     ) -> tuple[LogisticStats, Posterior]:
         """E-step: the posterior of each row, and with it the two sums of each column."""
         if isinstance(shared, Columns):
@@ -255,18 +262,18 @@ class Logistic(LogisticRows):
         self,
         shared: Shared,
         block: Block,
-        operands: tuple[Any, Any],
+        operands: tuple[Operand, Operand],
         blanks: Blanks,
         carry: Posterior | None,
         slot: str = "kappa",
-    ) -> tuple[Posterior, NDArray[Any], Floats]:
+    ) -> tuple[Posterior, AnyArray, Floats]:
         """Return the posterior of each row, 4 kappa (in this thread's buffer of that name) and each row's bound."""
         n_steps = self.cold_steps if carry is None else self.warm_steps
         start, linear = carry or self._cold(shared, block), self._linear(shared, *operands)
         return self._inner_steps(shared, linear, blanks, start, n_steps, slot)
 
     def sum_rows(
-        self, weights: Floats, operands: tuple[Any, Any], posterior: Posterior, kappa: NDArray[Any], bound: Floats
+        self, weights: Floats, operands: tuple[Operand, Operand], posterior: Posterior, kappa: AnyArray, bound: Floats
     ) -> LogisticStats:
         """Return the statistics of rows that count with these weights."""
         x, o = operands
@@ -328,7 +335,7 @@ class Logistic(LogisticRows):
             return measure_step(params, block.weights, operands, blanks, rows.posterior), rows.posterior
         return self.sum_polish(rows, block.weights, operands), rows.posterior
 
-    def sum_polish(self, rows: PolishedRows, weights: Floats, operands: tuple[Any, Any]) -> LogisticStats:
+    def sum_polish(self, rows: PolishedRows, weights: Floats, operands: tuple[Operand, Operand]) -> LogisticStats:
         """Return the statistics of a polish, for rows that count with these weights."""
         return sum_polished(rows, weights, operands)
 
@@ -341,7 +348,7 @@ class Logistic(LogisticRows):
         params: LogisticParams,
         shared: Shared,
         block: Block,
-        operands: tuple[Any, Any],
+        operands: tuple[Operand, Operand],
         blanks: Blanks,
         carry: Posterior | None,
     ) -> PolishedRows:
@@ -374,12 +381,12 @@ class Logistic(LogisticRows):
         """Return the Gaussian posterior of each row: that of the bound, or the best Gaussian there is."""
         return self.gaussian_rows(params, block, polished=polished)[0]
 
-    def posterior_moments(self, params: LogisticParams, shared: Any, block: Block) -> Floats:
+    def posterior_moments(self, params: LogisticParams, shared: object, block: Block) -> Floats:
         """Return the mean and the packed covariance of each row's posterior, side by side."""
         posterior = self.gaussian_posterior(params, block, polished=float(params.stage) == POLISHED)
         return np.concatenate([posterior.mean, posterior.covariance], axis=1)
 
-    def bound_rows(self, params: LogisticParams, shared: Any, block: Block) -> Floats:
+    def bound_rows(self, params: LogisticParams, shared: object, block: Block) -> Floats:
         """Return Jaakkola and Jordan's lower bound of ln P(t) of each row."""
         return self.gaussian_rows(params, block, polished=False)[1]
 
@@ -396,6 +403,30 @@ class Logistic(LogisticRows):
         if self.curvature == "shared":
             return expected_shared(params, weight, self.ridge)
         return expected_statistics(params, weight, self.ridge)
+
+
+class OnlineLogistic(Logistic):
+    """The model as online EM needs it (`online.py`): rows keep nothing, and the polish's statistics may be averaged."""
+
+    def row_steps(self, params: LogisticParams) -> int:
+        """Return the steps that the posterior of a row makes in a pass of the polish: all that it needs."""
+        return ROW_STEPS
+
+    def sum_polish(self, rows: PolishedRows, weights: Floats, operands: tuple[Operand, Operand]) -> LogisticStats:
+        """Return the statistics of a polish in the form that may be averaged."""
+        return to_average(super().sum_polish(rows, weights, operands), rows.params)
+
+    def update(self, params: LogisticParams, stats: LogisticStats) -> LogisticParams:
+        """M-step. In the polish a Newton step from the average, at once: there is no pass to measure it."""
+        if float(params.stage) != POLISHED:
+            return super().update(params, stats)
+        return step_from_average(params, stats, self.ridge)
+
+    def pseudo_statistics(self, params: LogisticParams, weight: float) -> LogisticStats:
+        """Return the statistics of rows that are just as the model expects, for online EM to go on from a fit."""
+        if float(params.stage) != POLISHED:
+            return super().pseudo_statistics(params, weight)
+        return expected_statistics(params, weight, self.ridge, polished=True)
 
 
 def _slices(block: Block) -> Iterator[Block]:

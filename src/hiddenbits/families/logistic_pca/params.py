@@ -15,13 +15,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hiddenbits.data import Arrays
+from hiddenbits.array_types import Floats
+from hiddenbits.data.declared import Params, Sums
 from hiddenbits.maths.gauss_hermite import Rule, resolving_grid
 from hiddenbits.maths.packed_symmetric import packed_size
-
-Floats = NDArray[np.float64]
 
 FRESH, VARIATIONAL, POLISHED = 0.0, 1.0, 2.0
 SMALLEST_RIDGE = 1e-9  # a ridge of 0 counts as this: a column that nobody answered must still have a solution
@@ -33,7 +31,7 @@ LARGEST = 1e6  # loadings beyond this are no model of bits, and squares of them 
 
 
 @dataclass(frozen=True, eq=False)
-class LogisticParams(Arrays):
+class LogisticParams(Params):
     """W, b, the centre of b's prior; the stage of the fit, and the step that a polish is about to try.
 
     `stage` is 0 for a start, 1 after variational steps, 2 in the polish. `step` has a row for each column while the
@@ -134,7 +132,7 @@ class LogisticParams(Arrays):
 
 
 @dataclass(frozen=True, eq=False)
-class LogisticStats(Arrays):
+class LogisticStats(Sums):
     """Sums over rows: the bound, and for each column what its update needs.
 
     Attributes

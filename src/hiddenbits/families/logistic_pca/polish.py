@@ -18,9 +18,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data import Block
+from hiddenbits.data.operands import Operand
 from hiddenbits.families.logistic_pca.cell_kernels import gaussian_cells, gaussian_log_cosh
 from hiddenbits.families.logistic_pca.params import (
     LENGTHS,
@@ -33,8 +34,6 @@ from hiddenbits.families.logistic_pca.params import (
 from hiddenbits.maths.gaussian_posterior import Posterior
 from hiddenbits.maths.missing_cells import Blanks
 from hiddenbits.maths.packed_symmetric import identity, invert, pack_outer, packed_size, row_dot, times, unpack
-
-Floats = NDArray[np.float64]
 
 ROUNDING = 1e-13  # a fall of this share is rounding: steps must not hang on it, or equal tables would fit differently
 ROW_LENGTHS = (1.0, 0.5, 0.25, 0.0625)  # of a row's step, tried in turn
@@ -107,7 +106,7 @@ def polished_rows(
     return rows
 
 
-def sum_polished(rows: PolishedRows, weights: Floats, operands: tuple[Any, Any]) -> LogisticStats:
+def sum_polished(rows: PolishedRows, weights: Floats, operands: tuple[Operand, Operand]) -> LogisticStats:
     """Return gradient and matrix of every column's Newton step, for rows that count with these weights."""
     x, _ = operands
     posterior, column = rows.posterior, weights[:, None]
@@ -135,7 +134,7 @@ def newton_step(params: LogisticParams, stats: LogisticStats, ridge: float) -> L
 
 
 def measure_step(
-    params: LogisticParams, weights: Floats, operands: tuple[Any, Any], blanks: Blanks, posterior: Posterior
+    params: LogisticParams, weights: Floats, operands: tuple[Operand, Operand], blanks: Blanks, posterior: Posterior
 ) -> LogisticStats:
     """Sum E[ln 2cosh(A/2)] of every column at three lengths of its step, with the posteriors as they are."""
     x, o = operands
@@ -163,7 +162,7 @@ def _columns(params: LogisticParams, stats: LogisticStats, ridge: float) -> Floa
     return np.stack(shares, axis=1)
 
 
-def _best(shares: Floats) -> NDArray[np.intp]:
+def _best(shares: Floats) -> Rows:
     """Return the best length of every column's step; the longest of those that differ by rounding alone."""
     top = shares.max(axis=1, keepdims=True)
     return np.asarray((shares >= top - ROUNDING * np.abs(top)).argmax(axis=1))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Block
 from hiddenbits.data.bits import Dense
 from hiddenbits.families.logistic_pca.params import LogisticParams
@@ -18,8 +17,6 @@ from hiddenbits.maths.latent_gaussian_rows import NODE_NUMBERS, LatentRows
 from hiddenbits.maths.missing_cells import Blanks
 from hiddenbits.maths.numerics import sigmoid, softmax_rows
 from hiddenbits.maths.packed_symmetric import pack, unpack
-
-Floats = NDArray[np.float64]
 
 SHARP = 2.0  # a bit whose activation varies by more than this (standard deviation) within a posterior is an edge of it
 ROUNDS, WIDER = 3, 1.5  # of importance sampling that finds a posterior's width; variance of its draws, against that
@@ -52,7 +49,7 @@ def odds(A: Floats) -> tuple[Floats, Floats, Floats]:
     return np.exp(A), np.exp(-A), sigmoid(A)
 
 
-class LogisticRows(LatentRows):
+class LogisticRows(LatentRows[LogisticParams]):
     """The row functions that all variants of logistic PCA share."""
 
     @abstractmethod
@@ -140,7 +137,7 @@ class LogisticRows(LatentRows):
             scores = (nodes[rows] @ linear[rows, :q, None])[..., 0] + linear[rows, q:]
             yield rows, A, scores - log_cosh.sum(axis=2)
 
-    def code(self, params: LogisticParams, shared: Any, block: Block) -> Floats:
+    def code(self, params: LogisticParams, shared: object, block: Block) -> Floats:
         """Return the most probable x of each row: the top of ln P(t | x) p(x), by Newton steps from the mean.
 
         The function is concave and its curvature lies between 1 and P, so that a step that falls need only be halved.

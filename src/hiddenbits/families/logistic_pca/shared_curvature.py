@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Block
 from hiddenbits.data.operands import OnesOperand, product_with_totals
 from hiddenbits.families.logistic_pca.params import VARIATIONAL, LogisticParams, LogisticStats, at_least
@@ -39,8 +39,6 @@ from hiddenbits.maths.packed_symmetric import (
     times,
     unpack,
 )
-
-Floats = NDArray[np.float64]
 
 LEAST_XI = 1e-6
 TURNS = 5  # of w^ and xi in one update: they cost next to nothing beside a pass

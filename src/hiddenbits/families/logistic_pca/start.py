@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays, Block
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.logistic_pca.params import FRESH, LogisticParams, LogisticStats, at_least
 from hiddenbits.maths.gauss_hermite import hermite
 from hiddenbits.maths.packed_symmetric import pack
-
-Floats = NDArray[np.float64]
+from hiddenbits.model_api import Key, Passes
 
 PASSES = 4  # of subspace iteration: a start needs no more
 NOISE = 0.1  # standard deviation of random loadings
@@ -43,7 +41,7 @@ def centred_product(means: Floats, V: Floats, block: Block, weights: Floats) -> 
     return np.asarray(x.T @ R - means[:, None] * (o.T @ R))
 
 
-def start_logistic(n_components: int, start_from: str, summary: Summary, key: Any, passes: Any) -> LogisticParams:
+def start_logistic(n_components: int, start_from: str, summary: Summary, key: Key, passes: Passes) -> LogisticParams:
     """Return the start of a restart: principal components the first time, random loadings afterwards."""
     means = summary.means
     d, q = len(means), n_components

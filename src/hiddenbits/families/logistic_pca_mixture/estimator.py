@@ -6,21 +6,19 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from hiddenbits.array_types import AnyArray, Floats, Randomness
 from hiddenbits.families._base.parameters import COMMON, DRAWS
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.logistic_pca.estimator import LogisticPCA
 from hiddenbits.families.logistic_pca_mixture.model import LogisticMixture
-from hiddenbits.families.logistic_pca_mixture.params import MapsParams, canonical_maps
+from hiddenbits.families.logistic_pca_mixture.params import MapsParams, MapsStats, canonical_maps
 from hiddenbits.maths.packed_symmetric import unpack
 
-Floats = NDArray[np.float64]
 
-
-class LogisticPCAMixture(CodingEstimator):
+class LogisticPCAMixture(CodingEstimator[MapsParams, MapsStats]):
     """A mixture of logistic-PCA maps: each row belongs to one of several maps, and is a point on it.
 
     A row chooses a map k with probability pi_k, then a place x ~ N(0, I) there, and its bits are
@@ -117,7 +115,7 @@ class LogisticPCAMixture(CodingEstimator):
     False
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "n_maps": [Interval(Integral, 1, None, closed="left")],
@@ -142,7 +140,7 @@ class LogisticPCAMixture(CodingEstimator):
         tol: float = 1e-5,
         accelerate: bool = True,
         threshold: float | None = None,
-        random_state: Any = None,
+        random_state: Randomness = None,
     ) -> None:
         self.n_components = n_components
         self.n_maps = n_maps
@@ -177,7 +175,7 @@ class LogisticPCAMixture(CodingEstimator):
     @property
     def weights_(self) -> Floats:
         """Share of each map."""
-        return self.params_.weights  # type: ignore[no-any-return]
+        return self.params_.weights
 
     @property
     def maps_(self) -> tuple[LogisticPCA, ...]:
@@ -204,7 +202,7 @@ class LogisticPCAMixture(CodingEstimator):
     def _n_features_out(self) -> int:
         return len(self.weights_) * (1 + self._n_dimensions)
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: object = None) -> AnyArray:
         """Return the names of a code's numbers: "map0", ... of the probabilities, "map0_dimension0", ... of the places.
 
         Parameters
@@ -233,7 +231,7 @@ class LogisticPCAMixture(CodingEstimator):
         check_is_fitted(self, "params_")
         return "exact" if self._model().exact(self.params_) else "estimate"
 
-    def score_samples(self, X: Any, *, return_std: bool = False) -> Any:
+    def score_samples(self, X: object, *, return_std: bool = False) -> Any:
         """Return the log-likelihood of each row's observed bits, in nats; `likelihood_` says of which kind.
 
         Up to three dimensions each map is integrated on a grid, to about 1e-8, where one fine enough is small enough.
@@ -256,7 +254,7 @@ class LogisticPCAMixture(CodingEstimator):
         log_likelihood = np.ascontiguousarray(both[:, 0])
         return (log_likelihood, np.ascontiguousarray(both[:, 1])) if return_std else log_likelihood
 
-    def bound_samples(self, X: Any) -> Floats:
+    def bound_samples(self, X: object) -> Floats:
         """Return the variational lower bound of each row's log-likelihood (Jaakkola and Jordan's), in nats.
 
         Parameters
@@ -270,7 +268,7 @@ class LogisticPCAMixture(CodingEstimator):
         """
         return self._map(X, self._model().bound_rows)
 
-    def posterior(self, X: Any, *, return_cov: bool = False) -> Any:
+    def posterior(self, X: object, *, return_cov: bool = False) -> Any:
         """Return which map each row belongs to, and where on each map it is, given its observed bits.
 
         Of the Gaussian posteriors, which after a polish are close to exact. Where a row is on a map is said as if it

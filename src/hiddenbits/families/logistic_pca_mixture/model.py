@@ -22,10 +22,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import entr
 
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Block
+from hiddenbits.data.operands import Operand
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.logistic_pca.model import FURTHEST, Logistic, Shared
 from hiddenbits.families.logistic_pca.params import POLISHED, VARIATIONAL, LogisticStats
@@ -43,9 +44,7 @@ from hiddenbits.maths.gaussian_posterior import Posterior
 from hiddenbits.maths.missing_cells import Blanks
 from hiddenbits.maths.numerics import class_shares, shares_at, softmax_rows
 from hiddenbits.maths.packed_symmetric import packed_size
-from hiddenbits.model_api import Footprint, Promises
-
-Floats = NDArray[np.float64]
+from hiddenbits.model_api import Footprint, Key, Passes, Promises
 
 
 @dataclass(frozen=True)
@@ -99,8 +98,6 @@ class LogisticMixture(MixedMaps):
 
     def online(self) -> LogisticMixture:
         """Return the form of the model that online EM needs: that of each map."""
-        from hiddenbits.families.logistic_pca_mixture.online import OnlineMaps
-
         return OnlineMaps(**vars(self))
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
@@ -109,11 +106,11 @@ class LogisticMixture(MixedMaps):
         size = K * n_columns + (n_columns if row_cells >= n_columns else 0)
         return Footprint(working=size + 6 * K * p, statistics=K * n_columns * p, flops=6.0 * K * n_columns * p)
 
-    def start(self, summary: Summary, key: Any, passes: Any) -> MapsParams:
+    def start(self, summary: Summary, key: Key, passes: Passes) -> MapsParams:
         """Return maps of classes of rows, or random maps."""
         return start_maps(self.n_maps, self.n_components, self.start_from, summary, key, passes)
 
-    def grow(self, params: MapsParams, key: Any) -> MapsParams | None:
+    def grow(self, params: MapsParams, key: Key) -> MapsParams | None:
         """Go on to the polish where the variational stage has been fitted; None where that is all, or nothing yet."""
         grown = [self.map_model().grow(one, key) for one in params.maps]
         maps = [one for one in grown if one is not None]  # all of them or none: they are at one stage
@@ -124,7 +121,7 @@ class LogisticMixture(MixedMaps):
         return [self.map_model().prepare(one) for one in params.maps]
 
     def expect(
-        self, params: MapsParams, shared: list[Shared], block: Block, carry: MapsPosterior | None, key: Any
+        self, params: MapsParams, shared: list[Shared], block: Block, carry: MapsPosterior | None, key: Key
     ) -> tuple[MapsStats, MapsPosterior]:
         """E-step: the posterior of each row on each map, R, and with them the sums of each map."""
         model, operands, blanks = self.map_model(), block.operands(), Blanks.of(block.observed)
@@ -156,7 +153,7 @@ class LogisticMixture(MixedMaps):
         self,
         params: MapsParams,
         block: Block,
-        operands: tuple[Any, Any],
+        operands: tuple[Operand, Operand],
         blanks: Blanks,
         r: Floats,
         posteriors: list[Posterior],
@@ -211,6 +208,14 @@ class LogisticMixture(MixedMaps):
         model = self.map_model()
         parts = [model.pseudo_statistics(one, weight * pi) for one, pi in zip(params.maps, params.weights, strict=True)]
         return MapsStats.of(0.0, weight, parts)
+
+
+class OnlineMaps(LogisticMixture):
+    """The model as online EM needs it: each map in its online form."""
+
+    def map_model(self, k: int = 0) -> Logistic:
+        """Return the model of one map."""
+        return super().map_model(k).online()
 
 
 def _shares(params: MapsParams, bounds: list[Floats]) -> tuple[Floats, Floats]:

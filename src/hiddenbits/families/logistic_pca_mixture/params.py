@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays
+from hiddenbits.data.declared import Params, Sums
 from hiddenbits.families.logistic_pca.params import (
     LogisticParams,
     LogisticStats,
@@ -28,11 +29,9 @@ from hiddenbits.families.logistic_pca.params import (
 from hiddenbits.maths.gaussian_posterior import Posterior
 from hiddenbits.maths.numerics import are_shares
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False)
-class MapsParams(Arrays):
+class MapsParams(Params):
     """Shares and (W, b) of the maps, the centre of b's prior, the stage of the fit, and the steps that a polish tries.
 
     `stage` and `steps` are those of `LogisticParams`; `steps` has shape (K, 0, q + 1) where no step is under way.
@@ -97,7 +96,7 @@ class MapsParams(Arrays):
 
 
 @dataclass(frozen=True, eq=False)
-class MapsStats(Arrays):
+class MapsStats(Sums):
     """Sums over rows: the bound, the weight, the expected rows of each map, and each map's `LogisticStats`.
 
     While a step is measured the bound is only the part without the cells.

@@ -12,8 +12,8 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Block
 from hiddenbits.families.logistic_pca.model import Logistic
 from hiddenbits.families.logistic_pca.params import POLISHED
@@ -21,8 +21,6 @@ from hiddenbits.families.logistic_pca.rows import odds
 from hiddenbits.families.logistic_pca_mixture.params import MapsParams
 from hiddenbits.maths.latent_gaussian_rows import left_out
 from hiddenbits.maths.numerics import sigmoid, softmax_rows
-
-Floats = NDArray[np.float64]
 
 SLACK = 1e-6  # shares of a code may miss 1 by this: codes are stored in float32 too
 
@@ -41,7 +39,7 @@ class MixedMaps(ABC):
         """Whether the likelihood is integrated on a grid for every map."""
         return all(model.rule(one) is not None for model, one in self._each(params))
 
-    def likelihood_and_error(self, params: MapsParams, shared: Any, block: Block) -> Floats:
+    def likelihood_and_error(self, params: MapsParams, shared: object, block: Block) -> Floats:
         """Return ln P(observed bits) of each row and its standard error: 0 where all maps have a grid.
 
         The errors e_k of ln P(t | k) are independent, and so that of ln P(t) is (Sum r_k^2 e_k^2)^1/2.
@@ -51,16 +49,16 @@ class MixedMaps(ABC):
         log_p = softmax_rows(r)
         return np.column_stack([log_p, np.sqrt(((r * errors) ** 2).sum(axis=1))])
 
-    def log_likelihood(self, params: MapsParams, shared: Any, block: Block) -> Floats:
+    def log_likelihood(self, params: MapsParams, shared: object, block: Block) -> Floats:
         """Return ln P(observed bits) of each row."""
         return np.ascontiguousarray(self.likelihood_and_error(params, shared, block)[:, 0])
 
-    def bound_rows(self, params: MapsParams, shared: Any, block: Block) -> Floats:
+    def bound_rows(self, params: MapsParams, shared: object, block: Block) -> Floats:
         """Return the lower bound of ln P(t) of each row that comes of Jaakkola and Jordan's for each map."""
         scores = np.stack([model.bound_rows(one, None, block) for model, one in self._each(params)], axis=1)
         return softmax_rows(scores, np.log(params.weights)[None])
 
-    def posterior_moments(self, params: MapsParams, shared: Any, block: Block) -> Floats:
+    def posterior_moments(self, params: MapsParams, shared: object, block: Block) -> Floats:
         """Return R, then the means on all maps, then the packed covariances, side by side.
 
         All of them belong to the bound that was fitted last: Jaakkola and Jordan's, or that of the polish.
@@ -71,12 +69,12 @@ class MixedMaps(ABC):
         softmax_rows(r, np.log(params.weights)[None])
         return np.concatenate([r, *(one.mean for one, _ in rows), *(one.covariance for one, _ in rows)], axis=1)
 
-    def posterior(self, params: MapsParams, shared: Any, block: Block) -> Floats:
+    def posterior(self, params: MapsParams, shared: object, block: Block) -> Floats:
         """Return R and the posterior means on all maps."""
         width = params.n_maps * (1 + params.n_components)
         return np.ascontiguousarray(self.posterior_moments(params, shared, block)[:, :width])
 
-    def code(self, params: MapsParams, shared: Any, block: Block) -> Floats:
+    def code(self, params: MapsParams, shared: object, block: Block) -> Floats:
         """Return the most probable map of each row, as 1 among zeros, and its most probable place on every map."""
         chosen = self.posterior(params, shared, block)[:, : params.n_maps].argmax(axis=1)
         places = [model.code(one, None, block) for model, one in self._each(params)]
@@ -98,11 +96,11 @@ class MixedMaps(ABC):
             )
         )
 
-    def fill(self, params: MapsParams, shared: Any, block: Block) -> Floats:
+    def fill(self, params: MapsParams, shared: object, block: Block) -> Floats:
         """Return P(bit = 1 | observed bits) for every cell, as if it had to be drawn anew: Sum_k r_k E_k[sigma(A)]."""
         return self._weighted(params, block, lambda A: (sigmoid(A),))[0]
 
-    def leave_one_out(self, params: MapsParams, shared: Any, block: Block) -> Floats:
+    def leave_one_out(self, params: MapsParams, shared: object, block: Block) -> Floats:
         """Return P(t_i = 1 | the other observed bits) for every cell."""
         return left_out(block, *self._weighted(params, block, odds))
 
@@ -114,7 +112,7 @@ class MixedMaps(ABC):
         means = zip(*(values for values, _ in found), strict=True)
         return [np.asarray(sum(r[:, k, None] * of_map for k, of_map in enumerate(each))) for each in means]
 
-    def draw(self, params: MapsParams, n: int, rng: np.random.Generator) -> tuple[NDArray[np.uint8], Floats]:
+    def draw(self, params: MapsParams, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
         """Draw n rows and their codes: the map as 1 among zeros, and a place on every map, of which one counts."""
         K, q = params.n_maps, params.n_components
         chosen = np.eye(K)[rng.choice(K, size=n, p=params.weights)]

@@ -7,16 +7,15 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays, Block
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.bernoulli_mixture.model import Mixture, MixtureParams, MixtureStats
 from hiddenbits.families.logistic_pca.params import FRESH, LogisticParams
 from hiddenbits.families.logistic_pca.start import PASSES, centred_product, first_loadings, start_logistic
 from hiddenbits.families.logistic_pca_mixture.params import MapsParams
-
-Floats = NDArray[np.float64]
+from hiddenbits.model_api import Key, Passes
 
 CLASS_PASSES = 20  # of a Bernoulli mixture: a start needs no more
 APART = 0.3  # standard deviation of the random maps' intercepts around the logits of the columns; of loadings it is 1
@@ -30,7 +29,7 @@ class Products(Arrays):
 
 
 def _count(model: Mixture, params: MixtureParams, shared: Any, block: Block) -> MixtureStats:
-    return model.expect(params, shared, block, None, None)[0]
+    return model.expect(params, shared, block, None, Key(0))[0]
 
 
 def _products(model: Mixture, params: MixtureParams, shared: Any, V: Floats, block: Block) -> Products:
@@ -39,7 +38,9 @@ def _products(model: Mixture, params: MixtureParams, shared: Any, V: Floats, blo
     return Products(np.stack([centred_product(means, Vk, block, weights) for means, Vk, weights in each]))
 
 
-def start_maps(n_maps: int, n_components: int, start_from: str, summary: Summary, key: Any, passes: Any) -> MapsParams:
+def start_maps(
+    n_maps: int, n_components: int, start_from: str, summary: Summary, key: Key, passes: Passes
+) -> MapsParams:
     """Return the start of a restart.
 
     "classes": every other restart, the first among them, begins with classes of rows; the others with random maps. Each
@@ -63,7 +64,7 @@ def start_maps(n_maps: int, n_components: int, start_from: str, summary: Summary
     return MapsParams.of(weights, maps)
 
 
-def _classes(n_maps: int, summary: Summary, key: Any, passes: Any) -> MixtureParams:
+def _classes(n_maps: int, summary: Summary, key: Key, passes: Passes) -> MixtureParams:
     """Return classes of rows: some passes of a Bernoulli mixture."""
     model = Mixture(n_maps)
     classes = model.start(summary, key, passes)
@@ -72,7 +73,7 @@ def _classes(n_maps: int, summary: Summary, key: Any, passes: Any) -> MixturePar
     return classes
 
 
-def _loadings(classes: MixtureParams, noise: Floats, summary: Summary, passes: Any) -> Floats:
+def _loadings(classes: MixtureParams, noise: Floats, summary: Summary, passes: Passes) -> Floats:
     """Return in each class what logistic PCA begins with in a table, its rows weighted by their share in the class."""
     n_maps, d, q = noise.shape
     model = Mixture(n_maps)

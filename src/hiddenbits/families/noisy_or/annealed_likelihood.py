@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Block
 from hiddenbits.families.noisy_or.gibbs import Network, Ones
-from hiddenbits.families.noisy_or.params import Floats
 from hiddenbits.families.noisy_or.temperature_ladders import near_path, prior_path, quick_marginals, tiled
 from hiddenbits.maths.annealed_importance import WIDEST, anneal
 

@@ -7,18 +7,15 @@ to 1, the leak's included; what is returned is their mean over the states of the
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import AnyArray, Floats, Rows
 from hiddenbits.data import Block
 from hiddenbits.families.noisy_or.enumeration import Enumerated
 from hiddenbits.families.noisy_or.gibbs import Network, Ones, States, Sweep
-from hiddenbits.families.noisy_or.params import Floats
 from hiddenbits.families.noisy_or.posterior_draws import CHAINS, weighted_draws
 
-Reasons = tuple[NDArray[np.intp], NDArray[Any], Floats]
+Reasons = tuple[Rows, AnyArray, Floats]
 
 
 def exact_reasons(tables: Enumerated, posterior: Floats, block: Block) -> Reasons:

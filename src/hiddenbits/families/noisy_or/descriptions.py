@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hiddenbits.families.noisy_or.params import Floats, NoisyOrParams
+from hiddenbits.array_types import Floats, Rows
+from hiddenbits.families.noisy_or.params import NoisyOrParams
 
 
 def reach(params: NoisyOrParams) -> list[Floats]:
@@ -20,7 +20,7 @@ def reach(params: NoisyOrParams) -> list[Floats]:
     return found
 
 
-def strongest(values: Floats, n: int) -> NDArray[np.intp]:
+def strongest(values: Floats, n: int) -> Rows:
     """Return the places of the n largest, the largest first; the first of equal ones."""
     return np.argsort(-values, kind="stable")[:n]
 
@@ -41,9 +41,7 @@ def listed(words: list[str]) -> str:
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
 
 
-def sentence(
-    params: NoisyOrParams, titles: list[list[str]], ones: NDArray[np.intp], names: list[str], on: list[NDArray[np.intp]]
-) -> str:
+def sentence(params: NoisyOrParams, titles: list[list[str]], ones: Rows, names: list[str], on: list[Rows]) -> str:
     """Return how a row is explained: what follows its name in a sentence.
 
     `titles` are the names of the units of each layer, `ones` the columns of the row that are on, and `on` the units

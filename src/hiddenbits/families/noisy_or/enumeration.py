@@ -13,7 +13,8 @@ from functools import cached_property, lru_cache
 import numpy as np
 from scipy.special import logsumexp
 
-from hiddenbits.families.noisy_or.params import Floats, NoisyOrParams, best_strengths, log_on
+from hiddenbits.array_types import Floats
+from hiddenbits.families.noisy_or.params import NoisyOrParams, best_strengths, log_on
 from hiddenbits.maths.state_sums import states_of
 
 INNER = 5  # steps of eq 9 on the same counts: they cost no pass

@@ -7,9 +7,9 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.engine import Outcome, Settings, fit_em, fit_persistent
 from hiddenbits.families._base.inputs import seed_of
 from hiddenbits.families._base.parameters import COMMON
@@ -17,6 +17,7 @@ from hiddenbits.families.noisy_or.model import NoisyOr
 from hiddenbits.families.noisy_or.model_gibbs import NoisyOrGibbs
 from hiddenbits.families.noisy_or.model_minibatch import NoisyOrBlocks
 from hiddenbits.families.noisy_or.model_truncated import NoisyOrTruncated
+from hiddenbits.families.noisy_or.params import NoisyOrParams
 from hiddenbits.families.noisy_or.rows import MOST_EXACT
 from hiddenbits.families.noisy_or.verbs import NoisyOrVerbs
 from hiddenbits.store.validation import require
@@ -124,7 +125,7 @@ class NoisyOrNetwork(NoisyOrVerbs):
            [1., 0.]])
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
         "n_components": [Interval(Integral, 1, None, closed="left"), tuple, list],
         "method": [StrOptions({"auto", "exact", "gibbs", "truncated"})],
@@ -167,7 +168,7 @@ class NoisyOrNetwork(NoisyOrVerbs):
         tol: float = 1e-6,
         accelerate: bool = True,
         threshold: float | None = None,
-        random_state: Any = None,
+        random_state: Randomness = None,
     ) -> None:
         self.n_components = n_components
         self.method = method
@@ -199,7 +200,7 @@ class NoisyOrNetwork(NoisyOrVerbs):
         *,
         cause_prior: float = 0.3,
         n_epochs: int = 10,
-        random_state: Any = None,
+        random_state: Randomness = None,
     ) -> Self:
         """Return the network as Lewicki and Sejnowski fitted it, for reproductions.
 
@@ -301,35 +302,35 @@ class NoisyOrNetwork(NoisyOrVerbs):
     def _loop(self) -> Callable[..., Outcome]:
         return fit_em if self.batch_rows is None else fit_persistent
 
-    def _finished(self, params: Any) -> Any:
+    def _finished(self, params: NoisyOrParams) -> NoisyOrParams:
         """Causes in order of falling activity: their order means nothing."""
         return params.ordered() if self._model().mismatch(params) is None else params
 
-    def _take_meta(self, more: dict[str, Any], n_columns: Any, names: Any) -> None:
+    def _take_meta(self, more: dict[str, object], n_columns: object, names: object) -> None:
         require(not more, "its description is not complete")
         for name in ("n_components", "first_strengths"):  # a file knows lists alone
             if isinstance(value := getattr(self, name), list):
                 setattr(self, name, tuple(value))
 
     @property
-    def strengths_(self) -> NDArray[np.float64]:
+    def strengths_(self) -> Floats:
         """P(a cause of the lowest layer alone switches the bit on)."""
-        return self.params_.layers[0][:-1]  # type: ignore[no-any-return]
+        return self.params_.layers[0][:-1]
 
     @property
-    def layers_(self) -> tuple[NDArray[np.float64], ...]:
+    def layers_(self) -> tuple[Floats, ...]:
         """Strengths of each layer, (causes, units below), the lowest first."""
         return tuple(f[:-1] for f in self.params_.layers)
 
     @property
-    def leaks_(self) -> tuple[NDArray[np.float64], ...]:
+    def leaks_(self) -> tuple[Floats, ...]:
         """P(unit on without a cause), for the columns and for each layer but the top one."""
         return tuple(f[-1] for f in self.params_.layers)
 
     @property
-    def priors_(self) -> NDArray[np.float64]:
+    def priors_(self) -> Floats:
         """P(cause on) in the top layer."""
-        return self.params_.priors  # type: ignore[no-any-return]
+        return self.params_.priors
 
     @property
     def n_parameters_(self) -> int:

@@ -22,12 +22,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit
 
+from hiddenbits.array_types import AnyArray, Bytes, Floats, Rows
 from hiddenbits.data import Block
 from hiddenbits.data.bits import pattern_of
 from hiddenbits.data.operands import product_with_totals
-from hiddenbits.families.noisy_or.params import Floats, NoisyOrParams, log_on
+from hiddenbits.families.noisy_or.params import NoisyOrParams, log_on
 
-States = NDArray[np.uint8]
+States = Bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +103,8 @@ class Ones:
     """
 
     indptr: NDArray[np.int64]
-    indices: NDArray[Any]
-    rows: NDArray[np.intp]
+    indices: AnyArray
+    rows: Rows
     zeros: Floats
 
     @classmethod
@@ -119,7 +120,7 @@ class Ones:
         indptr, indices = pattern_of(below)
         return cls(indptr, indices, _rows_of(indptr), layer.totals)
 
-    def take(self, rows: NDArray[np.intp]) -> Ones:
+    def take(self, rows: Rows) -> Ones:
         """Return the given rows."""
         lengths = np.diff(self.indptr)[rows]
         indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
@@ -137,7 +138,7 @@ class Ones:
         return sparse.csr_array((values, self.indices, self.indptr), shape=(len(self.indptr) - 1, n_columns))
 
 
-def _rows_of(indptr: Any) -> NDArray[np.intp]:
+def _rows_of(indptr: AnyArray) -> Rows:
     return np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
 
 

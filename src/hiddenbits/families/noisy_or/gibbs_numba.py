@@ -7,13 +7,11 @@ products and its random numbers are its own, so the result is the same whatever 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from hiddenbits.array_types import AnyArray, Bytes, Floats
 
 SMALL_PRODUCT = 1e-290  # below, a product of probabilities may have left the range of numbers on the way
 LEAST_OFFSET = -600.0  # below, e^-offset would
@@ -24,7 +22,7 @@ ANY_ORDER = {"reassoc", "contract"}
 
 
 @njit(cache=True, nogil=True)
-def off_rows(indptr: Any, indices: Any, states: NDArray[np.uint8], keep: Floats, off: Floats) -> None:
+def off_rows(indptr: AnyArray, indices: AnyArray, states: Bytes, keep: Floats, off: Floats) -> None:
     """Write e^{-u} of every one into `off`."""
     n, K = states.shape
     for r in range(n):
@@ -60,7 +58,7 @@ def _long_log(off: Floats, q: Floats, m: int) -> float:
 
 
 @njit(cache=True, nogil=True, fastmath=ANY_ORDER, error_model="numpy")
-def _gather(indices: Any, a: int, m: int, keep: Floats, off: Floats, here: Floats, q: Floats) -> None:
+def _gather(indices: AnyArray, a: int, m: int, keep: Floats, off: Floats, here: Floats, q: Floats) -> None:
     """Put e^{-w} of a row's ones side by side, (K, m), and e^{-u} into `here`: the loops over ones then run along."""
     for e in range(m):
         j = indices[a + e]
@@ -70,7 +68,7 @@ def _gather(indices: Any, a: int, m: int, keep: Floats, off: Floats, here: Float
 
 
 @njit(cache=True, nogil=True)
-def _longest(indptr: Any) -> int:
+def _longest(indptr: AnyArray) -> int:
     longest = 1
     for r in range(len(indptr) - 1):
         longest = max(longest, indptr[r + 1] - indptr[r])
@@ -79,15 +77,15 @@ def _longest(indptr: Any) -> int:
 
 @njit(cache=True, nogil=True, fastmath=ANY_ORDER, error_model="numpy")
 def sweep_rows(
-    indptr: Any,
-    indices: Any,
+    indptr: AnyArray,
+    indices: AnyArray,
     off: Floats,
-    states: NDArray[np.uint8],
+    states: Bytes,
     offsets: Floats,
     share: float,
     keep: Floats,
     uniforms: Floats,
-    active: Any,
+    active: AnyArray,
     flips: Floats,
     odds: Floats,
 ) -> None:
@@ -136,7 +134,7 @@ def sweep_rows(
 
 @njit(cache=True, nogil=True, fastmath=ANY_ORDER, error_model="numpy")
 def scan_rows(
-    indptr: Any, indices: Any, off: Floats, states: NDArray[np.uint8], offsets: Floats, keep: Floats, odds: Floats
+    indptr: AnyArray, indices: AnyArray, off: Floats, states: Bytes, offsets: Floats, keep: Floats, odds: Floats
 ) -> None:
     """Write the log-odds of every cause given all others as they are; see `scan_layer` for the arguments."""
     n, K = states.shape

@@ -10,13 +10,13 @@ at the end all layers learn together. These are the stages of the fit.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hiddenbits.data import Arrays, Block
-from hiddenbits.data.operands import product, product_with_totals
+from hiddenbits.array_types import Bytes, Floats
+from hiddenbits.data import Block
+from hiddenbits.data.declared import Sums
+from hiddenbits.data.operands import Operand, product, product_with_totals
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.noisy_or.attributions import Reasons, exact_reasons
 from hiddenbits.families.noisy_or.enumeration import Enumerated
@@ -25,7 +25,6 @@ from hiddenbits.families.noisy_or.params import (
     JOINT,
     LEARN,
     SETTLE,
-    Floats,
     NoisyOrParams,
     at,
     best_priors,
@@ -35,11 +34,13 @@ from hiddenbits.families.noisy_or.params import (
 from hiddenbits.families.noisy_or.start import first_prior, first_strengths, with_layer
 from hiddenbits.maths.numerics import LARGEST_LOGIT, sigmoid, softmax_rows
 from hiddenbits.maths.state_sums import states_of
-from hiddenbits.model_api import Footprint, Promises
+from hiddenbits.model_api import Footprint, Key, Passes, Promises
+
+Shared = tuple[Enumerated, Floats, Floats, Floats, Floats]  # tables of states, ln g + u, -u, its column sums, ln P(s)
 
 
 @dataclass(frozen=True, eq=False)
-class StateStats(Arrays):
+class StateStats(Sums):
     """Log-likelihood, rows, and for each state of the lowest layer the expected rows, ones and observed cells.
 
     `observed` has a single row where nothing is missing.
@@ -97,14 +98,14 @@ class NoisyOr:
         dense = n_columns if row_cells >= n_columns else 0
         return Footprint(dense + 2 * n_states, n_columns * n_states, 4 * row_cells * n_states)
 
-    def start(self, summary: Summary, key: Any, passes: Any) -> NoisyOrParams:
+    def start(self, summary: Summary, key: Key, passes: Passes) -> NoisyOrParams:
         """Return the lowest layer, with causes that are nearly alike."""
         rng, K = key.rng(), self.n_components[0]
         f = first_strengths(summary.means, K, self.leak, None, rng)
         clock = (0.0, LEARN, 0.0, float(rng.integers(2**31)), 0.0)
         return NoisyOrParams.of([f], np.full(K, first_prior(self.prior, K)), clock)
 
-    def grow(self, params: NoisyOrParams, key: Any) -> NoisyOrParams | None:
+    def grow(self, params: NoisyOrParams, key: Key) -> NoisyOrParams | None:
         """Free priors and leak of a layer that has learned its weights; then add the next, or free all layers."""
         number, phase = int(params.clock[0]), params.clock[1]
         if phase == LEARN:
@@ -114,7 +115,7 @@ class NoisyOr:
             return with_layer(params, K, first_prior(self.prior, K), self.leak, None)
         return at(params, JOINT, 0.0) if phase == SETTLE and number else None
 
-    def prepare(self, params: NoisyOrParams) -> tuple[Enumerated, Floats, Floats, Floats, Floats]:
+    def prepare(self, params: NoisyOrParams) -> Shared:
         """Return the tables of states, ln g + u, -u with its column sums, and ln P(s)."""
         tables = Enumerated(params)
         c = np.ascontiguousarray(-tables.inputs[0].T)
@@ -122,8 +123,8 @@ class NoisyOr:
         return tables, a, c, c.sum(axis=0)[None, :], tables.log_priors[0][None, :]
 
     def _posterior(
-        self, shared: Any, block: Block, weights: Floats | None, slot: str | None = None
-    ) -> tuple[Floats, Floats, Any, Any]:
+        self, shared: Shared, block: Block, weights: Floats | None, slot: str | None = None
+    ) -> tuple[Floats, Floats, Operand, Operand]:
         """Return P(s | x) (times the row's weight), ln P(x) and the operands of the block."""
         _, a, c, totals, log_p_s = shared
         x, o = block.operands()
@@ -132,7 +133,7 @@ class NoisyOr:
         return r, log_p, x, o
 
     def expect(
-        self, params: NoisyOrParams, shared: Any, block: Block, carry: None, key: Any
+        self, params: NoisyOrParams, shared: Shared, block: Block, carry: None, key: Key
     ) -> tuple[StateStats, None]:
         """E-step: the posterior over all states of the lowest layer."""
         r, log_p, x, o = self._posterior(shared, block, block.weights, "posterior")
@@ -179,15 +180,15 @@ class NoisyOr:
 
     # Row functions: what the estimators' verbs rest on.
 
-    def log_likelihood(self, params: NoisyOrParams, shared: Any, block: Block) -> Floats:
+    def log_likelihood(self, params: NoisyOrParams, shared: Shared, block: Block) -> Floats:
         """Return ln P(observed bits) of each row."""
         return self._posterior(shared, block, None, "posterior")[1]
 
-    def posterior(self, params: NoisyOrParams, shared: Any, block: Block) -> Floats:
+    def posterior(self, params: NoisyOrParams, shared: Shared, block: Block) -> Floats:
         """Return P(unit on | observed bits), of all units, the lowest layer first."""
         return np.asarray(np.minimum(self._posterior(shared, block, None)[0] @ shared[0].on_given, 1.0))
 
-    def code(self, params: NoisyOrParams, shared: Any, block: Block) -> Floats:
+    def code(self, params: NoisyOrParams, shared: Shared, block: Block) -> Floats:
         """Return the most probable state of all units together, given the observed bits."""
         tables = shared[0]
         log_p = np.log(np.maximum(self._posterior(shared, block, None)[0], 1e-300))
@@ -205,16 +206,16 @@ class NoisyOr:
             found.append(states_of(K)[chosen[:, number]])
         return np.concatenate(found, axis=1)
 
-    def reasons(self, params: NoisyOrParams, shared: Any, block: Block) -> Reasons:
+    def reasons(self, params: NoisyOrParams, shared: Shared, block: Block) -> Reasons:
         """Return row and column of every one, and the share of each cause in it."""
         return exact_reasons(shared[0], self._posterior(shared, block, None)[0], block)
 
-    def log_likelihood_and_error(self, params: NoisyOrParams, shared: Any, block: Block) -> Floats:
+    def log_likelihood_and_error(self, params: NoisyOrParams, shared: Shared, block: Block) -> Floats:
         """Return ln P(observed bits) of each row and its standard error, which is 0, in two columns."""
         values = self.log_likelihood(params, shared, block)
         return np.column_stack([values, np.zeros(len(values))])
 
-    def posterior_and_error(self, params: NoisyOrParams, shared: Any, block: Block) -> Floats:
+    def posterior_and_error(self, params: NoisyOrParams, shared: Shared, block: Block) -> Floats:
         """Return the posterior and its standard error, which is 0, side by side."""
         p = self.posterior(params, shared, block)
         return np.concatenate([p, np.zeros(p.shape)], axis=1)
@@ -223,12 +224,12 @@ class NoisyOr:
         """Return P(bit = 1) given the causes of the lowest layer, on with the given probabilities, independently."""
         return reconstruct(params, codes)
 
-    def fill(self, params: NoisyOrParams, shared: Any, block: Block) -> Floats:
+    def fill(self, params: NoisyOrParams, shared: Shared, block: Block) -> Floats:
         """Return P(bit = 1 | observed bits) for every cell, as if that cell had to be drawn anew."""
         r = self._posterior(shared, block, None)[0]
         return np.asarray(np.minimum(r @ shared[0].probabilities.T, 1.0))
 
-    def leave_one_out(self, params: NoisyOrParams, shared: Any, block: Block) -> Floats:
+    def leave_one_out(self, params: NoisyOrParams, shared: Shared, block: Block) -> Floats:
         """Return P(x_j = 1 | the other observed bits) for every cell; see `Mixture.leave_one_out`."""
         g = shared[0].probabilities.T
         r = self._posterior(shared, block, None)[0]
@@ -237,7 +238,7 @@ class NoisyOr:
         x, o = block.x.to_dense(), block.observed.to_dense()
         return np.asarray(np.where(o == 0, r @ g, np.where(x == 1, if_one, if_zero)))
 
-    def draw(self, params: NoisyOrParams, n: int, rng: np.random.Generator) -> tuple[NDArray[np.uint8], Floats]:
+    def draw(self, params: NoisyOrParams, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
         """Draw n rows and the states of all units."""
         return draw(params, n, rng)
 
@@ -275,7 +276,7 @@ class NoisyOr:
         return StateStats(np.zeros(()), np.asarray(weight), classes, ones, classes[None, :].copy())
 
 
-def draw(params: NoisyOrParams, n: int, rng: np.random.Generator) -> tuple[NDArray[np.uint8], Floats]:
+def draw(params: NoisyOrParams, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
     """Draw n rows and the states of all units, from the top down."""
     states = Network.of(params).drawn(n, rng)
     w = params.weights[0]

@@ -15,7 +15,7 @@ At the end all layers learn together. The clock in the parameters says where all
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -41,7 +41,7 @@ from hiddenbits.families.noisy_or.start import (
     without,
 )
 from hiddenbits.families.noisy_or.statistics import NoisyOrStats, RowStates, count, states_of_rows, stepped, survey
-from hiddenbits.model_api import Footprint, Promises
+from hiddenbits.model_api import Footprint, Key, Passes, Promises
 
 REFIT = 3  # passes after some causes were removed
 SURVEY_ROWS, SURVEY_TABLE = 512, 5_000  # of each block, and of the table, from which the value of a cause is judged
@@ -134,7 +134,7 @@ class NoisyOrGibbs(SampledRows):
         wanted = self.n_components[layer]
         return first_prior(self.prior, wanted) * wanted / size
 
-    def start(self, summary: Summary, key: Any, passes: Any) -> NoisyOrParams:
+    def start(self, summary: Summary, key: Key, passes: Passes) -> NoisyOrParams:
         """Return the lowest layer, with causes that are nearly alike."""
         rng = key.rng()
         size = self.size_at_first(0)
@@ -142,14 +142,14 @@ class NoisyOrGibbs(SampledRows):
         clock = (0.0, LEARN, 0.0, float(rng.integers(2**31)), 0.0, float(summary.rows))
         return NoisyOrParams.of([f], np.full(size, self.prior_of(0, size)), clock)
 
-    def grow(self, params: NoisyOrParams, key: Any) -> None:
+    def grow(self, params: NoisyOrParams, key: Key) -> None:
         """There are no stages but those of the clock."""
         return
 
     # ------------------------------------------------------------------------------------------------ a pass
 
     def expect(
-        self, params: NoisyOrParams, shared: Shared, block: Block, carry: RowStates | None, key: Any
+        self, params: NoisyOrParams, shared: Shared, block: Block, carry: RowStates | None, key: Key
     ) -> tuple[NoisyOrStats, RowStates]:
         """E-step: draw the states of every row a few times, and count."""
         rng, network = key.rng(), shared.network

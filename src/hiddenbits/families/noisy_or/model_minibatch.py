@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.noisy_or.model_gibbs import NoisyOrGibbs
-from hiddenbits.families.noisy_or.params import Floats, NoisyOrParams
+from hiddenbits.families.noisy_or.params import NoisyOrParams
 from hiddenbits.families.noisy_or.start import with_layer
 from hiddenbits.families.noisy_or.statistics import NoisyOrStats
+from hiddenbits.model_api import Key
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,12 +42,12 @@ class NoisyOrBlocks(NoisyOrGibbs):
 
     memory_type = Steps
 
-    def first_memory(self, params: NoisyOrParams, summary: Summary, key: Any) -> Steps:
+    def first_memory(self, params: NoisyOrParams, summary: Summary, key: Key) -> Steps:
         """Return nothing to remember."""
         return Steps(np.zeros(()))
 
     def step(
-        self, params: NoisyOrParams, memory: Steps, stats: NoisyOrStats, share_left: float, key: Any, run: Any
+        self, params: NoisyOrParams, memory: Steps, stats: NoisyOrStats, share_left: float, key: Key, run: Any
     ) -> tuple[NoisyOrParams, Steps, float]:
         """Return the network after eq 9 on one group of rows, and the group's log-joint, a row."""
         height = float(stats.bound) / float(stats.weight)

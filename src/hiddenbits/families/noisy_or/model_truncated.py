@@ -10,20 +10,20 @@ the sum for the states that are kept, so that the bound never falls. Its cost fo
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data import Block
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.noisy_or.gibbs import Network, Ones, States, scan_layer
 from hiddenbits.families.noisy_or.model import NoisyOr
-from hiddenbits.families.noisy_or.params import Floats, NoisyOrParams, log_prior
+from hiddenbits.families.noisy_or.params import NoisyOrParams, log_prior
 from hiddenbits.families.noisy_or.rows import SampledRows, Shared
 from hiddenbits.families.noisy_or.start import first_prior
 from hiddenbits.families.noisy_or.statistics import NoisyOrStats, RowStates, counted, stepped
-from hiddenbits.model_api import Footprint, Promises
+from hiddenbits.model_api import Footprint, Key, Passes, Promises
 
 NEIGHBOURS = 2  # that each kept state offers in a round
 FIRST_ROUNDS, ROUNDS = 8, 1  # of offers: when a row is looked at for the first time, and in a pass
@@ -76,16 +76,16 @@ class NoisyOrTruncated(SampledRows):
         K, M = max(self.n_components), self.n_states
         return Footprint(M * (3 * K + row_cells), n_columns * (K + 1), 4 * M * row_cells * K)
 
-    def start(self, summary: Summary, key: Any, passes: Any) -> NoisyOrParams:
+    def start(self, summary: Summary, key: Key, passes: Passes) -> NoisyOrParams:
         """Return the lowest layer, with causes that are nearly alike."""
         return self.enumerated.start(summary, key, passes)
 
-    def grow(self, params: NoisyOrParams, key: Any) -> NoisyOrParams | None:
+    def grow(self, params: NoisyOrParams, key: Key) -> NoisyOrParams | None:
         """Free priors and leak of a layer that has learned its weights; then add the next, or free all layers."""
         return self.enumerated.grow(params, key)
 
     def expect(
-        self, params: NoisyOrParams, shared: Shared, block: Block, carry: RowStates | None, key: Any
+        self, params: NoisyOrParams, shared: Shared, block: Block, carry: RowStates | None, key: Key
     ) -> tuple[NoisyOrStats, RowStates]:
         """E-step: better states where there are any, and counts over those that are kept."""
         network, n, M = shared.network, block.n_rows, self.n_states
@@ -159,7 +159,7 @@ def _look(network: Network, data: Ones, states: list[States]) -> _Look:
     return _Look(np.asarray(value), np.concatenate(all_odds, axis=1), all_ones, all_off)
 
 
-def _split(bits: States, cuts: NDArray[np.intp]) -> list[States]:
+def _split(bits: States, cuts: Rows) -> list[States]:
     return [np.ascontiguousarray(s) for s in np.split(bits, cuts, axis=1)]
 
 

@@ -22,13 +22,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from hiddenbits.data import Arrays
+from hiddenbits.array_types import Floats
+from hiddenbits.data.declared import Params
 from hiddenbits.maths.numerics import are_probabilities
-
-Floats = NDArray[np.float64]
 
 LARGEST = 1.0 - 1e-6  # a strength of 1 would make a zero impossible, and one of 0 could never grow again
 SMALLEST, SMALLEST_SUM = 1e-4, 1e-2  # of one strength; of a cause's strengths together, in a wide table
@@ -58,7 +56,7 @@ def log_on(u: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class NoisyOrParams(Arrays):
+class NoisyOrParams(Params):
     """Strengths of all layers, the priors of the top one, and how far the fit has come.
 
     Attributes

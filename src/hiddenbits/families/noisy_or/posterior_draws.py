@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Block
 from hiddenbits.families.noisy_or.gibbs import Network, Ones, States, Sweep, log_joint_rows, sweep, sweep_layer
-from hiddenbits.families.noisy_or.params import Floats
 from hiddenbits.families.noisy_or.temperature_ladders import near_path, prior_path, quick_marginals, tiled
 from hiddenbits.maths.annealed_importance import anneal
 

@@ -7,14 +7,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Block
 from hiddenbits.families.noisy_or.annealed_likelihood import log_likelihoods, trusted
 from hiddenbits.families.noisy_or.attributions import Reasons, sampled_reasons
 from hiddenbits.families.noisy_or.gibbs import Network
 from hiddenbits.families.noisy_or.model import NoisyOr, draw, log_joint, mismatch, reconstruct
-from hiddenbits.families.noisy_or.params import Floats, NoisyOrParams
+from hiddenbits.families.noisy_or.params import NoisyOrParams
 from hiddenbits.families.noisy_or.posterior_draws import filled, left_out, marginals, most_probable
 
 MOST_EXACT = 12  # causes of a layer up to which verbs enumerate
@@ -109,7 +109,7 @@ class SampledRows:
             return self.enumerated.leave_one_out(params, shared.exact, block)
         return left_out(shared.network, block, self._rng(block))
 
-    def draw(self, params: NoisyOrParams, n: int, rng: np.random.Generator) -> tuple[NDArray[np.uint8], Floats]:
+    def draw(self, params: NoisyOrParams, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
         """Draw n rows and the states of all units."""
         return draw(params, n, rng)
 

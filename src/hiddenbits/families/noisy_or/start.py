@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hiddenbits.families.noisy_or.params import LEARN, Floats, NoisyOrParams, clip_strengths
+from hiddenbits.array_types import Floats, Rows
+from hiddenbits.families.noisy_or.params import LEARN, NoisyOrParams, clip_strengths
 
 ACTIVE = 3.0  # causes that a row is expected to have on, before anything is known
 ALIKE = 0.3  # cosine between the strengths of two causes from which on one may stand in for the other
@@ -61,7 +61,7 @@ def with_room_for_leak(params: NoisyOrParams) -> NoisyOrParams:
     return NoisyOrParams.of([clip_strengths(f)], params.priors, params.clock, params.names)
 
 
-def without(params: NoisyOrParams, gone: NDArray[np.intp], prior: float) -> NoisyOrParams:
+def without(params: NoisyOrParams, gone: Rows, prior: float) -> NoisyOrParams:
     """Return a network without some causes of its top layer; the prior of the others is set anew."""
     top = params.layers[-1]
     left = np.delete(top, gone, axis=0)
@@ -70,7 +70,7 @@ def without(params: NoisyOrParams, gone: NDArray[np.intp], prior: float) -> Nois
     return NoisyOrParams.of([*params.layers[:-1], left], np.full(len(left) - 1, prior), params.clock, names)
 
 
-def least_missed(gains: Floats, strengths: Floats, most: int) -> NDArray[np.intp]:
+def least_missed(gains: Floats, strengths: Floats, most: int) -> Rows:
     """Return which causes to take away at once: those whose absence gains most, and none that is like another of them.
 
     Two causes that do the same can each be done without, but not both. In a crowd of causes what counts is where they

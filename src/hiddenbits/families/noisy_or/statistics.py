@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Arrays, Block
+from hiddenbits.data.declared import Sums
 from hiddenbits.families.noisy_or.gibbs import Network, Ones, States, Sweep, log_joint_rows, sweep
-from hiddenbits.families.noisy_or.params import JOINT, LEARN, Floats, NoisyOrParams, best_priors, best_strengths
+from hiddenbits.families.noisy_or.params import JOINT, LEARN, NoisyOrParams, best_priors, best_strengths
 
 
 @dataclass(frozen=True, eq=False)
-class NoisyOrStats(Arrays):
+class NoisyOrStats(Sums):
     """Counts over sampled states; of layers above the lowest, one after the other.
 
     `fired` and `tried` are A and T of `best_strengths`: of the bits with shapes (K + 1, columns) and (K + 1, columns
@@ -37,7 +38,7 @@ class NoisyOrStats(Arrays):
 class RowStates(Arrays):
     """The states of a block's rows, eight units to a byte, and the names of the units."""
 
-    packed: NDArray[np.uint8]
+    packed: Bytes
     names: Floats
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Block
 from hiddenbits.families.noisy_or.gibbs import Network, Ones, States, log_joint_rows, off_of, sweep, sweep_layer
-from hiddenbits.families.noisy_or.params import Floats
 from hiddenbits.maths.annealed_importance import Path
 
 NEVER_SURE = 0.02  # the near base gives no unit less than this chance of either state

@@ -7,20 +7,25 @@ from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data import Table
 from hiddenbits.engine import current, one_blas_thread
 from hiddenbits.families._base.inputs import as_table
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.noisy_or.descriptions import described, reach, sentence, strongest
+from hiddenbits.families.noisy_or.model import NoisyOr
+from hiddenbits.families.noisy_or.model_gibbs import NoisyOrGibbs
 from hiddenbits.families.noisy_or.model_minibatch import NoisyOrBlocks
+from hiddenbits.families.noisy_or.model_truncated import NoisyOrTruncated
+from hiddenbits.families.noisy_or.params import NoisyOrParams
 from hiddenbits.families.noisy_or.posterior_draws import Marginals
 from hiddenbits.families.noisy_or.rows import MOST_EXACT
+from hiddenbits.model_api import RowModel
 from hiddenbits.quoting import name_of
 
-Floats = NDArray[np.float64]
 VERB_ROWS = 1024  # rows of a block of the verbs, each of which has several chains
 MOST_SHARES = 50_000_000  # numbers that `why` returns at most
 
@@ -43,15 +48,19 @@ class Reasons(NamedTuple):
         Share of each cause of the lowest layer in it, the leak's last. They add up to 1.
     """
 
-    rows: NDArray[np.intp]
-    columns: NDArray[np.intp]
+    rows: Rows
+    columns: Rows
     shares: Floats
 
 
-class NoisyOrVerbs(CodingEstimator):
+class NoisyOrVerbs(CodingEstimator[NoisyOrParams, Any]):
     """The verbs of a network of causes."""
 
     batch_rows: int | None
+
+    @abstractmethod
+    def _model(self) -> NoisyOr | NoisyOrGibbs | NoisyOrTruncated:
+        """Return the network with these hyperparameters."""
 
     @property
     @abstractmethod
@@ -68,7 +77,7 @@ class NoisyOrVerbs(CodingEstimator):
     def _n_features_out(self) -> int:
         return len(self.params_.names)
 
-    def marginals(self, X: Any) -> Marginals:
+    def marginals(self, X: object) -> Marginals:
         """Return P(unit on | observed bits) of all units, with Monte-Carlo standard errors.
 
         Parameters
@@ -86,7 +95,7 @@ class NoisyOrVerbs(CodingEstimator):
         half = both.shape[1] // 2
         return Marginals(both[:, :half], both[:, half:])
 
-    def score_with_error(self, X: Any) -> Scores:
+    def score_with_error(self, X: object) -> Scores:
         """Return the log-likelihood of each row's observed bits with its standard error.
 
         Parameters
@@ -102,7 +111,7 @@ class NoisyOrVerbs(CodingEstimator):
         both = self._map(X, self._model().log_likelihood_and_error)
         return Scores(both[:, 0], both[:, 1])
 
-    def why(self, X: Any) -> Reasons:
+    def why(self, X: object) -> Reasons:
         """Return the share of each cause in every bit that is on.
 
         Of the causes that are on in a row, each takes part in bit j in proportion to its weight -ln(1 - strength);
@@ -123,7 +132,7 @@ class NoisyOrVerbs(CodingEstimator):
         width = self.params_.n_causes[0] + 1
         parts: list[Any] = []
         with one_blas_thread():
-            shared = model.prepare(self.params_)
+            shared: Any = model.prepare(self.params_)
             for part in current().executor.map_rows(partial(model.reasons, self.params_, shared), grid):
                 parts.append(part)
                 if sum(len(rows) for rows, _, _ in parts) * width > MOST_SHARES:
@@ -149,7 +158,7 @@ class NoisyOrVerbs(CodingEstimator):
         check_is_fitted(self, "params_")
         return described(self.params_, self._bit_names(), n_bits)
 
-    def explain(self, X: Any, *, n_bits: int = 3, what: str = "row") -> list[str]:
+    def explain(self, X: object, *, n_bits: int = 3, what: str = "row") -> list[str]:
         """Return a sentence for each row: which causes are most probably on, and which of its bits each explains.
 
         A bit is said to be explained by the strongest of the causes that are on; `why` has all shares.
@@ -180,7 +189,7 @@ class NoisyOrVerbs(CodingEstimator):
     def _bit_names(self) -> list[str]:
         return [name_of(n) for n in getattr(self, "feature_names_in_", np.arange(self.n_features_in_))]
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: object, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from some rows by online EM; can be called again and again with further rows.
 
         Parameters
@@ -199,7 +208,7 @@ class NoisyOrVerbs(CodingEstimator):
         self._need_enumeration("partial_fit")
         return super().partial_fit(X, y, sample_weight)
 
-    def stats(self, X: Any, sample_weight: Any = None, **options: Any) -> Any:
+    def stats(self, X: object, sample_weight: ArrayLike | None = None, **options: Any) -> Any:
         """Return the sums over the rows of X that a federated fit needs next, at the current parameters.
 
         Parameters
@@ -221,10 +230,10 @@ class NoisyOrVerbs(CodingEstimator):
                 "once: it may be larger than memory."
             )
 
-    def _height(self, model: Any, table: Table) -> int:
+    def _height(self, model: RowModel[NoisyOrParams, Any], table: Table) -> int:
         height = super()._height(model, table)
         return height if self._how == "exact" else min(height, VERB_ROWS)
 
-    def _pass_height(self, model: Any, table: Table) -> int:
+    def _pass_height(self, model: RowModel[NoisyOrParams, Any], table: Table) -> int:
         height = super()._height(model, table)
         return min(height, model.batch_rows) if isinstance(model, NoisyOrBlocks) else height

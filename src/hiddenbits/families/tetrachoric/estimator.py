@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Table, TableError
 from hiddenbits.data.inputs.frames import opened_frame
 from hiddenbits.data.mixed.cells import MixedTable
@@ -82,7 +83,7 @@ class TetrachoricCorrelations:
         return self._framed(self.fit.standard_error)
 
     @property
-    def thresholds(self) -> NDArray[np.float64]:
+    def thresholds(self) -> Floats:
         """Threshold of each column: its bit is 1 where its hidden variable is above it."""
         return self.fit.thresholds
 
@@ -155,7 +156,7 @@ class TetrachoricCorrelations:
             )
         return self._framed(found)
 
-    def table(self, first: int, second: int) -> NDArray[np.float64]:
+    def table(self, first: int, second: int) -> Floats:
         """Return the 2 x 2 table of two columns: [[both 0, only second], [only first, both 1]].
 
         Parameters
@@ -172,7 +173,7 @@ class TetrachoricCorrelations:
         both, only_first, only_second, neither = self.counts.cells(slice(first, first + 1), slice(second, second + 1))
         return np.array([[neither[0, 0], only_second[0, 0]], [only_first[0, 0], both[0, 0]]])
 
-    def _framed(self, values: NDArray[np.float64]) -> Any:
+    def _framed(self, values: Floats) -> Any:
         return values if self.frame is None else self.frame(values)
 
     def __repr__(self) -> str:
@@ -182,9 +183,9 @@ class TetrachoricCorrelations:
 
 
 def tetrachoric(
-    X: Any,
+    X: object,
     *,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     pseudo_rows: float = 1.0,
     smooth: Literal["empty", "all"] = "empty",
     threshold: float | None = None,
@@ -261,16 +262,16 @@ def tetrachoric(
     return TetrachoricCorrelations(fit, counts, table.names, frame)
 
 
-def _opened(X: Any, threshold: float | None) -> tuple[Table, SquareFrame | None]:
+def _opened(X: object, threshold: float | None) -> tuple[Table, SquareFrame | None]:
     """Return X as a table of bits, and what makes frames like X."""
     if isinstance(X, MixedTable):
         raise TableError("tetrachoric is for bits, and this table has other columns. Choose its columns of bits.")
     frame, request = None, Request(threshold=threshold)
-    opener, X = find_opener(X, request)
+    opener, found = find_opener(X, request)
     if opener.form == "frame":
-        opened = opened_frame(X)
-        X, frame = opened.to_native(), SquareFrame.of(opened)
-    return opener.open(X, request), frame
+        opened = opened_frame(found)
+        found, frame = opened.to_native(), SquareFrame.of(opened)
+    return opener.open(found, request), frame
 
 
 def _said(degenerate: Degenerate, table: Table) -> str:

@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Bits, Block
 from hiddenbits.data.cooccurrence import co_counts
 from hiddenbits.families.tree_mixture.params import TreeParams
 from hiddenbits.maths.chow_liu import fast_kernels, n_pairs
-
-Floats = NDArray[np.float64]
 
 CHUNK_CELLS = 1 << 17  # cells of a block that are floats at a time: they stay in the cache
 # Classes below this share of a row are left out of its counts: of all pairs, where each costs much and only the choice

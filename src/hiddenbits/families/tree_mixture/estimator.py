@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
+from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.data import Table
 from hiddenbits.engine import Settings
 from hiddenbits.families._base.criteria import CriteriaMixin
 from hiddenbits.families._base.parameters import COMMON, N_INIT
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.tree_mixture.model import Trees
+from hiddenbits.families.tree_mixture.params import TreeParams, TreeStats
 from hiddenbits.maths.pair_counts import refuse_width
+from hiddenbits.model_api import RowModel
 
 MOST_COLUMNS = 8_000  # the pairs of columns of one class take 256 MB, and a look for a tree twice as much again
 
 
-class TreeMixture(CriteriaMixin, CodingEstimator):
+class TreeMixture(CriteriaMixin, CodingEstimator[TreeParams, TreeStats]):
     """A mixture of trees: each row belongs to one hidden class, in which each bit depends on one other bit.
 
     A class is a tree over the columns: a bit is drawn given the bit of its parent (Chow and Liu 1968; Meila and Jordan
@@ -103,7 +106,7 @@ class TreeMixture(CriteriaMixin, CodingEstimator):
 
     _prior_settings: ClassVar[tuple[str, ...]] = ("smoothing", "sharing", "penalty")
     _usual_restarts = 4
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
         "n_init": N_INIT,
         "n_components": [Interval(Integral, 1, None, closed="left")],
@@ -127,7 +130,7 @@ class TreeMixture(CriteriaMixin, CodingEstimator):
         tol: float = 1e-5,
         accelerate: bool = True,
         threshold: float | None = None,
-        random_state: Any = None,
+        random_state: Randomness = None,
     ) -> None:
         self.n_components = n_components
         self.smoothing = smoothing
@@ -148,29 +151,29 @@ class TreeMixture(CriteriaMixin, CodingEstimator):
     def _model(self) -> Trees:
         return Trees(self.n_components, self.smoothing, self.sharing, self.penalty, self.first_passes)
 
-    def _pass_height(self, model: Trees, table: Table) -> int:
+    def _pass_height(self, model: RowModel[TreeParams, TreeStats], table: Table) -> int:
         refuse_width(table.shape[1], type(self).__name__, MOST_COLUMNS)
         return self._height(model, table)
 
     @property
-    def weights_(self) -> NDArray[np.float64]:
+    def weights_(self) -> Floats:
         """Share of each class."""
-        return self.params_.weights  # type: ignore[no-any-return]
+        return self.params_.weights
 
     @property
     def parents_(self) -> NDArray[np.int32]:
         """Parent of each column in each class, (n_components, columns); -1 where there is none."""
-        return self.params_.parents.T  # type: ignore[no-any-return]
+        return self.params_.parents.T
 
     @property
-    def conditionals_(self) -> NDArray[np.float64]:
+    def conditionals_(self) -> Floats:
         """P(bit = 1) where the parent is 0, and where it is 1, (n_components, columns, 2)."""
         return np.stack([self.params_.if_zero.T, self.params_.if_one.T], axis=-1)
 
     @property
-    def probabilities_(self) -> NDArray[np.float64]:
+    def probabilities_(self) -> Floats:
         """P(bit = 1) in each class, (n_components, columns)."""
-        return self.params_.marginals.T  # type: ignore[no-any-return]
+        return self.params_.marginals.T
 
     @property
     def _n_features_out(self) -> int:

@@ -25,12 +25,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data import Block
 from hiddenbits.families.tree_mixture.params import TreeParams, TreeStats
 from hiddenbits.maths.numerics import sigmoid, softplus
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 CHUNK_CELLS = 1 << 18  # cells (of every class) of the rows that are worked on together
 LARGEST_ODDS = 700.0  # of a sigmoid

@@ -34,11 +34,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Block
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.bernoulli_mixture.model import Mixture
 from hiddenbits.families.tree_mixture import complete_rows
 from hiddenbits.families.tree_mixture.missing_rows import add_blanks, filled, left_out, messages_of
+from hiddenbits.families.tree_mixture.pairs import consistent, looking_at_pairs, pairs_of
 from hiddenbits.families.tree_mixture.params import PAIR_NUMBERS, Clock, TreeParams, TreeStats
 from hiddenbits.maths.chow_liu import forest_gain, heaviest_forest, link_gains, n_pairs, pair_number
 from hiddenbits.maths.missing_rows import rows_with_blanks
@@ -51,11 +53,8 @@ from hiddenbits.maths.numerics import (
     sigmoid,
     softmax_rows,
 )
-from hiddenbits.maths.pair_counts import PairCounts, count_pairs
-from hiddenbits.model_api import Footprint, Promises
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
+from hiddenbits.maths.pair_counts import count_pairs
+from hiddenbits.model_api import ClassCodes, Footprint, Key, Passes, Promises
 
 # Gains of links closer than this (share of the weight) are equal, so that rounding does not choose trees; and a tree
 # gives way only to one that is better by MARGIN: more than what the rows left out of pair counts could make up.
@@ -63,7 +62,7 @@ EQUAL, MARGIN = 2.0**-36, 1e-8
 
 
 @dataclass(frozen=True)
-class Trees:
+class Trees(ClassCodes[TreeParams]):
     """The model; hyperparameters only.
 
     Parameters
@@ -115,7 +114,7 @@ class Trees:
             flops=4 * row_cells * K,
         )
 
-    def start(self, summary: Summary, key: Any, passes: Any) -> TreeParams:
+    def start(self, summary: Summary, key: Key, passes: Passes) -> TreeParams:
         """Return classes scattered around the column means, without links."""
         classes = Mixture(self.n_components).start(summary, key, passes)
         (d, K), m, both = classes.probabilities.shape, np.full(summary.means.shape, 0.5), np.zeros(0)
@@ -123,13 +122,13 @@ class Trees:
             coins = self.smoothing / self.strength
             m = coins * 0.5 + (1.0 - coins) * classes.prior_mean
             if d > 1:
-                both = coins * 0.25 + (1.0 - coins) * _consistent(passes(count_pairs), classes.prior_mean)
+                both = coins * 0.25 + (1.0 - coins) * consistent(passes(count_pairs), classes.prior_mean)
         p = classes.probabilities
         # Classes that differ in their means are found by a Bernoulli mixture first; it is misled by those that do not.
         clock = Clock(wait=self.first_passes if K > 1 and key.restart % 2 == 0 else 0).to_array()
         return TreeParams(classes.weights, np.full((d, K), -1.0), p, p.copy(), m, both, clock)
 
-    def grow(self, params: TreeParams, key: Any) -> TreeParams | None:
+    def grow(self, params: TreeParams, key: Key) -> TreeParams | None:
         """Look for trees once more where a fit stands still, until that changes nothing."""
         time = params.time
         if not time.passes or not time.late_looks or not time.changed or params.n_columns < 2:
@@ -138,13 +137,12 @@ class Trees:
 
     def online(self) -> Trees:
         """Return the form of the model that online EM needs."""
-        from hiddenbits.families.tree_mixture.online import OnlineTrees
-
         return OnlineTrees(self.n_components, self.smoothing, self.sharing, self.penalty, self.first_passes)
 
-    def prepare(self, params: TreeParams) -> Any:
+    def prepare(self, params: TreeParams) -> TreeParams | None:
         """Make what every block needs, once: it stays with the parameters."""
         _ = params.linear, params.pair, params.lookup, params.offsets, params.looked_at
+        return None
 
     def _posterior(self, params: TreeParams, block: Block) -> tuple[Floats, Floats]:
         """Return r and ln P(x)."""
@@ -153,7 +151,7 @@ class Trees:
             scores[rows] = messages.scores
         return scores, softmax_rows(scores, np.log(params.weights)[None, :])
 
-    def expect(self, params: TreeParams, shared: None, block: Block, carry: None, key: Any) -> tuple[TreeStats, None]:
+    def expect(self, params: TreeParams, shared: object, block: Block, carry: None, key: Key) -> tuple[TreeStats, None]:
         """E-step: r, and with it the expected ones of each class, alone and with their parents, or with all others."""
         if not block.keep:  # its ones are needed more than once here, if not in the next pass
             block = replace(block, keep=True)
@@ -254,32 +252,27 @@ class Trees:
 
     # Row functions: what the estimators' verbs rest on.
 
-    def log_likelihood(self, params: TreeParams, shared: None, block: Block) -> Floats:
+    def log_likelihood(self, params: TreeParams, shared: object, block: Block) -> Floats:
         """Return ln P(observed bits) of each row."""
         return self._posterior(params, block)[1]
 
-    def posterior(self, params: TreeParams, shared: None, block: Block) -> Floats:
+    def posterior(self, params: TreeParams, shared: object, block: Block) -> Floats:
         """Return r, the probability of each class given the row's observed bits."""
         return self._posterior(params, block)[0]
 
-    def code(self, params: TreeParams, shared: None, block: Block) -> Floats:
-        """Return the most probable class of each row, as 1 among zeros."""
-        r = self.posterior(params, shared, block)
-        return np.asarray(np.eye(r.shape[1])[r.argmax(axis=1)])
+    def cell_probabilities(self, params: TreeParams) -> Floats:
+        """Return P(bit = 1) in each class, whatever the parent is."""
+        return params.marginals
 
-    def reconstruct(self, params: TreeParams, codes: Floats) -> Floats:
-        """Return P(bit = 1) given class probabilities and nothing else of the row."""
-        return np.asarray(codes @ params.marginals.T)
-
-    def fill(self, params: TreeParams, shared: None, block: Block) -> Floats:
+    def fill(self, params: TreeParams, shared: object, block: Block) -> Floats:
         """Return P(bit = 1 | observed bits) for every cell; observed bits are what they are."""
         return filled(params, block, self.posterior(params, shared, block))
 
-    def leave_one_out(self, params: TreeParams, shared: None, block: Block) -> Floats:
+    def leave_one_out(self, params: TreeParams, shared: object, block: Block) -> Floats:
         """Return P(x_j = 1 | the other observed bits) for every cell."""
         return left_out(params, block, self.posterior(params, shared, block))
 
-    def draw(self, params: TreeParams, n: int, rng: np.random.Generator) -> tuple[NDArray[np.uint8], Floats]:
+    def draw(self, params: TreeParams, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
         """Draw n rows and their classes (1 among zeros), parents before children."""
         classes = rng.choice(params.n_classes, size=n, p=params.weights)
         x = np.zeros((params.n_columns, n), np.uint8)
@@ -292,10 +285,6 @@ class Trees:
                 x[j, rows] = uniform[j, rows] < np.where(above == 1, params.if_one[j, k], params.if_zero[j, k])
         return np.ascontiguousarray(x.T), np.eye(params.n_classes)[classes]
 
-    def hidden_states(self, params: TreeParams) -> Floats:
-        """Return every class, as 1 among zeros."""
-        return np.eye(params.n_classes)
-
     def log_joint(self, params: TreeParams, x: Floats, h: Floats) -> float:
         """Return ln P(x, h) of one complete row: the definition."""
         k = int(np.argmax(h))
@@ -307,10 +296,9 @@ class Trees:
 
     def mismatch(self, params: TreeParams) -> str | None:
         """Return how lawful parameters disagree with the hyperparameters, or None."""
-        K, has_pairs = params.n_classes, bool(params.prior_both.size)
-        if self.n_components != K:
-            return f"it has {K} classes where {self.n_components} are declared"
-        if has_pairs != (self.sharing > 0 and params.n_columns > 1):
+        if classes := super().mismatch(params):
+            return classes
+        if bool(params.prior_both.size) != (self.sharing > 0 and params.n_columns > 1):
             return "its prior does not go with the declared sharing"
         return None
 
@@ -346,14 +334,37 @@ class Trees:
         )
 
 
-def _consistent(pairs: PairCounts, m: Floats) -> Floats:
-    """Return P(both = 1) of every pair with margins m, and the table's covariances."""
-    d = len(m)
-    runs = []
-    for i in range(d - 1):
-        cells = pairs.cells(slice(i, i + 1), slice(i + 1, d))
-        total = np.maximum(cells.total[0], 1.0)
-        one, other = (cells.one_one + cells.one_zero)[0] / total, (cells.one_one + cells.zero_one)[0] / total
-        both = cells.one_one[0] / total - one * other + m[i] * m[i + 1 :]
-        runs.append(np.clip(both, np.maximum(m[i] + m[i + 1 :] - 1.0, 0.0), np.minimum(m[i], m[i + 1 :])))
-    return np.concatenate(runs)
+class OnlineTrees(Trees):
+    """The model as online EM needs it (`pairs.py`): counts of links are taken from counts of pairs."""
+
+    links_from_pairs: ClassVar[bool] = True
+
+    def prepare(self, params: TreeParams) -> TreeParams:
+        """Return the parameters that every block of the pass looks at."""
+        looking = looking_at_pairs(params)
+        super().prepare(looking)
+        return looking
+
+    def expect(self, params: TreeParams, shared: Any, block: Block, carry: None, key: Key) -> tuple[TreeStats, None]:
+        """E-step, with counts of all pairs."""
+        return super().expect(shared, None, block, carry, key)
+
+    def update(self, params: TreeParams, stats: TreeStats) -> TreeParams:
+        """M-step for trees and probabilities; the clock of full passes goes on by one plain pass."""
+        looking, time = looking_at_pairs(params), params.time
+        new, looked = super().update(looking, stats), bool(looking.looked_at.stop)
+        passed = replace(time, passes=time.passes + 1, wait=max(time.wait - 1, 0))
+        return new.at(replace(passed, changed=max(time.changed, 0)) if looked else passed)
+
+    def stats_flaw(self, stats: TreeStats, params: TreeParams) -> str | None:
+        """Return what makes statistics unlawful for these parameters, or None."""
+        wait = 0 if stats.pairs.shape != (1, 1) or params.n_columns == 2 else 1
+        return super().stats_flaw(stats, params.at(replace(params.time, wait=wait, first_class=0)))
+
+    def pseudo_statistics(self, params: TreeParams, weight: float) -> TreeStats:
+        """Return the statistics of rows that are just as the model expects, for online EM to go on from a fit."""
+        stats = super().pseudo_statistics(params, weight)
+        if not looking_at_pairs(params).looked_at.stop:
+            return stats
+        pairs = np.stack([pairs_of(params, k) for k in range(params.n_classes)]) * stats.classes[:, None]
+        return replace(stats, pairs=pairs, pair_rows=stats.classes.copy())

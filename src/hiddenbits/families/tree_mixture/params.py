@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenbits.data import Arrays
+from hiddenbits.array_types import Floats, Rows
+from hiddenbits.data.declared import Params, Sums
 from hiddenbits.maths.chow_liu import n_pairs, top_down
-from hiddenbits.maths.numerics import are_probabilities, are_shares, log_one_minus
-
-Floats = NDArray[np.float64]
+from hiddenbits.maths.numerics import SHARES, are_probabilities, are_shares, log_one_minus
 
 PAIR_NUMBERS = 1 << 24  # pair counts of so many classes at a time: 128 MB
 LATE_LOOKS = 3  # times that a fit which stands still looks for better trees once more
@@ -64,14 +64,14 @@ class Clock:
 
 
 @dataclass(frozen=True, eq=False)
-class TreeParams(Arrays):
+class TreeParams(Params):
     """pi, the parents' columns, P(bit = 1 | parent = 0) and P(bit = 1 | parent = 1), the prior's centre, and the clock.
 
     Without a parent (-1) both probabilities are the same. `prior_both` is Q(1, 1) of every pair of columns, or empty
     where the prior is of fair coins.
     """
 
-    weights: Floats
+    weights: Annotated[Floats, "K", SHARES]
     parent_columns: Floats
     if_zero: Floats
     if_one: Floats
@@ -153,7 +153,7 @@ class TreeParams(Arrays):
         return np.where(self.has_parent, self.logits[1] - self.logits[0], 0.0)
 
     @cached_property
-    def orders(self) -> NDArray[np.intp]:
+    def orders(self) -> Rows:
         """The columns of each class, parents before children, (d, K)."""
         return np.array([top_down(parents) for parents in self.parents.T]).T
 
@@ -198,7 +198,7 @@ class TreeParams(Arrays):
 
 
 @dataclass(frozen=True, eq=False)
-class TreeStats(Arrays):
+class TreeStats(Sums):
     """Weighted log-likelihood, rows, rows of each class, and expected counts of ones.
 
     `ones` and `both` (d, K) count ones, and ones whose parent is 1. `pairs` (classes looked at, pairs of columns)

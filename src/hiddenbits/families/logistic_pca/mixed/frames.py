@@ -8,15 +8,15 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import AnyArray
 from hiddenbits.data.inputs.frames import is_frame
 from hiddenbits.data.mixed.layout import Column, Layout
 
 NUMBERS = {"bool": np.bool_, "int": np.int64, "float": np.float64}
 
 
-def table_of(layout: Layout, columns: Mapping[int, NDArray[Any]], X: Any = None) -> Any:
+def table_of(layout: Layout, columns: Mapping[int, AnyArray], X: Any = None) -> Any:
     """Return columns, by number, as a frame of X's kind (or that of the fit), or as an array where there is none.
 
     Columns with categories are given as codes, all others as they shall be.
@@ -52,7 +52,7 @@ def _backend(X: Any) -> str | None:
     return str(nw.from_native(X).implementation.value) if is_frame(X) else None
 
 
-def _values(backend: str, column: Column, values: NDArray[Any]) -> Any:
+def _values(backend: str, column: Column, values: AnyArray) -> Any:
     """Return a column in the type that the frame of the fit had."""
     if not column.has_categories:
         return values
@@ -77,7 +77,7 @@ def _values(backend: str, column: Column, values: NDArray[Any]) -> Any:
     return np.array(labels, dtype=object)
 
 
-def _array(layout: Layout, columns: Mapping[int, NDArray[Any]]) -> NDArray[Any]:
+def _array(layout: Layout, columns: Mapping[int, AnyArray]) -> AnyArray:
     """Return an array: of floats where every category is a number, of objects otherwise."""
     numeric = all(not isinstance(c, str) for j in columns for c in layout.columns[j].categories)
     out = np.empty((len(next(iter(columns.values()))), len(columns)), np.float64 if numeric else object)

@@ -22,12 +22,13 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Block
 from hiddenbits.data.bits import AllOnes
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.logistic_pca.cell_kernels import tangent
+from hiddenbits.families.logistic_pca.mixed.nodes import Numbers
 from hiddenbits.families.logistic_pca.mixed.params import LEAST_NOISE, MixedParams, MixedStats, Places, mixed_stats_flaw
 from hiddenbits.families.logistic_pca.mixed.rows import MixedRows
 from hiddenbits.families.logistic_pca.mixed.start import expected_mixed, start_mixed
@@ -46,9 +47,7 @@ from hiddenbits.maths.packed_symmetric import (
     times,
     unpack,
 )
-from hiddenbits.model_api import Footprint, Promises
-
-Floats = NDArray[np.float64]
+from hiddenbits.model_api import Footprint, Key, Passes, Promises
 
 FURTHEST = 1e3  # extrapolated loadings stay within this
 PATIENT_STEPS = 60  # inner steps where a posterior is the answer, not a step on the way
@@ -65,15 +64,6 @@ class Shared:
     V: Floats
     fixed: Floats
     cache: dict[str, Any] = field(default_factory=dict)  # what the verbs make once for all blocks
-
-
-@dataclass(frozen=True, eq=False)
-class Numbers:
-    """The numbers of a block, reals standardised; which units were observed; what bits are blank."""
-
-    X: Floats
-    o: Floats
-    blanks: Blanks
 
 
 @dataclass(frozen=True)
@@ -126,21 +116,29 @@ class Mixed(MixedRows):
     @property
     def promises(self) -> Promises:
         """What the model keeps to."""
-        if self.places.gaussian:
-            return Promises("exact", True, True, True, True, "quadrature")
-        why = {"likelihood": "P(row) has no closed form: passes use a lower bound; the verbs integrate"}
-        return Promises("bound", True, True, True, True, "quadrature", why)
+        why = {}
+        if not self.places.gaussian:
+            why = {"likelihood": "P(row) has no closed form: passes use a lower bound; the verbs integrate"}
+        return Promises(
+            likelihood="bound" if why else "exact",
+            monotone=True,
+            deterministic=True,
+            carry=True,
+            accelerates=True,
+            oracle="quadrature",
+            why=why,
+        )
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
         """Return what a block costs; the columns of the table do not count, but the numbers that stand for them."""
         p, D, U = packed_size(self.n_components + 1), self.places.n_numbers, self.places.n_units
         return Footprint(working=5 * D + 8 * p, statistics=U * p + D * (self.n_components + 1), flops=6.0 * U * p)
 
-    def start(self, summary: Summary, key: Any, passes: Any) -> MixedParams:
+    def start(self, summary: Summary, key: Key, passes: Passes) -> MixedParams:
         """Return principal components, or random loadings."""
         return start_mixed(self, summary, key, passes)
 
-    def grow(self, params: MixedParams, key: Any) -> MixedParams | None:
+    def grow(self, params: MixedParams, key: Key) -> MixedParams | None:
         """There is one stage."""
         return None
 
@@ -225,7 +223,7 @@ class Mixed(MixedRows):
         return Posterior(np.zeros((block.n_rows, q)), np.tile(identity(q), (block.n_rows, 1)))
 
     def expect(
-        self, params: MixedParams, shared: Shared, block: Block, carry: Posterior | None, key: Any
+        self, params: MixedParams, shared: Shared, block: Block, carry: Posterior | None, key: Key
     ) -> tuple[MixedStats, Posterior]:
         """E-step: the posterior of each row, and with it the sums of each unit."""
         data, places = self.numbers(params, block), self.places

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Block
 from hiddenbits.families.logistic_pca.mixed.params import MixedParams, Places
 from hiddenbits.families.logistic_pca.rows import FURTHEST, softplus
@@ -34,15 +34,23 @@ from hiddenbits.maths.gauss_hermite import (
 )
 from hiddenbits.maths.gaussian_posterior import Posterior
 from hiddenbits.maths.latent_gaussian_rows import NODE_NUMBERS
+from hiddenbits.maths.missing_cells import Blanks
 from hiddenbits.maths.numerics import sigmoid
 from hiddenbits.maths.packed_symmetric import row_dot
-
-Floats = NDArray[np.float64]
 
 TAILS = 7  # degrees of freedom of the Student distribution
 TOP_STEPS = 30
 GRID_NUMBERS = 1 << 24  # activations on a shared grid that are kept; with more, draws have to do
 MOST_ROW_NODES = 1 << 15  # of a grid that each row has for itself
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """The numbers of a block, reals standardised; which units were observed; what bits are blank."""
+
+    X: Floats
+    o: Floats
+    blanks: Blanks
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,11 +102,11 @@ class MixedNodes(ABC):
         """Where the numbers are."""
 
     @abstractmethod
-    def numbers(self, params: MixedParams, block: Block) -> Any:
+    def numbers(self, params: MixedParams, block: Block) -> Numbers:
         """Return the numbers of a block."""
 
     @abstractmethod
-    def real_heights(self, params: MixedParams, data: Any) -> Floats:
+    def real_heights(self, params: MixedParams, data: Numbers) -> Floats:
         """Return what the densities of the reals have that does not depend on x."""
 
     @abstractmethod
@@ -122,10 +130,10 @@ class MixedNodes(ABC):
         parts += [np.asarray(logsumexp(nominal[..., group], axis=-1, keepdims=True)) for group in places.groups]
         return np.concatenate(parts, axis=-1)
 
-    def _u(self, params: MixedParams, data: Any) -> Floats:
+    def _u(self, params: MixedParams, data: Numbers) -> Floats:
         u = data.X.copy()
         u[:, self.places.reals] /= params.noise
-        return u  # type: ignore[no-any-return]
+        return u
 
     def _discrete(self, params: MixedParams) -> tuple[Floats, Floats]:
         """Return loadings of bits that curve as much as the discrete columns do, and loadings that are as steep.
@@ -169,7 +177,7 @@ class MixedNodes(ABC):
             return self._drawn(params, data, block.start)
         return self._by_row(params, data) if self.places.n_real else self._on_grid(params, shared, rule, data)
 
-    def _on_grid(self, params: MixedParams, shared: Any, rule: Rule, data: Any) -> Iterator[Weighted]:
+    def _on_grid(self, params: MixedParams, shared: Any, rule: Rule, data: Numbers) -> Iterator[Weighted]:
         """Yield rows with the nodes that they all share."""
         if "grid" not in shared.cache:
             A = self.activations(params, rule.nodes)
@@ -181,7 +189,7 @@ class MixedNodes(ABC):
             rows = slice(start, min(start + step, len(u)))
             yield Weighted(rows, rule.nodes, A, u[rows] @ A.T - data.o[rows] @ phi.T + rule.log_weights)
 
-    def _by_row(self, params: MixedParams, data: Any) -> Iterator[Weighted]:
+    def _by_row(self, params: MixedParams, data: Numbers) -> Iterator[Weighted]:
         """Yield rows with nodes of their own: a grid around what the row's reals say of x.
 
         Prior and reals make a Gaussian N(m, L L') with a known integral Z. In y = L^-1 (x - m) what is left is
@@ -247,7 +255,7 @@ class MixedNodes(ABC):
             scores -= o[:, first + c, None] * np.log(total)
         return scores
 
-    def _drawn(self, params: MixedParams, data: Any, first_row: int) -> Iterator[Weighted]:
+    def _drawn(self, params: MixedParams, data: Numbers, first_row: int) -> Iterator[Weighted]:
         """Yield rows with draws from a Student distribution around the top of each row's posterior."""
         q, n_draws, reals = params.n_components, self.n_draws, self.places.reals
         u, heights = self._u(params, data), self.real_heights(params, data)
@@ -271,7 +279,7 @@ class MixedNodes(ABC):
             scores += ratio[rows] + heights[rows, None]
             yield Weighted(rows, nodes[rows], np.moveaxis(A, 0, -1), scores, sampled=True)
 
-    def _top(self, params: MixedParams, data: Any, u: Floats) -> tuple[Floats, Floats]:
+    def _top(self, params: MixedParams, data: Numbers, u: Floats) -> tuple[Floats, Floats]:
         """Return the most probable x of each row and the curvature there, by Newton steps that are halved if they fall.
 
         The function is concave: every kind of column is.

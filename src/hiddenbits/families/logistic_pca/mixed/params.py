@@ -18,12 +18,10 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hiddenbits.data import Arrays
+from hiddenbits.array_types import Floats, Rows
+from hiddenbits.data.declared import Params, Sums
 from hiddenbits.maths.packed_symmetric import packed_size
-
-Floats = NDArray[np.float64]
 
 LARGEST = 1e6  # loadings beyond this are no model of numbers in units of their own spread
 LEAST_NOISE = 1e-12
@@ -91,7 +89,7 @@ class Places:
         return self.n_bits + self.n_real + len(self.levels)
 
     @cached_property
-    def units(self) -> NDArray[np.intp]:
+    def units(self) -> Rows:
         """The first number of each unit."""
         starts = [self.nominal.start + group.start for group in self.groups]
         return np.array([*range(self.n_bits + self.n_real), *starts], np.intp)
@@ -103,7 +101,7 @@ class Places:
 
 
 @dataclass(frozen=True, eq=False)
-class MixedParams(Arrays):
+class MixedParams(Params):
     """W and b of every number, the centre of b's prior; noise, shift and scale of the reals."""
 
     loadings: Floats
@@ -151,7 +149,7 @@ class MixedParams(Arrays):
 
 
 @dataclass(frozen=True, eq=False)
-class MixedStats(Arrays):
+class MixedStats(Sums):
     """Sums over rows: the bound, and for each unit what its update needs.
 
     Attributes

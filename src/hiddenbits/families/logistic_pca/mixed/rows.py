@@ -7,19 +7,17 @@ with posterior weights for each row, and the answers are weighted means.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Block
 from hiddenbits.families.logistic_pca.mixed.nodes import MixedNodes, Weighted, softmax_groups
 from hiddenbits.families.logistic_pca.mixed.params import MixedParams, Places
 from hiddenbits.maths.numerics import sigmoid, softmax_rows
 from hiddenbits.maths.packed_symmetric import pack, pack_outer
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +39,7 @@ def _mean(found: Weighted, values: Floats) -> Floats:
 class MixedRows(MixedNodes):
     """The row functions of logistic PCA of mixed tables."""
 
-    def likelihood_and_error(self, params: MixedParams, shared: Any, block: Block) -> Floats:
+    def likelihood_and_error(self, params: MixedParams, shared: object, block: Block) -> Floats:
         """Return ln P(observed cells) of each row, a density for the reals, and its standard error: 0 where exact."""
         out = np.zeros((block.n_rows, 2))
         if self.places.gaussian:
@@ -55,15 +53,15 @@ class MixedRows(MixedNodes):
                 out[found.rows, 1] = ratio.std(axis=1, ddof=1) / np.sqrt(self.n_draws)
         return out
 
-    def log_likelihood(self, params: MixedParams, shared: Any, block: Block) -> Floats:
+    def log_likelihood(self, params: MixedParams, shared: object, block: Block) -> Floats:
         """Return ln P(observed cells) of each row."""
         return np.ascontiguousarray(self.likelihood_and_error(params, shared, block)[:, 0])
 
-    def bound_rows(self, params: MixedParams, shared: Any, block: Block) -> Floats:
+    def bound_rows(self, params: MixedParams, shared: object, block: Block) -> Floats:
         """Return the lower bound of ln P(observed cells) of each row."""
         return self.gaussian_posterior(params, block)[1]
 
-    def posterior_moments(self, params: MixedParams, shared: Any, block: Block) -> Floats:
+    def posterior_moments(self, params: MixedParams, shared: object, block: Block) -> Floats:
         """Return the mean and the packed covariance of each row's posterior, side by side; not those of the bound."""
         if self.places.gaussian:
             posterior, _ = self.gaussian_posterior(params, block)
@@ -81,11 +79,11 @@ class MixedRows(MixedNodes):
             out[found.rows] = np.concatenate([mean, square], axis=1)
         return out
 
-    def posterior(self, params: MixedParams, shared: Any, block: Block) -> Floats:
+    def posterior(self, params: MixedParams, shared: object, block: Block) -> Floats:
         """Return the posterior mean of each row's x."""
         return np.ascontiguousarray(self.posterior_moments(params, shared, block)[:, : params.n_components])
 
-    def code(self, params: MixedParams, shared: Any, block: Block) -> Floats:
+    def code(self, params: MixedParams, shared: object, block: Block) -> Floats:
         """Return the most probable x of each row."""
         data = self.numbers(params, block)
         return self._top(params, data, self._u(params, data))[0]
@@ -112,7 +110,14 @@ class MixedRows(MixedNodes):
         """Return the answers given x."""
         return self.answers(params, self.activations(params, codes))
 
-    def fill(self, params: MixedParams, shared: Any, block: Block) -> Floats:
+    def leave_one_out(self, params: MixedParams, shared: object, block: Block) -> Floats:
+        """Refuse: a cell that is not a bit has no such probability."""
+        raise ValueError(
+            "bit_probabilities is for tables of bits, and this fit has other columns. Use complete or "
+            "category_probabilities on a copy with the cells in question left blank."
+        )
+
+    def fill(self, params: MixedParams, shared: object, block: Block) -> Floats:
         """Return the posterior means of the answers, given each row's observed cells."""
         if self.places.gaussian:
             return self.reconstruct(params, self.gaussian_posterior(params, block)[0].mean)

@@ -7,16 +7,15 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays, Block, TableError
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.logistic_pca.mixed.params import MixedParams, MixedStats, Places
 from hiddenbits.families.logistic_pca.params import LogisticParams, at_least
 from hiddenbits.families.logistic_pca.start import NOISE, PASSES, STEEPEST, expected_statistics
 from hiddenbits.maths.packed_symmetric import identity, row_dot
-
-Floats = NDArray[np.float64]
+from hiddenbits.model_api import Key, Passes
 
 LEAST_SPREAD = 1e-12  # a column that varies by less than this share of its size is constant but for rounding
 
@@ -30,7 +29,7 @@ class Sum(Arrays):
 
 def _squares(reals: slice, shift: Floats, block: Block) -> Sum:
     """Return the weighted squares of the reals around `shift`."""
-    away = (block.operands()[0][:, reals] - shift) * _seen(block)[:, reals]
+    away = (np.asarray(block.operands()[0])[:, reals] - shift) * _seen(block)[:, reals]
     return Sum(block.weights @ (away * away))
 
 
@@ -40,11 +39,11 @@ def _seen(block: Block) -> Floats:
 
 def _product(means: Floats, scale: Floats, V: Floats, block: Block) -> Sum:
     """Return Z'(Z V), Z the centred and scaled numbers with 0 for a missing one."""
-    Z = (block.operands()[0] - means) / scale * _seen(block)
+    Z = (np.asarray(block.operands()[0]) - means) / scale * _seen(block)
     return Sum(Z.T @ ((Z @ V) * block.weights[:, None]))
 
 
-def start_mixed(model: Any, summary: Summary, key: Any, passes: Any) -> MixedParams:
+def start_mixed(model: Any, summary: Summary, key: Key, passes: Passes) -> MixedParams:
     """Return the start of a restart: principal components the first time, random loadings afterwards.
 
     Components are in standard deviations of their columns; those of bits and categories are divided by p (1 - p), as
@@ -85,7 +84,7 @@ def _shares(places: Places, summary: Summary) -> Floats:
     return means
 
 
-def _shift_and_scale(places: Places, noise: str, summary: Summary, passes: Any) -> tuple[Floats, Floats]:
+def _shift_and_scale(places: Places, noise: str, summary: Summary, passes: Passes) -> tuple[Floats, Floats]:
     """Return the mean of every real column and its standard deviation.
 
     With one noise variance for all columns there is one scale for all: the variance is that of the numbers as they are.
@@ -108,7 +107,7 @@ def _shift_and_scale(places: Places, noise: str, summary: Summary, passes: Any) 
 
 
 def _components(
-    places: Places, summary: Summary, means: Floats, shift: Floats, scale: Floats, noise: Floats, passes: Any
+    places: Places, summary: Summary, means: Floats, shift: Floats, scale: Floats, noise: Floats, passes: Passes
 ) -> Floats:
     """Return loadings from the principal components, by a few steps of subspace iteration."""
     D, q = noise.shape

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from hiddenbits.array_types import AnyArray, Floats, Randomness
 from hiddenbits.data import Table, TableError
 from hiddenbits.data.mixed.cells import MixedTable
 from hiddenbits.data.mixed.layout import Layout, asked_kinds
@@ -19,10 +19,8 @@ from hiddenbits.families.logistic_pca.mixed.frames import frame_of, table_of
 from hiddenbits.families.logistic_pca.mixed.rows import Drawn
 from hiddenbits.store.validation import require
 
-Floats = NDArray[np.float64]
 
-
-class MixedVerbs(CodingEstimator):
+class MixedVerbs(CodingEstimator[Any, Any]):  # of bits or of several kinds of columns
     """The verbs of an estimator that takes mixed tables as well as bits; bits go the usual way."""
 
     kinds: Any
@@ -108,7 +106,7 @@ class MixedVerbs(CodingEstimator):
                     "kinds= to open_table."
                 )
 
-    def complete(self, X: Any) -> Any:
+    def complete(self, X: object) -> Any:
         """Fill in the missing cells from the row's observed ones; observed cells stay as they are.
 
         A missing bit becomes P(bit = 1), a missing real number its mean, a missing category the most probable one;
@@ -130,7 +128,7 @@ class MixedVerbs(CodingEstimator):
             return super().complete(X)
         table, answers = self._answers(X, layout)
         observed = table.values()
-        columns: dict[int, NDArray[Any]] = {}
+        columns: dict[int, AnyArray] = {}
         for j, column in enumerate(layout.columns):
             given, seen = observed[j]
             if column.kind == "binary":
@@ -141,7 +139,7 @@ class MixedVerbs(CodingEstimator):
                 columns[j] = np.where(seen, given, answers[j].argmax(axis=1)).astype(np.int64)
         return table_of(layout, columns, X if not isinstance(X, MixedTable) else None)
 
-    def category_probabilities(self, X: Any) -> dict[str, Floats]:
+    def category_probabilities(self, X: object) -> dict[str, Floats]:
         """Return the probability of every category of the nominal and ordered columns, given the row's observed cells.
 
         An observed cell has probability 1 for its category.
@@ -170,32 +168,13 @@ class MixedVerbs(CodingEstimator):
                 out[column.name] = np.where(seen[:, None], known, answers[j])
         return out
 
-    def _answers(self, X: Any, layout: Layout) -> tuple[MixedTable, list[Floats]]:
+    def _answers(self, X: object, layout: Layout) -> tuple[MixedTable, list[Floats]]:
         """Return X as a table, and what the model says about each of its columns."""
         table = as_table(self, X, reset=False)
         assert isinstance(table, MixedTable)  # noqa: S101
         return table, _by_column(layout, self._map(table, self._model().fill))
 
-    def bit_probabilities(self, X: Any) -> Any:
-        """Return P(bit = 1 | the other observed bits of the row) for every cell, observed or not; for tables of bits.
-
-        Parameters
-        ----------
-        X : table of shape (rows, columns)
-            As for `fit`.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (rows, columns), or a frame where X is one
-        """
-        if self._mixed is not None:
-            raise ValueError(
-                "bit_probabilities is for tables of bits, and this fit has other columns. Use complete or "
-                "category_probabilities on a copy with the cells in question left blank."
-            )
-        return super().bit_probabilities(X)
-
-    def inverse_transform(self, X: Any) -> Any:
+    def inverse_transform(self, X: object) -> Any:
         """Return P(bit = 1) given codes; of mixed tables also means of real columns and probabilities of categories.
 
         Parameters
@@ -221,7 +200,7 @@ class MixedVerbs(CodingEstimator):
                 named[column.name] = values[:, -1]
         return np.column_stack([*named.values()]) if layout.frame is None else frame_of(layout.frame, named)
 
-    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> Any:
+    def sample(self, n_samples: int = 1, *, random_state: Randomness = None) -> Any:
         """Draw new rows from the fitted model.
 
         Parameters
@@ -244,7 +223,7 @@ class MixedVerbs(CodingEstimator):
             raise ValueError(f"n_samples={n_samples}: draw at least one row.")
         key = Key(seed_of(self.random_state if random_state is None else random_state), 2**32)
         drawn: Drawn = self._model().draw(self.params_, n_samples, key.rng())[0]
-        columns: dict[int, NDArray[Any]] = {j: np.zeros(n_samples, np.int64) for j in range(len(layout.columns))}
+        columns: dict[int, AnyArray] = {j: np.zeros(n_samples, np.int64) for j in range(len(layout.columns))}
         for at, j in enumerate(layout.bit_columns):
             form = layout.columns[j].form
             types: dict[str, Any] = {"bool": np.bool_, "float": np.float64}
@@ -254,10 +233,10 @@ class MixedVerbs(CodingEstimator):
         columns |= {j: drawn.codes[:, at] for at, j in enumerate(layout.nominal_columns)}
         return table_of(layout, columns)
 
-    def _more_meta(self) -> dict[str, Any]:
+    def _more_meta(self) -> dict[str, object]:
         return {} if self._mixed is None else {"kinds": self._mixed.to_plain()}
 
-    def _take_meta(self, more: dict[str, Any], n_columns: Any, names: Any) -> None:
+    def _take_meta(self, more: dict[str, object], n_columns: object, names: object) -> None:
         self.layout_ = None
         if not more:
             return

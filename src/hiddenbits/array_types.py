@@ -1,0 +1,14 @@
+"""Names for the types of arrays, defined once for all rooms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Bytes = NDArray[np.uint8]  # bits, one to a byte, or packed
+Rows = NDArray[np.intp]  # positions of rows or columns
+AnyArray = NDArray[Any]  # any type of numbers, such as float32 or float64 as the caller chose
+Randomness = int | np.random.RandomState | np.random.Generator | None  # what scikit-learn takes as random_state

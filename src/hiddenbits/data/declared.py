@@ -1,0 +1,113 @@
+"""Arrays that declare their shapes and ranges, and check themselves: the bases of parameters and of statistics.
+
+    weights: Annotated[Floats, "K", SHARES]            one number for each of K classes, which add up to 1
+    observed: Annotated[Floats, "[d] K"]               (d, K), or (1, K) where all columns have the same
+
+A letter has one size in all arrays of an object; in statistics it is that of the parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Annotated, ClassVar, get_type_hints
+
+import numpy as np
+
+from hiddenbits.array_types import AnyArray, Floats
+from hiddenbits.data.arrays import Arrays
+
+SLACK = 1e-6  # share of the weight by which sums of counts may miss what they should be, through rounding
+
+
+@dataclass(frozen=True)
+class Range:
+    """What the numbers of an array may be: a test, and how to say it."""
+
+    holds: Callable[[AnyArray], bool]
+    words: str
+
+
+def _declared(kind: type[Arrays]) -> dict[str, tuple[tuple[str, ...], Range | None]]:
+    """Return the letters of each declared array's shape, and its range: `Annotated[Floats, "d K", PROBABILITIES]`."""
+    hints = get_type_hints(kind, include_extras=True)
+    marks = {name: hint.__metadata__ for name, hint in hints.items() if hasattr(hint, "__metadata__")}
+    return {name: (tuple(mark[0].split()), mark[1] if len(mark) > 1 else None) for name, mark in marks.items()}
+
+
+def _shape_flaw(arrays: Arrays, sizes: dict[str, int]) -> str | None:
+    """Return which shapes do not fit each other, or None; the sizes of letters that are new are put into `sizes`.
+
+    A letter in brackets may also be 1, for what is the same all along that axis.
+    """
+    declared = {name: letters for name, (letters, _) in _declared(type(arrays)).items()}
+    for name, letters in declared.items():
+        shape = getattr(arrays, name).shape
+        fits = len(shape) == len(letters) and all(
+            (n == 1 and letter[0] == "[") or sizes.setdefault(letter.strip("[]"), n) == n
+            for letter, n in zip(letters, shape, strict=True)
+        )
+        if not fits:
+            wanted = (f"{name} ({', '.join(letters)})" for name, letters in declared.items())
+            return "shapes must be " + ", ".join(wanted)
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class Params(Arrays):
+    """Base of parameters: a frozen dataclass of arrays, each with its declared shape and range."""
+
+    @property
+    def axis_sizes(self) -> dict[str, int]:
+        """What the letters of the declared shapes stand for."""
+        sizes: dict[str, int] = {}
+        _shape_flaw(self, sizes)
+        return sizes
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns, d."""
+        return self.axis_sizes["d"]
+
+    def flaw(self) -> str | None:
+        """Return what makes these arrays invalid, or None."""
+        if flaw := _shape_flaw(self, {}):
+            return flaw
+        for name, (_, allowed) in _declared(type(self)).items():
+            if allowed is not None and not allowed.holds(getattr(self, name)):
+                return f"{name} {allowed.words}"
+        return None
+
+
+class Sums(Arrays):
+    """What all statistics are: arrays that add up over rows, with the weight of those rows, a number."""
+
+    weight: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Statistics(Sums):
+    """Base of statistics that count: `bound` is the log-likelihood of the rows, `weight` how many they are.
+
+    `nested` names counts each of which is a part of the next, and the last of them a part of the weight; `classes`, if
+    it is the last, has one number for each class and adds up to the weight.
+    """
+
+    bound: Annotated[Floats, ""]
+    weight: Annotated[Floats, ""]
+
+    nested: ClassVar[tuple[str, ...]] = ()
+
+    def flaw(self, sizes: Mapping[str, int]) -> str | None:
+        """Return what makes the statistics invalid where letters stand for these sizes, or None."""
+        if _shape_flaw(self, dict(sizes)):
+            return "the statistics have the wrong shapes"
+        if self.weight <= 0:
+            return "the statistics have no weight"
+        slack = SLACK * float(self.weight)
+        counts = [np.zeros(()), *(getattr(self, name) for name in self.nested), self.weight]
+        not_counts = any((whole - part < -slack).any() for part, whole in pairwise(counts))
+        if not_counts or ("classes" in self.nested and abs(counts[-2].sum() - self.weight) > slack):
+            return "the statistics are not counts"
+        return "the log-likelihood of bits is above 0" if self.bound > slack else None

@@ -1,0 +1,72 @@
+"""Arrays that declare their shapes and ranges check themselves."""
+
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar
+
+import numpy as np
+import pytest
+
+from hiddenbits.array_types import Floats
+from hiddenbits.data.declared import Params, Statistics
+from hiddenbits.maths.numerics import PROBABILITIES, SHARES
+
+pytestmark = pytest.mark.core
+
+
+@dataclass(frozen=True, eq=False)
+class Classes(Params):
+    weights: Annotated[Floats, "K", SHARES]
+    rates: Annotated[Floats, "d K", PROBABILITIES]
+
+
+@dataclass(frozen=True, eq=False)
+class Counts(Statistics):
+    classes: Annotated[Floats, "K"]
+    ones: Annotated[Floats, "d K"]
+    observed: Annotated[Floats, "[d] K"]
+
+    nested: ClassVar = ("ones", "observed", "classes")
+
+
+def some():
+    params = Classes(np.array([0.25, 0.75]), np.full((3, 2), 0.5))
+    classes = np.array([1.0, 3.0])
+    return params, Counts(np.asarray(-5.0), np.asarray(4.0), classes, np.full((3, 2), 0.5), classes[None])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"weights": np.array([0.25, 0.25, 0.5])}, "shapes must be weights (K), rates (d, K)"),
+        ({"weights": np.array([0.5, 0.6])}, "weights must be positive and add up to 1"),
+        ({"weights": np.zeros(0), "rates": np.zeros((3, 0))}, "weights must be positive"),
+        ({"rates": np.full((3, 2), 1.0)}, "rates must lie between 0 and 1"),
+        ({"rates": np.full((3, 2), np.nan)}, "rates must lie between 0 and 1"),
+    ],
+)
+def test_parameters(change, said):
+    params, _ = some()
+    assert params.flaw() is None
+    assert params.n_columns == 3
+    assert said in replace(params, **change).flaw()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"ones": np.full((2, 2), 0.5)}, "wrong shapes"),
+        ({"observed": np.ones((2, 2))}, "wrong shapes"),
+        ({"weight": np.ones(1)}, "wrong shapes"),
+        ({"weight": np.asarray(0.0)}, "no weight"),
+        ({"weight": np.asarray(5.0)}, "not counts"),
+        ({"ones": np.full((3, 2), -0.5)}, "not counts"),
+        ({"ones": np.full((3, 2), 2.0)}, "not counts"),
+        ({"observed": np.full((3, 2), 2.0)}, "not counts"),
+        ({"bound": np.asarray(1.0)}, "above 0"),
+    ],
+)
+def test_statistics(change, said):
+    params, stats = some()
+    assert stats.flaw(params.axis_sizes) is None
+    assert replace(stats, observed=np.ones((3, 2))).flaw(params.axis_sizes) is None  # or one for all columns
+    assert said in replace(stats, **change).flaw(params.axis_sizes)
