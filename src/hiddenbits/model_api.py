@@ -80,16 +80,16 @@ class Promises:
         How the tests compute the truth from `log_joint`.
     why : mapping of str to str
         The reason for each promise that is not given.
-    hopes : bool
-        The model is one that `Hopes`: the engine first looks where a whole step leads, going back if the objective
+    speculative : bool
+        The model is `Speculative`: the engine first looks where a whole step leads, and goes back if the objective
         falls.
     closed_form : bool
         The statistics do not depend on the parameters, and the update on nothing but them: one pass is a fit. What
         `objective` says need not be at its maximum there.
     scheduled : bool
         The model is `Scheduled`: a fit goes by a planned course, and is not judged before its end.
-    surveys : bool
-        The model is one that `Surveys`.
+    looks_before_pass : bool
+        The model is one that `LooksBeforePass`.
     online_form : bool
         The model has an `OnlineForm`.
     online_gap : float
@@ -104,10 +104,10 @@ class Promises:
     accelerates: bool
     oracle: Literal["enumeration", "quadrature"]
     why: Mapping[str, str] = field(default_factory=dict)
-    hopes: bool = False
+    speculative: bool = False
     closed_form: bool = False
     scheduled: bool = False
-    surveys: bool = False
+    looks_before_pass: bool = False
     online_form: bool = False
     online_gap: float = 0.05
 
@@ -321,18 +321,18 @@ class Extrapolates(Protocol[P]):
 
 
 @runtime_checkable
-class Hopes(Protocol[P]):
-    """A model whose updates are steps to be measured, which may be taken untried as long as that goes well."""
+class Speculative(Protocol[P]):
+    """A model whose updates are steps to be measured, which may be taken in full as long as the objective rises."""
 
-    def untried(self, params: P) -> P | None:
+    def speculative_step(self, params: P) -> P | None:
         """Return the parameters with the step taken; None where the update is sure."""
 
 
 @runtime_checkable
-class Surveys(Protocol[P]):
+class LooksBeforePass(Protocol[P]):
     """A model that looks at all rows before a pass."""
 
-    def survey(self, params: P, passes: Passes) -> P:
+    def before_pass(self, params: P, passes: Passes) -> P:
         """Return the parameters that the pass sees, with what was found, such as which rows count."""
 
 
@@ -340,7 +340,7 @@ class Surveys(Protocol[P]):
 class Scheduled(Protocol[P_in]):
     """A model whose fits have a planned course, which its parameters count."""
 
-    def pending(self, params: P_in) -> Literal["running", "free", "over"]:
+    def schedule_state(self, params: P_in) -> Literal["running", "free", "over"]:
         """Return whether the course is running (not judged yet), free to end when it stands still, or over."""
 
 
@@ -348,8 +348,8 @@ class Scheduled(Protocol[P_in]):
 class Repairs(Protocol[P]):
     """A model that can mend a fit that is over."""
 
-    def repaired(self, params: P, key: Key) -> P:
-        """Return where a further restart begins that tries to mend the best fit so far."""
+    def perturbed(self, params: P, key: Key) -> P:
+        """Return where a further restart begins that tries to fix the best fit so far."""
 
 
 @runtime_checkable
@@ -360,7 +360,7 @@ class Averages(Protocol[P_in, S]):
         """Return what makes statistics invalid for these parameters, or None. `Counted` has it."""
 
     def pseudo_statistics(self, params: P_in, weight: float) -> S:
-        """Return the statistics of rows that are just as the model expects, for online EM to go on from a fit."""
+        """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
 
 
 @runtime_checkable
@@ -433,5 +433,5 @@ class Climbs(Model[P, S], Extrapolates[P], Protocol[P, S]):
     def enough(self, marks: tuple[float, ...]) -> bool:
         """Return whether enough sizes have been tried."""
 
-    def rivals(self) -> Sequence[Climbs[P, S]]:
+    def alternative_starts(self) -> Sequence[Climbs[P, S]]:
         """Return the same model with other starts."""

@@ -55,7 +55,7 @@ def check_same_bits(case, client, storage, seed, monkeypatch):
     """One thread against two workers; rows sent with the tasks, and loaded by them; some with missing cells."""
     monkeypatch.setattr("hiddenbits.engine.loops.online_em.GROUP_ROWS", 700)
     table = table_of(structured_rows(np.random.default_rng(seed), 3000, 12, missing=seed % 2 == 0), storage)
-    # A leap would stretch what lost memory costs (see below).
+    # A extrapolation would stretch what lost memory costs (see below).
     plain = {"online_passes": seed % 3 == 0, "accelerate": not case.model.promises.carry}
     settings = Settings(n_init=1, max_iter=6, seed=seed, **plain)
     alone = fit_em(case.model, table.grid(256), Local(), settings, None, None)

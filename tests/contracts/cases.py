@@ -42,7 +42,7 @@ from tests.families.logistic_pca.mixed.mixed_data import KINDS, mixed_rows, rand
 
 @dataclass(frozen=True)
 class Case:
-    """A model, an estimator, how to draw lawful parameters, and its statistics by definition."""
+    """A model, an estimator, how to draw valid parameters, and its statistics by definition."""
 
     name: str
     model: Any

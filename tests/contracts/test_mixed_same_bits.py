@@ -48,11 +48,11 @@ def test_resumed_equals_uninterrupted(mixed, passes, tmp_path):
     table = mixed_table(mixed, 0, n=400)
     grid, settings = table.grid(64), Settings(n_init=2, max_iter=8, tol=0.0, online_passes=1)
     whole = mixed.loop(mixed.model, grid, Local(), settings, None, None)
-    keeper = Checkpoint(tmp_path / "fit.hb", mixed.model, settings, table.shape, grid.height)
+    checkpoints = Checkpoint(tmp_path / "fit.hb", mixed.model, settings, table.shape, grid.height)
     interruptions, resumed = 0, None
     while resumed is None:
         try:
-            resumed = mixed.loop(mixed.model, grid, Local(), settings, keeper, InterruptAfter(passes))
+            resumed = mixed.loop(mixed.model, grid, Local(), settings, checkpoints, InterruptAfter(passes))
         except InterruptedFitError:
             interruptions += 1
             assert interruptions < 50

@@ -67,17 +67,17 @@ def test_resumed_equals_uninterrupted(case, seed, tmp_path, monkeypatch):
     """Broken off after every few passes, each time resumed from the file alone; one seed with an online pass first."""
     passes = seed + 1 if seed < 2 else seed
     if case.loop is fit_gradient:  # positions are kept after a leg of several iterations
-        monkeypatch.setattr("hiddenbits.engine.loops.gradient.LEG", 4)
+        monkeypatch.setattr("hiddenbits.engine.loops.gradient.SEGMENT", 4)
         passes += 4
     table = table_of(structured_rows(np.random.default_rng(seed), 800, 10, missing=True))
     grid = table.grid(256)
     settings = Settings(n_init=2, max_iter=40, seed=seed, online_passes=seed == 1)
     whole = case.loop(case.model, grid, Local(), settings, None, None)
-    keeper = Checkpoint(tmp_path / "fit.hb", case.model, settings, table.shape, grid.height)
+    checkpoints = Checkpoint(tmp_path / "fit.hb", case.model, settings, table.shape, grid.height)
     interruptions, resumed = 0, None
     while resumed is None:
         try:
-            resumed = case.loop(case.model, grid, Local(), settings, keeper, InterruptAfter(passes))
+            resumed = case.loop(case.model, grid, Local(), settings, checkpoints, InterruptAfter(passes))
         except InterruptedFitError:
             interruptions += 1
             assert interruptions < 500
@@ -88,7 +88,7 @@ def test_resumed_equals_uninterrupted(case, seed, tmp_path, monkeypatch):
     assert same(whole.params, resumed.params)
     assert np.array_equal(whole.trace, resumed.trace)
     assert whole.restarts == resumed.restarts
-    again = case.loop(case.model, grid, Local(), settings, keeper, InterruptAfter(0))  # nothing is left to do
+    again = case.loop(case.model, grid, Local(), settings, checkpoints, InterruptAfter(0))  # nothing is left to do
     assert same(whole.params, again.params)
 
 
@@ -98,8 +98,8 @@ def test_checkpoint_of_another_fit_is_refused(case, tmp_path):
     settings = Settings(max_iter=5)
 
     def fit(table, settings=settings, model=case.model):
-        keeper = Checkpoint(tmp_path / "fit.hb", model, settings, table.shape, 256)
-        return case.loop(model, table.grid(256), Local(), settings, keeper, None)
+        checkpoints = Checkpoint(tmp_path / "fit.hb", model, settings, table.shape, 256)
+        return case.loop(model, table.grid(256), Local(), settings, checkpoints, None)
 
     fit(tables[0])
     with pytest.raises(hiddenbits.CheckpointError, match="other data"):

@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from hiddenbits.families.registry import ESTIMATORS
-from hiddenbits.model_api import Extrapolates, Hopes, OnlineForm, Promises, Scheduled, Surveys
+from hiddenbits.model_api import Extrapolates, LooksBeforePass, OnlineForm, Promises, Scheduled, Speculative
 from tests.contracts.cases import CASES, MIXED
 from tests.contracts.conftest import random_rows
 from tests.contracts.test_fit import structured_rows
@@ -106,9 +106,9 @@ def test_every_no_has_its_reason(case):
 
 PROMISED = {
     "accelerates": Extrapolates,
-    "hopes": Hopes,
+    "speculative": Speculative,
     "scheduled": Scheduled,
-    "surveys": Surveys,
+    "looks_before_pass": LooksBeforePass,
     "online_form": OnlineForm,
 }
 

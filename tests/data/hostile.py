@@ -1,6 +1,6 @@
-"""Hostile tables in memory: seeded mixtures of lawful tables and damage, judged by a naive oracle.
+"""Hostile tables in memory: seeded mixtures of valid tables and damage, judged by a naive oracle.
 
-Each case is (data, options, wanted): `wanted` is the meaning of a lawful table, REFUSED where `open_table`
+Each case is (data, options, wanted): `wanted` is the meaning of a valid table, REFUSED where `open_table`
 must raise a TableError, or EITHER where both are right. No other exception, warning, crash or memory blow-up.
 ``python tests/data/hostile.py --n 10000 [--seed 0]`` prints every case that was judged wrongly.
 """
@@ -94,8 +94,8 @@ def packed(rng: Any) -> Case:
     if rng.random() < 0.1:
         data = pick(rng, [data.astype(int), data[0] if n else data, data[None], data.tolist(), np.ma.array(data)])
     options = {"packed": True, "n_columns": told}
-    lawful = type(data) is np.ndarray and data.ndim == 2 and data.dtype == np.uint8
-    if not lawful or type(told) is not int or told < 1 or not len(data) or data.shape[1] != -(-told // 8):
+    valid = type(data) is np.ndarray and data.ndim == 2 and data.dtype == np.uint8
+    if not valid or type(told) is not int or told < 1 or not len(data) or data.shape[1] != -(-told // 8):
         return data, options, REFUSED
     rows = [[int(byte) >> bit & 1 for byte in row for bit in range(7, -1, -1)] for row in data]
     if any(any(row[told:]) for row in rows):
@@ -187,7 +187,7 @@ def verdict(data: Any, options: dict[str, Any], wanted: Any) -> tuple[str, str |
         return "table", f"accepted as {table.source}"
     indptr, indices = table.source.x.ones()
     if len(indptr) != table.shape[0] + 1 or (len(indices) and not 0 <= indices.min() <= indices.max() < table.shape[1]):
-        return "table", "not lawful"
+        return "table", "not valid"
     if isinstance(wanted, str):
         return "table", None
     values = table.to_float()

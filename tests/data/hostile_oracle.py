@@ -56,7 +56,7 @@ def meaning(rows: Any, shape: tuple[int, int], options: dict[str, Any]) -> Any:
 
 
 def base(rng: Any) -> tuple[np.ndarray, dict[str, Any]]:
-    """Return a lawful table, now and then an empty one, and options."""
+    """Return a valid table, now and then an empty one, and options."""
     n, d = (int(rng.integers(0 if rng.random() < 0.05 else 1, 9)) for _ in range(2))
     if rng.random() < 0.05:
         n, d = 300, 70

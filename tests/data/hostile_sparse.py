@@ -14,8 +14,8 @@ FORMATS = ["csr", "csc", "coo", "bsr", "dok", "lil", "dia"]
 Entries = Iterator[tuple[int, int, Any]]
 
 
-def require(lawful: Any) -> None:
-    if not lawful:
+def require(valid: Any) -> None:
+    if not valid:
         raise UnlawfulError
 
 
@@ -136,7 +136,7 @@ def sparse_one(rng: Any) -> tuple[Any, dict[str, Any], Any]:
 
 
 def sparse_meaning(data: Any, kind: str, options: dict[str, Any]) -> Any:
-    """Read a container entry by entry; wide tables are judged only by being lawful."""
+    """Read a container entry by entry; wide tables are judged only by being valid."""
     threshold, blank = options.get("threshold"), options.get("blank", "auto")
     if (threshold is not None and threshold < 0 and blank != "missing") or (kind == "dia" and blank == "missing"):
         return REFUSED

@@ -1,4 +1,4 @@
-"""Climbing with momentum: against a plain loop, across legs and interruptions, and where the steps are too large."""
+"""Climbing with momentum: against a plain loop, across segments and interruptions, and where steps are too large."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.core
 @pytest.mark.parametrize("ridge", [0.0, 3.0])
 def test_steps_are_those_of_a_plain_loop(seed, ridge, monkeypatch):
     """Legs of four iterations, so that the velocity must outlive them; gradients by enumeration of rows and states."""
-    monkeypatch.setattr("hiddenbits.engine.loops.gradient.LEG", 4)
+    monkeypatch.setattr("hiddenbits.engine.loops.gradient.SEGMENT", 4)
     rows = structured_rows(np.random.default_rng(seed), 200, 6, missing=False)
     grid, model = table_of(rows).grid(256), Combination(2, ridge=ridge, start_from="noise")
     settings = Settings(max_iter=30, tol=0.0, seed=seed, learning_rate=0.1, momentum=0.8)
@@ -46,17 +46,17 @@ def test_steps_are_those_of_a_plain_loop(seed, ridge, monkeypatch):
 
 @pytest.mark.parametrize("start", ["noise", "grow", "pursuit"])
 def test_resumed_equals_uninterrupted(start, tmp_path, monkeypatch):
-    """Broken off within every leg, each time resumed from the file alone, to the same bits."""
-    monkeypatch.setattr("hiddenbits.engine.loops.gradient.LEG", 4)
+    """Broken off within every segment, each time resumed from the file alone, to the same bits."""
+    monkeypatch.setattr("hiddenbits.engine.loops.gradient.SEGMENT", 4)
     monkeypatch.setattr("hiddenbits.engine.loops.gradient.TRIAL", 3)
     table = table_of(structured_rows(np.random.default_rng(0), 500, 8, missing=True))
     model, grid = Combination(3, start_from=start, n_candidates=2, pursuit_steps=3), table.grid(256)
     settings = Settings(n_init=2, max_iter=21, tol=0.0, seed=1, learning_rate=0.05)
     whole = fit_gradient(model, grid, Local(), settings, None, None)
-    keeper, interruptions, resumed = Checkpoint(tmp_path / "fit.hb", model, settings, table.shape, 256), 0, None
+    checkpoints, interruptions, resumed = Checkpoint(tmp_path / "fit.hb", model, settings, table.shape, 256), 0, None
     while resumed is None:
         try:
-            resumed = fit_gradient(model, grid, Local(), settings, keeper, InterruptAfter(5))
+            resumed = fit_gradient(model, grid, Local(), settings, checkpoints, InterruptAfter(5))
         except InterruptedFitError:
             interruptions += 1
             assert interruptions < 50

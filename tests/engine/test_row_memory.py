@@ -8,7 +8,7 @@ import pytest
 
 from hiddenbits.data import Arrays, Table
 from hiddenbits.engine import Checkpoint, Local, Settings, fit_em
-from hiddenbits.engine.row_memory import LocalShelf
+from hiddenbits.engine.row_memory import LocalRowMemory
 from hiddenbits.model_api import Footprint, Promises
 from tests.contracts.conftest import NotResident, table_of
 from tests.contracts.test_same_bits import InterruptAfter, InterruptedFitError, same
@@ -42,7 +42,15 @@ class Toy:
     """A noisy mean: each row keeps a random number that drifts from pass to pass."""
 
     falls: bool = False
-    promises = Promises("estimate", True, False, True, False, "enumeration", {"deterministic": "a test"})
+    promises = Promises(
+        likelihood="estimate",
+        monotone=True,
+        deterministic=False,
+        carry=True,
+        accelerates=False,
+        oracle="enumeration",
+        why={"deterministic": "a test"},
+    )
     params_type, stats_type, carry_type = Mean, Stats, Memory
 
     def footprint(self, n_columns, row_cells):
@@ -90,11 +98,11 @@ def test_random_models_give_the_same_bits_on_threads_and_parts(table):
 def test_carry_is_in_the_checkpoint(table, tmp_path):
     settings, grid = Settings(max_iter=9), table.grid(64)
     whole = fit_em(Toy(), grid, Local(), settings, None, None)
-    keeper = Checkpoint(tmp_path / "fit.hb", Toy(), settings, table.shape, 64)
+    checkpoints = Checkpoint(tmp_path / "fit.hb", Toy(), settings, table.shape, 64)
     resumed = None
     while resumed is None:
         with suppress(InterruptedFitError):
-            resumed = fit_em(Toy(), grid, Local(), settings, keeper, InterruptAfter(1))
+            resumed = fit_em(Toy(), grid, Local(), settings, checkpoints, InterruptAfter(1))
     assert same(whole.params, resumed.params)
 
 
@@ -118,18 +126,18 @@ class Forgetful:
     kept = None
 
     def load(self, summary):
-        return self.kept and replace(self.kept, carry=LocalShelf(None, {}))
+        return self.kept and replace(self.kept, carry=LocalRowMemory(None, {}))
 
     def save(self, position, summary):
         self.kept = position
 
 
 def test_a_fit_goes_on_without_the_memory_of_its_rows(table):
-    settings, keeper = Settings(max_iter=12), Forgetful()
+    settings, checkpoints = Settings(max_iter=12), Forgetful()
     with suppress(InterruptedFitError):
-        fit_em(Toy(), table.grid(64), Local(), settings, keeper, InterruptAfter(5))
-    resumed = fit_em(Toy(), table.grid(64), Local(), settings, keeper, None)
-    passes = len(keeper.kept.best_trace)
+        fit_em(Toy(), table.grid(64), Local(), settings, checkpoints, InterruptAfter(5))
+    resumed = fit_em(Toy(), table.grid(64), Local(), settings, checkpoints, None)
+    passes = len(checkpoints.kept.best_trace)
     assert passes == 12
     assert (np.diff(resumed.trace) < 0).sum() == 1  # the bound counts visits: it fell once, and the fit went on
     assert resumed.restarts[0].reason == "max_iter"

@@ -64,11 +64,11 @@ def test_the_same_bits_on_threads(model):
 def test_resumed_equals_uninterrupted(model, passes, tmp_path):
     grid, settings = grid_of(1), Settings(n_init=2, max_iter=30, seed=3, n_short=3, short_passes=4)
     whole = fit_em(model, grid, Local(), settings, None, None)
-    keeper = Checkpoint(tmp_path / "fit.hb", model, settings, grid.table.shape, grid.height)
+    checkpoints = Checkpoint(tmp_path / "fit.hb", model, settings, grid.table.shape, grid.height)
     interruptions, resumed = 0, None
     while resumed is None:
         try:
-            resumed = fit_em(model, grid, Local(), settings, keeper, InterruptAfter(passes))
+            resumed = fit_em(model, grid, Local(), settings, checkpoints, InterruptAfter(passes))
         except InterruptedFitError:
             interruptions += 1
             assert interruptions < 100
@@ -82,8 +82,8 @@ def test_short_runs_leave_one_line_in_the_log(caplog):
     caplog.set_level(logging.DEBUG, "hiddenbits")
     model = BernoulliMixture(3, random_state=0).fit(simulate_mixture(100, 6, 3, seed=0).X)
     lines = [record.getMessage() for record in caplog.records]
-    assert [line for line in lines if "goes on with" in line] == [
-        f"Restart {k} of 4 goes on with the best of 3 starts." for k in (1, 2, 3, 4)
+    assert [line for line in lines if "continues with" in line] == [
+        f"Restart {k} of 4 continues with the best of 3 starts." for k in (1, 2, 3, 4)
     ]
     assert {line.split(":")[0] for line in lines if ": pass " in line} <= {f"Restart {k}" for k in (1, 2, 3, 4)}
     assert len(model.restarts_) == 4

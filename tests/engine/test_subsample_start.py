@@ -22,18 +22,18 @@ pytestmark = pytest.mark.core
 
 @pytest.fixture(name="grids")
 def walked_grids(monkeypatch):
-    """The number of rows of each grid that a restart or its rival went through, in order."""
+    """The number of rows of each grid that a restart or its alternative went through, in order."""
     found, real = [], restarts.all_restarts
 
     def noted(go):
-        def noting(course, position):
-            found.append(course.grid.table.shape[0])
-            return go(course, position)
+        def noting(context, position):
+            found.append(context.grid.table.shape[0])
+            return go(context, position)
 
         return noting
 
-    def noting_all(one, *args, rivals=()):
-        return real(noted(one), *args, rivals=[noted(rival) for rival in rivals])
+    def noting_all(one, *args, alternative_starts=()):
+        return real(noted(one), *args, alternative_starts=[noted(alternative) for alternative in alternative_starts])
 
     monkeypatch.setattr("hiddenbits.engine.loops.gradient.all_restarts", noting_all)
     monkeypatch.setattr("hiddenbits.engine.loops.em.all_restarts", noting_all)
@@ -55,7 +55,7 @@ def test_it_ends_as_high_and_sooner(start, seed, grids):
     assert len(few.trace_) < len(all_of_them.trace_)
     assert 850 < rows[0] < 1_150  # 4.7 standard deviations
     assert rows[-1] > 10_000  # equal rows are one
-    assert len(rows) == (3 if start == "grow" else 2)  # growth has a rival on few rows
+    assert len(rows) == (3 if start == "grow" else 2)  # growth has an alternative on few rows
     assert len(grids) == len(rows) + 1
     assert not len(few.growth_)
 
@@ -94,21 +94,21 @@ class Breaking(Checkpoint):
 @pytest.mark.parametrize(("model", "loop"), [(Combination(2, n_candidates=2), fit_gradient), (Mixture(3), fit_em)])
 def test_resumed_equals_uninterrupted(model, loop, after, tmp_path, monkeypatch, grids):
     """Broken off after every few positions, on few rows and on all, each time resumed from the files alone."""
-    monkeypatch.setattr("hiddenbits.engine.loops.gradient.LEG", 4)
+    monkeypatch.setattr("hiddenbits.engine.loops.gradient.SEGMENT", 4)
     monkeypatch.setattr("hiddenbits.engine.loops.gradient.TRIAL", 3)
     table = table_of(structured_rows(np.random.default_rng(1), 2_000, 8, missing=True))
     grid, settings = table.grid(256), Settings(n_init=2, max_iter=12, tol=0.0, seed=3, start_rows=300)
     whole = loop(model, grid, Local(), settings, None, None)
     grids.clear()
-    resumed, on_few = None, set()
+    resumed, on_subsample = None, set()
     while resumed is None:
-        keeper = Breaking(tmp_path / "fit.hb", model, settings, table.shape, 256, [after])
+        checkpoints = Breaking(tmp_path / "fit.hb", model, settings, table.shape, 256, [after])
         try:
-            resumed = loop(model, grid, Local(), settings, keeper, None)
+            resumed = loop(model, grid, Local(), settings, checkpoints, None)
         except InterruptedFitError:
-            on_few |= {path.name for path in tmp_path.iterdir()} - {"fit.hb"}
+            on_subsample |= {path.name for path in tmp_path.iterdir()} - {"fit.hb"}
     ways = 2 if loop is fit_gradient else 1
-    assert on_few == {f"fit.hb.few{restart}-{way}" for restart in (0, 1) for way in range(ways)}
+    assert on_subsample == {f"fit.hb.few{restart}-{way}" for restart in (0, 1) for way in range(ways)}
     assert [path.name for path in tmp_path.iterdir()] == ["fit.hb"]  # the others are not needed any more
     assert sum(rows < 2_000 for rows in grids) >= 4 * ways  # broken off there, too
     assert same(whole.params, resumed.params)
@@ -142,8 +142,8 @@ def test_the_best_way_on_few_rows_goes_on(better):
     grid, begins = table_of(np.eye(400)[:, :4]).grid(256), []
 
     def way(number):
-        def go(course, position):
-            if course.grid is grid:
+        def go(context, position):
+            if context.grid is grid:
                 begins.append(position)
             params = position.params or number
             end = Restart(float(number == better), 1, StopReason.CONVERGED)
@@ -151,19 +151,23 @@ def test_the_best_way_on_few_rows_goes_on(better):
 
         return go
 
-    outcome = restarts.all_restarts(way("a"), grid, Local(), Settings(start_rows=50), None, None, rivals=[way("b")])
+    outcome = restarts.all_restarts(
+        way("a"), grid, Local(), Settings(start_rows=50), None, None, alternative_starts=[way("b")]
+    )
     assert begins.pop().params is None  # columns of a single one: too rare for few rows
     assert outcome.params == "a"
     grid = table_of(np.tile(np.eye(4), (100, 1))).grid(256)
-    outcome = restarts.all_restarts(way(0), grid, Local(), Settings(start_rows=90), None, None, rivals=[way(1)])
+    outcome = restarts.all_restarts(
+        way(0), grid, Local(), Settings(start_rows=90), None, None, alternative_starts=[way(1)]
+    )
     assert [position.params for position in begins] == [better]
     assert outcome.params == better
 
 
 def test_machines_that_grow_have_noise_as_a_rival():
-    assert [machine.start_from for machine in Combination(3).rivals()] == ["noise"]
-    assert not Combination(3, start_from="noise").rivals()
-    assert not Combination(3, chooses=True).rivals()
+    assert [machine.start_from for machine in Combination(3).alternative_starts()] == ["noise"]
+    assert not Combination(3, start_from="noise").alternative_starts()
+    assert not Combination(3, chooses=True).alternative_starts()
 
 
 @pytest.mark.parametrize("seed", range(3))

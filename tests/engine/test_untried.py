@@ -1,4 +1,4 @@
-"""Steps that are taken untried: the engine goes back where the objective falls, and has the step measured."""
+"""Steps that are taken speculative: the engine goes back where the objective falls, and has the step measured."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,21 +17,21 @@ pytestmark = pytest.mark.core
 
 @dataclass(frozen=True)
 class Rash(Logistic):
-    """Logistic PCA that hopes for more than its steps are good for."""
+    """Logistic PCA that speculative for more than its steps are good for."""
 
     factor: float = 1.0
 
-    def untried(self, params):
+    def speculative_step(self, params):
         if not params.trying:
             return None
         return params.with_joint(params.joint + self.factor * params.step, float(params.stage))
 
 
-def walk(factor, rows, keeper=None, watch=None, **settings):
+def walk(factor, rows, checkpoints=None, watch=None, **settings):
     settings = Settings(**{"tol": 1e-7, "max_iter": 2000, **settings})
     model = Rash(2, factor=factor)
     table = table_of(rows)
-    kept = keeper and Checkpoint(keeper, model, settings, table.shape, 128)
+    kept = checkpoints and Checkpoint(checkpoints, model, settings, table.shape, 128)
     return fit_em(model, table.grid(128), Local(), settings, kept, watch)
 
 
@@ -62,6 +62,6 @@ def test_an_untried_step_is_in_the_checkpoint(tmp_path):
     resumed = None
     while resumed is None:
         with suppress(InterruptedFitError):
-            resumed = walk(40.0, rows, keeper=tmp_path / "fit.hb", watch=InterruptAfter(1), max_iter=30)
+            resumed = walk(40.0, rows, checkpoints=tmp_path / "fit.hb", watch=InterruptAfter(1), max_iter=30)
     assert same(whole.params, resumed.params)
     assert whole.trace.tolist() == resumed.trace.tolist()

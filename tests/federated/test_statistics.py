@@ -214,7 +214,7 @@ def loaded_or_message(path):
 
 
 def test_damaged_files_are_refused_or_are_what_they_say(tmp_path):
-    outcomes = {"refused": 0, "lawful": 0, "untouched": 0}
+    outcomes = {"refused": 0, "valid": 0, "untouched": 0}
     path = tmp_path / "received.hb"
     for number, kind in enumerate(KINDS):
         statistics(kind).save(path)
@@ -236,10 +236,10 @@ def test_damaged_files_are_refused_or_are_what_they_say(tmp_path):
             assert found.keys() == arrays.keys(), what
             assert all(np.array_equal(found[name], arrays[name]) for name in arrays), what
             merge([loaded])
-            outcomes["lawful" if resummed else "untouched"] += 1
+            outcomes["valid" if resummed else "untouched"] += 1
     assert sum(outcomes.values()) == 300 * len(KINDS)
     assert outcomes["refused"] > 1000
-    assert outcomes["lawful"] > 5
+    assert outcomes["valid"] > 5
     assert outcomes["untouched"] > 5
 
 
@@ -277,15 +277,15 @@ def test_what_does_not_belong_together_is_not_merged():
 
 
 def test_unlawful_statistics_are_not_merged_or_used():
-    """Also where no file was in between; one that is unlawful would vanish in the sum."""
+    """Also where no file was in between; one that is invalid would vanish in the sum."""
     north, south = statistics("mixture"), statistics("mixture", "south")
     bad = south.sums.scaled(1.0)
     bad.ones[0, 0] = -1.0
     south = dataclasses.replace(south, sums=bad)
-    assert "The statistics of 'south' are not lawful: the statistics are not counts" in refusal(north, south)
+    assert "The statistics of 'south' are not valid: the statistics are not counts" in refusal(north, south)
     model = BernoulliMixture(3, random_state=0)
     model.update(model.stats(X, site="south"))
-    with pytest.raises(StatisticsError, match="not lawful"):
+    with pytest.raises(StatisticsError, match="not valid"):
         model.update(south)
     assert model.n_iter_ == 0
 

@@ -183,8 +183,8 @@ def loader(name):
             warnings.simplefilter("ignore", hiddenbits.EnvironmentChangedWarning)
             settings = model._settings()
             assert isinstance(settings, Settings)
-            keeper = Checkpoint(path, model._model(), settings, table.shape, grid.height, names=table.names)
-            return keeper.load(summary)
+            checkpoints = Checkpoint(path, model._model(), settings, table.shape, grid.height, names=table.names)
+            return checkpoints.load(summary)
 
     return load
 

@@ -109,7 +109,7 @@ UNUSABLE = {
 @pytest.mark.parametrize(("name", "key", "change"), UNUSABLE.values(), ids=UNUSABLE)
 def test_arrays_that_nothing_can_be_computed_with_are_refused(tmp_path, name, key, change):
     path = changed(tmp_path / "m.hb", name, arrays={key: change(array(name, key))})
-    with pytest.raises(hiddenbits.StoreError, match="is not a lawful"):
+    with pytest.raises(hiddenbits.StoreError, match="is not a valid"):
         hiddenbits.load(path)
 
 
@@ -127,7 +127,7 @@ def test_arrays_that_nothing_can_be_computed_with_are_refused(tmp_path, name, ke
 )
 def test_hyperparameters_that_nothing_can_be_computed_with_are_refused(tmp_path, name, given):
     path = changed(tmp_path / "m.hb", name, hyperparameters=given)
-    with pytest.raises(hiddenbits.StoreError, match="is not a lawful"):
+    with pytest.raises(hiddenbits.StoreError, match="is not a valid"):
         hiddenbits.load(path)
 
 
@@ -136,7 +136,7 @@ def test_hyperparameters_that_nothing_can_be_computed_with_are_refused(tmp_path,
 )
 def test_records_that_nothing_can_be_computed_with_are_refused(tmp_path, entry, value):
     path = changed(tmp_path / "m.hb", "mixture_online", **{entry: value})
-    with pytest.raises(hiddenbits.StoreError, match="is not a lawful"):
+    with pytest.raises(hiddenbits.StoreError, match="is not a valid"):
         hiddenbits.load(path)
 
 

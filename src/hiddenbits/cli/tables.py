@@ -1,4 +1,4 @@
-"""Tables as people have them: bits, and beside them a name, a party, an age, which are left out aloud."""
+"""Tables as people have them: bits, and next to them a name, a party, an age, which are left out aloud."""
 
 from __future__ import annotations
 

@@ -124,21 +124,21 @@ def _check_chunk(
     if blanks is not None and not blanks.any():
         blanks = None
     if threshold is not None:
-        lawful = np.isfinite(values) if values.dtype.kind == "f" else np.ones(values.shape, bool)
+        valid = np.isfinite(values) if values.dtype.kind == "f" else np.ones(values.shape, bool)
         with np.errstate(over="ignore"):  # a threshold beyond the range of a float16 is infinite there
             bits = values > threshold
     elif values.dtype == np.uint8:
         if values.size == 0 or values.max() <= 1:
             return values if blanks is None else np.where(blanks, 0, values), blanks
-        lawful, bits = values <= 1, values
+        valid, bits = values <= 1, values
     else:
         bits = values == 1
-        lawful = bits | (values == 0)
+        valid = bits | (values == 0)
     if blanks is not None:
-        lawful |= blanks
+        valid |= blanks
         bits = np.where(blanks, 0, bits)
-    if not lawful.all():
-        row, column = (int(i) for i in np.argwhere(~lawful)[0])
+    if not valid.all():
+        row, column = (int(i) for i in np.argwhere(~valid)[0])
         raise bad_cell(values[row, column], first_row + row, column, names, threshold)
     return bits, blanks
 
@@ -232,10 +232,10 @@ def sparse_bits(
     blanks = np.isnan(data) if data.dtype.kind == "f" else np.zeros(len(data), bool)
     with np.errstate(over="ignore"):
         on = data > threshold if threshold is not None else data == 1
-    lawful = np.isfinite(data) if threshold is not None else on | (data == 0)
-    lawful |= blanks
-    if not lawful.all():
-        at = int(np.flatnonzero(~lawful)[0])
+    valid = np.isfinite(data) if threshold is not None else on | (data == 0)
+    valid |= blanks
+    if not valid.all():
+        at = int(np.flatnonzero(~valid)[0])
         row = int(np.searchsorted(indptr, at, side="right") - 1)
         raise bad_cell(data[at], row, int(indices[at]), names, threshold)
     x = Pattern(*_kept(indptr, indices, on & ~blanks), n_columns)

@@ -9,7 +9,7 @@ from hiddenbits.data.table import Source
 
 
 @dataclass(frozen=True, eq=False)
-class OverSource:
+class DerivedSource:
     """Rows of another source, made into others as they are read."""
 
     source: Source

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from hiddenbits.data.bits import AllOnes, Bits, Complement, Dense, Packed, Pattern
-from hiddenbits.data.derived_source import OverSource
+from hiddenbits.data.derived_source import DerivedSource
 from hiddenbits.data.mixed.cells import MixedRows, MixedSource
 from hiddenbits.data.table import MemorySource, Table
 
@@ -111,7 +111,7 @@ def _csr(pattern: Pattern) -> sparse.csr_array:
 
 
 @dataclass(frozen=True, eq=False)
-class HiddenSource(OverSource):
+class MaskedSource(DerivedSource):
     """Rows of another source, with cells hidden as they are read."""
 
     hiding: Hiding
@@ -122,7 +122,7 @@ class HiddenSource(OverSource):
         """Bytes of memory that one row takes: four for the place of a hidden cell."""
         return self.source.row_bytes + 4.0 * self.hiding.share * self.n_columns
 
-    def only(self, start: int, stop: int) -> HiddenSource:
+    def only(self, start: int, stop: int) -> MaskedSource:
         """Return the source with what rows start to stop need and no more."""
         return self.over(start, stop)
 
@@ -168,7 +168,7 @@ def hide_cells(table: Table, share: float, *, seed: int = 0, first_row: int = 0,
         leaders = first[place]
     hiding = Hiding(share, seed, table.shape[1], leaders)
     if not table.source.resident:
-        return replace(table, source=HiddenSource(table.source, hiding, first_row))
+        return replace(table, source=MaskedSource(table.source, hiding, first_row))
     x, observed = hiding.applied(*table.source.read(0, table.shape[0]), first_row)
     held = MixedSource(x, observed) if isinstance(x, MixedRows) else MemorySource(x, observed)
     return replace(table, source=held)

@@ -252,7 +252,7 @@ def open_table(
         each, or by name, where a list of categories, lowest first, makes a column ordered. "auto" infers the kinds of
         frames, Parquet and CSV files as `LogisticPCA` does, and takes all other tables as bits. A model that was fitted
         to such a table, as in ``open_table("new.parquet", kinds=model)``, stands for its kinds and categories. Parquet
-        files stay on disk, and are gone through once when they are opened, unless a model is given. By default the
+        files stay on disk, and are processed once when they are opened, unless a model is given. By default the
         table is one of bits.
     part_bytes : int
         How much of a table on disk is loaded at a time.

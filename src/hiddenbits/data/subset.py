@@ -8,12 +8,12 @@ import numpy as np
 
 from hiddenbits.array_types import AnyArray
 from hiddenbits.data.bits import Bits
-from hiddenbits.data.derived_source import OverSource
+from hiddenbits.data.derived_source import DerivedSource
 from hiddenbits.data.table import Table, TableError
 
 
 @dataclass(frozen=True, eq=False)
-class ChosenSource(OverSource):
+class SubsetSource(DerivedSource):
     """Some rows of another source, chosen as they are read: from the first to the last of a run, then those wanted."""
 
     chosen: AnyArray
@@ -29,7 +29,7 @@ class ChosenSource(OverSource):
         span = int(self.chosen[-1] - self.chosen[0]) + 1
         return self.source.row_bytes * span / len(self.chosen)
 
-    def only(self, start: int, stop: int) -> ChosenSource:
+    def only(self, start: int, stop: int) -> SubsetSource:
         """Return the source with what rows start to stop need and no more."""
         return self.over(int(self.chosen[start]), int(self.chosen[stop - 1]) + 1)
 
@@ -78,7 +78,7 @@ def take_rows(table: Table, rows: AnyArray) -> Table:
         )
     weights = None if table.weights is None else table.weights[chosen]
     if not table.source.resident:
-        return replace(table, source=ChosenSource(table.source, chosen), weights=weights)
+        return replace(table, source=SubsetSource(table.source, chosen), weights=weights)
     x, observed = table.source.read(0, table.shape[0])
     held = table.of_rows(x.take(chosen), observed.take(chosen), table.names)
     return replace(held, weights=weights, part_bytes=table.part_bytes)

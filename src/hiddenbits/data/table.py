@@ -236,12 +236,12 @@ class Grid:
 
 
 def _check_weights(weights: Floats, n_rows: int) -> None:
-    """Refuse weights that are not one lawful number for each row."""
+    """Refuse weights that are not one valid number for each row."""
     if weights.shape != (n_rows,):
         raise TableError(f"Weights of shape {weights.shape} were given for {n_rows} rows. Give one for each row.")
-    unlawful = ~(np.isfinite(weights) & (weights >= 0.0))
-    if unlawful.any():
-        row = int(np.flatnonzero(unlawful)[0])
+    invalid = ~(np.isfinite(weights) & (weights >= 0.0))
+    if invalid.any():
+        row = int(np.flatnonzero(invalid)[0])
         raise TableError(f"The weight of row {row} is {weights[row]}. Weights are finite and not negative.")
     if not weights.any():
         raise TableError("The weight of every row is 0, so there is nothing to learn from.")

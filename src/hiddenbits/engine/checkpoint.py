@@ -24,8 +24,8 @@ from hiddenbits.data.arrays import plain, prefixed, unprefixed
 from hiddenbits.data.summary import Summary
 from hiddenbits.engine.environment import EnvironmentChangedWarning, differences, environment
 from hiddenbits.engine.outcome import Growth, Restart, StopReason
-from hiddenbits.engine.row_memory import LocalShelf, Shelf
-from hiddenbits.engine.state import Leap, Position, Running, Settings
+from hiddenbits.engine.row_memory import LocalRowMemory, RowMemory
+from hiddenbits.engine.state import Extrapolation, Position, Running, Settings
 from hiddenbits.model_api import Model
 from hiddenbits.quoting import PrintableError, printable
 from hiddenbits.store import StoreError, read, write
@@ -43,7 +43,7 @@ class UnlockedCheckpointWarning(UserWarning):
     """The file system of a checkpoint offers no locks: nothing stops a second fit from using the same file."""
 
 
-def _carry_arrays(carry: Shelf | None) -> dict[str, AnyArray]:
+def _carry_arrays(carry: RowMemory | None) -> dict[str, AnyArray]:
     held = {} if carry is None else carry.here()
     return {f"carry.{number}.{name}": array for number, one in held.items() for name, array in one.to_arrays().items()}
 
@@ -190,7 +190,7 @@ class Checkpoint:
 
     def _described(self, position: Position, summary: Summary) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """Return what a file says of a position, and its arrays."""
-        leap = position.leap
+        extrapolation = position.extrapolation
         meta = {
             **self._identity(),
             "format": FORMAT,
@@ -201,9 +201,13 @@ class Checkpoint:
             "running": [position.running.steps, position.running.weight],
             "stages": list(position.stages),
             "best_stages": list(position.best_stages),
-            "untried": position.untried,
+            "speculative": position.speculative,
             "grown": position.growth.done,
-            "leap": {"phase": leap.phase, "longest": leap.longest, "at_limit": leap.at_limit},
+            "extrapolation": {
+                "phase": extrapolation.phase,
+                "longest": extrapolation.longest,
+                "at_limit": extrapolation.at_limit,
+            },
             "finished": [[r.n_iter, str(r.reason)] for r in position.finished],
             "best": position.best,
         }
@@ -223,14 +227,14 @@ class Checkpoint:
             **prefixed("best_params", position.best_params),
             **_carry_arrays(position.carry),
         }
-        if leap.theta0 is not None:
-            arrays["theta0"] = leap.theta0
+        if extrapolation.theta0 is not None:
+            arrays["theta0"] = extrapolation.theta0
         if position.velocity is not None:
             arrays["velocity"] = position.velocity
         return meta, arrays
 
     def beside(self, name: str) -> Checkpoint:
-        """Return a checkpoint for a part of the same fit, in a file beside this one."""
+        """Return a checkpoint for a part of the same fit, in a file next to this one."""
         return replace(self, path=self.path.with_name(f"{self.path.name}.{name}"))
 
     def drop(self) -> None:
@@ -274,14 +278,16 @@ class Checkpoint:
             objective=float(arrays["objective"]),
             trace=tuple(arrays["trace"].tolist()),
             stages=tuple(meta["stages"]),
-            leap=Leap(
-                int(meta["leap"]["phase"]),
+            extrapolation=Extrapolation(
+                int(meta["extrapolation"]["phase"]),
                 arrays.get("theta0"),
-                float(meta["leap"]["longest"]),
-                bool(meta["leap"]["at_limit"]),
+                float(meta["extrapolation"]["longest"]),
+                bool(meta["extrapolation"]["at_limit"]),
             ),
-            untried=bool(meta["untried"]),
-            carry=LocalShelf(None, {number: model.carry_type.from_arrays(fields) for number, fields in carry.items()}),
+            speculative=bool(meta["speculative"]),
+            carry=LocalRowMemory(
+                None, {number: model.carry_type.from_arrays(fields) for number, fields in carry.items()}
+            ),
             memory=model.memory_type.from_arrays(memory) if memory else None,
             velocity=arrays.get("velocity"),
             growth=Growth(tuple(arrays["marks"].tolist()), params("chosen"), bool(meta["grown"])),

@@ -13,7 +13,7 @@ from typing import Any
 from hiddenbits.engine.executors.base import Executor
 from hiddenbits.engine.executors.dask_cluster import STALL_TIMEOUT, Cluster
 from hiddenbits.engine.executors.local import Local
-from hiddenbits.engine.executors.progress import Tell, Watched, unwatched
+from hiddenbits.engine.executors.progress import OnRows, ProgressExecutor, without_progress
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Engine:
 
     executor: Executor
     checkpoint: Path | None = None
-    tell: Tell | None = None
+    tell: OnRows | None = None
 
 
 _engine: ContextVar[Engine | None] = ContextVar("hiddenbits_engine", default=None)
@@ -39,7 +39,7 @@ def run_on(
     *,
     n_jobs: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    tell: Tell | None = None,
+    tell: OnRows | None = None,
     stall_timeout: float | None = STALL_TIMEOUT,
 ) -> Iterator[Engine]:
     """Run everything inside the ``with`` block on a cluster or several threads, or keep a checkpoint of its fit.
@@ -53,10 +53,10 @@ def run_on(
     n_jobs : int, optional
         Number of threads; -1 means one for each core. By default what is in force outside the block.
     checkpoint : path, optional
-        File in which `fit` keeps its position after every pass. Where the file exists, the fit goes on from there:
+        File in which `fit` keeps its position after every pass. Where the file exists, the fit continues from there:
         run the same program again after a crash. One file serves one fit.
     tell : function, optional
-        Called with a number of rows whenever so many have been gone through, from any thread; a row counts in every
+        Called with a number of rows whenever so many have been processed, from any thread; a row counts in every
         pass. On a cluster that is after each pass. For a progress bar of your own.
     stall_timeout : float, optional
         Seconds without progress on the cluster (no task finished, none running) after which a `ClusterError` ends the
@@ -80,7 +80,7 @@ def run_on(
     outer = current()
     kept = outer.checkpoint if checkpoint is None else Path(checkpoint)
     told = outer.tell if tell is None else tell
-    executor: Executor = unwatched(outer.executor)
+    executor: Executor = without_progress(outer.executor)
     mine: Local | Cluster | None = None
     if client is not None:
         if n_jobs is not None:
@@ -94,7 +94,7 @@ def run_on(
         if n_jobs == 0 or n_jobs < -1:
             raise ValueError(f"n_jobs={n_jobs}: give a number of threads, or -1 for one for each core.")
         executor = mine = Local(os.cpu_count() or 1 if n_jobs == -1 else n_jobs)
-    engine = Engine(executor if told is None else Watched(executor, told), kept, told)
+    engine = Engine(executor if told is None else ProgressExecutor(executor, told), kept, told)
     token = _engine.set(engine)
     try:
         yield engine

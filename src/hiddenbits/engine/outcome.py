@@ -70,7 +70,7 @@ class Outcome:
     params : Arrays
         Parameters of the best restart, after its last update.
     trace : ndarray of shape (n_iter,)
-        The objective after each pass of that restart; where a leap was refused, the value before it.
+        The objective after each pass of that restart; where an extrapolation was refused, the value before it.
     stages : tuple of int
         The passes at which a staged start (splitting) began a new stage; the objective may fall there.
     best : int

@@ -1,7 +1,7 @@
-"""Per-row memory from pass to pass: posterior means, states of a sampler. It stays beside the rows, and it is a cache.
+"""Per-row memory from pass to pass: posterior means, states of a sampler. It stays next to the rows, and it is a cache.
 
-A *shelf* serves one pass: it hands out what the last accepted pass put down and takes what this one puts down, so that
-a pass that is refused (a leap that landed badly) leaves no trace. What is lost is made again by the model from its
+A `RowMemory` serves one pass: it returns what the last accepted pass stored and stores what this one computes, so that
+a refused pass (a failed extrapolation) leaves no trace. What is lost is computed again by the model from its
 parameters: the fit stays right, though not to the bit.
 """
 
@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Any, Protocol
 
 
-class Shelf(Protocol):
+class RowMemory(Protocol):
     """The memory of the blocks during one pass."""
 
     @property
@@ -28,8 +28,8 @@ class Shelf(Protocol):
         """Keep something for a block."""
         ...
 
-    def settled(self) -> Shelf:
-        """Return the shelf as it is kept between passes, without what the pass before had put down."""
+    def settled(self) -> RowMemory:
+        """Return the row_memory as it is kept between passes, without what the pass before had put down."""
         ...
 
     def here(self) -> Mapping[int, Any]:
@@ -37,7 +37,7 @@ class Shelf(Protocol):
         ...
 
 
-class LocalShelf:
+class LocalRowMemory:
     """Memory in this process.
 
     Parameters
@@ -54,7 +54,7 @@ class LocalShelf:
 
     @property
     def may_lose(self) -> bool:
-        """Whether there is nothing to go on from: in a first pass, or where a cluster's fit is resumed here."""
+        """Whether there is nothing to continue from: in a first pass, or where a cluster's fit is resumed here."""
         return not self._before
 
     def get(self, block: int) -> object:
@@ -65,16 +65,16 @@ class LocalShelf:
         """Keep something for a block."""
         self._after[block] = value
 
-    def settled(self) -> LocalShelf:
-        """Return the shelf without what the pass before had put down."""
-        return LocalShelf(None, self._after)
+    def settled(self) -> LocalRowMemory:
+        """Return the row_memory without what the pass before had put down."""
+        return LocalRowMemory(None, self._after)
 
     def here(self) -> Mapping[int, Any]:
         """Return what this pass kept."""
         return self._after
 
 
-class WorkerShelf:
+class WorkerRowMemory:
     """Memory in the processes of a cluster's workers, each holding that of the blocks it walked.
 
     Parameters
@@ -103,7 +103,7 @@ class WorkerShelf:
                 del passes[number]
             passes.setdefault(self.after, {})[block] = value
 
-    def settled(self) -> WorkerShelf:
+    def settled(self) -> WorkerRowMemory:
         """Return itself: the workers let go when the next pass begins."""
         return self
 

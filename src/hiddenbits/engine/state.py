@@ -12,25 +12,25 @@ from numpy.typing import NDArray
 from hiddenbits.data import Arrays
 from hiddenbits.data.summary import Summary
 from hiddenbits.engine.outcome import Growth, Restart
-from hiddenbits.engine.row_memory import Shelf
+from hiddenbits.engine.row_memory import RowMemory
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Leap:
+class Extrapolation:
     """Where the extrapolation stands between two passes.
 
     Attributes
     ----------
     phase : int
-        What the next pass looks at: 0 theta0, 1 theta1, 2 a leap.
+        What the next pass looks at: 0 theta0, 1 theta1, 2 an extrapolation.
     theta0 : ndarray or None
         The first point of the three, in the model's coordinates.
     longest : float
-        The longest leap allowed now; it grows when reached and shrinks when a leap fails.
+        The longest extrapolation allowed now; it grows when reached and shrinks when an extrapolation fails.
     at_limit : bool
-        Whether the leap under way is the longest allowed.
+        Whether the extrapolation under way is the longest allowed.
     """
 
     phase: int = 0
@@ -71,12 +71,12 @@ class Settings:
     """How to fit: what belongs to the loop and not to a model."""
 
     n_init: int = 1
-    n_repairs: int = 0  # further restarts, each of which tries to mend the best fit so far
+    n_repairs: int = 0  # further restarts, each of which tries to fix the best fit so far
     max_iter: int = 1000
     tol: float = 1e-6
     online_passes: int = 0
     start_rows: int | None = None  # each restart first goes its way on about so many rows; None: on all from the start
-    n_short: int = 1  # starts of each restart; where there are several, the one that comes furthest goes on
+    n_short: int = 1  # starts of each restart; where there are several, the one that comes furthest continues
     short_passes: int = 10  # passes after which they are compared
     accelerate: bool = True
     seed: int = 0
@@ -88,10 +88,10 @@ class Settings:
 class Position:
     """Where a fit stands between two passes.
 
-    `params` is what the next pass looks at; `safe` is the last EM update, where a refused leap or an `untried` step
-    goes back to and what the fit would end with. They are None before a restart's start. `running` belongs to the
-    online passes; `memory` is what a model keeps from step to step beside its parameters, such as the states of
-    persistent chains; `velocity` is the last step of a climb with momentum.
+    `params` is what the next pass looks at; `safe` is the last EM update, where a refused extrapolation or
+    `speculative` step goes back to and what the fit would end with. They are None before a restart's start. `running`
+    belongs to the online passes; `memory` is what a model keeps from step to step in addition to its parameters, such
+    as the states of persistent chains; `velocity` is the last step of a climb with momentum.
     """
 
     restart: int = 0
@@ -102,9 +102,9 @@ class Position:
     objective: float = -np.inf
     trace: tuple[float, ...] = ()
     stages: tuple[int, ...] = ()
-    leap: Leap = field(default_factory=Leap)
-    untried: bool = False
-    carry: Shelf | None = None
+    extrapolation: Extrapolation = field(default_factory=Extrapolation)
+    speculative: bool = False
+    carry: RowMemory | None = None
     memory: Any = None
     velocity: NDArray[np.float64] | None = None
     growth: Growth = field(default_factory=Growth)
@@ -116,19 +116,19 @@ class Position:
     best_marks: tuple[float, ...] = ()
 
 
-class Keeper(Protocol):
+class CheckpointStore(Protocol):
     """Keeps positions: a checkpoint file, or nothing."""
 
     def load(self, summary: Summary) -> Position | None:
-        """Return the position to go on from, None to begin."""
+        """Return the position to continue from, None to begin."""
         ...
 
     def save(self, position: Position, summary: Summary) -> None:
         """Keep a position of the fit to the table with this summary."""
         ...
 
-    def beside(self, name: str) -> Keeper:
-        """Return a keeper for a part of the same fit, with a place of its own."""
+    def beside(self, name: str) -> CheckpointStore:
+        """Return a checkpoints for a part of the same fit, with a place of its own."""
         ...
 
     def drop(self) -> None:

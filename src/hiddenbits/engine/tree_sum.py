@@ -3,7 +3,7 @@
 Floating-point addition is not associative, so the order is nailed to the block numbers: node (level, i) is the sum
 of nodes (level - 1, 2i) and (level - 1, 2i + 1), leaves are the blocks, and a node whose right child lies beyond the
 table is its left child. A worker that holds any set of blocks adds what it can and hands back the largest nodes that
-are complete; whoever merges goes on with those.
+are complete; the merging process continues with those.
 """
 
 from __future__ import annotations
@@ -47,12 +47,13 @@ class TreeSum(Generic[S]):
                 right = self._nodes.pop((level, i + 1), None)
                 if right is None:
                     break
-                value = value.__iadd__(right)  # mypy looks for + behind a protocol's +=
+                value += right  # type: ignore[operator]  # mypy looks for + behind a protocol's +=
             else:
                 left = self._nodes.pop((level, i - 1), None)
                 if left is None:
                     break
-                value = left.__iadd__(value)
+                left += value  # type: ignore[operator]
+                value = left
             level, i = level + 1, i // 2
         self._nodes[level, i] = value
 

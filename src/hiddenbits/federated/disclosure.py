@@ -25,7 +25,7 @@ from hiddenbits.federated.statistics import StatisticsError
 
 MINIMUM_COUNT = 10  # a common rule for tables of people; many places have rules of their own
 SHOWN = 5  # how many of the cells an error names
-LEAST_WEIGHT = 1e-150  # beside the largest: squares of smaller ones would be 0
+LEAST_WEIGHT = 1e-150  # next to the largest: squares of smaller ones would be 0
 CELLS = 1 << 22  # cells of a block that are unfolded together
 
 

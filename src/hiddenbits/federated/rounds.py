@@ -1,7 +1,8 @@
 """One round of a federated fit: the engine's own loop, with sums that come from elsewhere.
 
-The loop goes on from its last position with an executor that has one answer, and stops when it asks for the next. So
-starts, stages, restarts, leaps and reasons to stop are those of `fit`, and there is no second loop to keep in step.
+The loop continues from its last position with an executor that has one answer, and stops when it asks for the next. So
+starts, stages, restarts, extrapolations and reasons to stop are those of `fit`, and there is no second loop to keep in
+step.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from hiddenbits.data import Arrays
 from hiddenbits.data.summary import Summary, summarise
 from hiddenbits.engine import Outcome, Position, Settings, fit_em
 from hiddenbits.engine.loops.online_em import expect
-from hiddenbits.engine.row_memory import LocalShelf, Shelf
+from hiddenbits.engine.row_memory import LocalRowMemory, RowMemory
 from hiddenbits.federated.statistics import StatisticsError
 
 
@@ -31,7 +32,7 @@ class Federation:
     sites : tuple of str
         The sites that take part.
     n_init : int
-        Restarts; 1 for a fit that goes on from fitted parameters.
+        Restarts; 1 for a fit that continues from fitted parameters.
     """
 
     position: Position
@@ -79,9 +80,9 @@ class _Received:
         sums, self._sums = self._sums, None
         return sums
 
-    def shelf(self, last: Shelf | None) -> LocalShelf:
-        """Return an empty memory: that of the rows is made anew at the sites."""
-        return LocalShelf()
+    def row_memory(self, last: RowMemory | None) -> LocalRowMemory:
+        """Return an empty memory: that of the rows is made again at the sites."""
+        return LocalRowMemory()
 
     def map_rows(self, function: Any, grid: Any) -> Any:
         """There are no rows."""
@@ -91,13 +92,13 @@ class _Received:
 
 
 class _Kept:
-    """A keeper of positions in memory."""
+    """A checkpoints of positions in memory."""
 
     def __init__(self, position: Position) -> None:
         self.position = position
 
     def load(self, summary: Summary) -> Position:
-        """Return the position to go on from."""
+        """Return the position to continue from."""
         return self.position
 
     def save(self, position: Position, summary: Summary) -> None:

@@ -226,7 +226,7 @@ def refuse_unlawful(statistics: Statistics) -> None:
     except ValueError as error:
         who = ", ".join(repr(site) for site in statistics.sites[:3])
         raise StatisticsError(
-            f"The statistics of {who} are not lawful: {error}. Ask the site to compute and send them again."
+            f"The statistics of {who} are not valid: {error}. Ask the site to compute and send them again."
         ) from error
 
 
@@ -256,7 +256,7 @@ def check(statistics: Statistics) -> None:
 
 
 def _summary_flaw(summary: Summary, n_columns: int, rows: int) -> str | None:
-    """Return what makes the counts of columns unlawful, or None."""
+    """Return what makes the counts of columns invalid, or None."""
     if summary.ones.shape != (n_columns,) or summary.observed.shape != (n_columns,) or n_columns == 0:
         return "the sums have the wrong shapes"
     if summary.weight.shape != () or summary.rows.shape != () or summary.weight <= 0 or summary.rows != rows:
@@ -302,7 +302,7 @@ def save(statistics: Statistics, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Statistics:
-    """Read statistics; whatever is not lawful is refused with a StoreError."""
+    """Read statistics; whatever is not valid is refused with a StoreError."""
     stored = read(path)
     if stored.kind != KIND:
         raise StoreError(f"{path} holds a {stored.kind}, not statistics. Pass a file written by `Statistics.save`.")
@@ -313,7 +313,7 @@ def load(path: str | os.PathLike[str]) -> Statistics:
     except MemoryError:  # of the machine, which says nothing about the file
         raise
     except Exception as error:
-        what, remedy = "does not hold lawful statistics", "Ask the site to send them again."
+        what, remedy = "does not hold valid statistics", "Ask the site to send them again."
         raise StoreError(refusal(path, what, error, written_by, remedy)) from error
     return statistics
 

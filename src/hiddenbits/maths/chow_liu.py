@@ -19,7 +19,7 @@ from hiddenbits.maths.numerics import CHUNK_NUMBERS
 
 Parents = NDArray[np.int32]
 
-SMALLEST = 1e-300  # its x ln x is nothing beside any count
+SMALLEST = 1e-300  # its x ln x is nothing next to any count
 
 
 def n_pairs(d: int) -> int:

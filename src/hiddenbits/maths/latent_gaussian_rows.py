@@ -165,7 +165,7 @@ class LatentRows(ABC, Generic[P]):
         return self.probabilities(self.activations(params, codes))
 
     def fill(self, params: P, shared: object, block: Block) -> Floats:
-        """Return P(bit = 1 | observed bits) for every cell, as if that cell had to be drawn anew: E[P(1)]."""
+        """Return P(bit = 1 | observed bits) for every cell, as if that cell had to be drawn again: E[P(1)]."""
         return self.weighted(params, block, lambda A: (self.probabilities(A),))[0][0]
 
     def leave_one_out(self, params: P, shared: object, block: Block) -> Floats:

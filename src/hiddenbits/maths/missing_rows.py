@@ -103,7 +103,7 @@ class Blanks:
         return code
 
     def fill(self, A: Floats, block: Block, rows: Rows) -> Floats:
-        """Return P(x_j = 1 | x_obs), as if the cell had to be drawn anew."""
+        """Return P(x_j = 1 | x_obs), as if the cell had to be drawn again."""
         found = self.posteriors(A, missing_cells(block, rows))[1]
         mean = sum(p @ states.mean for states, p in found)
         return np.asarray(np.clip(0.5 + 0.5 * np.asarray(mean), 0.0, 1.0))

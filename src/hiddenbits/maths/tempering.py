@@ -113,7 +113,7 @@ class Tempered:
         return _signs(_flip(x, rng))
 
     def sweep(self, x: Numbers, a: Numbers, beta: float | Numbers, rng: np.random.Generator) -> None:
-        """Draw h given x, then x given h, in place; a is then out of date, for whoever needs it to make anew.
+        """Draw h given x, then x given h, in place; a is then out of date, for whoever needs it to make again.
 
         `beta` is one number, or a column with one for each row. The sweep keeps p_beta(x) and is reversible.
         """

@@ -18,7 +18,7 @@ def whole_folder(folder: Path) -> Iterator[Path]:
     """Yield a folder to write files to, which then takes the name that was given.
 
     It is removed if anything fails; what a killed process has left of the same name is removed first. A temporary file
-    beside it says whether its owner lives.
+    next to it says whether its owner lives.
 
     Examples
     --------

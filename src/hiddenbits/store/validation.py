@@ -18,9 +18,9 @@ LARGEST = 1e100  # of sums and weights: their squares and products are still num
 LONGEST = 400  # letters of a message: it may quote what a file says
 
 
-def require(lawful: bool, flaw: str) -> None:
+def require(valid: bool, flaw: str) -> None:
     """Refuse with a ValueError that says what is wrong."""
-    if not lawful:
+    if not valid:
         raise ValueError(flaw)
 
 

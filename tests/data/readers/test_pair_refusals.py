@@ -183,7 +183,7 @@ def test_a_file_that_has_changed(tmp_path):
 @pytest.mark.parametrize("order", ["sorted", "shuffled"])
 @pytest.mark.parametrize("valued", [False, True])
 def test_damaged_files(tmp_path, kind, order, valued):
-    """Flipped bits, cut ends, cut middles: refused with the file's name, or a lawful table. 1,200 files in all."""
+    """Flipped bits, cut ends, cut middles: refused with the file's name, or a valid table. 1,200 files in all."""
     rng = np.random.default_rng(0)
     lines = [(*line, int(rng.integers(0, 2)))[: 2 + valued] for line in lines_of(bits(40, 7, density=0.3), order)]
     write(tmp_path, lines, (kind, kind), group=30)

@@ -766,8 +766,8 @@ def assert_lawful(bits, of=None):
 
 
 def fuzz(path: Path, seed: int, words: bool, times: int, **options) -> int:
-    """Damage the file many times: each time it is refused with its name, or is a lawful table."""
-    good, refused, lawful = path.read_bytes(), 0, 0
+    """Damage the file many times: each time it is refused with its name, or is a valid table."""
+    good, refused, valid = path.read_bytes(), 0, 0
     for i in range(times):
         rng = np.random.default_rng([seed, i])
         unpacked = gzip.decompress(good) if path.suffix == ".gz" and i % 2 else good
@@ -786,8 +786,8 @@ def fuzz(path: Path, seed: int, words: bool, times: int, **options) -> int:
             except TableError as error:
                 refused += path.name in str(error)
             else:
-                lawful += 1
-    assert refused + lawful == times
+                valid += 1
+    assert refused + valid == times
     return refused
 
 

@@ -1,4 +1,4 @@
-"""Damaged model files: each is refused with one clear error, or holds a lawful model and loads as exactly that.
+"""Damaged model files: each is refused with one clear error, or holds a valid model and loads as exactly that.
 
     python -m tests.families._base.damage --n 100000
 
@@ -43,7 +43,7 @@ def originals(folder: Path) -> list[bytes]:
 
 
 def check(path: Path, raw: bytes, resummed: bool, original: bytes) -> str:
-    """Load one file; return "refused", "lawful" or "untouched", or raise AssertionError."""
+    """Load one file; return "refused", "valid" or "untouched", or raise AssertionError."""
     path.write_bytes(raw)
     try:
         model = hiddenbits.load(path)
@@ -68,7 +68,7 @@ def check(path: Path, raw: bytes, resummed: bool, original: bytes) -> str:
     assert model.n_iter_ == meta["n_iter"]
     zeros = hiddenbits.open_table(np.zeros((1, model.n_features_in_), np.uint8))
     assert np.isfinite(model.score_samples(zeros)).all()
-    return "lawful" if resummed else "untouched"
+    return "valid" if resummed else "untouched"
 
 
 def main(n: int, seed: int = 0, room: int | None = ROOM) -> Counter[str]:

@@ -213,7 +213,7 @@ def test_the_rows_within_the_cut_are_the_best(missing):
     def passes(function):
         return Local(2).reduce(function, grid)
 
-    cut = model.survey(params, passes)
+    cut = model.before_pass(params, passes)
     use = 70 * binom.cdf(2, 6, 0.3)
     scores = [truth_of_row(params, y, states_of_row(params, y, 4, 2))[0] for y in rows]
     order = np.argsort(scores)[::-1]

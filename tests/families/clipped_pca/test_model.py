@@ -208,7 +208,7 @@ def test_chance_in_long_tables_is_scaled(monkeypatch):
 # ---------------------------------------------------------------------------------------------------- lawfulness
 
 
-def lawful():
+def valid():
     return fit(rows_from(probit_params(6, 2, 0), 100, 0))
 
 
@@ -227,12 +227,12 @@ def lawful():
     ],
 )
 def test_unlawful_parameters(change, flaw):
-    assert lawful().flaw() is None
-    assert flaw in replace(lawful(), **change).flaw()
+    assert valid().flaw() is None
+    assert flaw in replace(valid(), **change).flaw()
 
 
 def test_parameters_of_another_model():
-    found = lawful()
+    found = valid()
     assert Clipped(2).mismatch(found) is None
     assert Clipped("parallel").mismatch(found) is None
     assert "2 dimensions where 3" in Clipped(3).mismatch(found)
@@ -254,7 +254,7 @@ def test_parameters_of_another_model():
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_unlawful_statistics(change, flaw, missing):
     stats = counts_of(with_blanks(rows_from(probit_params(6, 2, 0), 100, 0), missing, 0))
-    assert Clipped().stats_flaw(stats, lawful()) is None
+    assert Clipped().stats_flaw(stats, valid()) is None
     if missing == 0.0 and flaw == "wrong shapes":
         return  # one cell has no first three rows
-    assert flaw in Clipped().stats_flaw(replace(stats, **change(stats)), lawful())
+    assert flaw in Clipped().stats_flaw(replace(stats, **change(stats)), valid())

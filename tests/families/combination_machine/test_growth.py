@@ -12,8 +12,8 @@ from hiddenbits.data.summary import summarise
 from hiddenbits.datasets import simulate_influences
 from hiddenbits.engine import Checkpoint, Key, Local, Position, Settings, StopReason, fit_gradient
 from hiddenbits.engine.loops.em import finish
-from hiddenbits.engine.loops.gradient import LEG, TRIAL, _Climb
-from hiddenbits.engine.loops.restarts import Course
+from hiddenbits.engine.loops.gradient import SEGMENT, TRIAL, _Climb
+from hiddenbits.engine.loops.restarts import FitContext
 from hiddenbits.families.combination_machine.model import Combination, CombinationParams
 from hiddenbits.families.combination_machine.projection_pursuit import pursue
 from tests.contracts.conftest import table_of
@@ -53,7 +53,14 @@ def test_growth_is_the_bic_of_each_size(missing, bias):
     """A machine that ends with the stage of its last unit has, by `bic`, what the longer growth put on record."""
     rows = structured_rows(np.random.default_rng(0), 400, 8, missing)
     weights = np.random.default_rng(1).integers(1, 4, 400).astype(float)
-    settings = {"ridge": 0.0, "bias": bias, "n_candidates": 2, "tol": 0.0, "max_iter": TRIAL + LEG, "random_state": 0}
+    settings = {
+        "ridge": 0.0,
+        "bias": bias,
+        "n_candidates": 2,
+        "tol": 0.0,
+        "max_iter": TRIAL + SEGMENT,
+        "random_state": 0,
+    }
     settings["n_init"] = 1
     grown = CombinationMachine(3, **settings).fit(rows, sample_weight=weights)
     assert len(grown.growth_) == 4
@@ -75,7 +82,9 @@ def test_restarts_of_different_sizes_are_compared_by_bic(chooses):
     """The second of three is less likely than the others, by ten nats, and has a unit less, which spares it twenty."""
     model, settings = Combination(3, ridge=0.0, chooses=chooses), Settings(n_init=3)
     summary = summarise(table_of(np.zeros((300, 6))).grid(512).blocks[0])
-    rank = _Climb(model, Course(None, None, settings, summary)).rank  # 7 parameters more cost 7 ln(300) / 2 = 20 nats
+    rank = _Climb(
+        model, FitContext(None, None, settings, summary)
+    ).rank  # 7 parameters more cost 7 ln(300) / 2 = 20 nats
     position = Position()
     for units, objective in ((3, -100.0), (2, -110.0), (3, -99.5)):
         params = CombinationParams.at(np.zeros((6, units)), np.zeros(units), np.zeros(6))
@@ -87,7 +96,7 @@ def test_restarts_of_different_sizes_are_compared_by_bic(chooses):
 @pytest.mark.parametrize(("passes", "rate"), [(3, None), (9, 0.05)])
 def test_resumed_equals_uninterrupted(passes, rate, tmp_path, monkeypatch):
     """Broken off on the way, also after growth went back to a smaller machine."""
-    monkeypatch.setattr("hiddenbits.engine.loops.gradient.LEG", 8)
+    monkeypatch.setattr("hiddenbits.engine.loops.gradient.SEGMENT", 8)
     monkeypatch.setattr("hiddenbits.engine.loops.gradient.TRIAL", 5)
     table = table_of(switches(0, 1, 400).astype(float))
     model, grid = Combination(5, n_candidates=2, chooses=True), table.grid(256)
@@ -95,10 +104,10 @@ def test_resumed_equals_uninterrupted(passes, rate, tmp_path, monkeypatch):
     whole = fit_gradient(model, grid, Local(), settings, None, None)
     assert whole.params.n_units < len(whole.marks) - 1  # it went back
     assert len(whole.stages) == whole.params.n_units
-    keeper, resumed, interruptions = Checkpoint(tmp_path / "fit.hb", model, settings, table.shape, 256), None, 0
+    checkpoints, resumed, interruptions = Checkpoint(tmp_path / "fit.hb", model, settings, table.shape, 256), None, 0
     while resumed is None:
         try:
-            resumed = fit_gradient(model, grid, Local(), settings, keeper, InterruptAfter(passes + 8))
+            resumed = fit_gradient(model, grid, Local(), settings, checkpoints, InterruptAfter(passes + 8))
         except InterruptedFitError:
             interruptions += 1
             assert interruptions < 50
@@ -199,7 +208,7 @@ def test_a_default_fit_converges_in_earnest():
 
 
 class _At:
-    """A keeper that begins at some parameters and keeps nothing."""
+    """A checkpoints that begins at some parameters and keeps nothing."""
 
     def __init__(self, params):
         self.params = params

@@ -48,7 +48,7 @@ def test_gradient_equals_finite_differences(seed, missing, bias):
 
 
 class Kept:
-    """A keeper of positions in memory."""
+    """A checkpoints of positions in memory."""
 
     def __init__(self, position):
         self.position = position

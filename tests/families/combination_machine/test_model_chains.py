@@ -97,11 +97,11 @@ def test_resumed_equals_uninterrupted(passes, tmp_path):
     model, grid = CombinationChains(4, batch_rows=128, n_chains=20, n_temperatures=2), table.grid(128)
     settings = Settings(n_init=2, max_iter=6)
     whole = fit_persistent(model, grid, Local(), settings, None, None)
-    keeper = Checkpoint(tmp_path / "fit.hb", model, settings, table.shape, grid.height)
+    checkpoints = Checkpoint(tmp_path / "fit.hb", model, settings, table.shape, grid.height)
     interruptions, resumed = 0, None
     while resumed is None:
         try:
-            resumed = fit_persistent(model, grid, Local(), settings, keeper, InterruptAfter(passes))
+            resumed = fit_persistent(model, grid, Local(), settings, checkpoints, InterruptAfter(passes))
         except InterruptedFitError:
             interruptions += 1
     assert interruptions >= 2

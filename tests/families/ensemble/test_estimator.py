@@ -170,7 +170,7 @@ def test_unlawful_files_are_refused(tmp_path, fitted, change):
 
     fitted.save(tmp_path / "ensemble.hb")
     damaged(tmp_path / "ensemble.hb", change)
-    with pytest.raises(hiddenbits.StoreError, match="not a lawful Ensemble"):
+    with pytest.raises(hiddenbits.StoreError, match="not a valid Ensemble"):
         hiddenbits.load(tmp_path / "ensemble.hb")
 
 

@@ -227,10 +227,10 @@ def test_a_polish_gives_the_same_bits_on_threads_and_in_parts_and_resumed(tmp_pa
     executor.close()
     outcomes = [walked]
     for passes in (4, 10, 13):
-        keeper = Checkpoint(tmp_path / f"{passes}.hb", model, settings, table.shape, 256)
+        checkpoints = Checkpoint(tmp_path / f"{passes}.hb", model, settings, table.shape, 256)
         with pytest.raises(InterruptedFitError):
-            fit_em(model, table.grid(256), Local(), settings, keeper, InterruptAfter(passes))
-        outcomes.append(fit_em(model, table.grid(256), Local(), settings, keeper, None))
+            fit_em(model, table.grid(256), Local(), settings, checkpoints, InterruptAfter(passes))
+        outcomes.append(fit_em(model, table.grid(256), Local(), settings, checkpoints, None))
     for other in outcomes:
         assert same(alone.params, other.params)
         assert np.array_equal(alone.trace, other.trace)

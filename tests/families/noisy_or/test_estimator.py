@@ -139,11 +139,11 @@ def test_resumed_equals_uninterrupted(model, loop, tmp_path):
     table = table_of(structured_rows(np.random.default_rng(1), 600, 10, missing=True))
     grid, settings = table.grid(256), Settings(n_init=2, max_iter=100 if loop is fit_em else 4, seed=1)
     whole = loop(model, grid, Local(), settings, None, None)
-    keeper = Checkpoint(tmp_path / "fit.hb", model, settings, table.shape, grid.height)
+    checkpoints = Checkpoint(tmp_path / "fit.hb", model, settings, table.shape, grid.height)
     interruptions, resumed = 0, None
     while resumed is None:
         try:
-            resumed = loop(model, grid, Local(), settings, keeper, InterruptAfter(1))
+            resumed = loop(model, grid, Local(), settings, checkpoints, InterruptAfter(1))
         except InterruptedFitError:
             interruptions += 1
             assert interruptions < 200
@@ -159,9 +159,9 @@ class Forgetful(Local):
         super().__init__()
         self.passes = 0
 
-    def shelf(self, last):
+    def row_memory(self, last):
         self.passes += 1
-        return super().shelf(None if self.passes % 7 == 0 else last)
+        return super().row_memory(None if self.passes % 7 == 0 else last)
 
 
 def test_a_fit_without_its_memory_stays_right():

@@ -85,11 +85,11 @@ def test_same_bits_on_threads_and_resumed(tmp_path):
     )
     executor.close()
     assert same(whole.params, threads.params)
-    keeper = Checkpoint(tmp_path / "fit.hb", MODEL, settings, table.shape, 256)
+    checkpoints = Checkpoint(tmp_path / "fit.hb", MODEL, settings, table.shape, 256)
     resumed, interruptions = None, 0
     while resumed is None:
         try:
-            resumed = fit_em(MODEL, table.grid(256), Local(), settings, keeper, InterruptAfter(2))
+            resumed = fit_em(MODEL, table.grid(256), Local(), settings, checkpoints, InterruptAfter(2))
         except InterruptedFitError:
             interruptions += 1
             assert interruptions < 100

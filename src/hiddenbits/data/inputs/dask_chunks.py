@@ -153,8 +153,8 @@ def moved(error: TableError, rows: int, columns: int = 0) -> TableError:
 def _rows(check: Check, blocks: Sequence[Any], n_rows: int) -> int:
     """Return the number of rows, after holding the blocks against what dask was told of them."""
     for block, width in zip(blocks, check.widths, strict=True):
-        lawful = {"dense": isinstance(block, np.ndarray), "sparse": sparse.issparse(block)}
-        if not (lawful[check.kind] if check.kind in lawful else is_frame(block)):
+        valid = {"dense": isinstance(block, np.ndarray), "sparse": sparse.issparse(block)}
+        if not (valid[check.kind] if check.kind in valid else is_frame(block)):
             raise TableError(
                 f"it is a {type(block).__name__}, but dask was told {TYPES[check.kind]}. Give the right meta= where "
                 "it is made."

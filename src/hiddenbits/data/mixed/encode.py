@@ -268,12 +268,12 @@ def _column_of(raw: RawColumn, asked: str | None) -> Column:
 def _inferred_kind(raw: RawColumn) -> str:
     if not raw.is_numeric:
         return "ordered" if raw.ordered else "nominal"
-    unlawful = np.flatnonzero(~((raw.values == 0.0) | (raw.values == 1.0) | np.isnan(raw.values)))
-    if len(unlawful) == 0:
+    invalid = np.flatnonzero(~((raw.values == 0.0) | (raw.values == 1.0) | np.isnan(raw.values)))
+    if len(invalid) == 0:
         return "binary"
     if raw.form != "int":
         return "real"
-    row = int(unlawful[0])
+    row = int(invalid[0])
     found = float(raw.values[row])
     whole = int(found) if found.is_integer() else found  # one beyond all floats is infinite
     raise TableError(
@@ -339,9 +339,9 @@ def _bits(raw: RawColumn) -> NDArray[np.int64]:
             _refuse_cell(raw, row)
         return np.full(len(values), -1)
     blank = np.isnan(values)
-    unlawful = np.flatnonzero(~((values == 0.0) | (values == 1.0) | blank))
-    if len(unlawful):
-        _refuse_cell(raw, int(unlawful[0]))
+    invalid = np.flatnonzero(~((values == 0.0) | (values == 1.0) | blank))
+    if len(invalid):
+        _refuse_cell(raw, int(invalid[0]))
     return np.where(blank, -1, np.nan_to_num(values)).astype(np.int64)
 
 
@@ -358,9 +358,9 @@ def _reals(raw: RawColumn) -> Floats:
             where = f"row {raw.first_row + row}"
             raw.refuse(f"{quoted(raw.values[row])} in {where} is not a number, so the column cannot be real.")
         return np.full(len(raw.values), np.nan)
-    unlawful = np.flatnonzero(np.abs(np.nan_to_num(raw.values, nan=0.0, posinf=np.inf, neginf=-np.inf)) > LARGEST)
-    if len(unlawful):
-        row = int(unlawful[0])
+    invalid = np.flatnonzero(np.abs(np.nan_to_num(raw.values, nan=0.0, posinf=np.inf, neginf=-np.inf)) > LARGEST)
+    if len(invalid):
+        row = int(invalid[0])
         raw.refuse(
             f"{quoted(raw.values[row])} in row {raw.first_row + row} is no number to work with. Use NaN for a cell "
             "that was not observed."

@@ -177,8 +177,8 @@ class Layout:
 
 def _column_of(entry: Any) -> Column:
     """Return a column from its plain description."""
-    lawful = isinstance(entry, list) and len(entry) == 4 and all(isinstance(word, str) for word in entry[:3])
-    if not lawful or entry[2] not in FORMS or not isinstance(entry[3], list):
+    valid = isinstance(entry, list) and len(entry) == 4 and all(isinstance(word, str) for word in entry[:3])
+    if not valid or entry[2] not in FORMS or not isinstance(entry[3], list):
         raise ValueError("the kind of a column is damaged")
     name, kind, form, categories = entry
     if bool(categories) != (kind in ("nominal", "ordered")) or not all(is_category(c) for c in categories):

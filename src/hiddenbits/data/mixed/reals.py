@@ -113,9 +113,9 @@ def _check(array: AnyArray) -> bool:
         rows = np.abs(array[start : start + step])
         blank = np.isnan(rows)
         blanks = blanks or bool(blank.any())
-        unlawful = np.argwhere(~((rows <= largest) | blank))
-        if len(unlawful):
-            row, column = int(unlawful[0][0]) + start, int(unlawful[0][1])
+        invalid = np.argwhere(~((rows <= largest) | blank))
+        if len(invalid):
+            row, column = int(invalid[0][0]) + start, int(invalid[0][1])
             raise TableError(
                 f"row {row}, column {column}: {quoted(array[row, column])} is no number to work with. Use NaN for a "
                 "cell that was not observed."

@@ -1,4 +1,4 @@
-"""The columns of a CSV file beside its bits: a name, a party, an age, kept as text while the bits are read."""
+"""The columns of a CSV file next to its bits: a name, a party, an age, kept as text while the bits are read."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True)
 class Remote:
-    """A file at an address; opened anew for every read, on whichever machine that is.
+    """A file at an address; opened again for every read, on whichever machine that is.
 
     Storage options travel with it, but are in no message and no repr.
 

@@ -286,8 +286,8 @@ class Web:
         first, _, total = told.removeprefix("bytes").strip().partition("/")
         tag = answer.headers.get("ETag")
         self._tag = self._tag or tag
-        lawful = not told or (first.partition("-")[0] == str(start) and total in ("*", str(self.size)))
-        if not lawful or tag != self._tag:
+        valid = not told or (first.partition("-")[0] == str(start) and total in ("*", str(self.size)))
+        if not valid or tag != self._tag:
             raise TableError(
                 f"{self._place}: the server was asked for bytes from {start} on, of {self.size}, and sent others. The "
                 "file was replaced, or the server is at fault; open the table again."

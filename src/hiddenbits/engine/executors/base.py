@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 from hiddenbits.data import Block, Grid
 from hiddenbits.data.arrays import Additive
-from hiddenbits.engine.row_memory import Shelf
+from hiddenbits.engine.row_memory import RowMemory
 
 S = TypeVar("S", bound=Additive)
 T = TypeVar("T")
@@ -29,7 +29,7 @@ class Executor(Protocol):
         """Yield, for each group of consecutive blocks, a `reduce` over that group; `ends` has the block after each."""
         ...
 
-    def shelf(self, last: Shelf | None) -> Shelf:
+    def row_memory(self, last: RowMemory | None) -> RowMemory:
         """Return the memory for one more pass; `last` is that of the last accepted one."""
         ...
 

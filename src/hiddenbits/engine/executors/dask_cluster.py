@@ -44,7 +44,7 @@ from hiddenbits.engine.executors.dask_worker import (
     nothing,
     walk,
 )
-from hiddenbits.engine.row_memory import Shelf, WorkerShelf, forget
+from hiddenbits.engine.row_memory import RowMemory, WorkerRowMemory, forget
 from hiddenbits.quoting import printable
 
 logger = logging.getLogger(__name__)
@@ -83,7 +83,7 @@ class Cluster:
         self._stall_timeout = math.inf if stall_timeout is None else stall_timeout
         self._origins: list[dict[str, str]] = [environment()]  # environments of answers, each warned of once
         self._parts: dict[int, tuple[Grid, list[Any]]] = {}
-        self._name, self._numbers, self._tables, self._n_shelves = uuid4().hex, count(), count(), 0
+        self._name, self._numbers, self._tables, self._n_memories = uuid4().hex, count(), count(), 0
         self._annotations = _one_span()
         self._anchors: dict[str, Any] = {}
         self._deaths: int = self._ask(dask_scheduler.forgive_deaths, deaths=DEATHS)
@@ -95,8 +95,8 @@ class Cluster:
         with suppress(Exception):  # a cluster that is gone keeps nothing
             self._ask(dask_scheduler.forgive_deaths, patience=CLOSING, deaths=self._deaths)
             self._ask(dask_scheduler.cut_records)
-            if self._n_shelves:
-                self._clear_shelves()
+            if self._n_memories:
+                self._clear_row_memories()
 
     def reduce(self, function: Callable[[Block], S], grid: Grid) -> S:
         """Return the sum of function(block) over all blocks."""
@@ -141,11 +141,11 @@ class Cluster:
 
             yield reduce
 
-    def shelf(self, last: Shelf | None) -> Shelf:
+    def row_memory(self, last: RowMemory | None) -> RowMemory:
         """Return the memory for one more pass, kept by each worker for the blocks that it walks."""
-        before = last.after if isinstance(last, WorkerShelf) else -1
-        self._n_shelves += 1
-        return WorkerShelf(self._name, before, self._n_shelves - 1)
+        before = last.after if isinstance(last, WorkerRowMemory) else -1
+        self._n_memories += 1
+        return WorkerRowMemory(self._name, before, self._n_memories - 1)
 
     def run(self, function: Callable[[U], T], tasks: Iterable[U]) -> Iterable[T]:
         """Return function(task) for each task, in order, in this process: what has no rows stays here."""
@@ -163,7 +163,7 @@ class Cluster:
     def _key(self, function: Callable[..., Any], number: int, i: int) -> tuple[str, int, int]:
         """Return the key of a task of a pass: one that was used some passes ago, or a new one should that still live.
 
-        The first part is the task's group. An anchor keeps a group alive: an empty one would be made, and kept, anew.
+        The first part is the task's group. An anchor keeps a group alive: an empty one would be made, and kept, again.
         """
         group = f"hiddenbits-{function.__name__}-{self._name}"
         if group not in self._anchors:
@@ -300,7 +300,7 @@ class Cluster:
 
         return dask.annotate(**self._annotations)  # type: ignore[attr-defined]
 
-    def _clear_shelves(self) -> None:
+    def _clear_row_memories(self) -> None:
         """Ask every worker to forget this executor's memory, without waiting for one that does not answer."""
         from distributed import fire_and_forget
 

@@ -21,7 +21,7 @@ from threadpoolctl import ThreadpoolController
 
 from hiddenbits.data import Block, Grid
 from hiddenbits.engine.executors.base import S, T, U
-from hiddenbits.engine.row_memory import LocalShelf, Shelf
+from hiddenbits.engine.row_memory import LocalRowMemory, RowMemory
 from hiddenbits.engine.tree_sum import TreeSum
 
 
@@ -146,9 +146,9 @@ class Local:
                 yield self._group_reduce(waiting[:length])
                 waiting = waiting[length:]
 
-    def shelf(self, last: Shelf | None) -> Shelf:
+    def row_memory(self, last: RowMemory | None) -> RowMemory:
         """Return the memory for one more pass."""
-        return LocalShelf(None if last is None else last.here())
+        return LocalRowMemory(None if last is None else last.here())
 
     def run(self, function: Callable[[U], T], tasks: Iterable[U]) -> Iterable[T]:
         """Return function(task) for each task, in order: work without rows, such as Markov chains."""

@@ -11,17 +11,17 @@ from hiddenbits.data import Block, Grid
 from hiddenbits.data.arrays import Additive
 from hiddenbits.engine.executors.base import Executor
 from hiddenbits.engine.executors.local import Local
-from hiddenbits.engine.row_memory import Shelf
+from hiddenbits.engine.row_memory import RowMemory
 
 S = TypeVar("S", bound=Additive)
 T = TypeVar("T")
 U = TypeVar("U")
 
-Tell = Callable[[int], None]
+OnRows = Callable[[int], None]
 """Called with a number of rows that were walked, from any thread."""
 
 
-class Watched:
+class ProgressExecutor:
     """Walks as another executor does, and tells of it: after each block on this machine, after each pass on a cluster.
 
     Parameters
@@ -32,7 +32,7 @@ class Watched:
         Called with the number of rows.
     """
 
-    def __init__(self, executor: Executor, tell: Tell) -> None:
+    def __init__(self, executor: Executor, tell: OnRows) -> None:
         self.executor, self._tell = executor, tell
         self._here = local()  # whether this thread is inside a walk: rows that a verb walks there are not new ones
 
@@ -64,9 +64,9 @@ class Watched:
             walked += rows
             yield partial(self._group, reduce, rows)
 
-    def shelf(self, last: Shelf | None) -> Shelf:
+    def row_memory(self, last: RowMemory | None) -> RowMemory:
         """Return the memory for one more pass."""
-        return self.executor.shelf(last)
+        return self.executor.row_memory(last)
 
     def run(self, function: Callable[[U], T], tasks: Iterable[U]) -> Iterable[T]:
         """Return function(task) for each task, in order."""
@@ -91,6 +91,6 @@ class Watched:
         return total
 
 
-def unwatched(executor: Executor) -> Executor:
+def without_progress(executor: Executor) -> Executor:
     """Return who walks, without telling: for walks over something else than the rows of the table."""
-    return executor.executor if isinstance(executor, Watched) else executor
+    return executor.executor if isinstance(executor, ProgressExecutor) else executor

@@ -1,1 +1,1 @@
-"""How fits go on from pass to pass: EM, climbs along the gradient, random steps."""
+"""How fits continue from pass to pass: EM, climbs along the gradient, random steps."""

@@ -1,7 +1,7 @@
-"""The EM loop: one for all models, with restarts, stages, leaps, checkpoints and a named reason to stop.
+"""The EM loop: one for all models, with restarts, stages, extrapolations, checkpoints and a named reason to stop.
 
 Everything that the next pass depends on is in a `Position`; a checkpoint is a Position on disk, so a fit that was
-interrupted goes on as if it had not been.
+interrupted continues as if it had not been.
 """
 
 from __future__ import annotations
@@ -17,11 +17,23 @@ from hiddenbits.data import Grid
 from hiddenbits.data.summary import Summary
 from hiddenbits.engine.executors.base import Executor
 from hiddenbits.engine.loops.online_em import FORGETTING, expect, online_pass
-from hiddenbits.engine.loops.restarts import Course, all_restarts
-from hiddenbits.engine.loops.squarem import landed, next_point
+from hiddenbits.engine.loops.restarts import FitContext, all_restarts
+from hiddenbits.engine.loops.squarem import adjusted, next_point
 from hiddenbits.engine.outcome import Outcome, Restart, StopReason
-from hiddenbits.engine.state import Keeper, Leap, Position, Settings, Watch
-from hiddenbits.model_api import Extrapolates, Hopes, Key, Model, P, Passes, Promises, Repairs, S, Scheduled, Surveys
+from hiddenbits.engine.state import CheckpointStore, Extrapolation, Position, Settings, Watch
+from hiddenbits.model_api import (
+    Extrapolates,
+    Key,
+    LooksBeforePass,
+    Model,
+    P,
+    Passes,
+    Promises,
+    Repairs,
+    S,
+    Scheduled,
+    Speculative,
+)
 
 # Leaps begin after this many plain passes: from the very start they more often land in the basin of another maximum.
 # benchmarks/leaps.py shows what they gain and how often they end below plain EM. A polish begins where a fit has ended.
@@ -33,32 +45,37 @@ ROUNDING = 1e-10
 
 
 def fit_em(
-    model: Model[P, S], grid: Grid, executor: Executor, settings: Settings, keeper: Keeper | None, watch: Watch | None
+    model: Model[P, S],
+    grid: Grid,
+    executor: Executor,
+    settings: Settings,
+    checkpoints: CheckpointStore | None,
+    watch: Watch | None,
 ) -> Outcome:
     """Fit a model to a table; return the best of `n_init` restarts."""
-    return all_restarts(partial(_restart, model), grid, executor, settings, keeper, watch)
+    return all_restarts(partial(_restart, model), grid, executor, settings, checkpoints, watch)
 
 
-def _restart(model: Model[P, S], course: Course, position: Position) -> Position:
+def _restart(model: Model[P, S], context: FitContext, position: Position) -> Position:
     """Go through one restart, or what is left of it."""
-    position = begun(model, course, position)
+    position = begun(model, context, position)
     reason = None
     while reason is None:
-        position, reason = _one_pass(model, course, position)
-        position, reason = _next_stage(model, course.settings, position, reason)
-        asked = course.told(position, last=reason is not None)
+        position, reason = _one_pass(model, context, position)
+        position, reason = _next_stage(model, context.settings, position, reason)
+        asked = context.notify(position, last=reason is not None)
         reason = reason or (StopReason.CALLBACK if asked else None)
         if reason is None:
-            course.keep(position)
-    return course.keep(finish(model, course.settings, position, reason))
+            context.keep(position)
+    return context.keep(finish(model, context.settings, position, reason))
 
 
-def begun(model: Model[P, S], course: Course, position: Position) -> Position:
+def begun(model: Model[P, S], context: FitContext, position: Position) -> Position:
     """Return the position after the start of a restart and its online passes."""
     if position.params is None:
-        position = course.keep(begin(model, course.settings, course.summary, course.passes, position))
-    while position.online_passes < course.settings.online_passes:
-        position = course.keep(_one_online_pass(model, course, position))
+        position = context.keep(begin(model, context.settings, context.summary, context.passes, position))
+    while position.online_passes < context.settings.online_passes:
+        position = context.keep(_one_online_pass(model, context, position))
     return position
 
 
@@ -78,63 +95,65 @@ def begin(model: Model[P, S], settings: Settings, summary: Summary, passes: Pass
     """Make the start of a restart."""
     key = Key(settings.seed, position.restart)
     if position.restart >= settings.n_init and isinstance(model, Repairs):
-        start = model.repaired(position.best_params, key)
+        start = model.perturbed(position.best_params, key)
         return replace(position, params=start, safe=start, online_passes=settings.online_passes)
     start = full_start(model, summary, key, passes) if settings.online_passes else model.start(summary, key, passes)
     return replace(position, params=start, safe=start)
 
 
-def _one_online_pass(model: Model[P, S], course: Course, now: Position) -> Position:
+def _one_online_pass(model: Model[P, S], context: FitContext, now: Position) -> Position:
     """Walk the table once by online EM."""
     # Full passes count from 0; online passes take numbers from far away, for their keys.
-    key = Key(course.settings.seed, now.restart, 2**32 + now.online_passes)
+    key = Key(context.settings.seed, now.restart, 2**32 + now.online_passes)
     params, running = online_pass(
-        model, now.params, now.running, course.executor, course.grid, key, course.weight, FORGETTING
+        model, now.params, now.running, context.executor, context.grid, key, context.weight, FORGETTING
     )
     return replace(now, params=params, safe=params, running=running, online_passes=now.online_passes + 1)
 
 
-def _one_pass(model: Model[P, S], course: Course, now: Position) -> tuple[Position, StopReason | None]:
+def _one_pass(model: Model[P, S], context: FitContext, now: Position) -> tuple[Position, StopReason | None]:
     """Walk the table once and decide where to look next, or why to stop."""
-    settings, weight = course.settings, course.weight
+    settings, weight = context.settings, context.weight
     key = Key(settings.seed, now.restart, len(now.trace))
-    shelf = course.executor.shelf(now.carry) if model.promises.carry else None
-    params = _surveyed(model, now.params, course.passes)
-    stats = course.passes(partial(expect, model, params, model.prepare(params), key, shelf))
+    row_memory = context.executor.row_memory(now.carry) if model.promises.carry else None
+    params = _before_pass(model, now.params, context.passes)
+    stats = context.passes(partial(expect, model, params, model.prepare(params), key, row_memory))
     if model.promises.closed_form:
         return _fitted_at_once(model, stats, now)
     objective = model.objective(params, stats)
-    leaped = now.leap.phase == 2
-    if (leaped or now.untried) and not objective >= now.objective:  # also where it is not a number
-        leap = landed(now.leap, good=False)
-        back = replace(now, params=now.safe, untried=False, trace=(*now.trace, now.objective), leap=leap)
+    extrapolated = now.extrapolation.phase == 2
+    if (extrapolated or now.speculative) and not objective >= now.objective:  # also where it is not a number
+        extrapolation = adjusted(now.extrapolation, good=False)
+        back = replace(
+            now, params=now.safe, speculative=False, trace=(*now.trace, now.objective), extrapolation=extrapolation
+        )
         return back, _out_of_passes(back, settings)
     if not np.isfinite(objective):
         return replace(now, trace=(*now.trace, now.objective)), StopReason.NOT_FINITE
     new = model.update(params, stats)
     gain = objective - now.objective
-    kept = shelf and shelf.settled()
-    hope = _hope(model, new)
+    kept = row_memory and row_memory.settled()
+    speculative = _speculative_step(model, new)
     then = replace(
         now,
-        params=new if hope is None else hope,
+        params=new if speculative is None else speculative,
         safe=new,
-        untried=hope is not None,
+        speculative=speculative is not None,
         objective=objective,
         trace=(*now.trace, objective),
         carry=kept,
     )
-    if isinstance(model, Scheduled) and (planned := model.pending(new)) != "free":
+    if isinstance(model, Scheduled) and (planned := model.schedule_state(new)) != "free":
         return then, StopReason.SCHEDULE if planned == "over" else _out_of_passes(then, settings)
-    if leaped:
-        then = replace(then, leap=landed(now.leap, good=True))
+    if extrapolated:
+        then = replace(then, extrapolation=adjusted(now.extrapolation, good=True))
         return then, _out_of_passes(then, settings)
     if model.promises.monotone and gain < -ROUNDING * max(abs(objective), weight):
         # Memory that was lost with a worker may cost a little of the objective; it comes back.
-        return then, _out_of_passes(then, settings) if shelf and shelf.may_lose else StopReason.FELL
-    limit = settings.tol * weight * (ROUGH if model.promises.hopes and not now.stages else 1.0)
+        return then, _out_of_passes(then, settings) if row_memory and row_memory.may_lose else StopReason.FELL
+    limit = settings.tol * weight * (ROUGH if model.promises.speculative and not now.stages else 1.0)
     if (abs(gain) if model.promises.scheduled else gain) <= limit and not (
-        shelf and shelf.may_lose and _was_quick(now, limit)
+        row_memory and row_memory.may_lose and _was_quick(now, limit)
     ):
         return then, StopReason.CONVERGED
     leaps = settings.accelerate and model.promises.accelerates
@@ -151,14 +170,18 @@ def _fitted_at_once(model: Model[P, S], stats: S, now: Position) -> tuple[Positi
     return then, StopReason.CONVERGED if np.isfinite(objective) else StopReason.NOT_FINITE
 
 
-def _surveyed(model: Model[P, S], params: P, passes: Passes) -> P:
+def _before_pass(model: Model[P, S], params: P, passes: Passes) -> P:
     """Return what a pass is to look at: the parameters, with what a model has to know of all rows beforehand."""
-    return model.survey(params, passes) if model.promises.surveys and isinstance(model, Surveys) else params
+    return (
+        model.before_pass(params, passes)
+        if model.promises.looks_before_pass and isinstance(model, LooksBeforePass)
+        else params
+    )
 
 
-def _hope(model: Model[P, S], params: P) -> P | None:
-    """Return what an update hopes for, to be looked at before the update itself; None where an update is sure."""
-    return model.untried(params) if model.promises.hopes and isinstance(model, Hopes) else None
+def _speculative_step(model: Model[P, S], params: P) -> P | None:
+    """Return the full step, to be evaluated before the safe update; None where the model does not speculate."""
+    return model.speculative_step(params) if model.promises.speculative and isinstance(model, Speculative) else None
 
 
 def _was_quick(now: Position, limit: float) -> bool:
@@ -167,29 +190,31 @@ def _was_quick(now: Position, limit: float) -> bool:
 
 
 def _look_ahead(model: Extrapolates[P], now: Position, then: Position) -> Position:
-    """Remember the first of three points, or leap from the third."""
-    here, there, first = model.to_vector(now.params), model.to_vector(then.safe), now.leap.theta0
+    """Remember the first of three points, or extrapolation from the third."""
+    here, there, first = model.to_vector(now.params), model.to_vector(then.safe), now.extrapolation.theta0
     if first is None or not len(first) == len(here) == len(there):  # coordinates may change with a model's structure
-        return replace(then, leap=replace(now.leap, phase=1, theta0=here))
-    leap, vector = next_point(now.leap, here, there)
-    return replace(then, leap=leap, untried=False, params=model.from_vector(vector, then.safe))
+        return replace(then, extrapolation=replace(now.extrapolation, phase=1, theta0=here))
+    extrapolation, vector = next_point(now.extrapolation, here, there)
+    return replace(then, extrapolation=extrapolation, speculative=False, params=model.from_vector(vector, then.safe))
 
 
 def _plain_passes(promises: Promises, position: Position) -> int:
-    return POLISH_PASSES if position.stages and promises.hopes else PLAIN_PASSES
+    return POLISH_PASSES if position.stages and promises.speculative else PLAIN_PASSES
 
 
 def _next_stage(
     model: Model[P, S], settings: Settings, position: Position, reason: StopReason | None
 ) -> tuple[Position, StopReason | None]:
-    """Where a stage has ended, go on with a larger model; its objective starts afresh, and so do carry and leaps."""
+    """Where a stage has ended, continue with a larger model; objective, row memory and extrapolation start again."""
     if reason not in (StopReason.CONVERGED, StopReason.MAX_ITER):
         return position, reason
     grown = model.grow(position.safe, Key(settings.seed, position.restart, len(position.trace)))
     if grown is None:
         return position, reason
     stages = (*position.stages, len(position.trace))
-    fresh = replace(position, objective=-np.inf, stages=stages, leap=Leap(), untried=False, carry=None)
+    fresh = replace(
+        position, objective=-np.inf, stages=stages, extrapolation=Extrapolation(), speculative=False, carry=None
+    )
     return replace(fresh, params=grown, safe=grown), None
 
 

@@ -1,10 +1,10 @@
 """Climbing by the gradient: scipy's quasi-Newton method with passes over the table as its oracle, or plain momentum.
 
-For models whose statistics give the gradient of the likelihood. The climb goes in legs of some iterations that each
-begin afresh from a Position, so that a fit resumed from a checkpoint is the uninterrupted one. Each leg goes in the
+For models whose statistics give the gradient of the likelihood. The climb goes in segments of some iterations that each
+begin afresh from a Position, so that a fit resumed from a checkpoint is the uninterrupted one. Each segment goes in the
 coordinates that the model names at its beginning. A model that grows offers several candidates for its next stage; each
-climbs a short leg, the best is kept and goes on, in the plain coordinates: they are slower, and what is not there yet
-has time to find its place (measured: targets A and B of the literature end a third nearer to the truth). Stages are
+climbs a short segment, the best is kept and continues, in the plain coordinates: they are slower, and what is not there
+yet has time to find its place (measured: targets A and B of the literature end a third nearer to the truth). Stages are
 marked, and a model that chooses its size goes back to the stage with the best mark.
 
 With a `learning_rate` a step is velocity = momentum velocity + learning_rate (gradient a row): what papers of the
@@ -25,40 +25,47 @@ from scipy.optimize import OptimizeResult, minimize
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Block, Grid, Table
 from hiddenbits.engine.executors.base import Executor
-from hiddenbits.engine.executors.progress import unwatched
+from hiddenbits.engine.executors.progress import without_progress
 from hiddenbits.engine.loops.em import begun, finish
 from hiddenbits.engine.loops.online_em import expect
-from hiddenbits.engine.loops.restarts import Course, all_restarts
+from hiddenbits.engine.loops.restarts import FitContext, all_restarts
 from hiddenbits.engine.outcome import Growth, Outcome, StopReason
-from hiddenbits.engine.state import Keeper, Position, Settings, Watch
+from hiddenbits.engine.state import CheckpointStore, Position, Settings, Watch
 from hiddenbits.model_api import Climbs, Coordinates, Key, P, S, T
 
-LEG = 50  # iterations after which the climb begins afresh
+SEGMENT = 50  # iterations after which the climb begins afresh
 TRIAL = 25  # iterations that a candidate for the next stage climbs
 MEMORY = 20  # pairs of steps and gradients that the quasi-Newton method keeps
 STATE_ROWS = 64  # rows of a block of hidden states
-STILL = 5  # iterations in a row that must gain next to nothing before it has converged; a leg's first two often do
+STILL = 5  # iterations in a row that must gain next to nothing before it has converged; a segment's first two often do
 
 
 def fit_gradient(
-    model: Climbs[P, S], grid: Grid, executor: Executor, settings: Settings, keeper: Keeper | None, watch: Watch | None
+    model: Climbs[P, S],
+    grid: Grid,
+    executor: Executor,
+    settings: Settings,
+    checkpoints: CheckpointStore | None,
+    watch: Watch | None,
 ) -> Outcome:
     """Fit a model to a table by its gradient; return the best of `n_init` restarts."""
-    rivals = [partial(_restart, rival) for rival in model.rivals()]
-    return all_restarts(partial(_restart, model), grid, executor, settings, keeper, watch, rivals=rivals)
+    alternative_starts = [partial(_restart, alternative) for alternative in model.alternative_starts()]
+    return all_restarts(
+        partial(_restart, model), grid, executor, settings, checkpoints, watch, alternative_starts=alternative_starts
+    )
 
 
-def _restart(model: Climbs[P, S], course: Course, position: Position) -> Position:
+def _restart(model: Climbs[P, S], context: FitContext, position: Position) -> Position:
     """Go through one restart, or what is left of it."""
-    position = begun(model, course, position)
-    climb = _Climb(model, course)
+    position = begun(model, context, position)
+    climb = _Climb(model, context)
     while not position.growth.done:
-        position = course.keep(climb.next_stage(position))
+        position = context.keep(climb.next_stage(position))
     reason = None
     while reason is None:
-        position, reason = climb.leg(position, LEG, watched=True)
-        course.keep(position)
-    return course.keep(finish(model, course.settings, position, reason, climb.rank))
+        position, reason = climb.segment(position, SEGMENT, to_callbacks=True)
+        context.keep(position)
+    return context.keep(finish(model, context.settings, position, reason, climb.rank))
 
 
 class Plain:
@@ -76,24 +83,24 @@ class _Climb(Generic[P, S]):
     """One restart's climb."""
 
     model: Climbs[P, S]
-    course: Course
+    context: FitContext
     state_grids: dict[int, Grid] = field(default_factory=dict)
 
     @property
     def settings(self) -> Settings:
         """How to climb."""
-        return self.course.settings
+        return self.context.settings
 
     @property
     def weight(self) -> float:
         """Weight of all rows."""
-        return self.course.weight
+        return self.context.weight
 
     def look(self, params: P) -> tuple[P, float, Floats]:
         """Return the parameters with what the free phase tells about them, the objective there and its gradient."""
         params, phase = self.model.free(params, self._over_states)
         key = Key(self.settings.seed)
-        stats = self.course.passes(partial(expect, self.model, params, self.model.prepare(params), key, None))
+        stats = self.context.passes(partial(expect, self.model, params, self.model.prepare(params), key, None))
         return params, self.model.objective(params, stats), self.model.gradient(params, stats, phase)
 
     def _over_states(self, function: Callable[[Block], T], states: Table) -> T:
@@ -101,15 +108,15 @@ class _Climb(Generic[P, S]):
         grid = self.state_grids.setdefault(id(states), states.grid(STATE_ROWS))  # a cluster knows a grid by itself
         if grid.n_blocks == 1:
             return function(grid.blocks[0])
-        return unwatched(self.course.executor).reduce(function, grid)
+        return without_progress(self.context.executor).reduce(function, grid)
 
     def left(self, position: Position) -> int:
         """Return how many iterations the last stage may still make."""
         done = len(position.trace) - (position.stages[-1] if position.stages else 0)
         return self.settings.max_iter - done
 
-    def leg(
-        self, now: Position, n_iter: int, *, watched: bool = False, plain: bool = False
+    def segment(
+        self, now: Position, n_iter: int, *, to_callbacks: bool = False, plain: bool = False
     ) -> tuple[Position, StopReason | None]:
         """Climb some iterations; return the position, and why to stop if it is time."""
         n_iter = min(n_iter, self.left(now))
@@ -118,12 +125,12 @@ class _Climb(Generic[P, S]):
             there = replace(now, params=params, safe=params, objective=objective)
             return there, StopReason.MAX_ITER if self.settings.max_iter else StopReason.SCHEDULE
         if self.settings.learning_rate is not None:
-            return self._glide(now, n_iter, self.settings.learning_rate, watched=watched)
+            return self._momentum_steps(now, n_iter, self.settings.learning_rate, to_callbacks=to_callbacks)
         view = Plain() if plain else self.model.coordinates(*self.model.free(now.params, self._over_states))
-        return self._quasi_newton(now, n_iter, view, watched=watched)
+        return self._quasi_newton(now, n_iter, view, to_callbacks=to_callbacks)
 
     def _quasi_newton(
-        self, now: Position, n_iter: int, view: Coordinates, *, watched: bool
+        self, now: Position, n_iter: int, view: Coordinates, *, to_callbacks: bool
     ) -> tuple[Position, StopReason | None]:
         there, reason = now, None
         seen: dict[bytes, tuple[P, float]] = {}
@@ -144,7 +151,7 @@ class _Climb(Generic[P, S]):
             there = replace(there, params=params, safe=params, objective=objective, trace=trace)
             still = still + 1 if gain <= self.settings.tol * self.weight else 0
             reason = self._why_stop(there, still)
-            if self.course.told(there, last=reason is not None, aloud=watched) and reason is None:
+            if self.context.notify(there, last=reason is not None, to_callbacks=to_callbacks) and reason is None:
                 reason = StopReason.CALLBACK
             if reason is not None:
                 raise StopIteration
@@ -158,10 +165,12 @@ class _Climb(Generic[P, S]):
                 trace = (*now.trace, objective)
                 there = replace(now, params=params, safe=params, objective=objective, trace=trace)
             reason = StopReason.CONVERGED if np.isfinite(there.objective) else StopReason.NOT_FINITE
-            self.course.told(there, last=True, aloud=watched)
+            self.context.notify(there, last=True, to_callbacks=to_callbacks)
         return there, reason
 
-    def _glide(self, now: Position, n_iter: int, rate: float, *, watched: bool) -> tuple[Position, StopReason | None]:
+    def _momentum_steps(
+        self, now: Position, n_iter: int, rate: float, *, to_callbacks: bool
+    ) -> tuple[Position, StopReason | None]:
         """Go along the gradient with momentum; the objective may fall."""
         there, reason, still = now, None, 0
         vector = self.model.to_vector(now.params)
@@ -178,7 +187,7 @@ class _Climb(Generic[P, S]):
                 trace = (*there.trace, objective)
                 there = replace(there, params=params, safe=params, objective=objective, trace=trace, velocity=velocity)
                 reason = self._why_stop(there, still)
-            asked = self.course.told(there, last=reason is not None, aloud=watched)
+            asked = self.context.notify(there, last=reason is not None, to_callbacks=to_callbacks)
             reason = reason or (StopReason.CALLBACK if asked else None)
             if reason is not None:
                 break
@@ -194,7 +203,7 @@ class _Climb(Generic[P, S]):
         key = Key(self.settings.seed, now.restart, len(now.stages))
         growth, stage = now.growth, (*now.stages, len(now.trace))
         candidates = (
-            [] if self.model.enough(growth.marks) else self.model.candidates(now.params, key, self.course.passes)
+            [] if self.model.enough(growth.marks) else self.model.candidates(now.params, key, self.context.passes)
         )
         if not candidates:
             return self._grown(now)
@@ -203,8 +212,8 @@ class _Climb(Generic[P, S]):
             growth = Growth((self.model.mark(params, objective, self.weight),))
         fresh = replace(now, objective=-np.inf, stages=stage, velocity=None)
         starts = [replace(fresh, params=params, safe=params) for params in candidates]
-        tried = [self.leg(start, TRIAL, plain=True)[0] for start in starts]
-        best = self.leg(max(tried, key=lambda position: position.objective), LEG, plain=True)[0]
+        tried = [self.segment(start, TRIAL, plain=True)[0] for start in starts]
+        best = self.segment(max(tried, key=lambda position: position.objective), SEGMENT, plain=True)[0]
         mark = self.model.mark(best.params, best.objective, self.weight)
         chosen = best.params if mark < min(growth.marks[1:], default=np.inf) else growth.chosen
         return replace(best, growth=Growth((*growth.marks, mark), chosen))

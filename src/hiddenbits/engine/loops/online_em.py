@@ -11,7 +11,7 @@ from hiddenbits.data import Block, Grid
 from hiddenbits.data.row_sampling import SomeRows, rate_for, some_rows
 from hiddenbits.data.subset import take_rows
 from hiddenbits.engine.executors.base import Executor
-from hiddenbits.engine.row_memory import Shelf
+from hiddenbits.engine.row_memory import RowMemory
 from hiddenbits.engine.state import Running
 from hiddenbits.model_api import Key, Model, OnlineForm, P, S
 
@@ -57,12 +57,12 @@ def group_ends(grid: Grid) -> list[int]:
     return ends[1:]
 
 
-def expect(model: Model[P, S], params: P, shared: Any, key: Key, shelf: Shelf | None, block: Block) -> S:
-    """Return the statistics of a block; its memory is taken from the shelf and put back there."""
-    before = None if shelf is None else shelf.get(block.number)
+def expect(model: Model[P, S], params: P, shared: Any, key: Key, row_memory: RowMemory | None, block: Block) -> S:
+    """Return the statistics of a block; its memory is taken from the row_memory and put back there."""
+    before = None if row_memory is None else row_memory.get(block.number)
     stats, after = model.expect(params, shared, block, before, key.at(block=block.number))
-    if shelf is not None:
-        shelf.put(block.number, after)
+    if row_memory is not None:
+        row_memory.put(block.number, after)
     return stats
 
 

@@ -21,14 +21,14 @@ from hiddenbits.data.row_sampling import SomeRows, rate_for, some_rows
 from hiddenbits.data.summary import Summary, summarise
 from hiddenbits.engine.executors.base import Executor
 from hiddenbits.engine.executors.local import Local, one_blas_thread
-from hiddenbits.engine.executors.progress import unwatched
+from hiddenbits.engine.executors.progress import without_progress
 from hiddenbits.engine.no_zeros import warn_of_no_zeros
 from hiddenbits.engine.outcome import Growth, Outcome
-from hiddenbits.engine.state import Keeper, Position, Settings, Watch
+from hiddenbits.engine.state import CheckpointStore, Position, Settings, Watch
 from hiddenbits.model_api import Key, Passes
 
-WORTH = 4  # a table has at least so many times as many rows as a start on few of them
-RARE = 20  # ones, and zeros, of each column that rows are drawn for: a column without any has no finite fit
+MIN_RATIO = 4  # subsample only if the table has at least 4 times as many rows
+MIN_MINORITY = 20  # ones, and zeros, of each column in the subsample: a column without any has no finite fit
 BEST = ("best", "best_params", "best_trace", "best_stages", "best_marks")  # what a Position says of earlier restarts
 LOG = logging.getLogger(__name__)  # restarts, stages and stops are INFO, passes DEBUG: here, for all loops
 MOST_CELLS = 1 << 26  # cells of the rows that are drawn: they are held here, a byte each
@@ -56,14 +56,14 @@ class _Logged:
 
 
 @dataclass(frozen=True, eq=False)
-class Course:
+class FitContext:
     """What a restart goes through: the table, who walks it, how, and who keeps and watches."""
 
     grid: Grid
     executor: Executor
     settings: Settings
     summary: Summary
-    keeper: Keeper | None = None
+    checkpoints: CheckpointStore | None = None
     watch: Watch | None = None
     logged: _Logged | None = field(default_factory=_Logged)  # None: nothing is to be logged
 
@@ -86,17 +86,17 @@ class Course:
         """Return a position after it was kept."""
         if self.logged:
             self.logged.moved(position)
-        if self.keeper:
-            self.keeper.save(position, self.summary)
+        if self.checkpoints:
+            self.checkpoints.save(position, self.summary)
         return position
 
-    def told(self, position: Position, *, last: bool, aloud: bool = True) -> bool:
+    def notify(self, position: Position, *, last: bool, to_callbacks: bool = True) -> bool:
         """Log a pass and tell who watches, unless it is not for them; return whether the restart is asked to stop."""
         if self.logged and LOG.isEnabledFor(logging.DEBUG) and position.trace:
             LOG.debug(
                 "Restart %d: pass %d, objective %.10g.", position.restart + 1, len(position.trace), position.trace[-1]
             )
-        return self.watch(position, last) if self.watch and aloud else False
+        return self.watch(position, last) if self.watch and to_callbacks else False
 
     @property
     def few(self) -> int:
@@ -106,66 +106,66 @@ class Course:
         n, d = self.grid.table.shape
         ones, zeros = self.summary.ones, self.summary.observed - self.summary.ones
         rarest = min((float(counts[counts > 0].min()) for counts in (ones, zeros) if counts.any()), default=np.inf)
-        rows = max(self.settings.start_rows, int(RARE * self.weight / rarest))
-        return rows if WORTH * rows <= n and rows * d <= MOST_CELLS else 0
+        rows = max(self.settings.start_rows, int(MIN_MINORITY * self.weight / rarest))
+        return rows if MIN_RATIO * rows <= n and rows * d <= MOST_CELLS else 0
 
     @cached_property
-    def on_few(self) -> Course:
+    def on_subsample(self) -> FitContext:
         """The same on few rows, in memory; nobody watches it."""
         seed = int(Key(self.settings.seed, 0, 2**35).rng().integers(2**62))
         rate = rate_for(self.few, self.grid.table.weights, self.grid.table.shape[0])
         drawn: SomeRows = self.passes(partial(some_rows, seed, rate))
-        here, grid = unwatched(self.executor), drawn.table(self.weight).grid(self.grid.height)
-        return Course(grid, here if isinstance(here, Local) else Local(), self.settings, self.summary)
+        here, grid = without_progress(self.executor), drawn.table(self.weight).grid(self.grid.height)
+        return FitContext(grid, here if isinstance(here, Local) else Local(), self.settings, self.summary)
 
-    def way_on_few(self, restart: int, number: int) -> Course:
-        """Return the course of one of the ways on few rows, with a keeper of its own."""
-        return replace(self.on_few, keeper=self._keeper_of_few(restart, number))
+    def start_on_subsample(self, restart: int, number: int) -> FitContext:
+        """Return the context of one of the ways on few rows, with a checkpoints of its own."""
+        return replace(self.on_subsample, checkpoints=self._subsample_checkpoints(restart, number))
 
-    def forget_few(self, restart: int, n_ways: int) -> None:
+    def drop_subsample_checkpoints(self, restart: int, n_ways: int) -> None:
         """Let go of what was kept on few rows: what it gave is kept with the fit."""
         for number in range(n_ways):
-            if keeper := self._keeper_of_few(restart, number):
-                keeper.drop()
+            if checkpoints := self._subsample_checkpoints(restart, number):
+                checkpoints.drop()
 
-    def _keeper_of_few(self, restart: int, number: int) -> Keeper | None:
-        return self.keeper.beside(f"few{restart}-{number}") if self.keeper else None
+    def _subsample_checkpoints(self, restart: int, number: int) -> CheckpointStore | None:
+        return self.checkpoints.beside(f"few{restart}-{number}") if self.checkpoints else None
 
 
-Goes = Callable[[Course, Position], Position]
-"""Goes through one restart, or what is left of it; returns the position after its end."""
+RestartLoop = Callable[[FitContext, Position], Position]
+"""RestartLoop through one restart, or what is left of it; returns the position after its end."""
 
 
 def all_restarts(
-    one: Goes,
+    one: RestartLoop,
     grid: Grid,
     executor: Executor,
     settings: Settings,
-    keeper: Keeper | None,
+    checkpoints: CheckpointStore | None,
     watch: Watch | None,
-    rivals: Sequence[Goes] = (),
+    alternative_starts: Sequence[RestartLoop] = (),
 ) -> Outcome:
-    """Go through all restarts, or those that are left; return the best. On few rows `rivals` are tried too."""
+    """Run all restarts, or those that are left; return the best. `alternative_starts` are tried on the subsample."""
     with one_blas_thread():
-        course = Course(grid, executor, settings, executor.reduce(summarise, grid), keeper, watch)
+        context = FitContext(grid, executor, settings, executor.reduce(summarise, grid), checkpoints, watch)
         if grid is not None:  # federated fits have sums alone
-            warn_of_no_zeros(grid.table, course.summary)
-        kept, most = keeper.load(course.summary) if keeper else None, course.most
+            warn_of_no_zeros(grid.table, context.summary)
+        kept, most = checkpoints.load(context.summary) if checkpoints else None, context.most
         position = kept or Position()
         if kept is not None and kept.params is not None and grid is not None:  # no table: a round of a federated fit
             LOG.info("Continuing from the checkpoint: restart %d, pass %d.", kept.restart + 1, len(kept.trace))
-            if course.logged:
-                course.logged.moved(kept)
+            if context.logged:
+                context.logged.moved(kept)
         while position.restart < most:
             if position.params is None:
                 LOG.info("Restart %d of %d begins.", position.restart + 1, most)
-            if course.few and position.restart < settings.n_init:
+            if context.few and position.restart < settings.n_init:
                 if position.params is None:
-                    position = course.keep(_begin_on_few((one, *rivals), course, position))
-                course.forget_few(position.restart, 1 + len(rivals))
+                    position = context.keep(_begin_on_subsample((one, *alternative_starts), context, position))
+                context.drop_subsample_checkpoints(position.restart, 1 + len(alternative_starts))
             elif settings.n_short > 1 and position.params is None and position.restart < settings.n_init:
-                position = course.keep(_best_short_run(one, course, position))
-            position = one(course, position)
+                position = context.keep(_best_short_run(one, context, position))
+            position = one(context, position)
             _log_stop("Restart %d of %d", position, most)
     return Outcome(
         position.best_params,
@@ -185,12 +185,12 @@ def _log_stop(words: str, position: Position, most: int) -> None:
         LOG.info(words + " stopped: %s after %d passes, objective %.10g.", *numbers)
 
 
-def _best_short_run(one: Goes, course: Course, position: Position) -> Position:
+def _best_short_run(one: RestartLoop, context: FitContext, position: Position) -> Position:
     """Return the beginning of a restart: of some short runs the one that came furthest, where it stands.
 
     They are for small tables: nobody keeps them, and a fit that was broken off meanwhile makes them again.
     """
-    settings = course.settings
+    settings = context.settings
     # More restarts than there will be, so that none of the runs is taken for a repair.
     beyond = replace(settings, n_init=settings.n_init * settings.n_short)
 
@@ -202,28 +202,28 @@ def _best_short_run(one: Goes, course: Course, position: Position) -> Position:
             at = there
             return len(there.trace) >= settings.short_passes
 
-        one(replace(course, settings=beyond, keeper=None, watch=far_enough, logged=None), at)
+        one(replace(context, settings=beyond, checkpoints=None, watch=far_enough, logged=None), at)
         return at
 
     # In steps of n_init: models begin restarts in turn in several ways, and those of one restart are to begin alike.
     runs = [run(position.restart + number * settings.n_init) for number in range(settings.n_short)]
     best = max(runs, key=lambda at: at.trace[-1])  # a stage that has just begun has no objective yet
-    LOG.info("Restart %d of %d goes on with the best of %d starts.", position.restart + 1, course.most, len(runs))
+    LOG.info("Restart %d of %d continues with the best of %d starts.", position.restart + 1, context.most, len(runs))
     so_far = {name: getattr(position, name) for name in ("restart", "finished", *BEST)}
     return replace(best, **so_far)
 
 
-def _begin_on_few(ways: Sequence[Goes], course: Course, position: Position) -> Position:
+def _begin_on_subsample(ways: Sequence[RestartLoop], context: FitContext, position: Position) -> Position:
     """Return the beginning of a restart over all rows: where the best of some ways on few rows ended.
 
     How large a model the few rows ask for is not handed over: what they fit too well counts as if all rows said it.
     """
     ends = []
     for number, go in enumerate(ways):
-        few = course.way_on_few(position.restart, number)
-        at = (few.keeper.load(few.summary) if few.keeper else None) or Position(restart=position.restart)
+        few = context.start_on_subsample(position.restart, number)
+        at = (few.checkpoints.load(few.summary) if few.checkpoints else None) or Position(restart=position.restart)
         ends.append(at if at.finished else go(few, at))
-        _log_stop(f"Restart %d of %d on {few.grid.table.shape[0]} rows, way {number + 1}", ends[-1], course.most)
+        _log_stop(f"Restart %d of %d on {few.grid.table.shape[0]} rows, way {number + 1}", ends[-1], context.most)
     end = max(ends, key=lambda end: end.finished[-1].objective)
     stages, growth = (0,) if end.best_stages else (), Growth(done=True)
     return replace(position, params=end.best_params, safe=end.best_params, stages=stages, growth=growth)

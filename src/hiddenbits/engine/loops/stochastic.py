@@ -15,9 +15,9 @@ from hiddenbits.data import Grid
 from hiddenbits.engine.executors.base import Executor
 from hiddenbits.engine.loops.em import begin, finish
 from hiddenbits.engine.loops.online_em import expect
-from hiddenbits.engine.loops.restarts import Course, all_restarts
+from hiddenbits.engine.loops.restarts import FitContext, all_restarts
 from hiddenbits.engine.outcome import Outcome, StopReason
-from hiddenbits.engine.state import Keeper, Position, Settings, Watch
+from hiddenbits.engine.state import CheckpointStore, Position, Settings, Watch
 from hiddenbits.model_api import Key, P, Persists, S
 
 
@@ -26,34 +26,34 @@ def fit_persistent(
     grid: Grid,
     executor: Executor,
     settings: Settings,
-    keeper: Keeper | None,
+    checkpoints: CheckpointStore | None,
     watch: Watch | None,
 ) -> Outcome:
     """Fit a model by `max_iter` epochs of random steps; return the best of `n_init` restarts."""
-    return all_restarts(partial(_restart, model), grid, executor, settings, keeper, watch)
+    return all_restarts(partial(_restart, model), grid, executor, settings, checkpoints, watch)
 
 
-def _restart(model: Persists[P, S], course: Course, position: Position) -> Position:
+def _restart(model: Persists[P, S], context: FitContext, position: Position) -> Position:
     """Go through one restart, or what is left of it."""
-    settings = course.settings
+    settings = context.settings
     if position.params is None:
-        position = begin(model, settings, course.summary, course.passes, position)
+        position = begin(model, settings, context.summary, context.passes, position)
     if position.memory is None:
         key = Key(settings.seed, position.restart, 2**34)
-        position = course.keep(replace(position, memory=model.first_memory(position.params, course.summary, key)))
+        position = context.keep(replace(position, memory=model.first_memory(position.params, context.summary, key)))
     reason = None if settings.max_iter else StopReason.SCHEDULE  # no epochs: the start alone
     while reason is None:
-        position = _epoch(model, course.grid, course.executor, settings, position)
+        position = _epoch(model, context.grid, context.executor, settings, position)
         if not np.isfinite(position.objective):
             reason = StopReason.NOT_FINITE
         elif len(position.trace) >= settings.max_iter:
             reason = StopReason.SCHEDULE
-        asked = course.told(position, last=reason is not None)
+        asked = context.notify(position, last=reason is not None)
         reason = reason or (StopReason.CALLBACK if asked else None)
         if reason is None:
-            course.keep(position)
+            context.keep(position)
     position = replace(position, safe=model.settle(position.safe, position.memory))
-    return course.keep(finish(model, settings, position, reason))
+    return context.keep(finish(model, settings, position, reason))
 
 
 def _epoch(model: Persists[P, S], grid: Grid, executor: Executor, settings: Settings, now: Position) -> Position:

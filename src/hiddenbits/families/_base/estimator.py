@@ -158,14 +158,14 @@ class BitsEstimator(
         grid = table.grid(self._pass_height(model, table))
         weight = float(table.shape[0] if table.weights is None else table.weights.sum())
         settings = self._settings_for(settings, model, weight, table.shape[1])
-        keeper: Checkpoint | None = None
+        checkpoints: Checkpoint | None = None
         held: AbstractContextManager[None] = nullcontext()
         if engine.checkpoint is not None:
-            keeper = Checkpoint(engine.checkpoint, model, settings, given.shape, grid.height, names=given.names)
-            held = keeper.held()
+            checkpoints = Checkpoint(engine.checkpoint, model, settings, given.shape, grid.height, names=given.names)
+            held = checkpoints.held()
         LOG.info("%s: fit to %d x %d cells, rows of weight %.10g.", type(self).__name__, *table.shape, weight)
         with held, watching(self, settings, partial(self._attributes_at, weight)) as watch:
-            outcome = self._loop(model, grid, engine.executor, settings, keeper, watch)
+            outcome = self._loop(model, grid, engine.executor, settings, checkpoints, watch)
         self._federation = self._handed_out = None
         self._keep(outcome, weight)
         return self

@@ -113,7 +113,7 @@ def check_frame_names(estimator: Any, X: Any, *, reset: bool) -> None:
 def _refuse_text(X: Any, *, reals: bool) -> None:
     """Refuse cells of text with their place; scikit-learn's own conversion would take "1" for 1 and not say where."""
     array = np.asarray(X) if isinstance(X, (list, tuple)) and not _ragged(X) else X
-    if array is not X and array.dtype.kind in "US":  # numbers beside text have become text, too
+    if array is not X and array.dtype.kind in "US":  # numbers next to text have become text, too
         array = np.asarray(X, dtype=object)
     if not (isinstance(array, np.ndarray) and array.ndim == 2 and array.dtype.kind in "OUS"):
         return

@@ -20,7 +20,7 @@ from hiddenbits.engine import (
     online_form,
     online_pass,
 )
-from hiddenbits.engine.executors.progress import unwatched
+from hiddenbits.engine.executors.progress import without_progress
 from hiddenbits.families._base.inputs import as_table, seed_of, with_sample_weight
 from hiddenbits.model_api import Averages
 
@@ -39,8 +39,8 @@ class OnlineVerbs:
         """Learn from some rows by online EM; can be called again and again with further rows.
 
         The first call fits the model to its rows (to some of them, where they are many), with restarts and stages, or
-        goes on from a `fit`; hundreds of rows are a good beginning, a handful is not. After that each call is one pass
-        over its rows. The statistics of earlier rows are kept as a running average, in which old rows fade slowly; the
+        continues from a `fit`; hundreds of rows are a good beginning, a handful is not. Then each call is one pass over
+        its rows. The statistics of earlier rows are kept as a running average, in which old rows fade slowly; the
         rows themselves are not kept. `docs/partial_fit.md` says how near to a `fit` that comes.
 
         Parameters
@@ -80,7 +80,7 @@ def _learn(estimator: Any, X: object, sample_weight: ArrayLike | None) -> None:
         if running is None or not begun:
             estimator._online_seed = seed_of(estimator.random_state)
         params = estimator.params_ if begun else _first_fit(estimator, model, grid, executor)
-        if running is None:  # go on from a fit: its rows count as if they were what the fit expects
+        if running is None:  # continue from a fit: its rows count as if they were what the fit expects
             form = online_form(model)
             assert isinstance(form, Averages)  # noqa: S101  (a model without it has refused)
             stats = form.pseudo_statistics(params, estimator.weight_seen_)
@@ -107,6 +107,6 @@ def _first_fit(estimator: Any, model: Any, grid: Grid, executor: Executor) -> An
         start_rows=None,
     )
     grid = first_rows(grid, executor, estimator._online_seed)
-    if grid.table.source.resident and not isinstance(unwatched(executor), Local):
+    if grid.table.source.resident and not isinstance(without_progress(executor), Local):
         executor = Local()  # the rows are here, and few
     return estimator._finished(estimator._loop(model, grid, executor, settings, None, None).params)

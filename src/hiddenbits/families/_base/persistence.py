@@ -96,7 +96,7 @@ def hyperparameters_of(estimator: Any, leave_out: str = "") -> dict[str, Any]:
 
 
 def load(path: str | os.PathLike[str], expected: type[E] | None = None) -> E:
-    """Read a fitted model from a file written by `save`; whatever is not lawful is refused with a StoreError.
+    """Read a fitted model from a file written by `save`; whatever is not valid is refused with a StoreError.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def load(path: str | os.PathLike[str], expected: type[E] | None = None) -> E:
     except MemoryError:  # of the machine, which says nothing about the file
         raise
     except Exception as error:
-        what = f"is not a lawful {stored.kind}"
+        what = f"is not a valid {stored.kind}"
         raise StoreError(refusal(path, what, error, written_by, "Restore a copy, or fit again.")) from error
 
 

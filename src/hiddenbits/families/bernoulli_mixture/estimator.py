@@ -38,7 +38,7 @@ class BernoulliMixture(CriteriaMixin, CodingEstimator[MixtureParams, MixtureStat
         Passes of online EM before the full passes, for tables with very many rows.
     n_init : "auto" or int, default="auto"
         Restarts; the one with the best objective is kept. "auto" is 4, and where a table is small each of them begins
-        with three short runs, of which the best goes on (unless classes are split).
+        with three short runs, of which the best continues (unless classes are split).
     max_iter : int, default=1000
         Most passes over the table, for each restart (for each stage of a split start).
     tol : float, default=1e-6

@@ -116,7 +116,7 @@ class Mixture(Counted, ClassCodes[MixtureParams]):
         carry=False,
         accelerates=True,
         oracle="enumeration",
-        why={"carry": "the posterior of a row is made anew in every pass"},
+        why={"carry": "the posterior of a row is made again in every pass"},
     )
     params_type = MixtureParams
     stats_type = MixtureStats
@@ -242,7 +242,7 @@ class Mixture(Counted, ClassCodes[MixtureParams]):
         return float(np.log(params.weights[k]) + np.sum(np.where(x == 1, np.log(theta), np.log1p(-theta))))
 
     def pseudo_statistics(self, params: MixtureParams, weight: float) -> MixtureStats:
-        """Return the statistics of rows that are just as the model expects, for online EM to go on from a fit."""
+        """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
         classes = weight * params.weights
         return MixtureStats(
             np.zeros(()), np.asarray(weight), classes, params.probabilities * classes, classes[None, :].copy()

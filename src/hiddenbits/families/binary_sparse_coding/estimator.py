@@ -68,7 +68,7 @@ class BinarySparseCoding(CodingEstimator[CodingParams, CodingStats]):
     n_init : int, default=2
         Restarts; the one with the best objective is kept.
     n_repairs : int, default=0
-        Further restarts, each from the best fit so far with three fields drawn anew.
+        Further restarts, each from the best fit so far with three fields drawn again.
     max_iter : int, default=200
         Most passes of each restart, those of the schedule included.
     tol : float, default=1e-4

@@ -45,7 +45,7 @@ from hiddenbits.model_api import Footprint, Key, Passes, Promises
 RIDGE = 1e-9  # of the mean of Sum <s>: where rows say nothing of a field, it stays as it is
 LEAST_NOISE = 1e-6  # of the spread: a table without any noise would have sigma 0, and an infinite likelihood
 LEAST_KEPT = 0.1  # of the rows, whatever the cut: where most causes are on, next to none would be left
-REPAIRED, REPAIR_STEPS = 3, 25  # fields that a repair draws anew, and the steps it takes
+REPAIRED, REPAIR_STEPS = 3, 25  # fields that a repair draws again, and the steps it takes
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +127,7 @@ class SparseCoding(CodingRows):
             oracle="enumeration",
             why=why,
             scheduled=True,
-            surveys=self.cut,
+            looks_before_pass=self.cut,
         )
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
@@ -170,8 +170,8 @@ class SparseCoding(CodingRows):
         stats: CodingStats = passes(partial(_first_stats, self, params))  # sigma from (7), with this W
         return replace(params, noise=np.asarray(self._noise(params, params.fields, stats)))
 
-    def repaired(self, params: CodingParams, key: Key) -> CodingParams:
-        """Return parameters with a few fields drawn anew, and more noise: a way out of a poor maximum."""
+    def perturbed(self, params: CodingParams, key: Key) -> CodingParams:
+        """Return parameters with a few fields drawn again, and more noise: a way out of a poor maximum."""
         rng, H = key.rng(), self.n_components
         few, fields = rng.permutation(H)[:REPAIRED], params.fields.copy()
         scale = float(params.spread) / 3.0 if self.start_scale is None else self.start_scale
@@ -190,7 +190,7 @@ class SparseCoding(CodingRows):
 
     # ------------------------------------------------------------------------------------------------ passes
 
-    def pending(self, params: CodingParams) -> Literal["running", "free", "over"]:
+    def schedule_state(self, params: CodingParams) -> Literal["running", "free", "over"]:
         """Whether a fit is on its schedule, free to go on until it stands still, or at its planned end."""
         if not self.schedule.is_over(float(params.step)):
             return "running"
@@ -202,7 +202,7 @@ class SparseCoding(CodingRows):
         now = Prepared(params, self._states(step), self.schedule.heat(step), np.dtype(self.dtype).type)
         return CodingShared(now, partial(self.rows_prepared, params))
 
-    def survey(self, params: CodingParams, passes: Passes) -> CodingParams:
+    def before_pass(self, params: CodingParams, passes: Passes) -> CodingParams:
         """Return the parameters with the cut of this step: a look at the scores of all rows, once it has set in."""
         share, step = self.schedule.cut(float(params.step)), float(params.step)
         if share == 0.0 or not self.cut:
@@ -293,7 +293,7 @@ class SparseCoding(CodingRows):
         """There are no stages."""
 
     def pseudo_statistics(self, params: CodingParams, weight: float) -> CodingStats:
-        """Return the statistics of rows that are just as the model expects, for online EM to go on from a fit."""
+        """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
         pi, W = params.activity, params.fields
         pairs = np.triu(np.outer(pi, pi), 1)
         second = pairs + pairs.T + np.diag(pi)
@@ -309,7 +309,7 @@ class SparseCoding(CodingRows):
         )
 
     def mismatch(self, params: CodingParams) -> str | None:
-        """Return how lawful parameters disagree with the hyperparameters, or None."""
+        """Return how valid parameters disagree with the hyperparameters, or None."""
         H = params.n_components
         if self.n_components != H:
             return f"it has {H} causes where {self.n_components} are declared"
@@ -318,7 +318,7 @@ class SparseCoding(CodingRows):
         return None
 
     def stats_flaw(self, stats: CodingStats, params: CodingParams) -> str | None:
-        """Return what makes statistics unlawful for these parameters, or None."""
+        """Return what makes statistics invalid for these parameters, or None."""
         D, H = params.fields.shape
         if stats.hidden.shape != (H,) or stats.joint.shape != (D, H) or stats.pairs.shape != (H, H):
             return "the statistics have the wrong shapes"
@@ -327,8 +327,8 @@ class SparseCoding(CodingRows):
         if not 0.0 < stats.used <= stats.weight * (1.0 + 1e-9):
             return "the statistics have no weight"
         slack = 1e-6 * float(stats.weight)
-        lawful = (stats.hidden >= -slack).all() and (stats.hidden <= stats.used + slack).all()
-        return None if lawful else "causes are on in more rows than there are, or in fewer than none"
+        valid = (stats.hidden >= -slack).all() and (stats.hidden <= stats.used + slack).all()
+        return None if valid else "causes are on in more rows than there are, or in fewer than none"
 
 
 def _spread(mean: Floats, block: Block) -> Spread:

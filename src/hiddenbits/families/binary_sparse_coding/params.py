@@ -72,7 +72,7 @@ class CodingParams(Params):
         return replace(self, cut=np.array(EVERY_ROW))
 
     def flaw(self) -> str | None:
-        """Return what makes these arrays unlawful, or None."""
+        """Return what makes these arrays invalid, or None."""
         W, pi = self.fields, self.activity
         if W.ndim != 2 or pi.ndim != 1 or W.shape[1] != len(pi) or not W.size:
             return "fields and activity must have shapes (D, H) and (H,)"

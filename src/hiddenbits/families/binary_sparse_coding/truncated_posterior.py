@@ -125,7 +125,7 @@ class Prepared:
         return np.ascontiguousarray(self.states.table.T, self.dtype)
 
     def constants(self, n_observed: AnyArray | int, squares: Floats) -> Floats:
-        """Return what ln p(s, y) has beside f: that of all states of a row."""
+        """Return what ln p(s, y) has next to f: that of all states of a row."""
         variance = float(self.params.noise) ** 2
         prior = float(np.log1p(-self.params.activity).sum())
         return np.asarray(prior - 0.5 * n_observed * np.log(2.0 * np.pi * variance) - 0.5 * squares / variance)

@@ -136,7 +136,7 @@ class Clipped(ClippedRows):
         return (z > 0.0).view(np.uint8), np.zeros((n, 0))
 
     def mismatch(self, params: ClippedParams) -> str | None:
-        """Return how lawful parameters disagree with the hyperparameters, or None."""
+        """Return how valid parameters disagree with the hyperparameters, or None."""
         P = params.n_components
         if self.n_components not in (P, "parallel"):
             return f"it has {P} dimensions where {self.n_components} are declared"
@@ -147,7 +147,7 @@ class Clipped(ClippedRows):
         return None
 
     def stats_flaw(self, stats: ClippedStats, params: ClippedParams) -> str | None:
-        """Return what makes statistics unlawful for these parameters, or None."""
+        """Return what makes statistics invalid for these parameters, or None."""
         return stats_flaw(stats, params)
 
     def pseudo_statistics(self, params: ClippedParams, weight: float) -> ClippedStats:

@@ -87,7 +87,7 @@ class ClippedParams(Params):
         return resolving_grid(2.0 * a, np.zeros((1, self.n_components)))
 
     def flaw(self) -> str | None:
-        """Return what makes these arrays unlawful, or None."""
+        """Return what makes these arrays invalid, or None."""
         if self.loadings.ndim != 2 or 0 in self.loadings.shape:
             return "loadings must have shape (d, P)"
         d = len(self.loadings)
@@ -118,7 +118,7 @@ class ClippedStats(PairCounts, Sums):
 
 
 def stats_flaw(stats: ClippedStats, params: ClippedParams) -> str | None:
-    """Return what makes statistics unlawful for these parameters, or None."""
+    """Return what makes statistics invalid for these parameters, or None."""
     d = params.n_columns
     shapes = stats.both.shape, stats.ones.shape, stats.seen.shape
     if shapes not in (((d, d), (d, 1), (1, 1)), ((d, d), (d, d), (d, d))):

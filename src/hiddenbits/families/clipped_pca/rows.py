@@ -100,7 +100,7 @@ class ClippedRows(LatentRows[ClippedParams]):
         return np.concatenate([posterior.mean, posterior.covariance], axis=1)
 
     def fill(self, params: ClippedParams, shared: object, block: Block) -> Floats:
-        """Return P(bit = 1 | observed bits) for every cell, as if that cell had to be drawn anew."""
+        """Return P(bit = 1 | observed bits) for every cell, as if that cell had to be drawn again."""
         if self.rule(params) is not None:
             return super().fill(params, shared, block)
         return self._with_all(params, block)

@@ -10,7 +10,7 @@
 | s | standard deviation of each statistic there: (x - mu)(h - eta), h and x | of W, c, u |
 
 Uncentred weights do the work of thresholds and bias, and each pulls at the others; a unit that is seldom on has flat
-weights beside those of a busy one. A climb goes by s W, s c and s u instead, which takes a third to a tenth of
+weights next to those of a busy one. A climb goes by s W, s c and s u instead, which takes a third to a tenth of
 the iterations on the targets of the literature. Without a bias there is no u, and h stays as it is (eta = 0).
 """
 

@@ -84,7 +84,7 @@ class ChainsVerbs(CodingEstimator[CombinationParams, CombinationStats]):
         return rows
 
     def estimate_partition(self, *, n_chains: int = 100, n_temperatures: int = 10_000) -> Partition:
-        """Estimate ln Z of a machine that was fitted by chains, anew, and keep it where it can be trusted.
+        """Estimate ln Z of a machine that was fitted by chains, again, and keep it where it can be trusted.
 
         Up to 20 units ln Z is enumerated after the fit, and stays.
 

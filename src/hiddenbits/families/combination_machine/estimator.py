@@ -49,7 +49,7 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
     ridge : float, default=0.1
         Precision of the normal prior of the weights; 0 gives plain maximum likelihood.
     bias : bool, default=True
-        Give every bit a log-odds of its own beside the units. Without it is the machine of the paper.
+        Give every bit a log-odds of its own next to the units. Without it is the machine of the paper.
     visible : {"bits", "reals"}, default="bits"
         What the columns hold. Real numbers are normal with variance 1 about what the active units add up to: bring
         columns to a scale on which their noise is about 1. Frames and arrays in memory; exact only.
@@ -339,8 +339,8 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
 
     def _take_meta(self, more: dict[str, object], n_columns: object, names: object) -> None:
         marks: Any = more.get("growth")
-        lawful = set(more) == {"growth"} and isinstance(marks, list) and all(type(mark) is float for mark in marks)
-        require(lawful and bool(np.isfinite(marks).all()), "its record of growth is damaged")
+        valid = set(more) == {"growth"} and isinstance(marks, list) and all(type(mark) is float for mark in marks)
+        require(valid and bool(np.isfinite(marks).all()), "its record of growth is damaged")
         require(self.visible == "bits" or self.threshold is None, "it has a threshold, and columns that are no bits")
         self.growth_ = np.array(marks)
 

@@ -68,7 +68,7 @@ class SampledBlanks:
         return (self.posterior(A, block, rows) > 0.5).astype(np.float64)
 
     def fill(self, A: Floats, block: Block, rows: Rows) -> Floats:
-        """Return P(x_j = 1 | x_obs), as if the cell had to be drawn anew."""
+        """Return P(x_j = 1 | x_obs), as if the cell had to be drawn again."""
         sweeps = self._sweeps(A, missing_cells(block, rows), block, FIRST_SWEEPS, SWEEPS)
         return np.asarray(sum(expit(2.0 * om) for _, _, om in sweeps) / SWEEPS)
 

@@ -89,7 +89,7 @@ class Combination:
         carry=False,
         accelerates=True,
         oracle="enumeration",
-        why={"carry": "the posterior of a row is made anew in every pass"},
+        why={"carry": "the posterior of a row is made again in every pass"},
     )
     params_type: ClassVar[Any] = CombinationParams
     stats_type = CombinationStats
@@ -154,7 +154,7 @@ class Combination:
         """Whether growth has gone beyond the size to choose."""
         return self.chooses and len(marks) > 1 and len(marks) - 2 - int(np.argmin(marks[1:])) >= PATIENCE
 
-    def rivals(self) -> tuple[Combination, ...]:
+    def alternative_starts(self) -> tuple[Combination, ...]:
         """Return the machine that begins with all units at once, where this one grows: a cheap second try."""
         return (replace(self, start_from="noise"),) if self.start_from == "grow" and not self.chooses else ()
 
@@ -342,7 +342,7 @@ class Combination:
         return float(h @ (params.thresholds + s @ params.weights) + params.bias @ s - params.log_partition)
 
     def mismatch(self, params: CombinationParams) -> str | None:
-        """Return how lawful parameters disagree with the hyperparameters, or None."""
+        """Return how valid parameters disagree with the hyperparameters, or None."""
         m = params.n_units
         if self.chooses and 1 <= m <= self.n_components:
             m = self.n_components
@@ -353,7 +353,7 @@ class Combination:
         return None if self.visible_bias or not params.bias.any() else "it has a bias where none is declared"
 
     def stats_flaw(self, stats: CombinationStats, params: CombinationParams) -> str | None:
-        """Return what makes statistics unlawful for these parameters, or None."""
+        """Return what makes statistics invalid for these parameters, or None."""
         d, m = params.weights.shape
         if stats.hidden.shape != (m,) or stats.joint.shape != (d, m) or stats.visible.shape != (d,):
             return "the statistics have the wrong shapes"
@@ -366,7 +366,7 @@ class Combination:
         return "the log-likelihood of bits is above 0" if stats.bound > slack else None
 
     def pseudo_statistics(self, params: CombinationParams, weight: float) -> CombinationStats:
-        """Return the statistics of rows that are just as the model expects, for online EM to go on from a fit."""
+        """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
         phase = self._phase(params.weights, params.thresholds, params.bias)
         return CombinationStats(
             np.zeros(()), np.asarray(weight), weight * phase.hidden, weight * phase.joint, weight * phase.visible

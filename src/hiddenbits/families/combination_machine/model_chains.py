@@ -45,7 +45,7 @@ class ChainsParams(CombinationParams):
     particles: Floats
 
     def flaw(self) -> str | None:
-        """Return what makes these arrays unlawful, or None."""
+        """Return what makes these arrays invalid, or None."""
         d = len(self.weights)
         if self.means.shape != (d,) or self.particles.ndim != 2 or self.particles.shape[1] != d:
             return "means and particles must have shapes (d,) and (chains, d)"
@@ -98,7 +98,7 @@ class CombinationChains(Combination):
     n_chains, n_temperatures, n_sweeps : int
         Persistent chains, temperatures of each (1: no tempering) and sweeps before each step.
     momentum : float
-        Share of the last step's direction that goes on.
+        Share of the last step's direction that continues.
     seed : int
         Of what verbs draw.
     """  # noqa: D400

@@ -59,7 +59,7 @@ class RealParams(CombinationParams):
         return RealParams.about(np.column_stack([self.weights, weights]), thresholds, self.bias, self.centre)
 
     def flaw(self) -> str | None:
-        """Return what makes these arrays unlawful, or None."""
+        """Return what makes these arrays invalid, or None."""
         fits = self.centre.shape == self.bias.shape and np.all(np.abs(self.centre) <= self.furthest)
         return super().flaw() or (
             None if fits else f"centre must have shape (d,) and lie within {self.furthest:g} of 0"
@@ -108,7 +108,7 @@ class RealBlanks(Blanks):
         return RealStates(H, om, 0.5 * om**2 + HALF_LOG_2PI)
 
     def means(self, A: Floats, missing: Floats) -> Floats:
-        """Return E[x_j | x_obs], as if the cell had to be drawn anew."""
+        """Return E[x_j | x_obs], as if the cell had to be drawn again."""
         return np.asarray(sum(p @ states.mean for states, p in self.posteriors(A, missing)[1]))
 
 
@@ -232,15 +232,15 @@ class CombinationReal(Combination):
         return float(height - params.log_partition)
 
     def stats_flaw(self, stats: CombinationStats, params: CombinationParams) -> str | None:
-        """Return what makes statistics unlawful for these parameters, or None."""
+        """Return what makes statistics invalid for these parameters, or None."""
         d, m = params.weights.shape
         if stats.hidden.shape != (m,) or stats.joint.shape != (d, m) or stats.visible.shape != (d,):
             return "the statistics have the wrong shapes"
         if stats.bound.shape != () or stats.weight.shape != () or stats.weight <= 0:
             return "the statistics have no weight"
         slack = 1e-6 * float(stats.weight)
-        lawful = (stats.hidden >= -slack).all() and (stats.hidden <= stats.weight + slack).all()
-        return None if lawful else "units are on in more rows than there are, or in fewer than none"
+        valid = (stats.hidden >= -slack).all() and (stats.hidden <= stats.weight + slack).all()
+        return None if valid else "units are on in more rows than there are, or in fewer than none"
 
 
 def _check_units(m: int) -> None:

@@ -65,7 +65,7 @@ class CombinationParams(Params):
         return replace(self, weights=self.weights[:, order].copy(), thresholds=self.thresholds[order])
 
     def flaw(self) -> str | None:
-        """Return what makes these arrays unlawful, or None."""
+        """Return what makes these arrays invalid, or None."""
         W, th, v = self.weights, self.thresholds, self.bias
         if W.ndim != 2 or th.ndim != 1 or v.ndim != 1 or W.shape != (len(v), len(th)) or self.log_partition.shape != ():
             return "weights, thresholds, bias and log_partition must have shapes (d, m), (m,), (d,) and ()"

@@ -23,8 +23,8 @@ from hiddenbits.maths.tempering import Numbers, Run, Tempered
 LOWEST_SWAP_RATE = 0.05  # below it, neighbouring temperatures hardly know of each other
 FEWEST_RENEWALS = 2.0  # for each chain: fewer, and the rows still depend on where the chains began
 FEWEST_EFFECTIVE = 0.5  # of the rows: fewer, and an error bar from their number would be far too small
-N_PROJECTIONS = 8  # of the hidden units, to watch beside the free energy
-LEGS = 4  # of the first sweeps; after each but the last the temperatures are spaced anew
+N_PROJECTIONS = 8  # of the hidden units, to watch next to the free energy
+LEGS = 4  # of the first sweeps; after each but the last the temperatures are spaced again
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ GROUP_ROWS = 400  # rows, over all temperatures, that are swept together
 
 @dataclass(frozen=True, eq=False)
 class ChainState(Arrays):
-    """Where the chains are. A checkpoint of it goes on as the uninterrupted chains would.
+    """Where the chains are. A checkpoint of it continues as the uninterrupted chains would.
 
     Attributes
     ----------

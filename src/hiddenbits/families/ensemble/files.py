@@ -18,7 +18,7 @@ META_KEYS = {"hyperparameters", "n_features_in", "feature_names_in", "converged"
 
 
 class EnsembleFiles(FileVerbs):
-    """`save` and `load` of an ensemble, beside the verbs of files that all estimators have."""
+    """`save` and `load` of an ensemble, next to the verbs of files that all estimators have."""
 
     estimator: BaseEstimator
     estimators_: list[BaseEstimator]
@@ -72,8 +72,8 @@ class EnsembleFiles(FileVerbs):
         require(weights.shape == (len(described),), "there is not one weight a member")
         declared = ensemble.n_estimators * len(kinds)
         require(declared == len(weights) < len(arrays), "the number of members is not the declared one")
-        lawful = len(weights) > 0 and bool((weights > 0).all()) and abs(float(weights.sum()) - 1.0) <= 1e-9
-        require(lawful, "weights must be positive and add up to 1")
+        valid = len(weights) > 0 and bool((weights > 0).all()) and abs(float(weights.sum()) - 1.0) <= 1e-9
+        require(valid, "weights must be positive and add up to 1")
         held: list[dict[str, Any]] = [{} for _ in described]
         for name in set(arrays) - {"weights"}:
             number, _, own = name.partition("/")

@@ -77,7 +77,7 @@ class StateTree(OneStage):
         carry=False,
         accelerates=True,
         oracle="enumeration",
-        why={"carry": "the posterior of a row is made anew in every pass"},
+        why={"carry": "the posterior of a row is made again in every pass"},
     )
     params_type = HiddenTreeParams
     stats_type = HiddenTreeStats
@@ -184,7 +184,7 @@ class StateTree(OneStage):
         return np.asarray(np.einsum("njk,jk->nj", states, params.probabilities))
 
     def fill(self, params: HiddenTreeParams, shared: None, block: Block) -> Floats:
-        """Return P(bit = 1 | observed bits) for every cell, as if that cell had to be drawn anew."""
+        """Return P(bit = 1 | observed bits) for every cell, as if that cell had to be drawn again."""
         return self.reconstruct(params, self.posterior(params, shared, block))
 
     def leave_one_out(self, params: HiddenTreeParams, shared: None, block: Block) -> Floats:
@@ -221,12 +221,12 @@ class StateTree(OneStage):
         return float(total)
 
     def mismatch(self, params: HiddenTreeParams) -> str | None:
-        """Return how lawful parameters disagree with the hyperparameters, or None."""
+        """Return how valid parameters disagree with the hyperparameters, or None."""
         K = params.n_states
         return None if self.n_components == K else f"it has {K} states where {self.n_components} are declared"
 
     def stats_flaw(self, stats: HiddenTreeStats, params: HiddenTreeParams) -> str | None:
-        """Return what makes statistics unlawful for these parameters, or None."""
+        """Return what makes statistics invalid for these parameters, or None."""
         shape = params.probabilities.shape
         if stats.ones.shape != shape or stats.observed.shape != shape or stats.moves.shape != params.moves.shape:
             return "the statistics have the wrong shapes"
@@ -240,7 +240,7 @@ class StateTree(OneStage):
         return "the log-likelihood of bits is above 0" if stats.bound > slack else None
 
     def pseudo_statistics(self, params: HiddenTreeParams, weight: float) -> HiddenTreeStats:
-        """Return the statistics of rows that are just as the model expects, for online EM to go on from a fit."""
+        """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
         shares = weight * params.state_shares()
         above = params.parents.astype(np.intp)
         moves = params.moves * shares[np.maximum(above, 0)][:, :, None]

@@ -84,7 +84,7 @@ class HiddenTreeParams(Params):
         return shares
 
     def flaw(self) -> str | None:
-        """Return what makes these arrays unlawful, or None."""
+        """Return what makes these arrays invalid, or None."""
         above, A, theta, m = self.parents, self.moves, self.probabilities, self.prior_mean
         if m.ndim != 1 or theta.ndim != 2 or len(theta) != len(m) or theta.shape[1] == 0 or above.shape != m.shape:
             return "parents, probabilities and prior_mean must have shapes (d,), (d, K) and (d,)"

@@ -150,9 +150,9 @@ class Independent(OneStage, Counted):
         return float(np.sum(np.where(x == 1, np.log(theta), np.log1p(-theta))))
 
     def mismatch(self, params: IndependentParams) -> None:
-        """Any lawful parameters fit."""
+        """Any valid parameters fit."""
         return
 
     def pseudo_statistics(self, params: IndependentParams, weight: float) -> IndependentStats:
-        """Return the statistics of rows that are just as the model expects, for online EM to go on from a fit."""
+        """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
         return IndependentStats(np.zeros(()), np.asarray(weight), weight * params.probabilities, np.array([weight]))

@@ -77,7 +77,7 @@ class LogisticGrid(LogisticRows):
         carry=False,
         accelerates=True,
         oracle="enumeration",
-        why={"carry": "the posterior of a row is made anew in every pass"},
+        why={"carry": "the posterior of a row is made again in every pass"},
     )
     params_type = LogisticParams
     stats_type = GridStats
@@ -212,11 +212,11 @@ class LogisticGrid(LogisticRows):
         return super().log_joint(params, x, h) - normal + float(rule.log_weights[at])
 
     def mismatch(self, params: LogisticParams) -> str | None:
-        """Return how lawful parameters disagree with the hyperparameters, or None."""
+        """Return how valid parameters disagree with the hyperparameters, or None."""
         return params_mismatch(self.n_components, params)
 
     def stats_flaw(self, stats: GridStats, params: LogisticParams) -> str | None:
-        """Return what makes statistics unlawful for these parameters, or None."""
+        """Return what makes statistics invalid for these parameters, or None."""
         shape = (params.n_columns, len(self.fitted_rule.nodes))
         if stats.ones.shape != shape or stats.observed.shape not in (shape, (1, shape[1])):
             return "the statistics have the wrong shapes"
@@ -227,7 +227,7 @@ class LogisticGrid(LogisticRows):
         return "the statistics are not counts" if any((count < -slack).any() for count in counts) else None
 
     def pseudo_statistics(self, params: LogisticParams, weight: float) -> GridStats:
-        """Return the statistics of rows that are just as the model expects, for online EM to go on from a fit."""
+        """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
         rule = self.fitted_rule
         share = weight * np.exp(rule.log_weights)[None, :]
         ones = chances(activations(params, rule.nodes)).T * share

@@ -142,7 +142,7 @@ class Logistic(LogisticRows):
             accelerates=True,
             oracle="quadrature",
             why=why,
-            hopes=self.polish,
+            speculative=self.polish,
             online_form=True,
         )
 
@@ -319,7 +319,7 @@ class Logistic(LogisticRows):
         stage = POLISHED if float(params.stage) == POLISHED else VARIATIONAL
         return params.with_joint(joint.reshape(params.joint.shape), stage, xi)
 
-    def untried(self, params: LogisticParams) -> LogisticParams | None:
+    def speculative_step(self, params: LogisticParams) -> LogisticParams | None:
         """Return the parameters with a polish's step taken; it hardly ever has to be shortened."""
         return self.from_vector(self.to_vector(params), params) if params.trying else None
 
@@ -391,15 +391,15 @@ class Logistic(LogisticRows):
         return self.gaussian_rows(params, block, polished=False)[1]
 
     def mismatch(self, params: LogisticParams) -> str | None:
-        """Return how lawful parameters disagree with the hyperparameters, or None."""
+        """Return how valid parameters disagree with the hyperparameters, or None."""
         return params_mismatch(self.n_components, params)
 
     def stats_flaw(self, stats: LogisticStats, params: LogisticParams) -> str | None:
-        """Return what makes statistics unlawful for these parameters, or None."""
+        """Return what makes statistics invalid for these parameters, or None."""
         return stats_flaw(stats, params, shared=self.curvature == "shared")
 
     def pseudo_statistics(self, params: LogisticParams, weight: float) -> LogisticStats:
-        """Return the statistics of rows that are just as the model expects, for online EM to go on from a fit."""
+        """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
         if self.curvature == "shared":
             return expected_shared(params, weight, self.ridge)
         return expected_statistics(params, weight, self.ridge)
@@ -423,7 +423,7 @@ class OnlineLogistic(Logistic):
         return step_from_average(params, stats, self.ridge)
 
     def pseudo_statistics(self, params: LogisticParams, weight: float) -> LogisticStats:
-        """Return the statistics of rows that are just as the model expects, for online EM to go on from a fit."""
+        """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
         if float(params.stage) != POLISHED:
             return super().pseudo_statistics(params, weight)
         return expected_statistics(params, weight, self.ridge, polished=True)

@@ -114,7 +114,7 @@ class LogisticParams(Params):
         return int(self.loadings.shape[1])
 
     def flaw(self) -> str | None:
-        """Return what makes these arrays unlawful, or None."""
+        """Return what makes these arrays invalid, or None."""
         if self.loadings.ndim != 2 or self.loadings.shape[1] == 0:
             return "loadings must have shape (d, q)"
         d, q = self.loadings.shape
@@ -182,13 +182,13 @@ def canonical(params: LogisticParams) -> LogisticParams:
 
 
 def params_mismatch(n_components: int, params: LogisticParams) -> str | None:
-    """Return how lawful parameters disagree with the number of dimensions, or None."""
+    """Return how valid parameters disagree with the number of dimensions, or None."""
     q = params.n_components
     return None if n_components == q else f"it has {q} dimensions where {n_components} are declared"
 
 
 def stats_flaw(stats: LogisticStats, params: LogisticParams, *, shared: bool = False) -> str | None:
-    """Return what makes statistics unlawful for these parameters, or None."""
+    """Return what makes statistics invalid for these parameters, or None."""
     d, q = params.loadings.shape
     heights = (1, d) if shared else (d,)
     if stats.moments.shape not in [(n, packed_size(q + 1)) for n in heights] or stats.linear.shape != (d, q + 1):

@@ -7,9 +7,9 @@ mean += C (W'(t - E[sigma]) - mean), shortened where F would fall. Columns: Newt
 Sum (t - E[sigma]) x^ - Sum E[sigma'] C^ w^ and the matrix Sum E[sigma'] <x^ x^'>.
 
 Whether a column's step is too long cannot be seen within a block. So the engine looks where the whole steps lead, and
-takes them as long as F does not fall, with leaps in between. Where it falls, a pass measures F of every column at three
-lengths of its step (0 among them), and the update takes the best. The objective of a measuring pass is F at what will
-be taken: it never falls.
+takes them as long as F does not fall, with extrapolations in between. Where it falls, a pass measures F of every column
+at three lengths of its step (0 among them), and the update takes the best. The objective of a measuring pass is F at
+what will be taken: it never falls.
 """
 
 from __future__ import annotations

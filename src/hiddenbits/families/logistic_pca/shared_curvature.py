@@ -41,7 +41,7 @@ from hiddenbits.maths.packed_symmetric import (
 )
 
 LEAST_XI = 1e-6
-TURNS = 5  # of w^ and xi in one update: they cost next to nothing beside a pass
+TURNS = 5  # of w^ and xi in one update: they cost next to nothing next to a pass
 
 
 def curvature(xi: Floats) -> Floats:

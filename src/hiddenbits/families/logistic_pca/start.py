@@ -1,6 +1,6 @@
 """Where logistic PCA begins: principal components of the centred columns, found by a few passes over the table.
 
-And where online EM goes on from a fit.
+And where online EM continues from a fit.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def first_loadings(means: Floats, V: Floats, product: Floats, weight: float, noi
 def expected_statistics(
     params: LogisticParams, weight: float, ridge: float, *, polished: bool = False
 ) -> LogisticStats:
-    """Return the statistics of rows that are just as the parameters say, for online EM to go on from a fit.
+    """Return the statistics of rows that are just as the parameters say, for online EM to continue from a fit.
 
     Sum kappa <x^ x^'> is weight E[kappa(A) x^ x^'] over the prior: along w it has the moments k0, k1, k2 of kappa(A),
     across it k0. Sum r <x^> is what makes these very parameters the solution of the update. In a polish sigma'(A)

@@ -72,7 +72,7 @@ class LogisticPCAMixture(CodingEstimator[MapsParams, MapsStats]):
         What `score_samples` returns: "exact" (integrated on a grid, to about 1e-8) or "estimate" (sampled).
     trace_ : ndarray of shape (n_iter_,)
         Objective after each pass (bound plus log prior, in nats over the table). Where the polish begins, the bound
-        changes and the objective leaps.
+        changes and the objective extrapolations.
     n_iter_, converged_, stop_reason_ : int, bool, str
         How the best restart went.
     restarts_ : tuple

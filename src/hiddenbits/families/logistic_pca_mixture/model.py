@@ -191,20 +191,20 @@ class LogisticMixture(MixedMaps):
         maps = [one.with_joint(joint, stage) for one, joint in zip(params.maps, joints, strict=True)]
         return MapsParams.of(shares_at(vector[: params.n_maps]), maps)
 
-    def untried(self, params: MapsParams) -> MapsParams | None:
+    def speculative_step(self, params: MapsParams) -> MapsParams | None:
         """Return the parameters with a polish's steps taken; they hardly ever have to be shortened."""
         return self.from_vector(self.to_vector(params), params) if params.trying else None
 
     def mismatch(self, params: MapsParams) -> str | None:
-        """Return how lawful parameters disagree with the hyperparameters, or None."""
+        """Return how valid parameters disagree with the hyperparameters, or None."""
         return maps_mismatch(self.n_maps, self.n_components, params)
 
     def stats_flaw(self, stats: MapsStats, params: MapsParams) -> str | None:
-        """Return what makes statistics unlawful for these parameters, or None."""
+        """Return what makes statistics invalid for these parameters, or None."""
         return maps_stats_flaw(stats, params)
 
     def pseudo_statistics(self, params: MapsParams, weight: float) -> MapsStats:
-        """Return the statistics of rows that are just as the model expects, for online EM to go on from a fit."""
+        """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
         model = self.map_model()
         parts = [model.pseudo_statistics(one, weight * pi) for one, pi in zip(params.maps, params.weights, strict=True)]
         return MapsStats.of(0.0, weight, parts)

@@ -84,7 +84,7 @@ class MapsParams(Params):
         return int(self.joints.shape[2]) - 1
 
     def flaw(self) -> str | None:
-        """Return what makes these arrays unlawful, or None."""
+        """Return what makes these arrays invalid, or None."""
         pi, joints, steps = self.weights, self.joints, self.steps
         if pi.ndim != 1 or joints.ndim != 3 or steps.ndim != 3 or len(pi) == 0 or joints.shape[2] < 2:
             return "weights, joints and steps must have shapes (K,), (K, d, q + 1) and (K, 0 or d, q + 1)"
@@ -153,14 +153,14 @@ def canonical_maps(params: MapsParams) -> MapsParams:
 
 
 def maps_mismatch(n_maps: int, n_components: int, params: MapsParams) -> str | None:
-    """Return how lawful parameters disagree with the hyperparameters, or None."""
+    """Return how valid parameters disagree with the hyperparameters, or None."""
     if params.n_maps != n_maps:
         return f"it has {params.n_maps} maps where {n_maps} are declared"
     return params_mismatch(n_components, params.maps[0])
 
 
 def maps_stats_flaw(stats: MapsStats, params: MapsParams) -> str | None:
-    """Return what makes statistics unlawful for these parameters, or None."""
+    """Return what makes statistics invalid for these parameters, or None."""
     K, arrays = params.n_maps, (stats.moments, stats.linear, stats.softplus)
     if stats.classes.shape != (K,) or any(array.ndim != 3 or len(array) != K for array in arrays):
         return "the statistics have the wrong shapes"
@@ -169,7 +169,7 @@ def maps_stats_flaw(stats: MapsStats, params: MapsParams) -> str | None:
     slack = 1e-6 * float(stats.weight)
     if (stats.classes < 0.0).any() or abs(stats.classes.sum() - stats.weight) > slack:
         return "the statistics are not those of rows"
-    # A map without rows is lawful, with nothing in its sums; its weight counts as that of all.
+    # A map without rows is valid, with nothing in its sums; its weight counts as that of all.
     for part, one in zip(stats.maps, params.maps, strict=True):
         whole = LogisticStats(part.bound, stats.weight, part.moments, part.linear, part.softplus)
         if flaw := stats_flaw(whole, one):

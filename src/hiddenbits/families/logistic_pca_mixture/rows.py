@@ -97,7 +97,7 @@ class MixedMaps(ABC):
         )
 
     def fill(self, params: MapsParams, shared: object, block: Block) -> Floats:
-        """Return P(bit = 1 | observed bits) for every cell, as if it had to be drawn anew: Sum_k r_k E_k[sigma(A)]."""
+        """Return P(bit = 1 | observed bits) for every cell, as if it had to be drawn again: Sum_k r_k E_k[sigma(A)]."""
         return self._weighted(params, block, lambda A: (sigmoid(A),))[0]
 
     def leave_one_out(self, params: MapsParams, shared: object, block: Block) -> Floats:

@@ -64,7 +64,7 @@ class NoisyOrNetwork(NoisyOrVerbs):
         With Gibbs sampling: a layer learns for `n_passes`, or only until its rows stop making up their minds: until
         their states change no less readily than a few passes before.
     batch_rows : int, optional
-        Learn anew after every so many rows, from states that begin afresh, for `max_iter` epochs, as in the paper.
+        Learn again after every so many rows, from states that begin afresh, for `max_iter` epochs, as in the paper.
     stop_below : float, default=0.0
         With Gibbs sampling: a row is not drawn again in this pass when no cause would change with a probability of at
         least this.
@@ -204,7 +204,7 @@ class NoisyOrNetwork(NoisyOrVerbs):
     ) -> Self:
         """Return the network as Lewicki and Sejnowski fitted it, for reproductions.
 
-        First strengths between .05 and .15, no spare causes, weights anew after blocks of 200 rows, `n_epochs` epochs
+        First strengths between .05 and .15, no spare causes, weights again after blocks of 200 rows, `n_epochs` epochs
         a layer, states drawn until no cause would change with a probability of .05, at most 15 times, gamma prior with
         shape 1 and rate 1.5, priors held, one run. The defaults of the class are better.
 

@@ -165,7 +165,7 @@ def sweep_layer(
     active: NDArray[np.bool_] | None = None,
     with_odds: bool = False,
 ) -> tuple[Floats, Floats, Floats]:
-    """Draw every cause of a layer anew, given its children and the layer above; `states` changes in place.
+    """Draw every cause of a layer again, given its children and the layer above; `states` changes in place.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def scan_layer(ones: Ones, layer: Layer, states: States, offsets: Floats) -> tup
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """What one sweep over all layers leaves behind, beside the new states; for each layer, see `sweep_layer`."""
+    """What one sweep over all layers leaves behind, next to the new states; for each layer, see `sweep_layer`."""
 
     ones: list[Ones]
     off: list[Floats]
@@ -249,7 +249,7 @@ def sweep(
     held_off: int | None = None,
     with_odds: bool = False,
 ) -> Sweep:
-    """Draw the states of all layers anew, the lowest first; `states` change in place.
+    """Draw the states of all layers again, the lowest first; `states` change in place.
 
     Feedback from above enters as the prior odds of a layer's units, which is all that the layers above have to say.
     `held_off` is a cause of the top layer that stays off.

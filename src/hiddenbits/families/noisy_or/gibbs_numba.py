@@ -1,7 +1,7 @@
 """Compiled twins of `off_of`, `sweep_layer` and `scan_layer`, for whoever has numba (the extra `fast`): row by row.
 
 The probabilities of a row's ones are multiplied, and one quotient and one logarithm are taken for each cause. A row's
-products and its random numbers are its own, so the result is the same whatever rows are beside it.
+products and its random numbers are its own, so the result is the same whatever rows are next to it.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def sweep_rows(
     flips: Floats,
     odds: Floats,
 ) -> None:
-    """Draw every cause of every active row anew, in place; see `sweep_layer` for the arguments.
+    """Draw every cause of every active row again, in place; see `sweep_layer` for the arguments.
 
     `offsets` may have one row for all. Log-odds are written if `odds` has rows; without them most causes are
     drawn from the quotient of products itself, with neither logarithm nor exponential.

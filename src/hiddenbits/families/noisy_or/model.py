@@ -83,7 +83,7 @@ class NoisyOr:
         accelerates=True,
         oracle="enumeration",
         why={
-            "carry": "the posterior of a row is made anew in every pass",
+            "carry": "the posterior of a row is made again in every pass",
             "online_gap": "the causes of the first few hundred rows may not be those of all, and EM stays with them",
         },
         online_gap=0.15,
@@ -225,7 +225,7 @@ class NoisyOr:
         return reconstruct(params, codes)
 
     def fill(self, params: NoisyOrParams, shared: Shared, block: Block) -> Floats:
-        """Return P(bit = 1 | observed bits) for every cell, as if that cell had to be drawn anew."""
+        """Return P(bit = 1 | observed bits) for every cell, as if that cell had to be drawn again."""
         r = self._posterior(shared, block, None)[0]
         return np.asarray(np.minimum(r @ shared[0].probabilities.T, 1.0))
 
@@ -251,11 +251,11 @@ class NoisyOr:
         return log_joint(params, x, h)
 
     def mismatch(self, params: NoisyOrParams) -> str | None:
-        """Return how lawful parameters disagree with the hyperparameters, or None."""
+        """Return how valid parameters disagree with the hyperparameters, or None."""
         return mismatch(self.n_components, params)
 
     def stats_flaw(self, stats: StateStats, params: NoisyOrParams) -> str | None:
-        """Return what makes statistics unlawful for these parameters, or None."""
+        """Return what makes statistics invalid for these parameters, or None."""
         d, n_states = params.n_columns, 1 << params.n_causes[0]
         shapes = stats.ones.shape, stats.classes.shape
         if shapes != ((d, n_states), (n_states,)) or stats.observed.shape not in ((d, n_states), (1, n_states)):
@@ -269,7 +269,7 @@ class NoisyOr:
         return "the log-likelihood of bits is above 0" if stats.bound > slack else None
 
     def pseudo_statistics(self, params: NoisyOrParams, weight: float) -> StateStats:
-        """Return the statistics of rows that are just as the model expects, for online EM to go on from a fit."""
+        """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
         tables = Enumerated(params)
         classes = weight * np.exp(tables.log_priors[0])
         ones = tables.probabilities * classes

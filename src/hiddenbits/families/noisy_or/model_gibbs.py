@@ -164,7 +164,7 @@ class NoisyOrGibbs(SampledRows):
                 break
         loss, surveyed = np.zeros(len(params.priors)), 0.0
         if self._surveys(params):
-            rows = np.arange(_surveyed(block.n_rows, params.clock[5]))
+            rows = np.arange(_before_pass(block.n_rows, params.clock[5]))
             gains = survey(network, data.take(rows), [s[rows] for s in states], self.n_sweeps, rng)
             loss, surveyed = block.weights[rows] @ gains, float(block.weights[rows].sum())
         stats = replace(
@@ -235,8 +235,8 @@ class NoisyOrGibbs(SampledRows):
             return at(params, JOINT, 0.0)
         return params
 
-    def pending(self, params: NoisyOrParams) -> Literal["running", "over"]:
-        """Whether the plan goes on: an objective that rises and falls by chance is never judged."""
+    def schedule_state(self, params: NoisyOrParams) -> Literal["running", "over"]:
+        """Whether the plan continues: an objective that rises and falls by chance is never judged."""
         return "over" if self._done(params) else "running"
 
     def _done(self, params: NoisyOrParams) -> bool:
@@ -248,7 +248,7 @@ class NoisyOrGibbs(SampledRows):
         return bool(phase == (JOINT if layer else SETTLE) and passes >= self._later_passes)
 
 
-def _surveyed(n_rows: int, of_table: float) -> int:
+def _before_pass(n_rows: int, of_table: float) -> int:
     """Return how many rows of a block are asked about their causes."""
     share = min(1.0, SURVEY_TABLE / max(of_table, 1.0))
     return min(SURVEY_ROWS, int(np.ceil(n_rows * share)))

@@ -1,4 +1,4 @@
-"""The noisy-OR network as the paper learned it: weights anew after every few hundred rows, states from scratch.
+"""The noisy-OR network as the paper learned it: weights again after every few hundred rows, states from scratch.
 
 Fitted by the engine's loop of random steps: every group of rows is drawn, counted and forgotten, and eq 9 is taken on
 that group alone. Layers share the epochs evenly, the lowest first. Priors stay as they are.

@@ -136,7 +136,7 @@ class NoisyOrParams(Params):
         return NoisyOrParams.of(layers, self.priors[orders[-1]], self.clock[:3])
 
     def flaw(self) -> str | None:
-        """Return what makes these arrays unlawful, or None."""
+        """Return what makes these arrays invalid, or None."""
         sizes = self.sizes
         if sizes.ndim != 1 or len(sizes) < 2 or not np.all((sizes >= 1) & (sizes == np.round(sizes))):
             return "sizes must list the columns and at least one layer"

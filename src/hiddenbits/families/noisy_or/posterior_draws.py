@@ -127,7 +127,7 @@ def _cells(network: Network, block: Block, rng: np.random.Generator) -> list[tup
 
 
 def filled(network: Network, block: Block, rng: np.random.Generator) -> Floats:
-    """Return P(bit = 1 | observed bits) for every cell, as if that cell had to be drawn anew."""
+    """Return P(bit = 1 | observed bits) for every cell, as if that cell had to be drawn again."""
     return np.asarray(sum(share * (1.0 - off) for off, share in _cells(network, block, rng)))
 
 

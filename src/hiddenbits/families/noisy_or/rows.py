@@ -98,7 +98,7 @@ class SampledRows:
         return reconstruct(params, codes)
 
     def fill(self, params: NoisyOrParams, shared: Shared, block: Block) -> Floats:
-        """Return P(bit = 1 | observed bits) for every cell, as if that cell had to be drawn anew."""
+        """Return P(bit = 1 | observed bits) for every cell, as if that cell had to be drawn again."""
         if shared.exact is not None:
             return self.enumerated.fill(params, shared.exact, block)
         return filled(shared.network, block, self._rng(block))
@@ -122,5 +122,5 @@ class SampledRows:
         return log_joint(params, x, h)
 
     def mismatch(self, params: NoisyOrParams) -> str | None:
-        """Return how lawful parameters disagree with the hyperparameters, or None."""
+        """Return how valid parameters disagree with the hyperparameters, or None."""
         return mismatch(self.n_components, params)

@@ -62,7 +62,7 @@ def with_room_for_leak(params: NoisyOrParams) -> NoisyOrParams:
 
 
 def without(params: NoisyOrParams, gone: Rows, prior: float) -> NoisyOrParams:
-    """Return a network without some causes of its top layer; the prior of the others is set anew."""
+    """Return a network without some causes of its top layer; the prior of the others is set again."""
     top = params.layers[-1]
     left = np.delete(top, gone, axis=0)
     first = len(params.names) - (len(top) - 1)

@@ -146,7 +146,7 @@ def by_layer(params: NoisyOrParams, stats: NoisyOrStats) -> tuple[list[Floats], 
 def survey(network: Network, data: Ones, states: list[States], n_sweeps: int, rng: np.random.Generator) -> Floats:
     """Return what each row's log-joint gains without each cause of the top layer, (rows, K_top).
 
-    Only rows in which the cause is on have to be explained anew; in the others it is just no longer there.
+    Only rows in which the cause is on have to be explained again; in the others it is just no longer there.
     """
     before = log_joint_rows(network, data, states)
     gains = np.zeros((len(before), len(network.priors)))

@@ -65,7 +65,7 @@ class NoisyOrVerbs(CodingEstimator[NoisyOrParams, Any]):
     @property
     @abstractmethod
     def _how(self) -> str:
-        """How states are gone through: "exact", "gibbs" or "truncated"."""
+        """How states are processed: "exact", "gibbs" or "truncated"."""
 
     @property
     def likelihood_(self) -> str:

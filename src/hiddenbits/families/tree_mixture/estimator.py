@@ -51,10 +51,10 @@ class TreeMixture(CriteriaMixin, CodingEstimator[TreeParams, TreeStats]):
         Passes of online EM before the full passes, for tables with very many rows.
     n_init : "auto" or int, default="auto"
         Restarts; the one with the best objective is kept. "auto" is 4, and where a table is small each of them begins
-        with eight short runs, of which the best goes on.
+        with eight short runs, of which the best continues.
     max_iter : int, default=200
         Most passes over the table, for each restart and each stage of it: a fit that stands still looks for better
-        trees once more and goes on, at most three times.
+        trees once more and continues, at most three times.
     tol : float, default=1e-5
         Converged when a step raises the objective by at most this much a row, in nats.
     accelerate : bool, default=True

@@ -92,7 +92,7 @@ class Trees(ClassCodes[TreeParams]):
         carry=False,
         accelerates=True,
         oracle="enumeration",
-        why={"carry": "the posterior of a row is made anew in every pass"},
+        why={"carry": "the posterior of a row is made again in every pass"},
         online_form=True,
     )
     params_type = TreeParams
@@ -295,7 +295,7 @@ class Trees(ClassCodes[TreeParams]):
         return float(total)
 
     def mismatch(self, params: TreeParams) -> str | None:
-        """Return how lawful parameters disagree with the hyperparameters, or None."""
+        """Return how valid parameters disagree with the hyperparameters, or None."""
         if classes := super().mismatch(params):
             return classes
         if bool(params.prior_both.size) != (self.sharing > 0 and params.n_columns > 1):
@@ -303,7 +303,7 @@ class Trees(ClassCodes[TreeParams]):
         return None
 
     def stats_flaw(self, stats: TreeStats, params: TreeParams) -> str | None:
-        """Return what makes statistics unlawful for these parameters, or None."""
+        """Return what makes statistics invalid for these parameters, or None."""
         shape, looked = params.parents.shape, params.looked_at
         n_looked, d, K = looked.stop - looked.start, *shape
         pairs = (n_looked, n_pairs(d)) if n_looked else (1, 1)
@@ -320,7 +320,7 @@ class Trees(ClassCodes[TreeParams]):
         return "the log-likelihood of bits is above 0" if stats.bound > slack else None
 
     def pseudo_statistics(self, params: TreeParams, weight: float) -> TreeStats:
-        """Return the statistics of rows that are just as the model expects, for online EM to go on from a fit."""
+        """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
         classes = weight * params.weights
         above = np.where(params.has_parent, np.take_along_axis(params.marginals, np.maximum(params.parents, 0), 0), 0.0)
         return TreeStats(
@@ -350,19 +350,19 @@ class OnlineTrees(Trees):
         return super().expect(shared, None, block, carry, key)
 
     def update(self, params: TreeParams, stats: TreeStats) -> TreeParams:
-        """M-step for trees and probabilities; the clock of full passes goes on by one plain pass."""
+        """M-step for trees and probabilities; the clock of full passes continues by one plain pass."""
         looking, time = looking_at_pairs(params), params.time
         new, looked = super().update(looking, stats), bool(looking.looked_at.stop)
         passed = replace(time, passes=time.passes + 1, wait=max(time.wait - 1, 0))
         return new.at(replace(passed, changed=max(time.changed, 0)) if looked else passed)
 
     def stats_flaw(self, stats: TreeStats, params: TreeParams) -> str | None:
-        """Return what makes statistics unlawful for these parameters, or None."""
+        """Return what makes statistics invalid for these parameters, or None."""
         wait = 0 if stats.pairs.shape != (1, 1) or params.n_columns == 2 else 1
         return super().stats_flaw(stats, params.at(replace(params.time, wait=wait, first_class=0)))
 
     def pseudo_statistics(self, params: TreeParams, weight: float) -> TreeStats:
-        """Return the statistics of rows that are just as the model expects, for online EM to go on from a fit."""
+        """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
         stats = super().pseudo_statistics(params, weight)
         if not looking_at_pairs(params).looked_at.stop:
             return stats

@@ -168,7 +168,7 @@ class TreeParams(Params):
         return p
 
     def flaw(self) -> str | None:
-        """Return what makes these arrays unlawful, or None."""
+        """Return what makes these arrays invalid, or None."""
         pi, m, parents = self.weights, self.prior_mean, self.parent_columns
         shape = parents.shape
         if pi.ndim != 1 or m.ndim != 1 or shape != (len(m), len(pi)) or self.clock.shape != (7,):

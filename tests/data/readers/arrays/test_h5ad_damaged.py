@@ -291,7 +291,7 @@ def damaged(kind, path):
 @pytest.mark.thin(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_damaged_files(tmp_path, kind, monkeypatch):
-    """Damaged anywhere: refused with the file's name, or a lawful table; nothing crashes, hangs or takes much memory.
+    """Damaged anywhere: refused with the file's name, or a valid table; nothing crashes, hangs or takes much memory.
 
     One or two in a thousand crash or hang HDF5 itself, in its own process.
     """

@@ -341,7 +341,7 @@ def damaged(kind, path):
 @pytest.mark.parametrize("kind", ["v2", "blosc", "shards", "crc", "csr", "csc"])
 @pytest.mark.parametrize("packed", [False, True], ids=["folder", "zip"])
 def test_damaged_stores(tmp_path, kind, packed):
-    """One file of the store is damaged or lost: refused with the store's name, or a lawful table.
+    """One file of the store is damaged or lost: refused with the store's name, or a valid table.
 
     Where chunks have a checksum, a damaged one is always noticed.
     """

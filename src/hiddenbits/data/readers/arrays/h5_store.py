@@ -43,7 +43,7 @@ def check_h5py() -> None:
 
 @dataclass(frozen=True)
 class H5Store:
-    """An HDF5 file; opened anew for every read, so that it can be read by any thread or process.
+    """An HDF5 file; opened again for every read, so that it can be read by any thread or process.
 
     Attributes
     ----------

@@ -89,7 +89,7 @@ class ParquetFiles:
 
 
 def _decode(place: Place, size: int, groups: list[int], columns: Sequence[str], rows: int) -> Iterator[Any]:
-    """Yield record batches of some row groups. The file is opened anew, so that any thread may call this."""
+    """Yield record batches of some row groups. The file is opened again, so that any thread may call this."""
     pa = pyarrow()
     far = isinstance(place, Remote)
     if not isinstance(place, Remote) and place.stat().st_size != size:

@@ -304,7 +304,7 @@ class Mixed(MixedRows):
         return posterior, bound
 
     def mismatch(self, params: MixedParams) -> str | None:
-        """Return how lawful parameters disagree with the hyperparameters and kinds, or None."""
+        """Return how valid parameters disagree with the hyperparameters and kinds, or None."""
         if params.n_components != self.n_components:
             return f"it has {params.n_components} dimensions where {self.n_components} are declared"
         if params.n_columns != self.places.n_numbers or len(params.noise) != self.n_real:
@@ -312,11 +312,11 @@ class Mixed(MixedRows):
         return None
 
     def stats_flaw(self, stats: MixedStats, params: MixedParams) -> str | None:
-        """Return what makes statistics unlawful for these parameters, or None."""
+        """Return what makes statistics invalid for these parameters, or None."""
         return mixed_stats_flaw(stats, params, self.places)
 
     def pseudo_statistics(self, params: MixedParams, weight: float) -> MixedStats:
-        """Return the statistics of rows that are just as the model expects, for online EM to go on from a fit."""
+        """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
         return expected_mixed(self.places, params, weight, self.ridge)
 
 

@@ -132,7 +132,7 @@ class MixedParams(Params):
         return int(self.loadings.shape[1])
 
     def flaw(self) -> str | None:
-        """Return what makes these arrays unlawful, or None."""
+        """Return what makes these arrays invalid, or None."""
         if self.loadings.ndim != 2 or self.loadings.shape[1] == 0:
             return "loadings must have shape (D, q)"
         if self.intercepts.shape != self.loadings.shape[:1] or self.centre.shape != self.loadings.shape[:1]:
@@ -186,7 +186,7 @@ def turned(params: MixedParams) -> MixedParams:
 
 
 def mixed_stats_flaw(stats: MixedStats, params: MixedParams, places: Places) -> str | None:
-    """Return what makes the statistics of online EM unlawful for these parameters, or None."""
+    """Return what makes the statistics of online EM invalid for these parameters, or None."""
     q = params.n_components
     shapes = {
         "bound": (),
