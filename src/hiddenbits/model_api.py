@@ -4,11 +4,11 @@ A model is a frozen dataclass of hyperparameters with pure functions of arrays. 
 statistics are `Arrays`: where they are counts, `Statistics`. Both declare shapes and ranges (`data/declared.py`), and
 check themselves. Shapes below: n rows of a block, d columns, K classes, q numbers of a code.
 
-Eight functions are the model: `start`, `prepare`, `expect`, `objective`, `update`, `posterior` (or `log_likelihood`
-alone, where rows have no code), `draw` and `log_joint`. `Model` lists what the engine calls, `RowModel` and `CodeModel`
-what the verbs of estimators call, `Defined` what the tests enumerate. `OneStage`, `ClassCodes` and `Counted` have the
-others for models that fit them. The further protocols are for models that can do more, and each goes with a promise.
-Functions beyond these belong to a family and are called by its estimator alone.
+Eight functions are the mathematics of a model: `start`, `prepare`, `expect`, `objective`, `update`, `posterior` (or
+`log_likelihood` alone, where rows have no code), `draw` and `log_joint`. `footprint` says what a block costs. `Model`
+lists what the engine calls, `RowModel` and `CodeModel` what the verbs of estimators call, `Defined` what the tests
+enumerate. `OneStage`, `ClassCodes` and `Counted` have the others for models that fit them. The further protocols are
+for models that can do more. Functions beyond these belong to a family and are called by its estimator alone.
 """
 
 from __future__ import annotations
@@ -311,7 +311,7 @@ class ClassCodes(Generic[P]):
 
 @runtime_checkable
 class Extrapolates(Protocol[P]):
-    """A model whose parameters have coordinates without borders."""
+    """A model with an unconstrained parametrisation."""
 
     def to_vector(self, params: P) -> Floats:
         """Return the coordinates, in one row."""
@@ -406,17 +406,17 @@ class Coordinates(Protocol):
 
 
 class Climbs(Model[P, S], Extrapolates[P], Protocol[P, S]):
-    """A model whose statistics give the gradient of its objective, once the free model has been summed over."""
+    """A model whose statistics, with expectations under the model (the negative phase), give the gradient."""
 
     @property
     def chooses(self) -> bool:
         """Whether the fit goes back to the size with the best mark."""
 
-    def free(self, params: P, over: Callable[[Callable[[Block], T], Table], T]) -> tuple[P, Any]:
-        """Return the parameters and the phase: what the free model expects; `over` adds over a table of its states."""
+    def model_expectations(self, params: P, over: Callable[[Callable[[Block], T], Table], T]) -> tuple[P, Any]:
+        """Return the parameters and the phase: expectations under the model; `over` adds over a table of its states."""
 
-    def place(self, vector: Floats, params: P) -> P:
-        """Return parameters at `vector`, without what `free` finds."""
+    def at_vector(self, vector: Floats, params: P) -> P:
+        """Return parameters at `vector`, without what `model_expectations` finds."""
 
     def gradient(self, params: P, stats: S, phase: Any) -> Floats:
         """Return the gradient of the objective by the vector."""

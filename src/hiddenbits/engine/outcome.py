@@ -12,7 +12,7 @@ from hiddenbits.array_types import Floats
 class StopReason(StrEnum):
     """Why a fit stopped; only `CONVERGED` counts as convergence.
 
-    `SCHEDULE` is the planned end of a fit by random steps, which has no other.
+    `SCHEDULE` is the end of a planned course: of random steps, or of a model's own schedule.
     """
 
     CONVERGED = "converged"

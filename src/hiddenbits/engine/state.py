@@ -128,7 +128,7 @@ class CheckpointStore(Protocol):
         ...
 
     def beside(self, name: str) -> CheckpointStore:
-        """Return a checkpoints for a part of the same fit, with a place of its own."""
+        """Return the store of a part of the same fit, with a file of its own."""
         ...
 
     def drop(self) -> None:

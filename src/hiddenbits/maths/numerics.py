@@ -44,7 +44,7 @@ def log_one_minus(p: Floats) -> Floats:
 def share_or(ones: AnyArray, seen: AnyArray, otherwise: AnyArray, weight: float) -> Floats:
     """Return ones / seen, and `otherwise` where nothing was seen; takes over the memory of `ones`.
 
-    Counts of observed cells may be differences of sums, so that nothing is what is nothing next to all the weight.
+    Counts of observed cells may be differences of sums: a count below TINY times the total weight is taken as zero.
     """
     anything = seen > TINY * weight
     if anything.all():

@@ -60,7 +60,7 @@ def workers(dask_scheduler: Any) -> dict[str, tuple[int, int]]:
 
 
 def forgive_deaths(deaths: int, dask_scheduler: Any) -> int:
-    """OnRows the scheduler how many deaths a task may be near without having caused them; return what it was told."""
+    """Tell the scheduler how many deaths a task may be near without having caused them; return what it was told."""
     before = int(dask_scheduler.allowed_failures)
     dask_scheduler.allowed_failures = deaths
     return before

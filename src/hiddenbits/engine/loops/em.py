@@ -35,10 +35,10 @@ from hiddenbits.model_api import (
     Speculative,
 )
 
-# Leaps begin after this many plain passes: from the very start they more often land in the basin of another maximum.
-# benchmarks/leaps.py shows what they gain and how often they end below plain EM. A polish begins where a fit has ended.
+# Extrapolation begins after this many plain passes: earlier it more often lands in the basin of another maximum.
+# benchmarks/leaps.py shows what it gains and how often it ends below plain EM. A polish begins where a fit has ended.
 PLAIN_PASSES, POLISH_PASSES = 10, 3
-ROUGH = 10.0  # a stage that a polish follows ends at so many times the tolerance: the polish moves further than that
+ROUGH = 10.0  # a stage that a polish follows ends at 10 times the tolerance: the polish moves further than that
 # A fall of the objective within this share of its size, or by this much a row, is rounding: of a table whose rows are
 # nearly certain the objective is next to nothing, and the terms that were added are not.
 ROUNDING = 1e-10
@@ -156,8 +156,12 @@ def _one_pass(model: Model[P, S], context: FitContext, now: Position) -> tuple[P
         row_memory and row_memory.may_lose and _was_quick(now, limit)
     ):
         return then, StopReason.CONVERGED
-    leaps = settings.accelerate and model.promises.accelerates
-    if leaps and isinstance(model, Extrapolates) and _passes_in_stage(then) >= _plain_passes(model.promises, then):
+    extrapolates = settings.accelerate and model.promises.accelerates
+    if (
+        extrapolates
+        and isinstance(model, Extrapolates)
+        and _passes_in_stage(then) >= _plain_passes(model.promises, then)
+    ):
         then = _look_ahead(model, now, then)
     return then, _out_of_passes(then, settings)
 
@@ -185,12 +189,12 @@ def _speculative_step(model: Model[P, S], params: P) -> P | None:
 
 
 def _was_quick(now: Position, limit: float) -> bool:
-    """Whether the pass before gained more than that: then one small gain may be a large one less a loss of memory."""
+    """Whether the pass before gained more: then a small gain may only mean that row memory was lost with a worker."""
     return _passes_in_stage(now) >= 2 and now.trace[-1] - now.trace[-2] > limit
 
 
 def _look_ahead(model: Extrapolates[P], now: Position, then: Position) -> Position:
-    """Remember the first of three points, or extrapolation from the third."""
+    """Remember the first of three points, or extrapolate from the third."""
     here, there, first = model.to_vector(now.params), model.to_vector(then.safe), now.extrapolation.theta0
     if first is None or not len(first) == len(here) == len(there):  # coordinates may change with a model's structure
         return replace(then, extrapolation=replace(now.extrapolation, phase=1, theta0=here))

@@ -98,7 +98,7 @@ class _Climb(Generic[P, S]):
 
     def look(self, params: P) -> tuple[P, float, Floats]:
         """Return the parameters with what the free phase tells about them, the objective there and its gradient."""
-        params, phase = self.model.free(params, self._over_states)
+        params, phase = self.model.model_expectations(params, self._over_states)
         key = Key(self.settings.seed)
         stats = self.context.passes(partial(expect, self.model, params, self.model.prepare(params), key, None))
         return params, self.model.objective(params, stats), self.model.gradient(params, stats, phase)
@@ -126,7 +126,9 @@ class _Climb(Generic[P, S]):
             return there, StopReason.MAX_ITER if self.settings.max_iter else StopReason.SCHEDULE
         if self.settings.learning_rate is not None:
             return self._momentum_steps(now, n_iter, self.settings.learning_rate, to_callbacks=to_callbacks)
-        view = Plain() if plain else self.model.coordinates(*self.model.free(now.params, self._over_states))
+        view = (
+            Plain() if plain else self.model.coordinates(*self.model.model_expectations(now.params, self._over_states))
+        )
         return self._quasi_newton(now, n_iter, view, to_callbacks=to_callbacks)
 
     def _quasi_newton(
@@ -137,7 +139,7 @@ class _Climb(Generic[P, S]):
         still = 0
 
         def fall(point: Floats) -> tuple[float, Floats]:
-            params, objective, gradient = self.look(self.model.place(view.outwards(point), now.params))
+            params, objective, gradient = self.look(self.model.at_vector(view.outwards(point), now.params))
             seen[point.tobytes()] = params, objective
             return -objective / self.weight, -view.slope(gradient) / self.weight
 
@@ -179,7 +181,7 @@ class _Climb(Generic[P, S]):
         for _ in range(n_iter):
             velocity = self.settings.momentum * velocity + rate / self.weight * gradient
             vector = vector + velocity
-            params, objective, gradient = self.look(self.model.place(vector, now.params))
+            params, objective, gradient = self.look(self.model.at_vector(vector, now.params))
             if not np.isfinite(objective):
                 reason = StopReason.NOT_FINITE  # where it went is not kept
             else:

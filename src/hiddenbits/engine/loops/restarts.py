@@ -119,11 +119,11 @@ class FitContext:
         return FitContext(grid, here if isinstance(here, Local) else Local(), self.settings, self.summary)
 
     def start_on_subsample(self, restart: int, number: int) -> FitContext:
-        """Return the context of one of the ways on few rows, with a checkpoints of its own."""
+        """Return the context of one start on the subsample, with a checkpoint of its own."""
         return replace(self.on_subsample, checkpoints=self._subsample_checkpoints(restart, number))
 
     def drop_subsample_checkpoints(self, restart: int, n_ways: int) -> None:
-        """Let go of what was kept on few rows: what it gave is kept with the fit."""
+        """Remove the checkpoints of starts on the subsample: their result is in the checkpoint of the fit."""
         for number in range(n_ways):
             if checkpoints := self._subsample_checkpoints(restart, number):
                 checkpoints.drop()
@@ -133,7 +133,7 @@ class FitContext:
 
 
 RestartLoop = Callable[[FitContext, Position], Position]
-"""RestartLoop through one restart, or what is left of it; returns the position after its end."""
+"""Runs one restart, or what is left of it; returns the position after its end."""
 
 
 def all_restarts(
@@ -214,9 +214,10 @@ def _best_short_run(one: RestartLoop, context: FitContext, position: Position) -
 
 
 def _begin_on_subsample(ways: Sequence[RestartLoop], context: FitContext, position: Position) -> Position:
-    """Return the beginning of a restart over all rows: where the best of some ways on few rows ended.
+    """Return the beginning of a restart over all rows: where the best of some starts on the subsample ended.
 
-    How large a model the few rows ask for is not handed over: what they fit too well counts as if all rows said it.
+    The size that the subsample chose is not handed over: its rows are weighted up to the whole table, so that
+    overfitting them would look significant.
     """
     ends = []
     for number, go in enumerate(ways):

@@ -6,8 +6,7 @@ extrapolation is
     theta0 + 2 a r + a^2 v,   a = |r| / |v|   (Varadhan & Roland 2008, scheme S3), at least 1 (which is theta2)
 
 and it is kept only if the objective there is not below that at theta1; otherwise the fit continues from theta2. One
-plain EM step follows each extrapolation. Each call of `step` consumes one pass, so that a checkpoint can be written
-after it.
+plain EM step follows each extrapolation. Each step takes one pass, so that a checkpoint can be written after it.
 """
 
 from __future__ import annotations

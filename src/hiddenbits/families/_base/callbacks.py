@@ -27,7 +27,7 @@ __all__ = ["CallbackSupportMixin", "watching", "with_callbacks"]
 def watching(
     estimator: Any, settings: Settings, attributes: Callable[[Position], dict[str, Any]]
 ) -> Iterator[Watch | None]:
-    """OnRows scikit-learn's callbacks of each restart and pass; yields what the EM loop calls after a pass.
+    """Tell scikit-learn's callbacks of each restart and pass; yields what the EM loop calls after a pass.
 
     The task tree is fit -> restart -> pass; the metadata of a pass say how many passes its stage has made, which are at
     most max_iter. `attributes` makes the fitted attributes of a position, for callbacks

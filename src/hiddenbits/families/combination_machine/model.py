@@ -210,7 +210,7 @@ class Combination:
 
     # Climbing: the gradient, and the M-step.
 
-    def free(self, params: CombinationParams, over: Any) -> tuple[CombinationParams, Phase]:
+    def model_expectations(self, params: CombinationParams, over: Any) -> tuple[CombinationParams, Phase]:
         """Return the parameters with their ln Z, and what the free model expects: a pass over states, not rows."""
         check_units(params.n_units)
         halves = Halves(params.weights, params.thresholds, params.bias)
@@ -262,7 +262,7 @@ class Combination:
         """Return W, th and v in one row."""
         return self._flat(params.weights, params.thresholds, params.bias)
 
-    def place(self, vector: Floats, params: CombinationParams) -> CombinationParams:
+    def at_vector(self, vector: Floats, params: CombinationParams) -> CombinationParams:
         """Return parameters at `vector`; their ln Z is still unknown."""
         return CombinationParams(*self._parts(vector, params), np.zeros(()), np.asarray(UNKNOWN))
 

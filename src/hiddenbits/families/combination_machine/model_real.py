@@ -154,7 +154,7 @@ class CombinationReal(Combination):
 
     # Climbing.
 
-    def free(self, params: CombinationParams, over: Any) -> tuple[CombinationParams, Phase]:
+    def model_expectations(self, params: CombinationParams, over: Any) -> tuple[CombinationParams, Phase]:
         """Return the parameters with their ln Z, and what the free model expects: a pass over states, not rows."""
         _check_units(params.n_units)
         states = quadratic_of(params.weights, params.thresholds, params.bias)
@@ -188,7 +188,7 @@ class CombinationReal(Combination):
         W, th, v = super()._parts(vector, params)
         return W, th - params.centre @ W, v + params.centre if self.visible_bias else v
 
-    def place(self, vector: Floats, params: Any) -> RealParams:
+    def at_vector(self, vector: Floats, params: Any) -> RealParams:
         """Return parameters at `vector`; their ln Z is still unknown."""
         return RealParams(*self._parts(vector, params), np.zeros(()), np.asarray(UNKNOWN), params.centre)
 

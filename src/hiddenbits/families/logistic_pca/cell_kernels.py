@@ -38,7 +38,7 @@ def sum_of_logs(values: AnyArray) -> AnyArray:
 def quarter(V: AnyArray) -> AnyArray:
     """Return V/4, for which S V/4 is (xi/2)^2; with a little more in b^2, so that rounding leaves it above 0.
 
-    That little counts as a part of b^2 in all of the bound, so that it is the bound of a model next door.
+    It counts as part of b^2 everywhere: the result is the exact bound of a model whose b^2 is larger by SMALLEST.
     """
     out = 0.25 * V
     out[:, -1] += SMALLEST[out.dtype.char]

@@ -18,7 +18,13 @@ from hiddenbits.data import Block
 from hiddenbits.data.declared import Sums
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.logistic_pca.model import FURTHEST, Logistic
-from hiddenbits.families.logistic_pca.params import VARIATIONAL, LogisticParams, at_least, log_prior, params_mismatch
+from hiddenbits.families.logistic_pca.params import (
+    VARIATIONAL,
+    LogisticParams,
+    effective_ridge,
+    log_prior,
+    params_mismatch,
+)
 from hiddenbits.families.logistic_pca.rows import LogisticRows, activations, chances, softplus
 from hiddenbits.families.logistic_pca.start import start_logistic
 from hiddenbits.maths.gauss_hermite import ACCURACY, Rule, accuracy, random_nodes, regular_grid
@@ -153,7 +159,7 @@ class LogisticGrid(LogisticRows):
 
     def update(self, params: LogisticParams, stats: GridStats) -> LogisticParams:
         """M-step: weighted logistic regressions over the nodes, one for each column."""
-        nodes, ridge, k = self.fitted_rule.nodes, at_least(self.ridge), self.n_components + 1
+        nodes, ridge, k = self.fitted_rule.nodes, effective_ridge(self.ridge), self.n_components + 1
         extended = np.column_stack([nodes, np.ones(len(nodes))])
         squares = pack_outer(extended)
         joint = params.joint

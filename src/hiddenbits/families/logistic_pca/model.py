@@ -36,7 +36,7 @@ from hiddenbits.families.logistic_pca.params import (
     VARIATIONAL,
     LogisticParams,
     LogisticStats,
-    at_least,
+    effective_ridge,
     log_prior,
     params_mismatch,
     stats_flaw,
@@ -300,7 +300,7 @@ class Logistic(LogisticRows):
             return newton_step(params, stats, self.ridge)
         if self.curvature == "shared":
             return update_shared(params, stats, self.ridge)
-        ridge = at_least(self.ridge)
+        ridge = effective_ridge(self.ridge)
         right = stats.linear.copy()
         right[:, -1] += ridge * params.centre
         k = params.n_components + 1

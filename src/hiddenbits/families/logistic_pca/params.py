@@ -159,11 +159,11 @@ def log_prior(params: LogisticParams, joint: Floats, ridge: float) -> Floats:
     """Return ln p(w, b) of each column, up to a constant: -(ridge/2) (|w|^2 + (b - c)^2)."""
     away = joint.copy()
     away[:, -1] -= params.centre
-    return np.asarray(-0.5 * at_least(ridge) * (away * away).sum(axis=1))
+    return np.asarray(-0.5 * effective_ridge(ridge) * (away * away).sum(axis=1))
 
 
-def at_least(ridge: float) -> float:
-    """Return the ridge that is used."""
+def effective_ridge(ridge: float) -> float:
+    """Return the ridge, but at least SMALLEST_RIDGE, so that the system of every column can be solved."""
     return max(ridge, SMALLEST_RIDGE)
 
 

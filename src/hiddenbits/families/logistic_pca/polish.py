@@ -28,7 +28,7 @@ from hiddenbits.families.logistic_pca.params import (
     POLISHED,
     LogisticParams,
     LogisticStats,
-    at_least,
+    effective_ridge,
     log_prior,
 )
 from hiddenbits.maths.gaussian_posterior import Posterior
@@ -125,7 +125,7 @@ def sum_polished(rows: PolishedRows, weights: Floats, operands: tuple[Operand, O
 
 def newton_step(params: LogisticParams, stats: LogisticStats, ridge: float) -> LogisticParams:
     """Return the same parameters with every column's Newton step, to be measured in the next pass."""
-    ridge, k = at_least(ridge), params.n_components + 1
+    ridge, k = effective_ridge(ridge), params.n_components + 1
     gradient = stats.linear - ridge * params.joint
     gradient[:, -1] += ridge * params.centre
     step = np.linalg.solve(unpack(stats.moments, k) + ridge * np.eye(k), gradient[..., None])[..., 0]

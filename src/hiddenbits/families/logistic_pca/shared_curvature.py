@@ -24,7 +24,7 @@ import numpy as np
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Block
 from hiddenbits.data.operands import OnesOperand, product_with_totals
-from hiddenbits.families.logistic_pca.params import VARIATIONAL, LogisticParams, LogisticStats, at_least
+from hiddenbits.families.logistic_pca.params import VARIATIONAL, LogisticParams, LogisticStats, effective_ridge
 from hiddenbits.maths.gaussian_posterior import Posterior
 from hiddenbits.maths.packed_symmetric import (
     ROOT2,
@@ -114,7 +114,7 @@ def expect_shared(columns: Columns, block: Block) -> tuple[LogisticStats, Poster
 
 def update_shared(params: LogisticParams, stats: LogisticStats, ridge: float) -> LogisticParams:
     """M-step: w^ given xi and xi given w^, in turns."""
-    ridge, k = at_least(ridge), params.n_components + 1
+    ridge, k = effective_ridge(ridge), params.n_components + 1
     right = stats.linear.copy()
     right[:, -1] += ridge * params.centre
     T, xi = unpack(stats.moments, k), first_xi(params)
@@ -140,7 +140,7 @@ def expected_shared(params: LogisticParams, weight: float, ridge: float) -> Logi
     kappa = curvature(np.sqrt((joint * joint).sum(axis=1)))[:, None]
     away = joint.copy()
     away[:, -1] -= params.centre
-    linear = weight * kappa * joint + at_least(ridge) * away
+    linear = weight * kappa * joint + effective_ridge(ridge) * away
     return LogisticStats(
         np.zeros(()), np.asarray(weight), weight * identity(k)[None], linear, np.zeros((len(joint), 0))
     )

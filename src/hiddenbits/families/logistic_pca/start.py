@@ -13,7 +13,7 @@ import numpy as np
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays, Block
 from hiddenbits.data.summary import Summary
-from hiddenbits.families.logistic_pca.params import FRESH, LogisticParams, LogisticStats, at_least
+from hiddenbits.families.logistic_pca.params import FRESH, LogisticParams, LogisticStats, effective_ridge
 from hiddenbits.maths.gauss_hermite import hermite
 from hiddenbits.maths.packed_symmetric import pack
 from hiddenbits.model_api import Key, Passes
@@ -95,5 +95,5 @@ def expected_statistics(
     full *= weight
     away = params.joint.copy()
     away[:, -1] -= params.centre
-    linear = (full @ params.joint[..., None])[..., 0] + at_least(ridge) * away
+    linear = (full @ params.joint[..., None])[..., 0] + effective_ridge(ridge) * away
     return LogisticStats(np.zeros(()), np.asarray(weight), pack(full), linear, np.zeros((len(b), 0)))

@@ -32,7 +32,7 @@ from hiddenbits.families.logistic_pca.mixed.nodes import Numbers
 from hiddenbits.families.logistic_pca.mixed.params import LEAST_NOISE, MixedParams, MixedStats, Places, mixed_stats_flaw
 from hiddenbits.families.logistic_pca.mixed.rows import MixedRows
 from hiddenbits.families.logistic_pca.mixed.start import expected_mixed, start_mixed
-from hiddenbits.families.logistic_pca.params import at_least
+from hiddenbits.families.logistic_pca.params import effective_ridge
 from hiddenbits.maths.gaussian_posterior import Posterior
 from hiddenbits.maths.missing_cells import Blanks
 from hiddenbits.maths.packed_symmetric import (
@@ -248,11 +248,11 @@ class Mixed(MixedRows):
         """Return the bound plus the log prior, -(ridge/2) Sum (|w|^2 + (b - c)^2)."""
         away = params.joint.copy()
         away[:, -1] -= params.centre
-        return float(stats.bound) - 0.5 * at_least(self.ridge) * float((away * away).sum())
+        return float(stats.bound) - 0.5 * effective_ridge(self.ridge) * float((away * away).sum())
 
     def update(self, params: MixedParams, stats: MixedStats) -> MixedParams:
         """M-step: a small linear system for each unit; then the noise, given the new loadings."""
-        places, k, ridge = self.places, params.n_components + 1, at_least(self.ridge)
+        places, k, ridge = self.places, params.n_components + 1, effective_ridge(self.ridge)
         moments = unpack(stats.moments, k)
         joint = params.joint.copy()
         for some, curve in ((places.bits, np.ones(places.n_bits)), (places.reals, 1.0 / params.noise)):

@@ -99,9 +99,9 @@ class MixedRows(MixedNodes):
         parts = []
         for group in places.stick_groups:
             on = np.cumprod(p[..., group], axis=-1)  # P(beyond k)
-            at_least = np.concatenate([np.ones_like(on[..., :1]), on], axis=-1)
+            effective_ridge = np.concatenate([np.ones_like(on[..., :1]), on], axis=-1)
             stop = np.concatenate([1.0 - p[..., group], np.ones_like(on[..., :1])], axis=-1)
-            parts.append(at_least * stop)
+            parts.append(effective_ridge * stop)
         parts.append(params.shift + params.scale * A[..., places.reals])
         parts.append(softmax_groups(A[..., places.nominal], places.groups))
         return np.concatenate(parts, axis=-1)

@@ -12,7 +12,7 @@ from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays, Block, TableError
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.logistic_pca.mixed.params import MixedParams, MixedStats, Places
-from hiddenbits.families.logistic_pca.params import LogisticParams, at_least
+from hiddenbits.families.logistic_pca.params import LogisticParams, effective_ridge
 from hiddenbits.families.logistic_pca.start import NOISE, PASSES, STEEPEST, expected_statistics
 from hiddenbits.maths.packed_symmetric import identity, row_dot
 from hiddenbits.model_api import Key, Passes
@@ -134,7 +134,7 @@ def expected_mixed(places: Places, params: MixedParams, weight: float, ridge: fl
 
     Rows as the prior has them: Sum <x^ x^'> is weight I for every real and nominal column.
     """
-    joint, ridge, k = params.joint, at_least(ridge), params.n_components + 1
+    joint, ridge, k = params.joint, effective_ridge(ridge), params.n_components + 1
     away = joint.copy()
     away[:, -1] -= params.centre
     parts = params.loadings[places.bits], params.intercepts[places.bits], params.centre[places.bits]
