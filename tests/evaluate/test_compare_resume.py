@@ -103,5 +103,5 @@ def test_a_damaged_file_is_named(tmp_path):
     evaluate.compare(X, ["IndependentBits"], folder=tmp_path, cv=0.25, measures=())
     (file,) = tmp_path.glob("*.json")
     file.write_text(file.read_text()[:40])
-    with pytest.raises(ValueError, match=rf"{file.name} cannot be read.*Remove it"):
+    with pytest.raises(ValueError, match=rf"{file.name} cannot be read.*Delete it"):
         evaluate.compare(X, ["IndependentBits"], folder=tmp_path, cv=0.25, measures=())

@@ -117,7 +117,7 @@ def test_measures_of_bits_are_refused():
     rows = mixed_rows(0, n=60)
     model = LogisticPCA(1, kinds=KINDS, tol=1e-2, random_state=0).fit(rows)
     for measure in (evaluate.bits_per_cell, evaluate.single_bit_error, evaluate.code_length):
-        with pytest.raises(ValueError, match=rf"{measure.__name__} is for tables of bits.*hidden_cells"):
+        with pytest.raises(ValueError, match=rf"{measure.__name__} needs a table of bits.*hidden_cells"):
             measure(model, rows)
 
 

@@ -7,12 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from numpy.typing import NDArray
-
 from hiddenbits.cli.progress import Bar, clock, progress
 
 if TYPE_CHECKING:
     from hiddenbits import Piece, Table
+    from hiddenbits.array_types import AnyArray
 
 PIECE_CELLS = 1 << 22
 
@@ -41,7 +40,7 @@ def engine(
         yield
 
 
-def in_pieces(what: str, function: Callable[[Piece], Any], table: Table) -> Iterator[NDArray[Any]]:
+def in_pieces(what: str, function: Callable[[Piece], Any], table: Table) -> Iterator[AnyArray]:
     """Yield a function's result for each piece of rows; progress counts rows once the caller has written them."""
     from hiddenbits import map_pieces
 
@@ -51,7 +50,7 @@ def in_pieces(what: str, function: Callable[[Piece], Any], table: Table) -> Iter
             bar.rows(len(values))
 
 
-def written(values: NDArray[Any]) -> Iterator[NDArray[Any]]:
+def written(values: AnyArray) -> Iterator[AnyArray]:
     """Yield rows in memory some at a time, and count those that are written."""
     with progress("Writing", len(values)) as bar:
         step = max(1, PIECE_CELLS // values.shape[1])

@@ -11,12 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from numpy.typing import NDArray
-
-from hiddenbits.array_types import AnyArray
-
 if TYPE_CHECKING:
-    pass
+    from hiddenbits.array_types import AnyArray
 
 # Spreadsheets run text that begins with these as a formula; full-width signs count as plain ones.
 DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
@@ -80,7 +76,7 @@ def _is_within(out: Path, file: str) -> bool:
     return (here.exists() and here.samefile(read)) or (read.is_dir() and read in here.parents)
 
 
-def write_rows(path: Path, names: Sequence[str], pieces: Iterator[NDArray[Any]]) -> int:
+def write_rows(path: Path, names: Sequence[str], pieces: Iterator[AnyArray]) -> int:
     """Write numbers, some rows at a time; blanks are NaN. Return the number of rows."""
     write = {".csv": _write_csv, ".parquet": _write_parquet, ".npz": _write_npz}[path.suffix.lower()]
     from hiddenbits.store import whole_file
