@@ -121,7 +121,7 @@ ANY = {
     "no weight": (scale("sums.weight", 0.0), "no weight"),
     "negative weight": (scale("sums.weight", -1.0), "no weight"),
     "too little weight": (scale("sums.weight", 0.5), "are not counts"),
-    "weight of another shape": (put("sums.weight", lambda a: a[None]), "no weight"),
+    "weight of another shape": (put("sums.weight", lambda a: a[None]), "no weight|wrong shapes"),
     "single precision": (put("sums.ones", lambda a: a.astype(np.float32)), "not float64"),
     "whole numbers": (put("sums.ones", lambda a: a.astype(np.int64)), "not float64"),
     "a column too few": (put("sums.ones", lambda a: a[:-1].copy()), "wrong shapes"),
