@@ -36,12 +36,12 @@ def stepmix() -> str:
     head = ["table", "size", "StepMix", "hiddenbits", "times faster", "goal", "best log-likelihood", "restarts"]
     return f"""## Bernoulli mixture against StepMix
 {report["classes"]} classes, maximum likelihood, both programs from the same starts. StepMix stops when a step gains less than
-{report["tol"]:g} nats a row. hiddenbits stops a restart that has reached StepMix's best likelihood, and goes on with further restarts
-until one has. The last two columns are StepMix / hiddenbits.
+{report["tol"]:g} nats a row. hiddenbits stops a restart when it reaches StepMix's best likelihood. If no restart reaches it,
+further restarts follow until one does. The last two columns are StepMix / hiddenbits.
 
 {table(head, rows)}
 
-Where it comes from: equal rows are collapsed (not on audio, which has none), EM is extrapolated, blocks stay in the
+Reasons for the speed: equal rows are merged (not on audio, which has none), EM is extrapolated, and blocks stay in the
 cache. {how(report)}
 """
 
@@ -61,7 +61,7 @@ def leaps() -> str:
     ]
     head = ["table", "starts", "median passes", "mean log-likelihood a row", "ended below plain EM", "ended above"]
     return f"""## What extrapolation gains
-Plain EM / with leaps, {report["classes"]} classes, from the same starts, the same tolerance ({report["tol"]:g} nats a row).
+Figures are for plain EM / EM with extrapolation, {report["classes"]} classes, from the same starts and with the same tolerance ({report["tol"]:g} nats a row).
 
 {table(head, rows)}
 
@@ -78,8 +78,8 @@ def retail() -> str:
 convergence in {fit["seconds"]} s, peak memory {fit["peak_memory_mb"]} MB (a dense float64 copy would take 11.6 GB). Mean log-likelihood
 {fit["mean_log_likelihood"]} nats a basket; independent items {fit["mean_log_likelihood_independent_bits"]}.
 
-Time a pass follows the ones: {f["milliseconds_a_pass"]} ms, and {f["milliseconds_a_pass_with_doubled_columns"]} ms with as many columns of zeros again;
-the median of {len(f["ratios"])} paired ratios is {f["ratio"]} (from {min(f["ratios"])} to {max(f["ratios"])}: the machine is noisy). What is left
+The time of a pass follows the ones: {f["milliseconds_a_pass"]} ms, and {f["milliseconds_a_pass_with_doubled_columns"]} ms if the number of columns is doubled with columns of zeros.
+The median of {len(f["ratios"])} paired ratios is {f["ratio"]} (from {min(f["ratios"])} to {max(f["ratios"])}: the machine is noisy). The remaining difference
 is the update of classes x columns parameters. {how(report)}
 """
 
@@ -99,12 +99,12 @@ def scale() -> str:
     ]
     head = ["rows", "on disk", "fit", "rows a second and pass", "peak memory", "log-likelihood a row"]
     return f"""## A table larger than memory
-128 columns in Parquet files, 20 classes, parts of at most 64 MB, two threads: a first pass that counts, one pass of online EM,
+128 columns in Parquet files, 20 classes, parts of at most 64 MB, two threads. A fit is a first pass that counts, one pass of online EM and
 one full pass.
 
 {table(head, rows)}
 
-Reading and decoding Parquet is most of the time. {how(report)}
+Most of the time goes into reading and decoding Parquet. {how(report)}
 """
 
 
@@ -115,7 +115,7 @@ def look() -> str:
         for f in report["figures"]
     ]
     return f"""## Looking at a large table
-`hiddenbits look` on the same table, Python's start included; the goal was under 60 s for 20 million rows, in flat memory.
+`hiddenbits look` on the same table. Times include the start of Python. The goal was under 60 s for 20 million rows, with memory that does not grow.
 
 {table(["rows", "look", "rows a second", "peak memory"], rows)}
 

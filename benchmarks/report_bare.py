@@ -1,48 +1,48 @@
-"""Every model's pass beside its bare arithmetic, for docs/performance.md."""
+"""Every model's pass compared with its bare arithmetic, for docs/performance.md."""
 
 from typing import Any
 
 from report_parts import HERE, how, load, table
 
 FOLDER, SIZES = HERE / "bare" / "results", ("small", "medium", "large")
-# What a pass does beside its bare arithmetic, and so what is left where it misses the goal; profiles say how much of it.
+# What a pass does in addition to its bare arithmetic, which is why it misses the goal; profiles say how much of it.
 LIMITS = {
     (
         "BernoulliMixture",
         "pass",
-    ): "the largest score of each row, the shift, the sum and the quotient: four more steps over (row, class) beside one "
-    "exponential; they weigh most where rows have few ones",
+    ): "the largest score of each row, the shift, the sum and the quotient are four more steps over (row, class) in addition to "
+    "one exponential; they matter most where rows have few ones",
     (
         "LogisticPCA",
         "pass",
-    ): "a root, a quotient and a product of logarithms' arguments for each cell beside its tanh; the moments and the inverse of each row's precision, "
-    "which grow with the dimensions and stay in double precision",
-    ("LogisticPCAMixture", "pass"): "what one map costs beside its products, for every map",
+    ): "a root, a quotient and a product of logarithms' arguments for each cell, in addition to its tanh; the moments and the inverse of each row's "
+    "precision, whose cost grows with the dimensions and which stay in double precision",
+    ("LogisticPCAMixture", "pass"): "for every map, what a single map costs in addition to its products",
     (
         "CombinationMachine",
         "pass over rows",
-    ): "softplus and sigmoid of every (row, unit) take an exponential, a logarithm and a quotient; bits count as -1 and 1, which is "
+    ): "softplus and sigmoid of every (row, unit) take an exponential, a logarithm and a quotient; bits are coded as -1 and 1, which takes "
     "one more step over each product",
     (
         "CombinationMachine",
         "enumeration",
-    ): "1 + u z and the products of columns whose logarithm is taken, two more steps over every (state, column); on few states the calls",
-    ("ClippedPCA", "counts of pairs"): "the calls",
+    ): "1 + u z and the products of columns whose logarithm is taken are two more steps over every (state, column); with few states, the overhead of calls",
+    ("ClippedPCA", "counts of pairs"): "the overhead of calls",
     (
         "BinarySparseCoding",
         "pass",
-    ): "the choice of candidates and the look-ups of their couplings, row by row; it weighs less the larger the fields are",
+    ): "the choice of candidates and the look-ups of their couplings, row by row; this matters less for larger fields",
     ("NoisyOrNetwork", "enumeration"): "as for a Bernoulli mixture, with a class for every state",
     (
         "NoisyOrNetwork",
         "Gibbs",
-    ): "finding the ones of dense rows, random numbers, and the states of rows that are kept eight to a byte",
-    ("TreeMixture", "pass"): "parents are looked up for every (one, class), which the bare products do not do",
-    ("TreeMixture", "pass that looks for trees"): "the calls",
+    ): "finding the ones of dense rows, random numbers, and packing the states of rows eight to a byte",
+    ("TreeMixture", "pass"): "the look-up of parents for every (one, class), which the bare products do not need",
+    ("TreeMixture", "pass that looks for trees"): "the overhead of calls",
     (
         "HiddenTree",
         "pass",
-    ): "products of messages, scales and quotients: seven steps over every (row, column, state) beside three small matrix products",
+    ): "products of messages, scales and quotients: seven steps over every (row, column, state) in addition to three small matrix products",
 }
 
 
@@ -75,19 +75,19 @@ def bare() -> str:
     ]
     within = sum(f["ratio"] <= goal for f in figures)
     return f"""## Every model against its own arithmetic
-One pass on one thread (the E-step over all blocks, statistics added up), divided by the bare arithmetic over the same blocks: the matrix products that nothing can do
-without and one exp, tanh or log for every element, in plain NumPy into kept buffers, with the same precision and one BLAS thread. The two take turns; the ratio is the median of those of
-neighbouring turns (in brackets the smallest and the largest), in processor time. What is bare for each model stands at the top of its file in `benchmarks/bare`. The goal is {goal:g}: {within}
-of {len(figures)} meet it. A ratio below 1 is a compiled kernel, or arithmetic that the pass saves. For the others there are the three functions with the most self time here (products count
-for who calls them), and the whole profile in `benchmarks/bare/results`.
+The ratio is the time of one pass on one thread (the E-step over all blocks, with statistics added up), divided by the time of the bare arithmetic over the same blocks. Bare arithmetic means the
+unavoidable matrix products and one exp, tanh or log for every element, in plain NumPy with reused buffers, the same precision and one BLAS thread. The two are run alternately, in processor time; the
+ratio is the median over neighbouring runs (in brackets the smallest and the largest). The file of each model in `benchmarks/bare` says at its top what its bare arithmetic is. The goal is {goal:g}: {within}
+of {len(figures)} meet it. A ratio below 1 comes from a compiled kernel, or from arithmetic that the pass avoids. For the others, the table lists the three functions with the most self time (a product counts
+for its caller); `benchmarks/bare/results` has the whole profile.
 
 {table(head, rows)}
 
-What is left, where the goal is missed:
+Why the goal is missed:
 
 {chr(10).join(limits) or "- nothing."}
 
-Small tables take a millisecond or less: there it is the calls, of Python and of NumPy. {how(report)}
+Small tables take a millisecond or less, most of it overhead of Python and NumPy calls. {how(report)}
 """
 
 

@@ -21,8 +21,8 @@ def coding() -> str:
     head = ["numbers", "two products, microseconds a row", "a pass", "times the products", "goal", "with the data cut"]
     head += ["direct energies, times the E-step"]
     return f"""## Binary sparse coding at the size of the paper's images
-700 causes, rows of 676 numbers, 10 candidates of which 8 may be on (1,703 states a row), {n_rows:,} rows, one thread. A pass (E- and M-step) beside the two matrix products Y W and
-Y' <s> that it cannot do without. The data cut looks at all rows a second time. "Direct energies" are |y - W s|^2 of the same states by definition; the goal is {report["figures"]["float64"]["direct_goal"]} times.
+700 causes, rows of 676 numbers, 10 candidates of which 8 may be on (1,703 states a row), {n_rows:,} rows, one thread. A pass (E- and M-step) is compared with the two
+matrix products Y W and Y' <s> that it cannot avoid. The data cut reads all rows a second time. "Direct energies" are |y - W s|^2 of the same states, computed by definition; the goal is {report["figures"]["float64"]["direct_goal"]} times.
 
 {table(head, rows)}
 
@@ -33,10 +33,10 @@ Y' <s> that it cannot do without. The data cut looks at all rows a second time. 
 
 
 def whole() -> str:
-    """The paper's run to its end, from the experiment's results."""
+    """Return the paper's complete run, from the experiment's results."""
     report = load("full_size", HERE.parent / "experiments" / "henniges_2010" / "results")
     f = report["figures"]
     early, late = f["seconds_a_pass_alone"]
-    return f"""The whole of it, {f["patches"]:,} patches and {f["passes"]} passes in float32, two threads: {f["minutes_alone"]:.1f} minutes by the medians of the passes that had the machine to
-themselves ({early:.1f} s each, {late:.1f} s with the data cut), {f["minutes_of_processor"]:.1f} minutes of processor time. The goal was 30 minutes. `{report["command"]}`; the fields are in
+    return f"""The whole fit, {f["patches"]:,} patches and {f["passes"]} passes in float32 on two threads, takes {f["minutes_alone"]:.1f} minutes. This is computed from the median time of the passes during which nothing
+else ran ({early:.1f} s each, {late:.1f} s with the data cut). Processor time is {f["minutes_of_processor"]:.1f} minutes. The goal was 30 minutes. `{report["command"]}`; the fields are in
 [the experiment](experiments/henniges_2010.md)."""

@@ -39,10 +39,10 @@ def logistic() -> str:
     head += ["our fit, and without polish", "to its likelihood, it / ours", "times faster than its fit / both to it"]
     peers = "; ".join(", ".join(f"{k} {v}" for k, v in versions.items()) for versions in report["peers"].values())
     return f"""## Logistic PCA against mirt and logisticpca
-Held-out log-likelihood in nats a row, of all programs by the same function: on a grid for 2 dimensions, importance sampled for 5 (with an error of
+Figures are held-out log-likelihoods in nats a row. One function computes them for all programs: on a grid for 2 dimensions, by importance sampling for 5 (with an error of
 at most {max(f["sampling_error"] for f in report["figures"]):.1g} nats a row). mirt's GVEM maximises the bound of our first stage, without a prior; logisticpca projects rows and has no
-likelihood, so it is given the best Gaussian on its plane. Fits with their own defaults; two threads each. "To its likelihood" is when a path gets within
-{report["close"]:g} nats a row of where the peer ends, and stays there. The goal is to be ahead, and {report["goal"]:g} times faster.
+likelihood, so we give it the best Gaussian on its plane. Every program runs with its own defaults on two threads. "To its likelihood" is the time after which a fit stays within
+{report["close"]:g} nats a row of the peer's final value. The goal is to be ahead, and {report["goal"]:g} times faster.
 
 {table(head, rows)}
 
@@ -50,7 +50,7 @@ Where the goal is missed:
 
 {chr(10).join(missed) or "- nowhere."}
 
-SAT12 and news100 have a fifth of their rows held out. {how(report)} Peers: {peers}.
+For SAT12 and news100, a fifth of the rows is held out. {how(report)} Peers: {peers}.
 """
 
 
@@ -71,9 +71,9 @@ def shared_curvature() -> str:
     ]
     head = ["table", "size", "ones", "independent", "cell", "shared", "share of the gain lost", "a pass"]
     return f"""## Logistic PCA with curvature shared by a column
-`LogisticPCA(2, curvature="shared")` against `"cell"`: held-out log-likelihood a row, both without polish. The cost of a pass then follows the
-ones, but the bound is looser, most of all on sparse tables. On kdd, whose ones are rare, neither bound keeps a dimension; the polish, which is
-the default, draws them out again.
+`LogisticPCA(2, curvature="shared")` against `"cell"`: held-out log-likelihood a row, both without polish. With shared curvature the cost of a pass follows the
+ones, but the bound is looser, most of all on sparse tables. On kdd, where ones are rare, both bounds lose all dimensions; the polish, which is
+the default, recovers them.
 
 {table(head, rows)}
 

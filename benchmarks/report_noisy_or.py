@@ -45,7 +45,7 @@ def held_out(f: dict[str, Any]) -> str:
 
 
 def verdict(f: dict[str, Any]) -> str:
-    """Return who is ahead, in words."""
+    """Return which model is ahead, in words."""
     rivals = {which: m for which, m in f["models"].items() if which != "noisy-or"}
     best = max(rivals, key=lambda which: rivals[which]["held_out"])
     gap, error = rivals[best]["noisy_or_ahead_by"], rivals[best]["standard_error_of_that"]
@@ -64,16 +64,16 @@ def noisy_or() -> str:
 {held_out(f)}
 
 {verdict(f)} A sweep over all rows on one thread takes {sweep["seconds_a_sweep_of_all_rows"]} s: {sweep["nanoseconds_a_one_and_cause"]} ns for each one and cause and
-{sweep["nanoseconds_a_row_and_cause"]} ns for each row and cause, which misses none of {len(sweep["cases"])} measured sweeps ({len({c[0] for c in sweep["cases"]})} numbers of rows, each with a part of its ones) by
-more than {sweep["largest_relative_miss"]:.0%}.
+{sweep["nanoseconds_a_row_and_cause"]} ns for each row and cause. This formula agrees with all {len(sweep["cases"])} measured sweeps ({len({c[0] for c in sweep["cases"]})} numbers of rows, each with a part of its ones) to
+within {sweep["largest_relative_miss"]:.0%}.
 """)
     s, g = cost["figures"]["times_by_the_ones"], cost["figures"]["goals"]
     return f"""## Noisy-OR networks
 A Gibbs sweep ({cost["figures"]["columns"]:,} columns, {cost["figures"]["share_of_ones"]:.1%} ones, {cost["figures"]["causes"]} causes) takes
-{cost["figures"]["microseconds_a_row_and_sweep"]["by the ones"]} microseconds a row. With zeros linear but every cell looked at it takes {s["zeros linear, dense"]} times as long (goal {g["zeros linear, dense"]}),
-as the equations stand {s["literal"]} times (goal {g["literal"]}). {how(cost)}
+{cost["figures"]["microseconds_a_row_and_sweep"]["by the ones"]} microseconds a row. It takes {s["zeros linear, dense"]} times as long (goal {g["zeros linear, dense"]}) if zeros are linear but every cell is visited,
+and {s["literal"]} times as long (goal {g["literal"]}) if the equations are computed as written. {how(cost)}
 
-Held-out rows beside other models. The networks have one start and a shorter course than by default; machines have as many units as can be enumerated in reasonable time, and stop early. Peak memory
+Held-out rows, compared with other models. The networks have one start and fewer passes than by default. Machines have as many units as can be enumerated in reasonable time, and stop early. Peak memory
 is that of the whole process, on two threads.
 
 {chr(10).join(parts)}

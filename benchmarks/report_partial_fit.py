@@ -11,8 +11,8 @@ from report_parts import how, load, table
 PAGE = Path(__file__).parent.parent / "docs" / "partial_fit.md"
 
 TEXT = """# Learning from rows as they come: `partial_fit`
-`partial_fit(X)` learns from some rows and can be called again and again with further ones. It keeps no rows: only parameters, and a
-running average of the sums that an update needs. Every estimator has it but `Ensemble`, machines and networks too large to
+`partial_fit(X)` learns from some rows and can be called repeatedly with further rows. It keeps no rows, only the parameters and a
+running average of the sums that an update needs. All estimators have it, except `Ensemble`, machines and networks too large to
 enumerate, and machines whose size is chosen by `fit`.
 
 ```python
@@ -29,36 +29,38 @@ True
 ```
 
 ## What a call does
-- The first call is a fit to its rows: starts, restarts (more than `n_init`, since few rows have more poor maxima) and stages. Of more than
-  8,192 rows it takes about 4,096 for that. After a `fit` there is no such start: the fit's rows count as if they were what it expects.
-- Then, and in every later call, one pass of online EM: sums of the rows at the present parameters, which enter the running average with
-  (their share of the weight so far) to the power 0.8, and an update. So old rows fade slowly, and the average is over more and more rows.
-- What the sums mean must not change with the parameters. A mixture of trees counts all pairs of columns in every call, since counts of links
-  would outlive their trees; a polished map keeps for each column the quadratic that its rows have made, not a step. `ClippedPCA`
-  adds up counts, and nothing fades.
-- A model that was saved goes on as if it had not been; serial, threads and cluster give the same bits.
+- The first call fits the model to its rows, with starts, restarts (more than `n_init`, because a likelihood of few rows has more poor maxima) and
+  stages. If there are more than 8,192 rows, it uses about 4,096 of them for this. After a `fit` this step is left out: the running average begins
+  with the sums that the fitted model expects of the fit's rows.
+- Then, and in every later call, it makes one pass of online EM. It computes the sums of the rows at the current parameters, adds them to the running
+  average with weight (their share of the weight so far) to the power 0.8, and updates the parameters. So old rows fade slowly, and the average
+  covers more and more rows.
+- The meaning of the sums must not depend on the parameters. A mixture of trees therefore counts all pairs of columns in every call, because counts
+  of links would be useless once the trees change. A polished map keeps a quadratic for each column, built from its rows, and not a step.
+  `ClippedPCA` adds up counts, and nothing fades.
+- A model that was saved and loaded continues as if it had not been saved. Serial, threads and cluster give the same bits.
 
 ## What it promises
-A contract that every family is held to (`tests/contracts/test_online.py`), on {seeds} tables of {rows:,} rows of a mixture, in calls of {call}:
-1. Three times through the rows from nothing, it is within 0.05 nats a row of `fit` on held-out rows, or within the gap that the family's
-   promises state with its reason: 0.15 for `NoisyOrNetwork` and 0.1 for `LogisticPCAMixture`, because the causes or maps that the first
-   {call} rows lead to may not be those of all, and EM stays with them.
+`tests/contracts/test_online.py` checks these promises for every family, on {seeds} tables of {rows:,} rows of a mixture, in calls of {call} rows:
+1. After three passes through the rows, without an earlier `fit`, it is within 0.05 nats a row of `fit` on held-out rows. Two families promise only a larger
+   gap: 0.15 for `NoisyOrNetwork` and 0.1 for `LogisticPCAMixture`. The first {call} rows may lead to other causes or maps than all rows would,
+   and EM does not leave them again.
 2. From the tenth call on it is never below independent bits.
-3. After a `fit` to {fitted:,} rows, further rows of the same kind never take more than 0.005 nats a row away. `ClippedPCA` is the exception: call
-   by call it is exactly `fit` to all rows, which need not score higher than a fit to some of them. `BinarySparseCoding` does not keep this on
-   one table of the {seeds}: it loses 0.008 for a while, and ends 0.001 below the fit.
+3. After a `fit` to {fitted:,} rows, further rows of the same kind never lower the score by more than 0.005 nats a row. There are two exceptions.
+   `ClippedPCA` equals `fit` to all rows so far after each call, and that need not score higher than a fit to some of them.
+   `BinarySparseCoding` breaks the promise on one of the {seeds} tables: it loses 0.008 for a while, and ends 0.001 below the fit.
 
-It does not promise that a start from a handful of rows finds what hundreds would: give the first call hundreds. Rows whose nature
-drifts are followed slowly; begin again where they have become others.
+It does not promise that a start from a handful of rows finds what a start from hundreds would: give the first call hundreds of rows. If the rows
+drift, the model follows slowly. If they have changed completely, start with a new model.
 
 ## Measured
-Held-out nats a row. "behind `fit`" after three times through the rows (less than 0: ahead, in a better maximum); "above independent", the
-least from the tenth call on; "most lost" and "gained" by {more:,} further rows after a `fit` to {fitted:,}. Worst of {seeds} seeds, except
-for the last, which is the mean.
+Figures are held-out nats a row. "Behind `fit`": after three passes through the rows; a negative figure means ahead, in a better maximum. "Above independent": the
+lowest value from the tenth call on. "Most lost" and "gained": through {more:,} further rows after a `fit` to {fitted:,} rows. Figures are the worst
+of {seeds} seeds, except the last column, which is the mean.
 
 {figures}
 
-Families were measured in several runs of one command, the last of which was {how}
+The families were measured in several runs of one command. The last run was {how}
 {before}"""
 
 
@@ -84,7 +86,7 @@ def page() -> str:
     earlier = load("partial_fit_before")
     was: list[list[object]] = [[name, *worst(one)] for name, one in earlier["figures"].items()]
     before = f"""
-Before the first call was a fit, and with sums that did not outlive their parameters, the same command measured:
+An earlier version did not begin with a fit, and the meaning of its sums depended on the parameters. The same command measured:
 
 {table(head, was)}
 """

@@ -19,11 +19,11 @@ HEAD = [
 ]
 TITLES = {
     "mixture": "**Mixture**, {columns} columns, 10 classes, 4 restarts each, the same tolerance, no prior.",
-    "machine": "**Combination machine**, {columns} columns, 10 units. Peers are stopped where other rows are most likely; ours never is.",
-    "plane": "**Two dimensions**, {columns} columns. logisticpca and H2O have points for rows, no distribution: they are given the best Gaussian on their plane (H2O on three dimensions, since it has no main effects).",
+    "machine": "**Combination machine**, {columns} columns, 10 units. Peers are stopped where the likelihood of validation rows is highest; ours is never stopped.",
+    "plane": "**Two dimensions**, {columns} columns. logisticpca and H2O give a point for each row and no distribution, so we give them the best Gaussian on their plane (for H2O in three dimensions, because it has no main effects).",
     "ability": "**One ability**, {columns} questions (the two-parameter model of tests).",
-    "tetrachoric": "**Tetrachoric correlations**, {columns} columns, all pairs. gcimpute fits all of them together, by EM.",
-    "maps": "**Maps for the eye**: rows on a plane, {columns} columns from 10 classes. No peer has a likelihood, so classes that no program was told are looked for on the map. Ours is `LogisticPCA(2)`, a linear map.",
+    "tetrachoric": "**Tetrachoric correlations**, {columns} columns, all pairs. gcimpute fits all pairs jointly, by EM.",
+    "maps": "**Maps for the eye**: rows on a plane, {columns} columns from 10 classes. No peer has a likelihood, so we measure how well the map shows the classes, which no program was given. Ours is `LogisticPCA(2)`, a linear map.",
 }
 MORE_MEMORY = 1.1  # times the peer's: below that, equal
 
@@ -41,19 +41,19 @@ def peers() -> str:
         lost += [f"- {job}, ours ({p['way']}), {p['rows']:,} rows: fails, {p['failure']}." for p in ours]
         lost += [f"- {job}, {loss}" for loss in losses]
         truths = {point["rows"]: shown(point["truth"], job) for point in points if point["truth"] is not None}
-        known = f" The truth itself: {', '.join(truths.values())} at these sizes." if truths else ""
+        known = f" The true model has {', '.join(truths.values())} at these sizes." if truths else ""
         title = TITLES[job].format(columns=points[0]["columns"])
         quality = f"Quality: {facts['quality']}; within {facts['close']:g} counts as equal.{known}"
         sections.append(f"{title} {quality}\n\n{table(HEAD, rows)}\n")
     left = [f"- {job}, {name}: {rows:,} rows" for job, name, rows in not_yet(figures)]
-    open_end = f"Not measured yet (the same command goes on):\n\n{chr(10).join(left)}\n\n" if left else ""
+    open_end = f"Not measured yet (the same command continues):\n\n{chr(10).join(left)}\n\n" if left else ""
     missing = "\n".join(f"- {name}: {reason}" for name, reason in figures["missing"].items())
     versions = "; ".join(", ".join(f"{n} {v}" for n, v in found.items()) for found in report["peers"].values() if found)
     return f"""## Every peer that installs, at 1, 10 and 100 times the rows
-Tables drawn from known models. Every program, ours too, runs in a process of its own on two threads; seconds are of the fit alone, memory is that of the whole process, Python and
-table included. "Ours, as good" is the fastest of our ways that is at least as good as the peer, with the default's seconds behind it; where none is, the
-default. A peer fails when it stops with an error, has more than {most["mb"] / 1000:g} GB or takes more than {most["cpu"]:g} s of processor time besides its start; it is not tried with more rows. Peers that train as long as
-they are let have {most["cpu_of_training"]:g} s of it. The sections below look deeper at single peers, on real tables.
+Tables are drawn from known models. Every program, including ours, runs in its own process on two threads. Seconds are those of the fit alone; memory is that of the whole process, including Python and
+the table. "Ours, as good" is the fastest of our methods that is at least as good as the peer, followed by the seconds of the default; where no method is as good, it is the
+default. A peer fails when it stops with an error, uses more than {most["mb"] / 1000:g} GB or takes more than {most["cpu"]:g} s of processor time after its start. It is then not tried with more rows. Peers that train
+for as long as they are allowed get {most["cpu_of_training"]:g} s of processor time. The sections below compare single peers in more detail, on real tables.
 
 {chr(10).join(sections)}
 Where we lose:

@@ -25,14 +25,14 @@ def rows_in_millions() -> str:
     note = f" {report['figures']['note']}" if report["figures"]["note"] else ""
     same = "the same to the last bit" if cluster["same_parameters"] else "NOT the same"
     return f"""## A hundred million rows
-1,000 columns, one cell in a hundred a one, in Parquet files of item lists; `BernoulliMixture(32)` on two threads: a pass that counts, one of online EM, one full
-pass of EM, then one that scores. Every pass reads the files. The simulation is not counted ({largest["seconds_to_simulate"]:.0f} s for the largest).{note}
+1,000 columns, one cell in a hundred a one, in Parquet files of item lists; `BernoulliMixture(32)` on two threads. There are four passes: one counts, one is online EM, one is a full
+pass of EM, and one scores. Every pass reads the files. The time of the simulation is not included ({largest["seconds_to_simulate"]:.0f} s for the largest).{note}
 
 {table(head, rows)}
 
-Goals: under 6 minutes at the largest size ({largest["seconds"] / 60:.1f}), under 2 GB ({largest["peak_memory_mb"] / 1000:.2f}), and a row at most 1.2 times as dear as
+Goals: under 6 minutes at the largest size ({largest["seconds"] / 60:.1f}), under 2 GB ({largest["peak_memory_mb"] / 1000:.2f}), and a cost of a row at most 1.2 times that
 with a million rows ({largest["microseconds_a_row"] / million["microseconds_a_row"]:.2f}; in processor time {largest["processor_microseconds_a_row"] / million["processor_microseconds_a_row"]:.2f}). Runs of up to a million rows are medians of three.
 
-The largest job on two dask workers of one thread each, one of them killed (SIGKILL) after {", ".join(map(str, cluster["worker_killed_after"]))} s: {cluster["seconds"] / 60:.1f} minutes ({cluster["seconds_fit"]:.0f} s the fit,
-{cluster["seconds_score"]:.0f} s the score), {cluster["peak_memory_mb"]:,} MB in all processes together, and the fitted parameters are {same}. {how(report)}
+The largest job was also run on two dask workers of one thread each, one of which was killed (SIGKILL) after {", ".join(map(str, cluster["worker_killed_after"]))} s. It took {cluster["seconds"] / 60:.1f} minutes ({cluster["seconds_fit"]:.0f} s for the fit,
+{cluster["seconds_score"]:.0f} s for the score) and {cluster["peak_memory_mb"]:,} MB in all processes together. The fitted parameters are {same}. {how(report)}
 """

@@ -12,7 +12,7 @@ PAGE = Path(__file__).parent.parent / "docs" / "scale.md"
 # The reference job of the design: a billion rows of a hundred thousand columns, one cell in a thousand a one.
 ROWS, COLUMNS, DENSITY, CLASSES = 1e9, 1e5, 1e-3, 100
 NODES, CORES = 64, 16
-PART_BYTES = 128 * 2**20  # parts as large as that keep the number of tasks down
+PART_BYTES = 128 * 2**20  # large parts keep the number of tasks down
 NETWORK = 1.25e9  # bytes a second of a node: a 10-gigabit line, assumed
 
 
@@ -31,8 +31,8 @@ def reference(overhead: dict, rates: dict) -> str:
     rows = [
         ["ones", f"{ones:.0e}", "rows x columns x density"],
         ["as a CSR pattern, 32-bit indices", f"{csr / 1e9:.0f} GB", "4 bytes a one, 8 a row"],
-        ["as packed bits", f"{packed / 1e12:.1f} TB", "a bit a cell: smaller only above 3% ones"],
-        ["parts of 128 MB", f"{parts:,.0f}", f"{csr / NODES / 1e9:.1f} GB a node: they stay in memory"],
+        ["as packed bits", f"{packed / 1e12:.1f} TB", "one bit a cell: smaller than CSR only above 3% ones"],
+        ["parts of 128 MB", f"{parts:,.0f}", f"{csr / NODES / 1e9:.1f} GB a node, so the parts stay in memory"],
         [
             "arithmetic of a pass",
             f"{arithmetic:.0f} s",
@@ -54,7 +54,7 @@ def reference(overhead: dict, rates: dict) -> str:
 
 
 def each_model(rates: dict, n_rows: float) -> str:
-    """What a pass over the reference table would take with each model, from its cost of a row."""
+    """Return the time of a pass over the reference table with each model, from its cost of a row."""
     rows = []
     for name, found in rates.items():
         whole = found["columns"] == COLUMNS
@@ -67,7 +67,7 @@ def each_model(rates: dict, n_rows: float) -> str:
                 f"{seconds:,.0f} s" if whole else "",
                 f"{8e-6 * found['statistics']:,.0f} MB"
                 if whole
-                else f"all pairs of columns: {8e-9 * COLUMNS**2:,.0f} GB, do not fit",
+                else f"all pairs of columns: {8e-9 * COLUMNS**2:,.0f} GB, too large",
             ]
         )
     return table(["model", "columns measured", "a row, one core", "a pass, all cores", "statistics of a pass"], rows)
@@ -78,14 +78,14 @@ def moving(overhead: dict) -> str:
     cell = large["seconds"]["serial"] / (large["rows"] * large["columns"] * large["classes"])
     saved = 1 - large["times_serial"]["two_workers"]
     pays = tiny["milliseconds_a_pass_two_workers"] / 1e3 / saved
-    return f"""A pass on two workers costs at least {tiny["milliseconds_a_pass_two_workers"]:.0f} ms, whatever the table; serially a pass over a tiny table takes
-{tiny["milliseconds_a_pass_serial"]:.1f} ms. Two workers save {100 * saved:.0f}% of a long pass. So they begin to pay when a serial pass takes about {pays:.2f} s: a dense table of
-{pays / cell:.1e} cells x classes, for instance {pays / cell / 100 / 20:,.0f} rows of 100 columns with 20 classes. Below that, stay with one process.
+    return f"""A pass on two workers takes at least {tiny["milliseconds_a_pass_two_workers"]:.0f} ms for any table; a serial pass over a tiny table takes
+{tiny["milliseconds_a_pass_serial"]:.1f} ms. Two workers save {100 * saved:.0f}% of a long pass. So they begin to pay when a serial pass takes about {pays:.2f} s. That is a dense table of
+{pays / cell:.1e} cells x classes, for instance {pays / cell / 100 / 20:,.0f} rows of 100 columns with 20 classes. For smaller tables, use one process.
 
-- **Serial**: passes of up to about {10 * tiny["milliseconds_a_pass_serial"]:.0f} ms; nothing is gained by more hands.
-- **Threads** (`run_on(n_jobs=-1)`): everything longer, as long as one machine's disk can feed it. Threads share the rows, start at once and
-  cost nothing to set up. Tables larger than memory are read in parts all the same.
-- **Cluster**: when reading or arithmetic of a pass takes minutes on one machine; in seconds of arithmetic, not in rows."""
+- **Serial**: for passes of up to about {10 * tiny["milliseconds_a_pass_serial"]:.0f} ms, where more workers gain nothing.
+- **Threads** (`run_on(n_jobs=-1)`): for all longer passes, as long as one machine's disk is fast enough. Threads share the rows, start at once and
+  cost nothing to set up. They also read tables larger than memory in parts.
+- **Cluster**: when reading or arithmetic of a pass takes minutes on one machine. Decide by these times, not by the number of rows."""
 
 
 def pages() -> dict[Path, str]:
@@ -110,15 +110,15 @@ def pages() -> dict[Path, str]:
 Written by `python benchmarks/report_scale.py` from `benchmarks/results/`.
 
 ## What a cluster costs
-One pass of a mixture ({large["classes"]} classes, {large["rows"]:,} x {large["columns"]} cells in memory, {large["parts"]} parts), in one run, taking turns; medians of
-{len(large["seconds_each"]["serial"])}. The two bare processes do the same arithmetic on one half of the rows each and talk to nobody: the best
+One pass of a mixture ({large["classes"]} classes, {large["rows"]:,} x {large["columns"]} cells in memory, {large["parts"]} parts). All variants were measured alternately in one run; figures are medians of
+{len(large["seconds_each"]["serial"])}. The two bare processes do the same arithmetic on one half of the rows each, without communication: the best
 that two processes can do on this machine.
 
 {table(["", "a pass", "times serial", "each"], rows)}
 
 The goals were 1.10 for one worker and .65 for two.
 
-What the scheduler itself takes, with next to no work in the parts, two workers:
+Time of the scheduler itself, with almost no work in the parts, on two workers:
 
 {table(["parts", "tasks a pass", "a pass", "a task"], tasks)}
 
@@ -128,42 +128,42 @@ What the scheduler itself takes, with next to no work in the parts, two workers:
 {moving(overhead)}
 
 ## The reference job
-A billion rows of a hundred thousand columns, one cell in a thousand a one, {CLASSES} classes, on {NODES} nodes of {CORES} cores. Nobody has run this here: the
+A billion rows of a hundred thousand columns, one cell in a thousand a one, {CLASSES} classes, on {NODES} nodes of {CORES} cores. We have not run this job: the
 table multiplies measured constants.
 
 {reference(overhead, rates)}
 
 ## The reference job with each model
 A pass over the same table. The cost of a row was measured on one core with rows of {COLUMNS:,.0f} columns and {COLUMNS * DENSITY:.0f} ones (models of pairs: rows of 2,000 columns
-and 20 ones), and is multiplied by a billion and divided by {NODES * CORES:,} cores. The update of the parameters, on the driver, comes on top: it goes once through
-arrays as large as the statistics.
+and 20 ones), and is multiplied by a billion and divided by {NODES * CORES:,} cores. The driver's update of the parameters is extra: it reads arrays
+as large as the statistics once.
 
 {each_model(rates, ROWS)}
 
-What this rests on, and what was not measured:
+Assumptions, and what was not measured:
 
-- The cores are those of the machine that measured, and {NODES * CORES:,} of them are assumed to work as fast side by side as one does alone. Two workers took
-  {large["times_serial"]["two_workers"]} of the time of one, where half would be perfect; memory shared by sixteen cores may cost more.
-- Rows are read from memory. Read from disk in every pass they would take as long as the disks need for {ROWS * (COLUMNS * DENSITY * 4 + 8) / 1e9:.0f} GB.
-- The cost of a row is taken to be the same for a billion rows as for thousands. On one machine it did not rise from a million rows to a hundred million
+- The cores are like those of the measuring machine, and {NODES * CORES:,} of them together are assumed to run as fast as one alone. Two workers took
+  {large["times_serial"]["two_workers"]} of the serial time, where half would be perfect; memory shared by sixteen cores may cost more.
+- Rows are read from memory. If every pass reads them from disk, a pass takes at least as long as the disks need for {ROWS * (COLUMNS * DENSITY * 4 + 8) / 1e9:.0f} GB.
+- The cost of a row is assumed to be the same for a billion rows as for thousands. On one machine it did not rise from a million rows to a hundred million
   ([a hundred million rows](performance.md)).
-- How many passes a fit takes is another question: with online EM one to three, then a few full ones.
-- Models that look at pairs of columns (`ClippedPCA`; `TreeMixture` and `HiddenTree` for their trees) need columns x columns numbers. A hundred thousand columns are beyond them,
-  however many machines there are; the widths measured are those of the table. Choose columns, or a model whose statistics grow with the columns.
-- `BinarySparseCoding` has real cells: {ROWS * COLUMNS * 8 / 1e12:,.0f} TB of them in double precision. The figure is one of arithmetic alone.
+- The number of passes of a fit is not included: with online EM it is one to three, then a few full passes.
+- Models that look at pairs of columns (`ClippedPCA`; `TreeMixture` and `HiddenTree` for their trees) need columns x columns numbers. A hundred thousand columns are too many for them
+  on any number of machines; the table states the widths that were measured. Select columns, or use a model whose statistics grow linearly with the columns.
+- `BinarySparseCoding` has real cells: {ROWS * COLUMNS * 8 / 1e12:,.0f} TB of them in double precision. Its figure covers the arithmetic only.
 - `LogisticPCA` with a bound for every cell pays for zeros. `curvature="shared"` does not, but its bound is looser
   ([what is lost](performance.md)).
-- `CombinationMachine` has its model phase besides: sums over 2^units states x columns on the driver, or sweeps of chains, which cost as much as rows do; not measured at this width.
-- `NoisyOrNetwork` makes some forty passes of sweeps, and `BinarySparseCoding` sixty or more: the others some passes to hundreds.
+- `CombinationMachine` also has a model phase: sums over 2^units states x columns on the driver, or sweeps of chains, where a chain costs as much as a row. It was not measured at this width.
+- `NoisyOrNetwork` makes about forty passes of sweeps, and `BinarySparseCoding` sixty or more. The others make between a few and hundreds of passes.
 
 {how(measured)}
 
 ## What breaks first
-1. *Statistics on the network.* Every part answers with columns x classes numbers. Neighbouring parts begin on one worker, where eight answers
-   become one; after deaths and thefts of tasks more of them travel. Larger `part_bytes` is the remedy, as far as the memory of a worker goes.
-2. *The scheduler.* Its time a task bounds a pass from below: a million parts would take {1e6 * 8 / 7 * many[-1]["milliseconds_a_task"] / 1e3 / 60:.0f} minutes of scheduling. Keep to some
+1. *Statistics on the network.* Every part returns columns x classes numbers. Neighbouring parts start on the same worker, which adds up eight results
+   before it sends them. When workers die or tasks are stolen, more results are sent. The remedy is a larger `part_bytes`, as far as a worker's memory allows.
+2. *The scheduler.* A pass takes at least the scheduler's time for all its tasks: a million parts would take {1e6 * 8 / 7 * many[-1]["milliseconds_a_task"] / 1e3 / 60:.0f} minutes of scheduling. Use a few
    thousand parts.
-3. *The driver's update*, which is serial: columns x classes numbers a pass, {COLUMNS * CLASSES * 8 / 1e6:.0f} MB here; seconds at a hundred times that.
+3. *The driver's update*, which is serial: columns x classes numbers a pass, {COLUMNS * CLASSES * 8 / 1e6:.0f} MB here. At a hundred times that size it takes seconds.
 4. *Dense work on zeros*: models whose cost does not follow the ones (`LogisticPCA` with a bound for every cell).
 5. *32-bit indices*: a part holds fewer than 2^31 ones; 128 MB of them are {128 * 2**20 // 4:,}.
 """

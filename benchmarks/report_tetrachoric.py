@@ -35,12 +35,12 @@ def tetrachoric() -> str:
     head += ["largest difference, psych / ordinalcorr"]
     goals, peers = all_pairs["goals"], ", ".join(f"{name} {number}" for name, number in report["peers"].items())
     return f"""## Tetrachoric correlations against psych and ordinalcorr
-The same tables, ability with blanks; medians of paired turns. Differences are over pairs without an empty cell. The goals are {goals["psych"]} and {goals["ordinalcorr"]} times.
-On a table as small as LSAT ours is a call, not its arithmetic.
+All programs get the same tables; ability has missing cells. Times are medians of paired runs. Differences are over pairs without an empty cell. The goals are {goals["psych"]} and {goals["ordinalcorr"]} times faster.
+On a table as small as LSAT, our time is the overhead of a call, not arithmetic.
 
 {table(head, rows)}
 
-{large["rows"]:,} x {large["columns"]:,} simulated bits, standard errors included: {large["seconds"]} s, {large["microseconds_a_pair"]} microseconds a pair; the goal is
+{large["rows"]:,} x {large["columns"]:,} simulated bits, with standard errors, take {large["seconds"]} s, {large["microseconds_a_pair"]} microseconds a pair. The goal is
 {large["goal_seconds"]} s. {how(report)} {peers}.
 """
 
@@ -50,8 +50,8 @@ def cooccurrence() -> str:
     f = report["figures"]
     s, one = f["seconds"], f["seconds_of_a_sixteenth_on_one_thread"]
     return f"""## Co-occurrence counts of packed bits
-{f["rows"]:,} x {f["columns"]:,} bits on two cores: {s["kernel"]} s by population count on words (the compiled kernel), {s["numpy"]} s by float32 products in our blocks, {s["blas"]} s by
-float32 products in large blocks with BLAS's own threads. {f["times_faster"]} times faster than the better of these ({min(f["times_faster_each"])} to {max(f["times_faster_each"])}); the goal is {f["goal"]}. The
+{f["rows"]:,} x {f["columns"]:,} bits on two cores take {s["kernel"]} s by population count on words (the compiled kernel), {s["numpy"]} s by float32 products in our blocks, and {s["blas"]} s by
+float32 products in large blocks with BLAS's own threads. The kernel is {f["times_faster"]} times faster than the better of the two others ({min(f["times_faster_each"])} to {max(f["times_faster_each"])}); the goal is {f["goal"]}. The
 counts are {"equal, cell by cell" if f["equal"] else "NOT EQUAL"}. NumPy's own `bitwise_count`, on a sixteenth of the rows and one thread, takes {one["bitwise_count"]} s where products take {one["numpy"]} s
-and the kernel {one["kernel"]} s; so without numba it is products. {how(report)}
+and the kernel {one["kernel"]} s. So without numba the library uses products. {how(report)}
 """

@@ -166,9 +166,9 @@ def first_words(reports: Reports) -> str:
     some = [len(tally(reports, those)["ahead"]) for words, those in COUNTED.items() if words.startswith("tractable")]
     return (
         f"The best published density is ahead of our `Ensemble` on {len(dense['behind'])} of {len(reports)} tables; {len(dense['tie'])} are ties, and "
-        f"ours is ahead on {len(dense['ahead'])}. The largest losses, doubtful figures left out: {worst}. Of models that, like ours, answer any "
-        f"question (marginals, blanks), the best is ahead on {len(answers['behind'])}; {len(answers['tie'])} are ties, and ours is ahead on "
-        f"{len(answers['ahead'])}, or on up to {max(some)} if doubtful figures do not count."
+        f"ours is ahead on {len(dense['ahead'])}. The largest losses, without doubtful figures: {worst}. Some published models can, like ours, "
+        f"compute any marginal and complete missing cells. The best of these is ahead on {len(answers['behind'])} tables; {len(answers['tie'])} are "
+        f"ties, and ours is ahead on {len(answers['ahead'])}, or on up to {max(some)} if doubtful figures do not count."
     )
 
 
@@ -187,65 +187,65 @@ def pages() -> dict[Path, str]:
 
 {first_words(reports)}
 
-This page is written by `python -m benchmarks.debd --page` from `benchmarks/debd/results/` and `benchmarks/debd/published.py`. There are twenty tables, each in its
-published parts: models are fitted to `train`; sizes, settings and the weights of the mixture are chosen on `valid`; `test` was scored once, after that. Figures are
-mean log-likelihoods of a test row in nats; higher is better. "Ahead" and "behind" mean by more than {AHEAD} nats; less than that is a tie. (A trial of the command with three short fits,
-none of them used here, had printed test figures of nltcs and dna before; no choice rests on them, and `--quick` no longer opens `test`.)
+This page is written by `python -m benchmarks.debd --page` from `benchmarks/debd/results/` and `benchmarks/debd/published.py`. There are twenty tables, each split as
+published: models are fitted to `train`; sizes, settings and the weights of the mixture are chosen on `valid`; `test` was scored once, after that. Figures are
+mean log-likelihoods of a test row in nats; higher is better. "Ahead" and "behind" mean by more than {AHEAD} nats; a smaller difference is a tie. (An earlier trial of the command, with three short
+fits that are not used here, printed test figures of nltcs and dna. No choice rests on them, and `--quick` no longer opens `test`.)
 
-Ours is an `Ensemble` of fits of our families, its weights fitted to `valid`. Its likelihood is that of one model and exact: the weighted mean of
-what its members, all of them exact, say.
+Ours is an `Ensemble` of fits of our families, with weights fitted to `valid`. It is one model with an exact likelihood: the weighted mean of the
+exact likelihoods of its members.
 
 ## What we lose
 {losses(reports)}
 
-Figures marked (?) are left out here. The last three columns are of `valid`: our best single fit there, what the mixture gains over it, and its heaviest member.
+Figures marked (?) are left out here. The last three columns refer to `valid`: our best single fit there, what the mixture gains over it, and the member with the largest weight.
 {chr(10).join(f"- *{name}*: {words}" for name, words in LIMITS.items())}
 
 ## How the counts depend on what is counted
 {counts(reports)}
 
-Two groups are counted apart. *Tractable, any question*: circuits (sum-product networks, cutset networks, PSDDs, hidden trees), whose marginals are exact, so that they complete blanks as ours does.
-*Any density*: these and BN, MADE and VAE, which give a likelihood of whole rows but no exact marginals.
+Two groups are counted separately. *Tractable, any question*: circuits (sum-product networks, cutset networks, PSDDs, hidden trees). Their marginals are exact, so they can complete missing cells, as ours can.
+*Any density*: these and also BN, MADE and VAE, which give a likelihood of whole rows but no exact marginals.
 
-Figures that cannot be taken as they are:
-- *(?)*, doubtful: {doubted}. XCNets' two figures are far above everything else; VAE's is printed for webkb too. They are left out wherever this page says "best" and nothing more.
-- *(other version?)*: {elsewhere} may belong to another version of that table: the next best circuit there is {rest[0]} with {rest[1]:.2f}.
-- *Unverified*: the figures of CM (continuous mixtures, Correia et al. 2023) were written down from memory and not compared with the paper. They are in no count but the one that says so.
+Some figures need care:
+- *(?)*, doubtful: {doubted}. XCNets' two figures are far above all others; VAE's figure is also printed for webkb. They are left out wherever this page says "best" without further comment.
+- *(other version?)*: {elsewhere} may belong to another version of that table. The next best circuit there is {rest[0]} with {rest[1]:.2f}.
+- *Unverified*: the figures of CM (continuous mixtures, Correia et al. 2023) were written down from memory and not compared with the paper. Only the count that names them includes them.
 - VAE's figures are lower bounds from five importance samples. Two of the published methods were trained on other splits; our source does not say which.
 
 ## Method by method
 {by_method(reports)}
 
-All figures as printed.
+These counts use all figures as printed.
 
 ## Tractable, any question
-± is the standard error over test rows; it is mostly that of the table, and much larger than that of a difference between two models of the same rows.
+± is the standard error over test rows. Most of it comes from the differences between rows, so it is much larger than the standard error of a difference between two models on the same rows.
 
 {tractable(reports)}
 
-"A better circuit" is the best figure of any other circuit to 2021, where one is above the columns before it.
+"A better circuit" is the best figure of any other circuit up to 2021, if it is above those in the columns before it.
 
 ## Any density
 {densities(reports)}
 
-## Where the figures of others are from
-Independent bits and Chow-Liu trees were computed on these files (Laplace smoothing 1). Published: LearnSPN (Gens & Domingos 2013), Strudel
+## Sources of the published figures
+We computed independent bits and Chow-Liu trees on these files (Laplace smoothing 1). Published: LearnSPN (Gens & Domingos 2013), Strudel
 and LearnPSDD ensembles (Dang et al. 2020), XPC ensembles (Di Mauro et al. 2021), Prometheus (Jaini et al. 2018); HCLT (Liu & Van den Broeck 2021, the mean of five runs in their logs);
 BN (Bayesian networks with tree-structured conditionals, WinMine), MADE, VAE and the other circuits from the UAI 2019 tutorial on tractable models (Vergari, Di Mauro & Van den Broeck,
 slides 71 and 114) and Peharz et al. (2019, table 1). LearnSPN's figure for jester belongs to another version of the table and is left out.
 
 ## Our families alone
-For each family the fit that is best on `valid`, with its number of classes, units or states; test figures. Passes are limited, which is a
-choice made on `valid` as well. "members" are the fits with weight in the ensemble, of all fits.
+Test figures of each family's best fit on `valid`, with its number of classes, units or states in brackets. The number of passes is limited, and the limit was
+also chosen on `valid`. "Members" counts the fits that have weight in the ensemble, out of all fits.
 
 {families(reports)}
 
-The other families are pictures to look at more than densities, at sizes whose likelihood is exact: two sizes each, the better one on
-`valid`, fitted to at most {others.MOST_ROWS:,} rows of `train`. Tables that are not listed have not been run (`--others`).
+The other families are made for exploring a table more than for density estimation. We fitted each at two sizes with exact likelihood, to at most
+{others.MOST_ROWS:,} rows of `train`, and show the better one on `valid`. Tables that are not listed have not been run (`--others`).
 
 {pictures(reports)}
 
-All fits of members together took {seconds / 60:.0f} minutes on one core. {packages}; {some["cores"]} cores, {some["machine"]}. Settings, seeds, passes, seconds and weights
+All fits of members took {seconds / 60:.0f} minutes in total on one core. {packages}; {some["cores"]} cores, {some["machine"]}. Settings, seeds, passes, seconds and weights
 of every chosen fit are in `benchmarks/debd/results/`.
 """
     return {PAGE: page, README: filled(README.read_text(), "debd", first_words(reports))}
