@@ -201,5 +201,5 @@ def test_small_and_large_reports_open_within_three_seconds(browser, plain_report
         assert min(show(browser, path, width) for width in SIZES) < 3.0
         assert complaints(browser) == ([], [])
     text = browser.find_element("css selector", "#map figcaption").text
-    assert "of all 1,000,000, drawn at random" in text
+    assert "of 1,000,000, chosen at random" in text
     assert large.stat().st_size < 3e6

@@ -42,7 +42,7 @@ def write(
         Anything that `open_table` opens. Row weights are not supported.
     path : path
         The file to write; an existing one is replaced when the new one is complete.
-    next to : dict, optional
+    beside : dict, optional
         Other columns by name, one value per row: to colour the map and to identify rows.
     rows : bool, default=True
         Whether the file may contain individual rows. If not, the map shows squares that count rows, and there are no
