@@ -79,6 +79,7 @@ def test_workers_killed_during_one_fit(table, tmp_path, short):
     assert np.array_equal(alone.trace_, model.trace_)
 
 
+@pytest.mark.full
 def test_a_worker_that_stands_still(table, alone, tmp_path):
     with Processes(tmp_path) as cluster:
         for _ in range(2):

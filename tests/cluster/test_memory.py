@@ -38,6 +38,7 @@ def test_passes_leave_no_futures_and_no_tasks(client, grid):
     assert client.run_on_scheduler(_tasks) == 0
 
 
+@pytest.mark.full
 def test_memory_over_many_passes(grid, tmp_path, short):
     """The slope of the resident memory against the pass, from a straight line through passes 1,000 to 2,000.
 
