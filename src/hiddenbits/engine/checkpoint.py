@@ -39,6 +39,11 @@ class CheckpointError(PrintableError):
     """A checkpoint that does not belong to this fit, or that another fit is using."""
 
 
+def path_beside(path: Path, name: str) -> Path:
+    """Return the file, next to a checkpoint, for a part of the same fit."""
+    return path.with_name(f"{path.name}.{name}")
+
+
 class UnlockedCheckpointWarning(UserWarning):
     """The file system of a checkpoint offers no locks: nothing stops a second fit from using the same file."""
 
@@ -235,7 +240,7 @@ class Checkpoint:
 
     def beside(self, name: str) -> Checkpoint:
         """Return a checkpoint for a part of the same fit, in a file next to this one."""
-        return replace(self, path=self.path.with_name(f"{self.path.name}.{name}"))
+        return replace(self, path=path_beside(self.path, name))
 
     def drop(self) -> None:
         """Remove the file."""

@@ -7,14 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays
 from hiddenbits.data.summary import Summary
 from hiddenbits.engine.outcome import Growth, Restart
 from hiddenbits.engine.row_memory import RowMemory
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +104,7 @@ class Position:
     speculative: bool = False
     carry: RowMemory | None = None
     memory: Any = None
-    velocity: NDArray[np.float64] | None = None
+    velocity: Floats | None = None
     growth: Growth = field(default_factory=Growth)
     finished: tuple[Restart, ...] = ()
     best: int = -1

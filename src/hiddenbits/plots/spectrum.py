@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from hiddenbits.plots.style import COLOURS, INK, axes_or_new, has_the_page, legend, settle
@@ -13,7 +12,6 @@ from hiddenbits.plots.style import COLOURS, INK, axes_or_new, has_the_page, lege
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 NOTHING = 1e-9  # smaller eigenvalues, relative to the largest, are rounding and not drawn
 
 

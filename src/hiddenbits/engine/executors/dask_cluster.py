@@ -26,13 +26,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import count, pairwise
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from uuid import uuid4
 
 from hiddenbits.data import Block, Grid
-from hiddenbits.data.arrays import Additive
 from hiddenbits.engine.environment import EnvironmentChangedWarning, differences, environment
 from hiddenbits.engine.executors import dask_scheduler
+from hiddenbits.engine.executors.base import S, T, U
 from hiddenbits.engine.executors.dask_worker import (
     ClusterError,
     Loader,
@@ -48,10 +48,6 @@ from hiddenbits.engine.row_memory import RowMemory, WorkerRowMemory, forget
 from hiddenbits.quoting import printable
 
 logger = logging.getLogger(__name__)
-
-S = TypeVar("S", bound=Additive)
-T = TypeVar("T")
-U = TypeVar("U")
 
 MERGE = 8  # answers that one task on a worker merges
 MEMORY_SHARE = 0.4  # parts stay on the workers while they take at most this share of the cluster's memory

@@ -9,17 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 from hiddenbits.data import Block, Grid, Part, TableError
-from hiddenbits.data.arrays import Additive
 from hiddenbits.engine.environment import environment
+from hiddenbits.engine.executors.base import S, T
 from hiddenbits.engine.executors.local import one_blas_thread
 from hiddenbits.engine.tree_sum import Node, TreeSum
 from hiddenbits.quoting import cause, told
 
-S = TypeVar("S", bound=Additive)
-T = TypeVar("T")
 Sums = list[tuple[Node, S]]
 
 

@@ -5,17 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from threading import local
-from typing import TypeVar
 
 from hiddenbits.data import Block, Grid
-from hiddenbits.data.arrays import Additive
-from hiddenbits.engine.executors.base import Executor
+from hiddenbits.engine.executors.base import Executor, S, T, U
 from hiddenbits.engine.executors.local import Local
 from hiddenbits.engine.row_memory import RowMemory
-
-S = TypeVar("S", bound=Additive)
-T = TypeVar("T")
-U = TypeVar("U")
 
 OnRows = Callable[[int], None]
 """Called with a number of rows that were walked, from any thread."""

@@ -16,6 +16,7 @@ from hiddenbits.array_types import Bytes, Floats, Randomness
 from hiddenbits.data import Table, TableError
 from hiddenbits.data.mixed.cells import MixedTable
 from hiddenbits.engine import Key, current, run_on
+from hiddenbits.engine.checkpoint import path_beside
 from hiddenbits.families._base.inputs import TakesTables, as_table, seed_of, with_sample_weight
 from hiddenbits.families._base.outputs import like
 from hiddenbits.families.ensemble.files import EnsembleFiles
@@ -383,7 +384,7 @@ class Ensemble(TakesTables, EnsembleFiles, ClassNamePrefixFeaturesOutMixin, Tran
 def _checkpoint_of(number: int) -> Path | None:
     """Return the file for the checkpoint of a member, next to the one that `run_on` names."""
     path = current().checkpoint
-    return None if path is None else path.with_name(f"{path.name}.member{number + 1}")
+    return None if path is None else path_beside(path, f"member{number + 1}")
 
 
 def _same_names(ensemble: BaseEstimator, member: BaseEstimator) -> None:
