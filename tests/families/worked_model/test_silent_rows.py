@@ -1,4 +1,4 @@
-"""The worked example of docs/add_a_model.md does what it says: against enumeration, and on rows whose truth is known."""
+"""The worked example of docs/add_a_model.md, against enumeration and on rows whose truth is known."""
 
 import itertools
 
