@@ -64,6 +64,16 @@ def neighbours(codes: np.ndarray, groups: np.ndarray) -> float:
     return float((groups[apart.argmin(axis=1)] == groups).mean())
 
 
+def bend(codes: np.ndarray) -> float:
+    """Return how much of one direction a quadratic in the one across it explains, at most: a horseshoe has much."""
+    shares = []
+    for angle in np.linspace(0.0, np.pi, 60, endpoint=False):
+        a, b = codes @ [np.cos(angle), np.sin(angle)], codes @ [-np.sin(angle), np.cos(angle)]
+        line, curve = (b - np.polyval(np.polyfit(a, b, degree), a) for degree in (1, 2))
+        shares.append(1.0 - curve.var() / line.var())
+    return float(max(shares))
+
+
 def four_places(codes: np.ndarray) -> np.ndarray:
     """Return four places along the cloud's rim: the first is the furthest from the middle, then furthest from those."""
     core = codes[np.linalg.norm(codes - codes.mean(axis=0), axis=1) < 2.5]
@@ -88,7 +98,13 @@ def digit_map(folder: Path) -> dict[str, Any]:
     save(figure, folder, "figure2_digits")
     figure = plots.images(model, (16, 16), grid=7).figure
     save(figure, folder, "figure2_grid")
-    return {"rows": len(X), "places": places.tolist()}
+    by_pca = PCA(2).fit_transform(X.astype(float))
+    return {
+        "rows": len(X),
+        "places": places.tolist(),
+        "explained_by_a_quadratic": bend(model.transform(X)),
+        "the_same_by_pca": bend(by_pca),
+    }
 
 
 def posteriors(folder: Path, tables: list[tuple[str, np.ndarray]]) -> None:

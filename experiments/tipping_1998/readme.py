@@ -101,6 +101,16 @@ def maps(found: dict[str, Any]) -> dict[str, str]:
         name: "; ".join(f"{100 * f[key]:.1f}% at {flip}" for flip, f in found["synthetic"].items())
         for name, key in shares.items()
     }
+    digits = found["digits"]
+    said["bend"] = (
+        ""
+        if isinstance(digits, str)
+        else (
+            f"The cloud bends, which the paper does not mention: a quadratic in one direction explains "
+            f"{100 * digits['explained_by_a_quadratic']:.0f}% of the direction across it (on the plane of PCA "
+            f"{100 * digits['the_same_by_pca']:.0f}%), where places drawn from the model's Gaussian prior would have none."
+        )
+    )
     senate = found["senate109"]
     if isinstance(senate, str):
         said["senate"] = f"Senate: {senate}."
