@@ -27,7 +27,7 @@ from hiddenbits.data import Block, Grid
 from hiddenbits.data.summary import summarise
 from hiddenbits.datasets import simulate_mixture
 from hiddenbits.engine import Cluster, Key, Local, block_height
-from hiddenbits.engine.loops.online_em import expect
+from hiddenbits.engine.block_statistics import block_statistics
 from hiddenbits.engine.loops.restarts import full_start
 from hiddenbits.families.bernoulli_mixture.model import Mixture
 from hiddenbits.families.independent_bits.model import IndependentStats
@@ -47,7 +47,7 @@ def e_step(path: str) -> Any:
     model = Mixture(CLASSES)
     grid = hiddenbits.open_table(np.load(path, mmap_mode="r")[:20_000]).grid(4096)
     params = full_start(model, Local().reduce(summarise, grid), Key(SEED), None)
-    return partial(expect, model, params, model.prepare(params), Key(SEED), None)
+    return partial(block_statistics, model, params, model.prepare(params), Key(SEED), None)
 
 
 def bare(path: str, half: int, turns: int, barrier: Any, seconds: Any) -> None:

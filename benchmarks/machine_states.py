@@ -105,14 +105,14 @@ def spikes(m: int, quick: bool) -> dict[str, Any]:
 
 def pass_seconds(table: Any, model: Combination, params: Any, turns: int) -> float:
     from hiddenbits.engine import Key, Local, block_height
-    from hiddenbits.engine.loops.online_em import expect
+    from hiddenbits.engine.block_statistics import block_statistics
 
     shared, local = model.prepare(params), Local()
     grid = table.grid(block_height(model.footprint(table.shape[1], table.source.row_cells)))
     times = []
     for _ in range(turns):
         begun = time.process_time()
-        local.reduce(lambda block: expect(model, params, shared, Key(0), None, block), grid)
+        local.reduce(lambda block: block_statistics(model, params, shared, Key(0), None, block), grid)
         times.append(time.process_time() - begun)
     return median(times)
 

@@ -19,7 +19,7 @@ from record import asked_quick, record
 
 from hiddenbits.data.mixed.reals import open_reals
 from hiddenbits.engine import Key, Local, block_height, one_blas_thread
-from hiddenbits.engine.loops.online_em import expect
+from hiddenbits.engine.block_statistics import block_statistics
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
 from hiddenbits.families.binary_sparse_coding.params import CodingParams
 from hiddenbits.families.binary_sparse_coding.schedule import Schedule
@@ -52,10 +52,10 @@ def measured(n_rows: int, repeats: int, dtype: Any) -> dict[str, Any]:
     def one_pass(model: SparseCoding, params: CodingParams) -> None:
         passes = partial(executor.reduce, grid=grid)
         looked = model.survey(params, passes) if model.cut else params
-        model.update(looked, passes(partial(expect, model, looked, model.prepare(looked), Key(0), None)))
+        model.update(looked, passes(partial(block_statistics, model, looked, model.prepare(looked), Key(0), None)))
 
     def e_step() -> None:
-        executor.reduce(partial(expect, model, params, model.prepare(params), Key(0), None), grid)
+        executor.reduce(partial(block_statistics, model, params, model.prepare(params), Key(0), None), grid)
 
     now, few = model.prepare(params).now, Y[:DIRECT_ROWS]
     chosen = now.whole(few, np.einsum("nd,nd->n", few, few)).candidates

@@ -108,7 +108,8 @@ def maps(found: dict[str, Any]) -> dict[str, str]:
         else (
             f"The cloud bends, which the paper does not mention: a quadratic in one direction explains "
             f"{100 * digits['explained_by_a_quadratic']:.0f}% of the direction across it (on the plane of PCA "
-            f"{100 * digits['the_same_by_pca']:.0f}%), where places drawn from the model's Gaussian prior would have none."
+            f"{100 * digits['the_same_by_pca']:.0f}%), where places drawn from the model's Gaussian prior would have "
+            f"none."
         )
     )
     senate = found["senate109"]

@@ -56,6 +56,9 @@ class Toy:
     def footprint(self, n_columns, row_cells):
         return Footprint(1, 1, 1)
 
+    def mismatch(self, params):
+        return None
+
     def start(self, summary, key, passes):
         return Mean(key.rng().random(1))
 

@@ -14,7 +14,12 @@ pytestmark = pytest.mark.core
 class Pass:
     objective: float
     schedule: str = "free"
-    memory_may_be_lost: bool = False
+    memory_may_be_missing: bool = False
+
+
+@dataclass(frozen=True)
+class Forgot(Pass):
+    memory_may_be_missing: bool = True
 
 
 PLAIN = Rules(limit=1.0, weight=100.0, monotone=True, scheduled=False)
@@ -32,8 +37,8 @@ TABLE = [
     ("no gain", Pass(-100.0), PLAIN, {}, Verdict.CONVERGED),
     ("rounding", Pass(-100.0 - 0.9e-8), PLAIN, {}, Verdict.CONVERGED),
     ("a fall", Pass(-100.0 - 1.1e-8), PLAIN, {}, Verdict.FELL),
-    ("a fall where none is promised", Pass(-101.0), FREE, {}, Verdict.CONVERGED),
-    ("a large one", Pass(-200.0), FREE, {}, Verdict.CONVERGED),
+    ("float32: rounding", Pass(-100.0 - 0.9e-3), FREE, {}, Verdict.CONVERGED),
+    ("float32: a fall", Pass(-100.0 - 1.1e-3), FREE, {}, Verdict.FELL),
     # A schedule that has become free may end by a small fall, not by a large one.
     ("a small fall after a schedule", Pass(-100.5), SCHEDULED, {}, Verdict.CONVERGED),
     ("a large fall after a schedule", Pass(-102.0), SCHEDULED, {}, Verdict.CONTINUE),
@@ -53,9 +58,23 @@ TABLE = [
     ("-inf", Pass(-np.inf), PLAIN, {}, Verdict.DIVERGED),
     ("not a number, by a schedule", Pass(np.nan, "running"), SCHEDULED, {}, Verdict.DIVERGED),
     # Memory that was lost with a worker.
-    ("a fall", Pass(-101.0, memory_may_be_lost=True), PLAIN, {}, Verdict.RECOVERING),
-    ("a small gain, quick before", Pass(-99.5, memory_may_be_lost=True), PLAIN, {"last_gain": 5.0}, Verdict.CONTINUE),
-    ("a small gain, slow before", Pass(-99.5, memory_may_be_lost=True), PLAIN, {"last_gain": 0.5}, Verdict.CONVERGED),
+    ("a fall", Forgot(-101.0), PLAIN, {}, Verdict.RECOVERING),
+    (
+        "a small gain, quick before",
+        Forgot(-99.5),
+        PLAIN,
+        {"last_gain": 5.0},
+        Verdict.CONTINUE,
+    ),
+    (
+        "a small gain, slow before",
+        Forgot(-99.5),
+        PLAIN,
+        {"last_gain": 0.5},
+        Verdict.CONVERGED,
+    ),
+    ("a small gain, first", Forgot(-99.5), PLAIN, {"last_gain": None}, Verdict.CONVERGED),
+    ("a small gain, after a refused pass", Forgot(-99.5), PLAIN, {"last_gain": np.inf}, Verdict.CONTINUE),
     ("a small gain, quick before, no memory", Pass(-99.5), PLAIN, {"last_gain": 5.0}, Verdict.CONVERGED),
 ]
 

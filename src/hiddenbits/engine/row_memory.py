@@ -16,8 +16,8 @@ class RowMemory(Protocol):
     """The memory of the blocks during one pass."""
 
     @property
-    def may_lose(self) -> bool:
-        """Whether memory can be lost between passes, with the process that held it."""
+    def may_be_missing(self) -> bool:
+        """Whether rows may have had no memory in this pass: in a first pass, or because a worker took it along."""
         ...
 
     def get(self, block: int) -> object:
@@ -29,7 +29,7 @@ class RowMemory(Protocol):
         ...
 
     def settled(self) -> RowMemory:
-        """Return the row_memory as it is kept between passes, without what the pass before had put down."""
+        """Return the memory to keep after an accepted pass: what this pass stored, not the one before."""
         ...
 
     def here(self) -> Mapping[int, Any]:
@@ -53,8 +53,8 @@ class LocalRowMemory:
         self._after = {} if after is None else after
 
     @property
-    def may_lose(self) -> bool:
-        """Whether there is nothing to continue from: in a first pass, or where a cluster's fit is resumed here."""
+    def may_be_missing(self) -> bool:
+        """True where no earlier memory exists: a first pass, or a cluster's checkpoint that is resumed here."""
         return not self._before
 
     def get(self, block: int) -> object:
@@ -66,7 +66,7 @@ class LocalRowMemory:
         self._after[block] = value
 
     def settled(self) -> LocalRowMemory:
-        """Return the row_memory without what the pass before had put down."""
+        """Return the memory with what this pass stored alone."""
         return LocalRowMemory(None, self._after)
 
     def here(self) -> Mapping[int, Any]:
@@ -85,7 +85,7 @@ class WorkerRowMemory:
         Numbers of the last accepted pass and of this one.
     """
 
-    may_lose = True
+    may_be_missing = True
 
     def __init__(self, owner: str, before: int, after: int) -> None:
         self.owner, self.before, self.after = owner, before, after

@@ -21,8 +21,8 @@ class Extrapolation:
 
     Attributes
     ----------
-    phase : int
-        What the next pass looks at: 0 theta0, 1 theta1, 2 an extrapolation.
+    tried : bool
+        The next pass looks at an extrapolation.
     theta0 : ndarray or None
         The first point of the three, in the model's coordinates.
     longest : float
@@ -31,7 +31,7 @@ class Extrapolation:
         Whether the extrapolation under way is the longest allowed.
     """
 
-    phase: int = 0
+    tried: bool = False
     theta0: Floats | None = None
     longest: float = 4.0
     at_limit: bool = False
@@ -92,7 +92,7 @@ class Settings:
     max_iter: int = 1000
     tol: float = 1e-6
     online_passes: int = 0
-    start_rows: int | None = None  # each restart first goes its way on about so many rows; None: on all from the start
+    start_rows: int | None = None  # run each restart on about this many rows first; None: use all rows throughout
     n_short: int = 1  # starts of each restart; where there are several, the one that comes furthest continues
     short_passes: int = 10  # passes after which they are compared
     accelerate: bool = True
@@ -105,16 +105,43 @@ class Settings:
 class Position:
     """Where a fit stands between two passes: all that the next pass depends on, and all that a checkpoint holds.
 
-    `params` is what the next pass looks at; `safe` is the last sure update, where a refused extrapolation or
-    `speculative` step goes back to and what the fit would end with. They are None before a restart's start. The groups
-    after `stages` each belong to one kind of loop: `online` to online passes, `extrapolation` and `row_memory` to EM,
-    `memory` to random steps (such as the states of persistent chains), `velocity` and `growth` to climbs.
+    Attributes
+    ----------
+    restart : int
+        Number of the restart.
+    params : Params or None
+        What the next pass looks at; None before the start of a restart.
+    safe : Params or None
+        The last M-step result: a refused extrapolation or speculative step returns to it, and the fit ends with it.
+    speculative : bool
+        `params` is a whole step of a model that speculates.
+    refused : bool
+        The last pass was refused: it tells nothing about gains.
+    objective : float
+        What the last pass found, at the parameters before the update; -inf before the first pass of a stage.
+    trace : tuple of float
+        The objective of each pass of the restart; a refused pass repeats the one before.
+    stages : tuple of int
+        The number of passes after which each later stage began.
+    online : Online
+        Online passes.
+    extrapolation, row_memory
+        EM: where the extrapolation stands, and what rows remember from pass to pass.
+    memory : Arrays or None
+        Random steps: what persists from step to step, such as the states of chains.
+    velocity, growth
+        Climbs: the last step with momentum, and how far the model has grown.
+    finished : tuple of Restart
+        The restarts that have ended.
+    best : Best
+        The best of them.
     """
 
     restart: int = 0
     params: Any = None
     safe: Any = None
     speculative: bool = False
+    refused: bool = False
     objective: float = -np.inf
     trace: tuple[float, ...] = ()
     stages: tuple[int, ...] = ()
@@ -131,6 +158,13 @@ class Position:
     def passes_in_stage(self) -> int:
         """Passes since the last stage began."""
         return len(self.trace) - (self.stages[-1] if self.stages else 0)
+
+    @property
+    def last_gain(self) -> float | None:
+        """What the last pass gained; inf if it was refused, None before the second pass of a stage."""
+        if self.passes_in_stage < 2:
+            return None
+        return np.inf if self.refused else self.trace[-1] - self.trace[-2]
 
 
 class CheckpointStore(Protocol):

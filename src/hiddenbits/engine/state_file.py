@@ -1,8 +1,8 @@
 """A position as JSON and arrays, and back, by the types that its dataclasses declare.
 
-Counts and truth values are JSON. Floats are arrays, because JSON would not keep them to the bit. A group is a
-dictionary, and the names of its arrays begin with its own. What depends on the model is declared `Any`: its class is
-found by the name of the field.
+Counts and truth values are JSON. Floats are arrays, because JSON would not keep them to the bit. A nested dataclass is
+a nested dictionary, and its arrays are named `<field>.<array>`. What depends on the model is declared `Any`: its class
+is found by the name of the field.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from typing import Any
 from hiddenbits.data import Arrays
 from hiddenbits.data.summary import Summary, summarise
 from hiddenbits.engine import Outcome, Position, Settings, fit_closed_form, fit_em
-from hiddenbits.engine.loops.online_em import expect
+from hiddenbits.engine.block_statistics import block_statistics
 from hiddenbits.engine.row_memory import LocalRowMemory, RowMemory
 from hiddenbits.federated.statistics import StatisticsError
 
@@ -71,7 +71,7 @@ class _Received:
         """Return the sums that were received for this question."""
         if function is summarise:
             return self._summary
-        if getattr(function, "func", None) is not expect:
+        if getattr(function, "func", None) is not block_statistics:
             raise StatisticsError(
                 "This model's start asks for sums of its own, which federated fits do not exchange. Choose another "
                 "start or another model."

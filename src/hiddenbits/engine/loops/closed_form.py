@@ -8,10 +8,10 @@ from functools import partial
 import numpy as np
 
 from hiddenbits.data import Grid
+from hiddenbits.engine.block_statistics import block_statistics
 from hiddenbits.engine.executors.base import Executor
 from hiddenbits.engine.loops.fit_context import FitContext
-from hiddenbits.engine.loops.online_em import expect
-from hiddenbits.engine.loops.restarts import all_restarts, begun, finish
+from hiddenbits.engine.loops.restarts import all_restarts, finish, started
 from hiddenbits.engine.outcome import Outcome, StopReason
 from hiddenbits.engine.state import CheckpointStore, Position, Settings, Watch
 from hiddenbits.model_api import Key, Model, P, S
@@ -30,10 +30,10 @@ def fit_closed_form(
 
 
 def _restart(model: Model[P, S], context: FitContext, position: Position) -> Position:
-    position = begun(model, context, position)
+    position = started(model, context, position)
     key = Key(context.settings.seed, position.restart)
     shared = model.prepare(position.params)
-    stats = context.passes(partial(expect, model, position.params, shared, key, None))
+    stats = context.passes(partial(block_statistics, model, position.params, shared, key, None))
     new = model.update(position.params, stats)
     objective = model.objective(new, stats)
     position = replace(position, params=new, safe=new, objective=objective, trace=(*position.trace, objective))

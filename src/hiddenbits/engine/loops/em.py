@@ -14,10 +14,10 @@ from typing import Generic, Literal
 import numpy as np
 
 from hiddenbits.data import Grid
+from hiddenbits.engine.block_statistics import block_statistics
 from hiddenbits.engine.executors.base import Executor
 from hiddenbits.engine.loops.fit_context import FitContext
-from hiddenbits.engine.loops.online_em import expect
-from hiddenbits.engine.loops.restarts import all_restarts, begun, finish
+from hiddenbits.engine.loops.restarts import all_restarts, finish, started
 from hiddenbits.engine.loops.squarem import adjusted, next_point
 from hiddenbits.engine.loops.verdict import Rules, Verdict, judge
 from hiddenbits.engine.outcome import Outcome, StopReason
@@ -26,9 +26,10 @@ from hiddenbits.engine.state import CheckpointStore, Extrapolation, Position, Se
 from hiddenbits.model_api import Extrapolates, Key, LooksBeforePass, Model, P, S, Scheduled, Speculative
 
 # Extrapolation begins after this many plain passes: earlier it more often lands in the basin of another maximum.
-# benchmarks/leaps.py shows what it gains and how often it ends below plain EM. A polish begins where a fit has ended.
+# benchmarks/leaps.py shows what it gains and how often it ends below plain EM. A polish, the second stage of a model
+# that speculates, starts from a converged fit and needs fewer.
 PLAIN_PASSES, POLISH_PASSES = 10, 3
-ROUGH = 10.0  # a stage that a polish follows ends at 10 times the tolerance: the polish moves further than that
+ROUGH = 10.0  # the stage before a polish stops at 10 times the tolerance: the polish changes the parameters by more
 
 
 def fit_em(
@@ -45,16 +46,18 @@ def fit_em(
 
 def _restart(model: Model[P, S], context: FitContext, position: Position) -> Position:
     """Go through one restart, or what is left of it."""
-    position = begun(model, context, position)
+    position = started(model, context, position)
     reason = None
     while reason is None:
         seen = evaluate(model, context, position)
         position, reason = advance(model, context.settings, position, seen, _judged(model, context, position, seen))
-        position, reason = _next_stage(model, context.settings, position, reason)
-        asked = context.notify(position, last=reason is not None)
-        reason = reason or (StopReason.CALLBACK if asked else None)
+        following = _next_stage(model, context.settings, position, reason)
+        if following is not None:
+            reason = None
+        if context.notify(position, last=reason is not None) and reason is None:
+            reason = StopReason.CALLBACK  # where the pass was evaluated: a next stage does not begin
         if reason is None:
-            context.keep(position)
+            position = context.keep(following or position)
     return context.keep(finish(model, context.settings, position, reason))
 
 
@@ -70,7 +73,7 @@ class Evaluation(Generic[P, S]):
 
     @cached_property
     def updated(self) -> P:
-        """The parameters that the statistics ask for; made when they are asked for, since a bad pass needs none."""
+        """The M-step result, computed when it is needed: a refused pass never needs it."""
         return self.model.update(self.params, self.stats)
 
     @property
@@ -79,9 +82,9 @@ class Evaluation(Generic[P, S]):
         return self.model.schedule_state(self.updated) if isinstance(self.model, Scheduled) else "free"
 
     @property
-    def memory_may_be_lost(self) -> bool:
-        """Whether rows have memory that a worker may have taken with it."""
-        return self.row_memory is not None and self.row_memory.may_lose
+    def memory_may_be_missing(self) -> bool:
+        """Whether rows that should remember the pass before may not."""
+        return self.row_memory is not None and self.row_memory.may_be_missing
 
 
 def evaluate(model: Model[P, S], context: FitContext, now: Position) -> Evaluation[P, S]:
@@ -91,7 +94,7 @@ def evaluate(model: Model[P, S], context: FitContext, now: Position) -> Evaluati
         params = model.before_pass(params, context.passes)
     key = Key(context.settings.seed, now.restart, len(now.trace))
     row_memory = context.executor.row_memory(now.row_memory) if promises.carry else None
-    stats = context.passes(partial(expect, model, params, model.prepare(params), key, row_memory))
+    stats = context.passes(partial(block_statistics, model, params, model.prepare(params), key, row_memory))
     return Evaluation(model, params, stats, model.objective(params, stats), row_memory)
 
 
@@ -100,14 +103,14 @@ def _judged(model: Model[P, S], context: FitContext, now: Position, seen: Evalua
     promises, weight = model.promises, context.weight
     rough = ROUGH if promises.speculative and not now.stages else 1.0
     rules = Rules(context.settings.tol * weight * rough, weight, promises.monotone, promises.scheduled)
-    extrapolated = now.extrapolation.phase == 2
+    extrapolated = now.extrapolation.tried
     return judge(
         seen,
         rules,
         before=now.objective,
         tentative=extrapolated or now.speculative,
         extrapolated=extrapolated,
-        last_gain=now.trace[-1] - now.trace[-2] if now.passes_in_stage >= 2 else None,
+        last_gain=now.last_gain,
     )
 
 
@@ -116,15 +119,17 @@ def advance(
 ) -> tuple[Position, StopReason | None]:
     """Return the next position, and why to stop if it is time: the only place where EM moves."""
     if verdict is Verdict.REVERT:
-        refused = adjusted(now.extrapolation, good=False)
+        extrapolation = adjusted(now.extrapolation, good=False)
         trace = (*now.trace, now.objective)
-        then = replace(now, params=now.safe, speculative=False, trace=trace, extrapolation=refused)
+        then = replace(now, params=now.safe, speculative=False, refused=True, trace=trace, extrapolation=extrapolation)
     elif verdict is Verdict.DIVERGED:
         then = replace(now, trace=(*now.trace, now.objective))
     else:
         then = _updated(model, now, seen)
         if verdict is Verdict.ACCEPTED:
             then = replace(then, extrapolation=adjusted(now.extrapolation, good=True))
+        elif verdict is Verdict.RECOVERING:  # the points before and after do not belong to one course
+            then = replace(then, extrapolation=replace(now.extrapolation, theta0=None))
         elif verdict is Verdict.CONTINUE and settings.accelerate:
             then = _extrapolated(model, now, then)
     out_of_passes = StopReason.MAX_ITER if then.passes_in_stage >= settings.max_iter else None
@@ -151,6 +156,7 @@ def _updated(model: Model[P, S], now: Position, seen: Evaluation[P, S]) -> Posit
         params=new if whole is None else whole,
         safe=new,
         speculative=whole is not None,
+        refused=False,
         objective=seen.objective,
         trace=(*now.trace, seen.objective),
         row_memory=seen.row_memory and seen.row_memory.settled(),
@@ -164,21 +170,21 @@ def _extrapolated(model: Model[P, S], now: Position, then: Position) -> Position
         return then
     here, there, first = model.to_vector(now.params), model.to_vector(then.safe), now.extrapolation.theta0
     if first is None or not len(first) == len(here) == len(there):  # coordinates may change with a model's structure
-        return replace(then, extrapolation=replace(now.extrapolation, phase=1, theta0=here))
+        return replace(then, extrapolation=replace(now.extrapolation, theta0=here))
     extrapolation, vector = next_point(now.extrapolation, here, there)
     return replace(then, extrapolation=extrapolation, speculative=False, params=model.from_vector(vector, then.safe))
 
 
 def _next_stage(
     model: Model[P, S], settings: Settings, position: Position, reason: StopReason | None
-) -> tuple[Position, StopReason | None]:
-    """Where a stage has ended, continue with a larger model; objective, row memory and extrapolation start again."""
+) -> Position | None:
+    """Return where the next stage begins (more classes, or a polish) if one has ended and another follows, or None."""
     if reason not in (StopReason.CONVERGED, StopReason.MAX_ITER):
-        return position, reason
+        return None
     grown = model.grow(position.safe, Key(settings.seed, position.restart, len(position.trace)))
     if grown is None:
-        return position, reason
-    fresh = replace(
+        return None
+    return replace(
         position,
         params=grown,
         safe=grown,
@@ -188,4 +194,3 @@ def _next_stage(
         speculative=False,
         row_memory=None,
     )
-    return fresh, None

@@ -25,7 +25,7 @@ class _Logged:
     online_passes: int = 0
 
     def moved(self, position: Position) -> None:
-        """Log a stage or an online pass that is new; the first stage, and one that begins with a restart, are not."""
+        """Log each new stage and online pass, except the stage that a restart begins in."""
         stages, online = len(position.stages), position.online.passes
         if position.restart == self.restart and position.trace and stages > self.stages:
             LOG.info(
@@ -41,7 +41,7 @@ class _Logged:
 class FitContext:
     """Everything one restart needs: table, executor, settings, checkpoints, callbacks and the log."""
 
-    grid: Grid
+    grid: Grid  # None in a round of a federated fit
     executor: Executor
     settings: Settings
     summary: Summary
@@ -60,8 +60,8 @@ class FitContext:
         return float(self.summary.weight)
 
     @property
-    def most(self) -> int:
-        """Number of restarts."""
+    def n_restarts(self) -> int:
+        """Number of restarts, repairs included."""
         return self.settings.n_init + self.settings.n_repairs
 
     def keep(self, position: Position) -> Position:
@@ -84,7 +84,7 @@ class FitContext:
         """Log why a restart stopped; `position` is the one after its end."""
         if LOG.isEnabledFor(logging.INFO):
             end = position.finished[-1]
-            numbers = (position.restart, self.most, str(end.reason), end.n_iter, end.objective)
+            numbers = (position.restart, self.n_restarts, str(end.reason), end.n_iter, end.objective)
             LOG.info(words + " stopped: %s after %d passes, objective %.10g.", *numbers)
 
 

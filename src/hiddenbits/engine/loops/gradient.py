@@ -24,11 +24,11 @@ from scipy.optimize import OptimizeResult, minimize
 
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Block, Grid, Table
+from hiddenbits.engine.block_statistics import block_statistics
 from hiddenbits.engine.executors.base import Executor
 from hiddenbits.engine.executors.progress import without_progress
 from hiddenbits.engine.loops.fit_context import FitContext
-from hiddenbits.engine.loops.online_em import expect
-from hiddenbits.engine.loops.restarts import all_restarts, begun, finish
+from hiddenbits.engine.loops.restarts import all_restarts, finish, started
 from hiddenbits.engine.outcome import Growth, Outcome, StopReason
 from hiddenbits.engine.state import CheckpointStore, Position, Settings, Watch
 from hiddenbits.model_api import Climbs, Coordinates, Key, P, S, T
@@ -57,7 +57,7 @@ def fit_gradient(
 
 def _restart(model: Climbs[P, S], context: FitContext, position: Position) -> Position:
     """Go through one restart, or what is left of it."""
-    position = begun(model, context, position)
+    position = started(model, context, position)
     climb = _Climb(model, context)
     while not position.growth.done:
         position = context.keep(climb.next_stage(position))
@@ -100,7 +100,9 @@ class _Climb(Generic[P, S]):
         """Return the parameters with what the free phase tells about them, the objective there and its gradient."""
         params, phase = self.model.model_expectations(params, self._over_states)
         key = Key(self.settings.seed)
-        stats = self.context.passes(partial(expect, self.model, params, self.model.prepare(params), key, None))
+        stats = self.context.passes(
+            partial(block_statistics, self.model, params, self.model.prepare(params), key, None)
+        )
         return params, self.model.objective(params, stats), self.model.gradient(params, stats, phase)
 
     def _over_states(self, function: Callable[[Block], T], states: Table) -> T:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from hiddenbits.data import Block, Grid
+from hiddenbits.data import Grid
 from hiddenbits.data.row_sampling import SomeRows, rate_for, some_rows
 from hiddenbits.data.subset import take_rows
+from hiddenbits.engine.block_statistics import block_statistics
 from hiddenbits.engine.executors.base import Executor
-from hiddenbits.engine.row_memory import RowMemory
 from hiddenbits.engine.state import Running
 from hiddenbits.model_api import Key, Model, OnlineForm, P, S
 
@@ -27,9 +26,9 @@ FORGETTING, FORGETTING_FIT = 0.6, 0.8
 
 
 def online_form(model: Model[P, S]) -> Model[P, S]:
-    """Return a model as online EM goes by it: where statistics do not outlive their parameters it has a form for that.
+    """Return the form of a model for online EM; parameters and the kind of statistics are the same.
 
-    The parameters and the kind of statistics are the same.
+    A model whose statistics hold only at the parameters that they were computed with has a separate form.
     """
     return model.online() if model.promises.online_form and isinstance(model, OnlineForm) else model
 
@@ -57,15 +56,6 @@ def group_ends(grid: Grid) -> list[int]:
     return ends[1:]
 
 
-def expect(model: Model[P, S], params: P, shared: Any, key: Key, row_memory: RowMemory | None, block: Block) -> S:
-    """Return the statistics of a block; its memory is taken from the row_memory and put back there."""
-    before = None if row_memory is None else row_memory.get(block.number)
-    stats, after = model.expect(params, shared, block, before, key.at(block=block.number))
-    if row_memory is not None:
-        row_memory.put(block.number, after)
-    return stats
-
-
 def online_pass(
     model: Model[P, S],
     params: P,
@@ -83,14 +73,14 @@ def online_pass(
     """
     model = online_form(model)
     if model.promises.closed_form:
-        stats = executor.reduce(partial(expect, model, params, model.prepare(params), key, None), grid)
+        stats = executor.reduce(partial(block_statistics, model, params, model.prepare(params), key, None), grid)
         if stats.weight <= 0.0:
             return params, running
         running = running.with_group(stats, float(stats.weight), forgetting=1.0)
         return model.update(params, running.stats.scaled(running.weight)), running
     for reduce in executor.stream(grid, group_ends(grid)):
         shared = model.prepare(params)
-        stats = reduce(partial(expect, model, params, shared, key, None))
+        stats = reduce(partial(block_statistics, model, params, shared, key, None))
         weight = float(stats.weight)
         if weight <= 0.0:
             continue

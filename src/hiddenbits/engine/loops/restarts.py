@@ -37,7 +37,7 @@ def all_restarts(
             warn_of_no_zeros(grid.table, context.summary)
         subsample = SubsampleStart((one, *alternative_starts), context)
         position = _loaded(context)
-        while position.restart < context.most:
+        while position.restart < context.n_restarts:
             position = one(context, _first_position(one, context, subsample, position))
             context.log_stop("Restart %d of %d", position)
     best = position.best
@@ -58,12 +58,12 @@ def _first_position(one: RestartLoop, context: FitContext, subsample: SubsampleS
     """Return where the loop of a restart begins: with parameters, if a subsample or short runs gave them."""
     fresh, settings = position.params is None, context.settings
     if fresh:
-        LOG.info("Restart %d of %d begins.", position.restart + 1, context.most)
+        LOG.info("Restart %d of %d begins.", position.restart + 1, context.n_restarts)
     if position.restart >= settings.n_init:  # a repair begins with the best fit so far
         return position
     if subsample.n_rows:
         if fresh:
-            position = context.keep(subsample.begin(position))
+            position = context.keep(subsample.start_restart(position))
         subsample.drop_checkpoints(position.restart)
     elif settings.n_short > 1 and fresh:
         position = context.keep(_best_short_run(one, context, position))
@@ -76,7 +76,7 @@ def _best_short_run(one: RestartLoop, context: FitContext, position: Position) -
     They are for small tables: they are not saved, and a fit that was interrupted meanwhile makes them again.
     """
     settings = context.settings
-    # More restarts than there will be, so that none of the runs is taken for a repair.
+    # Restarts from n_init on are repairs: with a larger n_init none of the short runs is.
     beyond = replace(settings, n_init=settings.n_init * settings.n_short)
 
     def run(restart: int) -> Position:
@@ -90,26 +90,30 @@ def _best_short_run(one: RestartLoop, context: FitContext, position: Position) -
         one(replace(context, settings=beyond, checkpoints=None, watch=far_enough, logged=None), at)
         return at
 
-    # In steps of n_init: models begin restarts in turn in several ways, and those of one restart are to begin alike.
+    # Models choose the kind of start by the number of the restart: in steps of n_init all runs have the same kind.
     runs = [run(position.restart + number * settings.n_init) for number in range(settings.n_short)]
-    furthest = max(runs, key=lambda at: at.trace[-1])  # a stage that has just begun has no objective yet
-    LOG.info("Restart %d of %d continues with the best of %d starts.", position.restart + 1, context.most, len(runs))
+    furthest = max(runs, key=lambda at: at.objective)
+    LOG.info(
+        "Restart %d of %d continues with the best of %d starts.", position.restart + 1, context.n_restarts, len(runs)
+    )
     return replace(furthest, restart=position.restart, finished=position.finished, best=position.best)
 
 
 # ---------------------------------------------------------------------------------------- what every loop begins with
 
 
-def begun(model: Model[P, S], context: FitContext, position: Position) -> Position:
+def started(model: Model[P, S], context: FitContext, position: Position) -> Position:
     """Return the position after the start of a restart and its online passes."""
     if position.params is None:
-        position = context.keep(begin(model, context.settings, context.summary, context.passes, position))
+        position = context.keep(start_restart(model, context.settings, context.summary, context.passes, position))
     while position.online.passes < context.settings.online_passes:
         position = context.keep(_one_online_pass(model, context, position))
     return position
 
 
-def begin(model: Model[P, S], settings: Settings, summary: Summary, passes: Passes, position: Position) -> Position:
+def start_restart(
+    model: Model[P, S], settings: Settings, summary: Summary, passes: Passes, position: Position
+) -> Position:
     """Make the start of a restart."""
     key = Key(settings.seed, position.restart)
     if position.restart >= settings.n_init and isinstance(model, Repairs):
@@ -121,11 +125,7 @@ def begin(model: Model[P, S], settings: Settings, summary: Summary, passes: Pass
 
 def full_start(model: Model[P, S], summary: Summary, key: Key, passes: Passes) -> P:
     """Return a start with all stages of a staged one taken at once: online EM has no stages."""
-    return _fully_grown(model, model.start(summary, key, passes), key)
-
-
-def _fully_grown(model: Model[P, S], params: P, key: Key) -> P:
-    stage = 0
+    params, stage = model.start(summary, key, passes), 0
     while (grown := model.grow(params, key.stream("all stages", stage))) is not None:
         params, stage = grown, stage + 1
     return params
@@ -143,6 +143,14 @@ def _one_online_pass(model: Model[P, S], context: FitContext, now: Position) -> 
 # ------------------------------------------------------------------------------------------ what every loop ends with
 
 
+def _completed(model: Model[P, S], params: P, key: Key) -> P:
+    """Return parameters of the declared size: a fit that was stopped may have classes or layers still to come."""
+    stage = 0
+    while model.mismatch(params) and (grown := model.grow(params, key.stream("all stages", stage))) is not None:
+        params, stage = grown, stage + 1
+    return params
+
+
 def by_objective(_: object, objective: float) -> float:
     """Return what restarts are compared by, unless a loop knows better."""
     return objective
@@ -155,12 +163,12 @@ def finish(
     reason: StopReason,
     rank: Callable[[Any, float], float] = by_objective,
 ) -> Position:
-    """Put a restart on record, and its parameters, at their full size, if it is the best so far."""
+    """Put a restart on record, and its parameters, completed to the declared size, if it is the best so far."""
     finished = (*position.finished, Restart(position.objective, len(position.trace), reason))
     best, restart = position.best, position.restart
     if best.restart < 0 or rank(position.safe, position.objective) > rank(
         best.params, finished[best.restart].objective
     ):
-        params = _fully_grown(model, position.safe, Key(settings.seed, restart))
+        params = _completed(model, position.safe, Key(settings.seed, restart))
         best = Best(restart, params, position.trace, position.stages, position.growth.marks)
     return Position(restart=restart + 1, finished=finished, best=best)

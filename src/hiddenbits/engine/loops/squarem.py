@@ -5,8 +5,9 @@ extrapolation is
 
     theta0 + 2 a r + a^2 v,   a = |r| / |v|   (Varadhan & Roland 2008, scheme S3), at least 1 (which is theta2)
 
-and it is kept only if the objective there is not below that at theta1; otherwise the fit continues from theta2. One
-plain EM step follows each extrapolation. Each step takes one pass, so that a checkpoint can be written after it.
+and it is kept only if the objective there is not below that at theta1; otherwise the fit continues from the update of
+theta1. One plain EM step follows each extrapolation. Each step takes one pass, so that a checkpoint can be written
+after it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from hiddenbits.engine.state import Extrapolation
 def next_point(extrapolation: Extrapolation, theta1: Floats, theta2: Floats) -> tuple[Extrapolation, Floats]:
     """Return the extrapolation from three points, and where it lands."""
     theta0 = extrapolation.theta0
-    assert theta0 is not None, "an extrapolation begins at phase 0"  # noqa: S101
+    assert theta0 is not None, "an extrapolation needs three points"  # noqa: S101
     r = theta1 - theta0
     v = theta2 - theta1
     v -= r
@@ -34,11 +35,12 @@ def next_point(extrapolation: Extrapolation, theta1: Floats, theta2: Floats) -> 
     r *= 2.0 * a
     v += r
     v += theta0
-    return replace(extrapolation, phase=2, at_limit=at_limit), v
+    return replace(extrapolation, tried=True, at_limit=at_limit), v
 
 
 def adjusted(extrapolation: Extrapolation, *, good: bool) -> Extrapolation:
     """Return the state after the pass that looked at the extrapolation."""
+    longest = extrapolation.longest
     if good:
-        return Extrapolation(0, None, extrapolation.longest * 4.0 if extrapolation.at_limit else extrapolation.longest)
-    return Extrapolation(0, None, max(4.0, extrapolation.longest / 4.0))
+        return Extrapolation(longest=longest * 4.0 if extrapolation.at_limit else longest)
+    return Extrapolation(longest=max(4.0, longest / 4.0))

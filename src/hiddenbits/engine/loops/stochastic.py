@@ -12,10 +12,10 @@ from functools import partial
 import numpy as np
 
 from hiddenbits.data import Grid
+from hiddenbits.engine.block_statistics import block_statistics
 from hiddenbits.engine.executors.base import Executor
 from hiddenbits.engine.loops.fit_context import FitContext
-from hiddenbits.engine.loops.online_em import expect
-from hiddenbits.engine.loops.restarts import all_restarts, begin, finish
+from hiddenbits.engine.loops.restarts import all_restarts, finish, start_restart
 from hiddenbits.engine.outcome import Outcome, StopReason
 from hiddenbits.engine.state import CheckpointStore, Position, Settings, Watch
 from hiddenbits.model_api import Key, P, Persists, S
@@ -37,7 +37,7 @@ def _restart(model: Persists[P, S], context: FitContext, position: Position) -> 
     """Go through one restart, or what is left of it."""
     settings = context.settings
     if position.params is None:
-        position = begin(model, settings, context.summary, context.passes, position)
+        position = start_restart(model, settings, context.summary, context.passes, position)
     if position.memory is None:
         key = Key(settings.seed, position.restart).stream("memory")
         position = context.keep(replace(position, memory=model.first_memory(position.params, context.summary, key)))
@@ -65,7 +65,7 @@ def _epoch(model: Persists[P, S], grid: Grid, executor: Executor, settings: Sett
     params, memory, total, weight = now.params, now.memory, 0.0, 0.0
     for number, reduce in enumerate(executor.stream(grid, ends)):
         key = Key(settings.seed, now.restart, epoch * n_groups + number)
-        stats = reduce(partial(expect, model, params, model.prepare(params), key, None))
+        stats = reduce(partial(block_statistics, model, params, model.prepare(params), key, None))
         if float(stats.weight) <= 0.0:
             continue
         left = 1.0 - (epoch + number / n_groups) / settings.max_iter

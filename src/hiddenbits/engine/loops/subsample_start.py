@@ -57,11 +57,11 @@ class SubsampleStart:
         executor = here if isinstance(here, Local) else Local()
         return FitContext(drawn.table(context.weight).grid(grid.height), executor, context.settings, context.summary)
 
-    def begin(self, position: Position) -> Position:
+    def start_restart(self, position: Position) -> Position:
         """Return the beginning of a restart over all rows: where the best of the starts on the subsample ended.
 
-        The size that the subsample chose is not handed over: its rows are weighted up to the whole table, so that
-        overfitting them would look significant.
+        The marks by which the subsample chose a size are dropped: its rows are weighted up to the whole table, so that
+        BIC there favours sizes that are too large.
         """
         ends = []
         for number, way in enumerate(self.ways):
@@ -70,8 +70,8 @@ class SubsampleStart:
             ends.append(at if at.finished else way(few, at))
             few.log_stop(f"Restart %d of %d on {few.grid.table.shape[0]} rows, way {number + 1}", ends[-1])
         best = max(ends, key=lambda end: end.finished[-1].objective).best
-        stages, growth = (0,) if best.stages else (), Growth(done=True)
-        return replace(position, params=best.params, safe=best.params, stages=stages, growth=growth)
+        later_stage = (0,) if best.stages else ()  # a polish is not preceded by a first stage again
+        return replace(position, params=best.params, safe=best.params, stages=later_stage, growth=Growth(done=True))
 
     def drop_checkpoints(self, restart: int) -> None:
         """Remove the checkpoints of a restart's starts: their result is in the checkpoint of the fit."""

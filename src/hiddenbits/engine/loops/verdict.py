@@ -8,9 +8,9 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-# A fall of the objective within this share of its size, or by this much a row, is rounding: of a table whose rows are
-# nearly certain the objective is next to nothing, and the terms that were added are not.
-ROUNDING = 1e-10
+# Falls up to this share of max(|objective|, weight of the rows) are rounding; the weight, because the objective can be
+# near 0 although the terms that were added are not. COARSE is for models that do not promise monotonicity: float32.
+ROUNDING, COARSE = 1e-10, 1e-5
 
 
 class Verdict(Enum):
@@ -20,8 +20,8 @@ class Verdict(Enum):
     DIVERGED = auto()  # the objective is not a number
     PLANNED = auto()  # the model's schedule is running or over: gains and falls mean nothing
     ACCEPTED = auto()  # an extrapolation did not lower the objective: a plain step follows
-    FELL = auto()  # the objective of a model fell that promises it never does
-    RECOVERING = auto()  # it fell because row memory was lost with a worker: it comes back
+    FELL = auto()  # the objective fell by more than rounding
+    RECOVERING = auto()  # it fell, but rows may have lost their memory with a worker: it comes back
     CONVERGED = auto()  # the gain is within the tolerance
     CONTINUE = auto()
 
@@ -38,8 +38,8 @@ class Seen(Protocol):
         """Where the model's schedule is after the update; "free" where it has none."""
 
     @property
-    def memory_may_be_lost(self) -> bool:
-        """Whether rows have memory that a worker may have taken with it."""
+    def memory_may_be_missing(self) -> bool:
+        """Whether rows that should remember the pass before may not."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Rules:
     limit: float  # gain that counts as none, in nats over the table
     weight: float  # of all rows
     monotone: bool  # the model promises that the objective never falls
-    scheduled: bool  # the objective may also end by falling a little
+    scheduled: bool  # the model has a schedule: after it a small change of either sign counts as converged
 
 
 def judge(
@@ -70,7 +70,7 @@ def judge(
     extrapolated : bool
         It looked at an extrapolation.
     last_gain : float or None
-        What the pass before gained; None where the stage has had fewer than two.
+        What the pass before gained: inf if it was refused, None before the second pass of a stage.
     """
     if tentative and not seen.objective >= before:  # also where it is not a number
         return Verdict.REVERT
@@ -81,11 +81,12 @@ def judge(
     if extrapolated:
         return Verdict.ACCEPTED
     gain = seen.objective - before
-    if rules.monotone and gain < -ROUNDING * max(abs(seen.objective), rules.weight):
-        return Verdict.RECOVERING if seen.memory_may_be_lost else Verdict.FELL
+    rounding = (ROUNDING if rules.monotone else COARSE) * max(abs(seen.objective), rules.weight)
+    if gain < -rounding and not rules.scheduled:
+        return Verdict.RECOVERING if seen.memory_may_be_missing else Verdict.FELL
     small = (abs(gain) if rules.scheduled else gain) <= rules.limit
-    # A small gain right after a larger one may only mean that row memory was lost.
+    # Lost memory understates the gain: after a large one another pass decides.
     quick_before = last_gain is not None and last_gain > rules.limit
-    if small and not (seen.memory_may_be_lost and quick_before):
+    if small and not (seen.memory_may_be_missing and quick_before):
         return Verdict.CONVERGED
     return Verdict.CONTINUE

@@ -18,7 +18,7 @@ from hiddenbits.data.arrays import plain
 from hiddenbits.data.mixed.cells import MixedTable
 from hiddenbits.data.summary import Summary, summarise
 from hiddenbits.engine import Key, Position, current, one_blas_thread
-from hiddenbits.engine.loops.online_em import expect
+from hiddenbits.engine.block_statistics import block_statistics
 from hiddenbits.families._base.inputs import as_table, with_sample_weight
 from hiddenbits.families.registry import name_of
 from hiddenbits.federated.disclosure import (
@@ -161,7 +161,9 @@ def _walk(estimator: Any, params: Any, table: Table) -> tuple[Summary, Any]:
             return summary, None
         position = Position() if estimator._federation is None else estimator._federation.position
         key = Key(int(estimator.random_state), position.restart, len(position.trace))
-        return summary, executor.reduce(partial(expect, model, params, model.prepare(params), key, None), grid)
+        return summary, executor.reduce(
+            partial(block_statistics, model, params, model.prepare(params), key, None), grid
+        )
 
 
 def _counted(estimator: Any, params: Any, table: Table, summary: Summary, sums: Any) -> tuple[Crowd, dict[str, Floats]]:
