@@ -1,6 +1,7 @@
 import os
 from collections import Counter
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from hypothesis import settings
@@ -12,13 +13,36 @@ settings.load_profile("here")
 
 def pytest_addoption(parser):
     parser.addoption("--seeds", type=int, help="a short run: the first so many seeds, and nothing marked full or thin")
+    parser.addoption("--cases", type=int, help="at most so many cases of each test, others for each test")
 
 
 def pytest_collection_modifyitems(config, items):
     """Shorten a run where asked to: fewer seeds, no test marked `full`, every n-th case of one marked `thin(n)`."""
-    most = config.getoption("--seeds")
-    if most is None:
-        return
+    if config.getoption("--seeds") is not None:
+        _keep(config, items, _few_seeds(items, config.getoption("--seeds")))
+    if config.getoption("--cases") is not None:
+        _keep(config, items, _few_cases(items, config.getoption("--cases")))
+
+
+def _keep(config, items, kept):
+    chosen = set(kept)
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = kept
+
+
+def _few_cases(items, most):
+    """Return some cases of each test, spread over all of them from a place that its name decides."""
+    tests = {}
+    for item in items:
+        tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    kept = set()
+    for name, cases in tests.items():
+        first = crc32(name.encode()) % len(cases)
+        kept.update(cases[(first + number * len(cases) // most) % len(cases)] for number in range(most))
+    return [item for item in items if item in kept]
+
+
+def _few_seeds(items, most):
     seeds, cases, kept = {}, Counter(), []
     for item in items:
         name, params = item.nodeid.partition("[")[0], getattr(getattr(item, "callspec", None), "params", {})
@@ -35,9 +59,7 @@ def pytest_collection_modifyitems(config, items):
             if cases[name] % thin.args[0] != 1:
                 continue
         kept.append(item)
-    chosen = set(kept)
-    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
-    items[:] = kept
+    return kept
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from hiddenbits.array_types import Floats
+from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Arrays, Block, Table
 from hiddenbits.data.arrays import Additive
 from hiddenbits.data.declared import Params, Statistics, Sums
@@ -78,7 +78,7 @@ class Key:
 
 @dataclass(frozen=True, kw_only=True)
 class Promises:
-    """What a model keeps to; the contract tests read it. Every "no" carries its reason in `why`.
+    """What a model keeps to; the contract tests read it. The defaults are those of exact EM.
 
     Attributes
     ----------
@@ -95,7 +95,8 @@ class Promises:
     oracle : {"enumeration", "quadrature"}
         How the tests compute the truth from `log_joint`.
     why : mapping of str to str
-        The reason for each promise that is not given.
+        The reason for each of the promises monotone, deterministic and accelerates that is not given, and for a
+        likelihood that is not exact.
     speculative : bool
         The model is `Speculative`: the engine first looks where a whole step leads, and goes back if the objective
         falls.
@@ -113,12 +114,12 @@ class Promises:
         tests/contracts/test_online.py. More than 0.05 has its reason in `why`.
     """
 
-    likelihood: Literal["exact", "bound", "estimate"]
-    monotone: bool
-    deterministic: bool
-    carry: bool
-    accelerates: bool
-    oracle: Literal["enumeration", "quadrature"]
+    likelihood: Literal["exact", "bound", "estimate"] = "exact"
+    monotone: bool = True
+    deterministic: bool = True
+    carry: bool = False
+    accelerates: bool = True
+    oracle: Literal["enumeration", "quadrature"] = "enumeration"
     why: Mapping[str, str] = field(default_factory=dict)
     speculative: bool = False
     closed_form: bool = False
@@ -284,6 +285,13 @@ class ClassCodes(Generic[P]):
     @abstractmethod
     def cell_probabilities(self, params: P) -> Floats:
         """Return P(bit = 1) in each class, (d, K)."""
+
+    def draw(self, params: P, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
+        """Draw n rows of independent cells and their classes (1 among zeros); `params.weights` are the shares."""
+        weights = np.asarray(params.weights)  # type: ignore[attr-defined]
+        classes = rng.choice(len(weights), size=n, p=weights)
+        x = rng.random((n, params.n_columns)) < self.cell_probabilities(params).T[classes]
+        return x.view(np.uint8), np.eye(len(weights))[classes]
 
     def code(self, params: P, shared: Any, block: Block) -> Floats:
         """Return the most probable class of each row, as 1 among zeros, (n, K)."""

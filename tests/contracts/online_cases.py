@@ -71,8 +71,8 @@ class Learned:
 
     @property
     def above_independent(self) -> float:
-        """The least that partial_fit is above independent columns, from the tenth call on."""
-        return min(self.calls) - self.independent
+        """The least that partial_fit is above independent columns (or a `fit` below them), from the tenth call on."""
+        return min(self.calls) - min(self.independent, self.fit)
 
     @property
     def lost(self) -> float:

@@ -40,7 +40,7 @@ def test_objective_never_falls(case, seed, accelerate, missing):
     if case.heavy and seed > 1:
         pytest.skip("two seeds are enough for a model whose passes take long")
     rows = structured_rows(np.random.default_rng(seed), 600, 12, missing)
-    outcome = fit(case, table_of(rows), seed=seed, accelerate=accelerate, tol=1e-9)
+    outcome = fit(case, table_of(rows), seed=seed, accelerate=accelerate, tol=1e-9, max_iter=5000)
     steps = np.diff(outcome.trace)
     allowed = np.ones(len(steps), bool)
     allowed[[stage - 1 for stage in outcome.stages]] = False  # a split may fall: it is not an EM step

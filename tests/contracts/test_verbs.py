@@ -100,7 +100,6 @@ def test_every_no_has_its_reason(case):
     promises = case.model.promises
     for name in ("monotone", "deterministic", "accelerates"):
         assert getattr(promises, name) or promises.why[name]
-    assert promises.carry or promises.why["carry"]
     assert promises.likelihood == "exact" or promises.why["likelihood"]
 
 

@@ -21,7 +21,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from hiddenbits.array_types import Bytes, Floats, Randomness
+from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.data import Block
 from hiddenbits.data.declared import Params, Statistics
 from hiddenbits.data.summary import Summary
@@ -59,15 +59,8 @@ class SilentRows(OneStage, Counted, ClassCodes[SilentParams]):
     silent_rate: float = 0.01  # e
     n_components: ClassVar[int] = 2  # K, which ClassCodes asks for
 
-    promises = Promises(
-        likelihood="exact",  # the bound in the statistics is ln P(x) itself
-        monotone=True,  # EM never lowers the objective
-        deterministic=True,
-        carry=False,
-        accelerates=False,
-        oracle="enumeration",  # the tests sum exp(log_joint) over hidden_states
-        why={"carry": "r is computed again in every pass", "accelerates": "it would need to_vector and from_vector"},
-    )
+    # All else is as by default: an exact likelihood, an objective that never falls, no random numbers in a pass.
+    promises = Promises(accelerates=False, why={"accelerates": "it would need to_vector and from_vector"})
     params_type = SilentParams
     stats_type = SilentStats
     carry_type = None
@@ -82,7 +75,7 @@ class SilentRows(OneStage, Counted, ClassCodes[SilentParams]):
         return SilentParams(np.array([0.5, 0.5]), clip_probability(means))
 
     def cell_probabilities(self, params: SilentParams) -> Floats:
-        """Return P(bit = 1) in each class, (d, K): `ClassCodes` makes code, reconstruct, fill, ... of it."""
+        """Return P(bit = 1) in each class, (d, K): `ClassCodes` makes draw, code, reconstruct, fill, ... of it."""
         return np.stack([np.full(params.n_columns, self.silent_rate), params.probabilities], axis=1)
 
     def prepare(self, params: SilentParams) -> Shared:
@@ -131,12 +124,6 @@ class SilentRows(OneStage, Counted, ClassCodes[SilentParams]):
     def posterior(self, params: SilentParams, shared: Shared, block: Block) -> Floats:
         """Return r."""
         return self._posterior(shared, block)[0]
-
-    def draw(self, params: SilentParams, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
-        """Draw n rows and their classes, as 1 among zeros."""
-        classes = rng.choice(2, size=n, p=params.weights)
-        x = rng.random((n, params.n_columns)) < self.cell_probabilities(params).T[classes]
-        return x.view(np.uint8), np.eye(2)[classes]
 
     def log_joint(self, params: SilentParams, x: Floats, h: Floats) -> float:
         """Return ln P(x, h) of one complete row: the definition, as plain as can be. The tests enumerate it."""
@@ -193,7 +180,3 @@ class SilentRowsMixture(CodingEstimator[SilentParams, SilentStats]):
     def probabilities_(self) -> Floats:
         """P(bit = 1) in an active row."""
         return self.params_.probabilities
-
-    @property
-    def _n_features_out(self) -> int:
-        return 2

@@ -71,6 +71,6 @@ class CodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BitsEst
             return self._model().reconstruct(self.params_, codes)
 
     @property
-    @abstractmethod
     def _n_features_out(self) -> int:
-        """Width of a code."""
+        """Width of a code: the classes, where codes are classes."""
+        return self.params_.axis_sizes["K"]

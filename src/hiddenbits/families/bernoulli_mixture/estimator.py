@@ -135,10 +135,6 @@ class BernoulliMixture(CriteriaMixin, CodingEstimator[MixtureParams, MixtureStat
         return self.params_.probabilities.T
 
     @property
-    def _n_features_out(self) -> int:
-        return len(self.params_.weights)
-
-    @property
     def n_parameters_(self) -> int:
         """Number of free parameters."""
         return len(self.weights_) * (self.n_features_in_ + 1) - 1

@@ -23,7 +23,7 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
-from hiddenbits.array_types import Bytes, Floats
+from hiddenbits.array_types import Floats
 from hiddenbits.data import Block
 from hiddenbits.data.declared import Params, Statistics
 from hiddenbits.data.operands import Operand, product, product_with_totals
@@ -109,15 +109,7 @@ class Mixture(Counted, ClassCodes[MixtureParams]):
     prior_mean: float | None = None
     start_from: Literal["noise", "split"] = "noise"
 
-    promises = Promises(
-        likelihood="exact",
-        monotone=True,
-        deterministic=True,
-        carry=False,
-        accelerates=True,
-        oracle="enumeration",
-        why={"carry": "the posterior of a row is made again in every pass"},
-    )
+    promises = Promises()
     params_type = MixtureParams
     stats_type = MixtureStats
     carry_type = None
@@ -228,12 +220,6 @@ class Mixture(Counted, ClassCodes[MixtureParams]):
     def cell_probabilities(self, params: MixtureParams) -> Floats:
         """Return theta."""
         return params.probabilities
-
-    def draw(self, params: MixtureParams, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
-        """Draw n rows and their classes (1 among zeros)."""
-        classes = rng.choice(len(params.weights), size=n, p=params.weights)
-        x = rng.random((n, params.n_columns)) < params.probabilities.T[classes]
-        return x.view(np.uint8), np.eye(len(params.weights))[classes]
 
     def log_joint(self, params: MixtureParams, x: Floats, h: Floats) -> float:
         """Return ln P(x, h) of one complete row: the definition."""

@@ -113,7 +113,7 @@ class SparseCoding(CodingRows):
         H = self.n_components
         every_state = min(self.n_candidates, self.wide_candidates, self.max_active, self.wide_active) >= H
         plain = every_state and not self.cut and self.jitter == 0.0 and self.schedule.temperature == 1.0
-        why = {"accelerates": "candidates change from pass to pass", "carry": "rows are looked at afresh in each pass"}
+        why = {"accelerates": "candidates change from pass to pass"}
         if not plain:
             why["monotone"] = "states and rows are left out, and which ones changes from pass to pass"
         if self.row_states != (H, H):

@@ -73,7 +73,6 @@ class Clipped(ClippedRows):
         why={
             "likelihood": "P(t) has no closed form: it is integrated on a grid, or estimated by importance sampling",
             "monotone": "one pass is all: there is nothing to rise or fall",
-            "carry": "a row has no memory",
             "accelerates": "one pass is all",
         },
         closed_form=True,

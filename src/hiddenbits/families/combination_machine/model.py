@@ -82,15 +82,7 @@ class Combination:
     chooses: bool = False
     candidates_again: int | None = field(default=None, kw_only=True)
 
-    promises = Promises(
-        likelihood="exact",
-        monotone=True,
-        deterministic=True,
-        carry=False,
-        accelerates=True,
-        oracle="enumeration",
-        why={"carry": "the posterior of a row is made again in every pass"},
-    )
+    promises = Promises()
     params_type: ClassVar[Any] = CombinationParams
     stats_type = CombinationStats
     carry_type = None

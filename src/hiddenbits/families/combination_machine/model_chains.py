@@ -122,7 +122,6 @@ class CombinationChains(Combination):
             "likelihood": "ln Z is estimated where the units are too many to enumerate",
             "monotone": "steps are random",
             "deterministic": "rows with blanks are filled in by Gibbs sampling",
-            "carry": "chains belong to the machine, not to rows",
             "accelerates": "steps are random",
         },
     )

@@ -70,15 +70,7 @@ class StateTree(OneStage):
     move_strength: float = 1.0
     first_passes: int = 20
 
-    promises = Promises(
-        likelihood="exact",
-        monotone=True,
-        deterministic=True,
-        carry=False,
-        accelerates=True,
-        oracle="enumeration",
-        why={"carry": "the posterior of a row is made again in every pass"},
-    )
+    promises = Promises()
     params_type = HiddenTreeParams
     stats_type = HiddenTreeStats
     carry_type = None

@@ -60,15 +60,7 @@ class Independent(OneStage, Counted):
     prior_strength: float = 1.0
     prior_mean: float | None = None
 
-    promises = Promises(
-        likelihood="exact",
-        monotone=True,
-        deterministic=True,
-        carry=False,
-        accelerates=False,
-        oracle="enumeration",
-        why={"carry": "a row has no memory", "accelerates": "the second pass is already at the maximum"},
-    )
+    promises = Promises(accelerates=False, why={"accelerates": "the second pass is already at the maximum"})
     params_type = IndependentParams
     stats_type = IndependentStats
     carry_type = None

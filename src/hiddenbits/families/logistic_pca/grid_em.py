@@ -76,15 +76,7 @@ class LogisticGrid(LogisticRows):
     n_draws: int = 500
     seed: int = 0
 
-    promises = Promises(
-        likelihood="exact",
-        monotone=True,
-        deterministic=True,
-        carry=False,
-        accelerates=True,
-        oracle="enumeration",
-        why={"carry": "the posterior of a row is made again in every pass"},
-    )
+    promises = Promises()
     params_type = LogisticParams
     stats_type = GridStats
     carry_type = None

@@ -76,16 +76,7 @@ class NoisyOr:
     leak: float = 1e-3
 
     promises = Promises(
-        likelihood="exact",
-        monotone=True,
-        deterministic=True,
-        carry=False,
-        accelerates=True,
-        oracle="enumeration",
-        why={
-            "carry": "the posterior of a row is made again in every pass",
-            "online_gap": "the causes of the first few hundred rows may not be those of all, and EM stays with them",
-        },
+        why={"online_gap": "the causes of the first few hundred rows may not be those of all, and EM stays with them"},
         online_gap=0.15,
     )
     params_type = NoisyOrParams

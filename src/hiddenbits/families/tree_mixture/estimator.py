@@ -176,10 +176,6 @@ class TreeMixture(CriteriaMixin, CodingEstimator[TreeParams, TreeStats]):
         return self.params_.marginals.T
 
     @property
-    def _n_features_out(self) -> int:
-        return len(self.params_.weights)
-
-    @property
     def n_parameters_(self) -> int:
         """Number of free probabilities: one for each column and link of a class, and the shares of the classes."""
         return len(self.weights_) * (self.n_features_in_ + 1) - 1 + int(np.count_nonzero(self.parents_ >= 0))

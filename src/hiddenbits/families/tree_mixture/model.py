@@ -85,16 +85,7 @@ class Trees(ClassCodes[TreeParams]):
     penalty: float = 0.0
     first_passes: int = 10
 
-    promises = Promises(
-        likelihood="exact",
-        monotone=True,
-        deterministic=True,
-        carry=False,
-        accelerates=True,
-        oracle="enumeration",
-        why={"carry": "the posterior of a row is made again in every pass"},
-        online_form=True,
-    )
+    promises = Promises(online_form=True)
     params_type = TreeParams
     stats_type = TreeStats
     carry_type = None
