@@ -13,7 +13,7 @@ from typing import Any, TypeVar, get_type_hints
 
 import numpy as np
 
-from hiddenbits.array_types import AnyArray
+from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.arrays import prefixed, unprefixed
 from hiddenbits.data.declared import Params
 from hiddenbits.engine.outcome import Restart, StopReason
@@ -84,9 +84,11 @@ def _field(
         return _count(meta[name], least) if hint is int else tuple(map(_count, meta[name]))
     if hint in ARRAYS:
         return float(arrays[name]) if hint is float else tuple(arrays[name].tolist())
-    if hint is not Any:  # an array, where there is one
+    if hint is Any:
+        return _of_model(getattr(model, CLASS_OF[name], None), inner)
+    if hint == Floats | None:
         return arrays.get(name)
-    return _of_model(getattr(model, CLASS_OF[name], None), inner)
+    raise TypeError(f"checkpoints do not know how to keep {name}: {hint}")
 
 
 def _count(value: Any, least: int = 0) -> int:

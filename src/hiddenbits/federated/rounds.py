@@ -93,7 +93,7 @@ class _Received:
 
 
 class _Kept:
-    """A checkpoints of positions in memory."""
+    """Keeps the position of the fit in memory."""
 
     def __init__(self, position: Position) -> None:
         self.position = position

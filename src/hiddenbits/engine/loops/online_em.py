@@ -19,9 +19,9 @@ from hiddenbits.model_api import Key, Model, OnlineForm, P, S
 GROUP_ROWS, GROUP_SHARE, GROUP_CELLS = 16384, 64, 1 << 23
 # Rows of a long table that online EM begins with a fit to, and the most cells of them.
 FIRST_ROWS, FIRST_CELLS = 4096, 1 << 25
-# A group enters with (its share of the weight so far) ^ forgetting: the k-th equal group with k^-.6 where the way began
-# far from a fit, and what was counted there has to be forgotten soon. Where it began with one, rows are forgotten more
-# slowly, because an average over few rows is a worse fit than the one before; at 1 not even a slow one would be mended.
+# A group enters with (its share of the weight so far) ^ forgetting: the k-th equal group with k^-.6 where the start was
+# far from a fit and its statistics have to be forgotten soon. After a fit rows are forgotten more slowly, because an
+# average over few rows is a worse fit than the one before. With an exponent of 1 nothing is ever forgotten.
 FORGETTING, FORGETTING_FIT = 0.6, 0.8
 
 

@@ -1,4 +1,4 @@
-"""Steps that are taken speculative: the engine goes back where the objective falls, and has the step measured."""
+"""Speculative steps: the engine goes back where the objective falls, and has the step measured."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.core
 
 @dataclass(frozen=True)
 class Rash(Logistic):
-    """Logistic PCA that speculative for more than its steps are good for."""
+    """Logistic PCA whose speculative steps are too long."""
 
     factor: float = 1.0
 
@@ -56,7 +56,7 @@ def test_rash_steps_are_refused_and_measured(seed, accelerate):
         assert len(in_polish(calm)) < len(in_polish(rash))
 
 
-def test_an_untried_step_is_in_the_checkpoint(tmp_path):
+def test_a_speculative_step_is_in_the_checkpoint(tmp_path):
     rows = structured_rows(np.random.default_rng(3), 300, 8, missing=False)
     whole = walk(40.0, rows, max_iter=30)
     resumed = None
