@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from sklearn.base import BaseEstimator
 
 from hiddenbits.cli import options as given
 from hiddenbits.cli.command import Place, command
@@ -255,7 +256,7 @@ def map_rows(
     say(f"Map written to {out}.")
 
 
-def _draw(estimator: Any, found: Opened, colour: str | None, out: Path) -> None:
+def _draw(estimator: BaseEstimator, found: Opened, colour: str | None, out: Path) -> None:
     """Draw the map into a file."""
     import matplotlib
 

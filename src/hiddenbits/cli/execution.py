@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sklearn.base import BaseEstimator
+
 from hiddenbits.cli.progress import Bar, clock, progress
 
 if TYPE_CHECKING:
@@ -62,7 +64,7 @@ def written(values: AnyArray) -> Iterator[AnyArray]:
 class Verb:
     """A method of a fitted model as a function of a piece; a class, so that it can be sent to a cluster."""
 
-    def __init__(self, model: Any, verb: str) -> None:
+    def __init__(self, model: BaseEstimator, verb: str) -> None:
         self.model, self.verb = model, verb
 
     def __call__(self, piece: Piece) -> Any:  # noqa: D102
@@ -86,13 +88,13 @@ class Watch:
     def setup(self, estimator: object, context: object) -> None:
         """Nothing to prepare."""
 
-    def teardown(self, estimator: Any, context: Any) -> None:
+    def teardown(self, estimator: BaseEstimator, context: Any) -> None:
         """Nothing to clean up."""
 
     def on_fit_task_begin(self, estimator: object, context: object) -> None:
         """Nothing happens when a pass begins."""
 
-    def on_fit_task_end(self, estimator: Any, context: Any, *, metadata: Any = None) -> bool:
+    def on_fit_task_end(self, estimator: BaseEstimator, context: Any, *, metadata: Any = None) -> bool:
         """Count a pass or a restart, and estimate the time left."""
         import time
 
@@ -116,7 +118,7 @@ class Watch:
         return False
 
 
-def fitted(model: Any, table: Table, bar: Bar) -> Any:
+def fitted(model: BaseEstimator, table: Table, bar: Bar) -> Any:
     """Fit a model and show its progress on the bar."""
     words = f"Fitting {type(model).__name__}"
     bar.at(words, 0, 0)

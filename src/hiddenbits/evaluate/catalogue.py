@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
 import hiddenbits
 from hiddenbits import Table
 
@@ -209,7 +211,7 @@ def known_families() -> dict[str, Family]:
     return dict(BY_NAME)
 
 
-def obstacle(family: Family, table: Table, estimator: Any, *, named: bool) -> str | None:
+def obstacle(family: Family, table: Table, estimator: BaseEstimator, *, named: bool) -> str | None:
     """Return why a family is left out of a comparison on this table; None if it takes part.
 
     A family that could be fitted but is left out by default takes part if it was `named`.

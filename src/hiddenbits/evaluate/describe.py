@@ -147,7 +147,7 @@ class Look:
         }
 
 
-def look(X: Any) -> Look:
+def look(X: object) -> Look:
     """Summarize a table of bits: ones, blanks, distinct rows, constant columns.
 
     The table is read once, piece by piece, on the executor set by `hiddenbits.run_on`.

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 import hiddenbits
 from hiddenbits import Piece, Table, map_pieces
@@ -98,7 +99,9 @@ class FitCache:
         model = path.with_suffix(".hb")
         return figures, arrays, hiddenbits.load(model) if model.is_file() else None
 
-    def put(self, key: str, figures: dict[str, Any], arrays: dict[str, NDArray[np.float64]], model: Any) -> None:
+    def put(
+        self, key: str, figures: dict[str, Any], arrays: dict[str, NDArray[np.float64]], model: BaseEstimator
+    ) -> None:
         """Save a finished fit; the figures, which mark it as complete, are written last."""
         if self.folder is None:
             return

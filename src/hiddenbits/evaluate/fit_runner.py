@@ -73,7 +73,7 @@ class Runner:
     def __init__(self, cache: FitCache, tell: Tell, most: int, seed: int) -> None:
         self.cache, self.tell, self.most, self.seed, self.done = cache, tell, most, seed, 0
 
-    def run(self, name: str, estimator: Any, size: Any, sheets: Sheets) -> list[Trial]:
+    def run(self, name: str, estimator: BaseEstimator, size: Any, sheets: Sheets) -> list[Trial]:
         """Return the result of an estimator at a size, on each sheet."""
         trials = []
         for sheet in sheets.sheets:
@@ -112,7 +112,7 @@ class Runner:
         self.cache.put(key, {"figures": made.figures, "note": made.note}, arrays, None)
         return made
 
-    def _key(self, name: str, model: Any, job: dict[str, Any]) -> str:
+    def _key(self, name: str, model: BaseEstimator, job: dict[str, Any]) -> str:
         fit = {"name": name, "class": type(model).__name__, "settings": repr(sorted(model.get_params().items()))}
         return self.cache.key({**fit, **job})
 

@@ -7,7 +7,6 @@ the single-bit error they score five random bits per row; here all observed bits
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +22,7 @@ SMALLEST = 1e-15  # a probability of 0 for what happened counts as this
 Rows = Callable[[Piece], tuple[Floats, Floats]]
 
 
-def table_of(estimator: Any, X: Any, *, fitted: bool = True) -> Table:
+def table_of(estimator: BaseEstimator, X: object, *, fitted: bool = True) -> Table:
     """Return X as a table, opened as the estimator would open it: after a fit, or to be fitted."""
     if isinstance(X, Table):
         return X
@@ -51,7 +50,9 @@ def gathered(table: Table, rows: Rows) -> Ratio:
     return total
 
 
-def _average(estimator: Any, X: Any, sample_weight: Any, rows: Rows, measure: str | None = None) -> Ratio:
+def _average(
+    estimator: BaseEstimator, X: object, sample_weight: ArrayLike | None, rows: Rows, measure: str | None = None
+) -> Ratio:
     """Return a weighted ratio over the rows of X; if `measure` is named, it is defined for bits only."""
     table = table_of(estimator, X)
     if measure is not None and not table.only_bits:
@@ -71,7 +72,7 @@ def _bits(piece: Piece) -> tuple[Floats, Floats]:
     return x.to_dense().astype(np.float64), observed.to_dense().astype(np.float64)
 
 
-def mean_log_likelihood(estimator: Any, X: Any, sample_weight: Any = None) -> Figure:
+def mean_log_likelihood(estimator: BaseEstimator, X: object, sample_weight: ArrayLike | None = None) -> Figure:
     """Return the mean log-likelihood of a row, in nats; for real columns it is a density, in the table's units.
 
     Parameters
@@ -159,7 +160,7 @@ def single_bit_error(estimator: BaseEstimator, X: object, sample_weight: ArrayLi
     return _average(estimator, X, sample_weight, wrong, "single_bit_error").figure()
 
 
-def code_length(estimator: Any, X: Any, sample_weight: Any = None) -> Figure:
+def code_length(estimator: BaseEstimator, X: object, sample_weight: ArrayLike | None = None) -> Figure:
     """Return the bits needed per observed cell once the row's most probable hidden code is known.
 
     Freund & Haussler's input reconstruction: the mean of -log2 P(x_j | code). For a model without a hidden code it uses

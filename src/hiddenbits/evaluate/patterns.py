@@ -6,6 +6,7 @@ from math import comb
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hiddenbits import Piece, map_pieces, open_table
 from hiddenbits.array_types import Floats
@@ -46,7 +47,7 @@ def count_patterns(n_columns: int, n_components: int, *, biases: bool = True) ->
     return 2 * sum(comb(n_columns - 1, k) for k in range(n_components))
 
 
-def pattern_entropy(X: Any, sample_weight: Any = None) -> float:
+def pattern_entropy(X: object, sample_weight: ArrayLike | None = None) -> float:
     """Return the entropy of the rows of a table, in nats, from how often each distinct row occurs.
 
     It is at most the log of the number of rows. To measure the entropy of a model, draw many more rows than it has

@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from hiddenbits import Table
 from hiddenbits.array_types import Floats
@@ -36,7 +36,7 @@ class RowScores:
     kind: str = "exact"
 
 
-def row_scores(model: Any, table: Table) -> RowScores:
+def row_scores(model: BaseEstimator, table: Table) -> RowScores:
     """Return the log-likelihood of each row, with its error if the estimator knows it."""
     if not hasattr(model, "likelihood_"):  # scikit-learn's own: closed-form densities of rows without blanks
         values = np.asarray(model.score_samples(table.to_float()), np.float64)

@@ -206,7 +206,7 @@ def _usual(estimator: BaseEstimator, table: Table) -> tuple[Any, ...]:
     return family.sizes_for(table)
 
 
-def _without_prior(estimator: Any, by: str) -> Any:
+def _without_prior(estimator: BaseEstimator, by: str) -> Any:
     """Return the estimator set to fit by maximum likelihood; raise if it cannot."""
     if not hasattr(estimator, "without_prior"):
         raise ValueError(

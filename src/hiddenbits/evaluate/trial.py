@@ -69,7 +69,7 @@ class Trial:
         return figures, arrays if self.cells is None else {**arrays, "cells": self.cells}
 
     @classmethod
-    def unpacked(cls, figures: dict[str, Any], arrays: dict[str, Floats], model: Any) -> Trial:
+    def unpacked(cls, figures: dict[str, Any], arrays: dict[str, Floats], model: BaseEstimator) -> Trial:
         """Return a trial from what `packed` returned."""
         scores = None
         if figures["kind"] is not None:
@@ -79,7 +79,7 @@ class Trial:
         return cls(scores, figures["seconds"], memory, figures["note"], free, arrays.get("cells"), model)
 
 
-def sized(estimator: Any, size: Any, seed: int) -> Any:
+def sized(estimator: BaseEstimator, size: Any, seed: int) -> Any:
     """Return a copy of an estimator with this size, and with this seed if it has none."""
     made = clone(estimator)
     if size is not None:
@@ -89,7 +89,7 @@ def sized(estimator: Any, size: Any, seed: int) -> Any:
     return made
 
 
-def attempt(estimator: Any, train: Table, judge: Judge) -> Trial:
+def attempt(estimator: BaseEstimator, train: Table, judge: Judge) -> Trial:
     """Fit, then score. Errors and warnings of the estimator become the note of the trial."""
     said: list[warnings.WarningMessage] = []
     model, begun, seconds = estimator, time.perf_counter(), math.nan
@@ -118,7 +118,7 @@ def attempt(estimator: Any, train: Table, judge: Judge) -> Trial:
     return Trial(found[0], seconds, memory.bytes, refused or _noted(said), free, found[1], model)
 
 
-def _free_parameters(model: Any) -> float:
+def _free_parameters(model: BaseEstimator) -> float:
     """Return the number of free parameters of a fitted model; infinite if unknown."""
     if type(model).__name__ in THEIRS and not _ours(model):  # a rotation of the dimensions changes nothing
         q, d = model.components_.shape

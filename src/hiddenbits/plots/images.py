@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from hiddenbits.array_types import Floats
 from hiddenbits.plots.style import axes_or_new, trim
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def images(model: Any, shape: tuple[int, int], *, grid: Any = 5, span: float = 2.0, ax: Axes | None = None) -> Axes:
+def images(
+    model: BaseEstimator, shape: tuple[int, int], *, grid: Any = 5, span: float = 2.0, ax: Axes | None = None
+) -> Axes:
     """Draw P(bit = 1 | x) as grey images, over a grid of the map or at given positions; black is 1.
 
     Parameters

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from hiddenbits.array_types import Floats
 from hiddenbits.plots.labels import Room
@@ -23,7 +24,7 @@ BACKGROUND = {
 ALONG = (0.96, 0.04, 0.88, 0.12, 0.8, 0.2, 0.7, 0.3, 0.6, 0.4, 0.5)  # where on its line a name may stand
 
 
-def n_bits(model: Any) -> int:
+def n_bits(model: BaseEstimator) -> int:
     """Return how many loadings belong to bits: in a mixed table these come first, and only they have such a line.
 
     An ordered column is a chain of bits "beyond this category?". A real column has no P = 1/2, and for one category of

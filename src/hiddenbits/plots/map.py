@@ -137,7 +137,7 @@ def name_axes(ax: Axes, pair: list[int]) -> None:
     ax.set_ylabel(f"dimension {pair[1] + 1}")
 
 
-def checked_dims(model: Any, dims: tuple[int, int]) -> list[int]:
+def checked_dims(model: BaseEstimator, dims: tuple[int, int]) -> list[int]:
     """Return the two dimensions as a list; raise if they are invalid."""
     if hasattr(model, "maps_"):
         raise ValueError("This model has several maps. Draw one of its maps_, or all of them with plots.zoom.")
@@ -152,7 +152,7 @@ def checked_dims(model: Any, dims: tuple[int, int]) -> list[int]:
     return pair
 
 
-def _column_names(model: Any, names: Sequence[object] | bool) -> Sequence[object] | None:
+def _column_names(model: BaseEstimator, names: Sequence[object] | bool) -> Sequence[object] | None:
     """Return the names to write; None for no names."""
     if names is False:
         return None

@@ -23,7 +23,7 @@ PIECE = 1 << 20  # cells (points x columns) processed together
 FIRST_LOOK, SECOND_LOOK = 10.0, 5.5  # half the width of the grid, in standard deviations
 
 
-def posterior_density(model: Any, row: Any, *, n_points: int = POINTS) -> tuple[Floats, Floats, Floats]:
+def posterior_density(model: BaseEstimator, row: Any, *, n_points: int = POINTS) -> tuple[Floats, Floats, Floats]:
     """Return the exact p(x | row) on a regular grid: the product of P(bit | x) and the prior, normalized.
 
     The grid is found in two steps: a wide one around the Gaussian posterior gives the moments of the exact one, and the

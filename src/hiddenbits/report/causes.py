@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from markupsafe import Markup
+from sklearn.base import BaseEstimator
 
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.report.comparison import label
@@ -107,7 +107,7 @@ def _logit(share: Floats) -> Floats:
     return np.asarray(np.log(share) - np.log1p(-share))
 
 
-def _weights(model: Any) -> tuple[Floats, str]:
+def _weights(model: BaseEstimator) -> tuple[Floats, str]:
     """Return the weights of a model of causes for its Hinton diagram, and their name."""
     if hasattr(model, "strengths_"):
         return np.asarray(-np.log1p(-np.clip(model.strengths_, 0.0, 1.0 - 1e-9))), "strength"

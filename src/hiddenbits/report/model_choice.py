@@ -6,6 +6,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
 from hiddenbits import CopiedRowsWarning, evaluate
 from hiddenbits.evaluate import Comparison
 from hiddenbits.report.sample import Sample
@@ -19,7 +21,7 @@ def made(model: str, size: str, seed: int) -> Any:
     return estimator.set_params(n_components=int(size)) if size else estimator
 
 
-def fitted(estimator: Any, cells: Any) -> tuple[Any, str]:
+def fitted(estimator: BaseEstimator, cells: Any) -> tuple[Any, str]:
     """Fit, and return the model with a note in place of its warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
