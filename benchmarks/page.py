@@ -3,6 +3,7 @@
 python -m benchmarks.page
 """
 
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -123,14 +124,19 @@ def picture(points: list[tuple[Point, Point, Point, bool]]) -> str:
     return chart(sorted(peers, key=lambda peer: (peer.as_good, peer.default)))
 
 
+def wrapped(line: str) -> str:
+    return textwrap.fill(line, 120, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+
+
 def pages() -> dict[Path, str]:
     points = compared()
     lines = [*better_peers(points), *slow(), *fast()]
-    numbered = "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
+    numbered = "\n".join(wrapped(f"{number}. {line}") for number, line in enumerate(lines, 1))
     page = f"""# Performance
 
-Where peers are better comes first, then what is slow, then what is fast. Written by `python -m benchmarks.page` from the results in `benchmarks/`. Timings are medians of
-side-by-side runs on a small, noisy machine with 2 cores: ratios mean more than seconds.
+Where peers are better comes first, then what is slow, then what is fast. Written by `python -m benchmarks.page` from
+the results in `benchmarks/`. Timings are medians of side-by-side runs on a small, noisy machine with 2 cores: ratios
+mean more than seconds.
 
 ![Times faster than each peer](pictures/performance.svg)
 
