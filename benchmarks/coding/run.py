@@ -51,7 +51,7 @@ def measured(n_rows: int, repeats: int, dtype: Any) -> dict[str, Any]:
 
     def one_pass(model: SparseCoding, params: CodingParams) -> None:
         passes = partial(executor.reduce, grid=grid)
-        looked = model.survey(params, passes) if model.cut else params
+        looked = model.before_pass(params, passes) if model.cut else params
         model.update(looked, passes(partial(block_statistics, model, looked, model.prepare(looked), Key(0), None)))
 
     def e_step() -> None:
