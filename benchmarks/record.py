@@ -1,4 +1,4 @@
-"""What the benchmarks share: their command line, and results/*.json with the command, the versions and the seeds."""
+"""What the benchmarks share: their command line, and <topic>/results/*.json with the command, the versions and the seeds."""
 
 import argparse
 import json
@@ -8,7 +8,7 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-RESULTS = Path(__file__).parent / "results"
+HERE = Path(__file__).parent
 
 
 def asking(description: str) -> argparse.ArgumentParser:
@@ -31,9 +31,15 @@ def versions(*packages: str) -> dict[str, str]:
 
 
 def command() -> str:
-    script = Path(sys.argv[0]).resolve().relative_to(Path(__file__).parents[1])
-    called = f"-m {'.'.join(script.parent.parts)}" if script.name == "__main__.py" else str(script)
-    return " ".join(["python", called, *sys.argv[1:]])
+    script = Path(sys.argv[0]).resolve().relative_to(HERE.parent)
+    module = script.parent if script.name == "__main__.py" else script.with_suffix("")
+    return " ".join(["python", "-m", ".".join(module.parts), *sys.argv[1:]])
+
+
+def result(name: str, ending: str = ".json") -> Path:
+    """Return where a result lies: "mixture/stepmix" is mixture/results/stepmix.json."""
+    topic, _, stem = name.partition("/")
+    return HERE / topic / "results" / f"{stem}{ending}"
 
 
 def peak_memory_mb() -> float:
@@ -51,11 +57,9 @@ def record(
     *,
     seeds: object,
     packages: tuple[str, ...] = (),
-    folder: Path = RESULTS,
     aloud: bool = True,
     **more: object,
 ) -> None:
-    folder.mkdir(exist_ok=True)
     report = {
         "command": command(),
         "seeds": seeds,
@@ -65,7 +69,8 @@ def record(
         **more,
         "figures": figures,
     }
-    path = folder / f"{name}.json"
+    path = result(name)
+    path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(report, indent=1) + "\n")
     if aloud:
         print(json.dumps(figures, indent=1))

@@ -4,8 +4,8 @@
     python tools/pages.py --check    changes nothing; prints the differences and exits with 1 if there are any
 
 Nothing is measured: a writer is a file with a function ``pages()`` that reads results and returns the text of pages. It
-writes a page as a whole, or a part between two marks. Not compared: pictures, and docs/first_five_minutes.md, which is
-the transcript of a run (tools/first_five_minutes.py).
+writes a page or an SVG as a whole, or a part between two marks. Not compared: other pictures, and
+docs/first_five_minutes.md, which is the transcript of a run (tools/first_five_minutes.py).
 """
 
 from __future__ import annotations
@@ -25,11 +25,9 @@ TRANSCRIPTS = {"first_five_minutes.md"}
 
 def writers(root: Path) -> list[Path]:
     """Return the files that write pages."""
-    benchmarks, experiments = root / "benchmarks", root / "experiments"
-    reports = [benchmarks / f"report{name}.py" for name in ("", "_noisy_or", "_partial_fit", "_scale")]
+    experiments = root / "experiments"
     return [
-        *reports,
-        benchmarks / "debd" / "page.py",
+        *sorted((root / "benchmarks").glob("**/page.py")),
         *sorted(experiments.glob("*/readme.py")),
         experiments / "papers.py",
     ]
@@ -83,6 +81,7 @@ def main(arguments: list[str]) -> int:
         if check:
             print("\n".join(f"  {line[:200]}" for line in lines[:SHOWN]))
         else:
+            page.parent.mkdir(exist_ok=True)
             page.write_bytes(pages[page].encode("utf-8"))
     lost = [page for page in claimed(ROOT) if page not in pages]
     for page in lost:

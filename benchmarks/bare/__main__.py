@@ -14,17 +14,15 @@ there is a profile, in benchmarks/bare/results.
 import argparse
 import json
 import statistics
-from pathlib import Path
 from typing import Any
 
-from benchmarks.record import record
+from benchmarks.record import record, result
 
 from . import jobs as every
 from .profiles import profile
 from .turns import SEED, Job, side_by_side
 
 GOAL = 1.5
-RESULTS = Path(__file__).parent / "results"
 
 
 def measured(job: Job, quick: bool) -> dict[str, Any]:
@@ -67,12 +65,13 @@ def main() -> None:
 
 def keep(name: str, figures: dict[str, Any]) -> None:
     """Put the figures of a job in the place of its last ones, and its profile beside them."""
-    RESULTS.mkdir(exist_ok=True)
-    path, text = RESULTS / "bare.json", figures.pop("profile", None)
+    path, text = result("bare/bare"), figures.pop("profile", None)
     before = json.loads(path.read_text())["figures"] if path.exists() else {}
-    record("bare", {**before, name: figures}, seeds=SEED, packages=("numba",), folder=RESULTS, aloud=False, goal=GOAL)
-    beside = RESULTS / f"{name}.txt"
+    record("bare/bare", {**before, name: figures}, seeds=SEED, packages=("numba",), aloud=False, goal=GOAL)
+    family, _, rest = name.partition("_")
+    beside = result(f"bare/{family}/{rest}", ".txt")
     if text is not None:
+        beside.parent.mkdir(exist_ok=True)
         beside.write_text(text)
     else:
         beside.unlink(missing_ok=True)

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from benchmarks.debd import choices, fits, others, page, recipes
-from benchmarks.report_parts import write
+from benchmarks.page_parts import write
 
 
 def fit_all(names: list[str], minutes: float) -> None:

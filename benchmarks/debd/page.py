@@ -6,7 +6,7 @@ from typing import Any
 from benchmarks.debd import choices, others
 from benchmarks.debd.published import AHEAD, DENSITIES, DOUBTFUL, METHODS, OTHER_VERSION, PUBLISHED, Those, shown
 from benchmarks.debd.recipes import LIMITS, NAMES
-from benchmarks.report_parts import table
+from benchmarks.page_parts import table
 from experiments.common import filled
 
 ROOT = Path(__file__).parents[2]

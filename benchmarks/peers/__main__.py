@@ -19,9 +19,9 @@ from typing import Any
 
 from benchmarks.peers import jobs, turns
 from benchmarks.peers.jobs import JOBS, TIMES, Job
-from record import RESULTS, asking, record
+from benchmarks.record import asking, record, result
 
-KEPT = RESULTS / "peers.partial.json"
+KEPT = result("peers/peers.partial")
 Point = dict[str, Any]
 
 
@@ -78,7 +78,7 @@ def full(only: str | None) -> None:
     chosen = wanted(only)
     kept = load(KEPT)
     points: list[Point] = kept.get("points", [])
-    before = load(RESULTS / "peers.json").get("figures", {}) if only else {}
+    before = load(result("peers/peers")).get("figures", {}) if only else {}
     if before and not kept:
         again = {(job.name, name) for job, names in chosen for name in (*names, "hiddenbits")}
         points = [p for p in before["points"] if (p["job"], p["program"]) not in again]
@@ -116,7 +116,7 @@ def save(points: list[Point], missing: dict[str, str | None], facts: dict[str, A
         },
     }
     record(
-        "peers",
+        "peers/peers",
         figures,
         seeds=jobs.drawn.SEED,
         packages=("numba",),

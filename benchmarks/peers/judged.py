@@ -3,10 +3,10 @@
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from benchmarks.logistic.judge import Judge as LogisticRows
+from benchmarks.machines.judge import Judge as MachineRows
+from benchmarks.machines.judge import Path as MachinePath
 from benchmarks.peers.drawn import Drawn
-from logistic_judge import Judge as LogisticRows
-from machine_judge import Judge as MachineRows
-from machine_judge import Path as MachinePath
 from scipy.special import logsumexp, xlog1py, xlogy
 from sklearn.neighbors import NearestNeighbors
 

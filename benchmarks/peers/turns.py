@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.environments import DoesNotInstallError, peer_python, peer_versions
+from benchmarks.machines.judge import THREADS
 from benchmarks.peers import watched
 from benchmarks.peers.drawn import Drawn
 from benchmarks.peers.jobs import Job, Peer
 from benchmarks.peers.judged import Judge
-from environments import DoesNotInstallError, peer_python, peer_versions
-from machine_judge import THREADS
 
-HERE = Path(__file__).parent
+FITS = Path(__file__).parent / "fits"
 MOST_CPU, MOST_MB = 60.0, 6_000.0  # seconds of processor time, besides those of loading
 SHORT, TURNS = 3.0, 3  # a fit of fewer seconds is measured so many times; the median counts
 TWO_THREADS = dict.fromkeys((*THREADS, "RAYON_NUM_THREADS", "NUMBA_NUM_THREADS"), "2")
@@ -91,13 +91,13 @@ def prepare(peer: Peer, folder: Path, X: Any) -> list[Any]:
     if peer.script.endswith(".R"):
         names = ",".join(f"c{j}" for j in range(X.shape[1]))
         np.savetxt(folder / "table.csv", X, fmt="%d", delimiter=",", header=names, comments="")
-        return ["Rscript", HERE / peer.script, folder, "table"]
+        return ["Rscript", FITS / peer.script, folder, "table"]
     python = peer_python(*peer.install) if peer.install else sys.executable
     if peer.name == "ordinalcorr":
         np.save(folder / "table.npy", X.astype(np.float64))
-        return [python, HERE / peer.script, folder, "table"]
+        return [python, FITS / peer.script, folder, "table"]
     np.savez(folder / "work.npz", X=X, **peer.options)
-    return [python, HERE / peer.script, folder / "work.npz", folder / "path.npz"]
+    return [python, FITS / peer.script, folder / "work.npz", folder / "path.npz"]
 
 
 def answer(peer: Peer, folder: Path) -> dict[str, Any]:

@@ -74,7 +74,7 @@ def main() -> None:
         print(cluster, flush=True)
     cluster["same_parameters"] = cluster["parameters"] == figures[-1]["parameters"]
     record(
-        "scale" + ("_quick" if arguments.quick else ""),
+        "scale/scale" + ("_quick" if arguments.quick else ""),
         {"threads": figures, "cluster": cluster, "note": note},
         seeds=SEED,
         packages=("pyarrow", "dask", "distributed"),

@@ -126,20 +126,24 @@ class _FileHandler(_Handler):
             del headers["Content_Length"]
             self.close_connection = True
         self.start(206 if asked else 200, **headers)
+        return self.send_body(part, fault)
+
+    def send_body(self, part: bytes, fault: object) -> None:
+        """Send what was asked for, as the fault has it."""
+        owner = self.owner
         if fault == "drop":
             self.send(part[: len(part) // 2])
             self.close_connection = True
         elif fault == "drip":
             for byte in part:
                 if owner.stop.wait(0.2) or not self.send(bytes([byte])):
-                    return None
+                    return
         else:
             self.send(part)
             while fault == "more" and owner.sent < ENDLESS and self.send(bytes(1 << 20)):
                 pass
             while fault == "endless" and owner.sent < ENDLESS and self.send(part):
                 pass
-        return None
 
     def listing(self, folder: str) -> None:
         names = {name[len(folder) :].split("/")[0] for name in self.owner.files if name.startswith(folder)}

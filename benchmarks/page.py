@@ -1,0 +1,165 @@
+"""Write the first page on performance, docs/performance.md, and its chart from the figures of all topics.
+
+python -m benchmarks.page
+"""
+
+import textwrap
+from pathlib import Path
+from typing import Any
+
+from benchmarks.chart import Peer, chart
+from benchmarks.page_parts import DOCS, load, write
+from benchmarks.peers.page import MORE_MEMORY, at_size, chosen, shown
+
+PAGE, CHART = DOCS / "performance.md", DOCS / "pictures" / "performance.svg"
+Point = dict[str, Any]
+
+
+def compared() -> list[tuple[Point, Point, Point, bool]]:
+    """Return each peer at each size that it got through: it, the best of ours, our default, and whether that is as good."""
+    figures = load("peers/peers")["figures"]
+    found = []
+    for job, facts in figures["jobs"].items():
+        points = [p for p in figures["points"] if p["job"] == job]
+        for theirs in points:
+            if theirs["program"] != "hiddenbits" and "failure" not in theirs:
+                ways = at_size(points, theirs["rows"], next(iter(facts["ways"])))
+                best, equal = chosen(ways, theirs, facts)
+                found.append((theirs, best, ways[0], equal))
+    return found
+
+
+def largest(points: list[tuple[Point, Point, Point, bool]]) -> list[tuple[Point, Point, Point, bool]]:
+    """Return each peer at its largest size alone."""
+    last: dict[tuple[str, str], tuple[Point, Point, Point, bool]] = {}
+    for point in sorted(points, key=lambda p: p[0]["rows"]):
+        last[point[0]["job"], point[0]["program"]] = point
+    return list(last.values())
+
+
+def better_peers(points: list[tuple[Point, Point, Point, bool]]) -> list[str]:
+    """Return the lines on what peers do better: quality, time with default settings, memory."""
+    lines = []
+    for theirs, best, _, equal in largest(points):
+        if not equal:
+            lines.append(
+                f"**{theirs['program']} shows classes better on a plane**: {shown(theirs['quality'], theirs['job'])} of the rows have the class of most of their ten neighbours on the map, with ours "
+                f"{shown(best['quality'], best['job'])} ({theirs['rows']:,} rows) ([peers](performance/peers.md))."
+            )
+    slower = [
+        f"{theirs['program']} ({default['seconds']:.3g} s to {theirs['seconds']:.3g} s; quality {shown(default['quality'], theirs['job'])} to "
+        f"{shown(theirs['quality'], theirs['job'])})"
+        for theirs, _, default, equal in largest(points)
+        if equal and default["seconds"] > theirs["seconds"]
+    ]
+    lines.append(
+        f"**Our defaults take longer** than {', '.join(slower)} on the largest table. "
+        "Cheaper settings of ours are as good as the peer in less time ([peers](performance/peers.md))."
+    )
+    more = sum(best["peak_mb"] > MORE_MEMORY * theirs["peak_mb"] for theirs, best, _, _ in points)
+    small = max(theirs["rows"] for theirs, best, _, _ in points if best["peak_mb"] > MORE_MEMORY * theirs["peak_mb"])
+    lines.append(
+        f"**Peers take less memory on small tables**: {more} of {len(points)} comparisons, all with at most {small:,} rows "
+        "([peers](performance/peers.md))."
+    )
+    return lines
+
+
+def slow() -> list[str]:
+    """Return the lines on what is slow."""
+    machines = [
+        p["ours"]["grown"]
+        for f in load("machines/peers")["figures"]
+        for p in f["peers"].values()
+        if "grown" in p["ours"]
+    ]
+    late = sum(ours["times_faster"] is None or ours["times_faster"] < 1 for ours in machines)
+    ahead = sum(ours["ahead_by"] is not None and ours["ahead_by"] > 0 for ours in machines)
+    behind = [
+        f"{f['table']}, {f['dimensions']} dimensions, {name}: {-p['polished']['ahead_by']:.3f} nats a row"
+        for f in load("logistic/peers")["figures"]
+        for name, p in f["peers"].items()
+        if p["polished"]["ahead_by"] <= 0
+    ]
+    bare = load("bare/bare")
+    passes = list(bare["figures"].values())
+    over = [f for f in passes if f["ratio"] > bare["goal"]]
+    worst = max((f for f in passes if f["size"] != "small"), key=lambda f: f["ratio"])
+    network = load("noisy_or/large")["figures"]["retail"]
+    return [
+        f"**Growing a machine is slow**: in {late} of {len(machines)} comparisons the default reaches a peer's likelihood later than the peer, and in {ahead} it ends "
+        "at a higher one ([machines](performance/machines.md)).",
+        f"**Many dimensions, few rows**: `LogisticPCA` with its polish is behind on held-out rows ({'; '.join(behind)}) ([logistic PCA](performance/logistic.md)).",
+        f"**{len(over)} of {len(passes)} passes take more than {bare['goal']:g} times their bare arithmetic**; of the larger ones `{worst['model']}` most, "
+        f"{worst['ratio']:g} times ([arithmetic](performance/bare.md)).",
+        f"**Networks learn by sampling**: {network['models']['noisy-or']['seconds_of_cpu']:.0f} s of processor time for {network['rows']:,} baskets and {network['causes']} causes, "
+        f"a mixture of 20 classes {network['models']['mixture 20']['seconds_of_cpu']:.1f} s ([noisy-OR](performance/noisy_or.md)).",
+    ]
+
+
+def fast() -> list[str]:
+    """Return the lines on what is fast."""
+    stepmix = [f["times_faster"] for f in load("mixture/stepmix")["figures"].values()]
+    pairs = load("tetrachoric/peers")["figures"]["together"]["times_faster"]
+    rows = load("scale/scale")["figures"]["threads"][-1]
+    return [
+        f"**Mixtures**: {min(stepmix):g} to {max(stepmix):g} times faster than StepMix to the same likelihood on four real tables ([mixtures](performance/mixture.md)).",
+        f"**Tetrachoric correlations**: {pairs['psych']:g} times faster than psych, {pairs['ordinalcorr']:g} times faster than ordinalcorr ([pairs](performance/tetrachoric.md)).",
+        f"**Large tables**: {rows['rows']:,} rows of 1,000 columns are fitted and scored from disk in {rows['seconds'] / 60:.1f} minutes on two cores, with "
+        f"{rows['peak_memory_mb'] / 1000:.2f} GB of memory ([large tables](performance/large_tables.md)).",
+    ]
+
+
+def picture(points: list[tuple[Point, Point, Point, bool]]) -> str:
+    peers = [
+        Peer(
+            theirs["program"],
+            theirs["rows"],
+            theirs["seconds"] / best["seconds"],
+            theirs["seconds"] / default["seconds"],
+            equal,
+        )
+        for theirs, best, default, equal in largest(points)
+    ]
+    return chart(sorted(peers, key=lambda peer: (peer.as_good, peer.default)))
+
+
+def wrapped(line: str) -> str:
+    return textwrap.fill(line, 120, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+
+
+def pages() -> dict[Path, str]:
+    points = compared()
+    lines = [*better_peers(points), *slow(), *fast()]
+    numbered = "\n".join(wrapped(f"{number}. {line}") for number, line in enumerate(lines, 1))
+    page = f"""# Performance
+
+Where peers are better comes first, then what is slow, then what is fast. Written by `python -m benchmarks.page` from
+the results in `benchmarks/`. Timings are medians of side-by-side runs on a small, noisy machine with 2 cores: ratios
+mean more than seconds.
+
+![Times faster than each peer](pictures/performance.svg)
+
+{numbered}
+
+All figures by topic:
+
+```{{toctree}}
+:maxdepth: 1
+
+performance/peers
+performance/bare
+performance/mixture
+performance/logistic
+performance/machines
+performance/noisy_or
+performance/coding
+performance/tetrachoric
+performance/large_tables
+```
+"""
+    return {PAGE: page, CHART: picture(points)}
+
+
+if __name__ == "__main__":
+    write(pages())

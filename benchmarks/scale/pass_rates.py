@@ -1,0 +1,107 @@
+"""What a row costs each model on a very wide table: passes over some rows and over three times as many, on one thread.
+
+    python -m benchmarks.scale.pass_rates --full     (100,000 columns, one cell in a thousand a one; models of pairs of columns: 2,000)
+    python -m benchmarks.scale.pass_rates --quick    (1,000 columns; the figures mean nothing, the program runs)
+
+The passes are those of `benchmarks/bare`. The difference leaves out what a pass costs without rows. Processor time, the quickest of five
+turns: what noise has touched least. docs/scale.md multiplies these constants.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from benchmarks.bare.classes import machine_rows, mixture
+from benchmarks.bare.coding import coding
+from benchmarks.bare.logistic import logistic, some_map
+from benchmarks.bare.pairs import pairs
+from benchmarks.bare.sampled import noisy_or_sampled
+from benchmarks.bare.tables import grid_of, sparse_bits
+from benchmarks.bare.trees import hidden_tree, trees
+from benchmarks.bare.turns import SEED, pass_of, seconds_of
+from benchmarks.record import asked_quick, record
+
+from hiddenbits.engine import one_blas_thread
+from hiddenbits.families.bernoulli_mixture.model import Mixture
+from hiddenbits.families.binary_sparse_coding.model import SparseCoding
+from hiddenbits.families.combination_machine.model import Combination
+from hiddenbits.families.logistic_pca.model import Logistic
+from hiddenbits.families.noisy_or.model_gibbs import NoisyOrGibbs
+
+DENSITY, TURNS = 1e-3, 5
+
+
+@dataclass(frozen=True)
+class Case:
+    """A pass over so many rows and columns, rows to begin with, and the model whose statistics travel."""
+
+    make: Callable[[int, int], Callable[[], Any]]
+    rows: int
+    model: Any = None
+    columns: int = 100_000
+
+
+def shared_curvature(n: int, d: int) -> Callable[[], Any]:
+    model, params = Logistic(10, polish=False, curvature="shared"), some_map(d, 10, np.random.default_rng(SEED))
+    return pass_of(model, params, grid_of(model, sparse_bits(n, d, DENSITY)))
+
+
+CASES = {
+    "BernoulliMixture, 100 classes": Case(
+        lambda n, d: mixture("wide", sparse_bits(n, d, DENSITY), 100).ours, 10_000, Mixture(100)
+    ),
+    "LogisticPCA, 10 dimensions, shared curvature": Case(
+        shared_curvature, 10_000, Logistic(10, polish=False, curvature="shared")
+    ),
+    "LogisticPCA, 10 dimensions, a bound for every cell": Case(
+        lambda n, d: logistic("wide", n, d, 10).ours, 100, Logistic(10, polish=False)
+    ),
+    "CombinationMachine, 20 units, the pass over rows": Case(
+        lambda n, d: machine_rows("wide", sparse_bits(n, d, DENSITY), 20).ours, 10_000, Combination(20)
+    ),
+    "NoisyOrNetwork, 100 causes, a Gibbs pass": Case(
+        lambda n, d: noisy_or_sampled("wide", sparse_bits(n, d, DENSITY), 100).ours, 1000, NoisyOrGibbs([100])
+    ),
+    "BinarySparseCoding, 100 causes, real cells": Case(
+        lambda n, d: coding("wide", n, d, 100, 6, 4, "float64").ours, 200, SparseCoding(100)
+    ),
+    "ClippedPCA, counts of pairs": Case(
+        lambda n, d: pairs("wide", sparse_bits(n, d, 10 * DENSITY)).ours, 20_000, columns=2000
+    ),
+    "TreeMixture, 8 classes": Case(
+        lambda n, d: trees("wide", sparse_bits(n, d, 10 * DENSITY), 8).ours, 10_000, columns=2000
+    ),
+    "HiddenTree, 4 states": Case(
+        lambda n, d: hidden_tree("wide", sparse_bits(n, d, 10 * DENSITY), 4).ours, 500, columns=2000
+    ),
+}
+
+
+def quickest(work: Callable[[], Any]) -> float:
+    work()  # compiles, and makes buffers
+    return min(seconds_of(work) for _ in range(TURNS))
+
+
+def measure(case: Case, quick: bool) -> dict[str, Any]:
+    n, d = (200, 1000) if quick else (case.rows, case.columns)
+    with one_blas_thread():
+        once, thrice = quickest(case.make(n, d)), quickest(case.make(3 * n, d))
+    row = (thrice - once) / (2 * n)
+    return {
+        "rows": [n, 3 * n],
+        "columns": d,
+        "seconds_a_pass": [round(once, 4), round(thrice, 4)],
+        "microseconds_a_row": round(1e6 * row, 3),
+        "seconds_without_rows": round(once - n * row, 4),
+        "statistics": None if case.model is None else case.model.footprint(d, d * DENSITY).statistics,
+    }
+
+
+if __name__ == "__main__":
+    quick = asked_quick(__doc__)
+    figures = {}
+    for name, case in CASES.items():
+        figures[name] = measure(case, quick)
+        print(name, figures[name], flush=True)
+    record("scale/pass_rates" + ("_quick" if quick else ""), figures, seeds=SEED, density=DENSITY)

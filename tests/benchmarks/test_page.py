@@ -1,0 +1,44 @@
+"""The first page on performance: its lines and chart say what the figures say, and commands name scripts that exist."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from benchmarks.chart import Peer, chart, place
+
+from benchmarks import page, page_parts
+
+ROOT = Path(__file__).parents[2]
+REMOVED = {"shared_curvature"}  # an option that is gone: docs/decisions has its figures
+RESULTS = [path for path in sorted(ROOT.glob("benchmarks/*/results/*.json")) if path.stem not in REMOVED]
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
+def test_the_command_of_a_result_names_a_script_of_today(path):
+    report = json.loads(path.read_text())
+    if "command" in report:
+        module = re.match(r"python -m ([\w.]+)", page_parts.command_today(report))
+        assert module
+        place_of = ROOT.joinpath(*module[1].split("."))
+        assert place_of.with_suffix(".py").is_file() or (place_of / "__main__.py").is_file()
+
+
+def test_where_a_peer_is_better_comes_first():
+    text = page.pages()[page.PAGE]
+    lines = re.findall(r"^(\d+)\. \*\*(.+?)\*\*", text, re.MULTILINE)
+    assert [number for number, _ in lines] == [str(number) for number in range(1, 11)]
+    assert "umap-learn" in lines[0][1]
+    assert [words for _, words in lines].index("Mixtures") > [words for _, words in lines].index(
+        "Our defaults take longer"
+    )
+
+
+def test_the_chart_marks_what_is_slower_or_worse_in_red():
+    equal = chart([Peer("quick", 10, 20.0, 2.0, as_good=True)])
+    assert "quick, 10 rows" in equal
+    assert equal.count("#c0392b") == 1  # the legend alone
+    for peer in (Peer("slow", 10, 20.0, 0.5, as_good=True), Peer("worse", 10, 20.0, 2.0, as_good=False)):
+        assert chart([peer]).count("#c0392b") > 1
+    assert place(1.0) < place(10.0)
+    assert place(10.0) - place(1.0) == pytest.approx(place(100.0) - place(10.0), abs=0.11)  # a tenth is drawn
