@@ -24,6 +24,7 @@ from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Arrays, Block, Table
 from hiddenbits.data.arrays import Additive
 from hiddenbits.data.declared import Params, Statistics, Sums
+from hiddenbits.data.hashing import keyed_rng
 from hiddenbits.data.summary import Summary
 
 T = TypeVar("T", bound=Additive)
@@ -72,8 +73,7 @@ class Key:
 
     def rng(self) -> np.random.Generator:
         """Return a generator that starts at this address."""
-        words = [self.seed, self.restart, self.pass_number, self.block]
-        return np.random.Generator(np.random.Philox(np.random.SeedSequence(words)))
+        return keyed_rng(self.seed, self.restart, self.pass_number, self.block)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from hiddenbits.data.row_sampling import _uniform, rate_for, some_rows
+from hiddenbits.data.hashing import uniform_by_row
+from hiddenbits.data.row_sampling import rate_for, some_rows
 from hiddenbits.engine import Local
 from tests.contracts.conftest import table_of
 from tests.contracts.test_fit import structured_rows
@@ -63,7 +64,7 @@ def test_rows_heavy_enough_always_come_with_their_own_weight():
 @pytest.mark.parametrize("seed", range(5))
 def test_rows_are_drawn_independently(seed):
     """The variance of the numbers drawn in 2,000 windows of 64 rows, and neighbours, within 5 standard errors."""
-    hits = _uniform(seed, np.arange(128_000, dtype=np.uint64)) < 0.1
+    hits = uniform_by_row(seed, np.arange(128_000, dtype=np.uint64)) < 0.1
     counts = hits.reshape(-1, 64).sum(axis=1)
     expected = 64 * 0.1 * 0.9
     assert abs(counts.var() / expected - 1.0) < 5 * np.sqrt(2 / 2_000)

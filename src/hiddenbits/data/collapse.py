@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits.data.bits import AllOnes, Bits, Complement, Packed, Pattern
+from hiddenbits.data.hashing import hash_words, set_numbers, word_keys, words_of
 from hiddenbits.data.table import MemorySource, Table
 
 WORTH = 0.8  # collapse only if at most this share of the rows is distinct
@@ -35,7 +36,7 @@ def distinct_rows(x: Bits, observed: Bits) -> tuple[NDArray[np.int64], NDArray[n
     """Return (first rows, inverse): row i equals row first[inverse[i]]; `first` ascends."""
     keys = _row_keys(x, 0)
     if not isinstance(observed, AllOnes):
-        keys = keys + np.uint64(0x9E3779B97F4A7C15) * _row_keys(observed, 1)
+        keys = keys + _row_keys(observed, 1)
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     inverse = _split_collisions(x, observed, first, inverse.astype(np.int64))
     _, first, inverse = np.unique(inverse, return_index=True, return_inverse=True)
@@ -49,35 +50,22 @@ def _row_keys(bits: Bits, stream: int) -> NDArray[np.uint64]:
     """Return a 64-bit key a row: equal rows have equal keys, and different ones hardly ever do."""
     if isinstance(bits, Complement):
         return _row_keys(bits.of, stream)
-    rng = np.random.default_rng([0xB175, stream])
-    numbers = rng.integers(1, 2**64, bits.shape[1], dtype=np.uint64)
     keys = np.empty(bits.shape[0], np.uint64)
     step = max(1, (1 << 22) // max(bits.shape[1], 1))
     for start in range(0, bits.shape[0], step):
         rows = bits.rows(start, min(start + step, bits.shape[0]))
-        if isinstance(rows, Pattern):  # the wrapped sum of a random number for each one
+        if isinstance(rows, Pattern):
+            numbers = set_numbers(bits.shape[1], [0xB175, stream])
             sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(numbers[rows.indices], dtype=np.uint64)])
             keys[start : start + step] = sums[rows.indptr[1:]] - sums[rows.indptr[:-1]]
         else:
-            keys[start : start + step] = _mixed(_words(rows), numbers)
+            keys[start : start + step] = hash_words(_words(rows), word_keys(bits.shape[1])[stream])
     return keys
 
 
 def _words(bits: Bits) -> NDArray[np.uint64]:
     """Return rows packed into 64-bit words."""
-    packed = bits.packed if isinstance(bits, Packed) else np.packbits(bits.to_dense(), axis=1)
-    words = np.zeros((packed.shape[0], -(-packed.shape[1] // 8) * 8), np.uint8)
-    words[:, : packed.shape[1]] = packed
-    return words.view(np.uint64)
-
-
-def _mixed(words: NDArray[np.uint64], numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return one word a row; a row of a single word is its own key."""
-    if words.shape[1] == 1:
-        return words[:, 0]
-    mixed = words * (numbers[: words.shape[1]] | np.uint64(1))
-    mixed ^= mixed >> np.uint64(29)  # without it, bits that differ at the top of two words would cancel
-    return np.asarray(mixed.sum(axis=1, dtype=np.uint64))
+    return words_of(bits.packed if isinstance(bits, Packed) else np.packbits(bits.to_dense(), axis=1))
 
 
 def _split_collisions(

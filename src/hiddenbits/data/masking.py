@@ -14,6 +14,7 @@ from scipy import sparse
 
 from hiddenbits.data.bits import AllOnes, Bits, Complement, Dense, Packed, Pattern
 from hiddenbits.data.derived_source import DerivedSource
+from hiddenbits.data.hashing import keyed_rng
 from hiddenbits.data.mixed.cells import MixedRows, MixedSource
 from hiddenbits.data.table import MemorySource, Table
 
@@ -65,8 +66,7 @@ class Hiding:
 
     def _drawn(self, run: int) -> NDArray[np.bool_]:
         """Return which cells of a run of rows are hidden."""
-        rng = np.random.Generator(np.random.Philox(np.random.SeedSequence([self.seed, 2**32, run])))
-        draw = rng.integers(0, LEVELS, (self._run_rows, self.n_columns), dtype=np.uint16)
+        draw = keyed_rng(self.seed, 2**32, run).integers(0, LEVELS, (self._run_rows, self.n_columns), dtype=np.uint16)
         return np.asarray(draw < round(self.share * LEVELS))
 
     def _cells_of(self, rows: NDArray[np.int64]) -> Pattern:

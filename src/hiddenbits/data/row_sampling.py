@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data.bits import Bits, Dense, Pattern, pattern_of
 from hiddenbits.data.block import Block
+from hiddenbits.data.hashing import uniform_by_row
 from hiddenbits.data.table import Table, memory_table
 
 
@@ -54,19 +54,11 @@ def some_rows(seed: int, rate: float, block: Block) -> SomeRows:
     Which ones depends on the seed and on the place of a row in the table, not on how the table is cut into blocks.
     """
     share = np.minimum(1.0, rate * block.weights)
-    drawn = np.flatnonzero(_uniform(seed, np.arange(block.n_rows, dtype=np.uint64) + np.uint64(block.start)) < share)
+    numbers = np.arange(block.n_rows, dtype=np.uint64) + np.uint64(block.start)
+    drawn = np.flatnonzero(uniform_by_row(seed, numbers) < share)
     return SomeRows(
         block.x.take(drawn).to_dense(),
         block.observed.take(drawn).to_dense(),
         block.weights[drawn] / share[drawn],
         isinstance(block.x, Pattern),
     )
-
-
-def _uniform(seed: int, numbers: NDArray[np.uint64]) -> Floats:
-    """Return a random number in [0, 1) for each whole number: two rounds of multiplying and mixing modulo 2^64."""
-    factors = np.random.default_rng(seed).integers(2**63, size=3, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-    mixed = (numbers + np.uint64(1)) * factors[0]
-    for factor in factors[1:]:
-        mixed = (mixed ^ (mixed >> np.uint64(32))) * factor
-    return np.asarray((mixed ^ (mixed >> np.uint64(32))) >> np.uint64(11), np.float64) * 2.0**-53

@@ -14,9 +14,8 @@ import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data import Block
+from hiddenbits.data.hashing import number_of_bits, number_of_reals
 from hiddenbits.data.mixed.cells import MixedRows
-
-PRIME = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,16 +67,6 @@ def _smallest(n: int, seed: int, block: Block) -> Chosen:
 
 def row_numbers(seed: int, block: Block) -> Floats:
     """Return a whole number below 2^31 for each row of a block, of its content and the seed."""
-    rng, d = np.random.default_rng(seed), block.n_columns
-    if isinstance(block.x, MixedRows):  # the numbers as they lie in memory, mixed modulo 2^64: exact, too
-        factors = 2 * rng.integers(2**62, size=(2, d), dtype=np.uint64) + np.uint64(1)
-        words = (block.x.to_dense() + 0.0).view(np.uint64)  # -0 is 0
-        words = (words ^ (words >> np.uint64(32))) * factors[0]
-        words = (words ^ (words >> np.uint64(29))) * factors[1]
-        mixed = words.sum(axis=1, dtype=np.uint64) + block.observed.to_dense() @ factors[1]
-        return np.asarray(np.mod(mixed ^ (mixed >> np.uint64(31)), np.uint64(PRIME)), np.float64)
-    # Whole numbers below 2^53 in all: the sums are exact, in whatever order a storage adds them.
-    factors = rng.integers(1, min(PRIME, 2**53 // (4 * d)), (2, d, 1)).astype(np.float64)
-    x, o = block.operands()
-    hashed = np.broadcast_to(x @ factors[0] + (o @ factors[1]), (block.n_rows, 1))[:, 0] + rng.integers(PRIME)
-    return np.asarray(np.mod(hashed, PRIME))
+    if isinstance(block.x, MixedRows):
+        return number_of_reals(seed, block.x.to_dense(), block.observed.to_dense())
+    return number_of_bits(seed, *block.operands(), (block.n_rows, block.n_columns))

@@ -8,7 +8,6 @@ all: whatever changes it changes FORMAT, and a checkpoint with another number is
 
 from __future__ import annotations
 
-import hashlib
 import json
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ import numpy as np
 
 from hiddenbits.array_types import AnyArray
 from hiddenbits.data.arrays import plain, prefixed, unprefixed
+from hiddenbits.data.hashing import digest
 from hiddenbits.data.summary import Summary
 from hiddenbits.engine.environment import EnvironmentChangedWarning, differences, environment
 from hiddenbits.engine.state import Position, Settings
@@ -49,7 +49,7 @@ class UnlockedCheckpointWarning(UserWarning):
 
 def _digest(names: Sequence[str] | None) -> str | None:
     """Return a short word for the names of columns, of which there may be very many."""
-    return None if names is None else hashlib.sha256(json.dumps(list(names)).encode()).hexdigest()
+    return None if names is None else digest(json.dumps(list(names)).encode())
 
 
 def _short(value: Any) -> str:

@@ -18,7 +18,7 @@ from scipy.special import gammaln
 
 from hiddenbits import Piece, Table, map_pieces
 from hiddenbits.array_types import Floats
-from hiddenbits.evaluate.describe import row_hashes, row_keys
+from hiddenbits.data.hashing import row_hashes, word_keys
 from hiddenbits.evaluate.measures import PIECE_CELLS
 
 MOST_ROWS = 1_000_000  # beyond this, patterns are sampled: all rows of a pattern or none
@@ -97,7 +97,7 @@ def _counts(table: Table) -> NDArray[np.int64]:
     """Return how often each distinct row appears."""
     n, d = table.shape
     limit = np.uint64(min(1.0, MOST_ROWS / n) * float(2**64 - 2**11))
-    pieces = map_pieces(_Hashed(row_keys(d), limit), table, max(1, PIECE_CELLS // d))
+    pieces = map_pieces(_Hashed(word_keys(d), limit), table, max(1, PIECE_CELLS // d))
     return np.unique(np.concatenate(list(pieces)), return_counts=True)[1]
 
 

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits import Piece, map_pieces, open_table
-from hiddenbits.array_types import Bytes, Floats
+from hiddenbits.array_types import Floats
+from hiddenbits.data.hashing import Hashes, row_hashes, word_keys
 from hiddenbits.evaluate.measures import PIECE_CELLS
 from hiddenbits.quoting import name_of
 
-Hashes = NDArray[np.uint64]
 KEPT = 1 << 16  # number of smallest row hashes kept: up to this many distinct rows the count is exact
 
 
@@ -169,7 +169,7 @@ def look(X: object) -> Look:
     """
     table = open_table(X)
     n_rows, n_columns = table.shape
-    keys = row_keys(n_columns)
+    keys = word_keys(n_columns)
     columns = np.zeros((2, n_columns), np.int64)
     most = blank = trailing = 0
     least: Hashes = np.zeros(0, np.uint64)
@@ -213,39 +213,6 @@ class _Count:
             trailing = int((np.cumsum(seen[:, ::-1], axis=1, dtype=np.int32) == 0).sum())
         few = hashes if rows <= KEPT else _smallest([hashes])
         return columns, (int(in_rows.max()), blank, trailing), few
-
-
-def row_keys(n_columns: int) -> Hashes:
-    """Return the keys of `row_hashes`."""
-    keys = np.random.default_rng(0xB175).integers(0, 1 << 64, (2, -(-n_columns // 64)), dtype=np.uint64)
-    return np.asarray(keys | np.uint64(1))
-
-
-def row_hashes(cells: Bytes, seen: Bytes | None, keys: Hashes) -> Hashes:
-    """Return a number for each row, spread evenly, that differs between rows with different bits or blanks."""
-    hashes = _row_hashes(cells, keys[0])
-    if seen is not None:
-        holes = ~seen.all(axis=1)  # rows without blanks are hashed by their bits alone, as in a piece without blanks
-        hashes[holes] = _mixed(hashes[holes] + _row_hashes(seen[holes], keys[1]))
-    return hashes
-
-
-def _row_hashes(cells: Bytes, keys: Hashes) -> Hashes:
-    """Return a number for each row that differs between different rows (but for one pair in 2^64)."""
-    packed = np.packbits(cells, axis=1)
-    words = np.zeros((len(cells), 8 * len(keys)), np.uint8)
-    words[:, : packed.shape[1]] = packed
-    hashes: Hashes = np.zeros(len(cells), np.uint64)
-    for word, key in zip(words.view(np.uint64).T, keys, strict=True):
-        hashes = _mixed((hashes ^ word) * key)
-    return hashes
-
-
-def _mixed(numbers: Hashes) -> Hashes:
-    """Spread numbers evenly over all of 64 bits: each bit of the result depends on every bit."""
-    for shift, factor in ((33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53)):
-        numbers = (numbers ^ (numbers >> np.uint64(shift))) * np.uint64(factor)
-    return np.asarray(numbers ^ (numbers >> np.uint64(33)))
 
 
 def _smallest(hashes: list[Hashes]) -> Hashes:

@@ -6,7 +6,6 @@ it is complete. The file name is a digest of everything the fit depends on.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import platform
@@ -21,17 +20,13 @@ from sklearn.base import BaseEstimator
 
 import hiddenbits
 from hiddenbits import Piece, Table, map_pieces
+from hiddenbits.data.hashing import digest
 from hiddenbits.evaluate.measures import PIECE_CELLS
 from hiddenbits.quoting import printable, told
 from hiddenbits.store import whole_file
 
 FORMAT = 2
 PACKAGES = ("hiddenbits", "numpy", "scipy", "scikit-learn", "numba")
-
-
-def digest(value: Any) -> str:
-    """Return a digest of a value that is JSON, or that its repr describes completely."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True, default=repr).encode()).hexdigest()[:32]
 
 
 def table_digest(table: Table) -> str:
@@ -41,15 +36,10 @@ def table_digest(table: Table) -> str:
         x, observed = piece.table.source.read(0, piece.table.shape[0])
         both = np.packbits(observed.to_dense(), axis=1)
         cells = np.packbits(x.to_dense(), axis=1) if type(piece.table) is Table else piece.table.to_float()
-        hashed = hashlib.sha256(np.ascontiguousarray(cells).tobytes())
-        for array in (both, piece.weights):
-            hashed.update(np.ascontiguousarray(array).tobytes())
-        return hashed.digest()
+        return bytes.fromhex(digest(*(np.ascontiguousarray(array).tobytes() for array in (cells, both, piece.weights))))
 
-    whole = hashlib.sha256(json.dumps([table.shape, table.names]).encode())
-    for part in map_pieces(of_piece, table, max(1, PIECE_CELLS // table.shape[1])):
-        whole.update(part)
-    return whole.hexdigest()[:32]
+    pieces = map_pieces(of_piece, table, max(1, PIECE_CELLS // table.shape[1]))
+    return digest(json.dumps([table.shape, table.names]).encode(), *pieces)[:32]
 
 
 def versions() -> dict[str, str]:
@@ -82,7 +72,9 @@ class FitCache:
 
     def key(self, job: dict[str, Any]) -> str:
         """Return the file name of a fit."""
-        return digest([self._identity, job]) if self.folder is not None else ""
+        # What is not JSON is described completely by its repr.
+        text = json.dumps([self._identity, job], sort_keys=True, default=repr) if self.folder is not None else ""
+        return text and digest(text.encode())[:32]
 
     def get(self, key: str) -> tuple[dict[str, Any], dict[str, NDArray[np.float64]], Any] | None:
         """Return (figures, arrays, model) of a finished fit; None if there is none."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ from sklearn.base import BaseEstimator
 
 from hiddenbits import Table, hide_cells, take_rows
 from hiddenbits.array_types import Floats
+from hiddenbits.data.hashing import digest
 from hiddenbits.evaluate.candidates import Contender
 from hiddenbits.evaluate.comparison import Tried
 from hiddenbits.evaluate.fit_cache import FitCache
@@ -202,8 +202,4 @@ def weights_of(table: Table) -> Floats:
 
 def rows_digest(*rows: Rows) -> str:
     """Return a digest of lists of row numbers."""
-    hashed = hashlib.sha256()
-    for one in rows:
-        hashed.update(f"{len(one)}:".encode())
-        hashed.update(np.ascontiguousarray(one, np.int64).tobytes())
-    return hashed.hexdigest()[:32]
+    return digest(*(f"{len(one)}:".encode() + np.ascontiguousarray(one, np.int64).tobytes() for one in rows))[:32]

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
 
 from hiddenbits.array_types import Floats
+from hiddenbits.data.hashing import keyed_rng
 
 REACH = 8.0  # a grid goes this many standard deviations of the prior each way: exp(-32) is left out
 MOST_NODES = 1 << 15  # a finer grid would no longer be cheap
@@ -161,5 +161,4 @@ def newton_tops(
 
 def row_draws(seed: int, first_row: int, shape: tuple[int, ...]) -> Floats:
     """Return standard normal draws for the rows of a block, keyed by the seed and the block's place."""
-    words: Any = [seed, first_row, 0x1D]
-    return np.random.Generator(np.random.Philox(np.random.SeedSequence(words))).standard_normal(shape)
+    return keyed_rng(seed, first_row, 0x1D).standard_normal(shape)

@@ -5,8 +5,10 @@ import gzip
 import numpy as np
 import pytest
 
-from hiddenbits import TableError, open_table
+from hiddenbits import Table, TableError, open_table
 from hiddenbits.data.mixed.encode import open_mixed
+from hiddenbits.data.readers import csv
+from hiddenbits.data.readers.text import open_text
 
 pytestmark = pytest.mark.core
 
@@ -63,7 +65,7 @@ def test_cells_are_those_of_the_array(file):
 
 
 def test_several_files_gzipped_and_in_chunks(tmp_path, monkeypatch):
-    monkeypatch.setattr("hiddenbits.data.readers.csv_mixed.CHUNK_ROWS", 3)
+    monkeypatch.setattr("hiddenbits.data.readers.csv.CHUNK_CELLS", 18)  # 3 rows
     head, *rows = TEXT.splitlines()
     (tmp_path / "a1.csv").write_text("\n".join([head, *rows, *rows[:1]]))
     with gzip.open(tmp_path / "a2.csv.gz", "wt") as file:
@@ -95,11 +97,28 @@ def test_header(tmp_path):
     assert open_table(path, kinds="real", header=True, columns=["1"]).to_float().tolist() == [[2.5], [3.5]]
 
 
-def test_tables_of_bits_stay_tables_of_bits(tmp_path):
-    (tmp_path / "t.csv").write_text("a,b\n0,1\n1,\n")
+def test_tables_of_bits_stay_tables_of_bits(tmp_path, monkeypatch):
+    """They are those that the reader of bits gives, from one reading of the file."""
+    (tmp_path / "t.csv").write_text("a,b,c\n0,1,true\n1,,False\n")
+    bits = open_table(tmp_path / "t.csv")
+    opened = []
+    monkeypatch.setattr(csv, "open_text", lambda *args: opened.append(args) or open_text(*args))
     table = open_table(tmp_path / "t.csv", kinds="auto")
-    assert table.only_bits
-    np.testing.assert_array_equal(table.to_float(), [[0, 1], [1, nan]])
+    assert type(table) is type(bits) is Table
+    assert table.names == bits.names == ("a", "b", "c")
+    np.testing.assert_array_equal(table.to_float(), bits.to_float())
+    np.testing.assert_array_equal(table.to_float(), [[0, 1, 1], [1, nan, 0]])
+    assert len(opened) == 1
+
+
+def test_bits_in_the_first_line_are_no_names(tmp_path):
+    """A row would be lost without a word."""
+    (tmp_path / "t.csv").write_text("true\nfalse\n")
+    with pytest.raises(TableError, match=r"line 1 holds bits or blanks alone \('true'\). Say .* header="):
+        open_table(tmp_path / "t.csv", kinds="auto")
+    np.testing.assert_array_equal(open_table(tmp_path / "t.csv", kinds="auto", header=False).to_float(), [[1], [0]])
+    (tmp_path / "t.csv").write_text("true,found\n0.5,a\n1.5,b\n")
+    assert open_table(tmp_path / "t.csv", kinds="auto").names == ("true", "found")
 
 
 @pytest.mark.parametrize(

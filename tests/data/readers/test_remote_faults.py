@@ -15,7 +15,7 @@ import pytest
 from hiddenbits import BernoulliMixture
 from hiddenbits.data import TableError, open_table
 from hiddenbits.data.readers.addresses import safe_url
-from hiddenbits.data.readers.locations import is_url
+from hiddenbits.data.readers.locations import find_place, is_url
 from tests.data.readers.remote_tables import ROWS, S3_OPTIONS, X, quick
 from tests.data.readers.servers import S3Server
 from tests.data.readers.test_readers import assert_reads, bits, frame, write_parquet
@@ -292,3 +292,35 @@ def test_damaged_cells_in_place(server):
         assert table.source.read(0, 100)[0].shape == (100, 7)
         with pytest.raises(TableError, match=rf"bad\.npy: {message}"):
             table.source.read(90, 110)
+
+
+@pytest.mark.parametrize("fault", ["no ranges", "says none", "no size", "size 0"])
+def test_pieces_in_order_from_servers_without_ranges(server, fault):
+    """A long text is read from the top on, as one stream; what goes back in the file is refused."""
+    data = server.files["t/long.csv"] = bits(3000, 7).tobytes()
+    server.fault = fault
+    with find_place(f"{server.url}/t/long.csv", {}).marked().open() as file:
+        for at in range(0, len(data), 4096):
+            assert file.read(4096) == data[at : at + 4096]
+        assert file.read(1) == b""
+        assert len(server.requests) < 6
+        file.seek(4096)
+        with pytest.raises(TableError, match=r"long\.csv: the server does not send parts of a file.*simplecache::"):
+            file.read(1)
+
+
+def test_a_file_that_is_replaced_between_two_ranges(server):
+    """Its size is the same and it was looked at when it was opened: only the tags of its ranges differ."""
+    raw = io.BytesIO()
+    x = bits(300_000, 7)
+    np.save(raw, x)
+    other = io.BytesIO()
+    np.save(other, 1 - x)
+    server.files["t/x.npy"] = raw.getvalue()
+    place = find_place(f"{server.url}/t/x.npy", {}).marked()
+    with place.open() as file:
+        assert file.read(1000) == raw.getvalue()[:1000]
+        server.files["t/x.npy"] = other.getvalue()
+        file.seek(1 << 20)
+        with pytest.raises(TableError, match=r"/t/x\.npy: the server was asked for bytes from .* and sent others"):
+            file.read(1000)

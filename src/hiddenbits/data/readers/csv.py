@@ -1,12 +1,17 @@
-"""Comma-separated tables, parsed in chunks into one byte a cell."""
+"""Comma-separated tables, read into memory: bits in one byte a cell, or columns of several kinds.
+
+A file of text has no types: `_value` says what a cell is, for tables of bits and of several kinds. A column whose cells
+are all true or false, or all numbers, is one of these, and any other is one of words.
+"""
 
 from __future__ import annotations
 
+import csv
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, islice
 from operator import itemgetter
 from typing import Any, Literal
@@ -15,18 +20,22 @@ import numpy as np
 
 from hiddenbits.data.bits import AllOnes, Bits, ByteArray, Dense
 from hiddenbits.data.cell_checks import MAX_BYTES, check_distinct, observed_from_missing
-from hiddenbits.data.readers.csv_lines import BLANKS, Lines, full_rows, line_of, reading_csv
-from hiddenbits.data.readers.csv_mixed import open_mixed_csv
-from hiddenbits.data.readers.csv_others import Others
+from hiddenbits.data.mixed.encode import RawColumn, open_raw, raw_of_distinct
 from hiddenbits.data.readers.locations import Place
-from hiddenbits.data.readers.request import FileRequest, choose
+from hiddenbits.data.readers.request import FileRequest, choose, reading
+from hiddenbits.data.readers.text import CappedReader, open_text
 from hiddenbits.data.table import MemorySource, Table, TableError
 from hiddenbits.quoting import quoted
 
+BLANKS = ("", "na", "n/a", "nan", "null", "none", "?")
+TRUTHS = {"true": True, "false": False}
 BITS = {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "false": 0, "true": 1}
 BLANK, BAD = 2, 3  # codes of a cell besides 0 and 1
 CHUNK_CELLS = 1 << 19
 CACHED = 1 << 16
+MAX_LINE = 1 << 27  # the csv module would take a line of any length into memory
+
+Rows = list[list[str]]
 
 
 def open_csv(
@@ -72,87 +81,33 @@ def open_csv(
     if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n':
         raise TableError(f"delimiter={delimiter!r} is not one character that can stand between cells.")
     only_bits = isinstance(columns, str) and columns == "bits"
-    asked = None if only_bits else columns
+    cells = _Cells(request.threshold)
+
+    def lay_out(first: list[str]) -> _Layout:
+        of_kinds = request.kinds is not None
+        first = first or ([] if of_kinds else [""])  # an empty line is one empty cell, but no name
+        named = header
+        if named is None:
+            named = _holds_names(first) if of_kinds else _is_header(first, cells, only_bits)
+        if named:
+            fields = tuple(field.strip() for field in first)
+            check_distinct(fields)
+        else:
+            fields = tuple(f"x{j}" if of_kinds else str(j) for j in range(len(first)))
+        return _Layout(fields, named, choose(fields, None if only_bits else columns, drop))
+
+    def read(take: Take, tell: Callable[[int, float | None], None] | None = None) -> None:
+        _read(request.files, delimiter, max_bytes, lay_out, take, tell)
+
     if request.kinds is not None:
-        mixed = open_mixed_csv(request, header, delimiter, asked, drop, max_bytes)
-        if mixed is not None:
-            return mixed
-    cells, found = (
-        _Cells(request.threshold),
-        _Found(request.blank != "zero", only_bits, only_bits and others is not None),
-    )
-    for number, path in enumerate(request.files):
-        with reading_csv(path, delimiter, max_bytes) as (lines, rows):
-            layout, first = _lay_out(rows, cells, header, asked, drop, mixed=only_bits)
-            found.begin_file(layout, request.files[0].name)
-            for codes, chunk in _chunks(chain(first, rows), bool(first), lines, layout, cells, only_bits):
-                found.add(codes, chunk)
-                if tell is not None:
-                    tell(found.n_rows, None if lines.share is None else (number + lines.share) / len(request.files))
-    if found.layout is None or not found.n_rows:
-        raise TableError(f"{request.files[0]}: the file holds no rows. A table needs at least one.")
+        kinds = _Columns()
+        read(kinds.take, tell)
+        return kinds.table(request)
+    bits = _BitColumns(cells, only_bits, with_texts=others is not None)
+    read(bits.take, tell)
     if others is not None:
-        others |= found.texts_by_name(request.files, delimiter, max_bytes)
-    names, bits = found.bits(request.files[0])
-    return Table(MemorySource(*bits), names if request.names is None else request.names)
-
-
-class _Found:
-    """What the files hold, gathered chunk by chunk."""
-
-    def __init__(self, with_blanks: bool, only_bits: bool, with_texts: bool) -> None:
-        self.layout: _Layout | None = None
-        self.n_rows = 0
-        self._with_blanks, self._only_bits, self._with_texts = with_blanks, only_bits, with_texts
-        self._xs: list[ByteArray] = []
-        self._blanks: list[ByteArray | None] = []
-        self._other: Any = False  # of each column: whether it holds something else than bits
-        self._texts: Others | None = None
-
-    def begin_file(self, layout: _Layout, first_file: str) -> None:
-        """Take the layout of the first file; refuse one of a further file that is not the same."""
-        if self.layout is None:
-            self.layout = layout
-            self._texts = Others(layout.keep) if self._with_texts else None
-        if layout != self.layout:
-            raise TableError(f"the columns are not those of {first_file}. Give every file the same.")
-
-    def add(self, codes: ByteArray, chunk: list[list[str]]) -> None:
-        """Take the codes of some more rows, and the rows as they were read."""
-        if self._only_bits:
-            bad = (codes == BAD).any(axis=0)
-            self._other |= bad
-            if self._texts is not None:
-                self._texts.add(chunk, bad)
-        blank = codes == BLANK
-        some = bool(blank.any())
-        codes[blank] = 0
-        self._xs.append(codes)
-        self._blanks.append(blank.view(np.uint8) if some and self._with_blanks else None)
-        self.n_rows += len(codes)
-
-    def texts_by_name(self, files: Sequence[Place], delimiter: str, max_bytes: int) -> dict[str, list[str]]:
-        """Return the cells of the columns that hold more than bits; reads again those that had passed by then."""
-        layout, texts, passed = self.layout, self._texts, 0
-        if layout is None or texts is None:
-            return {}
-        for path in files if texts.late else ():
-            with closing(Lines(path, max_bytes)) as lines:
-                passed = texts.first_cells(lines, delimiter, layout.named, passed)
-        return {layout.fields[layout.keep[j]]: cells for j, cells in sorted(texts.cells.items())}
-
-    def bits(self, first_file: Place) -> tuple[tuple[str, ...] | None, tuple[Bits, Bits]]:
-        """Return names, and (x, observed), of the columns that hold bits alone."""
-        layout, xs, blanks = self.layout, self._xs, self._blanks
-        assert layout is not None  # noqa: S101
-        if np.any(self._other):
-            keep = np.flatnonzero(~self._other)
-            if not len(keep):
-                raise TableError(f"{first_file}: no column holds bits alone. Recode the columns, or give threshold=.")
-            layout = replace(layout, keep=tuple(layout.keep[j] for j in keep))
-            xs = [np.ascontiguousarray(x[:, keep]) for x in xs]
-            blanks = [None if blank is None else np.ascontiguousarray(blank[:, keep]) for blank in blanks]
-        return layout.names, _join(xs, blanks)
+        others |= bits.texts(read)
+    return bits.table(request)
 
 
 @dataclass(frozen=True)
@@ -163,63 +118,139 @@ class _Layout:
     named: bool
     keep: tuple[int, ...]
 
+
+Take = Callable[[_Layout, Rows, int], None]  # is given some rows, and the line at which they start
+
+
+def _read(
+    files: Sequence[Place],
+    delimiter: str,
+    max_bytes: int,
+    lay_out: Callable[[list[str]], _Layout],
+    take: Take,
+    tell: Callable[[int, float | None], None] | None,
+) -> None:
+    """Hand over the rows of all files, some at a time. Errors, also those of `take`, name the file."""
+    layout, n_rows = None, 0
+    for number, path in enumerate(files):
+        with reading(path), closing(_Lines(path, max_bytes)) as lines:
+            try:
+                rows = csv.reader(lines, delimiter=delimiter, strict=True)
+                first = next(rows, None)
+                if first is None:
+                    raise TableError("the file is empty. A table needs at least one row.")
+                found = lay_out(first)
+                layout = layout or found
+                if found != layout:
+                    raise TableError(f"the columns are not those of {files[0].name}. Give every file the same.")
+                width = len(layout.fields)
+                line = lines.number + 1 if layout.named else 1  # where the next rows start
+                every = rows if layout.named else chain([first], rows)
+                while chunk := list(islice(every, max(1, CHUNK_CELLS // width))):
+                    take(layout, _full_rows(chunk, width, line), line)
+                    line = lines.number + 1
+                    n_rows += len(chunk)
+                    if tell is not None:
+                        tell(n_rows, None if lines.share is None else (number + lines.share) / len(files))
+            except csv.Error as error:
+                raise TableError(f"line {lines.number}: {error}. Quote cells as CSV does, or mend the line.") from error
+    if not n_rows:
+        raise TableError(f"{files[0]}: the file holds no rows. A table needs at least one.")
+
+
+class _Lines(Iterator[str]):
+    """The lines of a file, counted and of limited length."""
+
+    def __init__(self, path: Place, max_bytes: int) -> None:
+        self._file = open_text(path, max_bytes)
+        self.close = self._file.close
+        self.number = 0
+
     @property
-    def names(self) -> tuple[str, ...] | None:
-        return tuple(self.fields[j] for j in self.keep) if self.named else None
+    def share(self) -> float | None:
+        """How much of the file was read; None where its size is not known."""
+        raw = self._file.raw
+        return raw.share if isinstance(raw, CappedReader) else None
+
+    def __next__(self) -> str:
+        line = self._file.readline(MAX_LINE)
+        if not line:
+            raise StopIteration
+        self.number += 1
+        if len(line) == MAX_LINE:
+            raise TableError(f"line {self.number} is longer than {MAX_LINE} bytes.")
+        try:
+            return line.decode("utf-8-sig" if self.number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise TableError(
+                f"line {self.number}: the text is not UTF-8 ({error.reason}). Save the file as UTF-8."
+            ) from error
+
+
+def _full_rows(chunk: Rows, width: int, line: int) -> Rows:
+    """Return rows that start at a line, after a check that each has as many cells as the first line."""
+    if width == 1:
+        chunk = [row or [""] for row in chunk]  # an empty line is one empty cell
+    if set(map(len, chunk)) != {width}:
+        at = next(i for i, row in enumerate(chunk) if len(row) != width)
+        raise TableError(
+            f"line {_line_of(chunk, at, line)}: {len(chunk[at])} cells, but the first line has {width}. Mend the line."
+        )
+    return chunk
+
+
+def _line_of(chunk: Rows, at: int, first: int) -> int:
+    """Return the line on which row `at` of a chunk starts: quoted cells may hold line breaks."""
+    return first + at + sum(cell.count("\n") for row in chunk[:at] for cell in row)
+
+
+def _value(text: str) -> bool | int | float | str | None:
+    """Return what a cell holds: true or false, a number, a word; None where it is blank."""
+    word = text.strip()
+    lower = word.lower()
+    if lower in BLANKS:
+        return None
+    if lower in TRUTHS:
+        return TRUTHS[lower]
+    number = _number(word)
+    return word if number is None else number
+
+
+def _number(word: str) -> int | float | None:
+    """Return the number that a word is; None where it is none."""
+    try:
+        number = float(word)
+    except ValueError:
+        return None
+    if "_" in word:
+        return None
+    return int(number) if math.isfinite(number) and word.lstrip("+-").isdigit() else number
 
 
 class _Cells(dict[str, int]):
-    """Code of a cell by its text; unusual spellings are worked out once and remembered."""
+    """Code of a cell by its text in a table of bits; unusual spellings are worked out once and remembered."""
 
     def __init__(self, threshold: float | None) -> None:
         self.threshold = threshold
 
     def __missing__(self, text: str) -> int:
-        word = text.strip().lower()
-        code = BLANK if word in BLANKS else BITS.get(word, BAD)
-        if self.threshold is not None and code != BLANK:
-            code = self._above(word, self.threshold)
+        value = _value(text)
+        if value is None:
+            code = BLANK
+        elif self.threshold is None:
+            code = BITS.get(text.strip().lower(), BAD)
+        else:
+            code = BAD if isinstance(value, str) or not math.isfinite(value) else int(value > self.threshold)
         if code != BAD and len(self) < CACHED:
             self[text] = code
         return code
 
-    @staticmethod
-    def _above(word: str, threshold: float) -> int:
-        if word in ("true", "false"):
-            return int((word == "true") > threshold)
-        try:
-            number = float(word)
-        except ValueError:
-            return BAD
-        return int(number > threshold) if math.isfinite(number) and "_" not in word else BAD
 
-
-def _lay_out(
-    rows: Iterator[list[str]],
-    cells: _Cells,
-    header: bool | None,
-    columns: Sequence[str | int] | None,
-    drop: Sequence[str | int] | None,
-    *,
-    mixed: bool = False,
-) -> tuple[_Layout, list[list[str]]]:
-    """Read the first line; return the layout, and the line if it is not a header.
+def _is_header(first: list[str], cells: _Cells, mixed: bool) -> bool:
+    """Whether the first line of a table of bits holds names; see `open_csv`.
 
     In a `mixed` file of bits and words a line of both is a row, unless its numbers count columns.
     """
-    first = next(rows, None)
-    if first is None:
-        raise TableError("the file is empty. A table needs at least one row.")
-    first = first or [""]
-    named = _is_header(first, cells, mixed) if header is None else header
-    fields = tuple(field.strip() for field in first) if named else tuple(str(j) for j in range(len(first)))
-    if named:
-        check_distinct(fields)
-    return _Layout(fields, named, choose(fields, columns, drop)), [] if named else [first]
-
-
-def _is_header(first: list[str], cells: _Cells, mixed: bool) -> bool:
-    """Whether the first line holds names; see `open_csv`."""
     words = [cell.strip() for cell in first if cells[cell] == BAD]
     bits = [cell.strip() for cell in first if cells[cell] < BLANK]
     if not words or not bits:
@@ -235,52 +266,133 @@ def _is_header(first: list[str], cells: _Cells, mixed: bool) -> bool:
     )
 
 
-def _chunks(
-    rows: Iterator[list[str]], from_top: bool, lines: Lines, layout: _Layout, cells: _Cells, any_cells: bool = False
-) -> Iterator[tuple[ByteArray, list[list[str]]]]:
-    """Yield the codes of the columns to keep, a few rows at a time, and the rows as they were read."""
-    width, keep = len(layout.fields), layout.keep
-    height = max(1, CHUNK_CELLS // width)
-    pick = itemgetter(*keep) if len(keep) > 1 else None
-    line = 1 if from_top else lines.number + 1  # where the next chunk starts, for messages
-    while chunk := list(islice(rows, height)):
-        chunk = full_rows(chunk, width, line)
-        if len(keep) == width and keep == tuple(range(width)):
-            flat = chain.from_iterable(chunk)
-        elif pick is not None:
-            flat = chain.from_iterable(map(pick, chunk))
-        else:
-            flat = chain.from_iterable([row[keep[0]]] for row in chunk)
-        codes = np.frombuffer(bytearray(map(cells.__getitem__, flat)), np.uint8).reshape(len(chunk), len(keep))
-        if not any_cells and codes.max() == BAD:
-            row, column = (int(i) for i in np.argwhere(codes == BAD)[0])
-            raise _bad_cell(chunk[row][keep[column]], line_of(chunk, row, line), keep[column], layout, cells)
-        line = lines.number + 1
-        yield codes, chunk
-
-
-def _bad_cell(text: str, line: int, column: int, layout: _Layout, cells: _Cells) -> TableError:
-    """Return the error for a cell that is not a bit: what, where, and what to do."""
-    shown = quoted(text)
-    name = layout.fields[column] if layout.named else column
-    where = f"line {line}, column {column}" + (f" ({name!r})" if layout.named else "")
-    if cells.threshold is not None:
-        return TableError(
-            f"{where}: {shown} is not a finite number. Mend it, or leave the column out with drop=[{name!r}]."
+def _holds_names(first: list[str]) -> bool:
+    """Return True: the first line of a table of several kinds holds names. One with a number or no word is refused."""
+    words = [cell.strip() for cell in first]
+    numbers = [word for word in words if _number(word) is not None]
+    if numbers or (words and not any(isinstance(_value(word), str) for word in words)):
+        raise TableError(
+            f"line 1 holds {'a number' if numbers else 'bits or blanks alone'} ({quoted((numbers or words)[0])}). Say "
+            "whether it is a line of names with header=True or header=False."
         )
-    number = re.fullmatch(r"\s*[-+0-9.eE]+\s*", text) is not None
-    return TableError(
-        f"{where}: {shown} is not a bit. Cells must be 0, 1, true, false or blank. Recode the column, or "
-        f"leave it out with drop=[{name!r}]"
-        + ("; threshold= turns numbers into bits" if number else "")
-        + ". LogisticPCA also takes other columns: open the table with kinds='auto'."
-    )
+    return True
 
 
-def _join(xs: list[ByteArray], blanks: list[ByteArray | None]) -> tuple[Bits, Bits]:
-    """Return (x, observed) of all chunks."""
-    x = np.concatenate(xs)
-    if all(blank is None for blank in blanks):
-        return Dense(x), AllOnes((x.shape[0], x.shape[1]))
-    missing = [np.zeros_like(part) if blank is None else blank for part, blank in zip(xs, blanks, strict=True)]
-    return Dense(x), observed_from_missing(np.concatenate(missing))
+class _BitColumns:
+    """A table of bits, gathered chunk by chunk; `only_bits` leaves out the columns that hold something else."""
+
+    def __init__(self, cells: _Cells, only_bits: bool, *, with_texts: bool) -> None:
+        self._cells, self._only_bits, self._with_texts = cells, only_bits, with_texts
+        self._layout = _Layout((), False, ())
+        self._codes: list[ByteArray] = []
+        self._others: dict[int, list[str]] = {}  # the cells of columns that hold something else, by place in `keep`
+        self._late: list[int] = []  # of these, those of which some rows had passed before it showed
+
+    def take(self, layout: _Layout, rows: Rows, line: int) -> None:
+        """Take the codes of some rows."""
+        keep = layout.keep
+        if keep == tuple(range(len(layout.fields))):
+            flat: Iterator[str] = chain.from_iterable(rows)
+        elif len(keep) > 1:
+            flat = chain.from_iterable(map(itemgetter(*keep), rows))
+        else:
+            flat = (row[keep[0]] for row in rows)
+        codes = np.frombuffer(bytearray(map(self._cells.__getitem__, flat)), np.uint8).reshape(len(rows), len(keep))
+        if codes.max() == BAD and not self._only_bits:
+            at, j = (int(i) for i in np.argwhere(codes == BAD)[0])
+            raise self._bad_cell(rows[at][keep[j]], _line_of(rows, at, line), keep[j], layout)
+        for j in np.flatnonzero((codes == BAD).any(axis=0)).tolist():
+            if j not in self._others:
+                self._others[j] = []
+                self._late += [j] if self._codes else []
+        self._layout = layout
+        self._codes.append(codes)
+        if self._with_texts:
+            self._add_texts([j for j in self._others if j not in self._late], rows)
+
+    def _add_texts(self, columns: Sequence[int], rows: Rows) -> None:
+        for j in columns:
+            field = self._layout.keep[j]
+            self._others[j].extend(row[field].strip() for row in rows)
+
+    def texts(self, read: Callable[[Take], None]) -> dict[str, list[str]]:
+        """Return the cells of the columns that hold more than bits, by name.
+
+        Hardly any table is read again for it: a column of words shows in its first thousands of rows.
+        """
+        if self._late:
+            read(lambda _layout, rows, _line: self._add_texts(self._late, rows))
+        return {self._layout.fields[self._layout.keep[j]]: self._others[j] for j in sorted(self._others)}
+
+    def table(self, request: FileRequest) -> Table:
+        """Return the columns of bits."""
+        keep = [j for j in range(len(self._layout.keep)) if j not in self._others]
+        if not keep:
+            raise TableError(f"{request.files[0]}: no column holds bits alone. Recode the columns, or give threshold=.")
+        codes = np.concatenate([part[:, keep] if self._others else part for part in self._codes])
+        self._codes = []
+        blank = codes == BLANK
+        codes[blank] = 0
+        observed: Bits = AllOnes((codes.shape[0], codes.shape[1]))
+        if request.blank != "zero" and blank.any():
+            observed = observed_from_missing(blank.view(np.uint8))
+        names = tuple(self._layout.fields[self._layout.keep[j]] for j in keep) if self._layout.named else None
+        return Table(MemorySource(Dense(codes), observed), names if request.names is None else request.names)
+
+    def _bad_cell(self, text: str, line: int, column: int, layout: _Layout) -> TableError:
+        """Return the error for a cell that is not a bit: what, where, and what to do."""
+        shown = quoted(text)
+        name = layout.fields[column] if layout.named else column
+        where = f"line {line}, column {column}" + (f" ({name!r})" if layout.named else "")
+        if self._cells.threshold is not None:
+            return TableError(
+                f"{where}: {shown} is not a finite number. Mend it, or leave the column out with drop=[{name!r}]."
+            )
+        number = re.fullmatch(r"\s*[-+0-9.eE]+\s*", text) is not None
+        return TableError(
+            f"{where}: {shown} is not a bit. Cells must be 0, 1, true, false or blank. Recode the column, or "
+            f"leave it out with drop=[{name!r}]"
+            + ("; threshold= turns numbers into bits" if number else "")
+            + ". LogisticPCA also takes other columns: open the table with kinds='auto'."
+        )
+
+
+class _Columns:
+    """Columns of several kinds, gathered chunk by chunk: the distinct cells of each, and which of them a row has."""
+
+    def __init__(self) -> None:
+        self._layout = _Layout((), False, ())
+        self._distinct: list[dict[str, int]] = []
+        self._rows: list[list[Any]] = []
+
+    def take(self, layout: _Layout, rows: Rows, _line: int) -> None:
+        """Take some rows."""
+        if not self._distinct:
+            self._layout = layout
+            self._distinct, self._rows = [{} for _ in layout.keep], [[] for _ in layout.keep]
+        for distinct, codes, j in zip(self._distinct, self._rows, layout.keep, strict=True):
+            number = distinct.setdefault
+            codes.append(np.fromiter((number(row[j], len(distinct)) for row in rows), np.int32, len(rows)))
+
+    def table(self, request: FileRequest) -> Table:
+        """Return the table: of bits, where all columns turn out to be binary."""
+        columns = zip(self._layout.keep, self._distinct, self._rows, strict=True)
+        raw = [
+            _raw_column(number, self._layout.fields[j], list(distinct), np.concatenate(codes))
+            for number, (j, distinct, codes) in enumerate(columns)
+        ]
+        with reading(request.files[0]):
+            table = open_raw(raw, None, request.kinds, request.names, named=self._layout.named)
+        if not table.layout.only_bits:
+            return table
+        x, observed = table.source.read(0, table.shape[0])
+        return Table(MemorySource(Dense(x.bits), observed), table.names)
+
+
+def _raw_column(number: int, name: str, texts: list[str], rows: Any) -> RawColumn:
+    """Return a column from its distinct cells and which of them each row has."""
+    values = [_value(text) for text in texts]
+    seen = {isinstance(value, bool) + 2 * isinstance(value, str) for value in values if value is not None}
+    if len(seen) > 1:  # a number among words is a word
+        values = [None if value is None else text.strip() for value, text in zip(values, texts, strict=True)]
+    return raw_of_distinct(number, name, values, rows)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from hiddenbits.data.readers.addresses import LEFT_OUT, is_http, safe_url
 from hiddenbits.data.readers.redirects import with_guard
-from hiddenbits.data.readers.remote_files import Pieces, beyond_cap
+from hiddenbits.data.readers.remote_files import RemoteFile, beyond_cap
 from hiddenbits.data.readers.secrets import reaching
 from hiddenbits.data.table import TableError
 
@@ -125,14 +125,21 @@ class Remote:
         other.__dict__["fs"] = self.fs  # fsspec would make one for each thread, and simplecache:: a copy for each
         return other
 
-    def open(self, max_bytes: int | None = None, whole: bool = False) -> Pieces:
+    def open(self, max_bytes: int | None = None, whole: bool = False) -> RemoteFile:
         """Open the file, after a look at whether it is still the same; see `open_place`."""
         now = self.look()
         if self.mark is not None and now != self.mark:
             raise TableError(f"{self}: the file has changed since the table was opened. Open the table again.")
         if whole and max_bytes is not None and now.size is not None and now.size > max_bytes:
             raise beyond_cap(self, max_bytes)
-        return Pieces(self, now.size, max_bytes)
+        return RemoteFile(self, now.size, max_bytes)
+
+    def sends_more(self, size: int | None) -> TableError:
+        """Return the error for a server that sends more than it said."""
+        return TableError(
+            f"{self}: the server sends more than the {size} bytes that it told. The file was replaced, or the server "
+            "is not to be trusted; open the table again."
+        )
 
 
 Place = Path | Remote

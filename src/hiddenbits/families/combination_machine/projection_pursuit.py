@@ -36,6 +36,7 @@ from scipy.special import expit, logit
 
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data import Arrays, Block
+from hiddenbits.data.hashing import uniform_by_row_and_unit
 from hiddenbits.data.operands import product_with_totals
 from hiddenbits.data.rows_by_content import choose_rows, row_numbers
 from hiddenbits.maths.missing_rows import rows_with_blanks
@@ -45,7 +46,6 @@ from hiddenbits.model_api import Key, Passes
 TOWARDS = 0.3  # first weights of a try, towards an altered row
 RAREST = 1e-6  # a unit is on and off in at least this share of the rows
 DENSE_CELLS = 1 << 18  # cells of rows with blanks that are worked on together
-GOLDEN, FIRST_MIX, SECOND_MIX = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB  # of splitmix64
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,14 +237,5 @@ def _observed(block: Block, rows: Rows) -> Floats:
 
 
 def coins(block: Block, seed: int, n: int) -> Floats:
-    """Return n random log-odds for each row, of its content alone: a unit is on where its score is above.
-
-    The number of a row and that of a unit are mixed as in the generator splitmix64.
-    """
-    with np.errstate(over="ignore"):  # modulo 2^64 is meant
-        z = row_numbers(seed, block).astype(np.uint64)[:, None]
-        z = z * np.uint64(GOLDEN) + np.arange(1, n + 1, dtype=np.uint64) * np.uint64(FIRST_MIX) + np.uint64(seed)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(FIRST_MIX)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(SECOND_MIX)
-        z ^= z >> np.uint64(31)
-    return np.asarray(logit((((z >> np.uint64(11)).astype(np.float64)) + 0.5) * 2.0**-53))
+    """Return n random log-odds for each row, of its content alone: a unit is on where its score is above."""
+    return np.asarray(logit(uniform_by_row_and_unit(seed, row_numbers(seed, block).astype(np.uint64), n)))

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data import Block
+from hiddenbits.data.hashing import set_numbers
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.noisy_or.gibbs import Network, Ones, States, scan_layer
 from hiddenbits.families.noisy_or.model import NoisyOr
@@ -96,7 +97,7 @@ class NoisyOrTruncated(SampledRows):
         bits = np.zeros((n * M, units), np.uint8)
         if carry is not None and not fresh:
             bits = np.unpackbits(carry.packed, axis=1, count=units)
-        numbers = _numbers(units)
+        numbers = set_numbers(units, 0x0125)
         for _ in range(FIRST_ROUNDS if fresh else ROUNDS):
             look = _look(network, data, _split(bits, cuts))
             bits = _better(bits, look.value, look.odds, numbers, n, M)
@@ -161,11 +162,6 @@ def _look(network: Network, data: Ones, states: list[States]) -> _Look:
 
 def _split(bits: States, cuts: Rows) -> list[States]:
     return [np.ascontiguousarray(s) for s in np.split(bits, cuts, axis=1)]
-
-
-def _numbers(units: int) -> NDArray[np.uint64]:
-    """Return a fixed random number for each unit: states with the same sum (modulo 2^64) are the same state."""
-    return np.random.default_rng(0x0125).integers(1, 2**63, units, dtype=np.uint64)
 
 
 def _again(sums: NDArray[np.uint64]) -> NDArray[np.bool_]:
