@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0.dev0"
 
 _HOMES = {
+    "Annealing": "hiddenbits.families.binary_sparse_coding.annealing",
     "BernoulliMixture": "hiddenbits.families.bernoulli_mixture.estimator",
     "BinarySparseCoding": "hiddenbits.families.binary_sparse_coding.estimator",
     "ClippedPCA": "hiddenbits.families.clipped_pca.estimator",
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
     from hiddenbits.families._base.inputs import SmallWeightsWarning as SmallWeightsWarning
     from hiddenbits.families._base.persistence import load as load
     from hiddenbits.families.bernoulli_mixture.estimator import BernoulliMixture as BernoulliMixture
+    from hiddenbits.families.binary_sparse_coding.annealing import Annealing as Annealing
     from hiddenbits.families.binary_sparse_coding.estimator import BinarySparseCoding as BinarySparseCoding
     from hiddenbits.families.clipped_pca.estimator import ClippedPCA as ClippedPCA
     from hiddenbits.families.combination_machine.estimator import CombinationMachine as CombinationMachine

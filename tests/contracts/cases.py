@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from hiddenbits import (
+    Annealing,
     BernoulliMixture,
     BinarySparseCoding,
     ClippedPCA,
@@ -336,9 +337,7 @@ MIXED = [
             14,
             n_candidates=4,
             max_active=2,
-            wide_candidates=5,
-            wide_active=3,
-            n_scheduled=6,
+            schedule=Annealing(wide_candidates=5, wide_active=3, n_passes=6),
             n_repairs=1,
             tol=1.0,
             random_state=0,

@@ -98,7 +98,9 @@ def few(cls, *args, **options):
 
 
 ONE_STAGE = {"n_init": 2, "tol": 0.0}  # two restarts, and every pass is gone
-CODING = {"n_candidates": 4, "max_active": 2, "wide_candidates": 5, "wide_active": 3, "n_scheduled": 6}
+PLAN = {"wide_candidates": 5, "wide_active": 3, "n_passes": 6}
+CODING = {"n_candidates": 4, "max_active": 2, "schedule": hb.Annealing(**PLAN)}
+FROM_MEAN = CODING | {"schedule": hb.Annealing(**PLAN, start="mean", jitter=0.01)}
 REAL_VERBS = ("transform", "score_samples", "complete")
 
 CASES = {
@@ -149,7 +151,7 @@ CASES = {
     ),
     "coding": Case(few(hb.BinarySparseCoding, 6, **CODING, n_init=1), CODED, CODED, verbs=REAL_VERBS),
     "coding-each": Case(
-        few(hb.BinarySparseCoding, 6, **CODING, activity="each", start="mean", jitter=0.01, n_repairs=1, n_init=1),
+        few(hb.BinarySparseCoding, 6, **FROM_MEAN, activity="each", n_repairs=1, n_init=1),
         CODED,
         blanked(CODED),
         verbs=REAL_VERBS,

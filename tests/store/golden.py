@@ -18,6 +18,7 @@ import numpy as np
 
 import hiddenbits
 from hiddenbits import (
+    Annealing,
     BernoulliMixture,
     BinarySparseCoding,
     ClippedPCA,
@@ -101,7 +102,7 @@ MODELS = {
     "combination_chains": lambda X: CombinationMachine(
         2, method="chains", n_chains=20, batch_rows=20, max_iter=10, random_state=0
     ).fit(X),
-    "sparse_coding": lambda X: BinarySparseCoding(3, n_init=1, n_scheduled=10, random_state=0).fit(X),
+    "sparse_coding": lambda X: BinarySparseCoding(3, n_init=1, schedule=Annealing(n_passes=10), random_state=0).fit(X),
     "hidden_tree": lambda X: HiddenTree(2, random_state=0).fit(X),
     "hidden_tree_online": lambda X: HiddenTree(2, random_state=0).partial_fit(X),
     "noisy_or": lambda X: NoisyOrNetwork(2, random_state=0).fit(X),

@@ -37,6 +37,8 @@ COMPOSITES: dict[str, Callable[[], Any]] = {
 
 # Hyperparameters that were dropped, with the default that each had, as JSON says it: {"LogisticPCA": {"gone": False}}.
 # A file that has one of them at its old default is read, as if it were not there; any other value is refused by name.
+# Those with ANY meant nothing for a fitted model and are ignored whatever they are.
+ANY = object()
 DROPPED: dict[str, dict[str, object]] = {}
 
 
@@ -53,21 +55,25 @@ def name_of(estimator: object) -> str:
 def unfitted(kind: str, hyperparameters: Any) -> Any:
     """Build an estimator from the hyperparameters of a file, which an earlier version may have written.
 
-    One that is not there takes its default; one that was dropped since is ignored at the default it had (`DROPPED`).
+    One that is not there takes its default; one that was dropped since is ignored at the default it had (`DROPPED`);
+    one that is now part of an object goes there.
     """
     cls = (ESTIMATORS | COMPOSITES)[kind]()
     require(isinstance(hyperparameters, dict), "hyperparameters are not a mapping")
-    known, dropped = set(cls._get_param_names()), DROPPED.get(kind, {})
-    for name, value in hyperparameters.items():
+    given = cls._from_earlier(hyperparameters)
+    names, dropped = set(cls._get_param_names()), DROPPED.get(kind, {})
+    known = {name for name in given if name in names or name.partition("__")[0] in cls._groups}
+    for name, value in given.items():
         if name in known:
             refuse_large(name, value)
             continue
         require(name in dropped, f"it has a hyperparameter {name[:40]!r} that this version of hiddenbits does not know")
+        default = dropped[name]
         require(
-            type(value) is type(dropped[name]) and value == dropped[name],
+            default is ANY or (type(value) is type(default) and value == default),
             f"it has {name}={shortened(value)}, and {name} was dropped since: only files with "
-            f"{name}={dropped[name]!r} can still be read",
+            f"{name}={default!r} can still be read",
         )
-    estimator = cls(**{name: value for name, value in hyperparameters.items() if name in known})
+    estimator = cls._from_file({name: value for name, value in given.items() if name in known})
     estimator._validate_params()
     return estimator

@@ -334,10 +334,7 @@ def _restore(meta: Any, arrays: Any) -> Statistics:
     require(len(of_params) + len(of_sums) == len(arrays), "it holds arrays that do not belong to statistics")
     return Statistics(
         estimator=name,
-        hyperparameters={
-            name: meta["hyperparameters"].get(name, value)
-            for name, value in plain(estimator.get_params(deep=False)).items()
-        },
+        hyperparameters=plain(estimator.get_params(deep=False)),
         n_features=meta["n_features_in"],
         names=None if names is None else tuple(names),
         params=params,

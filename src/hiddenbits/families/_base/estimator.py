@@ -35,6 +35,7 @@ from hiddenbits.engine import (
 from hiddenbits.families._base.callbacks import CallbackSupportMixin, watching, with_callbacks
 from hiddenbits.families._base.federated_verbs import FederatedVerbs
 from hiddenbits.families._base.file_verbs import FileVerbs
+from hiddenbits.families._base.grouped import Grouped
 from hiddenbits.families._base.inputs import (
     TakesTables,
     as_table,
@@ -63,6 +64,7 @@ _EXPLANATIONS = {
 
 
 class BitsEstimator(
+    Grouped,
     TakesTables,
     OnlineVerbs,
     FederatedVerbs,
