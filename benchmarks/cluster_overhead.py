@@ -27,8 +27,8 @@ from hiddenbits.data import Block, Grid
 from hiddenbits.data.summary import summarise
 from hiddenbits.datasets import simulate_mixture
 from hiddenbits.engine import Cluster, Key, Local, block_height
-from hiddenbits.engine.loops.em import full_start
 from hiddenbits.engine.loops.online_em import expect
+from hiddenbits.engine.loops.restarts import full_start
 from hiddenbits.families.bernoulli_mixture.model import Mixture
 from hiddenbits.families.independent_bits.model import IndependentStats
 

@@ -28,6 +28,17 @@ from hiddenbits.data.summary import Summary
 
 T = TypeVar("T", bound=Additive)
 DRIVER = 2**63  # stands for "no block": draws made once a pass, such as a start
+# Streams beside those of restarts, passes and blocks, which count from 0: the part of the address, and where it begins.
+STREAMS: Mapping[str, tuple[Literal["restart", "pass_number", "block"], int]] = {
+    "online": ("pass_number", 2**32),  # online passes
+    "all stages": ("pass_number", 2**33),  # stages of a start that are taken at once
+    "memory": ("pass_number", 2**34),  # what random steps begin with
+    "subsample": ("pass_number", 2**35),  # the rows of a start on few
+    "step": ("block", 2**33),  # a random step, next to the blocks that it was estimated from
+    "sample": ("restart", 2**32),  # rows that are drawn from a fitted model
+    "normaliser": ("restart", 2**35),  # estimates of a normalising constant
+    "row order": ("restart", 2**36),  # the shuffle of rows for random steps
+}
 
 
 @dataclass(frozen=True)
@@ -53,6 +64,11 @@ class Key:
             pass_number=self.pass_number if pass_number is None else pass_number,
             block=self.block if block is None else block,
         )
+
+    def stream(self, name: str, number: int = 0) -> Key:
+        """Return the key of a named stream, or of the `number`-th part of it."""
+        part, first = STREAMS[name]
+        return replace(self, **{part: first + number})
 
     def rng(self) -> np.random.Generator:
         """Return a generator that starts at this address."""

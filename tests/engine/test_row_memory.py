@@ -126,7 +126,7 @@ class Forgetful:
     kept = None
 
     def load(self, summary):
-        return self.kept and replace(self.kept, carry=LocalRowMemory(None, {}))
+        return self.kept and replace(self.kept, row_memory=LocalRowMemory(None, {}))
 
     def save(self, position, summary):
         self.kept = position
@@ -137,7 +137,7 @@ def test_a_fit_goes_on_without_the_memory_of_its_rows(table):
     with suppress(InterruptedFitError):
         fit_em(Toy(), table.grid(64), Local(), settings, checkpoints, InterruptAfter(5))
     resumed = fit_em(Toy(), table.grid(64), Local(), settings, checkpoints, None)
-    passes = len(checkpoints.kept.best_trace)
+    passes = len(checkpoints.kept.best.trace)
     assert passes == 12
     assert (np.diff(resumed.trace) < 0).sum() == 1  # the bound counts visits: it fell once, and the fit went on
     assert resumed.restarts[0].reason == "max_iter"

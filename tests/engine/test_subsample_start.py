@@ -10,6 +10,7 @@ from hiddenbits.data import Table
 from hiddenbits.datasets import simulate_influences
 from hiddenbits.engine import Checkpoint, Local, Position, Restart, Settings, StopReason, fit_em, fit_gradient
 from hiddenbits.engine.loops import restarts
+from hiddenbits.engine.state import Best
 from hiddenbits.families.bernoulli_mixture.model import Mixture
 from hiddenbits.families.combination_machine.model import Combination
 from tests.contracts.conftest import NotResident, table_of
@@ -147,7 +148,7 @@ def test_the_best_way_on_few_rows_goes_on(better):
                 begins.append(position)
             params = position.params or number
             end = Restart(float(number == better), 1, StopReason.CONVERGED)
-            return Position(restart=position.restart + 1, finished=(end,), best=0, best_params=params)
+            return Position(restart=position.restart + 1, finished=(end,), best=Best(0, params))
 
         return go
 

@@ -94,7 +94,7 @@ def test_what_is_not_known_is_a_matter_of_versions(rewritten):
         hiddenbits.load(rewritten("mixture", lambda meta: None, kind="Later"))
 
 
-@pytest.mark.parametrize("name", ["mixture", "statistics_start", "checkpoint_2"])
+@pytest.mark.parametrize("name", ["mixture", "statistics_start", "checkpoint_3"])
 def test_a_file_from_the_future_says_so(tmp_path, name):
     header, data = split((golden.FOLDER / f"{name}.hb").read_bytes())
     header[META]["version"] = "2"

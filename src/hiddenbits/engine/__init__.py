@@ -8,6 +8,7 @@ from hiddenbits.engine.executors.base import Executor
 from hiddenbits.engine.executors.dask_cluster import Cluster
 from hiddenbits.engine.executors.dask_worker import ClusterError
 from hiddenbits.engine.executors.local import Local, one_blas_thread
+from hiddenbits.engine.loops.closed_form import fit_closed_form
 from hiddenbits.engine.loops.em import fit_em
 from hiddenbits.engine.loops.gradient import fit_gradient
 from hiddenbits.engine.loops.online_em import first_rows, online_form, online_pass
@@ -44,6 +45,7 @@ __all__ = [
     "block_height",
     "current",
     "first_rows",
+    "fit_closed_form",
     "fit_em",
     "fit_gradient",
     "fit_persistent",

@@ -23,16 +23,15 @@ from hiddenbits.array_types import AnyArray
 from hiddenbits.data.arrays import plain, prefixed, unprefixed
 from hiddenbits.data.summary import Summary
 from hiddenbits.engine.environment import EnvironmentChangedWarning, differences, environment
-from hiddenbits.engine.outcome import Growth, Restart, StopReason
-from hiddenbits.engine.row_memory import LocalRowMemory, RowMemory
-from hiddenbits.engine.state import Extrapolation, Position, Running, Settings
+from hiddenbits.engine.state import Position, Settings
+from hiddenbits.engine.state_file import from_file, to_file
 from hiddenbits.model_api import Model
 from hiddenbits.quoting import PrintableError, printable
 from hiddenbits.store import StoreError, read, write
 from hiddenbits.store.lock import LockedError, NoLocksError, locked
 
 KIND = "checkpoint"
-FORMAT = 2  # 1 had no number, neither names of columns nor the shape of the table as it was handed in
+FORMAT = 3  # 2 listed the parts of a position one by one; 1 had no number, and no names or shape of the table
 
 
 class CheckpointError(PrintableError):
@@ -46,11 +45,6 @@ def path_beside(path: Path, name: str) -> Path:
 
 class UnlockedCheckpointWarning(UserWarning):
     """The file system of a checkpoint offers no locks: nothing stops a second fit from using the same file."""
-
-
-def _carry_arrays(carry: RowMemory | None) -> dict[str, AnyArray]:
-    held = {} if carry is None else carry.here()
-    return {f"carry.{number}.{name}": array for number, one in held.items() for name, array in one.to_arrays().items()}
 
 
 def _digest(names: Sequence[str] | None) -> str | None:
@@ -135,9 +129,10 @@ class Checkpoint:
             raise CheckpointError(f"{self.path} holds a {stored.kind}, not a checkpoint. Choose another path.")
         meta: Any = stored.meta
         self._refuse_other(meta, unprefixed("summary", stored.arrays), summary)
-        if meta.get("environment") != (here := environment()):
+        origin = meta["environment"] if isinstance(meta.get("environment"), dict) else {}
+        if origin != (here := environment()):
             warnings.warn(
-                f"{printable(self.path)} was written with {differences(meta.get('environment') or {}, here)}: the fit "
+                f"{printable(self.path)} was written with {differences(origin, here)}: the fit "
                 "continues, but its result may differ in the last digits from an uninterrupted one.",
                 EnvironmentChangedWarning,
                 stacklevel=2,
@@ -145,7 +140,7 @@ class Checkpoint:
         try:
             position = self._position(meta, stored.arrays)
             again, arrays = self._described(position, summary)
-            if set(again) != set(meta) or set(arrays) != set(stored.arrays):
+            if set(again) != set(meta) or again["position"] != meta["position"] or set(arrays) != set(stored.arrays):
                 raise ValueError("it holds more or less than a checkpoint does")
         except MemoryError:  # of the machine, which says nothing about the file
             raise
@@ -195,48 +190,15 @@ class Checkpoint:
 
     def _described(self, position: Position, summary: Summary) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """Return what a file says of a position, and its arrays."""
-        extrapolation = position.extrapolation
+        state, arrays = to_file(position)
         meta = {
             **self._identity(),
             "format": FORMAT,
             "height": self.height,
             "environment": environment(),
-            "restart": position.restart,
-            "online_passes": position.online_passes,
-            "running": [position.running.steps, position.running.weight],
-            "stages": list(position.stages),
-            "best_stages": list(position.best_stages),
-            "speculative": position.speculative,
-            "grown": position.growth.done,
-            "extrapolation": {
-                "phase": extrapolation.phase,
-                "longest": extrapolation.longest,
-                "at_limit": extrapolation.at_limit,
-            },
-            "finished": [[r.n_iter, str(r.reason)] for r in position.finished],
-            "best": position.best,
+            "position": state,
         }
-        arrays = {
-            "objective": np.array(position.objective),
-            "trace": np.array(position.trace),
-            "best_trace": np.array(position.best_trace),
-            "marks": np.array(position.growth.marks),
-            "best_marks": np.array(position.best_marks),
-            "finished": np.array([r.objective for r in position.finished]),
-            **prefixed("summary", summary),
-            **prefixed("running", position.running.stats),
-            **prefixed("memory", position.memory),
-            **prefixed("params", position.params),
-            **prefixed("safe", position.safe),
-            **prefixed("chosen", position.growth.chosen),
-            **prefixed("best_params", position.best_params),
-            **_carry_arrays(position.carry),
-        }
-        if extrapolation.theta0 is not None:
-            arrays["theta0"] = extrapolation.theta0
-        if position.velocity is not None:
-            arrays["velocity"] = position.velocity
-        return meta, arrays
+        return meta, {**prefixed("summary", summary), **{f"position.{name}": array for name, array in arrays.items()}}
 
     def beside(self, name: str) -> Checkpoint:
         """Return a checkpoint for a part of the same fit, in a file next to this one."""
@@ -247,62 +209,8 @@ class Checkpoint:
         self.path.unlink(missing_ok=True)
 
     def _position(self, meta: Any, arrays: Mapping[str, AnyArray]) -> Position:
-        def params(prefix: str) -> Any:
-            fields = unprefixed(prefix, arrays)
-            if not fields:
-                return None
-            restored = self.model.params_type.from_arrays(fields)
-            if flaw := restored.flaw():
-                raise ValueError(flaw)
-            return restored
-
-        restart, best, finished = meta["restart"], meta["best"], meta["finished"]
-        counts = [restart, meta["online_passes"], meta["running"][0], *meta["stages"], *meta["best_stages"]]
-        if not all(type(count) is int and 0 <= count < 2**53 for count in counts):
-            raise ValueError("a count is not one")
-        if len(finished) > restart or type(best) is not int or not -1 <= best < max(restart, 1):
+        position = from_file(Position, self.model, meta["position"], unprefixed("position", arrays))
+        restart, best, finished = position.restart, position.best.restart, position.finished
+        if len(finished) > restart or best >= max(restart, 1):
             raise ValueError("the restarts that are over are not those it counts")
-
-        running, memory = unprefixed("running", arrays), unprefixed("memory", arrays)
-
-        carry: dict[int, dict[str, Any]] = {}
-        for name, array in unprefixed("carry", arrays).items():
-            number, field = name.split(".", 1)
-            carry.setdefault(int(number), {})[field] = array
-        model: Any = self.model
-        return Position(
-            restart=int(meta["restart"]),
-            params=params("params"),
-            safe=params("safe"),
-            online_passes=int(meta["online_passes"]),
-            running=Running(
-                self.model.stats_type.from_arrays(running) if running else None,
-                int(meta["running"][0]),
-                float(meta["running"][1]),
-            ),
-            objective=float(arrays["objective"]),
-            trace=tuple(arrays["trace"].tolist()),
-            stages=tuple(meta["stages"]),
-            extrapolation=Extrapolation(
-                int(meta["extrapolation"]["phase"]),
-                arrays.get("theta0"),
-                float(meta["extrapolation"]["longest"]),
-                bool(meta["extrapolation"]["at_limit"]),
-            ),
-            speculative=bool(meta["speculative"]),
-            carry=LocalRowMemory(
-                None, {number: model.carry_type.from_arrays(fields) for number, fields in carry.items()}
-            ),
-            memory=model.memory_type.from_arrays(memory) if memory else None,
-            velocity=arrays.get("velocity"),
-            growth=Growth(tuple(arrays["marks"].tolist()), params("chosen"), bool(meta["grown"])),
-            finished=tuple(
-                Restart(float(objective), int(n_iter), StopReason(reason))
-                for objective, (n_iter, reason) in zip(arrays["finished"].tolist(), meta["finished"], strict=True)
-            ),
-            best=int(meta["best"]),
-            best_params=params("best_params"),
-            best_trace=tuple(arrays["best_trace"].tolist()),
-            best_stages=tuple(meta["best_stages"]),
-            best_marks=tuple(arrays["best_marks"].tolist()),
-        )
+        return position

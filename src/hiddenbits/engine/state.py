@@ -64,6 +64,25 @@ class Running:
         return Running(average, self.steps + 1, self.weight + weight)
 
 
+@dataclass(frozen=True, eq=False)
+class Online:
+    """How far the online passes of a restart are: how many were made, and the statistics that they average."""
+
+    passes: int = 0
+    running: Running = field(default_factory=Running)
+
+
+@dataclass(frozen=True, eq=False)
+class Best:
+    """The best of the restarts that have ended: its number, -1 before the first, and what is reported of it."""
+
+    restart: int = -1
+    params: Any = None
+    trace: tuple[float, ...] = ()
+    stages: tuple[int, ...] = ()
+    marks: tuple[float, ...] = ()
+
+
 @dataclass(frozen=True)
 class Settings:
     """How to fit: what belongs to the loop and not to a model."""
@@ -84,34 +103,34 @@ class Settings:
 
 @dataclass(frozen=True, eq=False)
 class Position:
-    """Where a fit stands between two passes.
+    """Where a fit stands between two passes: all that the next pass depends on, and all that a checkpoint holds.
 
-    `params` is what the next pass looks at; `safe` is the last EM update, where a refused extrapolation or
-    `speculative` step goes back to and what the fit would end with. They are None before a restart's start. `running`
-    belongs to the online passes; `memory` is what a model keeps from step to step in addition to its parameters, such
-    as the states of persistent chains; `velocity` is the last step of a climb with momentum.
+    `params` is what the next pass looks at; `safe` is the last sure update, where a refused extrapolation or
+    `speculative` step goes back to and what the fit would end with. They are None before a restart's start. The groups
+    after `stages` each belong to one kind of loop: `online` to online passes, `extrapolation` and `row_memory` to EM,
+    `memory` to random steps (such as the states of persistent chains), `velocity` and `growth` to climbs.
     """
 
     restart: int = 0
     params: Any = None
     safe: Any = None
-    online_passes: int = 0
-    running: Running = field(default_factory=Running)
+    speculative: bool = False
     objective: float = -np.inf
     trace: tuple[float, ...] = ()
     stages: tuple[int, ...] = ()
+    online: Online = field(default_factory=Online)
     extrapolation: Extrapolation = field(default_factory=Extrapolation)
-    speculative: bool = False
-    carry: RowMemory | None = None
+    row_memory: RowMemory | None = None
     memory: Any = None
     velocity: Floats | None = None
     growth: Growth = field(default_factory=Growth)
     finished: tuple[Restart, ...] = ()
-    best: int = -1
-    best_params: Any = None
-    best_trace: tuple[float, ...] = ()
-    best_stages: tuple[int, ...] = ()
-    best_marks: tuple[float, ...] = ()
+    best: Best = field(default_factory=Best)
+
+    @property
+    def passes_in_stage(self) -> int:
+        """Passes since the last stage began."""
+        return len(self.trace) - (self.stages[-1] if self.stages else 0)
 
 
 class CheckpointStore(Protocol):

@@ -13,7 +13,7 @@ from typing import Any
 
 from hiddenbits.data import Arrays
 from hiddenbits.data.summary import Summary, summarise
-from hiddenbits.engine import Outcome, Position, Settings, fit_em
+from hiddenbits.engine import Outcome, Position, Settings, fit_closed_form, fit_em
 from hiddenbits.engine.loops.online_em import expect
 from hiddenbits.engine.row_memory import LocalRowMemory, RowMemory
 from hiddenbits.federated.statistics import StatisticsError
@@ -50,7 +50,8 @@ def one_round(
     """
     kept, received = _Kept(federation.position), _Received(federation.summary, sums)
     try:
-        outcome = fit_em(model, None, received, settings, kept, None)  # type: ignore[arg-type]  # there is no grid
+        loop: Callable[..., Outcome] = fit_closed_form if model.promises.closed_form else fit_em
+        outcome = loop(model, None, received, settings, kept, None)  # there is no grid
     except _Waiting:
         return kept.position, None
     return kept.position, outcome

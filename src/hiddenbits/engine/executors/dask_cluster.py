@@ -78,7 +78,7 @@ class Cluster:
         self._checkpoint = checkpoint
         self._stall_timeout = math.inf if stall_timeout is None else stall_timeout
         self._origins: list[dict[str, str]] = [environment()]  # environments of answers, each warned of once
-        self._parts: dict[int, tuple[Grid, list[Any]]] = {}
+        self._parts: dict[Grid, list[Any]] = {}
         self._name, self._numbers, self._tables, self._n_memories = uuid4().hex, count(), count(), 0
         self._annotations = _one_span()
         self._anchors: dict[str, Any] = {}
@@ -260,9 +260,9 @@ class Cluster:
 
     def _load(self, grid: Grid) -> list[Any]:
         """Return a future of each part if the parts may stay on the workers, else what loads it."""
-        known = self._parts.get(id(grid))
+        known = self._parts.get(grid)
         if known is not None:
-            return known[1]
+            return known
         self._parts.clear()  # one table at a time
         source, table, homes = grid.table.source, next(self._tables), self._homes(grid.n_parts)
         if source.resident:
@@ -274,7 +274,7 @@ class Cluster:
             held = [Parcel(Loader(_light(grid, i), i, _weights(grid, i))) for i in range(grid.n_parts)]
             if source.row_bytes * source.n_rows <= MEMORY_SHARE * self._memory():
                 held = [self._hold(loader, table, i, homes[i]) for i, loader in enumerate(held)]
-        self._parts[id(grid)] = (grid, held)
+        self._parts[grid] = held
         return held
 
     def _homes(self, n_parts: int) -> list[list[str]]:

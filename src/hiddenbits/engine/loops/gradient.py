@@ -26,9 +26,9 @@ from hiddenbits.array_types import Floats
 from hiddenbits.data import Block, Grid, Table
 from hiddenbits.engine.executors.base import Executor
 from hiddenbits.engine.executors.progress import without_progress
-from hiddenbits.engine.loops.em import begun, finish
+from hiddenbits.engine.loops.fit_context import FitContext
 from hiddenbits.engine.loops.online_em import expect
-from hiddenbits.engine.loops.restarts import FitContext, all_restarts
+from hiddenbits.engine.loops.restarts import all_restarts, begun, finish
 from hiddenbits.engine.outcome import Growth, Outcome, StopReason
 from hiddenbits.engine.state import CheckpointStore, Position, Settings, Watch
 from hiddenbits.model_api import Climbs, Coordinates, Key, P, S, T
@@ -84,7 +84,7 @@ class _Climb(Generic[P, S]):
 
     model: Climbs[P, S]
     context: FitContext
-    state_grids: dict[int, Grid] = field(default_factory=dict)
+    state_grids: dict[Table, Grid] = field(default_factory=dict)  # a cluster knows a grid by itself: one a table
 
     @property
     def settings(self) -> Settings:
@@ -105,15 +105,14 @@ class _Climb(Generic[P, S]):
 
     def _over_states(self, function: Callable[[Block], T], states: Table) -> T:
         """Add over the rows of a small table of states: here, or where the data are if that is worth it."""
-        grid = self.state_grids.setdefault(id(states), states.grid(STATE_ROWS))  # a cluster knows a grid by itself
+        grid = self.state_grids.setdefault(states, states.grid(STATE_ROWS))
         if grid.n_blocks == 1:
             return function(grid.blocks[0])
         return without_progress(self.context.executor).reduce(function, grid)
 
     def left(self, position: Position) -> int:
         """Return how many iterations the last stage may still make."""
-        done = len(position.trace) - (position.stages[-1] if position.stages else 0)
-        return self.settings.max_iter - done
+        return self.settings.max_iter - position.passes_in_stage
 
     def segment(
         self, now: Position, n_iter: int, *, to_callbacks: bool = False, plain: bool = False

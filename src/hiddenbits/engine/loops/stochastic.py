@@ -13,9 +13,9 @@ import numpy as np
 
 from hiddenbits.data import Grid
 from hiddenbits.engine.executors.base import Executor
-from hiddenbits.engine.loops.em import begin, finish
+from hiddenbits.engine.loops.fit_context import FitContext
 from hiddenbits.engine.loops.online_em import expect
-from hiddenbits.engine.loops.restarts import FitContext, all_restarts
+from hiddenbits.engine.loops.restarts import all_restarts, begin, finish
 from hiddenbits.engine.outcome import Outcome, StopReason
 from hiddenbits.engine.state import CheckpointStore, Position, Settings, Watch
 from hiddenbits.model_api import Key, P, Persists, S
@@ -39,7 +39,7 @@ def _restart(model: Persists[P, S], context: FitContext, position: Position) -> 
     if position.params is None:
         position = begin(model, settings, context.summary, context.passes, position)
     if position.memory is None:
-        key = Key(settings.seed, position.restart, 2**34)
+        key = Key(settings.seed, position.restart).stream("memory")
         position = context.keep(replace(position, memory=model.first_memory(position.params, context.summary, key)))
     reason = None if settings.max_iter else StopReason.SCHEDULE  # no epochs: the start alone
     while reason is None:
@@ -69,7 +69,7 @@ def _epoch(model: Persists[P, S], grid: Grid, executor: Executor, settings: Sett
         if float(stats.weight) <= 0.0:
             continue
         left = 1.0 - (epoch + number / n_groups) / settings.max_iter
-        params, memory, height = model.step(params, memory, stats, left, key.at(block=2**33), executor.run)
+        params, memory, height = model.step(params, memory, stats, left, key.stream("step"), executor.run)
         total, weight = total + height * float(stats.weight), weight + float(stats.weight)
     objective = total / max(weight, 1e-300)
     return replace(now, params=params, safe=params, memory=memory, objective=objective, trace=(*now.trace, objective))

@@ -29,6 +29,7 @@ from hiddenbits.engine import (
     StopReason,
     block_height,
     current,
+    fit_closed_form,
     fit_em,
     one_blas_thread,
 )
@@ -101,7 +102,7 @@ class BitsEstimator(
     @property
     def _loop(self) -> Callable[..., Outcome]:
         """The engine's loop that fits go by."""
-        return fit_em
+        return fit_closed_form if self._model().promises.closed_form else fit_em
 
     def _rows_to_begin_on(self) -> int | None:
         """Return how many rows fits to large tables begin on; None where they begin with all."""
@@ -355,7 +356,8 @@ class BitsEstimator(
         """Return what draw(n, rng) makes, some rows at a time, each run of rows with a key of its own."""
         if n_samples < 1:
             raise ValueError(f"n_samples={n_samples}: draw at least one row.")
-        key, tell = Key(seed_of(self.random_state if random_state is None else random_state), 2**32), current().tell
+        key = Key(seed_of(self.random_state if random_state is None else random_state)).stream("sample")
+        tell = current().tell
         out: AnyArray = np.empty((n_samples, self.n_features_in_), dtype)
         for number, start in enumerate(range(0, n_samples, DRAW_ROWS)):
             stop = min(start + DRAW_ROWS, n_samples)

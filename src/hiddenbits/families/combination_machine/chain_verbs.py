@@ -104,7 +104,7 @@ class ChainsVerbs(CodingEstimator[CombinationParams, CombinationStats]):
         if not isinstance(self.params_, ChainsParams):
             raise ValueError("This machine was fitted by enumeration: its ln Z is exact.")
         p = self.params_
-        rng = Key(seed_of(self.random_state), 2**35).rng()
+        rng = Key(seed_of(self.random_state)).stream("normaliser").rng()
         with one_blas_thread():
             found = log_partition(
                 p.weights,
@@ -153,7 +153,7 @@ class ChainsVerbs(CodingEstimator[CombinationParams, CombinationStats]):
             return super().sample(n_samples, random_state=random_state)
         if n_samples < 1:
             raise ValueError(f"n_samples={n_samples}: draw at least one row.")
-        key = Key(seed_of(self.random_state if random_state is None else random_state), 2**32)
+        key = Key(seed_of(self.random_state if random_state is None else random_state)).stream("sample")
         with one_blas_thread():
             rows, mixing = model.draw_and_judge(self.params_, n_samples, key.rng(), current().executor.run)
         if not mixing.well_mixed:
@@ -195,6 +195,6 @@ class ChainsVerbs(CodingEstimator[CombinationParams, CombinationStats]):
         source = table.source
         if not isinstance(model, CombinationChains) or not isinstance(source, MemorySource) or source.mapped:
             return table
-        order = Key(seed_of(self.random_state), 2**36).rng().permutation(table.shape[0])
+        order = Key(seed_of(self.random_state)).stream("row order").rng().permutation(table.shape[0])
         weights = None if table.weights is None else table.weights[order]
         return replace(table, source=MemorySource(source.x.take(order), source.observed.take(order)), weights=weights)

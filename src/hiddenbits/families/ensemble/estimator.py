@@ -362,7 +362,7 @@ class Ensemble(Grouped, TakesTables, EnsembleFiles, ClassNamePrefixFeaturesOutMi
         check_is_fitted(self, "weights_")
         if n_samples < 1:
             raise ValueError(f"n_samples={n_samples}: draw at least one row.")
-        rng = Key(seed_of(self.random_state if random_state is None else random_state), 2**32).rng()
+        rng = Key(seed_of(self.random_state if random_state is None else random_state)).stream("sample").rng()
         chosen = rng.choice(len(self.weights_), size=n_samples, p=self.weights_)
         out = np.empty((n_samples, self.n_features_in_), np.uint8)
         for m, member in enumerate(self.estimators_):

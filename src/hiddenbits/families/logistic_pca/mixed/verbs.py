@@ -221,7 +221,7 @@ class MixedVerbs(CodingEstimator[Any, Any]):  # of bits or of several kinds of c
             return super().sample(n_samples, random_state=random_state)
         if n_samples < 1:
             raise ValueError(f"n_samples={n_samples}: draw at least one row.")
-        key = Key(seed_of(self.random_state if random_state is None else random_state), 2**32)
+        key = Key(seed_of(self.random_state if random_state is None else random_state)).stream("sample")
         drawn: Drawn = self._model().draw(self.params_, n_samples, key.rng())[0]
         columns: dict[int, AnyArray] = {j: np.zeros(n_samples, np.int64) for j in range(len(layout.columns))}
         for at, j in enumerate(layout.bit_columns):

@@ -1,0 +1,42 @@
+"""Models whose statistics do not depend on their parameters: one pass over the table is the fit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from hiddenbits.data import Grid
+from hiddenbits.engine.executors.base import Executor
+from hiddenbits.engine.loops.fit_context import FitContext
+from hiddenbits.engine.loops.online_em import expect
+from hiddenbits.engine.loops.restarts import all_restarts, begun, finish
+from hiddenbits.engine.outcome import Outcome, StopReason
+from hiddenbits.engine.state import CheckpointStore, Position, Settings, Watch
+from hiddenbits.model_api import Key, Model, P, S
+
+
+def fit_closed_form(
+    model: Model[P, S],
+    grid: Grid,
+    executor: Executor,
+    settings: Settings,
+    checkpoints: CheckpointStore | None,
+    watch: Watch | None,
+) -> Outcome:
+    """Fit a model in one pass; its objective is that of the update."""
+    return all_restarts(partial(_restart, model), grid, executor, settings, checkpoints, watch)
+
+
+def _restart(model: Model[P, S], context: FitContext, position: Position) -> Position:
+    position = begun(model, context, position)
+    key = Key(context.settings.seed, position.restart)
+    shared = model.prepare(position.params)
+    stats = context.passes(partial(expect, model, position.params, shared, key, None))
+    new = model.update(position.params, stats)
+    objective = model.objective(new, stats)
+    position = replace(position, params=new, safe=new, objective=objective, trace=(*position.trace, objective))
+    context.notify(position, last=True)
+    reason = StopReason.CONVERGED if np.isfinite(objective) else StopReason.NOT_FINITE
+    return context.keep(finish(model, context.settings, position, reason))

@@ -1,0 +1,92 @@
+"""Everything that one restart needs: table, executor, settings, checkpoints, callbacks and the log."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+from hiddenbits.data import Grid
+from hiddenbits.data.summary import Summary
+from hiddenbits.engine.executors.base import Executor
+from hiddenbits.engine.state import CheckpointStore, Position, Settings, Watch
+from hiddenbits.model_api import Passes
+
+LOG = logging.getLogger("hiddenbits.engine.loops.restarts")  # restarts, stages and stops are INFO, passes DEBUG
+
+
+@dataclass
+class _Logged:
+    """How far the log is: which restart, and how many stages and online passes of it were logged."""
+
+    restart: int = 0
+    stages: int = 0
+    online_passes: int = 0
+
+    def moved(self, position: Position) -> None:
+        """Log a stage or an online pass that is new; the first stage, and one that begins with a restart, are not."""
+        stages, online = len(position.stages), position.online.passes
+        if position.restart == self.restart and position.trace and stages > self.stages:
+            LOG.info(
+                "Restart %d: stage %d begins after %d passes; objective %.10g.",
+                *(position.restart + 1, stages + 1, position.stages[-1], position.trace[position.stages[-1] - 1]),
+            )
+        if position.restart == self.restart and online > self.online_passes:
+            LOG.debug("Restart %d: online pass %d.", position.restart + 1, online)
+        self.restart, self.stages, self.online_passes = position.restart, stages, online
+
+
+@dataclass(frozen=True, eq=False)
+class FitContext:
+    """Everything one restart needs: table, executor, settings, checkpoints, callbacks and the log."""
+
+    grid: Grid
+    executor: Executor
+    settings: Settings
+    summary: Summary
+    checkpoints: CheckpointStore | None = None
+    watch: Watch | None = None
+    logged: _Logged | None = field(default_factory=_Logged)  # None: nothing is to be logged
+
+    @property
+    def passes(self) -> Passes:
+        """The sum of a function over the blocks."""
+        return partial(self.executor.reduce, grid=self.grid)
+
+    @property
+    def weight(self) -> float:
+        """Weight of all rows."""
+        return float(self.summary.weight)
+
+    @property
+    def most(self) -> int:
+        """Number of restarts."""
+        return self.settings.n_init + self.settings.n_repairs
+
+    def keep(self, position: Position) -> Position:
+        """Log and save a position; return it."""
+        if self.logged:
+            self.logged.moved(position)
+        if self.checkpoints:
+            self.checkpoints.save(position, self.summary)
+        return position
+
+    def notify(self, position: Position, *, last: bool, to_callbacks: bool = True) -> bool:
+        """Log a pass and call the callbacks, if it is for them; return whether they ask the restart to stop."""
+        if self.logged and LOG.isEnabledFor(logging.DEBUG) and position.trace:
+            LOG.debug(
+                "Restart %d: pass %d, objective %.10g.", position.restart + 1, len(position.trace), position.trace[-1]
+            )
+        return self.watch(position, last) if self.watch and to_callbacks else False
+
+    def log_stop(self, words: str, position: Position) -> None:
+        """Log why a restart stopped; `position` is the one after its end."""
+        if LOG.isEnabledFor(logging.INFO):
+            end = position.finished[-1]
+            numbers = (position.restart, self.most, str(end.reason), end.n_iter, end.objective)
+            LOG.info(words + " stopped: %s after %d passes, objective %.10g.", *numbers)
+
+
+RestartLoop = Callable[[FitContext, Position], Position]
+"""Runs one restart, or what is left of it; returns the position after its end."""

@@ -1,0 +1,82 @@
+"""`judge` as a table: what a pass is, and what it means."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from hiddenbits.engine.loops.verdict import Rules, Verdict, judge
+
+pytestmark = pytest.mark.core
+
+
+@dataclass(frozen=True)
+class Pass:
+    objective: float
+    schedule: str = "free"
+    memory_may_be_lost: bool = False
+
+
+PLAIN = Rules(limit=1.0, weight=100.0, monotone=True, scheduled=False)
+FREE = Rules(limit=1.0, weight=100.0, monotone=False, scheduled=False)
+SCHEDULED = Rules(limit=1.0, weight=100.0, monotone=False, scheduled=True)
+EXTRAPOLATED = {"tentative": True, "extrapolated": True}
+SPECULATIVE = {"tentative": True, "extrapolated": False}
+
+TABLE = [
+    # The first pass of a stage has nothing to be compared with.
+    ("first pass", Pass(-500.0), PLAIN, {"before": -np.inf}, Verdict.CONTINUE),
+    ("a gain", Pass(-50.0), PLAIN, {}, Verdict.CONTINUE),
+    ("a gain at the limit", Pass(-99.0), PLAIN, {}, Verdict.CONVERGED),
+    ("just above it", Pass(-98.99), PLAIN, {}, Verdict.CONTINUE),
+    ("no gain", Pass(-100.0), PLAIN, {}, Verdict.CONVERGED),
+    ("rounding", Pass(-100.0 - 0.9e-8), PLAIN, {}, Verdict.CONVERGED),
+    ("a fall", Pass(-100.0 - 1.1e-8), PLAIN, {}, Verdict.FELL),
+    ("a fall where none is promised", Pass(-101.0), FREE, {}, Verdict.CONVERGED),
+    ("a large one", Pass(-200.0), FREE, {}, Verdict.CONVERGED),
+    # A schedule that has become free may end by a small fall, not by a large one.
+    ("a small fall after a schedule", Pass(-100.5), SCHEDULED, {}, Verdict.CONVERGED),
+    ("a large fall after a schedule", Pass(-102.0), SCHEDULED, {}, Verdict.CONTINUE),
+    ("a schedule that runs", Pass(-300.0, "running"), SCHEDULED, {}, Verdict.PLANNED),
+    ("a schedule that is over", Pass(-300.0, "over"), SCHEDULED, {}, Verdict.PLANNED),
+    # Extrapolations and speculative steps have a way back.
+    ("a good extrapolation", Pass(-99.9), PLAIN, EXTRAPOLATED, Verdict.ACCEPTED),
+    ("one that changes nothing", Pass(-100.0), PLAIN, EXTRAPOLATED, Verdict.ACCEPTED),
+    ("a bad one", Pass(-100.1), PLAIN, EXTRAPOLATED, Verdict.REVERT),
+    ("one that is not a number", Pass(np.nan), PLAIN, EXTRAPOLATED, Verdict.REVERT),
+    ("one at +inf", Pass(np.inf), PLAIN, EXTRAPOLATED, Verdict.DIVERGED),
+    ("a good speculative step", Pass(-50.0), PLAIN, SPECULATIVE, Verdict.CONTINUE),
+    ("one that gains little", Pass(-99.5), PLAIN, SPECULATIVE, Verdict.CONVERGED),
+    ("a bad one", Pass(-101.0), PLAIN, SPECULATIVE, Verdict.REVERT),
+    # Without a way back there is no fit.
+    ("not a number", Pass(np.nan), PLAIN, {}, Verdict.DIVERGED),
+    ("-inf", Pass(-np.inf), PLAIN, {}, Verdict.DIVERGED),
+    ("not a number, by a schedule", Pass(np.nan, "running"), SCHEDULED, {}, Verdict.DIVERGED),
+    # Memory that was lost with a worker.
+    ("a fall", Pass(-101.0, memory_may_be_lost=True), PLAIN, {}, Verdict.RECOVERING),
+    ("a small gain, quick before", Pass(-99.5, memory_may_be_lost=True), PLAIN, {"last_gain": 5.0}, Verdict.CONTINUE),
+    ("a small gain, slow before", Pass(-99.5, memory_may_be_lost=True), PLAIN, {"last_gain": 0.5}, Verdict.CONVERGED),
+    ("a small gain, quick before, no memory", Pass(-99.5), PLAIN, {"last_gain": 5.0}, Verdict.CONVERGED),
+]
+
+
+@pytest.mark.parametrize(("seen", "rules", "given", "verdict"), [row[1:] for row in TABLE])
+def test_verdicts(seen, rules, given, verdict):
+    usual = {"before": -100.0, "tentative": False, "extrapolated": False, "last_gain": None}
+    assert judge(seen, rules, **{**usual, **given}) is verdict
+
+
+def test_the_table_has_every_verdict():
+    assert {row[-1] for row in TABLE} == set(Verdict)
+
+
+def test_the_update_is_not_asked_for_where_a_pass_is_refused():
+    """The schedule is known from the update, and statistics that are not numbers have none."""
+
+    class Refused(Pass):
+        def __getattribute__(self, name):
+            assert name != "schedule"
+            return super().__getattribute__(name)
+
+    for objective, given in ((-101.0, EXTRAPOLATED), (np.nan, {"tentative": False, "extrapolated": False})):
+        judge(Refused(objective), PLAIN, before=-100.0, last_gain=None, **given)
