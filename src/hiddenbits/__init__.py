@@ -15,14 +15,17 @@ _HOMES = {
     "Annealing": "hiddenbits.families.binary_sparse_coding.annealing",
     "BernoulliMixture": "hiddenbits.families.bernoulli_mixture.estimator",
     "BinarySparseCoding": "hiddenbits.families.binary_sparse_coding.estimator",
+    "Chains": "hiddenbits.families.combination_machine.options",
     "ClippedPCA": "hiddenbits.families.clipped_pca.estimator",
     "CombinationMachine": "hiddenbits.families.combination_machine.estimator",
     "Ensemble": "hiddenbits.families.ensemble.estimator",
+    "Growth": "hiddenbits.families.combination_machine.options",
     "HiddenTree": "hiddenbits.families.hidden_tree.estimator",
     "IndependentBits": "hiddenbits.families.independent_bits.estimator",
     "LogisticPCA": "hiddenbits.families.logistic_pca.estimator",
     "LogisticPCAMixture": "hiddenbits.families.logistic_pca_mixture.estimator",
     "NoisyOrNetwork": "hiddenbits.families.noisy_or.estimator",
+    "Pursuit": "hiddenbits.families.combination_machine.options",
     "SmallWeightsWarning": "hiddenbits.families._base.inputs",
     "Table": "hiddenbits.data",
     "TableError": "hiddenbits.data",
@@ -87,6 +90,9 @@ if TYPE_CHECKING:
     from hiddenbits.families.binary_sparse_coding.estimator import BinarySparseCoding as BinarySparseCoding
     from hiddenbits.families.clipped_pca.estimator import ClippedPCA as ClippedPCA
     from hiddenbits.families.combination_machine.estimator import CombinationMachine as CombinationMachine
+    from hiddenbits.families.combination_machine.options import Chains as Chains
+    from hiddenbits.families.combination_machine.options import Growth as Growth
+    from hiddenbits.families.combination_machine.options import Pursuit as Pursuit
     from hiddenbits.families.ensemble.estimator import Ensemble as Ensemble
     from hiddenbits.families.hidden_tree.estimator import HiddenTree as HiddenTree
     from hiddenbits.families.independent_bits.estimator import IndependentBits as IndependentBits

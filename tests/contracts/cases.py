@@ -11,6 +11,7 @@ from hiddenbits import (
     BinarySparseCoding,
     ClippedPCA,
     CombinationMachine,
+    Growth,
     HiddenTree,
     IndependentBits,
     LogisticPCA,
@@ -214,7 +215,7 @@ CASES = [
     Case(
         "CombinationMachine",
         Combination(2, ridge=1.0, n_candidates=2),
-        CombinationMachine(2, ridge=1.0, n_candidates=2, tol=1e-8, random_state=0),
+        CombinationMachine(2, ridge=1.0, start=Growth(n_candidates=2), tol=1e-8, random_state=0),
         combination_params,
         combination_statistics,
         {"ridge": 7.0},

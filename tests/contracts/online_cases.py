@@ -39,7 +39,7 @@ FAMILIES: dict[str, Any] = {
     "LogisticPCA, shared curvature": LogisticPCA(2, curvature="shared", polish=False),
     "LogisticPCA, quadrature": LogisticPCA(1, method="quadrature"),
     "LogisticPCAMixture": LogisticPCAMixture(1, n_maps=2, n_init=1),
-    "CombinationMachine": CombinationMachine(3, n_candidates=4),
+    "CombinationMachine": CombinationMachine(3),
     "NoisyOrNetwork": NoisyOrNetwork(4),
     "NoisyOrNetwork, 2 layers": NoisyOrNetwork((3, 2)),
     "BinarySparseCoding": BinarySparseCoding(4, n_repairs=0, n_init=1),

@@ -98,6 +98,8 @@ def few(cls, *args, **options):
 
 
 ONE_STAGE = {"n_init": 2, "tol": 0.0}  # two restarts, and every pass is gone
+TWO = hb.Growth(n_candidates=2)
+TEMPERED = hb.Chains(n_chains=10, n_temperatures=3)
 PLAN = {"wide_candidates": 5, "wide_active": 3, "n_passes": 6}
 CODING = {"n_candidates": 4, "max_active": 2, "schedule": hb.Annealing(**PLAN)}
 FROM_MEAN = CODING | {"schedule": hb.Annealing(**PLAN, start="mean", jitter=0.01)}
@@ -135,15 +137,16 @@ CASES = {
     "clipped": Case(hb.ClippedPCA(2, random_state=0, n_draws=50), BLANKED),
     "clipped-parallel": Case(hb.ClippedPCA("parallel", random_state=0, n_draws=50)),
     "clipped-unbiased": Case(hb.ClippedPCA(2, biases=False, smooth="all", random_state=0, n_draws=50)),
-    "machine": Case(few(hb.CombinationMachine, 2, n_candidates=2)),
-    "machine-blanks": Case(few(hb.CombinationMachine, 2, n_candidates=2), BLANKED),
-    "machine-bic": Case(few(hb.CombinationMachine, "bic", max_components=3, n_candidates=2)),
-    "machine-em": Case(few(hb.CombinationMachine, 2, start="noise", optimiser="em", max_iter=4)),
-    "machine-pursuit": Case(few(hb.CombinationMachine, 2, start="pursuit", optimiser="momentum")),
+    "machine": Case(few(hb.CombinationMachine, 2, start=TWO)),
+    "machine-blanks": Case(few(hb.CombinationMachine, 2, start=TWO), BLANKED),
+    "machine-bic": Case(few(hb.CombinationMachine, "bic", start=hb.Growth(max_components=3, n_candidates=2))),
+    "machine-em": Case(few(hb.CombinationMachine, 2, start="noise", method="em", max_iter=4)),
+    "machine-pursuit": Case(few(hb.CombinationMachine, 2, start="pursuit")),
+    "machine-paper": Case(hb.CombinationMachine.paper(2, max_iter=8, random_state=0)),
     "machine-noise": Case(few(hb.CombinationMachine, 3, start="noise", bias=False), csr_array(BITS)),
-    "machine-few-rows": Case(few(hb.CombinationMachine, 2, start_rows=50, n_candidates=2)),
+    "machine-few-rows": Case(few(hb.CombinationMachine, 2, start_rows=50, start=TWO)),
     "machine-chains": Case(
-        few(hb.CombinationMachine, 2, method="chains", start="noise", n_chains=10, n_temperatures=3, max_iter=4),
+        few(hb.CombinationMachine, 2, method="chains", start="noise", chains=TEMPERED, max_iter=4),
         asked=BITS,
     ),
     "machine-reals": Case(

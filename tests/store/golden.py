@@ -21,9 +21,11 @@ from hiddenbits import (
     Annealing,
     BernoulliMixture,
     BinarySparseCoding,
+    Chains,
     ClippedPCA,
     CombinationMachine,
     Ensemble,
+    Growth,
     HiddenTree,
     IndependentBits,
     LogisticPCA,
@@ -97,10 +99,10 @@ MODELS = {
     "clipped": lambda X: ClippedPCA(1, random_state=0).fit(X),
     "clipped_online": lambda X: ClippedPCA(1, random_state=0).partial_fit(X),
     "combination": lambda X: CombinationMachine(2, random_state=0).fit(X),
-    "combination_bic": lambda X: CombinationMachine("bic", max_components=3, random_state=0).fit(X),
+    "combination_bic": lambda X: CombinationMachine("bic", start=Growth(max_components=3), random_state=0).fit(X),
     "combination_reals": lambda X: CombinationMachine(2, visible="reals", random_state=0).fit(X),
     "combination_chains": lambda X: CombinationMachine(
-        2, method="chains", n_chains=20, batch_rows=20, max_iter=10, random_state=0
+        2, method="chains", chains=Chains(n_chains=20, batch_rows=20), max_iter=10, random_state=0
     ).fit(X),
     "sparse_coding": lambda X: BinarySparseCoding(3, n_init=1, schedule=Annealing(n_passes=10), random_state=0).fit(X),
     "hidden_tree": lambda X: HiddenTree(2, random_state=0).fit(X),

@@ -97,8 +97,6 @@ class Settings:
     short_passes: int = 10  # passes after which they are compared
     accelerate: bool = True
     seed: int = 0
-    learning_rate: float | None = None  # of steps along the gradient with momentum; None: quasi-Newton steps
-    momentum: float = 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +106,7 @@ class Position:
     `params` is what the next pass looks at; `safe` is the last sure update, where a refused extrapolation or
     `speculative` step goes back to and what the fit would end with. They are None before a restart's start. The groups
     after `stages` each belong to one kind of loop: `online` to online passes, `extrapolation` and `row_memory` to EM,
-    `memory` to random steps (such as the states of persistent chains), `velocity` and `growth` to climbs.
+    `memory` to random steps (such as the states of persistent chains), `growth` to climbs.
     """
 
     restart: int = 0
@@ -122,7 +120,6 @@ class Position:
     extrapolation: Extrapolation = field(default_factory=Extrapolation)
     row_memory: RowMemory | None = None
     memory: Any = None
-    velocity: Floats | None = None
     growth: Growth = field(default_factory=Growth)
     finished: tuple[Restart, ...] = ()
     best: Best = field(default_factory=Best)

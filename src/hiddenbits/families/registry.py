@@ -39,17 +39,28 @@ COMPOSITES: dict[str, Callable[[], Any]] = {
 # A file that has one of them at its old default is read, as if it were not there; any other value is refused by name.
 # Those with ANY meant nothing for a fitted model and are ignored whatever they are.
 ANY = object()
-DROPPED: dict[str, dict[str, object]] = {}
+DROPPED: dict[str, dict[str, object]] = {
+    "CombinationMachine": {"accelerate": ANY},
+}
 
 
 def name_of(estimator: object) -> str:
     """Return the name by which files know an estimator; refuse one that no file could bring back."""
-    kinds = ESTIMATORS | COMPOSITES
-    own = type(estimator).__name__
-    for name in (own, *kinds):
-        if name in kinds and kinds[name]() is type(estimator):
+    kinds, own, cls = ESTIMATORS | COMPOSITES, type(estimator).__name__, _saved_as(estimator)
+    for name in (cls.__name__, *kinds):
+        if name in kinds and kinds[name]() is cls:
             return name
     raise TypeError(f"{own} is not an estimator of this library, and its file could not be read. Save one that is.")
+
+
+def hyperparameters_of(estimator: Any) -> dict[str, Any]:
+    """Return the hyperparameters by the names that a file has for them."""
+    return {name: getattr(estimator, name) for name in _saved_as(estimator)._get_param_names()}
+
+
+def _saved_as(estimator: object) -> Any:
+    """Return the class as which an estimator is saved: its own, unless it is a paper's way to fit another."""
+    return getattr(estimator, "_saved_as", type(estimator))
 
 
 def unfitted(kind: str, hyperparameters: Any) -> Any:

@@ -33,11 +33,11 @@ class Group:
 class Grouped:
     """An estimator some of whose parameters are groups.
 
-    `_groups` are the classes that a parameter may be an instance of, and `_moved` where a parameter of earlier versions
-    is now: "schedule.n_passes", or a sentence for what is gone.
+    `_groups` are the classes that a parameter may be an instance of, by the word that stands for one with its defaults,
+    and `_moved` where a parameter of earlier versions is now: "schedule.n_passes", or a sentence for what is gone.
     """
 
-    _groups: ClassVar[Mapping[str, tuple[type[Group], ...]]] = {}
+    _groups: ClassVar[Mapping[str, Mapping[str, type[Group]]]] = {}
     _moved: ClassVar[Mapping[str, str]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -63,6 +63,12 @@ class Grouped:
         for name, values in parts.items():
             setattr(self, name, regrouped(type(self), name, getattr(self, name), values))
         return self
+
+    def _group(self, name: str) -> Any:
+        """Return the group that a parameter is or stands for; None where it is neither."""
+        value = getattr(self, name)
+        kind = self._groups[name].get(value) if isinstance(value, str) else None
+        return value if kind is None else kind()
 
     @classmethod
     def _from_earlier(cls, given: dict[str, Any]) -> dict[str, Any]:
@@ -122,6 +128,8 @@ def split_groups(cls: type[Grouped], params: Mapping[str, Any]) -> tuple[dict[st
 
 def regrouped(cls: type[Grouped], name: str, now: object, values: Mapping[str, Any]) -> Group:
     """Return a group with some of its values changed; where there is none yet, the one that has such values."""
+    here = cls._groups[name].get(now) if isinstance(now, str) else None
+    now = here() if here is not None else now
     if isinstance(now, Group) and set(values) <= set(now.names()):
         return replace(now, **values)  # type: ignore[type-var]
     return _kind(cls, name, list(values))(**values)
@@ -129,8 +137,8 @@ def regrouped(cls: type[Grouped], name: str, now: object, values: Mapping[str, A
 
 def _kind(cls: type[Grouped], name: str, wanted: list[str]) -> type[Group]:
     """Return the class of a parameter that has these values."""
-    for kind in cls._groups[name]:
+    for kind in cls._groups[name].values():
         if set(wanted) <= set(kind.names()):
             return kind
-    known = "; ".join(f"{kind.__name__} has {', '.join(kind.names())}" for kind in cls._groups[name])
+    known = "; ".join(f"{kind.__name__} has {', '.join(kind.names())}" for kind in cls._groups[name].values())
     raise TypeError(f"{name} of {cls.__name__} cannot have {', '.join(wanted)[:80]}: {known}.")

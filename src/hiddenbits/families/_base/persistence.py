@@ -10,6 +10,7 @@ import numpy as np
 from hiddenbits.array_types import AnyArray
 from hiddenbits.data.arrays import plain, prefixed, unprefixed
 from hiddenbits.engine import Restart, Running, StopReason, online_form
+from hiddenbits.families import registry
 from hiddenbits.families.registry import COMPOSITES, ESTIMATORS, name_of, unfitted
 from hiddenbits.model_api import Averages
 from hiddenbits.store import StoreError, read, write
@@ -86,7 +87,8 @@ def described(estimator: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
 
 def hyperparameters_of(estimator: Any, leave_out: str = "") -> dict[str, Any]:
     """Return the hyperparameters as a file can say them, but for one."""
-    hyperparameters = {name: value for name, value in estimator.get_params(deep=False).items() if name != leave_out}
+    hyperparameters = registry.hyperparameters_of(estimator)
+    hyperparameters.pop(leave_out, None)
     if not isinstance(hyperparameters["random_state"], (int, np.integer, type(None))):
         hyperparameters["random_state"] = None  # a generator cannot be written down; the fit is not affected
     hyperparameters = plain(hyperparameters)
