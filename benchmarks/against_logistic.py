@@ -34,8 +34,8 @@ from typing import Any
 import numpy as np
 from environments import peer_python, peer_versions
 from logistic_judge import DRAWS, SEED, Judge, Path
+from logistic_tables import tables
 from record import asked_quick, record
-from shared_curvature import tables
 
 import hiddenbits
 from hiddenbits.families.logistic_pca.params import POLISHED

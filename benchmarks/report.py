@@ -7,7 +7,7 @@ from pathlib import Path
 
 from report_bare import bare
 from report_coding import coding
-from report_logistic import logistic, shared_curvature
+from report_logistic import logistic
 from report_machines import machines, mnist, states
 from report_noisy_or import noisy_or
 from report_parts import how, load, table, write
@@ -136,7 +136,6 @@ def pages() -> dict[Path, str]:
         look(),
         rows_in_millions(),
         logistic(),
-        shared_curvature(),
         machines(),
         states(),
         mnist(),

@@ -52,30 +52,3 @@ Where the goal is missed:
 
 For SAT12 and news100, a fifth of the rows is held out. {how(report)} Peers: {peers}.
 """
-
-
-def shared_curvature() -> str:
-    report = load("shared_curvature")
-    rows = [
-        [
-            name,
-            f"{f['rows']:,} x {f['columns']}",
-            f"{100 * f['density']:.1f}%",
-            f["independent"],
-            f["cell"]["held_out"],
-            f["shared"]["held_out"],
-            "" if f["loss_share_of_gain"] is None else f"{100 * f['loss_share_of_gain']:.0f}%",
-            f"{f['cell']['milliseconds_a_pass']} / {f['shared']['milliseconds_a_pass']} ms",
-        ]
-        for name, f in report["figures"]["tables"].items()
-    ]
-    head = ["table", "size", "ones", "independent", "cell", "shared", "share of the gain lost", "a pass"]
-    return f"""## Logistic PCA with curvature shared by a column
-`LogisticPCA(2, curvature="shared")` against `"cell"`: held-out log-likelihood a row, both without polish. With shared curvature the cost of a pass follows the
-ones, but the bound is looser, most of all on sparse tables. On kdd, where ones are rare, both bounds lose all dimensions; the polish, which is
-the default, recovers them.
-
-{table(head, rows)}
-
-{how(report)}
-"""

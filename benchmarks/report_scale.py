@@ -151,8 +151,7 @@ Assumptions, and what was not measured:
 - Models that look at pairs of columns (`ClippedPCA`; `TreeMixture` and `HiddenTree` for their trees) need columns x columns numbers. A hundred thousand columns are too many for them
   on any number of machines; the table states the widths that were measured. Select columns, or use a model whose statistics grow linearly with the columns.
 - `BinarySparseCoding` has real cells: {ROWS * COLUMNS * 8 / 1e12:,.0f} TB of them in double precision. Its figure covers the arithmetic only.
-- `LogisticPCA` with a bound for every cell pays for zeros. `curvature="shared"` does not, but its bound is looser
-  ([what is lost](performance.md)).
+- `LogisticPCA` has a bound for every cell, and pays for zeros.
 - `CombinationMachine` also has a model phase: sums over 2^units states x columns on the driver, or sweeps of chains, where a chain costs as much as a row. It was not measured at this width.
 - `NoisyOrNetwork` makes about forty passes of sweeps, and `BinarySparseCoding` sixty or more. The others make between a few and hundreds of passes.
 

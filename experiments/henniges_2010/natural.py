@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from cells import Cells
 from common import NO_DATA, have_data
+from field_shapes import fit_blobs, fit_gabors, globular
 from patches import natural
 from watch import AfterEachPass
 
 from hiddenbits import BinarySparseCoding, load
-from hiddenbits.images import fit_blobs, fit_gabors, globular
 
 SEEDS = {"patches": [0, 1, 2], "starts": [0, 1, 2]}
 GABOR = 0.8  # R^2 from which on a field counts as a Gabor function

@@ -19,6 +19,7 @@ _HOMES = {
     "ClippedPCA": "hiddenbits.families.clipped_pca.estimator",
     "CombinationMachine": "hiddenbits.families.combination_machine.estimator",
     "Ensemble": "hiddenbits.families.ensemble.estimator",
+    "GibbsChains": "hiddenbits.families.noisy_or.options",
     "Growth": "hiddenbits.families.combination_machine.options",
     "HiddenTree": "hiddenbits.families.hidden_tree.estimator",
     "IndependentBits": "hiddenbits.families.independent_bits.estimator",
@@ -26,6 +27,7 @@ _HOMES = {
     "LogisticPCAMixture": "hiddenbits.families.logistic_pca_mixture.estimator",
     "NoisyOrNetwork": "hiddenbits.families.noisy_or.estimator",
     "Pursuit": "hiddenbits.families.combination_machine.options",
+    "Quadrature": "hiddenbits.families.logistic_pca.options",
     "SmallWeightsWarning": "hiddenbits.families._base.inputs",
     "Table": "hiddenbits.data",
     "TableError": "hiddenbits.data",
@@ -50,6 +52,7 @@ _HOMES = {
     "run_on": "hiddenbits.engine",
     "take_rows": "hiddenbits.data.subset",
     "TreeMixture": "hiddenbits.families.tree_mixture.estimator",
+    "Variational": "hiddenbits.families.logistic_pca.options",
     "tetrachoric": "hiddenbits.families.tetrachoric.estimator",
     "evaluate": "hiddenbits.evaluate",
     "datasets": "hiddenbits.datasets",
@@ -97,8 +100,11 @@ if TYPE_CHECKING:
     from hiddenbits.families.hidden_tree.estimator import HiddenTree as HiddenTree
     from hiddenbits.families.independent_bits.estimator import IndependentBits as IndependentBits
     from hiddenbits.families.logistic_pca.estimator import LogisticPCA as LogisticPCA
+    from hiddenbits.families.logistic_pca.options import Quadrature as Quadrature
+    from hiddenbits.families.logistic_pca.options import Variational as Variational
     from hiddenbits.families.logistic_pca_mixture.estimator import LogisticPCAMixture as LogisticPCAMixture
     from hiddenbits.families.noisy_or.estimator import NoisyOrNetwork as NoisyOrNetwork
+    from hiddenbits.families.noisy_or.options import GibbsChains as GibbsChains
     from hiddenbits.families.tetrachoric.estimator import DegeneratePairsWarning as DegeneratePairsWarning
     from hiddenbits.families.tetrachoric.estimator import TetrachoricCorrelations as TetrachoricCorrelations
     from hiddenbits.families.tetrachoric.estimator import tetrachoric as tetrachoric

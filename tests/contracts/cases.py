@@ -17,7 +17,9 @@ from hiddenbits import (
     LogisticPCA,
     LogisticPCAMixture,
     NoisyOrNetwork,
+    Quadrature,
     TreeMixture,
+    Variational,
 )
 from hiddenbits.data.mixed.encode import open_mixed
 from hiddenbits.families.bernoulli_mixture.model import Mixture, MixtureParams
@@ -236,7 +238,7 @@ CASES = [
     Case(
         "LogisticPCA-quadrature",
         GRID,
-        LogisticPCA(1, method="quadrature", ridge=1.0, n_nodes=121, tol=1e-8, random_state=0),
+        LogisticPCA(1, method=Quadrature(n_nodes=121), ridge=1.0, tol=1e-8, random_state=0),
         logistic_params,
         grid_statistics,
         {"ridge": 7.0},
@@ -245,16 +247,7 @@ CASES = [
     Case(
         "LogisticPCA-variational",
         Logistic(1, polish=False, cold_steps=25),
-        LogisticPCA(1, polish=False, tol=1e-8, random_state=0),
-        logistic_params,
-        None,
-        {"ridge": 7.0},
-        "points",
-    ),
-    Case(
-        "LogisticPCA-shared",
-        Logistic(1, polish=False, curvature="shared"),
-        LogisticPCA(1, polish=False, curvature="shared", tol=1e-8, random_state=0),
+        LogisticPCA(1, method=Variational(polish=False), tol=1e-8, random_state=0),
         logistic_params,
         None,
         {"ridge": 7.0},
@@ -283,7 +276,7 @@ CASES = [
     Case(
         "NoisyOrNetwork",
         NoisyOr([3], alpha=2.0),
-        NoisyOrNetwork(3, prior_shape=2.0, n_init=1, tol=1e-8, random_state=0),
+        NoisyOrNetwork(3, prior=(2.0, 1.5), n_init=1, tol=1e-8, random_state=0),
         noisy_or_params,
         noisy_or_statistics,
         {"beta": 7.0},
@@ -292,7 +285,7 @@ CASES = [
     Case(
         "NoisyOrNetwork-layers",
         NoisyOr([3, 2], alpha=2.0),
-        NoisyOrNetwork((3, 2), prior_shape=2.0, n_init=1, tol=1e-8, random_state=0),
+        NoisyOrNetwork((3, 2), prior=(2.0, 1.5), n_init=1, tol=1e-8, random_state=0),
         lambda d, rng: noisy_or_params(d, rng, (3, 2)),
         noisy_or_statistics,
         {"beta": 7.0},

@@ -25,6 +25,7 @@ from hiddenbits import (
     ClippedPCA,
     CombinationMachine,
     Ensemble,
+    GibbsChains,
     Growth,
     HiddenTree,
     IndependentBits,
@@ -32,6 +33,7 @@ from hiddenbits import (
     LogisticPCAMixture,
     NoisyOrNetwork,
     TreeMixture,
+    Variational,
 )
 
 FOLDER = Path(__file__).parent / "golden"
@@ -90,8 +92,8 @@ MODELS = {
     ),
     "mixture_online": lambda X: BernoulliMixture(2, random_state=0).partial_fit(X),
     "logistic": lambda X: LogisticPCA(2, random_state=0).fit(X),
-    "logistic_variational": lambda X: LogisticPCA(1, polish=False, random_state=0).fit(X),
-    "logistic_online": lambda X: LogisticPCA(1, polish=False, random_state=0).partial_fit(X),
+    "logistic_variational": lambda X: LogisticPCA(1, method=Variational(polish=False), random_state=0).fit(X),
+    "logistic_online": lambda X: LogisticPCA(1, method=Variational(polish=False), random_state=0).partial_fit(X),
     "logistic_quadrature": lambda X: LogisticPCA(1, method="quadrature", random_state=0).fit(X),
     "logistic_draws": lambda X: LogisticPCA(4, n_draws=50, ridge=1.0, random_state=0).fit(X),
     "logistic_mixed": lambda X: LogisticPCA(1, kinds=KINDS, random_state=0).fit(X),
@@ -110,7 +112,7 @@ MODELS = {
     "noisy_or": lambda X: NoisyOrNetwork(2, random_state=0).fit(X),
     "noisy_or_layers": lambda X: NoisyOrNetwork((3, 2), n_init=1, random_state=0).fit(X),
     "noisy_or_gibbs": lambda X: NoisyOrNetwork(
-        2, method="gibbs", n_passes=5, n_init=1, first_strengths=(0.05, 0.15), spare=0.0, random_state=0
+        2, method="gibbs", chains=GibbsChains(n_passes=5, spare=0.0), n_init=1, random_state=0
     ).fit(X),
     "noisy_or_truncated": lambda X: NoisyOrNetwork(
         2, method="truncated", n_states=4, n_init=1, max_iter=20, random_state=0

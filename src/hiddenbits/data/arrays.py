@@ -71,13 +71,15 @@ class Arrays:
 
 
 def plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return NumPy numbers as Python ones, and dataclasses as mappings: JSON knows no other."""
+    """Return NumPy numbers as Python ones, dataclasses as mappings, and tuples as lists: JSON knows no other."""
     return {name: _plain(value) for name, value in values.items()}
 
 
 def _plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return plain(asdict(value))
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
     return value.item() if isinstance(value, np.generic) else value
 
 

@@ -6,7 +6,7 @@ estimators by these names alone, never by class or module, so both may change; a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -39,15 +39,23 @@ COMPOSITES: dict[str, Callable[[], Any]] = {
 # A file that has one of them at its old default is read, as if it were not there; any other value is refused by name.
 # Those with ANY meant nothing for a fitted model and are ignored whatever they are.
 ANY = object()
+_OF_PASSES: dict[str, object] = dict.fromkeys(("online_passes", "n_init", "max_iter", "tol", "accelerate"), ANY)
 DROPPED: dict[str, dict[str, object]] = {
+    "IndependentBits": _OF_PASSES,
+    "ClippedPCA": _OF_PASSES,
     "CombinationMachine": {"accelerate": ANY},
+    "LogisticPCA": {"curvature": "cell"},
+    "NoisyOrNetwork": dict.fromkeys(("schedule", "batch_rows", "stop_below", "first_strengths"), ANY),
 }
+
+DROPPED_ARRAYS = {"LogisticPCA": {"params.xi"}}  # read as if they were not there, where they hold nothing
 
 
 def name_of(estimator: object) -> str:
     """Return the name by which files know an estimator; refuse one that no file could bring back."""
     kinds, own, cls = ESTIMATORS | COMPOSITES, type(estimator).__name__, _saved_as(estimator)
-    for name in (cls.__name__, *kinds):
+    first: str = cls.__name__
+    for name in (first, *kinds):
         if name in kinds and kinds[name]() is cls:
             return name
     raise TypeError(f"{own} is not an estimator of this library, and its file could not be read. Save one that is.")
@@ -61,6 +69,12 @@ def hyperparameters_of(estimator: Any) -> dict[str, Any]:
 def _saved_as(estimator: object) -> Any:
     """Return the class as which an estimator is saved: its own, unless it is a paper's way to fit another."""
     return getattr(estimator, "_saved_as", type(estimator))
+
+
+def without_dropped(kind: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arrays of a file without those that were dropped since."""
+    gone = DROPPED_ARRAYS.get(kind, set())
+    return {name: array for name, array in arrays.items() if name not in gone or array.size}
 
 
 def unfitted(kind: str, hyperparameters: Any) -> Any:

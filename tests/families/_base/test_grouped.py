@@ -18,7 +18,7 @@ KINDS = ESTIMATORS | COMPOSITES
 MOVED = [(kind, name) for kind in ESTIMATORS for name in ESTIMATORS[kind]()._moved]
 
 
-@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"LogisticPCA", "NoisyOrNetwork"}))
+@pytest.mark.parametrize("kind", KINDS)
 def test_at_most_14_parameters(kind):
     cls = KINDS[kind]()
     assert len(cls._get_param_names()) <= 14

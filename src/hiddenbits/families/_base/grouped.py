@@ -33,11 +33,11 @@ class Group:
 class Grouped:
     """An estimator some of whose parameters are groups.
 
-    `_groups` are the classes that a parameter may be an instance of, by the word that stands for one with its defaults,
+    `_groups` are the groups that a parameter may be, by the word that may stand for it (no word where there is none),
     and `_moved` where a parameter of earlier versions is now: "schedule.n_passes", or a sentence for what is gone.
     """
 
-    _groups: ClassVar[Mapping[str, Mapping[str, type[Group]]]] = {}
+    _groups: ClassVar[Mapping[str, Mapping[str, Group]]] = {}
     _moved: ClassVar[Mapping[str, str]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -67,13 +67,25 @@ class Grouped:
     def _group(self, name: str) -> Any:
         """Return the group that a parameter is or stands for; None where it is neither."""
         value = getattr(self, name)
-        kind = self._groups[name].get(value) if isinstance(value, str) else None
-        return value if kind is None else kind()
+        return self._groups[name].get(value) if isinstance(value, str) else value
 
     @classmethod
     def _from_earlier(cls, given: dict[str, Any]) -> dict[str, Any]:
-        """Return the hyperparameters of a file under today's names, those of groups as ``schedule__n_passes``."""
-        return {(_place(cls, name) or name).replace(".", "__"): value for name, value in given.items()}
+        """Return the hyperparameters of a file under today's names, those of groups as ``schedule__n_passes``.
+
+        What the word in the file has no use for is left out, such as the nodes of a fit that has none.
+        """
+        now: dict[str, Any] = {}
+        for name, value in given.items():
+            group, _, one = _place(cls, name).partition(".")
+            if not group:
+                now[name] = value
+                continue
+            words, word = cls._groups[group], given.get(group, getattr(cls(), group))
+            default = words.get(word if isinstance(word, str) else "")
+            if default is not None and one in default.names() and value != getattr(default, one):
+                now[f"{group}__{one}"] = value
+        return now
 
     @classmethod
     def _from_file(cls, given: dict[str, Any]) -> Self:
@@ -128,8 +140,7 @@ def split_groups(cls: type[Grouped], params: Mapping[str, Any]) -> tuple[dict[st
 
 def regrouped(cls: type[Grouped], name: str, now: object, values: Mapping[str, Any]) -> Group:
     """Return a group with some of its values changed; where there is none yet, the one that has such values."""
-    here = cls._groups[name].get(now) if isinstance(now, str) else None
-    now = here() if here is not None else now
+    now = cls._groups[name].get(now) if isinstance(now, str) else now
     if isinstance(now, Group) and set(values) <= set(now.names()):
         return replace(now, **values)  # type: ignore[type-var]
     return _kind(cls, name, list(values))(**values)
@@ -137,8 +148,9 @@ def regrouped(cls: type[Grouped], name: str, now: object, values: Mapping[str, A
 
 def _kind(cls: type[Grouped], name: str, wanted: list[str]) -> type[Group]:
     """Return the class of a parameter that has these values."""
-    for kind in cls._groups[name].values():
+    kinds = [type(group) for group in cls._groups[name].values()]
+    for kind in kinds:
         if set(wanted) <= set(kind.names()):
             return kind
-    known = "; ".join(f"{kind.__name__} has {', '.join(kind.names())}" for kind in cls._groups[name].values())
+    known = "; ".join(f"{kind.__name__} has {', '.join(kind.names())}" for kind in dict.fromkeys(kinds))
     raise TypeError(f"{name} of {cls.__name__} cannot have {', '.join(wanted)[:80]}: {known}.")

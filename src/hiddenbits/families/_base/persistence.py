@@ -146,7 +146,7 @@ def load(path: str | os.PathLike[str], expected: type[E] | None = None) -> E:
 def restored(kind: str, meta: Any, arrays: Any) -> Any:
     """Build an estimator from what a file says, refusing whatever a fit could not have written."""
     require(isinstance(meta, dict) and set(meta) >= META_KEYS, "its description is not complete")
-    estimator = unfitted(kind, meta["hyperparameters"])
+    estimator, arrays = unfitted(kind, meta["hyperparameters"]), registry.without_dropped(kind, arrays)
     more = {name: value for name, value in meta.items() if name not in META_KEYS}
     estimator._take_meta(more, meta["n_features_in"], meta["feature_names_in"])
     require_finite(arrays.values())

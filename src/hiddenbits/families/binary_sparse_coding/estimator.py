@@ -104,7 +104,7 @@ class BinarySparseCoding(CodingEstimator[CodingParams, CodingStats]):
     threshold = None  # numbers are taken as they are
     visible = "reals"  # what a `CombinationMachine` may be told, and `evaluate` asks
 
-    _groups: ClassVar[dict[str, dict[str, type[Group]]]] = {"schedule": {"": Annealing}}
+    _groups: ClassVar[dict[str, dict[str, Group]]] = {"schedule": {"": DEFAULT}}
     _moved: ClassVar[dict[str, str]] = {
         "n_scheduled": "schedule.n_passes",
         **{name: f"schedule.{name}" for name in Annealing.names() if name != "n_passes"},

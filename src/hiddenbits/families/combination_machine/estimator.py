@@ -33,7 +33,6 @@ GROWS: dict[str, tuple[Any, ...]] = {
     "online_passes": (0,),
 }
 DEFAULT = Chains()
-STARTS = {"n_candidates": "n_candidates", "max_components": "max_components", "pursuit_steps": "n_steps"}  # old: now
 
 
 class CombinationMachine(CriteriaMixin, RealsVerbs):
@@ -132,13 +131,14 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
 
     accelerate = True  # where it goes by EM
 
-    _groups: ClassVar[dict[str, dict[str, type[Group]]]] = {
-        "start": {"grow": Growth, "pursuit": Pursuit},
-        "chains": {"": Chains},
+    _groups: ClassVar[dict[str, dict[str, Group]]] = {
+        "start": {"grow": Growth(), "pursuit": Pursuit()},
+        "chains": {"": DEFAULT},
     }
     _moved: ClassVar[dict[str, str]] = {
         **{name: f"chains.{name}" for name in Chains.names()},
-        **{old: f"start.{name}" for old, name in STARTS.items()},
+        **{name: f"start.{name}" for name in Growth.names()},
+        "pursuit_steps": "start.n_steps",
         "optimiser": 'write method="em" for EM, or leave it out; momentum is for CombinationMachine.paper alone',
         "accelerate": "EM is always accelerated",
     }
@@ -229,16 +229,11 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
 
     @classmethod
     def _from_earlier(cls, given: dict[str, Any]) -> dict[str, Any]:
-        start, optimiser = given.get("start", "grow"), given.get("optimiser", "lbfgs")
+        optimiser, now = given.get("optimiser", "lbfgs"), super()._from_earlier(given)
         require(optimiser in ("lbfgs", "momentum", "em"), "its optimiser is unknown")
-        now = {name: value for name, value in given.items() if name not in ("optimiser", *STARTS)}
         if optimiser == "em" and given.get("method") in ("auto", "exact"):
             now["method"] = "em"
-        kind = cls._groups["start"].get(start) if isinstance(start, str) else None
-        effort = {name: given[old] for old, name in STARTS.items() if old in given and kind and name in kind.names()}
-        if any(value != getattr(kind, name) for name, value in effort.items()):  # otherwise the word says it all
-            now |= {f"start__{name}": value for name, value in effort.items()}
-        return super()._from_earlier(now)
+        return {name: value for name, value in now.items() if name != "optimiser"}
 
     def _settings(self) -> Settings:
         if self.method == "em" and self.max_iter == 0:
