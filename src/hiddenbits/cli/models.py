@@ -43,8 +43,8 @@ def made(word: str, size: int | None, seed: int, settings: list[str]) -> Any:
         name, equals, value = text.partition("=")
         try:  # what is not known, or an old name, the estimator says itself
             found.set_params(**{name.replace(".", "__") if equals else "": _value(value)})
-        except ValueError:
-            if equals and name.partition(".")[0] in known:
+        except (ValueError, AttributeError) as error:
+            if equals and name.partition(".")[0] in known and isinstance(error, ValueError):
                 raise
             listed = ", ".join(sorted(known))
             raise ValueError(f"--set {text}: give name=value, where the name is one of: {listed}.") from None

@@ -8,8 +8,19 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import hiddenbits
-from hiddenbits import Annealing, BinarySparseCoding
-from hiddenbits.families.registry import COMPOSITES, DROPPED, ESTIMATORS
+from hiddenbits import (
+    Annealing,
+    BinarySparseCoding,
+    Chains,
+    CombinationMachine,
+    GibbsChains,
+    Growth,
+    NoisyOrNetwork,
+    Pursuit,
+    Quadrature,
+    Variational,
+)
+from hiddenbits.families.registry import COMPOSITES, DROPPED, ESTIMATORS, unfitted
 from hiddenbits.store import read, write
 
 pytestmark = pytest.mark.core
@@ -114,6 +125,54 @@ def test_files_with_old_names_are_read(saved):
         del given["n_passes"]
 
     assert hiddenbits.load(changed(flat)).get_params() == model.get_params()
+
+
+EARLIER = [
+    ("CombinationMachine", {"start": "grow", "n_candidates": 2, "pursuit_steps": 9}, {"start": Growth(n_candidates=2)}),
+    ("CombinationMachine", {"max_components": 3, "accelerate": False}, {"start": Growth(max_components=3)}),
+    ("CombinationMachine", {"start": "pursuit", "n_candidates": 1, "pursuit_steps": 4}, {"start": Pursuit(1, 4)}),
+    ("CombinationMachine", {"start": "pursuit", "n_candidates": 1, "max_components": 9}, {"start": Pursuit(1)}),
+    ("CombinationMachine", {"start": "noise", "n_candidates": 1}, {"start": "noise"}),
+    ("CombinationMachine", {"start": "pursuit", "n_candidates": 4, "optimiser": "momentum"}, {"start": "pursuit"}),
+    ("CombinationMachine", {"optimiser": "em", "method": "auto"}, {"method": "em"}),
+    ("CombinationMachine", {"n_chains": 5, "learning_rate": 0.1}, {"chains": Chains(5, learning_rate=0.1)}),
+    ("NoisyOrNetwork", {"prior_shape": 2.0}, {"prior": [2.0, 1.5]}),
+    ("NoisyOrNetwork", {"spare": 0.0, "batch_rows": 200, "schedule": "stability"}, {"chains": GibbsChains(spare=0.0)}),
+    ("LogisticPCA", {"polish": False, "n_nodes": None, "curvature": "cell"}, {"method": Variational(polish=False)}),
+    ("LogisticPCA", {"method": "variational", "polish": True, "dtype": "float64"}, {"method": "variational"}),
+    ("LogisticPCA", {"method": "quadrature", "polish": False, "n_nodes": 9}, {"method": Quadrature(9)}),
+    ("LogisticPCA", {"method": "sampling", "n_nodes": 99}, {"method": Quadrature(99, "draws")}),
+    ("IndependentBits", {"n_init": 7, "tol": 0.1, "max_iter": 3, "accelerate": False, "online_passes": 2}, {}),
+    ("ClippedPCA", {"n_init": 7, "tol": 0.1}, {}),
+]
+
+
+@pytest.mark.parametrize(("kind", "given", "now"), EARLIER)
+def test_what_earlier_versions_wrote_has_its_place(kind, given, now):
+    """Of a method or a start that a file does not have, options mean nothing."""
+    assert unfitted(kind, given).get_params() == ESTIMATORS[kind]()().get_params() | now
+
+
+def test_statistics_hold_groups_and_tuples(tmp_path):
+    """Those of a file are added to those that never were in one."""
+    X = np.random.default_rng(0).integers(0, 2, (40, 4)).astype(float)
+    settings = {"n_components": (2, 1), "chains": GibbsChains(n_passes=7), "prior": (1.0, 2.0), "random_state": 0}
+    north, south = NoisyOrNetwork(**settings), NoisyOrNetwork(**settings)
+    south.stats(X, site="south", minimum_count=0).save(tmp_path / "south.hb")
+    there = hiddenbits.Statistics.load(tmp_path / "south.hb")
+    both = hiddenbits.merge([north.stats(X, site="north", minimum_count=0), there])
+    assert both.hyperparameters["chains"] == {"n_passes": 7, "n_sweeps": 3, "first_sweeps": 15, "spare": 1.0}
+    north.update(both)
+    other = NoisyOrNetwork(**settings | {"chains": GibbsChains()}).stats(X, site="west", minimum_count=0)
+    with pytest.raises(hiddenbits.StatisticsError, match="chains="):
+        hiddenbits.merge([both, other])
+
+
+def test_a_word_stands_for_a_group():
+    """One number of the group that a word stands for, whichever it is."""
+    machine = CombinationMachine(start="pursuit").set_params(start__n_candidates=2)
+    assert machine.start == Pursuit(n_candidates=2)
+    assert CombinationMachine(start="noise").set_params(start__max_components=2).start == Growth(max_components=2)
 
 
 @pytest.mark.parametrize("value", [{"heat": 1}, {"n_passes": "many"}, {"n_passes": 2**60}, [3], "fast", {"": 1}])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 from hiddenbits.families._base.parameters import COMMON
 
@@ -11,12 +12,12 @@ class ClosedForm:
     """What the engine asks of every estimator, at values that mean nothing here."""
 
     online_passes = 0
-    n_init = 1
+    n_init: int | Literal["auto"] = 1
     max_iter = 100
     tol = 1e-6
     accelerate = True
 
-    _moved: ClassVar[dict[str, str]] = dict.fromkeys(
+    _moved: ClassVar[Mapping[str, str]] = dict.fromkeys(
         ("online_passes", "n_init", "max_iter", "tol", "accelerate"), "the fit has a closed form, and no passes to set"
     )
     _constraints_in_common: ClassVar[dict[str, list[object]]] = {
