@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 from sklearn.datasets import load_digits
 
-from hiddenbits import ClippedPCA, DegeneratePairsWarning, LogisticPCA, LogisticPCAMixture, plots
+from hiddenbits import ClippedPCA, DegeneratePairsWarning, LogisticPCA, LogisticPCAMixture, Variational, plots
 from hiddenbits.datasets import load_usps
 
 try:
@@ -31,7 +31,7 @@ print(f"{len(twos)} twos of {twos.shape[1]} pixels, {twos.mean():.0%} ink")
 # -------------
 # What P(ink) looks like over the map: the loop at the lower left comes and goes, and the two leans.
 
-model = LogisticPCA(2, polish=False, random_state=0).fit(twos)
+model = LogisticPCA(2, method=Variational(polish=False), random_state=0).fit(twos)
 ax = plots.images(model, shape, grid=7, span=2.0)
 
 # %%
@@ -70,6 +70,6 @@ ax = plots.spectrum(clipped)
 # drawn as themselves.
 
 some = np.flatnonzero(np.isin(label, [0, 1, 3, 6]))[:300]
-overview = LogisticPCA(2, polish=False, random_state=0).fit(X[some])
+overview = LogisticPCA(2, method=Variational(polish=False), random_state=0).fit(X[some])
 maps = LogisticPCAMixture(2, n_maps=3, polish=False, n_init=1, random_state=0).fit(X[some])
 axes = plots.zoom(maps, X[some], overview, labels=label[some].astype(str))

@@ -19,6 +19,7 @@ from hiddenbits import (
     DegeneratePairsWarning,
     LogisticPCA,
     LogisticPCAMixture,
+    Variational,
     evaluate,
     plots,
 )
@@ -41,7 +42,7 @@ ax = plots.map(model, rows, colour=np.array(["first", "second", "third"])[protot
 # :func:`hiddenbits.plots.posterior`: where one row may lie, and the Gaussian that stands for it.
 # (:func:`hiddenbits.plots.posterior_density` returns the numbers behind it.)
 
-ax = plots.posterior(LogisticPCA(2, polish=False, random_state=0).fit(rows), rows[0])
+ax = plots.posterior(LogisticPCA(2, method=Variational(polish=False), random_state=0).fit(rows), rows[0])
 
 # %%
 # images
@@ -56,7 +57,8 @@ ax = plots.images(model, (4, 4), grid=5)
 # :func:`hiddenbits.plots.trace`: the objective after each pass, of one or several fits. Where the polish begins, the
 # bound changes and the curve leaps.
 
-fits = {"variational": LogisticPCA(2, polish=False, start="noise", random_state=0).fit(rows), "polished": model}
+bound = LogisticPCA(2, method=Variational(polish=False), start="noise", random_state=0).fit(rows)
+fits = {"variational": bound, "polished": model}
 ax = plots.trace(fits)
 
 # %%
@@ -69,7 +71,7 @@ rng = np.random.default_rng(0)
 kind, place = np.repeat([0, 1, 2], 200), rng.normal(size=(600, 1, 2))
 log_odds = (place @ rng.normal(0, 2.0, (3, 2, 24))[kind])[:, 0] + rng.normal(0, 3.0, (3, 24))[kind]
 inner = rng.random((600, 24)) < 1 / (1 + np.exp(-log_odds))
-overview = LogisticPCA(2, polish=False, random_state=0).fit(inner)
+overview = LogisticPCA(2, method=Variational(polish=False), random_state=0).fit(inner)
 mixture = LogisticPCAMixture(2, n_maps=3, polish=False, n_init=2, random_state=0).fit(inner)
 axes = plots.zoom(mixture, inner, overview, labels=np.array(["a", "b", "c"])[kind])
 

@@ -25,7 +25,9 @@ class Judge:
     def __init__(self, train: Any, test: Any, q: int) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # one pass is no fit; it makes a model that any parameters can be put into
-            shell = hiddenbits.LogisticPCA(q, polish=False, max_iter=1, n_draws=DRAWS, random_state=SEED)
+            shell = hiddenbits.LogisticPCA(
+                q, method=hiddenbits.Variational(polish=False), max_iter=1, n_draws=DRAWS, random_state=SEED
+            )
             self.shell = shell.fit(train)
         self.train, self.test = train, test
 

@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.record import asked_quick, peak_memory_mb, record, result
 
 import hiddenbits
-from hiddenbits import CombinationMachine
+from hiddenbits import Chains, CombinationMachine
 from hiddenbits.data import Packed
 from hiddenbits.data.table import memory_table
 from hiddenbits.datasets import data_folder
@@ -50,7 +50,7 @@ def main() -> None:
         packed = {name: file[name] for name in ("train", "test")}
     n_rows, n_units, n_epochs, n_temperatures = (1000, 30, 2, 200) if quick else (60_000, 500, 15, 40_000)
     train, test = (memory_table(Packed(packed[name][:n_rows], 784)) for name in ("train", "test"))
-    model = CombinationMachine(n_units, batch_rows=256, max_iter=n_epochs, random_state=SEED)
+    model = CombinationMachine(n_units, chains=Chains(batch_rows=256), max_iter=n_epochs, random_state=SEED)
     with hiddenbits.run_on(n_jobs=2):
         begun = time.perf_counter()
         model.fit(train)

@@ -20,7 +20,7 @@ from benchmarks.record import asked_quick, peak_memory_mb, record
 from scipy import sparse
 
 import hiddenbits
-from hiddenbits import BernoulliMixture, CombinationMachine, IndependentBits, NoisyOrNetwork, open_table
+from hiddenbits import BernoulliMixture, CombinationMachine, GibbsChains, IndependentBits, NoisyOrNetwork, open_table
 from hiddenbits.datasets import data_folder, load_debd
 from hiddenbits.families.noisy_or.gibbs import Network, Ones, sweep
 
@@ -51,7 +51,7 @@ def rows_of(name: str, quick: bool) -> tuple[Any, Any]:
 def model_of(which: str, name: str, quick: bool) -> Any:
     causes = 10 if quick else CAUSES
     if which == "noisy-or":
-        return NoisyOrNetwork(causes, method="gibbs", n_passes=PASSES, n_init=1, random_state=SEED)
+        return NoisyOrNetwork(causes, method="gibbs", chains=GibbsChains(n_passes=PASSES), n_init=1, random_state=SEED)
     if which == "machine":
         return CombinationMachine(UNITS[name], start="noise", max_iter=100, random_state=SEED)
     if which.startswith("mixture"):

@@ -11,15 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from benchmarks.bare.classes import machine_rows, mixture
 from benchmarks.bare.coding import coding
-from benchmarks.bare.logistic import logistic, some_map
+from benchmarks.bare.logistic import logistic
 from benchmarks.bare.pairs import pairs
 from benchmarks.bare.sampled import noisy_or_sampled
-from benchmarks.bare.tables import grid_of, sparse_bits
+from benchmarks.bare.tables import sparse_bits
 from benchmarks.bare.trees import hidden_tree, trees
-from benchmarks.bare.turns import SEED, pass_of, seconds_of
+from benchmarks.bare.turns import SEED, seconds_of
 from benchmarks.record import asked_quick, record
 
 from hiddenbits.engine import one_blas_thread
@@ -42,17 +41,9 @@ class Case:
     columns: int = 100_000
 
 
-def shared_curvature(n: int, d: int) -> Callable[[], Any]:
-    model, params = Logistic(10, polish=False, curvature="shared"), some_map(d, 10, np.random.default_rng(SEED))
-    return pass_of(model, params, grid_of(model, sparse_bits(n, d, DENSITY)))
-
-
 CASES = {
     "BernoulliMixture, 100 classes": Case(
         lambda n, d: mixture("wide", sparse_bits(n, d, DENSITY), 100).ours, 10_000, Mixture(100)
-    ),
-    "LogisticPCA, 10 dimensions, shared curvature": Case(
-        shared_curvature, 10_000, Logistic(10, polish=False, curvature="shared")
     ),
     "LogisticPCA, 10 dimensions, a bound for every cell": Case(
         lambda n, d: logistic("wide", n, d, 10).ours, 100, Logistic(10, polish=False)

@@ -8,11 +8,10 @@ from cells import Cells
 from common import NO_DATA, have_data
 
 import data
-from hiddenbits import BernoulliMixture, CombinationMachine, IndependentBits
+from hiddenbits import BernoulliMixture, CombinationMachine, IndependentBits, Pursuit
 
 SEEDS = {"rows": [0, 1, 2], "starts": "the seed of the rows"}
 UNITS = 45
-CHAINS: dict[str, Any] = {"method": "chains", "start": "pursuit"}
 CLIMB: dict[str, Any] = {"n_chains": 200, "n_temperatures": 60_000}
 DECAY = 0.005  # of the weights, a step of size 1: a ridge of as much a row
 MIXTURE = "mixture, split 1, 2, 4, ... 32, 45"
@@ -35,9 +34,12 @@ def model_of(name: str, seed: int, size: int = UNITS) -> Any:
             size, start="split", prior_strength=1.0, prior_mean=0.5, n_init=1, max_iter=100, random_state=seed
         )
     if name == PROGRAMS[4]:
-        return CombinationMachine(size, **CHAINS, max_iter=300, ridge=DECAY * data.ROWS, random_state=seed)
-    steps = 4 if "4 EM" in name else 20
-    return CombinationMachine(size, **CHAINS, max_iter=0, pursuit_steps=steps, ridge=0.0, bias=False, random_state=seed)
+        return CombinationMachine(
+            size, method="chains", start="pursuit", max_iter=300, ridge=DECAY * data.ROWS, random_state=seed
+        )
+    start = Pursuit(n_steps=4 if "4 EM" in name else 20)
+    alone: dict[str, Any] = {"method": "chains", "max_iter": 0, "ridge": 0.0, "bias": False}
+    return CombinationMachine(size, start=start, **alone, random_state=seed)
 
 
 def one(name: str, seed: int, size: int = UNITS) -> dict[str, Any]:

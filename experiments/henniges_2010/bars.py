@@ -33,17 +33,17 @@ def changed(**settings: Any) -> tuple[tuple[str, Any], ...]:
     return tuple(settings.items())
 
 
-WIDE = changed(n_candidates=7, max_active=4, wide_candidates=7, wide_active=4)
-EVERY_STATE = changed(n_candidates=10, max_active=10, wide_candidates=10, wide_active=10)
+WIDE = changed(n_candidates=7, max_active=4, schedule__wide_candidates=7, schedule__wide_active=4)
+EVERY_STATE = changed(n_candidates=10, max_active=10, schedule__wide_candidates=10, schedule__wide_active=10)
 SETTINGS = {
     DEFAULT: Setting(1000, 1000, False),
     PAPER: Setting(1000, 1000, True),
     "paper's, N = 4000": Setting(4000, 300, True),
-    "paper's, N = 2000, start pi H = 3": Setting(2000, 300, True, changed(start_active=3.0)),
-    "paper's, N = 2000, start pi H = 1": Setting(2000, 300, True, changed(start_active=1.0)),
+    "paper's, N = 2000, start pi H = 3": Setting(2000, 300, True, changed(schedule__start_active=3.0)),
+    "paper's, N = 2000, start pi H = 1": Setting(2000, 300, True, changed(schedule__start_active=1.0)),
     "defaults, one start": Setting(1000, 200, False, changed(n_init=1)),
-    "defaults, no annealing": Setting(1000, 200, False, changed(temperature=1.0)),
-    "defaults, no annealing, one start": Setting(1000, 200, False, changed(temperature=1.0, n_init=1)),
+    "defaults, no annealing": Setting(1000, 200, False, changed(schedule__temperature=1.0)),
+    "defaults, no annealing, one start": Setting(1000, 200, False, changed(schedule__temperature=1.0, n_init=1)),
     "defaults, 7 candidates of which 4 from the first pass": Setting(1000, 200, False, WIDE),
     "paper's, 7 candidates of which 4": Setting(1000, 200, True, WIDE),
     "paper's, every state": Setting(1000, 60, True, EVERY_STATE),

@@ -18,7 +18,9 @@ def followed(start_active: float) -> dict[str, Any]:
     """Fit by the paper's settings, and keep the course. Fields stand in the order of the bars they end at."""
     X, bars = images(SEEDS["data"], ROWS)
     course: list[tuple[float, float, np.ndarray]] = []
-    model = BinarySparseCoding.paper("bars", random_state=SEEDS["starts"]).set_params(start_active=start_active)
+    model = BinarySparseCoding.paper("bars", random_state=SEEDS["starts"]).set_params(
+        schedule__start_active=start_active
+    )
     model.set_callbacks(AfterEachPass(lambda now: course.append((now.n_active_, now.noise_, now.components_)))).fit(X)
     fields = in_one_order([fields for _, _, fields in course])
     order = np.argsort(errors(fields[-1], bars)[0], kind="stable")

@@ -16,7 +16,7 @@ from scipy.ndimage import gaussian_filter
 from sklearn.decomposition import MiniBatchDictionaryLearning
 from whole_image import Learn, interpolated, psnr, restored
 
-from hiddenbits import BinarySparseCoding
+from hiddenbits import Annealing, BinarySparseCoding
 
 SEEDS = {"noise": 0, "holes": 1, "patches": 2, "starts": 0}
 SIDE, NOISE, MISSING = 8, 20.0, 0.5
@@ -64,9 +64,9 @@ def ours(full: bool, told: dict[str, Any]) -> Learn:
 
 def coder(full: bool) -> BinarySparseCoding:
     sizes = {"n_candidates": CANDIDATES, "max_active": ACTIVE} if full else {}
-    wide = {"wide_candidates": CANDIDATES, "wide_active": ACTIVE} if full else {}
+    schedule = Annealing(wide_candidates=CANDIDATES, wide_active=ACTIVE) if full else Annealing()
     return BinarySparseCoding(
-        ATOMS if full else 24, **sizes, **wide, n_init=1, dtype="float32", random_state=SEEDS["starts"]
+        ATOMS if full else 24, **sizes, schedule=schedule, n_init=1, dtype="float32", random_state=SEEDS["starts"]
     )
 
 

@@ -9,7 +9,7 @@ import json
 import os
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,7 @@ class Size:
     def model(self) -> BinarySparseCoding:
         """The paper's settings, with products in float32."""
         model = BinarySparseCoding.paper("images", random_state=SEEDS["starts"])
-        return model.set_params(n_components=self.causes, n_scheduled=self.passes, dtype="float32")
+        return model.set_params(n_components=self.causes, schedule__n_passes=self.passes, dtype="float32")
 
 
 FULL, QUICK = Size(200_000, 26, 700, 200), Size(4_000, 8, 40, 12)
@@ -109,7 +109,7 @@ def measure(folder: Path, until: int, *, full: bool) -> dict[str, Any] | str:
     for stop in (KILLED_AFTER, until):
         if course.last() < stop:
             run(size, folder, stop)
-    found = asdict(size) | {"uncut": round(size.model().cut_from * size.passes)} | course.told()
+    found = asdict(size) | {"uncut": round(size.model().schedule.cut_from * size.passes)} | course.told()
     if full:
         return found | (finished(found) if found["done"] == size.passes else extrapolated(size, found))
     alone = size.model().fit(size.rows())
@@ -119,7 +119,9 @@ def measure(folder: Path, until: int, *, full: bool) -> dict[str, Any] | str:
 def extrapolated(size: Size, found: dict[str, Any]) -> dict[str, Any]:
     """Return how long all passes take: those with the data cut look at all rows twice, here measured on some rows."""
     model, X, marks = size.model(), natural(SOME, size.side, SEEDS["patches"]), [time.process_time()]
-    model.set_params(n_scheduled=7, cut_from=0.49, cut_to=0.5)  # sets in with the fifth pass
+    model.set_params(
+        schedule=replace(model.schedule, n_passes=7, cut_from=0.49, cut_to=0.5)
+    )  # sets in with the fifth pass
     model.set_callbacks(AfterEachPass(lambda _: marks.append(time.process_time()))).fit(X)
     spent = np.diff(marks)
     ratio = float(np.median(spent[4:]) / np.median(spent[1:4]))

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from cells import Cells
 from common import NO_DATA, have_data
+from field_shapes import fit_blobs, fit_gabors, globular
 from patches import natural
 from watch import AfterEachPass
 
 from hiddenbits import BinarySparseCoding, load
-from hiddenbits.images import fit_blobs, fit_gabors, globular
 
 SEEDS = {"patches": [0, 1, 2], "starts": [0, 1, 2]}
 GABOR = 0.8  # R^2 from which on a field counts as a Gabor function
@@ -44,13 +44,16 @@ class Setting:
             n_components=self.causes,
             n_candidates=self.candidates,
             max_active=self.active,
-            wide_candidates=self.candidates,
-            wide_active=self.active,
-            n_scheduled=self.passes,
-            data_cut=self.cut,
+            schedule__wide_candidates=self.candidates,
+            schedule__wide_active=self.active,
+            schedule__n_passes=self.passes,
+            schedule__data_cut=self.cut,
             dtype="float32",
         )
-        return model.set_params(start="noise", start_active=5.0, temperature=3.0) if self.annealed else model
+        if not self.annealed:
+            return model
+        ours = {"start": "noise", "start_active": 5.0, "temperature": 3.0}
+        return model.set_params(**{f"schedule__{name}": value for name, value in ours.items()})
 
 
 REDUCED = "H = 100, 8 candidates of which 6"

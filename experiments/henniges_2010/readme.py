@@ -9,10 +9,9 @@ import numpy as np
 from bars import DEFAULT, PAPER
 from common import grid, how, missed, picture, read_results, verdicts
 from denoise import OURS
+from field_shapes import globular
 from natural import AGAIN, FROM_NOISE, GABOR, REDUCED
 from scipy.stats import binom
-
-from hiddenbits.images import globular
 
 HERE = Path(__file__).resolve().parent
 RESULTS = ("bars", "course", "full_size", "drawn_fields", "natural", "denoise")

@@ -8,7 +8,7 @@ import numpy as np
 from common import NO_DATA, have_data, save
 from pictures import neighbours
 
-from hiddenbits import LogisticPCA, datasets, plots
+from hiddenbits import LogisticPCA, Variational, datasets, plots
 
 SEEDS = {"start": 0}
 
@@ -33,7 +33,8 @@ def draw(folder: Path, *, full: bool) -> dict[str, Any] | str:
         other = LogisticPCA(2, kinds={"legs": kind}, random_state=SEEDS["start"])
         together[f"legs {kind}"] = neighbours(other.fit_transform(animals), types)
     for words, polish in ("yes/no columns alone", False), ("yes/no columns alone, polished", True):
-        other = LogisticPCA(2, polish=polish, random_state=SEEDS["start"])  # mixed tables have no polish
+        method = Variational(polish=polish)  # mixed tables have no polish
+        other = LogisticPCA(2, method=method, random_state=SEEDS["start"])
         together[words] = neighbours(other.fit_transform(bits), types)
     return {
         "animals": len(animals),

@@ -7,7 +7,7 @@ import numpy as np
 from common import NO_DATA, have_data, save
 from pictures import neighbours
 
-from hiddenbits import BernoulliMixture, LogisticPCA, LogisticPCAMixture, datasets, plots
+from hiddenbits import BernoulliMixture, LogisticPCA, LogisticPCAMixture, Variational, datasets, plots
 
 SEEDS = {"start": 0}
 
@@ -18,7 +18,7 @@ def draw(folder: Path, *, full: bool) -> dict[str, Any] | str:
         return NO_DATA
     digits, n_maps, step = datasets.load_usps(), 6 if full else 3, 1 if full else 8
     X, new, digit = digits.train[:: 3 * step], digits.test[:: 2 * step], digits.test_label[:: 2 * step]
-    options: dict[str, Any] = {"polish": False, "tol": 1e-4, "random_state": SEEDS["start"]}
+    options: dict[str, Any] = {"method": Variational(polish=False), "tol": 1e-4, "random_state": SEEDS["start"]}
     overview = LogisticPCA(2, **options).fit(X)
     mixture = LogisticPCAMixture(2, n_maps=n_maps, n_init=4 if full else 1, **options).fit(X)
     save(plots.zoom(mixture, new, overview, labels=digit)[0].figure, folder, "closer_look")

@@ -10,7 +10,7 @@ from common import NO_DATA, have_data, save
 from sklearn.decomposition import PCA
 
 import data
-from hiddenbits import IndependentBits, LogisticPCA, datasets, evaluate, plots
+from hiddenbits import IndependentBits, LogisticPCA, Variational, datasets, evaluate, plots
 
 SEEDS = {"synthetic data": 3, "start": 0}
 
@@ -42,7 +42,7 @@ def synthetic_maps(folder: Path) -> dict[str, Any]:
     found = {}
     for ax, flip in zip(axes, (0.05, 0.15), strict=True):
         X, prototype = data.synthetic(SEEDS["synthetic data"], flip)
-        model = LogisticPCA(2, polish=False, random_state=SEEDS["start"]).fit(X)
+        model = LogisticPCA(2, method=Variational(polish=False), random_state=SEEDS["start"]).fit(X)
         names = [f"bit {j + 1}" for j in range(16)]
         groups = np.array(["prototype 1", "prototype 2", "prototype 3"])[prototype]
         plots.map(model, X, colour=groups, lines=flip > 0.1, names=names, ax=ax)
@@ -87,7 +87,7 @@ def four_places(codes: np.ndarray) -> np.ndarray:
 
 def digit_map(folder: Path) -> dict[str, Any]:
     X = data.twos()
-    model = LogisticPCA(2, polish=False, ridge=0.001, random_state=SEEDS["start"]).fit(X)
+    model = LogisticPCA(2, method=Variational(polish=False), ridge=0.001, random_state=SEEDS["start"]).fit(X)
     places = four_places(model.transform(X))
     figure, (left, right) = side_by_side(2, (9.5, 4.6))
     plots.map(model, X, ax=left)
@@ -111,7 +111,7 @@ def posteriors(folder: Path, tables: list[tuple[str, np.ndarray]]) -> None:
     """Figure 4: the row whose bound is of middling looseness, before and after the polish."""
     figure, axes = plt.subplots(len(tables), 2, figsize=(8.0, 3.9 * len(tables)), layout="constrained", squeeze=False)
     for line, (title, X) in zip(axes, tables, strict=True):
-        rough = LogisticPCA(2, polish=False, ridge=0.001, random_state=SEEDS["start"]).fit(X)
+        rough = LogisticPCA(2, method=Variational(polish=False), ridge=0.001, random_state=SEEDS["start"]).fit(X)
         gaps = rough.score_samples(X) - rough.bound_samples(X)
         typical = int(np.argsort(gaps)[len(gaps) // 2])
         polished = LogisticPCA(2, ridge=0.001, random_state=SEEDS["start"]).fit(X)

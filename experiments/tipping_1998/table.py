@@ -10,15 +10,15 @@ import numpy as np
 from common import NO_DATA, have_data
 
 import data
-from hiddenbits import IndependentBits, LogisticPCA
+from hiddenbits import IndependentBits, LogisticPCA, Quadrature, Variational
 
 SEEDS = {"synthetic data": 3, "spread over synthetic data": list(range(10)), "start": 0}
 # The paper's two programs and, beside them, what this library offers: the polished bound and exact EM on a grid.
 METHODS: dict[str, dict[str, Any]] = {
-    "variational": {"polish": False},
+    "variational": {"method": Variational(polish=False)},
     "sampling": {"method": "sampling"},
-    "polished": {"polish": True},
-    "quadrature": {"method": "quadrature", "n_nodes": 101},
+    "polished": {"method": Variational(polish=True)},
+    "quadrature": {"method": Quadrature(n_nodes=101)},
 }
 SNAPSHOTS = 8  # points of a curve
 CURVE_ROWS = 300  # rows, evenly spread, on which the points of a curve are scored

@@ -12,7 +12,7 @@ from scipy.linalg import orthogonal_procrustes
 from scipy.stats import norm
 from simulate import Truth, draw, told
 
-from hiddenbits import LogisticPCA
+from hiddenbits import LogisticPCA, Variational
 
 SEEDS = {"data": list(range(10)), "start": 0}
 LEVEL = 0.9
@@ -47,7 +47,8 @@ def estimators(truth: Truth, *, polish: bool) -> dict[str, LogisticPCA]:
 
 
 def fitted(truth: Truth, *, polish: bool) -> LogisticPCA:
-    return LogisticPCA(truth.loadings.shape[1], polish=polish, random_state=SEEDS["start"]).fit(truth.X)
+    method = Variational(polish=polish)
+    return LogisticPCA(truth.loadings.shape[1], method=method, random_state=SEEDS["start"]).fit(truth.X)
 
 
 def answers(truth: Truth) -> Iterator[tuple[str, tuple[np.ndarray, np.ndarray]]]:

@@ -12,16 +12,22 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0.dev0"
 
 _HOMES = {
+    "Annealing": "hiddenbits.families.binary_sparse_coding.annealing",
     "BernoulliMixture": "hiddenbits.families.bernoulli_mixture.estimator",
     "BinarySparseCoding": "hiddenbits.families.binary_sparse_coding.estimator",
+    "Chains": "hiddenbits.families.combination_machine.options",
     "ClippedPCA": "hiddenbits.families.clipped_pca.estimator",
     "CombinationMachine": "hiddenbits.families.combination_machine.estimator",
     "Ensemble": "hiddenbits.families.ensemble.estimator",
+    "GibbsChains": "hiddenbits.families.noisy_or.options",
+    "Growth": "hiddenbits.families.combination_machine.options",
     "HiddenTree": "hiddenbits.families.hidden_tree.estimator",
     "IndependentBits": "hiddenbits.families.independent_bits.estimator",
     "LogisticPCA": "hiddenbits.families.logistic_pca.estimator",
     "LogisticPCAMixture": "hiddenbits.families.logistic_pca_mixture.estimator",
     "NoisyOrNetwork": "hiddenbits.families.noisy_or.estimator",
+    "Pursuit": "hiddenbits.families.combination_machine.options",
+    "Quadrature": "hiddenbits.families.logistic_pca.options",
     "SmallWeightsWarning": "hiddenbits.families._base.inputs",
     "Table": "hiddenbits.data",
     "TableError": "hiddenbits.data",
@@ -46,6 +52,7 @@ _HOMES = {
     "run_on": "hiddenbits.engine",
     "take_rows": "hiddenbits.data.subset",
     "TreeMixture": "hiddenbits.families.tree_mixture.estimator",
+    "Variational": "hiddenbits.families.logistic_pca.options",
     "tetrachoric": "hiddenbits.families.tetrachoric.estimator",
     "evaluate": "hiddenbits.evaluate",
     "datasets": "hiddenbits.datasets",
@@ -82,15 +89,22 @@ if TYPE_CHECKING:
     from hiddenbits.families._base.inputs import SmallWeightsWarning as SmallWeightsWarning
     from hiddenbits.families._base.persistence import load as load
     from hiddenbits.families.bernoulli_mixture.estimator import BernoulliMixture as BernoulliMixture
+    from hiddenbits.families.binary_sparse_coding.annealing import Annealing as Annealing
     from hiddenbits.families.binary_sparse_coding.estimator import BinarySparseCoding as BinarySparseCoding
     from hiddenbits.families.clipped_pca.estimator import ClippedPCA as ClippedPCA
     from hiddenbits.families.combination_machine.estimator import CombinationMachine as CombinationMachine
+    from hiddenbits.families.combination_machine.options import Chains as Chains
+    from hiddenbits.families.combination_machine.options import Growth as Growth
+    from hiddenbits.families.combination_machine.options import Pursuit as Pursuit
     from hiddenbits.families.ensemble.estimator import Ensemble as Ensemble
     from hiddenbits.families.hidden_tree.estimator import HiddenTree as HiddenTree
     from hiddenbits.families.independent_bits.estimator import IndependentBits as IndependentBits
     from hiddenbits.families.logistic_pca.estimator import LogisticPCA as LogisticPCA
+    from hiddenbits.families.logistic_pca.options import Quadrature as Quadrature
+    from hiddenbits.families.logistic_pca.options import Variational as Variational
     from hiddenbits.families.logistic_pca_mixture.estimator import LogisticPCAMixture as LogisticPCAMixture
     from hiddenbits.families.noisy_or.estimator import NoisyOrNetwork as NoisyOrNetwork
+    from hiddenbits.families.noisy_or.options import GibbsChains as GibbsChains
     from hiddenbits.families.tetrachoric.estimator import DegeneratePairsWarning as DegeneratePairsWarning
     from hiddenbits.families.tetrachoric.estimator import TetrachoricCorrelations as TetrachoricCorrelations
     from hiddenbits.families.tetrachoric.estimator import tetrachoric as tetrachoric

@@ -9,7 +9,9 @@ pytest.importorskip("typer")
 pytest.importorskip("rich")
 from typer.testing import CliRunner
 
+from hiddenbits import Chains, Growth, Variational
 from hiddenbits.cli.app import app
+from hiddenbits.cli.models import made
 from hiddenbits.cli.words import in_options
 
 
@@ -28,6 +30,8 @@ def run(*words, code=1):
         ("threshold=1.5.", "--threshold 1.5."),
         ("random_state= an integer", "--seed an integer"),
         ("Raise max_iter=, or tol=0.1.", "Raise --set max_iter=, or --set tol=0.1."),
+        ("write chains=Chains(n_chains=50).", "write --set chains.n_chains=50."),
+        ("write method=Variational(dtype='float32').", "write --set method.dtype='float32'."),
         ("column 'key=' and \"drop=x\" stay", "column 'key=' and \"drop=x\" stay"),
         ("x=1 and n_estimators=2 stay", "x=1 and n_estimators=2 stay"),
         ("The 'n_components' parameter of BernoulliMixture must be", "The value of --size must be"),
@@ -37,6 +41,28 @@ def run(*words, code=1):
 )
 def test_translation(python, own):
     assert in_options(python) == own
+
+
+def test_one_number_of_a_group_can_be_set():
+    machine = made("influences", 30, 0, ["chains.n_chains=50", "start.n_candidates=2", "tol=0.1"])
+    assert (machine.chains, machine.start, machine.tol) == (Chains(n_chains=50), Growth(n_candidates=2), 0.1)
+    assert made("logistic", 2, 0, ["method.polish=false"]).method == Variational(polish=False)
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("n_chains=50", "write chains=Chains"),
+        ("chains.n_chains=0", "'n_chains' parameter of Chains must be"),
+        ("chains.colour=1", "cannot have colour"),
+        ("colour=1", "the name is one of: bias, chains,"),
+        ("tol", "give name=value"),
+        ("tol.much=1", "give name=value"),
+    ],
+)
+def test_what_cannot_be_set(setting, said):
+    with pytest.raises((ValueError, TypeError), match=said):
+        made("influences", 4, 0, [setting])
 
 
 def test_errors_name_the_command_lines_options(tmp_path, monkeypatch):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import hiddenbits
-from hiddenbits import BinarySparseCoding
+from hiddenbits import Annealing, BinarySparseCoding
 from hiddenbits.data.mixed.reals import open_reals
 from hiddenbits.datasets import simulate_bars
 from tests.cluster.processes import Processes
@@ -27,7 +27,8 @@ def test_workers_killed_while_the_cut_is_on(tmp_path):
     rows = simulate_bars(20_000, seed=0).X
     rows[::7, 3] = np.nan
     table = replace(open_reals(rows), part_bytes=25 * 8 * 2000)
-    model = {"n_scheduled": 30, "settle": False, "n_init": 1, "jitter": 0.05, "random_state": 0}
+    schedule = Annealing(n_passes=30, settle=False, jitter=0.05)
+    model = {"schedule": schedule, "n_init": 1, "random_state": 0}
     alone = BinarySparseCoding(10, **model).fit(table)
     kills = []
     with Processes(tmp_path) as cluster:

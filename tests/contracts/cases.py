@@ -6,16 +6,20 @@ from typing import Any
 import numpy as np
 
 from hiddenbits import (
+    Annealing,
     BernoulliMixture,
     BinarySparseCoding,
     ClippedPCA,
     CombinationMachine,
+    Growth,
     HiddenTree,
     IndependentBits,
     LogisticPCA,
     LogisticPCAMixture,
     NoisyOrNetwork,
+    Quadrature,
     TreeMixture,
+    Variational,
 )
 from hiddenbits.data.mixed.encode import open_mixed
 from hiddenbits.families.bernoulli_mixture.model import Mixture, MixtureParams
@@ -213,7 +217,7 @@ CASES = [
     Case(
         "CombinationMachine",
         Combination(2, ridge=1.0, n_candidates=2),
-        CombinationMachine(2, ridge=1.0, n_candidates=2, tol=1e-8, random_state=0),
+        CombinationMachine(2, ridge=1.0, start=Growth(n_candidates=2), tol=1e-8, random_state=0),
         combination_params,
         combination_statistics,
         {"ridge": 7.0},
@@ -234,7 +238,7 @@ CASES = [
     Case(
         "LogisticPCA-quadrature",
         GRID,
-        LogisticPCA(1, method="quadrature", ridge=1.0, n_nodes=121, tol=1e-8, random_state=0),
+        LogisticPCA(1, method=Quadrature(n_nodes=121), ridge=1.0, tol=1e-8, random_state=0),
         logistic_params,
         grid_statistics,
         {"ridge": 7.0},
@@ -243,16 +247,7 @@ CASES = [
     Case(
         "LogisticPCA-variational",
         Logistic(1, polish=False, cold_steps=25),
-        LogisticPCA(1, polish=False, tol=1e-8, random_state=0),
-        logistic_params,
-        None,
-        {"ridge": 7.0},
-        "points",
-    ),
-    Case(
-        "LogisticPCA-shared",
-        Logistic(1, polish=False, curvature="shared"),
-        LogisticPCA(1, polish=False, curvature="shared", tol=1e-8, random_state=0),
+        LogisticPCA(1, method=Variational(polish=False), tol=1e-8, random_state=0),
         logistic_params,
         None,
         {"ridge": 7.0},
@@ -281,7 +276,7 @@ CASES = [
     Case(
         "NoisyOrNetwork",
         NoisyOr([3], alpha=2.0),
-        NoisyOrNetwork(3, prior_shape=2.0, n_init=1, tol=1e-8, random_state=0),
+        NoisyOrNetwork(3, prior=(2.0, 1.5), n_init=1, tol=1e-8, random_state=0),
         noisy_or_params,
         noisy_or_statistics,
         {"beta": 7.0},
@@ -290,7 +285,7 @@ CASES = [
     Case(
         "NoisyOrNetwork-layers",
         NoisyOr([3, 2], alpha=2.0),
-        NoisyOrNetwork((3, 2), prior_shape=2.0, n_init=1, tol=1e-8, random_state=0),
+        NoisyOrNetwork((3, 2), prior=(2.0, 1.5), n_init=1, tol=1e-8, random_state=0),
         lambda d, rng: noisy_or_params(d, rng, (3, 2)),
         noisy_or_statistics,
         {"beta": 7.0},
@@ -336,9 +331,7 @@ MIXED = [
             14,
             n_candidates=4,
             max_active=2,
-            wide_candidates=5,
-            wide_active=3,
-            n_scheduled=6,
+            schedule=Annealing(wide_candidates=5, wide_active=3, n_passes=6),
             n_repairs=1,
             tol=1.0,
             random_state=0,

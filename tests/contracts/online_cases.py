@@ -16,6 +16,7 @@ from hiddenbits import (
     LogisticPCAMixture,
     NoisyOrNetwork,
     TreeMixture,
+    Variational,
 )
 from hiddenbits.datasets import simulate_mixture
 from tests.contracts.cases import CASES
@@ -35,11 +36,10 @@ FAMILIES: dict[str, Any] = {
     "HiddenTree": HiddenTree(4),
     "ClippedPCA": ClippedPCA(2),
     "LogisticPCA": LogisticPCA(2),
-    "LogisticPCA, no polish": LogisticPCA(2, polish=False),
-    "LogisticPCA, shared curvature": LogisticPCA(2, curvature="shared", polish=False),
+    "LogisticPCA, no polish": LogisticPCA(2, method=Variational(polish=False)),
     "LogisticPCA, quadrature": LogisticPCA(1, method="quadrature"),
     "LogisticPCAMixture": LogisticPCAMixture(1, n_maps=2, n_init=1),
-    "CombinationMachine": CombinationMachine(3, n_candidates=4),
+    "CombinationMachine": CombinationMachine(3),
     "NoisyOrNetwork": NoisyOrNetwork(4),
     "NoisyOrNetwork, 2 layers": NoisyOrNetwork((3, 2)),
     "BinarySparseCoding": BinarySparseCoding(4, n_repairs=0, n_init=1),

@@ -147,10 +147,10 @@ def test_a_machine_on_a_small_table_grows_three_times(seed):
 
 
 @pytest.mark.parametrize(
-    "settings", [{"start": "noise"}, {"n_components": "bic"}, {"optimiser": "em"}, {"method": "chains"}], ids=repr
+    "settings", [{"start": "noise"}, {"n_components": "bic"}, {"method": "em"}, {"method": "chains"}], ids=repr
 )
 def test_other_machines_start_once(settings):
-    given = {"n_components": 2, "max_components": 2, "max_iter": 5, "tol": 1.0, "random_state": 0, **settings}
+    given = {"n_components": 2, "max_iter": 5, "tol": 1.0, "random_state": 0, **settings}
     model = CombinationMachine(**given)
     assert not model._grows_again
     assert model._settings().n_init == 1

@@ -192,7 +192,6 @@ def test_rare_ones_ask_for_more_rows(share, begins_on_few, seed, grids):
     [
         ({"n_components": "bic"}, 'n_components="bic"'),
         ({"method": "chains"}, 'method="chains"'),
-        ({"optimiser": "momentum"}, "momentum"),
         ({"max_iter": 0}, "max_iter=0"),
         ({"online_passes": 1}, "online_passes"),
     ],

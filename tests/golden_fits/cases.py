@@ -98,12 +98,18 @@ def few(cls, *args, **options):
 
 
 ONE_STAGE = {"n_init": 2, "tol": 0.0}  # two restarts, and every pass is gone
-CODING = {"n_candidates": 4, "max_active": 2, "wide_candidates": 5, "wide_active": 3, "n_scheduled": 6}
+GIBBS = hb.GibbsChains(n_passes=4)
+BOUND = hb.Variational(polish=False)
+TWO = hb.Growth(n_candidates=2)
+TEMPERED = hb.Chains(n_chains=10, n_temperatures=3)
+PLAN = {"wide_candidates": 5, "wide_active": 3, "n_passes": 6}
+CODING = {"n_candidates": 4, "max_active": 2, "schedule": hb.Annealing(**PLAN)}
+FROM_MEAN = CODING | {"schedule": hb.Annealing(**PLAN, start="mean", jitter=0.01)}
 REAL_VERBS = ("transform", "score_samples", "complete")
 
 CASES = {
-    "independent": Case(few(hb.IndependentBits), BLANKED, verbs=VERBS[1:]),
-    "independent-weighted": Case(few(hb.IndependentBits), BLANKED, fit=weighted, verbs=VERBS[1:]),
+    "independent": Case(hb.IndependentBits(random_state=0), BLANKED, verbs=VERBS[1:]),
+    "independent-weighted": Case(hb.IndependentBits(random_state=0), BLANKED, fit=weighted, verbs=VERBS[1:]),
     "mixture": Case(few(hb.BernoulliMixture, 3, **ONE_STAGE)),
     "mixture-plain": Case(few(hb.BernoulliMixture, 3, accelerate=False)),
     "mixture-blanks": Case(few(hb.BernoulliMixture, 3), BLANKED),
@@ -119,8 +125,7 @@ CASES = {
     "logistic": Case(few(hb.LogisticPCA, 2, n_draws=50)),
     "logistic-blanks": Case(few(hb.LogisticPCA, 2, n_draws=50), BLANKED),
     "logistic-sparse": Case(few(hb.LogisticPCA, 2, n_draws=50), csr_array(BITS)),
-    "logistic-variational": Case(few(hb.LogisticPCA, 2, polish=False, start="noise", n_draws=50), BLANKED),
-    "logistic-shared": Case(few(hb.LogisticPCA, 2, polish=False, curvature="shared", n_draws=50), BLANKED),
+    "logistic-variational": Case(few(hb.LogisticPCA, 2, method=BOUND, start="noise", n_draws=50), BLANKED),
     "logistic-quadrature": Case(few(hb.LogisticPCA, 1, method="quadrature"), BLANKED),
     "logistic-sampling": Case(few(hb.LogisticPCA, 2, method="sampling", n_draws=50), BLANKED),
     "logistic-pieces": Case(few(hb.LogisticPCA, 2, start="noise", n_draws=50), BLANKED, fit=in_pieces),
@@ -133,15 +138,16 @@ CASES = {
     "clipped": Case(hb.ClippedPCA(2, random_state=0, n_draws=50), BLANKED),
     "clipped-parallel": Case(hb.ClippedPCA("parallel", random_state=0, n_draws=50)),
     "clipped-unbiased": Case(hb.ClippedPCA(2, biases=False, smooth="all", random_state=0, n_draws=50)),
-    "machine": Case(few(hb.CombinationMachine, 2, n_candidates=2)),
-    "machine-blanks": Case(few(hb.CombinationMachine, 2, n_candidates=2), BLANKED),
-    "machine-bic": Case(few(hb.CombinationMachine, "bic", max_components=3, n_candidates=2)),
-    "machine-em": Case(few(hb.CombinationMachine, 2, start="noise", optimiser="em", max_iter=4)),
-    "machine-pursuit": Case(few(hb.CombinationMachine, 2, start="pursuit", optimiser="momentum")),
+    "machine": Case(few(hb.CombinationMachine, 2, start=TWO)),
+    "machine-blanks": Case(few(hb.CombinationMachine, 2, start=TWO), BLANKED),
+    "machine-bic": Case(few(hb.CombinationMachine, "bic", start=hb.Growth(max_components=3, n_candidates=2))),
+    "machine-em": Case(few(hb.CombinationMachine, 2, start="noise", method="em", max_iter=4)),
+    "machine-pursuit": Case(few(hb.CombinationMachine, 2, start="pursuit")),
+    "machine-paper": Case(hb.CombinationMachine.paper(2, max_iter=8, random_state=0)),
     "machine-noise": Case(few(hb.CombinationMachine, 3, start="noise", bias=False), csr_array(BITS)),
-    "machine-few-rows": Case(few(hb.CombinationMachine, 2, start_rows=50, n_candidates=2)),
+    "machine-few-rows": Case(few(hb.CombinationMachine, 2, start_rows=50, start=TWO)),
     "machine-chains": Case(
-        few(hb.CombinationMachine, 2, method="chains", start="noise", n_chains=10, n_temperatures=3, max_iter=4),
+        few(hb.CombinationMachine, 2, method="chains", start="noise", chains=TEMPERED, max_iter=4),
         asked=BITS,
     ),
     "machine-reals": Case(
@@ -149,7 +155,7 @@ CASES = {
     ),
     "coding": Case(few(hb.BinarySparseCoding, 6, **CODING, n_init=1), CODED, CODED, verbs=REAL_VERBS),
     "coding-each": Case(
-        few(hb.BinarySparseCoding, 6, **CODING, activity="each", start="mean", jitter=0.01, n_repairs=1, n_init=1),
+        few(hb.BinarySparseCoding, 6, **FROM_MEAN, activity="each", n_repairs=1, n_init=1),
         CODED,
         blanked(CODED),
         verbs=REAL_VERBS,
@@ -159,7 +165,7 @@ CASES = {
     "noisy-or": Case(few(hb.NoisyOrNetwork, 3, **ONE_STAGE), BLANKED),
     "noisy-or-layers": Case(few(hb.NoisyOrNetwork, (3, 2), n_init=1), BLANKED),
     "noisy-or-federated": Case(few(hb.NoisyOrNetwork, 3, n_init=1), BLANKED, fit=federated),
-    "noisy-or-gibbs": Case(few(hb.NoisyOrNetwork, 3, method="gibbs", n_passes=4, n_init=1), BLANKED),
+    "noisy-or-gibbs": Case(few(hb.NoisyOrNetwork, 3, method="gibbs", chains=GIBBS, n_init=1), BLANKED),
     "noisy-or-truncated": Case(few(hb.NoisyOrNetwork, 4, method="truncated", n_states=6, n_init=1), BLANKED),
     "noisy-or-paper": Case(hb.NoisyOrNetwork.paper((3, 2), n_epochs=2, random_state=0)),
     "trees": Case(few(hb.TreeMixture, 2, first_passes=3, n_init=2)),

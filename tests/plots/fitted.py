@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from hiddenbits import LogisticPCA
+from hiddenbits import LogisticPCA, Variational
 from hiddenbits.datasets import simulate_prototypes
 
 
@@ -12,7 +12,7 @@ from hiddenbits.datasets import simulate_prototypes
 def clusters(seed=0, q=2, polish=True):
     """Rows with many repeats, the prototype of each, and a fitted model."""
     X, prototype = simulate_prototypes(n_copies=40, n_columns=8, flip=0.08, seed=seed)
-    return X, prototype, LogisticPCA(q, polish=polish, random_state=0).fit(X)
+    return X, prototype, LogisticPCA(q, method=Variational(polish=polish), random_state=0).fit(X)
 
 
 @cache

@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import dblquad
 from scipy.stats import multivariate_normal
 
-from hiddenbits import LogisticPCA, plots
+from hiddenbits import LogisticPCA, Quadrature, plots
 from tests.plots.fitted import clusters, with_blanks
 
 pytest.importorskip("matplotlib", reason="the plot extra is not installed")
@@ -66,7 +66,7 @@ def test_marks_are_the_means():
     ax = plots.posterior(model, X[3])
     marks = {line.get_label(): np.ravel(line.get_data()) for line in ax.lines}
     np.testing.assert_allclose(marks["_Gaussian mean"], model.transform(X[3:4])[0])
-    exact = LogisticPCA(2, method="quadrature", n_nodes=61, random_state=0).fit(X)
+    exact = LogisticPCA(2, method=Quadrature(n_nodes=61), random_state=0).fit(X)
     marks = {line.get_label(): np.ravel(line.get_data()) for line in plots.posterior(exact, X[3]).lines}
     np.testing.assert_allclose(marks["_true mean"], marks["_Gaussian mean"], atol=1e-4)  # quadrature gives exact means
 

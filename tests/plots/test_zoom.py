@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hiddenbits
-from hiddenbits import LogisticPCA, LogisticPCAMixture, plots
+from hiddenbits import LogisticPCA, LogisticPCAMixture, Variational, plots
 from tests.plots.fitted import clusters
 
 matplotlib = pytest.importorskip("matplotlib", reason="the plot extra is not installed")
@@ -141,7 +141,7 @@ def test_frames_and_output_settings():
     pd = pytest.importorskip("pandas")
     X, prototype, _, _ = two_levels()
     frame = pd.DataFrame(X, columns=[f"q{j}" for j in range(8)])
-    options = {"polish": False, "tol": 1e-3, "n_init": 1, "random_state": 0}
+    options = {"method": Variational(polish=False), "tol": 1e-3, "n_init": 1, "random_state": 0}
     mixture = LogisticPCAMixture(2, **options).fit(frame).set_output(transform="pandas")
     overview = LogisticPCA(2, **options).fit(frame).set_output(transform="pandas")
     assert len(plots.zoom(mixture, frame, overview, labels=pd.Series(prototype).astype("category"))) == 3

@@ -18,17 +18,22 @@ import numpy as np
 
 import hiddenbits
 from hiddenbits import (
+    Annealing,
     BernoulliMixture,
     BinarySparseCoding,
+    Chains,
     ClippedPCA,
     CombinationMachine,
     Ensemble,
+    GibbsChains,
+    Growth,
     HiddenTree,
     IndependentBits,
     LogisticPCA,
     LogisticPCAMixture,
     NoisyOrNetwork,
     TreeMixture,
+    Variational,
 )
 
 FOLDER = Path(__file__).parent / "golden"
@@ -87,8 +92,8 @@ MODELS = {
     ),
     "mixture_online": lambda X: BernoulliMixture(2, random_state=0).partial_fit(X),
     "logistic": lambda X: LogisticPCA(2, random_state=0).fit(X),
-    "logistic_variational": lambda X: LogisticPCA(1, polish=False, random_state=0).fit(X),
-    "logistic_online": lambda X: LogisticPCA(1, polish=False, random_state=0).partial_fit(X),
+    "logistic_variational": lambda X: LogisticPCA(1, method=Variational(polish=False), random_state=0).fit(X),
+    "logistic_online": lambda X: LogisticPCA(1, method=Variational(polish=False), random_state=0).partial_fit(X),
     "logistic_quadrature": lambda X: LogisticPCA(1, method="quadrature", random_state=0).fit(X),
     "logistic_draws": lambda X: LogisticPCA(4, n_draws=50, ridge=1.0, random_state=0).fit(X),
     "logistic_mixed": lambda X: LogisticPCA(1, kinds=KINDS, random_state=0).fit(X),
@@ -96,18 +101,18 @@ MODELS = {
     "clipped": lambda X: ClippedPCA(1, random_state=0).fit(X),
     "clipped_online": lambda X: ClippedPCA(1, random_state=0).partial_fit(X),
     "combination": lambda X: CombinationMachine(2, random_state=0).fit(X),
-    "combination_bic": lambda X: CombinationMachine("bic", max_components=3, random_state=0).fit(X),
+    "combination_bic": lambda X: CombinationMachine("bic", start=Growth(max_components=3), random_state=0).fit(X),
     "combination_reals": lambda X: CombinationMachine(2, visible="reals", random_state=0).fit(X),
     "combination_chains": lambda X: CombinationMachine(
-        2, method="chains", n_chains=20, batch_rows=20, max_iter=10, random_state=0
+        2, method="chains", chains=Chains(n_chains=20, batch_rows=20), max_iter=10, random_state=0
     ).fit(X),
-    "sparse_coding": lambda X: BinarySparseCoding(3, n_init=1, n_scheduled=10, random_state=0).fit(X),
+    "sparse_coding": lambda X: BinarySparseCoding(3, n_init=1, schedule=Annealing(n_passes=10), random_state=0).fit(X),
     "hidden_tree": lambda X: HiddenTree(2, random_state=0).fit(X),
     "hidden_tree_online": lambda X: HiddenTree(2, random_state=0).partial_fit(X),
     "noisy_or": lambda X: NoisyOrNetwork(2, random_state=0).fit(X),
     "noisy_or_layers": lambda X: NoisyOrNetwork((3, 2), n_init=1, random_state=0).fit(X),
     "noisy_or_gibbs": lambda X: NoisyOrNetwork(
-        2, method="gibbs", n_passes=5, n_init=1, first_strengths=(0.05, 0.15), spare=0.0, random_state=0
+        2, method="gibbs", chains=GibbsChains(n_passes=5, spare=0.0), n_init=1, random_state=0
     ).fit(X),
     "noisy_or_truncated": lambda X: NoisyOrNetwork(
         2, method="truncated", n_states=4, n_init=1, max_iter=20, random_state=0

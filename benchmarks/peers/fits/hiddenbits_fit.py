@@ -35,7 +35,7 @@ def machine(X: Any, components: int, **way: Any) -> Callable[[], dict[str, Any]]
 
 
 def logistic(X: Any, components: int, **way: Any) -> Callable[[], dict[str, Any]]:
-    model = hiddenbits.LogisticPCA(components, random_state=SEED, **way).fit(X)
+    model = hiddenbits.LogisticPCA(components, random_state=SEED).set_params(**way).fit(X)
     params = model.params_
     return lambda: {
         "loadings": [params.loadings],
@@ -50,7 +50,7 @@ def tetrachoric(X: Any, _: int, **way: Any) -> Callable[[], dict[str, Any]]:
 
 
 def maps(X: Any, components: int, **way: Any) -> Callable[[], dict[str, Any]]:
-    places = hiddenbits.LogisticPCA(components, random_state=SEED, **way).fit_transform(X)
+    places = hiddenbits.LogisticPCA(components, random_state=SEED).set_params(**way).fit_transform(X)
     return lambda: {"places": places}
 
 

@@ -25,7 +25,7 @@ def family(word: str) -> Family:
 
 
 def made(word: str, size: int | None, seed: int, settings: list[str]) -> Any:
-    """Return an estimator, not fitted; `settings` are texts such as max_iter=500."""
+    """Return an estimator, not fitted; `settings` are texts such as max_iter=500 or chains.n_chains=50."""
     import hiddenbits
 
     one = family(word)
@@ -38,13 +38,17 @@ def made(word: str, size: int | None, seed: int, settings: list[str]) -> Any:
         given["n_components"] = size
     if "random_state" in known:
         given["random_state"] = seed
+    found = estimator(**given)
     for text in settings:
         name, equals, value = text.partition("=")
-        if not equals or name not in known:
+        try:  # what is not known, or an old name, the estimator says itself
+            found.set_params(**{name.replace(".", "__") if equals else "": _value(value)})
+        except (ValueError, AttributeError) as error:
+            if equals and name.partition(".")[0] in known and isinstance(error, ValueError):
+                raise
             listed = ", ".join(sorted(known))
-            raise ValueError(f"--set {text}: give name=value, where the name is one of: {listed}.")
-        given[name] = _value(value)
-    return estimator(**given)
+            raise ValueError(f"--set {text}: give name=value, where the name is one of: {listed}.") from None
+    return found
 
 
 def _value(text: str) -> Any:

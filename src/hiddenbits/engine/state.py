@@ -97,8 +97,6 @@ class Settings:
     short_passes: int = 10  # passes after which they are compared
     accelerate: bool = True
     seed: int = 0
-    learning_rate: float | None = None  # of steps along the gradient with momentum; None: quasi-Newton steps
-    momentum: float = 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,8 +127,8 @@ class Position:
         EM: where the extrapolation stands, and what rows remember from pass to pass.
     memory : Arrays or None
         Random steps: what persists from step to step, such as the states of chains.
-    velocity, growth
-        Climbs: the last step with momentum, and how far the model has grown.
+    growth : Growth
+        Climbs: how far the model has grown.
     finished : tuple of Restart
         The restarts that have ended.
     best : Best
@@ -149,7 +147,6 @@ class Position:
     extrapolation: Extrapolation = field(default_factory=Extrapolation)
     row_memory: RowMemory | None = None
     memory: Any = None
-    velocity: Floats | None = None
     growth: Growth = field(default_factory=Growth)
     finished: tuple[Restart, ...] = ()
     best: Best = field(default_factory=Best)

@@ -6,7 +6,7 @@ estimators by these names alone, never by class or module, so both may change; a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -37,37 +37,68 @@ COMPOSITES: dict[str, Callable[[], Any]] = {
 
 # Hyperparameters that were dropped, with the default that each had, as JSON says it: {"LogisticPCA": {"gone": False}}.
 # A file that has one of them at its old default is read, as if it were not there; any other value is refused by name.
-DROPPED: dict[str, dict[str, object]] = {}
+# Those with ANY meant nothing for a fitted model and are ignored whatever they are.
+ANY = object()
+_OF_PASSES: dict[str, object] = dict.fromkeys(("online_passes", "n_init", "max_iter", "tol", "accelerate"), ANY)
+DROPPED: dict[str, dict[str, object]] = {
+    "IndependentBits": _OF_PASSES,
+    "ClippedPCA": _OF_PASSES,
+    "CombinationMachine": {"accelerate": ANY},
+    "LogisticPCA": {"curvature": "cell"},
+    "NoisyOrNetwork": dict.fromkeys(("schedule", "batch_rows", "stop_below", "first_strengths"), ANY),
+}
+
+DROPPED_ARRAYS = {"LogisticPCA": {"params.xi"}}  # read as if they were not there, where they hold nothing
 
 
 def name_of(estimator: object) -> str:
     """Return the name by which files know an estimator; refuse one that no file could bring back."""
-    kinds = ESTIMATORS | COMPOSITES
-    own = type(estimator).__name__
-    for name in (own, *kinds):
-        if name in kinds and kinds[name]() is type(estimator):
+    kinds, own, cls = ESTIMATORS | COMPOSITES, type(estimator).__name__, _saved_as(estimator)
+    first: str = cls.__name__
+    for name in (first, *kinds):
+        if name in kinds and kinds[name]() is cls:
             return name
     raise TypeError(f"{own} is not an estimator of this library, and its file could not be read. Save one that is.")
+
+
+def hyperparameters_of(estimator: Any) -> dict[str, Any]:
+    """Return the hyperparameters by the names that a file has for them."""
+    return {name: getattr(estimator, name) for name in _saved_as(estimator)._get_param_names()}
+
+
+def _saved_as(estimator: object) -> Any:
+    """Return the class as which an estimator is saved: its own, unless it is a paper's way to fit another."""
+    return getattr(estimator, "_saved_as", type(estimator))
+
+
+def without_dropped(kind: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arrays of a file without those that were dropped since."""
+    gone = DROPPED_ARRAYS.get(kind, set())
+    return {name: array for name, array in arrays.items() if name not in gone or array.size}
 
 
 def unfitted(kind: str, hyperparameters: Any) -> Any:
     """Build an estimator from the hyperparameters of a file, which an earlier version may have written.
 
-    One that is not there takes its default; one that was dropped since is ignored at the default it had (`DROPPED`).
+    One that is not there takes its default; one that was dropped since is ignored at the default it had (`DROPPED`);
+    one that is now part of an object goes there.
     """
     cls = (ESTIMATORS | COMPOSITES)[kind]()
     require(isinstance(hyperparameters, dict), "hyperparameters are not a mapping")
-    known, dropped = set(cls._get_param_names()), DROPPED.get(kind, {})
-    for name, value in hyperparameters.items():
+    given = cls._from_earlier(hyperparameters)
+    names, dropped = set(cls._get_param_names()), DROPPED.get(kind, {})
+    known = {name for name in given if name in names or name.partition("__")[0] in cls._groups}
+    for name, value in given.items():
         if name in known:
             refuse_large(name, value)
             continue
         require(name in dropped, f"it has a hyperparameter {name[:40]!r} that this version of hiddenbits does not know")
+        default = dropped[name]
         require(
-            type(value) is type(dropped[name]) and value == dropped[name],
+            default is ANY or (type(value) is type(default) and value == default),
             f"it has {name}={shortened(value)}, and {name} was dropped since: only files with "
-            f"{name}={dropped[name]!r} can still be read",
+            f"{name}={default!r} can still be read",
         )
-    estimator = cls(**{name: value for name, value in hyperparameters.items() if name in known})
+    estimator = cls._from_file({name: value for name, value in given.items() if name in known})
     estimator._validate_params()
     return estimator

@@ -15,7 +15,7 @@ import numpy as np
 from hiddenbits.data import Arrays
 from hiddenbits.data.arrays import plain, prefixed, unprefixed
 from hiddenbits.data.summary import Summary
-from hiddenbits.families.registry import ESTIMATORS, unfitted
+from hiddenbits.families.registry import ESTIMATORS, unfitted, without_dropped
 from hiddenbits.quoting import PrintableError
 from hiddenbits.store import StoreError, read, write
 from hiddenbits.store.validation import (
@@ -326,7 +326,7 @@ def _restore(meta: Any, arrays: Any) -> Statistics:
     require(isinstance(sites, list), "its sites are not a list")
     require(is_count(meta["n_features_in"]), "the number of columns is not a number")
     require_names(names, meta["n_features_in"])
-    estimator = unfitted(name, meta["hyperparameters"])
+    estimator, arrays = unfitted(name, meta["hyperparameters"]), without_dropped(name, arrays)
     model = estimator._model()
     of_params, of_sums = unprefixed("params", arrays), unprefixed("sums", arrays)
     params = exactly(model.params_type, of_params, "parameters") if of_params else None
@@ -334,10 +334,7 @@ def _restore(meta: Any, arrays: Any) -> Statistics:
     require(len(of_params) + len(of_sums) == len(arrays), "it holds arrays that do not belong to statistics")
     return Statistics(
         estimator=name,
-        hyperparameters={
-            name: meta["hyperparameters"].get(name, value)
-            for name, value in plain(estimator.get_params(deep=False)).items()
-        },
+        hyperparameters=plain(estimator.get_params(deep=False)),
         n_features=meta["n_features_in"],
         names=None if names is None else tuple(names),
         params=params,

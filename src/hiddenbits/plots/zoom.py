@@ -66,10 +66,10 @@ def zoom(
     --------
     >>> import matplotlib
     >>> matplotlib.use("Agg")                 # draw without a screen
-    >>> from hiddenbits import LogisticPCA, LogisticPCAMixture, plots
+    >>> from hiddenbits import LogisticPCA, LogisticPCAMixture, Variational, plots
     >>> from hiddenbits.datasets import simulate_prototypes
     >>> rows, prototype = simulate_prototypes(n_copies=60, seed=0)
-    >>> overview = LogisticPCA(2, polish=False, random_state=0).fit(rows)
+    >>> overview = LogisticPCA(2, method=Variational(polish=False), random_state=0).fit(rows)
     >>> mixture = LogisticPCAMixture(2, n_maps=3, polish=False, random_state=0).fit(rows)
     >>> axes = plots.zoom(mixture, rows, overview, labels=prototype)
     >>> [ax.get_title(loc="left").split(":")[0] for ax in axes[1:]]

@@ -29,7 +29,7 @@ def originals(folder: Path) -> list[bytes]:
         hiddenbits.IndependentBits().fit(hiddenbits.open_table(X, names=[f"question {j}" for j in range(7)])),
         hiddenbits.IndependentBits().partial_fit(X),
         hiddenbits.LogisticPCA(2, random_state=0).fit(X),
-        hiddenbits.LogisticPCA(1, polish=False, random_state=0).partial_fit(X),
+        hiddenbits.LogisticPCA(1, method=hiddenbits.Variational(polish=False), random_state=0).partial_fit(X),
         hiddenbits.ClippedPCA(2, random_state=0).fit(X),
         hiddenbits.ClippedPCA(1, random_state=0).partial_fit(X),
         hiddenbits.LogisticPCAMixture(1, n_init=1, polish=False, random_state=0).fit(X),

@@ -1,5 +1,7 @@
 """`BinarySparseCoding`: recovered bars, verbs, files, executors, and what it refuses."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -7,12 +9,13 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import hiddenbits
-from hiddenbits import BinarySparseCoding, TableError
+from hiddenbits import Annealing, BinarySparseCoding, TableError
 from hiddenbits.data.mixed.reals import open_reals
 from hiddenbits.datasets import simulate_bars
 from tests.contracts.test_same_bits import same
 
 pytestmark = pytest.mark.core
+SHORT = Annealing(n_passes=2, settle=False)
 
 
 def recovered(model, fields):
@@ -69,7 +72,7 @@ def test_verbs(model, bars):
     np.testing.assert_allclose(model.transform(bars.X).mean(axis=0).sum(), model.n_active_, atol=0.1)
     np.testing.assert_allclose(model.inverse_transform(found), found @ model.components_, atol=1e-12)
     assert model.likelihood_ == "exact"
-    assert BinarySparseCoding(13, n_scheduled=2, n_init=1, settle=False).fit(bars.X).likelihood_ == "bound"
+    assert BinarySparseCoding(13, schedule=SHORT, n_init=1).fit(bars.X).likelihood_ == "bound"
     drawn = model.sample(20000, random_state=1)
     assert drawn.shape == (20000, 25)
     want = model.components_.T @ model.activity_
@@ -146,7 +149,7 @@ def test_frames_and_files(bars, tmp_path):
     pd, pa = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
     pq = pytest.importorskip("pyarrow.parquet")
     frame = pd.DataFrame(bars.X, columns=[f"pixel {j}" for j in range(25)])
-    short = BinarySparseCoding(10, n_scheduled=9, settle=False, n_init=1, random_state=0)
+    short = BinarySparseCoding(10, schedule=replace(SHORT, n_passes=9), n_init=1, random_state=0)
     alone, there = clone(short).fit(bars.X), clone(short).fit(frame)
     assert same(there.params_, alone.params_)
     assert list(there.feature_names_in_) == list(frame.columns)
@@ -173,4 +176,4 @@ def test_refusals(bars, model):
     with pytest.raises(ValueError, match="sums of real numbers"):
         model.stats(bars.X)
     with pytest.raises(ValueError, match="exchange them"):
-        BinarySparseCoding(cut_from=0.9).fit(bars.X)
+        Annealing(cut_from=0.9)

@@ -7,12 +7,12 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import hiddenbits
-from hiddenbits import CombinationMachine, evaluate
+from hiddenbits import CombinationMachine, Growth, Pursuit, evaluate
 from hiddenbits.data.summary import summarise
 from hiddenbits.datasets import simulate_influences
 from hiddenbits.engine import Checkpoint, Key, Local, Position, Settings, StopReason, fit_gradient
 from hiddenbits.engine.loops.fit_context import FitContext
-from hiddenbits.engine.loops.gradient import SEGMENT, TRIAL, _Climb
+from hiddenbits.engine.loops.gradient import SEGMENT, TRIAL, Climb
 from hiddenbits.engine.loops.restarts import finish
 from hiddenbits.families.combination_machine.model import Combination, CombinationParams
 from hiddenbits.families.combination_machine.projection_pursuit import pursue
@@ -56,7 +56,7 @@ def test_growth_is_the_bic_of_each_size(missing, bias):
     settings = {
         "ridge": 0.0,
         "bias": bias,
-        "n_candidates": 2,
+        "start": Growth(n_candidates=2),
         "tol": 0.0,
         "max_iter": TRIAL + SEGMENT,
         "random_state": 0,
@@ -82,7 +82,7 @@ def test_restarts_of_different_sizes_are_compared_by_bic(chooses):
     """The second of three is less likely than the others, by ten nats, and has a unit less, which spares it twenty."""
     model, settings = Combination(3, ridge=0.0, chooses=chooses), Settings(n_init=3)
     summary = summarise(table_of(np.zeros((300, 6))).grid(512).blocks[0])
-    rank = _Climb(
+    rank = Climb(
         model, FitContext(None, None, settings, summary)
     ).rank  # 7 parameters more cost 7 ln(300) / 2 = 20 nats
     position = Position()
@@ -93,14 +93,14 @@ def test_restarts_of_different_sizes_are_compared_by_bic(chooses):
     assert position.best.restart == (1 if chooses else 2)
 
 
-@pytest.mark.parametrize(("passes", "rate"), [(3, None), (9, 0.05)])
-def test_resumed_equals_uninterrupted(passes, rate, tmp_path, monkeypatch):
+@pytest.mark.parametrize("passes", [3, 9])
+def test_resumed_equals_uninterrupted(passes, tmp_path, monkeypatch):
     """Broken off on the way, also after growth went back to a smaller machine."""
     monkeypatch.setattr("hiddenbits.engine.loops.gradient.SEGMENT", 8)
     monkeypatch.setattr("hiddenbits.engine.loops.gradient.TRIAL", 5)
     table = table_of(switches(0, 1, 400).astype(float))
     model, grid = Combination(5, n_candidates=2, chooses=True), table.grid(256)
-    settings = Settings(n_init=2, max_iter=40, tol=0.0, seed=1, learning_rate=rate)
+    settings = Settings(n_init=2, max_iter=40, tol=0.0, seed=1)
     whole = fit_gradient(model, grid, Local(), settings, None, None)
     assert whole.params.n_units < len(whole.marks) - 1  # it went back
     assert len(whole.stages) == whole.params.n_units
@@ -134,9 +134,9 @@ def test_a_chosen_machine_is_saved_and_goes_on(tmp_path):
     [
         ({"start": "noise"}, "start='noise' does not go with it: set start='grow'"),
         ({"method": "chains"}, "method='chains' does not go"),
-        ({"optimiser": "em"}, "optimiser='em' does not go"),
+        ({"method": "em"}, "method='em' does not go"),
         ({"online_passes": 1}, "online_passes=1 does not go"),
-        ({"max_components": 40}, "too many to enumerate"),
+        ({"start": Growth(max_components=40)}, "too many to enumerate"),
     ],
 )
 def test_what_cannot_choose_is_refused(settings, message):
@@ -161,7 +161,7 @@ def test_online_and_federated_fits_do_not_choose():
 def test_no_iterations_hand_over_the_start(method):
     """Projection pursuit alone: its units, in order of their size, without a warning."""
     rows = switches(0, 2, 700)
-    settings = {"start": "pursuit", "bias": False, "ridge": 0.5, "pursuit_steps": 4, "random_state": 5}
+    settings = {"start": Pursuit(n_steps=4), "bias": False, "ridge": 0.5, "random_state": 5}
     model = CombinationMachine(2, method=method, **settings, max_iter=0).fit(rows)
     grid = hiddenbits.open_table(rows).grid(1024)
     units = pursue(2, Key(5), lambda function: Local().reduce(function, grid), np.zeros(12), ridge=0.5, n_steps=4)
@@ -179,7 +179,7 @@ def test_no_iterations_while_growing():
     assert (model.n_iter_, model.stop_reason_, len(model.growth_)) == (0, "schedule_done", 3)
     assert np.isin(np.abs(model.weights_).round(9), [0.3]).all()
     with pytest.raises(ValueError, match="max_iter=0 hands over the start"):
-        CombinationMachine(2, optimiser="em", max_iter=0).fit(rows)
+        CombinationMachine(2, method="em", max_iter=0).fit(rows)
 
 
 def test_few_iterations_are_as_many_as_asked_for():

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import hiddenbits
-from hiddenbits import BernoulliMixture, ClippedPCA, CombinationMachine, Ensemble, IndependentBits, open_table
+from hiddenbits import BernoulliMixture, ClippedPCA, CombinationMachine, Ensemble, Growth, IndependentBits, open_table
 from hiddenbits.datasets import simulate_mixture
 from tests.contracts.test_fit import structured_rows
 from tests.oracle.enumeration import fillings
@@ -29,7 +29,7 @@ def fitted(rows):
     members = [
         BernoulliMixture(3, n_init=1),
         IndependentBits(),
-        CombinationMachine(2, ridge=1.0, n_candidates=2),
+        CombinationMachine(2, ridge=1.0, start=Growth(n_candidates=2)),
     ]
     return Ensemble(members, n_estimators=2, random_state=0).fit(rows)
 

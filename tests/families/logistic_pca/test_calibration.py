@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.linalg import orthogonal_procrustes
 
-from hiddenbits import IndependentBits, LogisticPCA, hide_cells, open_table
+from hiddenbits import IndependentBits, LogisticPCA, Variational, hide_cells, open_table
 from hiddenbits.families.logistic_pca.params import POLISHED, VARIATIONAL, LogisticParams
 
 pytestmark = pytest.mark.core
@@ -69,7 +69,7 @@ def test_intervals_hold_the_truth_after_a_fit():
     for seed in SEEDS:
         X, places, _, _ = drawn(seed, 1500, 40, 2)
         for polish, found in shares.items():
-            model = LogisticPCA(2, polish=polish, random_state=0).fit(X)
+            model = LogisticPCA(2, method=Variational(polish=polish), random_state=0).fit(X)
             found.append(held(model, X, places, align=True).mean())
     assert np.mean(shares[True]) == pytest.approx(0.9, abs=0.02)
     assert np.mean(shares[False]) < np.mean(shares[True]) - 0.02

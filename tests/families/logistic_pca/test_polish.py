@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from hiddenbits import LogisticPCA, open_table
+from hiddenbits import LogisticPCA, Variational, open_table
 from hiddenbits.families.logistic_pca.cell_kernels import gaussian_cells
 from hiddenbits.families.logistic_pca.params import POLISHED, LogisticParams
 from hiddenbits.families.logistic_pca.polish import ROW_STEPS, polished_rows
@@ -141,7 +141,7 @@ def test_polish_draws_out_dimensions_that_the_bound_gave_up(seed):
     rows = (rng.random((4000, 30)) < 1 / (1 + np.exp(4.5 - x @ W.T))).astype(np.uint8)
     loose, polished, exact = (
         LogisticPCA(1, tol=1e-5, random_state=0, **options).fit(rows)
-        for options in ({"polish": False}, {}, {"method": "quadrature"})
+        for options in ({"method": Variational(polish=False)}, {}, {"method": "quadrature"})
     )
     assert np.abs(loose.params_.loadings).max() < 0.1
     assert polished.score(rows) > loose.score(rows) + 0.1

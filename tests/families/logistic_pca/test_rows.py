@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hiddenbits import LogisticPCA, open_table
+from hiddenbits import LogisticPCA, Quadrature, Variational, open_table
 from hiddenbits.families.logistic_pca.params import POLISHED, VARIATIONAL, LogisticParams
 from hiddenbits.maths.gauss_hermite import resolving_grid
 from tests.contracts.test_fit import structured_rows
@@ -11,6 +11,7 @@ from tests.families.logistic_pca.logistic_data import Logistic, LogisticGrid, ro
 from tests.oracle.integration import Plane
 
 pytestmark = [pytest.mark.core, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
+SAMPLE = Quadrature(nodes="draws", n_nodes=2000)
 
 
 def some_rows(rng, n, d):
@@ -125,14 +126,13 @@ def test_verbs_fit_together():
     assert (np.abs(drawn.mean(axis=0) - X.mean(axis=0)) < 5 * se + 0.01).all()
 
 
-@pytest.mark.parametrize("method", ["variational", "quadrature", "sampling"])
+@pytest.mark.parametrize("method", ["variational", Quadrature(n_nodes=9), "sampling"], ids=str)
 @pytest.mark.parametrize(
     ("n", "d", "q"), [(1, 5, 1), (2, 1, 2), (40, 2, 3), (3, 30, 2)], ids=["one row", "one column", "q > d", "wide"]
 )
 def test_small_tables(method, n, d, q):
     X = np.random.default_rng(0).integers(0, 2, (n, d)).astype(float)
-    n_nodes = 9 if method == "quadrature" else None
-    model = LogisticPCA(q, method=method, random_state=0, n_nodes=n_nodes, max_iter=200).fit(X)
+    model = LogisticPCA(q, method=method, random_state=0, max_iter=200).fit(X)
     assert model.stop_reason_ in ("converged", "max_iter")
     for result in (model.score_samples(X), model.transform(X), model.bit_probabilities(X), model.components_):
         assert np.isfinite(result).all()
@@ -168,8 +168,8 @@ def test_weights_equal_repeats_after_a_polish():
 
 def test_float32_estimator_agrees():
     X = synth(1, 0.1)
-    wide = LogisticPCA(2, polish=False, random_state=0).fit(X)
-    narrow = LogisticPCA(2, polish=False, random_state=0, dtype="float32").fit(X)
+    wide = LogisticPCA(2, method=Variational(polish=False), random_state=0).fit(X)
+    narrow = LogisticPCA(2, method=Variational(polish=False, dtype="float32"), random_state=0).fit(X)
     np.testing.assert_allclose(narrow.score_samples(X), wide.score_samples(X), rtol=0, atol=2e-2)
     assert narrow.score(X) == pytest.approx(wide.score(X), rel=1e-4)
 
@@ -180,8 +180,8 @@ def test_online_learning_reaches_what_full_passes_reach(monkeypatch):
     monkeypatch.setattr("hiddenbits.families._base.estimator.block_height", lambda footprint: 128)
     rng = np.random.default_rng(0)
     X, _ = Logistic(2).draw(params_of(rng, 20, 2), 6000, rng)
-    full = LogisticPCA(2, polish=False, random_state=0).fit(X)
-    online = LogisticPCA(2, polish=False, random_state=0)
+    full = LogisticPCA(2, method=Variational(polish=False), random_state=0).fit(X)
+    online = LogisticPCA(2, method=Variational(polish=False), random_state=0)
     for start in range(0, 6000, 1000):
         online.partial_fit(X[start : start + 1000])
     assert online.score(X) > full.score(X) - 0.05
@@ -196,17 +196,17 @@ def test_online_learning_reaches_what_full_passes_reach(monkeypatch):
 def test_quadrature_warns_where_its_grid_is_too_coarse():
     X = synth(0, 0.02)
     with pytest.warns(match="too coarse"):
-        LogisticPCA(2, method="quadrature", ridge=0.0, n_nodes=7, random_state=0).fit(X)
+        LogisticPCA(2, method=Quadrature(n_nodes=7), ridge=0.0, random_state=0).fit(X)
     with pytest.raises(ValueError, match="1 to 3 dimensions"):
         LogisticPCA(4, method="quadrature").fit(X)
 
 
 def test_sampling_em_is_maximum_likelihood_on_its_sample():
     X = synth(3, 0.05)
-    model = LogisticPCA(2, method="sampling", ridge=0.0, n_nodes=2000, random_state=0).fit(X)
+    model = LogisticPCA(2, method=SAMPLE, ridge=0.0, random_state=0).fit(X)
     assert (np.diff(model.trace_) >= -1e-9).all()
     assert -model.score(X) == pytest.approx(4.93, abs=0.02)  # exact EM: 4.929
-    other = LogisticPCA(2, method="sampling", ridge=0.0, n_nodes=2000, random_state=1).fit(X)
+    other = LogisticPCA(2, method=SAMPLE, ridge=0.0, random_state=1).fit(X)
     assert not np.array_equal(model.components_, other.components_)
 
 

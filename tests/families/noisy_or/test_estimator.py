@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 import hiddenbits
-from hiddenbits import NoisyOrNetwork
+from hiddenbits import GibbsChains, NoisyOrNetwork
 from hiddenbits.data import Table
 from hiddenbits.datasets import load_debd, simulate_lines, simulate_shifter
 from hiddenbits.engine import Checkpoint, Key, Local, Settings, fit_em, fit_persistent
@@ -13,7 +13,7 @@ from hiddenbits.families.noisy_or.descriptions import reach, sentence, strongest
 from hiddenbits.families.noisy_or.gibbs import Network
 from hiddenbits.families.noisy_or.model import NoisyOr
 from hiddenbits.families.noisy_or.model_gibbs import NoisyOrGibbs
-from hiddenbits.families.noisy_or.model_minibatch import NoisyOrBlocks
+from hiddenbits.families.noisy_or.paper import NoisyOrBlocks
 from hiddenbits.families.noisy_or.params import NoisyOrParams
 from hiddenbits.families.noisy_or.posterior_draws import marginals
 from tests.contracts.conftest import NotResident, table_of
@@ -46,16 +46,6 @@ def test_lines_and_their_sets(seed):
     reasons = model.why(truth.X[:50])
     np.testing.assert_allclose(reasons.shares.sum(axis=1), 1.0, atol=1e-9)
     assert len(reasons.rows) == truth.X[:50].sum()
-
-
-@pytest.mark.full
-def test_stability_schedule_is_shorter_and_finds_lines():
-    truth = simulate_lines(2000, seed=104)
-    fixed = NoisyOrNetwork((10, 5), n_init=1, random_state=0).fit(truth.X)
-    stable = NoisyOrNetwork((10, 5), n_init=1, schedule="stability", n_passes=80, random_state=0).fit(truth.X)
-    assert lines_found(fixed, truth)[0]
-    assert lines_found(stable, truth)[0]
-    assert stable.n_iter_ < 2 * 80 + 3 * 40  # what 80 passes a layer would take, without those that prune
 
 
 @pytest.mark.full
@@ -110,7 +100,7 @@ def test_feedback_from_above_resolves_ambiguity_below():
 
 
 GIBBS = NoisyOrGibbs([4, 2], spare=0.5, n_passes=4, first_sweeps=4)
-BLOCKS = NoisyOrBlocks([4, 2], spare=0.0, n_passes=4, estimate_priors=False, batch_rows=256)
+BLOCKS = NoisyOrBlocks([4, 2], spare=0.0, n_passes=4, batch_rows=256)
 LOOPS = [pytest.param(GIBBS, fit_em, id="full passes"), pytest.param(BLOCKS, fit_persistent, id="blocks")]
 
 
@@ -200,7 +190,7 @@ def test_states_find_their_units_again():
     assert 20 < states[0][:, 1].sum() < 80
 
 
-def test_paper_settings():
+def test_paper_settings(tmp_path):
     truth = simulate_lines(1000, seed=100)
     model = NoisyOrNetwork.paper((10, 5), random_state=0).fit(truth.X)
     assert model.stop_reason_ == "schedule_done"
@@ -208,6 +198,10 @@ def test_paper_settings():
     assert [f.shape for f in model.layers_] == [(10, 25), (5, 10)]
     assert (model.priors_ == 0.3).all()
     assert model.trace_[-1] > model.trace_[0] + 5.0
+    model.save(tmp_path / "model.hb")
+    there = hiddenbits.load(tmp_path / "model.hb")
+    assert type(there) is NoisyOrNetwork
+    assert np.array_equal(there.score_samples(truth.X[:20]), model.score_samples(truth.X[:20]))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -217,13 +211,14 @@ def test_leak_is_found(seed):
     strengths = np.kron(np.eye(8), np.full((1, 3), 0.7))
     off = 0.9 * np.exp((rng.random((1000, 8)) < 0.15) @ np.log1p(-strengths))
     X = (rng.random((1000, 24)) > off).astype(float)
-    model = NoisyOrNetwork(8, spare=0.5, n_passes=20, n_init=1, random_state=seed).fit(X)
+    model = NoisyOrNetwork(8, chains=GibbsChains(spare=0.5, n_passes=20), n_init=1, random_state=seed).fit(X)
     assert 0.05 < model.leaks_[0].mean() < 0.11
 
 
 def test_saved_and_loaded(tmp_path):
     truth = simulate_lines(300, seed=0)
-    model = NoisyOrNetwork((7, 3), n_passes=5, n_init=1, first_strengths=(0.05, 0.15), random_state=0).fit(truth.X)
+    short = GibbsChains(n_passes=5)
+    model = NoisyOrNetwork((7, 3), chains=short, n_init=1, prior=(1.0, 2.0), random_state=0).fit(truth.X)
     model.save(tmp_path / "model.hb")
     loaded = hiddenbits.load(tmp_path / "model.hb")
     assert loaded.get_params() == model.get_params()
@@ -239,7 +234,7 @@ def test_verbs_of_enumerated_and_sampled_networks(n_components):
     X = truth.X.astype(float)
     X[:, 3] = np.nan
     X[0, 3] = 1.0
-    model = NoisyOrNetwork(n_components, n_passes=4, spare=0.0, n_init=1, random_state=0).fit(X)
+    model = NoisyOrNetwork(n_components, chains=GibbsChains(n_passes=4, spare=0.0), n_init=1, random_state=0).fit(X)
     exact = n_components <= 12
     assert model.likelihood_ == ("exact" if exact else "estimate")
     scores = model.score_with_error(X)
@@ -304,7 +299,8 @@ def test_sparse_table_is_never_made_dense():
     X.data[:] = 1.0
     X.sum_duplicates()
     X.data[:] = 1.0
-    model = NoisyOrNetwork(8, method="gibbs", n_passes=4, spare=0.0, n_init=1, random_state=0).fit(X)
+    short = GibbsChains(n_passes=4, spare=0.0)
+    model = NoisyOrNetwork(8, method="gibbs", chains=short, n_init=1, random_state=0).fit(X)
     assert model.strengths_.shape == (8, 60_000)
     assert np.isfinite(model.trace_).all()
     assert model.params_.layers[0][:-1].sum(axis=1).max() < 60.0
@@ -317,9 +313,11 @@ def test_sparse_table_is_never_made_dense():
         ({"n_components": (3, 0)}, "at least 1"),
         ({"n_components": (3, 2.5)}, "number in each layer"),
         ({"n_components": 13, "method": "exact"}, "2\\^13"),
-        ({"method": "exact", "batch_rows": 100}, "batch_rows is for Gibbs"),
         ({"method": "gibbs", "online_passes": 1}, "online_passes are for"),
-        ({"method": "gibbs", "first_strengths": (0.5, 0.1)}, "the smaller first"),
+        ({"prior": (0.5, 1.5)}, "the shape at least 1"),
+        ({"prior": (1.0, 0.0)}, "the rate above 0"),
+        ({"prior": (1.0,)}, "shape and the rate"),
+        ({"prior": ("a", 1.5)}, "shape and the rate"),
     ],
 )
 def test_refusals(settings, message):

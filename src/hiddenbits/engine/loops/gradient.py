@@ -1,4 +1,4 @@
-"""Climbing by the gradient: scipy's quasi-Newton method with passes over the table as its oracle, or plain momentum.
+"""Climbing by the gradient: scipy's quasi-Newton method with passes over the table as its oracle.
 
 For models whose statistics give the gradient of the likelihood. The climb goes in segments of some iterations that each
 begin afresh from a Position, so that a fit resumed from a checkpoint is the uninterrupted one. Each segment goes in the
@@ -6,10 +6,6 @@ coordinates that the model names at its beginning. A model that grows offers sev
 climbs a short segment, the best is kept and continues, in the plain coordinates: they are slower, and what is not there
 yet has time to find its place (measured: targets A and B of the literature end a third nearer to the truth). Stages are
 marked, and a model that chooses its size goes back to the stage with the best mark.
-
-With a `learning_rate` a step is velocity = momentum velocity + learning_rate (gradient a row): what papers of the
-nineties do. It needs many more passes and promises nothing: the objective may fall, as it does where the rate is
-too large.
 """
 
 from __future__ import annotations
@@ -58,7 +54,7 @@ def fit_gradient(
 def _restart(model: Climbs[P, S], context: FitContext, position: Position) -> Position:
     """Go through one restart, or what is left of it."""
     position = started(model, context, position)
-    climb = _Climb(model, context)
+    climb = Climb(model, context)
     while not position.growth.done:
         position = context.keep(climb.next_stage(position))
     reason = None
@@ -79,7 +75,7 @@ class Plain:
 
 
 @dataclass
-class _Climb(Generic[P, S]):
+class Climb(Generic[P, S]):
     """One restart's climb."""
 
     model: Climbs[P, S]
@@ -125,8 +121,6 @@ class _Climb(Generic[P, S]):
             params, objective, _ = self.look(now.params)
             there = replace(now, params=params, safe=params, objective=objective)
             return there, StopReason.MAX_ITER if self.settings.max_iter else StopReason.SCHEDULE
-        if self.settings.learning_rate is not None:
-            return self._momentum_steps(now, n_iter, self.settings.learning_rate, to_callbacks=to_callbacks)
         view = (
             Plain() if plain else self.model.coordinates(*self.model.model_expectations(now.params, self._over_states))
         )
@@ -171,31 +165,6 @@ class _Climb(Generic[P, S]):
             self.context.notify(there, last=True, to_callbacks=to_callbacks)
         return there, reason
 
-    def _momentum_steps(
-        self, now: Position, n_iter: int, rate: float, *, to_callbacks: bool
-    ) -> tuple[Position, StopReason | None]:
-        """Go along the gradient with momentum; the objective may fall."""
-        there, reason, still = now, None, 0
-        vector = self.model.to_vector(now.params)
-        velocity = np.zeros_like(vector) if now.velocity is None else now.velocity
-        gradient = self.look(now.params)[2]
-        for _ in range(n_iter):
-            velocity = self.settings.momentum * velocity + rate / self.weight * gradient
-            vector = vector + velocity
-            params, objective, gradient = self.look(self.model.at_vector(vector, now.params))
-            if not np.isfinite(objective):
-                reason = StopReason.NOT_FINITE  # where it went is not kept
-            else:
-                still = still + 1 if abs(objective - there.objective) <= self.settings.tol * self.weight else 0
-                trace = (*there.trace, objective)
-                there = replace(there, params=params, safe=params, objective=objective, trace=trace, velocity=velocity)
-                reason = self._why_stop(there, still)
-            asked = self.context.notify(there, last=reason is not None, to_callbacks=to_callbacks)
-            reason = reason or (StopReason.CALLBACK if asked else None)
-            if reason is not None:
-                break
-        return there, reason
-
     def _why_stop(self, there: Position, still: int) -> StopReason | None:
         if still >= STILL:
             return StopReason.CONVERGED
@@ -213,7 +182,7 @@ class _Climb(Generic[P, S]):
         if not growth.marks:
             params, objective, _ = self.look(now.params)
             growth = Growth((self.model.mark(params, objective, self.weight),))
-        fresh = replace(now, objective=-np.inf, stages=stage, velocity=None)
+        fresh = replace(now, objective=-np.inf, stages=stage)
         starts = [replace(fresh, params=params, safe=params) for params in candidates]
         tried = [self.segment(start, TRIAL, plain=True)[0] for start in starts]
         best = self.segment(max(tried, key=lambda position: position.objective), SEGMENT, plain=True)[0]
@@ -231,7 +200,7 @@ class _Climb(Generic[P, S]):
         if kept == len(now.stages):
             return done
         trace, chosen = now.trace[: now.stages[kept]], now.growth.chosen
-        back = replace(done, params=chosen, safe=chosen, objective=-np.inf, trace=trace, velocity=None)
+        back = replace(done, params=chosen, safe=chosen, objective=-np.inf, trace=trace)
         return replace(back, stages=now.stages[:kept])
 
     def rank(self, params: P, objective: float) -> float:

@@ -36,6 +36,7 @@ from hiddenbits.engine import (
 from hiddenbits.families._base.callbacks import CallbackSupportMixin, watching, with_callbacks
 from hiddenbits.families._base.federated_verbs import FederatedVerbs
 from hiddenbits.families._base.file_verbs import FileVerbs
+from hiddenbits.families._base.grouped import Grouped
 from hiddenbits.families._base.inputs import (
     TakesTables,
     as_table,
@@ -58,12 +59,13 @@ _EXPLANATIONS = {
     StopReason.MAX_ITER: "it used all of its max_iter passes. Raise max_iter or tol",
     StopReason.CALLBACK: "a callback asked it to",
     StopReason.FELL: "the objective fell, which it must not do: please report this table as a bug",
-    StopReason.NOT_FINITE: "the objective was not a finite number: lower learning_rate if the fit takes steps of that "
-    "size, otherwise please report this table as a bug",
+    StopReason.NOT_FINITE: "the objective was not a finite number: lower the learning_rate of chains, if "
+    "there are any, otherwise please report this table as a bug",
 }
 
 
 class BitsEstimator(
+    Grouped,
     TakesTables,
     OnlineVerbs,
     FederatedVerbs,

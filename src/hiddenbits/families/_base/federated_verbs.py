@@ -20,7 +20,7 @@ from hiddenbits.data.summary import Summary, summarise
 from hiddenbits.engine import Key, Position, current, one_blas_thread
 from hiddenbits.engine.block_statistics import block_statistics
 from hiddenbits.families._base.inputs import as_table, with_sample_weight
-from hiddenbits.families.registry import name_of
+from hiddenbits.families.registry import hyperparameters_of, name_of
 from hiddenbits.federated.disclosure import (
     MINIMUM_COUNT,
     Crowd,
@@ -282,7 +282,7 @@ def _hyperparameters(estimator: Any) -> dict[str, Any]:
         raise ValueError("A federated fit has full passes only: set online_passes=0.")
     if isinstance(getattr(estimator, "start_rows", None), Integral):
         raise ValueError("A federated fit begins with all rows: leave start_rows out.")
-    return plain(estimator.get_params(deep=False))
+    return plain(hyperparameters_of(estimator))
 
 
 def _names(estimator: Any) -> tuple[str, ...] | None:

@@ -10,6 +10,7 @@ import numpy as np
 from hiddenbits.array_types import AnyArray
 from hiddenbits.data.arrays import plain, prefixed, unprefixed
 from hiddenbits.engine import Restart, Running, StopReason, online_form
+from hiddenbits.families import registry
 from hiddenbits.families.registry import COMPOSITES, ESTIMATORS, name_of, unfitted
 from hiddenbits.model_api import Averages
 from hiddenbits.store import StoreError, read, write
@@ -86,7 +87,8 @@ def described(estimator: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
 
 def hyperparameters_of(estimator: Any, leave_out: str = "") -> dict[str, Any]:
     """Return the hyperparameters as a file can say them, but for one."""
-    hyperparameters = {name: value for name, value in estimator.get_params(deep=False).items() if name != leave_out}
+    hyperparameters = registry.hyperparameters_of(estimator)
+    hyperparameters.pop(leave_out, None)
     if not isinstance(hyperparameters["random_state"], (int, np.integer, type(None))):
         hyperparameters["random_state"] = None  # a generator cannot be written down; the fit is not affected
     hyperparameters = plain(hyperparameters)
@@ -144,7 +146,7 @@ def load(path: str | os.PathLike[str], expected: type[E] | None = None) -> E:
 def restored(kind: str, meta: Any, arrays: Any) -> Any:
     """Build an estimator from what a file says, refusing whatever a fit could not have written."""
     require(isinstance(meta, dict) and set(meta) >= META_KEYS, "its description is not complete")
-    estimator = unfitted(kind, meta["hyperparameters"])
+    estimator, arrays = unfitted(kind, meta["hyperparameters"]), registry.without_dropped(kind, arrays)
     more = {name: value for name, value in meta.items() if name not in META_KEYS}
     estimator._take_meta(more, meta["n_features_in"], meta["feature_names_in"])
     require_finite(arrays.values())

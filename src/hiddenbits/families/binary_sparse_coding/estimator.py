@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -13,11 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.engine import Settings
+from hiddenbits.families._base.grouped import Group
 from hiddenbits.families._base.parameters import COMMON
 from hiddenbits.families._base.transformer import CodingEstimator
+from hiddenbits.families.binary_sparse_coding.annealing import Annealing
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
 from hiddenbits.families.binary_sparse_coding.params import CodingParams, CodingStats
-from hiddenbits.families.binary_sparse_coding.schedule import Schedule
+
+DEFAULT = Annealing()
 
 
 class BinarySparseCoding(CodingEstimator[CodingParams, CodingStats]):
@@ -36,31 +39,11 @@ class BinarySparseCoding(CodingEstimator[CodingParams, CodingStats]):
         Number of causes. `score` on held-out rows tells which number is best, with scikit-learn's `GridSearchCV`.
     n_candidates, max_active : int, default=5 and 3
         Candidates for each row, and how many of them may be on at once. A small number is a help at first: it keeps
-        causes from sharing the work of one.
-    wide_candidates, wide_active : int, default=8 and 5
-        The same for the last quarter of the schedule, and for scoring; up to 12 causes are scored with all states.
+        causes from sharing the work of one. The schedule says how many there are at the end.
     activity : {"shared", "each"}, default="shared"
         One probability of being on for all causes, or one for each.
-    temperature : float, default=3.0
-        The posterior of the first pass is flattened by this much, prior and likelihood; it falls to 1 over 80% of the
-        schedule.
-    data_cut : bool, default=True
-        Leave those rows out of the updates that have more causes on than the states allow: as many as the activity
-        lets expect, but at most 90%, those with the least likelihood. Costs a second look at all rows in each pass.
-    cut_from, cut_to : float, default=1/3 and 2/3
-        Shares of the schedule between which the cut sets in.
-    n_scheduled : int, default=60
-        Passes of the schedule.
-    start : {"noise", "mean"}, default="noise"
-        Fields of pure noise, or the mean row with a little noise.
-    start_scale : float, optional
-        Standard deviation of that noise; by default a third of that of the columns (a hundredth with "mean").
-    start_active : float, default=5.0
-        Expected number of causes that are on in a row, at first; at most half of them.
-    jitter : float, default=0.0
-        Standard deviation of noise that is added to the fields after every pass.
-    settle : bool, default=True
-        Go on after the schedule until the objective stands still; otherwise the end of the schedule is the end.
+    schedule : Annealing, default=Annealing()
+        How the fit begins, and what changes from pass to pass: temperature, candidates, and the rows that count.
     dtype : {"float64", "float32"}, default="float64"
         Of the products over rows: float32 takes half the time, and half the memory where the table is float32, too.
     online_passes : int, default=0
@@ -121,24 +104,18 @@ class BinarySparseCoding(CodingEstimator[CodingParams, CodingStats]):
     threshold = None  # numbers are taken as they are
     visible = "reals"  # what a `CombinationMachine` may be told, and `evaluate` asks
 
+    _groups: ClassVar[dict[str, dict[str, Group]]] = {"schedule": {"": DEFAULT}}
+    _moved: ClassVar[dict[str, str]] = {
+        "n_scheduled": "schedule.n_passes",
+        **{name: f"schedule.{name}" for name in Annealing.names() if name != "n_passes"},
+    }
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **{name: COMMON[name] for name in ("online_passes", "n_init", "max_iter", "tol", "random_state")},
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "n_candidates": [Interval(Integral, 1, None, closed="left")],
         "max_active": [Interval(Integral, 1, None, closed="left")],
-        "wide_candidates": [Interval(Integral, 1, None, closed="left")],
-        "wide_active": [Interval(Integral, 1, None, closed="left")],
         "activity": [StrOptions({"shared", "each"})],
-        "temperature": [Interval(Real, 1, None, closed="left")],
-        "data_cut": ["boolean"],
-        "cut_from": [Interval(Real, 0, 1, closed="both")],
-        "cut_to": [Interval(Real, 0, 1, closed="both")],
-        "n_scheduled": [Interval(Integral, 0, None, closed="left")],
-        "start": [StrOptions({"noise", "mean"})],
-        "start_scale": [Interval(Real, 0, None, closed="neither"), None],
-        "start_active": [Interval(Real, 0, None, closed="neither")],
-        "jitter": [Interval(Real, 0, None, closed="left")],
-        "settle": ["boolean"],
+        "schedule": [Annealing],
         "dtype": [StrOptions({"float64", "float32"})],
         "n_repairs": [Interval(Integral, 0, None, closed="left")],
     }
@@ -149,19 +126,8 @@ class BinarySparseCoding(CodingEstimator[CodingParams, CodingStats]):
         *,
         n_candidates: int = 5,
         max_active: int = 3,
-        wide_candidates: int = 8,
-        wide_active: int = 5,
         activity: Literal["shared", "each"] = "shared",
-        temperature: float = 3.0,
-        data_cut: bool = True,
-        cut_from: float = 1 / 3,
-        cut_to: float = 2 / 3,
-        n_scheduled: int = 60,
-        start: Literal["noise", "mean"] = "noise",
-        start_scale: float | None = None,
-        start_active: float = 5.0,
-        jitter: float = 0.0,
-        settle: bool = True,
+        schedule: Annealing = DEFAULT,
         dtype: Literal["float64", "float32"] = "float64",
         online_passes: int = 0,
         n_init: int = 2,
@@ -173,19 +139,8 @@ class BinarySparseCoding(CodingEstimator[CodingParams, CodingStats]):
         self.n_components = n_components
         self.n_candidates = n_candidates
         self.max_active = max_active
-        self.wide_candidates = wide_candidates
-        self.wide_active = wide_active
         self.activity = activity
-        self.temperature = temperature
-        self.data_cut = data_cut
-        self.cut_from = cut_from
-        self.cut_to = cut_to
-        self.n_scheduled = n_scheduled
-        self.start = start
-        self.start_scale = start_scale
-        self.start_active = start_active
-        self.jitter = jitter
-        self.settle = settle
+        self.schedule = schedule
         self.dtype = dtype
         self.online_passes = online_passes
         self.n_init = n_init
@@ -216,38 +171,32 @@ class BinarySparseCoding(CodingEstimator[CodingParams, CodingStats]):
         >>> model.n_components, model.n_candidates, model.max_active
         (700, 10, 8)
         """
-        common: dict[str, Any] = {"temperature": 1.0, "settle": False, "n_init": 1, "random_state": random_state}
+        one: dict[str, Any] = {"n_init": 1, "random_state": random_state}
+        plain: dict[str, Any] = {"temperature": 1.0, "settle": False}
         if task == "images":
-            return cls(
-                700,
-                n_candidates=10,
-                max_active=8,
-                wide_candidates=10,
-                wide_active=8,
-                n_scheduled=200,
-                cut_from=0.33,
-                cut_to=0.5,
-                start="mean",
-                start_active=1.0,
-                **common,
-            )
-        return cls(10, wide_candidates=5, wide_active=3, start_scale=2.0, start_active=5.0, jitter=0.05, **common)
+            cut: dict[str, Any] = {"n_passes": 200, "cut_from": 0.33, "cut_to": 0.5}
+            start: dict[str, Any] = {"start": "mean", "start_active": 1.0}
+            schedule = Annealing(wide_candidates=10, wide_active=8, **cut, **start, **plain)
+            return cls(700, n_candidates=10, max_active=8, schedule=schedule, **one)
+        schedule = Annealing(wide_candidates=5, wide_active=3, start_scale=2.0, jitter=0.05, **plain)
+        return cls(10, schedule=schedule, **one)
 
     def _model(self) -> SparseCoding:
+        course = self.schedule
         return SparseCoding(
             self.n_components,
             self.n_candidates,
             self.max_active,
-            self.wide_candidates,
-            self.wide_active,
+            course.wide_candidates,
+            course.wide_active,
             self.activity == "shared",
-            self.start,
-            self.start_scale,
-            self.start_active,
-            self.data_cut,
-            self.jitter,
-            Schedule(self.n_scheduled, self.temperature, cut_from=self.cut_from, cut_to=self.cut_to),
-            self.settle,
+            course.start,
+            course.start_scale,
+            course.start_active,
+            course.data_cut,
+            course.jitter,
+            course.plan(),
+            course.settle,
             self.dtype,
         )
 

@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from hiddenbits.array_types import AnyArray, Bytes, Floats, Randomness
 from hiddenbits.data import Table, TableError
 from hiddenbits.engine import one_blas_thread
+from hiddenbits.families._base.closed_form import ClosedForm
 from hiddenbits.families._base.inputs import as_table
-from hiddenbits.families._base.parameters import COMMON, DRAWS
+from hiddenbits.families._base.parameters import DRAWS
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.clipped_pca.model import Clipped
 from hiddenbits.families.clipped_pca.params import ClippedParams, ClippedStats
@@ -23,7 +24,7 @@ from hiddenbits.maths.pair_counts import block_rows, refuse_width
 from hiddenbits.model_api import RowModel
 
 
-class ClippedPCA(CodingEstimator[ClippedParams, ClippedStats]):
+class ClippedPCA(ClosedForm, CodingEstimator[ClippedParams, ClippedStats]):
     """Clipped PCA: each row is a point in a few dimensions, and each bit says on which side of a plane it lies.
 
     y ~ N(0, I); a column has a hidden variable w.y + noise of variance 1, and its bit is 1 where that is above the
@@ -55,8 +56,6 @@ class ClippedPCA(CodingEstimator[ClippedParams, ClippedStats]):
         paper) may be worse than independent bits. Very many steps may drive a column to `max_communality`.
     n_draws : int, default=200
         Draws a row where `score_samples` has to sample.
-    online_passes, n_init, max_iter, tol, accelerate
-        As for every estimator; the fit takes one pass whatever they are.
     threshold : float, optional
         Turn numbers into bits: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
     random_state : int, RandomState or None, default=None
@@ -116,7 +115,7 @@ class ClippedPCA(CodingEstimator[ClippedParams, ClippedStats]):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        **COMMON,
+        **ClosedForm._constraints_in_common,
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"parallel"})],
         "biases": ["boolean"],
         "pseudo_rows": [Interval(Real, 0, None, closed="neither")],
@@ -136,11 +135,6 @@ class ClippedPCA(CodingEstimator[ClippedParams, ClippedStats]):
         max_communality: float = 0.95,
         factor_steps: int = 5,
         n_draws: int = 200,
-        online_passes: int = 0,
-        n_init: int = 1,
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        accelerate: bool = True,
         threshold: float | None = None,
         random_state: Randomness = None,
     ) -> None:
@@ -151,11 +145,6 @@ class ClippedPCA(CodingEstimator[ClippedParams, ClippedStats]):
         self.max_communality = max_communality
         self.factor_steps = factor_steps
         self.n_draws = n_draws
-        self.online_passes = online_passes
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.accelerate = accelerate
         self.threshold = threshold
         self.random_state = random_state
 

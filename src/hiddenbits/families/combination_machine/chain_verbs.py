@@ -34,7 +34,6 @@ class UntrustedLikelihoodError(RuntimeError):
 class ChainsVerbs(CodingEstimator[CombinationParams, CombinationStats]):
     """The verbs that differ between enumerated machines and those that learn from chains."""
 
-    n_temperatures: int
     partition_: Partition
 
     @abstractmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -13,12 +13,15 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.engine import Outcome, Settings, fit_em, fit_gradient, fit_persistent
 from hiddenbits.families._base.criteria import CriteriaMixin
+from hiddenbits.families._base.grouped import Group
 from hiddenbits.families._base.inputs import seed_of
 from hiddenbits.families._base.parameters import COMMON, N_INIT
 from hiddenbits.families._base.start_rows import START_ROWS, rows_to_begin_on
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.model_chains import EXACT_UNITS, CombinationChains
 from hiddenbits.families.combination_machine.model_real import CombinationReal
+from hiddenbits.families.combination_machine.options import Chains, Growth, Pursuit
+from hiddenbits.families.combination_machine.paper import ascend
 from hiddenbits.families.combination_machine.params import CombinationParams
 from hiddenbits.families.combination_machine.real_verbs import RealsVerbs
 from hiddenbits.store.validation import require
@@ -27,9 +30,9 @@ from hiddenbits.store.validation import require
 GROWS: dict[str, tuple[Any, ...]] = {
     "start": ("grow",),
     "method": ("auto", "exact"),
-    "optimiser": ("lbfgs", "momentum"),
     "online_passes": (0,),
 }
+DEFAULT = Chains()
 
 
 class CombinationMachine(CriteriaMixin, RealsVerbs):
@@ -43,9 +46,7 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
     ----------
     n_components : int or "bic", default=4
         Number of hidden units; with "bic" as many as have the smallest BIC while units are added, at least 1 and at
-        most `max_components`. Growth ends when two further units have not lowered it.
-    max_components : int, default=20
-        With ``n_components="bic"``: most units to try.
+        most the 20 of `Growth`. It ends when two further units have not lowered it.
     ridge : float, default=0.1
         Precision of the normal prior of the weights; 0 gives plain maximum likelihood.
     bias : bool, default=True
@@ -53,29 +54,17 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
     visible : {"bits", "reals"}, default="bits"
         What the columns hold. Real numbers are normal with variance 1 about what the active units add up to: bring
         columns to a scale on which their noise is about 1. Frames and arrays in memory; exact only.
-    start : {"grow", "noise", "pursuit"}, default="grow"
-        Add one unit after the other, each the best of `n_candidates`, and fit all of them each time; or begin with
+    start : {"grow", "noise", "pursuit"}, Growth or Pursuit, default="grow"
+        Add one unit after the other, each the best of some candidates, and fit all of them each time; or begin with
         all units at once, hardly acting yet; or with those that projection pursuit finds one by one, which is quick.
-    n_candidates : int, default=4
-        Candidates for each further unit, each drawn towards a row of the table.
-    pursuit_steps : int, default=20
-        Passes of projection pursuit for each unit.
-    optimiser : {"lbfgs", "momentum", "em"}, default="lbfgs"
-        Follow the gradient by scipy's quasi-Newton method; or by plain steps with momentum, as the paper does, under
-        which the objective may fall; or EM, whose M-step needs no pass over the table but which needs more passes.
-    method : {"auto", "exact", "chains"}, default="auto"
-        Enumerate all states of the units, which is exact; or let Markov chains stand for the free machine (persistent
-        contrastive divergence), for hundreds of units. By default exact up to 20 units.
-    learning_rate : float, default=0.05
-        With chains: size of the first steps; they shrink evenly to nothing over `max_iter` epochs. With momentum:
-        size of all steps; .2 is too much for most tables.
-    batch_rows : int, default=128
-        With chains: rows of a step.
-    n_chains : int, default=200
-        With chains: their number.
-    n_temperatures : int, default=1
-        With chains: temperatures of each; more than 1 lets them swap (parallel tempering), for machines whose chains
-        get stuck.
+        `Growth` and `Pursuit` say how many candidates there are.
+    method : {"auto", "exact", "em", "chains"}, default="auto"
+        Enumerate all states of the units, which is exact, and follow the gradient by scipy's quasi-Newton method; or
+        go by EM, also exact, whose M-step needs no pass over the table but which needs more passes; or let Markov
+        chains stand for the free machine (persistent contrastive divergence), for hundreds of units. By default exact
+        up to 20 units, and chains beyond.
+    chains : Chains, default=Chains()
+        With chains: their number and temperatures, and the steps that the machine takes.
     online_passes : int, default=0
         Passes of online EM before the full passes, for tables with very many rows.
     start_rows : int, "auto" or None, default="auto"
@@ -91,8 +80,6 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
         Most iterations, for each restart and each unit that is added. 0 hands over the start as it is.
     tol : float, default=1e-5
         Converged when five iterations in a row raise the objective by at most this much a row, in nats.
-    accelerate : bool, default=True
-        Extrapolate between EM steps; the objective still never falls.
     threshold : float, optional
         Turn numbers into bits: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
     random_state : int, RandomState or None, default=None
@@ -142,25 +129,31 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
     (2, 6)
     """
 
+    accelerate = True  # where it goes by EM
+
+    _groups: ClassVar[dict[str, dict[str, Group]]] = {
+        "start": {"grow": Growth(), "pursuit": Pursuit()},
+        "chains": {"": DEFAULT},
+    }
+    _moved: ClassVar[dict[str, str]] = {
+        **{name: f"chains.{name}" for name in Chains.names()},
+        **{name: f"start.{name}" for name in Growth.names()},
+        "pursuit_steps": "start.n_steps",
+        "optimiser": 'write method="em" for EM, or leave it out; momentum is for CombinationMachine.paper alone',
+        "accelerate": "EM is always accelerated",
+    }
     _prior_settings: ClassVar[tuple[str, ...]] = ("ridge",)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        **COMMON,
+        **{name: COMMON[name] for name in ("online_passes", "tol", "threshold", "random_state")},
         "n_init": N_INIT,
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"bic"})],
-        "max_components": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 0, None, closed="left")],
         "ridge": [Interval(Real, 0, None, closed="left")],
         "bias": ["boolean"],
         "visible": [StrOptions({"bits", "reals"})],
-        "start": [StrOptions({"grow", "noise", "pursuit"})],
-        "n_candidates": [Interval(Integral, 1, None, closed="left")],
-        "pursuit_steps": [Interval(Integral, 1, None, closed="left")],
-        "method": [StrOptions({"auto", "exact", "chains"})],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "batch_rows": [Interval(Integral, 1, None, closed="left")],
-        "n_chains": [Interval(Integral, 1, None, closed="left")],
-        "n_temperatures": [Interval(Integral, 1, None, closed="left")],
-        "optimiser": [StrOptions({"lbfgs", "momentum", "em"})],
+        "start": [StrOptions({"grow", "noise", "pursuit"}), Growth, Pursuit],
+        "method": [StrOptions({"auto", "exact", "em", "chains"})],
+        "chains": [Chains],
         "start_rows": START_ROWS,
     }
 
@@ -168,48 +161,32 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
         self,
         n_components: int | Literal["bic"] = 4,
         *,
-        max_components: int = 20,
         ridge: float = 0.1,
         bias: bool = True,
         visible: Literal["bits", "reals"] = "bits",
-        start: Literal["grow", "noise", "pursuit"] = "grow",
-        n_candidates: int = 4,
-        pursuit_steps: int = 20,
-        optimiser: Literal["lbfgs", "momentum", "em"] = "lbfgs",
-        method: Literal["auto", "exact", "chains"] = "auto",
-        learning_rate: float = 0.05,
-        batch_rows: int = 128,
-        n_chains: int = 200,
-        n_temperatures: int = 1,
+        start: Literal["grow", "noise", "pursuit"] | Growth | Pursuit = "grow",
+        method: Literal["auto", "exact", "em", "chains"] = "auto",
+        chains: Chains = DEFAULT,
         online_passes: int = 0,
         start_rows: int | Literal["auto"] | None = "auto",
         n_init: int | Literal["auto"] = "auto",
         max_iter: int = 1000,
         tol: float = 1e-5,
-        accelerate: bool = True,
         threshold: float | None = None,
         random_state: Randomness = None,
     ) -> None:
         self.n_components = n_components
-        self.max_components = max_components
         self.ridge = ridge
         self.bias = bias
         self.visible = visible
         self.start = start
-        self.n_candidates = n_candidates
-        self.pursuit_steps = pursuit_steps
-        self.optimiser = optimiser
         self.method = method
-        self.learning_rate = learning_rate
-        self.batch_rows = batch_rows
-        self.n_chains = n_chains
-        self.n_temperatures = n_temperatures
+        self.chains = chains
         self.online_passes = online_passes
         self.start_rows = start_rows
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
-        self.accelerate = accelerate
         self.threshold = threshold
         self.random_state = random_state
 
@@ -221,12 +198,13 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
         start: Literal["noise", "pursuit"] = "pursuit",
         max_iter: int = 1000,
         random_state: Randomness = None,
-    ) -> Self:
+    ) -> CombinationMachine:
         """Return the machine as Freund and Haussler fitted it, for reproductions.
 
         No visible bias, no prior, gradient ascent with momentum for `max_iter` epochs, from projection pursuit with
         one try of four EM steps a unit or from noise. The fit ends after its epochs, converged or not. The paper does
         not give its learning rate; .05 with momentum .9 reaches what it reports. The defaults of the class are better.
+        A file holds the fitted machine as a plain `CombinationMachine`.
 
         Parameters
         ----------
@@ -243,29 +221,24 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
         --------
         >>> from hiddenbits import CombinationMachine
         >>> model = CombinationMachine.paper(10)
-        >>> model.optimiser, model.bias, model.ridge
-        ('momentum', False, 0.0)
+        >>> model.start, model.bias, model.ridge
+        (Pursuit(n_candidates=1, n_steps=4), False, 0.0)
         """
-        return cls(
-            n_components,
-            ridge=0.0,
-            bias=False,
-            start=start,
-            n_candidates=1,
-            pursuit_steps=4,
-            optimiser="momentum",
-            method="exact",
-            learning_rate=0.05,
-            max_iter=max_iter,
-            tol=0.0,
-            random_state=random_state,
-        )
+        first = Pursuit(n_candidates=1, n_steps=4) if start == "pursuit" else start
+        return _PaperMachine(n_components, start=first, max_iter=max_iter, random_state=random_state)
+
+    @classmethod
+    def _from_earlier(cls, given: dict[str, Any]) -> dict[str, Any]:
+        optimiser, now = given.get("optimiser", "lbfgs"), super()._from_earlier(given)
+        require(optimiser in ("lbfgs", "momentum", "em"), "its optimiser is unknown")
+        if optimiser == "em" and given.get("method") in ("auto", "exact"):
+            now["method"] = "em"
+        return {name: value for name, value in now.items() if name != "optimiser"}
 
     def _settings(self) -> Settings:
-        settings = super()._settings()
-        if self.optimiser == "em" and self.max_iter == 0:
-            raise ValueError('max_iter=0 hands over the start, which optimiser="em" makes on its way. Choose "lbfgs".')
-        return replace(settings, learning_rate=self.learning_rate) if self.optimiser == "momentum" else settings
+        if self.method == "em" and self.max_iter == 0:
+            raise ValueError('max_iter=0 hands over the start, which method="em" makes on its way. Choose "exact".')
+        return super()._settings()
 
     def _more_starts(self, settings: Settings) -> Settings:
         return replace(settings, n_init=3) if self._grows_again else settings
@@ -273,7 +246,7 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
     @property
     def _grows_again(self) -> bool:
         """Whether a small table is worth further restarts."""
-        plain = self.start == "grow" and self.optimiser == "lbfgs" and not self._chooses and not self._by_chains
+        plain = self._begins == "grow" and self.method != "em" and not self._chooses and not self._by_chains
         return self.n_init == "auto" and plain and self.max_iter > 0
 
     def _rows_to_begin_on(self) -> int | None:
@@ -281,14 +254,16 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
             return rows_to_begin_on(self, 0, unless='n_components="bic"')
         if self._by_chains:
             return rows_to_begin_on(self, 0, unless='method="chains"')
-        if self.optimiser == "momentum" or not self.max_iter:
-            return rows_to_begin_on(self, 0, unless="momentum" if self.max_iter else "max_iter=0")
+        if not self.max_iter:
+            return rows_to_begin_on(self, 0, unless="max_iter=0")
         size: Any = self.n_components
         return rows_to_begin_on(self, (size + 1) * (self.n_features_in_ + 1))
 
     def _model(self) -> Combination:
-        size: Any = self.max_components if self._chooses else self.n_components
-        machine = (size, self.ridge, self.bias, self.start, self.n_candidates, self.pursuit_steps, self._chooses)
+        start = self._group("start")
+        size: Any = start.max_components if self._chooses else self.n_components
+        effort = (getattr(start, "n_candidates", 4), getattr(start, "n_steps", 20))  # a start from noise has neither
+        machine = (size, self.ridge, self.bias, self._begins, *effort, self._chooses)
         again = 1 if self._grows_again else None
         if self.visible == "reals":
             if self.method == "chains":
@@ -298,10 +273,10 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
             return Combination(*machine, candidates_again=again)
         return CombinationChains(
             *machine,
-            self.learning_rate,
-            self.batch_rows,
-            self.n_chains,
-            self.n_temperatures,
+            self.chains.learning_rate,
+            self.chains.batch_rows,
+            self.chains.n_chains,
+            self.chains.n_temperatures,
             seed=seed_of(self.random_state) if isinstance(self.random_state, (int, np.integer)) else 0,
         )
 
@@ -309,7 +284,14 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
     def _loop(self) -> Callable[..., Outcome]:
         if self._by_chains:
             return fit_persistent
-        return fit_em if self.optimiser == "em" else fit_gradient
+        return fit_em if self.method == "em" else fit_gradient
+
+    @property
+    def _begins(self) -> Literal["grow", "noise", "pursuit"]:
+        """Where fits begin, as a word."""
+        if isinstance(self.start, Group):
+            return "grow" if isinstance(self.start, Growth) else "pursuit"
+        return self.start
 
     @property
     def _by_chains(self) -> bool:
@@ -323,7 +305,7 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
         if self.n_components != "bic":
             return False
         for name, values in GROWS.items():
-            if (given := getattr(self, name)) not in values:
+            if (given := getattr(self, name)) not in values and not isinstance(given, Growth):
                 raise ValueError(
                     f'n_components="bic" adds one unit after the other, with exact likelihoods. {name}={given!r} does '
                     f"not go with it: set {name}={values[0]!r}, or give n_components a number."
@@ -371,3 +353,30 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
     def n_parameters_(self) -> int:
         """Number of free parameters."""
         return self._model().n_parameters(self.params_)
+
+
+class _PaperMachine(CombinationMachine):
+    """The machine of `CombinationMachine.paper`: its constructor has what the paper varies."""
+
+    _saved_as = CombinationMachine
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "start": [StrOptions({"noise", "pursuit"}), Pursuit],
+        "max_iter": [Interval(Integral, 0, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        start: Literal["noise", "pursuit"] | Pursuit = "pursuit",
+        max_iter: int = 1000,
+        random_state: Randomness = None,
+    ) -> None:
+        fixed: Any = {"ridge": 0.0, "bias": False, "method": "exact", "start_rows": None, "tol": 0.0}
+        super().__init__(n_components, **fixed, start=start, max_iter=max_iter, random_state=random_state)
+
+    @property
+    def _loop(self) -> Callable[..., Outcome]:
+        return ascend

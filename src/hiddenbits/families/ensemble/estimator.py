@@ -17,6 +17,7 @@ from hiddenbits.data import Table, TableError
 from hiddenbits.data.mixed.cells import MixedTable
 from hiddenbits.engine import Key, current, run_on
 from hiddenbits.engine.checkpoint import path_beside
+from hiddenbits.families._base.grouped import Grouped
 from hiddenbits.families._base.inputs import TakesTables, as_table, seed_of, with_sample_weight
 from hiddenbits.families._base.outputs import like
 from hiddenbits.families.ensemble.files import EnsembleFiles
@@ -25,7 +26,7 @@ from hiddenbits.families.ensemble.pooling import completed, fit_weights, left_ou
 KINDS = ("exact", "bound", "estimate")  # what the members' likelihoods are; the weakest is that of the mixture
 
 
-class Ensemble(TakesTables, EnsembleFiles, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Ensemble(Grouped, TakesTables, EnsembleFiles, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A mixture of models: several fits of one estimator, or of several, each with a weight.
 
     P(row) is the weighted mean of what the members say, so the log-likelihood is exact where theirs is. The weights

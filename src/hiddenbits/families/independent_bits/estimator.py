@@ -8,9 +8,9 @@ from typing import ClassVar, NoReturn
 from sklearn.utils._param_validation import Interval
 
 from hiddenbits.array_types import Floats, Randomness
+from hiddenbits.families._base.closed_form import ClosedForm
 from hiddenbits.families._base.criteria import CriteriaMixin
 from hiddenbits.families._base.estimator import BitsEstimator
-from hiddenbits.families._base.parameters import COMMON
 from hiddenbits.families.independent_bits.model import Independent, IndependentParams, IndependentStats
 
 
@@ -24,7 +24,7 @@ class _Absent:
         raise AttributeError(f"{owner.__name__} has no hidden code, so there is no {self.name!r}.")
 
 
-class IndependentBits(CriteriaMixin, BitsEstimator[IndependentParams, IndependentStats]):
+class IndependentBits(ClosedForm, CriteriaMixin, BitsEstimator[IndependentParams, IndependentStats]):
     """No hidden structure: every column has its own probability, independent of the others.
 
     The baseline that every other model must beat. There is no hidden code, and so no `transform`, `inverse_transform`,
@@ -37,8 +37,6 @@ class IndependentBits(CriteriaMixin, BitsEstimator[IndependentParams, Independen
         smoothing is ``prior_strength=2, prior_mean=0.5``.
     prior_mean : float, optional
         Centre of the prior, the same for every column; by default each column's mean.
-    online_passes, n_init, max_iter, tol, accelerate
-        As for every estimator; the fit takes two passes whatever they are.
     threshold : float, optional
         Turn numbers into bits: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
     random_state : int, RandomState or None, default=None
@@ -61,7 +59,7 @@ class IndependentBits(CriteriaMixin, BitsEstimator[IndependentParams, Independen
     """
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        **COMMON,
+        **ClosedForm._constraints_in_common,
         "prior_strength": [Interval(Real, 0, None, closed="left")],
         "prior_mean": [Interval(Real, 0, 1, closed="neither"), None],
     }
@@ -71,21 +69,11 @@ class IndependentBits(CriteriaMixin, BitsEstimator[IndependentParams, Independen
         *,
         prior_strength: float = 1.0,
         prior_mean: float | None = None,
-        online_passes: int = 0,
-        n_init: int = 1,
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        accelerate: bool = True,
         threshold: float | None = None,
         random_state: Randomness = None,
     ) -> None:
         self.prior_strength = prior_strength
         self.prior_mean = prior_mean
-        self.online_passes = online_passes
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.accelerate = accelerate
         self.threshold = threshold
         self.random_state = random_state
 

@@ -15,12 +15,14 @@ from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.data.mixed.layout import KINDS
 from hiddenbits.engine import Outcome, Position
 from hiddenbits.families._base.criteria import CriteriaMixin
+from hiddenbits.families._base.grouped import Group
 from hiddenbits.families._base.parameters import COMMON, DRAWS, MOST_NODES
 from hiddenbits.families.logistic_pca.grid_em import LogisticGrid
 from hiddenbits.families.logistic_pca.mixed.model import Mixed
 from hiddenbits.families.logistic_pca.mixed.params import MixedParams, turned
 from hiddenbits.families.logistic_pca.mixed.verbs import MixedVerbs
 from hiddenbits.families.logistic_pca.model import Logistic
+from hiddenbits.families.logistic_pca.options import Quadrature, Variational
 from hiddenbits.families.logistic_pca.params import canonical
 from hiddenbits.maths.packed_symmetric import unpack
 
@@ -43,31 +45,17 @@ class LogisticPCA(CriteriaMixin, MixedVerbs):
     ----------
     n_components : int, default=2
         Number of dimensions.
-    method : {"variational", "quadrature", "sampling"}, default="variational"
-        How to fit: by a variational bound (any number of dimensions); by exact EM on a grid (1 to 3 dimensions); or
-        by EM on a fixed sample from the prior (the paper's section 3).
-    polish : bool, default=True
-        After the variational stage, go on with a tighter bound (the best Gaussian posterior of each row). It closes
-        most of the gap to maximum likelihood and makes posteriors as wide as they should be.
+    method : {"variational", "quadrature", "sampling"}, Variational or Quadrature, default="variational"
+        How to fit: by a variational bound and its polish (any number of dimensions); by exact EM on a grid (1 to 3
+        dimensions); or by EM on a fixed sample from the prior (the paper's section 3). `Variational` and `Quadrature`
+        have the options of each, such as ``Variational(polish=False)``.
     ridge : float, default=0.1
         Precision of the normal prior of the loadings, and of the intercepts around the logits of the column means.
         Its log is part of the objective: -(ridge/2) (|w|^2 + (b - c)^2) for each column.
     start : {"pca", "noise"}, default="pca"
         Where the first restart begins: principal components, or random loadings. Further restarts are random.
-    n_nodes : int, optional
-        For "quadrature" the nodes along each axis (by default 121, 31 and 15 for 1, 2 and 3 dimensions), for
-        "sampling" the size of the sample (500).
     n_draws : int, default=500
         Draws a row where `score_samples`, `complete` and `bit_probabilities` have to sample.
-    curvature : {"cell", "shared"}, default="cell"
-        Where the variational bound touches the logistic function: at a point of its own for each cell, or at one for
-        each column. Shared curvature makes a pass cost what the ones of a sparse table cost, not its cells, but the
-        bound is looser: of what two dimensions gain over independent bits it lost 6 to 13% on four dense tables, and
-        84% on one with 4% ones (`benchmarks/shared_curvature.py`). A polish works on cells all the same: for very
-        large sparse tables set ``polish=False`` too.
-    dtype : {"float64", "float32"}, default="float64"
-        Precision of the variational stage's work on cells. Sums over rows and the polish are always float64, and so
-        is all work on mixed tables.
     kinds : "auto", {"binary", "real", "nominal", "ordered"}, list or dict, default="auto"
         What the columns are: one kind for all, one for each, or by name, where a list of categories, lowest first,
         makes a column ordered. "auto" takes arrays as bits and infers the kinds of a frame: bool, and numbers that are
@@ -77,9 +65,6 @@ class LogisticPCA(CriteriaMixin, MixedVerbs):
     noise : {"column", "shared"}, default="column"
         Each real column has a noise variance of its own (factor analysis), or all have the same, in the units of the
         table (probabilistic PCA).
-    noise_floor : float, default=0.005
-        Smallest noise variance of a real column, as a share of its variance: without one, a dimension may end up
-        being a single column.
     online_passes : int, default=0
         Passes of online EM before the full passes, for tables with very many rows.
     n_init : int, default=1
@@ -145,38 +130,35 @@ class LogisticPCA(CriteriaMixin, MixedVerbs):
     array([9.7, 3. ])
     """
 
+    _groups: ClassVar[dict[str, dict[str, Group]]] = {
+        "method": {"variational": Variational(), "quadrature": Quadrature(), "sampling": Quadrature(nodes="draws")}
+    }
+    _moved: ClassVar[dict[str, str]] = {
+        **{name: f"method.{name}" for name in (*Variational.names(), "n_nodes")},
+        "curvature": "the bound touches the logistic function at a point of its own for each cell, always",
+    }
     _prior_settings: ClassVar[tuple[str, ...]] = ("ridge",)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "method": [StrOptions({"variational", "quadrature", "sampling"})],
-        "polish": ["boolean"],
+        "method": [StrOptions({"variational", "quadrature", "sampling"}), Variational, Quadrature],
         "ridge": [Interval(Real, 0, None, closed="left")],
         "start": [StrOptions({"pca", "noise"})],
-        "n_nodes": [Interval(Integral, 2, MOST_NODES, closed="both"), None],
         "n_draws": DRAWS,
-        "curvature": [StrOptions({"cell", "shared"})],
-        "dtype": [StrOptions({"float64", "float32"})],
         "kinds": [StrOptions({"auto", *KINDS}), list, tuple, dict, None],
         "noise": [StrOptions({"column", "shared"})],
-        "noise_floor": [Interval(Real, 0, 1, closed="neither")],
     }
 
     def __init__(
         self,
         n_components: int = 2,
         *,
-        method: Literal["variational", "quadrature", "sampling"] = "variational",
-        polish: bool = True,
+        method: Literal["variational", "quadrature", "sampling"] | Variational | Quadrature = "variational",
         ridge: float = 0.1,
         start: Literal["pca", "noise"] = "pca",
-        n_nodes: int | None = None,
         n_draws: int = 500,
-        curvature: Literal["cell", "shared"] = "cell",
-        dtype: Literal["float64", "float32"] = "float64",
         kinds: Any = "auto",
         noise: Literal["column", "shared"] = "column",
-        noise_floor: float = 0.005,
         online_passes: int = 0,
         n_init: int = 1,
         max_iter: int = 1000,
@@ -187,16 +169,11 @@ class LogisticPCA(CriteriaMixin, MixedVerbs):
     ) -> None:
         self.n_components = n_components
         self.method = method
-        self.polish = polish
         self.ridge = ridge
         self.start = start
-        self.n_nodes = n_nodes
         self.n_draws = n_draws
-        self.curvature = curvature
-        self.dtype = dtype
         self.kinds = kinds
         self.noise = noise
-        self.noise_floor = noise_floor
         self.online_passes = online_passes
         self.n_init = n_init
         self.max_iter = max_iter
@@ -208,8 +185,9 @@ class LogisticPCA(CriteriaMixin, MixedVerbs):
     def _model(self) -> Logistic | LogisticGrid | Mixed:
         # Draws that a verb repeats must not depend on when it is called: a generator is no seed for them.
         seed = int(self.random_state) if isinstance(self.random_state, (int, np.integer)) else 0
+        method: Variational | Quadrature = self._group("method")
         if (layout := self._mixed) is not None:
-            if self.method != "variational":
+            if not isinstance(method, Variational):
                 raise ValueError(f"method={self.method!r} is for tables of bits. Use method='variational'.")
             return Mixed(
                 n_components=self.n_components,
@@ -218,37 +196,36 @@ class LogisticPCA(CriteriaMixin, MixedVerbs):
                 levels=layout.levels,
                 ridge=self.ridge,
                 noise=self.noise,
-                noise_floor=self.noise_floor,
+                noise_floor=method.noise_floor,
                 start_from=self.start,
                 n_draws=self.n_draws,
                 seed=seed,
             )
-        if self.method == "variational":
+        if isinstance(method, Variational):
             return Logistic(
                 n_components=self.n_components,
                 ridge=self.ridge,
-                polish=self.polish,
+                polish=method.polish,
                 start_from=self.start,
-                curvature=self.curvature,
-                dtype=self.dtype,
+                dtype=method.dtype,
                 n_draws=self.n_draws,
                 seed=seed,
             )
-        if self.method == "quadrature" and self.n_components > 3:
+        if method.nodes == "grid" and self.n_components > 3:
             raise ValueError(
                 f"method='quadrature' has a grid of 1 to 3 dimensions, not of {self.n_components}. "
                 "Use method='variational'."
             )
-        if self.method == "quadrature" and (self.n_nodes or 0) ** self.n_components > MOST_NODES:
+        if method.nodes == "grid" and (method.n_nodes or 0) ** self.n_components > MOST_NODES:
             raise ValueError(
-                f"n_nodes={self.n_nodes} along each of {self.n_components} axes make a grid of "
-                f"{(self.n_nodes or 0) ** self.n_components} nodes; at most {MOST_NODES} are allowed. Use fewer."
+                f"n_nodes={method.n_nodes} along each of {self.n_components} axes make a grid of "
+                f"{(method.n_nodes or 0) ** self.n_components} nodes; at most {MOST_NODES} are allowed. Use fewer."
             )
         return LogisticGrid(
             n_components=self.n_components,
             ridge=self.ridge,
-            nodes="grid" if self.method == "quadrature" else "draws",
-            n_nodes=self.n_nodes,
+            nodes=method.nodes,
+            n_nodes=method.n_nodes,
             start_from=self.start,
             n_draws=self.n_draws,
             seed=seed,

@@ -13,8 +13,7 @@ is quadratic in x, so that the posterior is Gaussian and everything is a matrix 
 
 A missing cell has kappa = r = 0. Letters and shapes are in `params.py`; kappa is -2 lambda(xi) of the paper.
 One pass: xi from the posterior that each row kept, the posterior from xi, the statistics from both. Each of the three
-steps, and the update, raises the bound, so that it never falls from pass to pass. With one xi for each column
-instead (`shared_curvature`) a pass costs what the ones of the table cost.
+steps, and the update, raises the bound, so that it never falls from pass to pass.
 """
 
 from __future__ import annotations
@@ -52,7 +51,6 @@ from hiddenbits.families.logistic_pca.polish import (
     take_step,
 )
 from hiddenbits.families.logistic_pca.rows import LogisticRows
-from hiddenbits.families.logistic_pca.shared_curvature import Columns, expect_shared, expected_shared, update_shared
 from hiddenbits.families.logistic_pca.start import expected_statistics, start_logistic
 from hiddenbits.maths.gaussian_posterior import Posterior
 from hiddenbits.maths.missing_cells import Blanks
@@ -71,7 +69,6 @@ from hiddenbits.maths.packed_symmetric import (
 from hiddenbits.model_api import Footprint, Key, Passes, Promises
 
 FURTHEST = 1e3  # extrapolated loadings stay within this
-STEEPEST = 14.0  # and the logs of xi within this
 ROW_CELLS = 1 << 22  # cells that a row function works on together, however tall its block is
 PATIENT_STEPS, LOOK_EVERY = 64, 8  # inner steps where a posterior is the answer, not a step on the way
 AT_REST = {"d": 1e-8, "f": 1e-4}  # a row whose mean has moved less between two looks is done, by precision
@@ -100,8 +97,6 @@ class Logistic(LogisticRows):
         Go on with the Gaussian variational bound (`polish`) when the variational stage has converged.
     start_from : {"pca", "noise"}
         Principal components (in the first restart), or random loadings.
-    curvature : {"cell", "shared"}
-        One xi for each cell, or one for each column (`shared_curvature`).
     dtype : {"float64", "float32"}
         Precision of the work on cells; statistics are always added in float64.
     cold_steps : int
@@ -116,7 +111,6 @@ class Logistic(LogisticRows):
     ridge: float = 0.1
     polish: bool = True
     start_from: Literal["pca", "noise"] = "pca"
-    curvature: Literal["cell", "shared"] = "cell"
     dtype: Literal["float64", "float32"] = "float64"
     cold_steps: int = 10
     warm_steps: int = 1
@@ -147,12 +141,8 @@ class Logistic(LogisticRows):
         )
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
-        """Return what a block costs: three products of columns x p, and arrays of cells; or only the ones."""
+        """Return what a block costs: three products of columns x p, and arrays of cells."""
         p = packed_size(self.n_components + 1)
-        if self.curvature == "shared" and not self.polish:
-            k = self.n_components + 1
-            dense = n_columns if row_cells >= n_columns else 0
-            return Footprint(working=dense + 4 * p, statistics=n_columns * k, flops=4.0 * k * (row_cells + k))
         # Of the cells only kappa outlives a step over a few columns; a number of float32 takes half the room.
         size = (n_columns + (n_columns if row_cells >= n_columns else 0)) * (1.0 if self.dtype == "float64" else 0.5)
         return Footprint(working=size + 6 * p, statistics=n_columns * p, flops=6.0 * n_columns * p)
@@ -169,14 +159,7 @@ class Logistic(LogisticRows):
         """Return the form of the model that online EM needs."""
         return OnlineLogistic(**vars(self))
 
-    def _by_column(self, params: LogisticParams) -> bool:
-        return self.curvature == "shared" and float(params.stage) != POLISHED
-
-    def prepare(self, params: LogisticParams) -> Shared | Columns:
-        """Return w^ and what is made of it once a pass."""
-        return Columns.of(params) if self._by_column(params) else self._prepare_cells(params)
-
-    def _prepare_cells(self, params: LogisticParams) -> Shared:
+    def prepare(self, params: LogisticParams) -> Shared:
         """Return w^, V/4 with V = packed w^ w^', and the column sums of w^."""
         dtype = np.float64 if float(params.stage) == POLISHED else self.dtype  # the polish weighs small gains
         joint = params.joint.astype(dtype)
@@ -247,11 +230,9 @@ class Logistic(LogisticRows):
         return Posterior(np.zeros((block.n_rows, q)), np.tile(identity(q), (block.n_rows, 1)))
 
     def expect(
-        self, params: LogisticParams, shared: Shared | Columns, block: Block, carry: Posterior | None, key: Key
+        self, params: LogisticParams, shared: Shared, block: Block, carry: Posterior | None, key: Key
     ) -> tuple[LogisticStats, Posterior]:
         """E-step: the posterior of each row, and with it the two sums of each column."""
-        if isinstance(shared, Columns):
-            return expect_shared(shared, block)
         if float(params.stage) == POLISHED:
             return self._expect_polished(params, shared, block, carry)
         operands, blanks = self._operands(shared, block), Blanks.of(block.observed)
@@ -298,8 +279,6 @@ class Logistic(LogisticRows):
             return take_step(params, stats, self.ridge)
         if float(params.stage) == POLISHED:
             return newton_step(params, stats, self.ridge)
-        if self.curvature == "shared":
-            return update_shared(params, stats, self.ridge)
         ridge = effective_ridge(self.ridge)
         right = stats.linear.copy()
         right[:, -1] += ridge * params.centre
@@ -308,16 +287,13 @@ class Logistic(LogisticRows):
         return params.with_joint(np.asarray(np.linalg.solve(left, right[..., None])[..., 0], np.float64), VARIATIONAL)
 
     def to_vector(self, params: LogisticParams) -> Floats:
-        """Return W and b in one row, with the step that a polish is about to try; and ln xi."""
-        joint = params.joint + params.step if params.trying else params.joint
-        return np.concatenate([joint.ravel(), np.log(params.xi)])
+        """Return W and b in one row, with the step that a polish is about to try."""
+        return (params.joint + params.step if params.trying else params.joint).ravel()
 
     def from_vector(self, vector: Floats, params: LogisticParams) -> LogisticParams:
         """Return parameters at `vector`; what is not extrapolated comes from `params`."""
-        joint, xi = np.split(np.clip(vector, -FURTHEST, FURTHEST), [params.joint.size])
-        xi = np.exp(np.clip(xi, -STEEPEST, STEEPEST))
         stage = POLISHED if float(params.stage) == POLISHED else VARIATIONAL
-        return params.with_joint(joint.reshape(params.joint.shape), stage, xi)
+        return params.with_joint(np.clip(vector, -FURTHEST, FURTHEST).reshape(params.joint.shape), stage)
 
     def speculative_step(self, params: LogisticParams) -> LogisticParams | None:
         """Return the parameters with a polish's step taken; it hardly ever has to be shortened."""
@@ -362,7 +338,7 @@ class Logistic(LogisticRows):
 
     def gaussian_rows(self, params: LogisticParams, block: Block, *, polished: bool) -> tuple[Posterior, Floats]:
         """Return the Gaussian posterior and the bound of each row: Jaakkola and Jordan's, or the best there are."""
-        shared, found, bounds = self._prepare_cells(params), [], []
+        shared, found, bounds = self.prepare(params), [], []
         for some in _slices(block):
             linear = self._linear(shared, *self._operands(shared, some))
             if polished:
@@ -396,12 +372,10 @@ class Logistic(LogisticRows):
 
     def stats_flaw(self, stats: LogisticStats, params: LogisticParams) -> str | None:
         """Return what makes statistics invalid for these parameters, or None."""
-        return stats_flaw(stats, params, shared=self.curvature == "shared")
+        return stats_flaw(stats, params)
 
     def pseudo_statistics(self, params: LogisticParams, weight: float) -> LogisticStats:
         """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
-        if self.curvature == "shared":
-            return expected_shared(params, weight, self.ridge)
         return expected_statistics(params, weight, self.ridge)
 
 

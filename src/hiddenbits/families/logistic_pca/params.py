@@ -35,8 +35,7 @@ class LogisticParams(Params):
     """W, b, the centre of b's prior; the stage of the fit, and the step that a polish is about to try.
 
     `stage` is 0 for a start, 1 after variational steps, 2 in the polish. `step` has a row for each column while the
-    polish measures a Newton step of (W, b), and none otherwise. `xi` has a number for each column where curvature is
-    shared by the cells of a column (`shared_curvature`), and none otherwise.
+    polish measures a Newton step of (W, b), and none otherwise.
     """
 
     loadings: Floats
@@ -44,29 +43,19 @@ class LogisticParams(Params):
     centre: Floats
     stage: Floats
     step: Floats
-    xi: Floats
 
     @classmethod
-    def at(
-        cls,
-        loadings: Floats,
-        intercepts: Floats,
-        centre: Floats,
-        stage: float = VARIATIONAL,
-        xi: Floats | None = None,
-    ) -> LogisticParams:
+    def at(cls, loadings: Floats, intercepts: Floats, centre: Floats, stage: float = VARIATIONAL) -> LogisticParams:
         """Return parameters without a step under way."""
-        step, xi = np.zeros((0, loadings.shape[1] + 1)), np.zeros(0) if xi is None else xi
-        return cls(loadings, intercepts, centre, np.asarray(stage), step, xi)
+        return cls(loadings, intercepts, centre, np.asarray(stage), np.zeros((0, loadings.shape[1] + 1)))
 
-    def with_joint(self, joint: Floats, stage: float, xi: Floats | None = None) -> LogisticParams:
-        """Return the parameters with (W, b) = `joint`, and with these xi if there are any."""
-        return LogisticParams.at(np.ascontiguousarray(joint[:, :-1]), joint[:, -1].copy(), self.centre, stage, xi)
+    def with_joint(self, joint: Floats, stage: float) -> LogisticParams:
+        """Return the parameters with (W, b) = `joint`."""
+        return LogisticParams.at(np.ascontiguousarray(joint[:, :-1]), joint[:, -1].copy(), self.centre, stage)
 
     def at_stage(self, stage: float) -> LogisticParams:
-        """Return the same map at another stage, with no step under way; a polish needs no xi."""
-        xi = None if stage == POLISHED else self.xi
-        return LogisticParams.at(self.loadings, self.intercepts, self.centre, stage, xi)
+        """Return the same map at another stage, with no step under way."""
+        return LogisticParams.at(self.loadings, self.intercepts, self.centre, stage)
 
     def revived(self) -> LogisticParams:
         """Return the map with the dimensions that the variational bound gave up drawn out again, for a polish.
@@ -124,8 +113,6 @@ class LogisticParams(Params):
             return "stage must be 0, 1 or 2"
         if self.step.shape not in ((0, q + 1), (d, q + 1)):
             return "step must have shape (0, q + 1) or (d, q + 1)"
-        if self.xi.shape not in ((0,), (d,)) or not np.all((self.xi >= 0) & (self.xi <= LARGEST)):
-            return "xi must have no number, or one that is not negative for each column"
         if not all(np.all(np.abs(a) <= LARGEST) for a in (self.joint, self.centre, self.step)):
             return f"loadings and intercepts must lie within {LARGEST:g} of 0"
         return None
@@ -140,8 +127,7 @@ class LogisticStats(Sums):
     bound, weight : 0-d arrays
         Weighted bound of the log-likelihood, and weight. While a step is measured: only the part without the cells.
     moments : ndarray of shape (d, p)
-        Sum kappa S in the variational stage, Sum E[sigma'] S in the polish. With shared curvature Sum S over the rows
-        in which the column was observed, of shape (1, p) where nothing is missing.
+        Sum kappa S in the variational stage, Sum E[sigma'] S in the polish.
     linear : ndarray of shape (d, q + 1)
         Sum r x^, r = t - 1/2; in the polish the gradient of w^.
     softplus : ndarray of shape (d, 3) or (d, 0)
@@ -187,20 +173,18 @@ def params_mismatch(n_components: int, params: LogisticParams) -> str | None:
     return None if n_components == q else f"it has {q} dimensions where {n_components} are declared"
 
 
-def stats_flaw(stats: LogisticStats, params: LogisticParams, *, shared: bool = False) -> str | None:
+def stats_flaw(stats: LogisticStats, params: LogisticParams) -> str | None:
     """Return what makes statistics invalid for these parameters, or None."""
     d, q = params.loadings.shape
-    heights = (1, d) if shared else (d,)
-    if stats.moments.shape not in [(n, packed_size(q + 1)) for n in heights] or stats.linear.shape != (d, q + 1):
+    if stats.moments.shape != (d, packed_size(q + 1)) or stats.linear.shape != (d, q + 1):
         return "the statistics have the wrong shapes"
     if stats.softplus.shape != (d, len(LENGTHS) if params.trying else 0) or stats.bound.shape != ():
         return "the statistics have the wrong shapes"
     if stats.weight.shape != () or stats.weight <= 0:
         return "the statistics have no weight"
-    # The last number of a packed matrix is its last diagonal cell: Sum kappa, at most a quarter of the weight; or with
-    # shared curvature the weight of the rows in which the column was observed.
-    total, most = stats.moments[:, -1], 1.0 if shared else 0.25
+    # The last number of a packed matrix is its last diagonal cell: Sum kappa, at most a quarter of the weight.
+    total = stats.moments[:, -1]
     furthest = LARGEST * max(1.0, float(stats.weight))
-    if (total < 0).any() or (total > (most + 1e-6) * stats.weight).any() or np.abs(stats.linear).max() > furthest:
+    if (total < 0).any() or (total > (0.25 + 1e-6) * stats.weight).any() or np.abs(stats.linear).max() > furthest:
         return "the statistics are not those of rows"
     return None

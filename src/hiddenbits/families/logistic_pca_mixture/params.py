@@ -53,9 +53,7 @@ class MapsParams(Params):
     def maps(self) -> tuple[LogisticParams, ...]:
         """Return each map by itself."""
         return tuple(
-            LogisticParams(
-                np.ascontiguousarray(joint[:, :-1]), joint[:, -1].copy(), self.centre, self.stage, step, np.zeros(0)
-            )
+            LogisticParams(np.ascontiguousarray(joint[:, :-1]), joint[:, -1].copy(), self.centre, self.stage, step)
             for joint, step in zip(self.joints, self.steps, strict=True)
         )
 

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from hiddenbits.array_types import Floats, Randomness
-from hiddenbits.engine import Outcome, Settings, fit_em, fit_persistent
+from hiddenbits.engine import Outcome, Settings, fit_persistent
+from hiddenbits.families._base.grouped import Group
 from hiddenbits.families._base.inputs import seed_of
 from hiddenbits.families._base.parameters import COMMON
 from hiddenbits.families.noisy_or.model import NoisyOr
 from hiddenbits.families.noisy_or.model_gibbs import NoisyOrGibbs
-from hiddenbits.families.noisy_or.model_minibatch import NoisyOrBlocks
 from hiddenbits.families.noisy_or.model_truncated import NoisyOrTruncated
+from hiddenbits.families.noisy_or.options import GibbsChains
+from hiddenbits.families.noisy_or.paper import NoisyOrBlocks
 from hiddenbits.families.noisy_or.params import NoisyOrParams
 from hiddenbits.families.noisy_or.rows import MOST_EXACT
 from hiddenbits.families.noisy_or.verbs import NoisyOrVerbs
 from hiddenbits.store.validation import require
 
 EXACT_CAUSES = 6  # up to here every state is enumerated by default; beyond, spare causes find better places
+DEFAULT = GibbsChains()
+PRIOR = {"prior_shape": 1.0, "prior_rate": 1.5}  # names that earlier versions had, and their defaults
 
 
 class NoisyOrNetwork(NoisyOrVerbs):
@@ -44,32 +49,16 @@ class NoisyOrNetwork(NoisyOrVerbs):
         tables of few columns "exact" is quick up to 12 causes, and ends higher: raise `n_init` with it.
     n_states : int, default=8
         With ``method="truncated"``: states that a row keeps.
-    spare : float, default=1.0
-        With Gibbs sampling: how many causes more, as a share, a layer begins with. Those that rows can best do without
-        are taken away again; without spare causes a fit often ends in a bad place.
-    prior_shape, prior_rate : float, default=1.0, 1.5
-        The gamma prior of the weights -ln(1 - strength). The rate counts as that many rows in which the cause was on
-        and the bit stayed off.
+    prior : tuple of two floats, default=(1.0, 1.5)
+        Shape and rate of the gamma prior of the weights -ln(1 - strength). The rate counts as that many rows in which
+        the cause was on and the bit stayed off.
     cause_prior : float, optional
         P(cause on) while a layer learns its strengths; then it is estimated. By default such that about three causes
         are on in a row.
     leak : float, default=0.001
         P(bit on without a cause) while a layer learns its strengths, at most; then it is estimated.
-    n_passes : int, default=40
-        With Gibbs sampling: passes in which a layer learns its strengths. Half as many follow for priors and leak, and
-        for all layers together.
-    n_sweeps, first_sweeps : int, default=3, 15
-        With Gibbs sampling: how often the states of a row are drawn in a pass, and in the first one.
-    schedule : {"passes", "stability"}, default="passes"
-        With Gibbs sampling: a layer learns for `n_passes`, or only until its rows stop making up their minds: until
-        their states change no less readily than a few passes before.
-    batch_rows : int, optional
-        Learn again after every so many rows, from states that begin afresh, for `max_iter` epochs, as in the paper.
-    stop_below : float, default=0.0
-        With Gibbs sampling: a row is not drawn again in this pass when no cause would change with a probability of at
-        least this.
-    first_strengths : tuple of two floats, optional
-        Range of the strengths to begin with; by default a share of each column's mean.
+    chains : GibbsChains, default=GibbsChains()
+        With Gibbs sampling: how many passes and sweeps there are, and spare causes.
     online_passes : int, default=0
         Passes of online EM before the full passes, for tables with very many rows; for ``method="exact"``.
     n_init : int, default=2
@@ -97,7 +86,7 @@ class NoisyOrNetwork(NoisyOrVerbs):
         P(cause on) in the top layer.
     trace_ : ndarray of shape (n_iter_,)
         Objective after each pass: log-likelihood (truncated: a bound on it) plus log prior; with Gibbs sampling that of
-        the bits together with the states that were drawn, in nats over the table; with `batch_rows` its mean a row.
+        the bits together with the states that were drawn, in nats over the table.
     n_iter_, converged_, stop_reason_ : int, bool, str
         How the best restart went. Gibbs sampling comes to a planned end ("schedule_done").
     restarts_ : tuple
@@ -125,23 +114,23 @@ class NoisyOrNetwork(NoisyOrVerbs):
            [1., 0.]])
     """
 
+    _groups: ClassVar[dict[str, dict[str, Group]]] = {"chains": {"": DEFAULT}}
+    _moved: ClassVar[dict[str, str]] = {
+        **{name: f"chains.{name}" for name in GibbsChains.names()},
+        **dict.fromkeys(PRIOR, "write prior=(shape, rate), by default (1.0, 1.5)"),
+        "schedule": "a layer always learns for a number of passes, that of chains=GibbsChains(n_passes=40)",
+        **dict.fromkeys(("batch_rows", "stop_below", "first_strengths"), "it is for NoisyOrNetwork.paper alone"),
+    }
+    _sampled: ClassVar[type[NoisyOrGibbs]] = NoisyOrGibbs
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
         "n_components": [Interval(Integral, 1, None, closed="left"), tuple, list],
         "method": [StrOptions({"auto", "exact", "gibbs", "truncated"})],
         "n_states": [Interval(Integral, 1, None, closed="left")],
-        "spare": [Interval(Real, 0, 10, closed="both")],
-        "prior_shape": [Interval(Real, 1, None, closed="left")],
-        "prior_rate": [Interval(Real, 0, None, closed="neither")],
+        "prior": [tuple, list],
         "cause_prior": [Interval(Real, 0, 1, closed="neither"), None],
         "leak": [Interval(Real, 0, 1, closed="neither")],
-        "n_passes": [Interval(Integral, 1, None, closed="left")],
-        "n_sweeps": [Interval(Integral, 1, None, closed="left")],
-        "first_sweeps": [Interval(Integral, 1, None, closed="left")],
-        "schedule": [StrOptions({"passes", "stability"})],
-        "batch_rows": [Interval(Integral, 1, None, closed="left"), None],
-        "stop_below": [Interval(Real, 0, 1, closed="left")],
-        "first_strengths": [tuple, list, None],
+        "chains": [GibbsChains],
     }
 
     def __init__(
@@ -150,18 +139,10 @@ class NoisyOrNetwork(NoisyOrVerbs):
         *,
         method: Literal["auto", "exact", "gibbs", "truncated"] = "auto",
         n_states: int = 8,
-        spare: float = 1.0,
-        prior_shape: float = 1.0,
-        prior_rate: float = 1.5,
+        prior: Sequence[float] = (1.0, 1.5),
         cause_prior: float | None = None,
         leak: float = 1e-3,
-        n_passes: int = 40,
-        n_sweeps: int = 3,
-        first_sweeps: int = 15,
-        schedule: Literal["passes", "stability"] = "passes",
-        batch_rows: int | None = None,
-        stop_below: float = 0.0,
-        first_strengths: Sequence[float] | None = None,
+        chains: GibbsChains = DEFAULT,
         online_passes: int = 0,
         n_init: int = 2,
         max_iter: int = 1000,
@@ -173,18 +154,10 @@ class NoisyOrNetwork(NoisyOrVerbs):
         self.n_components = n_components
         self.method = method
         self.n_states = n_states
-        self.spare = spare
-        self.prior_shape = prior_shape
-        self.prior_rate = prior_rate
+        self.prior = prior
         self.cause_prior = cause_prior
         self.leak = leak
-        self.n_passes = n_passes
-        self.n_sweeps = n_sweeps
-        self.first_sweeps = first_sweeps
-        self.schedule = schedule
-        self.batch_rows = batch_rows
-        self.stop_below = stop_below
-        self.first_strengths = first_strengths
+        self.chains = chains
         self.online_passes = online_passes
         self.n_init = n_init
         self.max_iter = max_iter
@@ -201,12 +174,13 @@ class NoisyOrNetwork(NoisyOrVerbs):
         cause_prior: float = 0.3,
         n_epochs: int = 10,
         random_state: Randomness = None,
-    ) -> Self:
+    ) -> NoisyOrNetwork:
         """Return the network as Lewicki and Sejnowski fitted it, for reproductions.
 
         First strengths between .05 and .15, no spare causes, weights again after blocks of 200 rows, `n_epochs` epochs
         a layer, states drawn until no cause would change with a probability of .05, at most 15 times, gamma prior with
-        shape 1 and rate 1.5, priors held, one run. The defaults of the class are better.
+        shape 1 and rate 1.5, priors held, one run. The defaults of the class are better. A file holds the fitted
+        network as a plain `NoisyOrNetwork`.
 
         Parameters
         ----------
@@ -223,21 +197,17 @@ class NoisyOrNetwork(NoisyOrVerbs):
         --------
         >>> from hiddenbits import NoisyOrNetwork
         >>> model = NoisyOrNetwork.paper((10, 5))
-        >>> model.batch_rows, model.stop_below, model.max_iter
-        (200, 0.05, 20)
+        >>> model.chains, model.cause_prior, model.n_init
+        (GibbsChains(spare=0.0), 0.3, 1)
         """
-        return cls(
-            n_components,
-            method="gibbs",
-            spare=0.0,
-            cause_prior=cause_prior,
-            batch_rows=200,
-            stop_below=0.05,
-            first_strengths=(0.05, 0.15),
-            n_init=1,
-            max_iter=n_epochs * len(n_components),
-            random_state=random_state,
-        )
+        return _PaperNetwork(n_components, cause_prior=cause_prior, n_epochs=n_epochs, random_state=random_state)
+
+    @classmethod
+    def _from_earlier(cls, given: dict[str, Any]) -> dict[str, Any]:
+        now = super()._from_earlier({name: value for name, value in given.items() if name not in PRIOR})
+        if set(given) & set(PRIOR):
+            now["prior"] = [given.get(name, default) for name, default in PRIOR.items()]
+        return now
 
     def _sizes(self) -> list[int]:
         """Return the causes of each layer; refuse what is no such list."""
@@ -250,22 +220,31 @@ class NoisyOrNetwork(NoisyOrVerbs):
             )
         return [int(n) for n in sizes]
 
+    def _gamma(self) -> tuple[float, float]:
+        """Return shape and rate of the prior; refuse what is no such pair."""
+        given: Any = list(self.prior)
+        numbers = len(given) == 2 and all(isinstance(one, (int, float, np.number)) for one in given)
+        if not numbers or not (given[0] >= 1.0 and 0.0 < given[1] < np.inf and given[0] < np.inf):
+            raise ValueError(
+                f"prior={self.prior!r}: give the shape and the rate of the gamma prior, such as (1.0, 1.5), the shape "
+                "at least 1 and the rate above 0."
+            )
+        return float(given[0]), float(given[1])
+
     @property
     def _how(self) -> str:
         if self.method == "auto":
-            return "gibbs" if self.batch_rows is not None or max(self._sizes()) > EXACT_CAUSES else "exact"
+            return "gibbs" if max(self._sizes()) > EXACT_CAUSES else "exact"
         return self.method
 
     def _settings(self) -> Settings:
         if self._how != "exact" and self.online_passes:
-            raise ValueError('online_passes are for method="exact". With Gibbs sampling learn from batch_rows instead.')
+            raise ValueError('online_passes are for method="exact". Set online_passes=0.')
         return super()._settings()
 
     def _model(self) -> NoisyOr | NoisyOrGibbs | NoisyOrTruncated:
         sizes = self._sizes()
-        priors = (float(self.prior_shape), float(self.prior_rate), self.cause_prior, float(self.leak))
-        if self._how != "gibbs" and self.batch_rows is not None:
-            raise ValueError('batch_rows is for Gibbs sampling. Use method="gibbs", or leave it out.')
+        priors = (*self._gamma(), self.cause_prior, float(self.leak))
         if self._how == "exact":
             if max(sizes) > MOST_EXACT:
                 raise ValueError(
@@ -276,31 +255,8 @@ class NoisyOrNetwork(NoisyOrVerbs):
         seed = seed_of(self.random_state) if isinstance(self.random_state, (int, np.integer)) else 0
         if self._how == "truncated":
             return NoisyOrTruncated(sizes, *priors, n_states=self.n_states, seed=seed)
-        first = None
-        if self.first_strengths is not None:
-            first = [float(f) for f in self.first_strengths]
-            if len(first) != 2 or not 0.0 < first[0] <= first[1] < 1.0:
-                raise ValueError(
-                    f"first_strengths={self.first_strengths!r}: give two probabilities, the smaller first."
-                )
-        sampling: dict[str, Any] = {
-            "spare": float(self.spare),
-            "first": first,
-            "n_passes": self.n_passes,
-            "n_sweeps": self.n_sweeps,
-            "first_sweeps": self.first_sweeps,
-            "stop_below": float(self.stop_below),
-            "schedule": self.schedule,
-            "estimate_priors": self.batch_rows is None,
-            "seed": seed,
-        }
-        if self.batch_rows is not None:
-            return NoisyOrBlocks(sizes, *priors, **sampling, batch_rows=self.batch_rows)
-        return NoisyOrGibbs(sizes, *priors, **sampling)
-
-    @property
-    def _loop(self) -> Callable[..., Outcome]:
-        return fit_em if self.batch_rows is None else fit_persistent
+        chains = {name: getattr(self.chains, name) for name in ("n_passes", "n_sweeps", "first_sweeps")}
+        return self._sampled(sizes, *priors, spare=float(self.chains.spare), **chains, seed=seed)
 
     def _finished(self, params: NoisyOrParams) -> NoisyOrParams:
         """Causes in order of falling activity: their order means nothing."""
@@ -308,7 +264,7 @@ class NoisyOrNetwork(NoisyOrVerbs):
 
     def _take_meta(self, more: dict[str, object], n_columns: object, names: object) -> None:
         require(not more, "its description is not complete")
-        for name in ("n_components", "first_strengths"):  # a file knows lists alone
+        for name in ("n_components", "prior"):  # a file knows lists alone
             if isinstance(value := getattr(self, name), list):
                 setattr(self, name, tuple(value))
 
@@ -336,3 +292,35 @@ class NoisyOrNetwork(NoisyOrVerbs):
     def n_parameters_(self) -> int:
         """Number of free parameters."""
         return int(self.params_.strengths.size + self.params_.priors.size)
+
+
+class _PaperNetwork(NoisyOrNetwork):
+    """The network of `NoisyOrNetwork.paper`: its constructor has what the paper varies."""
+
+    _saved_as = NoisyOrNetwork
+    _sampled = NoisyOrBlocks
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
+        "n_components": [tuple, list],
+        "cause_prior": [Interval(Real, 0, 1, closed="neither")],
+        "n_epochs": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_components: Sequence[int] = (10, 5),
+        *,
+        cause_prior: float = 0.3,
+        n_epochs: int = 10,
+        random_state: Randomness = None,
+    ) -> None:
+        fixed: Any = {"method": "gibbs", "chains": GibbsChains(spare=0.0), "n_init": 1}
+        super().__init__(n_components, cause_prior=cause_prior, **fixed, random_state=random_state)
+        self.n_epochs = n_epochs
+
+    def _settings(self) -> Settings:
+        return replace(super()._settings(), max_iter=self.n_epochs * len(self._sizes()))
+
+    @property
+    def _loop(self) -> Callable[..., Outcome]:
+        return fit_persistent

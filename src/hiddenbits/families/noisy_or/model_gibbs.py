@@ -15,7 +15,7 @@ At the end all layers learn together. The clock in the parameters says where all
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -46,8 +46,6 @@ from hiddenbits.model_api import Footprint, Key, Passes, Promises
 REFIT = 3  # passes after some causes were removed
 SURVEY_ROWS, SURVEY_TABLE = 512, 5_000  # of each block, and of the table, from which the value of a cause is judged
 MANY = 20  # spare causes, of which half go at a time; of fewer a quarter
-STABLE = 0.98  # a layer is stable when its rows' readiness to change falls by less than to this share of late
-FEWEST_PASSES = 10  # before anything counts as stable
 
 
 @dataclass(frozen=True)
@@ -66,18 +64,10 @@ class NoisyOrGibbs(SampledRows):
         P(bit on without a cause) while a layer learns, at most.
     spare : float
         Further causes that a layer begins with, as a share.
-    first : list of two floats, optional
-        Range of the first strengths.
     n_passes : int
         Passes in which a layer learns; half as many for what comes after.
     n_sweeps, first_sweeps : int
         Sweeps of a pass, and of the first look at a row.
-    stop_below : float
-        Rows whose largest probability of a change is below are not swept again in this pass.
-    schedule : {"passes", "stability"}
-        A layer learns for `n_passes`, or until its rows change their states no less readily than of late.
-    estimate_priors : bool
-        Whether step 3 and the joint refinement are taken.
     seed : int
         Of what verbs draw.
     """
@@ -88,14 +78,12 @@ class NoisyOrGibbs(SampledRows):
     prior: float | None = None
     leak: float = 1e-3
     spare: float = 1.0
-    first: list[float] | None = None
     n_passes: int = 40
     n_sweeps: int = 3
     first_sweeps: int = 15
-    stop_below: float = 0.0
-    schedule: Literal["passes", "stability"] = "passes"
-    estimate_priors: bool = True
     seed: int = 0
+
+    stop_below: ClassVar[float] = 0.0  # rows whose largest probability of a change is below are not swept again
 
     promises = Promises(
         likelihood="estimate",
@@ -123,7 +111,7 @@ class NoisyOrGibbs(SampledRows):
 
     def first_range(self) -> tuple[float, float] | None:
         """Return between which numbers the first strengths are drawn, None for shares of the means."""
-        return None if self.first is None else (self.first[0], self.first[1])
+        return None
 
     def size_at_first(self, layer: int) -> int:
         """Return how many causes a layer begins with."""
@@ -155,10 +143,9 @@ class NoisyOrGibbs(SampledRows):
         rng, network = key.rng(), shared.network
         data = Ones.of_block(network.layers[0], block)
         states, fresh = states_of_rows(params, network, block.n_rows, carry, rng)
-        active, flips = np.ones(block.n_rows, bool), np.zeros(block.n_rows)
+        active = np.ones(block.n_rows, bool)
         for _ in range(self.first_sweeps if fresh else self.n_sweeps):
             last = sweep(network, data, states, rng, None if active.all() else active)
-            flips = np.where(active, last.flips, flips)
             active &= last.flips >= self.stop_below
             if not active.any():
                 break
@@ -167,12 +154,7 @@ class NoisyOrGibbs(SampledRows):
             rows = np.arange(_before_pass(block.n_rows, params.clock[5]))
             gains = survey(network, data.take(rows), [s[rows] for s in states], self.n_sweeps, rng)
             loss, surveyed = block.weights[rows] @ gains, float(block.weights[rows].sum())
-        stats = replace(
-            count(params, network, last, states, block),
-            loss=loss,
-            surveyed=np.asarray(surveyed),
-            flips=np.asarray(block.weights @ flips),
-        )
+        stats = replace(count(params, network, last, states, block), loss=loss, surveyed=np.asarray(surveyed))
         return stats, RowStates(np.packbits(np.concatenate(states, axis=1), axis=1), params.names)
 
     def objective(self, params: NoisyOrParams, stats: NoisyOrStats) -> float:
@@ -191,9 +173,7 @@ class NoisyOrGibbs(SampledRows):
             pruned = without(params, gone, self.prior_of(number, size - len(gone)))
             return at(pruned, LEARN, max(self.n_passes - REFIT, 0))
         moved = self.stepped(params, stats, self._share(phase, passes))
-        flips, of_late = float(stats.flips) / float(stats.weight), float(params.clock[4])
-        moved = at(moved, phase, passes + 1.0, flips if of_late == 0.0 else of_late + 0.3 * (flips - of_late))
-        return self._next(moved, passes >= FEWEST_PASSES and flips > STABLE * of_late)
+        return self._next(at(moved, phase, passes + 1.0))
 
     def stepped(self, params: NoisyOrParams, stats: NoisyOrStats, share: float) -> NoisyOrParams:
         """Return parameters moved by a share of the way to the M-step, those that learn now."""
@@ -215,16 +195,13 @@ class NoisyOrGibbs(SampledRows):
         """Return 1, and in the second half of a last phase 1/2, 1/3, ...: the mean of what those passes found."""
         return 1.0 if phase == LEARN else 1.0 / max(1.0, passes + 2.0 - self._later_passes / 2.0)
 
-    def _next(self, params: NoisyOrParams, stable: bool) -> NoisyOrParams:
+    def _next(self, params: NoisyOrParams) -> NoisyOrParams:
         """Return parameters at the next phase, where this one is over."""
         layer, phase, passes, *_ = params.clock.tolist()
         number, last = int(layer), int(layer) + 1 == len(self.n_components)
-        if phase == LEARN and self.schedule == "stability" and stable:
-            passes = max(passes, float(self.n_passes))
-            params = at(params, LEARN, passes)
         if phase == LEARN and (passes < self.n_passes or params.n_causes[-1] > self.n_components[number]):
             return params
-        if phase == LEARN and self.estimate_priors:
+        if phase == LEARN:
             return at(params if number else with_room_for_leak(params), SETTLE, 0.0)
         if phase == SETTLE and passes < self._later_passes:
             return params
@@ -243,8 +220,6 @@ class NoisyOrGibbs(SampledRows):
         layer, phase, passes, *_ = params.clock.tolist()
         if int(layer) + 1 < len(self.n_components) or params.n_causes[-1] > self.n_components[-1]:
             return False
-        if not self.estimate_priors:
-            return bool(passes >= self.n_passes)
         return bool(phase == (JOINT if layer else SETTLE) and passes >= self._later_passes)
 
 

@@ -159,10 +159,10 @@ class NoisyOrParams(Params):
         return None
 
 
-def at(params: NoisyOrParams, phase: float, passes: float, of_late: float = 0.0) -> NoisyOrParams:
+def at(params: NoisyOrParams, phase: float, passes: float) -> NoisyOrParams:
     """Return the same parameters at another time of the fit."""
     layer, _, _, seed, _, rows = params.clock.tolist()
-    return replace(params, clock=np.array([layer, phase, passes, seed, of_late, rows]))
+    return replace(params, clock=np.array([layer, phase, passes, seed, 0.0, rows]))
 
 
 def log_prior(params: NoisyOrParams, alpha: float, beta: float, centre: float) -> float:

@@ -19,7 +19,7 @@ class NoisyOrStats(Sums):
 
     `fired` and `tried` are A and T of `best_strengths`: of the bits with shapes (K + 1, columns) and (K + 1, columns
     or 1), of the upper layers in one run of numbers each. `on` counts the top causes, `loss` what the log-joint of
-    `surveyed` rows gains when a top cause is taken away, `flips` adds each row's largest probability of a change.
+    `surveyed` rows gains when a top cause is taken away.
     """
 
     bound: Floats
@@ -31,7 +31,6 @@ class NoisyOrStats(Sums):
     on: Floats
     loss: Floats
     surveyed: Floats
-    flips: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +108,6 @@ def counted(
         on=on[-1].sum(axis=0),
         loss=np.zeros(len(params.priors)),
         surveyed=np.zeros(()),
-        flips=np.zeros(()),
     )
 
 

@@ -18,8 +18,8 @@ from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.noisy_or.descriptions import described, reach, sentence, strongest
 from hiddenbits.families.noisy_or.model import NoisyOr
 from hiddenbits.families.noisy_or.model_gibbs import NoisyOrGibbs
-from hiddenbits.families.noisy_or.model_minibatch import NoisyOrBlocks
 from hiddenbits.families.noisy_or.model_truncated import NoisyOrTruncated
+from hiddenbits.families.noisy_or.paper import NoisyOrBlocks
 from hiddenbits.families.noisy_or.params import NoisyOrParams
 from hiddenbits.families.noisy_or.posterior_draws import Marginals
 from hiddenbits.families.noisy_or.rows import MOST_EXACT
@@ -55,8 +55,6 @@ class Reasons(NamedTuple):
 
 class NoisyOrVerbs(CodingEstimator[NoisyOrParams, Any]):
     """The verbs of a network of causes."""
-
-    batch_rows: int | None
 
     @abstractmethod
     def _model(self) -> NoisyOr | NoisyOrGibbs | NoisyOrTruncated:

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-
-from hiddenbits.images import BlobFits, GaborFits, fit_blobs, fit_gabors, globular
-from hiddenbits.images.shapes import Blob, Gabor, Pixels
+from experiments.henniges_2010.field_shapes import BlobFits, GaborFits, fit_blobs, fit_gabors, globular
+from experiments.henniges_2010.field_shapes.shapes import Blob, Gabor, Pixels
 
 pytestmark = pytest.mark.core
 

@@ -1,13 +1,14 @@
 """The noisy-OR network as the paper learned it: weights again after every few hundred rows, states from scratch.
 
 Fitted by the engine's loop of random steps: every group of rows is drawn, counted and forgotten, and eq 9 is taken on
-that group alone. Layers share the epochs evenly, the lowest first. Priors stay as they are.
+that group alone. Layers share the epochs evenly, the lowest first. Priors stay as they are. Strengths begin between
+.05 and .15, and a row is drawn until no cause would change with a probability of .05.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -40,7 +41,12 @@ class NoisyOrBlocks(NoisyOrGibbs):
 
     batch_rows: int = 200
 
+    stop_below: ClassVar[float] = 0.05
     memory_type = Steps
+
+    def first_range(self) -> tuple[float, float]:
+        """Return between which numbers the first strengths are drawn."""
+        return 0.05, 0.15
 
     def first_memory(self, params: NoisyOrParams, summary: Summary, key: Key) -> Steps:
         """Return nothing to remember."""

@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
-from hiddenbits.array_types import Floats
-
+Floats = NDArray[np.float64]
 REFINED = 3  # starts that are refined; on learned fields more of them find nothing better
 DEPENDENT = 1e-4  # a combination of columns smaller than this share is left out: its weight would be arbitrary
 TOLERANCE = 1e-7

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.ndimage import gaussian_filter, maximum_filter
 
-from hiddenbits.array_types import Floats
+from .separable import Floats
 
 NARROWEST = 0.4  # standard deviation, in pixels: a single pixel
 WIDEST = 2.0  # standard deviation, in sides of the patch: hardly any envelope

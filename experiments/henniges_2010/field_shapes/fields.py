@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
-from hiddenbits.array_types import Floats
-from hiddenbits.images.separable import Fit, Shape, best_fit
-from hiddenbits.images.shapes import Blob, Gabor, Pixels
+from .separable import Fit, Floats, Shape, best_fit
+from .shapes import Blob, Gabor, Pixels
 
 SMALLEST = 4  # pixels of a side: fewer cannot show eight parameters
 
@@ -49,7 +48,7 @@ class GaborFits:
     Examples
     --------
     >>> import numpy as np
-    >>> from hiddenbits.images import fit_gabors
+    >>> from field_shapes import fit_gabors
     >>> x = np.arange(12) - 5.5
     >>> stripes = np.exp(-(x[:, None] ** 2 + x**2) / 18) * np.cos(2 * np.pi * 0.15 * x)   # envelope of width 3
     >>> found = fit_gabors(stripes.reshape(1, -1), (12, 12))
@@ -135,7 +134,7 @@ class BlobFits:
     Examples
     --------
     >>> import numpy as np
-    >>> from hiddenbits.images import fit_blobs
+    >>> from field_shapes import fit_blobs
     >>> x = np.arange(12) - 5.0
     >>> blob = -3.0 * np.exp(-(x[:, None] ** 2 + x**2) / 8)
     >>> found = fit_blobs(blob.reshape(1, -1), (12, 12))
@@ -180,7 +179,7 @@ def fit_gabors(fields: ArrayLike, shape: tuple[int, int]) -> GaborFits:
     Examples
     --------
     >>> import numpy as np
-    >>> from hiddenbits.images import fit_gabors
+    >>> from field_shapes import fit_gabors
     >>> y, x = np.mgrid[:16, :16] - 7.0
     >>> u, v = (x + y) / np.sqrt(2), (y - x) / np.sqrt(2)                       # a wave towards the lower right
     >>> field = np.exp(-u**2 / 8 - v**2 / 18) * np.cos(2 * np.pi * 0.12 * u + 1.0)
@@ -230,7 +229,7 @@ def fit_blobs(fields: ArrayLike, shape: tuple[int, int]) -> BlobFits:
     Examples
     --------
     >>> import numpy as np
-    >>> from hiddenbits.images import fit_blobs
+    >>> from field_shapes import fit_blobs
     >>> y, x = np.mgrid[:14, :14]
     >>> r2 = (x - 4.0) ** 2 + (y - 8.0) ** 2
     >>> field = np.exp(-r2 / 4.5) - np.exp(-r2 / 18) / 4                        # a surround twice as wide, balanced
@@ -279,7 +278,7 @@ def globular(gabors: GaborFits, blobs: BlobFits, *, share: float = 0.85, r2: flo
     Examples
     --------
     >>> import numpy as np
-    >>> from hiddenbits.images import fit_blobs, fit_gabors, globular
+    >>> from field_shapes import fit_blobs, fit_gabors, globular
     >>> x = np.arange(12) - 5.5
     >>> blob = np.exp(-(x[:, None] ** 2 + x**2) / 8)
     >>> fields = np.stack([blob, blob * np.cos(1.2 * x), blob * x]).reshape(3, -1)       # a blob, stripes, an edge

@@ -1,0 +1,56 @@
+"""Freund and Haussler's own way: gradient ascent with momentum, for a number of epochs.
+
+velocity = momentum velocity + rate (gradient a row). It needs many more passes than the library's loop and promises
+nothing: the objective may fall. The paper does not give its rate; this one reaches what it reports, .2 is too much.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from hiddenbits.data import Grid
+from hiddenbits.engine import Executor, Outcome, Settings, StopReason
+from hiddenbits.engine.loops.fit_context import FitContext
+from hiddenbits.engine.loops.gradient import Climb
+from hiddenbits.engine.loops.restarts import all_restarts, finish, started
+from hiddenbits.engine.state import CheckpointStore, Position, Watch
+from hiddenbits.families.combination_machine.model import Combination
+
+RATE, MOMENTUM = 0.05, 0.9
+
+
+def ascend(
+    model: Combination,
+    grid: Grid,
+    executor: Executor,
+    settings: Settings,
+    checkpoints: CheckpointStore | None,
+    watch: Watch | None,
+) -> Outcome:
+    """Fit a machine to a table, `max_iter` epochs from its start."""
+    return all_restarts(partial(_restart, model), grid, executor, settings, checkpoints, watch)
+
+
+def _restart(model: Combination, context: FitContext, position: Position) -> Position:
+    """Go through one restart. Its epochs are not kept: a fit that was broken off makes them again."""
+    there, n_epochs = started(model, context, position), context.settings.max_iter
+    climb, vector = Climb(model, context), model.to_vector(there.params)
+    params, objective, gradient = climb.look(there.params)
+    there = replace(there, params=params, safe=params, objective=objective)
+    reason, velocity = StopReason.MAX_ITER if n_epochs else StopReason.SCHEDULE, np.zeros_like(vector)
+    for epoch in range(n_epochs):
+        velocity = MOMENTUM * velocity + RATE / context.weight * gradient
+        vector = vector + velocity
+        params, objective, gradient = climb.look(model.at_vector(vector, there.params))
+        if not np.isfinite(objective):
+            reason = StopReason.NOT_FINITE  # where it went is not kept
+            break
+        trace = (*there.trace, objective)
+        there = replace(there, params=params, safe=params, objective=objective, trace=trace)
+        if context.notify(there, last=epoch + 1 == n_epochs):
+            reason = StopReason.CALLBACK
+            break
+    return context.keep(finish(model, context.settings, there, reason))

@@ -1,0 +1,74 @@
+"""The methods of logistic PCA with their options: `Variational` and `Quadrature`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import ClassVar, Literal
+
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from hiddenbits.families._base.grouped import Group
+from hiddenbits.families._base.parameters import MOST_NODES
+
+
+@dataclass(frozen=True, repr=False)
+class Variational(Group):
+    """Fit `LogisticPCA` by a variational bound: any number of dimensions, and columns of any kind.
+
+    Parameters
+    ----------
+    polish : bool, default=True
+        After the variational stage, go on with a tighter bound (the best Gaussian posterior of each row). It closes
+        most of the gap to maximum likelihood and makes posteriors as wide as they should be. Not for mixed tables.
+    dtype : {"float64", "float32"}, default="float64"
+        Precision of the variational stage's work on cells. Sums over rows and the polish are always float64, and so
+        is all work on mixed tables.
+    noise_floor : float, default=0.005
+        Smallest noise variance of a real column, as a share of its variance: without one, a dimension may end up
+        being a single column.
+
+    Examples
+    --------
+    >>> from hiddenbits import LogisticPCA, Variational
+    >>> LogisticPCA(2, method=Variational(polish=False, dtype="float32"))
+    LogisticPCA(method=Variational(polish=False, dtype='float32'))
+    """
+
+    polish: bool = True
+    dtype: Literal["float64", "float32"] = "float64"
+    noise_floor: float = 0.005
+
+    _constraints: ClassVar[dict[str, list[object]]] = {
+        "polish": ["boolean"],
+        "dtype": [StrOptions({"float64", "float32"})],
+        "noise_floor": [Interval(Real, 0, 1, closed="neither")],
+    }
+
+
+@dataclass(frozen=True, repr=False)
+class Quadrature(Group):
+    """Fit `LogisticPCA` by exact EM on a grid in place of the prior, or on draws from it.
+
+    Parameters
+    ----------
+    n_nodes : int, optional
+        Nodes of the grid along each axis, by default 121, 31 and 15 for 1, 2 and 3 dimensions; or the number of draws,
+        by default 500.
+    nodes : {"grid", "draws"}, default="grid"
+        A grid, for 1 to 3 dimensions; or a fixed sample from the prior, for any number: the paper's section 3.
+
+    Examples
+    --------
+    >>> from hiddenbits import LogisticPCA, Quadrature
+    >>> LogisticPCA(1, method=Quadrature(n_nodes=61))
+    LogisticPCA(method=Quadrature(n_nodes=61), n_components=1)
+    """
+
+    n_nodes: int | None = None
+    nodes: Literal["grid", "draws"] = "grid"
+
+    _constraints: ClassVar[dict[str, list[object]]] = {
+        "n_nodes": [Interval(Integral, 2, MOST_NODES, closed="both"), None],
+        "nodes": [StrOptions({"grid", "draws"})],
+    }
