@@ -109,7 +109,7 @@ def measure(folder: Path, until: int, *, full: bool) -> dict[str, Any] | str:
     for stop in (KILLED_AFTER, until):
         if course.last() < stop:
             run(size, folder, stop)
-    found = asdict(size) | {"uncut": round(size.model().schedule.cut_from * size.passes)} | course.told()
+    found = asdict(size) | {"uncut": round(size.model()._group("schedule").cut_from * size.passes)} | course.told()
     if full:
         return found | (finished(found) if found["done"] == size.passes else extrapolated(size, found))
     alone = size.model().fit(size.rows())

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hiddenbits import BernoulliMixture, LogisticPCA
+from hiddenbits import BernoulliMixture, LogisticPCA, Variational
 
 pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9 has no callbacks")
 
@@ -30,7 +30,7 @@ def rare():
 
 def test_a_fit_that_is_stopped_before_its_polish_is_not_polished(rare):
     """A polish begins with loadings that were revived: without a pass there, nothing says how good they are."""
-    whole = LogisticPCA(2, polish=False, random_state=0, tol=1e-9).fit(rare)
+    whole = LogisticPCA(2, method=Variational(polish=False), random_state=0, tol=1e-9).fit(rare)
     stopped = LogisticPCA(2, random_state=0, tol=1e-9)
     stopped.set_callbacks(StopAfter(12))
     with pytest.warns(Warning, match="callback"):

@@ -15,6 +15,7 @@ import numpy as np
 
 import hiddenbits
 from hiddenbits.datasets import simulate_mixture
+from hiddenbits.families._base.persistence import hyperparameters_of
 from tests.store.damage import contents, damaged_copies
 
 ROOM = 1 << 30  # bytes of address space beyond what is in use
@@ -59,7 +60,7 @@ def check(path: Path, raw: bytes, resummed: bool, original: bytes) -> str:
         assert (kind, meta, set(arrays)) == (old_kind, old_meta, set(old_arrays))
         assert all(np.array_equal(arrays[name], old_arrays[name]) for name in arrays)
     assert type(model).__name__ == kind
-    assert model.get_params() == type(model)().get_params() | meta["hyperparameters"]
+    assert hyperparameters_of(model) == hyperparameters_of(type(model)()) | meta["hyperparameters"]
     assert model.params_.flaw() is None
     for name, array in model.params_.to_arrays().items():
         assert np.array_equal(array, arrays[f"params.{name}"])

@@ -33,7 +33,7 @@ class Group:
 class Grouped:
     """An estimator some of whose parameters are groups.
 
-    `_groups` are the groups that a parameter may be, by the word that may stand for it (no word where there is none),
+    `_groups` are the groups that a parameter may be, by the word that may stand for it ("" for None, the default),
     and `_moved` where a parameter of earlier versions is now: "schedule.n_passes", or a sentence for what is gone.
     """
 
@@ -66,8 +66,7 @@ class Grouped:
 
     def _group(self, name: str) -> Any:
         """Return the group that a parameter is or stands for; None where it is neither."""
-        value = getattr(self, name)
-        return self._groups[name].get(value) if isinstance(value, str) else value
+        return _meant(type(self), name, getattr(self, name))
 
     @classmethod
     def _from_earlier(cls, given: dict[str, Any]) -> dict[str, Any]:
@@ -140,10 +139,15 @@ def split_groups(cls: type[Grouped], params: Mapping[str, Any]) -> tuple[dict[st
 
 def regrouped(cls: type[Grouped], name: str, now: object, values: Mapping[str, Any]) -> Group:
     """Return a group with some of its values changed; where there is none yet, the one that has such values."""
-    now = cls._groups[name].get(now) if isinstance(now, str) else now
+    now = _meant(cls, name, now)
     if isinstance(now, Group) and set(values) <= set(now.names()):
         return replace(now, **values)  # type: ignore[type-var]
     return _kind(cls, name, list(values))(**values)
+
+
+def _meant(cls: type[Grouped], name: str, value: Any) -> Any:
+    """Return the group that a word stands for, or None for the default; anything else as it is."""
+    return cls._groups[name].get(value or "") if value is None or isinstance(value, str) else value
 
 
 def _kind(cls: type[Grouped], name: str, wanted: list[str]) -> type[Group]:

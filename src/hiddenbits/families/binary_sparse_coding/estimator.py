@@ -20,8 +20,6 @@ from hiddenbits.families.binary_sparse_coding.annealing import Annealing
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
 from hiddenbits.families.binary_sparse_coding.params import CodingParams, CodingStats
 
-DEFAULT = Annealing()
-
 
 class BinarySparseCoding(CodingEstimator[CodingParams, CodingStats]):
     """A few of many causes are on in each row, and what they add up to is the row, but for noise.
@@ -42,7 +40,7 @@ class BinarySparseCoding(CodingEstimator[CodingParams, CodingStats]):
         causes from sharing the work of one. The schedule says how many there are at the end.
     activity : {"shared", "each"}, default="shared"
         One probability of being on for all causes, or one for each.
-    schedule : Annealing, default=Annealing()
+    schedule : Annealing, optional
         How the fit begins, and what changes from pass to pass: temperature, candidates, and the rows that count.
     dtype : {"float64", "float32"}, default="float64"
         Of the products over rows: float32 takes half the time, and half the memory where the table is float32, too.
@@ -104,7 +102,7 @@ class BinarySparseCoding(CodingEstimator[CodingParams, CodingStats]):
     threshold = None  # numbers are taken as they are
     visible = "reals"  # what a `CombinationMachine` may be told, and `evaluate` asks
 
-    _groups: ClassVar[dict[str, dict[str, Group]]] = {"schedule": {"": DEFAULT}}
+    _groups: ClassVar[dict[str, dict[str, Group]]] = {"schedule": {"": Annealing()}}
     _moved: ClassVar[dict[str, str]] = {
         "n_scheduled": "schedule.n_passes",
         **{name: f"schedule.{name}" for name in Annealing.names() if name != "n_passes"},
@@ -115,7 +113,7 @@ class BinarySparseCoding(CodingEstimator[CodingParams, CodingStats]):
         "n_candidates": [Interval(Integral, 1, None, closed="left")],
         "max_active": [Interval(Integral, 1, None, closed="left")],
         "activity": [StrOptions({"shared", "each"})],
-        "schedule": [Annealing],
+        "schedule": [Annealing, None],
         "dtype": [StrOptions({"float64", "float32"})],
         "n_repairs": [Interval(Integral, 0, None, closed="left")],
     }
@@ -127,7 +125,7 @@ class BinarySparseCoding(CodingEstimator[CodingParams, CodingStats]):
         n_candidates: int = 5,
         max_active: int = 3,
         activity: Literal["shared", "each"] = "shared",
-        schedule: Annealing = DEFAULT,
+        schedule: Annealing | None = None,
         dtype: Literal["float64", "float32"] = "float64",
         online_passes: int = 0,
         n_init: int = 2,
@@ -182,7 +180,7 @@ class BinarySparseCoding(CodingEstimator[CodingParams, CodingStats]):
         return cls(10, schedule=schedule, **one)
 
     def _model(self) -> SparseCoding:
-        course = self.schedule
+        course: Annealing = self._group("schedule")
         return SparseCoding(
             self.n_components,
             self.n_candidates,

@@ -32,7 +32,6 @@ GROWS: dict[str, tuple[Any, ...]] = {
     "method": ("auto", "exact"),
     "online_passes": (0,),
 }
-DEFAULT = Chains()
 
 
 class CombinationMachine(CriteriaMixin, RealsVerbs):
@@ -63,7 +62,7 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
         go by EM, also exact, whose M-step needs no pass over the table but which needs more passes; or let Markov
         chains stand for the free machine (persistent contrastive divergence), for hundreds of units. By default exact
         up to 20 units, and chains beyond.
-    chains : Chains, default=Chains()
+    chains : Chains, optional
         With chains: their number and temperatures, and the steps that the machine takes.
     online_passes : int, default=0
         Passes of online EM before the full passes, for tables with very many rows.
@@ -133,7 +132,7 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
 
     _groups: ClassVar[dict[str, dict[str, Group]]] = {
         "start": {"grow": Growth(), "pursuit": Pursuit()},
-        "chains": {"": DEFAULT},
+        "chains": {"": Chains()},
     }
     _moved: ClassVar[dict[str, str]] = {
         **{name: f"chains.{name}" for name in Chains.names()},
@@ -153,7 +152,7 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
         "visible": [StrOptions({"bits", "reals"})],
         "start": [StrOptions({"grow", "noise", "pursuit"}), Growth, Pursuit],
         "method": [StrOptions({"auto", "exact", "em", "chains"})],
-        "chains": [Chains],
+        "chains": [Chains, None],
         "start_rows": START_ROWS,
     }
 
@@ -166,7 +165,7 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
         visible: Literal["bits", "reals"] = "bits",
         start: Literal["grow", "noise", "pursuit"] | Growth | Pursuit = "grow",
         method: Literal["auto", "exact", "em", "chains"] = "auto",
-        chains: Chains = DEFAULT,
+        chains: Chains | None = None,
         online_passes: int = 0,
         start_rows: int | Literal["auto"] | None = "auto",
         n_init: int | Literal["auto"] = "auto",
@@ -271,12 +270,13 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
             return CombinationReal(*machine, candidates_again=again)
         if not self._by_chains:
             return Combination(*machine, candidates_again=again)
+        chains: Chains = self._group("chains")
         return CombinationChains(
             *machine,
-            self.chains.learning_rate,
-            self.chains.batch_rows,
-            self.chains.n_chains,
-            self.chains.n_temperatures,
+            chains.learning_rate,
+            chains.batch_rows,
+            chains.n_chains,
+            chains.n_temperatures,
             seed=seed_of(self.random_state) if isinstance(self.random_state, (int, np.integer)) else 0,
         )
 

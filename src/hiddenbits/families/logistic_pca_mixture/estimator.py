@@ -13,6 +13,7 @@ from hiddenbits.array_types import AnyArray, Floats, Randomness
 from hiddenbits.families._base.parameters import COMMON, DRAWS
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.logistic_pca.estimator import LogisticPCA
+from hiddenbits.families.logistic_pca.options import Variational
 from hiddenbits.families.logistic_pca_mixture.model import LogisticMixture
 from hiddenbits.families.logistic_pca_mixture.params import MapsParams, MapsStats, canonical_maps
 from hiddenbits.maths.packed_symmetric import unpack
@@ -184,8 +185,12 @@ class LogisticPCAMixture(CodingEstimator[MapsParams, MapsStats]):
         return tuple(self._one_map(k) for k in range(len(self.weights_)))
 
     def _one_map(self, k: int) -> LogisticPCA:
-        names = {"polish", "ridge", "n_draws", "max_iter", "tol", "accelerate", "threshold", "random_state"}
-        found = LogisticPCA(self._n_dimensions, **{name: getattr(self, name) for name in sorted(names)})
+        names = ("ridge", "n_draws", "max_iter", "tol", "accelerate", "threshold", "random_state")
+        found = LogisticPCA(
+            self._n_dimensions,
+            method=Variational(polish=self.polish),
+            **{name: getattr(self, name) for name in names},
+        )
         kept = ("n_features_in_", "feature_names_in_", "n_iter_", "stop_reason_", "converged_")
         for name in (name for name in kept if hasattr(self, name)):
             setattr(found, name, getattr(self, name))

@@ -26,7 +26,6 @@ from hiddenbits.families.noisy_or.verbs import NoisyOrVerbs
 from hiddenbits.store.validation import require
 
 EXACT_CAUSES = 6  # up to here every state is enumerated by default; beyond, spare causes find better places
-DEFAULT = GibbsChains()
 PRIOR = {"prior_shape": 1.0, "prior_rate": 1.5}  # names that earlier versions had, and their defaults
 
 
@@ -57,7 +56,7 @@ class NoisyOrNetwork(NoisyOrVerbs):
         are on in a row.
     leak : float, default=0.001
         P(bit on without a cause) while a layer learns its strengths, at most; then it is estimated.
-    chains : GibbsChains, default=GibbsChains()
+    chains : GibbsChains, optional
         With Gibbs sampling: how many passes and sweeps there are, and spare causes.
     online_passes : int, default=0
         Passes of online EM before the full passes, for tables with very many rows; for ``method="exact"``.
@@ -114,7 +113,7 @@ class NoisyOrNetwork(NoisyOrVerbs):
            [1., 0.]])
     """
 
-    _groups: ClassVar[dict[str, dict[str, Group]]] = {"chains": {"": DEFAULT}}
+    _groups: ClassVar[dict[str, dict[str, Group]]] = {"chains": {"": GibbsChains()}}
     _moved: ClassVar[dict[str, str]] = {
         **{name: f"chains.{name}" for name in GibbsChains.names()},
         **dict.fromkeys(PRIOR, "write prior=(shape, rate), by default (1.0, 1.5)"),
@@ -130,7 +129,7 @@ class NoisyOrNetwork(NoisyOrVerbs):
         "prior": [tuple, list],
         "cause_prior": [Interval(Real, 0, 1, closed="neither"), None],
         "leak": [Interval(Real, 0, 1, closed="neither")],
-        "chains": [GibbsChains],
+        "chains": [GibbsChains, None],
     }
 
     def __init__(
@@ -142,7 +141,7 @@ class NoisyOrNetwork(NoisyOrVerbs):
         prior: Sequence[float] = (1.0, 1.5),
         cause_prior: float | None = None,
         leak: float = 1e-3,
-        chains: GibbsChains = DEFAULT,
+        chains: GibbsChains | None = None,
         online_passes: int = 0,
         n_init: int = 2,
         max_iter: int = 1000,
@@ -255,8 +254,9 @@ class NoisyOrNetwork(NoisyOrVerbs):
         seed = seed_of(self.random_state) if isinstance(self.random_state, (int, np.integer)) else 0
         if self._how == "truncated":
             return NoisyOrTruncated(sizes, *priors, n_states=self.n_states, seed=seed)
-        chains = {name: getattr(self.chains, name) for name in ("n_passes", "n_sweeps", "first_sweeps")}
-        return self._sampled(sizes, *priors, spare=float(self.chains.spare), **chains, seed=seed)
+        group: GibbsChains = self._group("chains")
+        chains = {name: getattr(group, name) for name in ("n_passes", "n_sweeps", "first_sweeps")}
+        return self._sampled(sizes, *priors, spare=float(group.spare), **chains, seed=seed)
 
     def _finished(self, params: NoisyOrParams) -> NoisyOrParams:
         """Causes in order of falling activity: their order means nothing."""
