@@ -47,7 +47,7 @@ def name_of(estimator: object) -> str:
     for name in (own, *kinds):
         if name in kinds and kinds[name]() is type(estimator):
             return name
-    raise TypeError(f"{own} is not an estimator of this library, and its file could not be read. Save one that is.")
+    raise TypeError(f"{own} is not an estimator of hiddenbits, so its file could not be loaded again.")
 
 
 def unfitted(kind: str, hyperparameters: Any) -> Any:
@@ -65,7 +65,7 @@ def unfitted(kind: str, hyperparameters: Any) -> Any:
         require(name in dropped, f"it has a hyperparameter {name[:40]!r} that this version of hiddenbits does not know")
         require(
             type(value) is type(dropped[name]) and value == dropped[name],
-            f"it has {name}={shortened(value)}, and {name} was dropped since: only files with "
+            f"it has {name}={shortened(value)}, but {name} has been removed since: only files with "
             f"{name}={dropped[name]!r} can still be read",
         )
     estimator = cls(**{name: value for name, value in hyperparameters.items() if name in known})
