@@ -12,8 +12,8 @@ PAGE = DOCS / "partial_fit.md"
 
 TEXT = """# Learning from rows as they come: `partial_fit`
 `partial_fit(X)` learns from some rows and can be called repeatedly with further rows. It keeps no rows, only the parameters and a
-running average of the sums that an update needs. All estimators have it, except `Ensemble`, machines and networks too large to
-enumerate, and machines whose size is chosen by `fit`.
+running average of the sums that an update needs. All estimators have it, except `Ensemble`; `CombinationMachine` and `NoisyOrNetwork` if they
+are too large to enumerate; and a `CombinationMachine` whose size is chosen by `fit`.
 
 ```python
 >>> import hiddenbits
@@ -36,7 +36,8 @@ True
   average with weight (their share of the weight so far) to the power 0.8, and updates the parameters. So old rows fade slowly, and the average
   covers more and more rows.
 - The meaning of the sums must not depend on the parameters. A mixture of trees therefore counts all pairs of columns in every call, because counts
-  of links would be useless once the trees change. A polished map keeps a quadratic for each column, built from its rows, and not a step.
+  of links would be useless once the trees change. `LogisticPCA` with its polish keeps a quadratic
+  approximation of the likelihood of each column instead of a Newton step.
   `ClippedPCA` adds up counts, and nothing fades.
 - A model that was saved and loaded continues as if it had not been saved. Serial, threads and cluster give the same bits.
 
@@ -44,7 +45,7 @@ True
 `tests/contracts/test_online.py` checks these promises for every family, on {seeds} tables of {rows:,} rows of a mixture, in calls of {call} rows:
 1. After three passes through the rows, without an earlier `fit`, it is within 0.05 nats a row of `fit` on held-out rows. Two families promise only a larger
    gap: 0.15 for `NoisyOrNetwork` and 0.1 for `LogisticPCAMixture`. The first {call} rows may lead to other causes or maps than all rows would,
-   and EM does not leave them again.
+   and EM does not find its way from there to better ones.
 2. From the tenth call on it is never below independent bits.
 3. After a `fit` to {fitted:,} rows, further rows of the same kind never lower the score by more than 0.005 nats a row. There are two exceptions.
    `ClippedPCA` equals `fit` to all rows so far after each call, and that need not score higher than a fit to some of them.
