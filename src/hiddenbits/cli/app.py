@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from sklearn.base import BaseEstimator
 
 from hiddenbits.cli import options as given
 from hiddenbits.cli.command import Place, command
@@ -18,6 +17,9 @@ from hiddenbits.cli.progress import progress
 from hiddenbits.cli.tables import Asked, Opened, opened
 from hiddenbits.cli.usage import PrintableGroup
 from hiddenbits.quoting import printable
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 app = typer.Typer(
     name="hiddenbits",

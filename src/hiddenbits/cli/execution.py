@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sklearn.base import BaseEstimator
-
 from hiddenbits.cli.progress import Bar, clock, progress
 
 if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
     from hiddenbits import Piece, Table
     from hiddenbits.array_types import AnyArray
 
