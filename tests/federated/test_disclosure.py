@@ -162,6 +162,6 @@ def test_a_nearly_empty_class_is_the_profile_of_one_row(trained, seed):
 
 def test_statistics_that_nobody_thought_through(monkeypatch):
     monkeypatch.delitem(GROUPS, "IndependentBits")
-    with pytest.raises(StatisticsError, match=r"IndependentBits give away is not known yet.*minimum_count=0"):
+    with pytest.raises(StatisticsError, match=r"IndependentBits cannot be checked for small counts.*minimum_count=0"):
         hand_out(with_count("ones", 20))
     hand_out(with_count("ones", 20), minimum_count=0)

@@ -436,7 +436,7 @@ def test_csv_errors(tmp_path):
     fails("a,b\n" + "1,0\n" * 1000, r"more than max_bytes=100 bytes.*Parquet", max_bytes=100)
     path.write_text("a,b\n1,0\n")
     (tmp_path / "y.csv").write_text("a,c\n1,0\n")
-    with pytest.raises(TableError, match=r"y\.csv: the columns are not those of x\.csv"):
+    with pytest.raises(TableError, match=r"y\.csv: the columns differ from those of x\.csv"):
         open_table([path, tmp_path / "y.csv"])
     (tmp_path / "z.csv.gz").write_bytes(gzip.compress(b"1,0\n" * 1_000_000))
     with pytest.raises(TableError, match=r"more than max_bytes=1000000 bytes"):
@@ -622,7 +622,7 @@ def test_parquet_errors(tmp_path):
     fails({}, r"x\.parquet: The table has 0 rows and 0 columns")
     write_parquet(path, {"a": [0, 1]})
     write_parquet(tmp_path / "y.parquet", {"b": [0, 1]})
-    with pytest.raises(TableError, match=r"y\.parquet: the columns are not those of x\.parquet \('a', 'b'\)"):
+    with pytest.raises(TableError, match=r"y\.parquet: the columns differ from those of x\.parquet \('a', 'b'\)"):
         open_table([path, tmp_path / "y.parquet"])
     table = open_table(path)
     write_parquet(path, {"a": [0, 1, 0, 0, 1], "b": [1, 1, 1, 1, 1]})

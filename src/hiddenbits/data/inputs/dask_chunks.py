@@ -156,7 +156,7 @@ def _rows(check: Check, blocks: Sequence[Any], n_rows: int) -> int:
         valid = {"dense": isinstance(block, np.ndarray), "sparse": sparse.issparse(block)}
         if not (valid[check.kind] if check.kind in valid else is_frame(block)):
             raise TableError(
-                f"it is a {type(block).__name__}, but its dask metadata says {TYPES[check.kind]}. Set the right meta= "
+                f"it is a {type(block).__name__}, but dask expects {TYPES[check.kind]}. Set the right meta= "
                 "where it is created."
             )
         shape = tuple(block.shape)
