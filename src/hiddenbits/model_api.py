@@ -288,7 +288,7 @@ class ClassCodes(Generic[P]):
 
     def draw(self, params: P, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
         """Draw n rows of independent cells and their classes (1 among zeros); `params.weights` are the shares."""
-        weights = np.asarray(params.weights)  # type: ignore[attr-defined]
+        weights = params.to_arrays()["weights"]
         classes = rng.choice(len(weights), size=n, p=weights)
         x = rng.random((n, params.n_columns)) < self.cell_probabilities(params).T[classes]
         return x.view(np.uint8), np.eye(len(weights))[classes]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import wraps
 from typing import Any, ClassVar, Self
 
 from sklearn.utils._param_validation import validate_parameter_constraints
 
 
+@dataclass(frozen=True, repr=False)
 class Group:
     """Base of the frozen dataclasses that hold several hyperparameters: plain values, checked when they are made."""
 
@@ -22,11 +23,11 @@ class Group:
     @classmethod
     def names(cls) -> list[str]:
         """Return the names of its hyperparameters."""
-        return [one.name for one in fields(cls)]  # type: ignore[arg-type]
+        return [one.name for one in fields(cls)]
 
     def __repr__(self) -> str:
         """Return how to make it: what differs from the defaults, as for estimators."""
-        said = {one.name: getattr(self, one.name) for one in fields(self) if getattr(self, one.name) != one.default}  # type: ignore[arg-type]
+        said = {one.name: getattr(self, one.name) for one in fields(self) if getattr(self, one.name) != one.default}
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in said.items())})"
 
 
@@ -141,7 +142,7 @@ def regrouped(cls: type[Grouped], name: str, now: object, values: Mapping[str, A
     """Return a group with some of its values changed; where there is none yet, the one that has such values."""
     now = _meant(cls, name, now)
     if isinstance(now, Group) and set(values) <= set(now.names()):
-        return replace(now, **values)  # type: ignore[type-var]
+        return replace(now, **values)
     return _kind(cls, name, list(values))(**values)
 
 
