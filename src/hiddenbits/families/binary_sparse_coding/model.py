@@ -3,7 +3,7 @@
     s_h = 1 with probability pi_h,     y = W s + sigma e,     e ~ N(0, I)                                        eq 1
 
 The posterior is cut down to states with at most gamma of the row's H' best candidates on, and to all causes alone
-(eqs 3 to 5; `truncated_posterior`). Letters are explained in `params.py`.
+(eqs 3 to 5; `truncated_posterior`).
 
     (6)  W (Sum <s s'>) = Sum <y s'>
     (7)  sigma^2 = [Sum y'y - 2 tr(W' Sum <y s'>) + tr(W'W Sum <s s'>)] / (|M| D), with the new W
@@ -14,6 +14,15 @@ paper corrects pi for the states that are left out, which is why the objective m
 
 A number that was not observed is a hidden one: the sums take <y_j s'> = W_j <s s'> for it, so that EM stays exact and
 the statistics small, where an update for the observed cells alone would need a matrix (H, H) for every column.
+
+| letter | meaning | shape |
+|---|---|---|
+| y | a row: real numbers | (D,) |
+| s | which causes are on | (H,) |
+| W | what each cause adds to a row: the basis functions | (D, H) |
+| pi | P(a cause is on) | (H,) |
+| sigma | standard deviation of the noise | number |
+| H', gamma | candidates of a row; most causes that are on among them | numbers |
 """
 
 from __future__ import annotations

@@ -1,13 +1,6 @@
 """What binary sparse coding learns and adds up.
 
-| letter | meaning | shape |
-|---|---|---|
-| y | a row: real numbers | (D,) |
-| s | which causes are on | (H,) |
-| W | what each cause adds to a row: the basis functions | (D, H) |
-| pi | P(a cause is on) | (H,) |
-| sigma | standard deviation of the noise | number |
-| H', gamma | candidates of a row; most causes that are on among them | numbers |
+Letters and shapes are in `model.py`.
 """
 
 from __future__ import annotations

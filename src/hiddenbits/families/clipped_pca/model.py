@@ -8,8 +8,15 @@ rows a probability of 0, and W W' from data has |w_i|^2 > 1. So every column has
 
     s_i = sgn(h_i + w_i.y + sqrt(psi_i) e_i),  psi_i = 1 - |w_i|^2:  P(s_i = 1 | y) = Phi((h_i + w_i.y)/sqrt(psi_i)),
 
-a probit factor model whose means are exact. All that a fit needs is one pass of counts; see `params.py` for the
-letters.
+a probit factor model whose means are exact. All that a fit needs is one pass of counts.
+
+| letter | meaning | shape |
+|---|---|---|
+| W | loadings, in units of a hidden variable's standard deviation | (d, P) |
+| h | biases: Phi^-1(P(bit = 1)) | (d,) |
+| psi | noise, 1 - |w|^2 | (d,) |
+| C^XX, C^SS | correlations of the hidden variables, covariances of the bits taken as -1 and 1 | (d, d) |
+| a, b | slopes w/sqrt(psi) and offsets h/sqrt(psi) of the probit model | (d, P), (d,) |
 """
 
 from __future__ import annotations

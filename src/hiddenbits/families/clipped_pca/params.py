@@ -1,12 +1,6 @@
 """What clipped PCA learns and adds up.
 
-| letter | meaning | shape |
-|---|---|---|
-| W | loadings, in units of a hidden variable's standard deviation | (d, P) |
-| h | biases: Phi^-1(P(bit = 1)) | (d,) |
-| psi | noise, 1 - |w|^2 | (d,) |
-| C^XX, C^SS | correlations of the hidden variables, covariances of the bits taken as -1 and 1 | (d, d) |
-| a, b | slopes w/sqrt(psi) and offsets h/sqrt(psi) of the probit model | (d, P), (d,) |
+Letters and shapes are in `model.py`.
 """
 
 from __future__ import annotations

@@ -11,9 +11,19 @@ is quadratic in x, so that the posterior is Gaussian and everything is a matrix 
     P = I + Sum kappa w w'   (eq 6, inverted)      h = Sum (r - kappa b) w,  mean = P^-1 h   (eq 7)
     xi^2 = w^' <x^ x^'> w^   (eq 8)                [Sum_n kappa <x^ x^'>] w^ = Sum_n r <x^>  (eq 11)
 
-A missing cell has kappa = r = 0. Letters and shapes are in `params.py`; kappa is -2 lambda(xi) of the paper.
+A missing cell has kappa = r = 0; kappa is -2 lambda(xi) of the paper.
 One pass: xi from the posterior that each row kept, the posterior from xi, the statistics from both. Each of the three
 steps, and the update, raises the bound, so that it never falls from pass to pass.
+
+| letter | meaning | shape |
+|---|---|---|
+| W, b | loadings and intercepts | (d, q), (d,) |
+| c | centre of the prior of b | (d,) |
+| w^, x^ | (w, b) of a column, (x, 1) of a row | (q + 1,) |
+| S | <x^ x^'> of each row, packed | (rows, p), p = (q + 1)(q + 2)/2 |
+| V | w^ w^' of each column, packed | (d, p) |
+| t, r | bits, and t - 1/2; in functions that all models have the bits are `x` | (rows, d) |
+| x | the hidden place of a row; in `log_joint` it is `h` | (q,) |
 """
 
 from __future__ import annotations

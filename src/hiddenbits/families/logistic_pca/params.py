@@ -1,12 +1,6 @@
 """What logistic PCA learns, adds up and remembers.
 
-| letter | meaning | shape |
-|---|---|---|
-| W, b | loadings and intercepts | (d, q), (d,) |
-| c | centre of the prior of b | (d,) |
-| w^, x^ | (w, b) of a column, (x, 1) of a row | (q + 1,) |
-| S | <x^ x^'> of each row, packed | (rows, p), p = (q + 1)(q + 2)/2 |
-| V | w^ w^' of each column, packed | (d, p) |
+Letters and shapes are in `model.py`.
 """
 
 from __future__ import annotations

@@ -13,7 +13,14 @@ raise the bound, so that it never falls. In the polish a pass that measures step
     F = Sum_n Sum_k R_nk [ ln pi_k - ln R_nk - KL_nk + Sum_i E[ r_i A_i - ln 2cosh(A_i/2) ] ]
 
 is then a sum over maps and columns, and each column of each map takes the best length of its own step.
-Everything about a single map is done by `Logistic`. Letters and shapes are in `params.py`.
+Everything about a single map is done by `Logistic`.
+
+| letter | meaning | shape |
+|---|---|---|
+| pi | share of each map | (K,) |
+| w^ | (w, b) of each map and column | (K, d, q + 1) |
+| c | centre of the prior of all b | (d,) |
+| R | P(map k given the row) | (rows, K) |
 """
 
 from __future__ import annotations

@@ -1,11 +1,6 @@
 """What a mixture of logistic-PCA maps learns, adds up and remembers: arrays of `logistic_pca/params.py`, one a map.
 
-| letter | meaning | shape |
-|---|---|---|
-| pi | share of each map | (K,) |
-| w^ | (w, b) of each map and column | (K, d, q + 1) |
-| c | centre of the prior of all b | (d,) |
-| R | P(map k given the row) | (rows, K) |
+Letters and shapes are in `model.py`.
 """
 
 from __future__ import annotations

@@ -2,9 +2,16 @@
 
     ln P(x | s) = Sum_j x_j [ ln g_j(s) + u_j(s) ] - o_j u_j(s),   g = 1 - e^{-u},   over the observed j
 
-with the letters of `params.py`. Zeros are linear in u, so that a row's cost follows its ones. Layers learn one
+Zeros are linear in u, so that a row's cost follows its ones. Layers learn one
 after the other, the lowest first; priors and leak are held while a layer's weights are learned, then estimated, and
 at the end all layers learn together. These are the stages of the fit.
+
+| letter | meaning | shape |
+|---|---|---|
+| f | P(cause i alone switches j on); the last row is the leak, a cause that is always on | (K + 1, d) for each layer |
+| w | -ln(1 - f), which add up | (K + 1, d) |
+| pi | P(S_i = 1) in the top layer | (K_top,) |
+| alpha, beta | shape and rate of the gamma prior of every w | numbers |
 """
 
 from __future__ import annotations

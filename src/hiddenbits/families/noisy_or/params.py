@@ -5,12 +5,7 @@ others, and the unit is on if any of them did (Lewicki & Sejnowski 1996):
 
     P(S_j = 1 | layer above) = 1 - exp(-u_j),   u_j = w_0j + Sum_i S_i w_ij,   f_ij = 1 - exp(-w_ij)
 
-| letter | meaning | shape |
-|---|---|---|
-| f | P(cause i alone switches j on); the last row is the leak, a cause that is always on | (K + 1, d) for each layer |
-| w | -ln(1 - f), which add up | (K + 1, d) |
-| pi | P(S_i = 1) in the top layer | (K_top,) |
-| alpha, beta | shape and rate of the gamma prior of every w | numbers |
+Letters and shapes are in `model.py`.
 
 Layers are counted from the data upwards: layer 0 are the causes of the bits.
 """
