@@ -18,9 +18,10 @@ def draw(folder: Path, *, full: bool) -> dict[str, Any] | str:
         return NO_DATA
     digits, n_maps, step = datasets.load_usps(), 6 if full else 3, 1 if full else 8
     X, new, digit = digits.train[:: 3 * step], digits.test[:: 2 * step], digits.test_label[:: 2 * step]
-    options: dict[str, Any] = {"method": Variational(polish=False), "tol": 1e-4, "random_state": SEEDS["start"]}
-    overview = LogisticPCA(2, **options).fit(X)
-    mixture = LogisticPCAMixture(2, n_maps=n_maps, n_init=4 if full else 1, **options).fit(X)
+    options: dict[str, Any] = {"tol": 1e-4, "random_state": SEEDS["start"]}
+    rough = Variational(polish=False)
+    overview = LogisticPCA(2, method=rough, **options).fit(X)
+    mixture = LogisticPCAMixture(2, n_maps=n_maps, n_init=4 if full else 1, polish=False, **options).fit(X)
     save(plots.zoom(mixture, new, overview, labels=digit)[0].figure, folder, "closer_look")
     codes = mixture.transform(new)
     best = codes[:, :n_maps].argmax(axis=1)
@@ -32,7 +33,7 @@ def draw(folder: Path, *, full: bool) -> dict[str, Any] | str:
         f"{n_maps} classes without dimensions": BernoulliMixture(n_maps, random_state=SEEDS["start"]).fit(X),
         "one map of 2 dimensions": overview,
         f"{n_maps} maps of 2 dimensions": mixture,
-        f"one map of {2 * n_maps} dimensions": LogisticPCA(2 * n_maps, **options).fit(X),
+        f"one map of {2 * n_maps} dimensions": LogisticPCA(2 * n_maps, method=rough, **options).fit(X),
     }
     return {
         "rows": len(X),

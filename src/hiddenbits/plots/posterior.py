@@ -47,7 +47,7 @@ def posterior_density(model: BaseEstimator, row: Any, *, n_points: int = POINTS)
 
     Examples
     --------
-    >>> from hiddenbits import LogisticPCA, Variational, plots
+    >>> from hiddenbits import LogisticPCA, plots
     >>> from hiddenbits.datasets import simulate_prototypes
     >>> rows, _ = simulate_prototypes(seed=0)
     >>> model = LogisticPCA(2, random_state=0).fit(rows)
@@ -102,7 +102,7 @@ def posterior(
     --------
     >>> import matplotlib
     >>> matplotlib.use("Agg")
-    >>> from hiddenbits import LogisticPCA, plots
+    >>> from hiddenbits import LogisticPCA, Variational, plots
     >>> from hiddenbits.datasets import simulate_prototypes
     >>> rows, _ = simulate_prototypes(seed=0)
     >>> model = LogisticPCA(2, method=Variational(polish=False), random_state=0).fit(rows)
