@@ -143,7 +143,7 @@ ANY = {
     "no estimator": (say("estimator", ["BernoulliMixture"]), "is not an estimator"),
     "a key missing": (lambda meta, arrays: meta.pop("rows"), "not complete"),
     "a key too many": (say("comment", "hello"), "not complete"),
-    "a hyperparameter out of range": (hyper("max_iter", -5), "max_iter"),
+    "a hyperparameter out of range": (hyper("prior_strength", -5.0), "prior_strength"),
     "a hyperparameter too many": (hyper("shell", "rm"), "does not know"),
     "no hyperparameters": (say("hyperparameters", None), "not a mapping"),
 }
