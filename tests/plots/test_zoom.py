@@ -141,9 +141,9 @@ def test_frames_and_output_settings():
     pd = pytest.importorskip("pandas")
     X, prototype, _, _ = two_levels()
     frame = pd.DataFrame(X, columns=[f"q{j}" for j in range(8)])
-    options = {"method": Variational(polish=False), "tol": 1e-3, "n_init": 1, "random_state": 0}
-    mixture = LogisticPCAMixture(2, **options).fit(frame).set_output(transform="pandas")
-    overview = LogisticPCA(2, **options).fit(frame).set_output(transform="pandas")
+    options = {"tol": 1e-3, "n_init": 1, "random_state": 0}
+    mixture = LogisticPCAMixture(2, polish=False, **options).fit(frame).set_output(transform="pandas")
+    overview = LogisticPCA(2, method=Variational(polish=False), **options).fit(frame).set_output(transform="pandas")
     assert len(plots.zoom(mixture, frame, overview, labels=pd.Series(prototype).astype("category"))) == 3
 
 
