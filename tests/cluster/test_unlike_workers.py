@@ -1,4 +1,4 @@
-"""Workers that are not like the driver: another hiddenbits, another NumPy, files that one of them cannot see."""
+"""Workers that are not like the driver: another hiddenbits, another NumPy, files that they cannot see."""
 
 import shutil
 import subprocess
@@ -20,11 +20,11 @@ pytestmark = [
 ]
 
 
-def fit_with(folder, table, *, first=None, within=()):
-    """Fit on one ordinary worker and one that is started otherwise."""
+def fit_with(folder, table, **otherwise):
+    """Fit on two workers that are started otherwise: an ordinary one could take all the work of a slower one."""
     with Processes(folder) as cluster:
-        cluster.add_worker()
-        cluster.add_worker(within=within, **({"first": first} if first else {}))
+        cluster.add_worker(**otherwise)
+        cluster.add_worker(**otherwise)
         with distributed.Client(scheduler_file=str(cluster.file)) as client:
             client.wait_for_workers(2, timeout=60)
             with hiddenbits.run_on(client, stall_timeout=60):
@@ -32,7 +32,7 @@ def fit_with(folder, table, *, first=None, within=()):
 
 
 def rows():
-    """Return rows that make eight parts of two blocks or more: both workers have some to do."""
+    """Return rows that make eight parts of two blocks or more."""
     return simulate_mixture(80_000, 12, 3, seed=0).X
 
 
@@ -57,8 +57,8 @@ def test_another_numpy_is_warned_of_once(tmp_path):
     assert same(there.params_, BernoulliMixture(3, n_init=1, max_iter=5, tol=0.0, random_state=0).fit(table).params_)
 
 
-def test_a_file_that_one_worker_cannot_see(tmp_path):
-    """The worker has an empty folder mounted where the files are."""
+def test_a_file_that_workers_cannot_see(tmp_path):
+    """The workers have an empty folder mounted where the files are."""
     apart = ("unshare", "--mount", "sh", "-c", f'mount -t tmpfs none {tmp_path}/rows && exec "$@"', "sh")
     (tmp_path / "rows").mkdir()
     if not shutil.which("unshare") or subprocess.run([*apart, "true"], capture_output=True).returncode:
