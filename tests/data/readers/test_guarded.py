@@ -131,8 +131,8 @@ def test_limits(tmp_path, folders, monkeypatch):
         with pytest.raises(TableError, match=message):
             open_table(tmp_path / "x.npy", guarded=limits)
     assert open_table(tmp_path / "x.npy", guarded=ReadLimits(bytes=30_000)).shape == (3000, 7)
-    (tmp_path / "bomb.csv.gz").write_bytes(gzip.compress(b"0,1\n" * 4_000_000))
-    with pytest.raises(TableError, match=r"bomb\.csv\.gz"):
+    (tmp_path / "bomb.csv.gz").write_bytes(gzip.compress(b"0,1\n" * 5_000_000))
+    with pytest.raises(TableError, match=r"bomb\.csv\.gz.*gzip bomb|bomb\.csv\.gz: .*times its size"):
         open_table(tmp_path / "bomb.csv.gz", guarded=ReadLimits(memory=1 << 30))
 
 

@@ -3,7 +3,6 @@
 Whatever is wrong with a file ends in one `TableError` that names the file, the place and the remedy.
 """
 
-from hiddenbits.data.readers.guarded import ReadLimits
 from hiddenbits.data.readers.items import DuplicateItemsWarning
 
-__all__ = ["DuplicateItemsWarning", "ReadLimits"]
+__all__ = ["DuplicateItemsWarning"]

@@ -149,6 +149,7 @@ class HandedRows:
 
     def read(self, start: int, stop: int) -> tuple[Bits, Bits]:
         """Return (x, observed) of rows start to stop."""
+        start = min(start, self.n_rows)
         stop = max(start, min(stop, self.n_rows))
         return self._read("x", start, stop), self._read("observed", start, stop)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,8 +59,8 @@ def open_zarr(
                 f"{place}: a Zarr store at an address is a folder of many files, so that a query or a zip archive "
                 "cannot stand for it. Give the address of the folder, with credentials in storage_options=."
             )
-        local_file = isinstance(place, Path) and place.is_file()
-        stores.append(ZarrStore(place, place.stat().st_size if local_file else None, max_bytes))  # type: ignore[union-attr]
+        size = place.stat().st_size if isinstance(place, Path) and place.is_file() else None
+        stores.append(ZarrStore(place, size, max_bytes))
     return open_stored(request, stores, Wanted(array, layer, nan, max_bytes, max_columns))
 
 
@@ -123,16 +123,12 @@ class ZarrReader(Reader):
         self._store, self._place = store, place
 
     @contextmanager
-    def _all_calls(self, what: str) -> Iterator[None]:
-        with ExitStack() as stack:
-            stack.enter_context(library(what))
-            if isinstance(self._place, Remote):  # innermost: its errors give no secret away
-                stack.enter_context(reaching(self._place.shown, self._place.path, self._place.options))
+    def _calls(self, what: str) -> Iterator[None]:
+        """Return a context for calls of zarr; what a server says gives no secret away."""
+        place = self._place
+        remote = reaching(place.shown, place.path, place.options) if isinstance(place, Remote) else nullcontext()
+        with library(what), remote:
             yield
-
-    def _calls(self, what: str) -> AbstractContextManager[None]:
-        """Return a context for calls of zarr."""
-        return self._all_calls(what)
 
     def _find(self, name: str) -> Any:
         """Return the group or array at a path, None if there is nothing."""

@@ -1,0 +1,44 @@
+"""The counts in SECURITY.md are those of the recorded run, and the program counts rightly."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+for library in ("h5py", "pyarrow", "zarr"):
+    pytest.importorskip(library, reason="the files extra is not installed")
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from benchmarks import damaged_files
+
+
+def test_the_page_has_the_counts_of_the_recorded_run():
+    recorded = json.loads((damaged_files.RESULTS / "damaged_files.json").read_text())
+    page = damaged_files.PAGE.read_text(encoding="utf-8")
+    assert damaged_files.counted(recorded["figures"]) in page
+    assert recorded["command"] == "python benchmarks/damaged_files.py --full"
+    for kind, files in damaged_files.FILES.items():
+        found = recorded["figures"][kind]
+        assert found["files"] == files
+        assert not {"crashed", "hung"} & set(found["guarded"])
+        for how in ("unguarded", "guarded"):
+            assert sum(many for said, many in found[how].items() if said != "more than 1 GB") == files
+
+
+def test_verdicts(tmp_path):
+    np.save(tmp_path / "x.npy", np.eye(3, dtype="u1"))
+    assert damaged_files.verdict(tmp_path / "x.npy", np.eye(3)) == "read rightly"
+    assert damaged_files.verdict(tmp_path / "x.npy", np.eye(4)) == "wrong rows"
+    assert damaged_files.verdict(tmp_path / "x.npy", np.ones((3, 3))) == "wrong rows"
+    (tmp_path / "x.npy").write_bytes(b"nothing")
+    assert damaged_files.verdict(tmp_path / "x.npy", np.eye(3)) == "refused"
+    for kind in damaged_files.FILES:
+        (tmp_path / kind).mkdir()
+        (tmp_path / f"{kind}-again").mkdir()
+        path, cells = damaged_files.damaged(kind, 5, tmp_path / kind)
+        again, _ = damaged_files.damaged(kind, 5, tmp_path / f"{kind}-again")
+        assert cells.shape == (60, 7)
+        if path.is_file():
+            assert path.read_bytes() == again.read_bytes()
