@@ -11,7 +11,7 @@ for library in ("h5py", "pyarrow", "zarr"):
     pytest.importorskip(library, reason="the files extra is not installed")
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from benchmarks import damaged_files
+from benchmarks import damaged_files  # noqa: E402  (after the libraries that it needs)
 
 
 def test_the_page_has_the_counts_of_the_recorded_run():

@@ -108,6 +108,16 @@ def test_a_process_of_its_own(tmp_path, folders):
         open_table(tmp_path / "none.csv", guarded=True)
 
 
+def test_warnings_about_rows(tmp_path, folders, monkeypatch):
+    """Lists in Parquet files show their repeated items only when the rows are read."""
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr(guarded, "_run", forked.run)
+    path = write_parquet(tmp_path / "x.parquet", {"l": [[0], [2, 1, 2]]})
+    with pytest.warns(DuplicateItemsWarning, match=r"x\.parquet, row 1: item 2 stands twice"):
+        table = open_table(path, guarded=True)
+    assert_reads(table, [[1, 0, 0], [0, 1, 1]], 3)
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_the_same_fit(tmp_path, folders, monkeypatch):
     pytest.importorskip("pyarrow")

@@ -178,14 +178,19 @@ def read(open_table: Callable[..., Table]) -> None:
     ):
         hard = resource.getrlimit(kind)[1]
         most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(kind, (most, most))
+        end = most + 5 if kind == resource.RLIMIT_CPU and hard == resource.RLIM_INFINITY else most
+        resource.setrlimit(kind, (most, end))  # at the end SIGKILL comes, which does not say why; before it SIGXCPU
     try:
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", DuplicateItemsWarning)
             table = open_table(paths if len(paths) > 1 else paths[0], **options)
-            others, repeated = options.get("others") or {}, [str(one.message) for one in seen[:10]]
-            hand_over(table, folder, int(limits["bytes"]), others=others, warnings=repeated)
+            others = options.get("others") or {}
+
+            def more() -> dict[str, Any]:
+                return {"others": others, "warnings": [str(one.message) for one in seen[:10]]}
+
+            hand_over(table, folder, int(limits["bytes"]), more)
     except BaseException as error:
         (folder / ERROR).write_text(json.dumps(_said(error)), encoding="ascii")
     os._exit(0)  # threads of a library that hangs must not keep the process

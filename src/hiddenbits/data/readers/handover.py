@@ -8,6 +8,7 @@ The process that takes over has nothing to parse: it checks numbers of a known t
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -38,8 +39,8 @@ class TooLargeError(Exception):
     """The table comes to more bytes than may be handed over."""
 
 
-def hand_over(table: Table, folder: Path, max_bytes: int, **more: Any) -> None:
-    """Write a table into a folder, part by part; `more` goes into the document as it is."""
+def hand_over(table: Table, folder: Path, max_bytes: int, more: Callable[[], dict[str, Any]] = dict) -> None:
+    """Write a table into a folder, part by part; what `more` returns after that goes into the document, too."""
     writer, n_rows, step = _Writer(folder, max_bytes), table.shape[0], table.part_rows(1)
     for start in range(0, n_rows, step):
         for which, bits in zip(("x", "observed"), table.source.read(start, min(start + step, n_rows)), strict=True):
@@ -52,7 +53,7 @@ def hand_over(table: Table, folder: Path, max_bytes: int, **more: Any) -> None:
         "row_bytes": float(table.source.row_bytes),
         "row_cells": float(table.source.row_cells),
         **writer.storages,
-        **more,
+        **more(),
     }
     writer.write(HEADER, json.dumps(header).encode("ascii"))
 
