@@ -42,6 +42,7 @@ _HOMES = {
     "EnvironmentChangedWarning": "hiddenbits.engine",
     "NoZerosWarning": "hiddenbits.engine",
     "Piece": "hiddenbits.engine",
+    "ReadLimits": "hiddenbits.data.readers.guarded",
     "TetrachoricCorrelations": "hiddenbits.families.tetrachoric.estimator",
     "UnlockedCheckpointWarning": "hiddenbits.engine",
     "hide_cells": "hiddenbits.data.masking",
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
     from hiddenbits.data import open_table as open_table
     from hiddenbits.data.masking import hide_cells as hide_cells
     from hiddenbits.data.readers import DuplicateItemsWarning as DuplicateItemsWarning
+    from hiddenbits.data.readers.guarded import ReadLimits as ReadLimits
     from hiddenbits.data.subset import take_rows as take_rows
     from hiddenbits.engine import CheckpointError as CheckpointError
     from hiddenbits.engine import ClusterError as ClusterError

@@ -35,6 +35,14 @@ Names = Annotated[
 Key = Annotated[
     str | None, typer.Option(help="Which array to read from an .npz file with several.", rich_help_panel=TABLE)
 ]
+Guarded = Annotated[
+    bool,
+    typer.Option(
+        "--guarded",
+        help="For a file that you do not trust: read it in another process, with at most 4 GiB of memory, 300 seconds "
+        "and 8 GiB of temporary files.",
+    ),
+]
 Groups = Annotated[
     str | None,
     typer.Option(

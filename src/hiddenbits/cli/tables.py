@@ -53,7 +53,7 @@ class Opened:
         return self.beside[column]
 
 
-def opened(asked: Asked) -> Opened:
+def opened(asked: Asked, guarded: bool = False) -> Opened:
     """Open a table; columns of a CSV file that hold no bits are left out, and named."""
     from hiddenbits import open_table
 
@@ -66,8 +66,10 @@ def opened(asked: Asked) -> Opened:
         options["names"] = asked.names.read_text(encoding="utf-8").splitlines()
     beside: dict[str, list[str]] = {}
     with progress(f"Reading {printable(Path(asked.path).name)}") as bar:
+        if guarded:
+            options["guarded"] = True
         if asked.path.lower().endswith((".csv", ".csv.gz")):
-            options["tell"] = bar.read
+            options |= {} if guarded else {"tell": bar.read}  # another process reads, and shows no bar
             options |= {} if asked.names is not None else {"columns": "bits", "others": beside}
         table = open_table(asked.path, **options)
     if beside and table.names is None:

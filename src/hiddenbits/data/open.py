@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -20,6 +20,9 @@ from hiddenbits.data.inputs.anndata import within_anndata
 from hiddenbits.data.inputs.arrays import is_array
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import PART_BYTES, Table, TableError
+
+if TYPE_CHECKING:
+    from hiddenbits.data.readers.guarded import ReadLimits
 
 
 @dataclass(frozen=True)
@@ -165,7 +168,7 @@ OPENERS: tuple[Memory | Format, ...] = (
     Format("parquet", (".parquet", ".pq"), "readers.parquet.open:open_parquet", mixed=True),
     Format("csv", (".csv",), "readers.csv:open_csv", mixed=True, gzipped=True),
     Format("h5ad", (".h5ad",), "readers.arrays.h5ad:open_h5ad", remote=False),
-    Format("zarr", (".zarr",), "readers.arrays.zarr_tables:open_zarr", remote=False),
+    Format("zarr", (".zarr",), "readers.arrays.zarr_tables:open_zarr"),
     Format("baskets", (".dat", ".txt", ".basket"), "readers.baskets:open_baskets", gzipped=True),
     # before frames: a dask DataFrame would pass for a lazy one, and be collected
     Memory("a dask array or DataFrame", lambda X, _: _comes_from(X, "dask"), "inputs.dask_tables:open_dask"),
@@ -217,6 +220,7 @@ def open_table(
     kinds: Any = None,
     part_bytes: int = PART_BYTES,
     storage_options: Mapping[str, Any] | None = None,
+    guarded: bool | ReadLimits = False,
     **reader_options: Any,
 ) -> Table:
     """Open a table of bits, or with `kinds` one whose columns are of several kinds.
@@ -260,6 +264,11 @@ def open_table(
         What fsspec needs to reach an address, under the names that the protocol's package uses: credentials, endpoint,
         time limits. It goes with the table to the workers of a cluster; no message, repr or model file holds it.
         Redirects to another web server are refused, unless it has ``"allow_redirects": True``.
+    guarded : bool or ReadLimits, default=False
+        For files that you do not trust, of any format: another process reads the whole table, under limits of memory,
+        time and size, and hands it over; a file that crashes, hangs or fills up a library is refused in one sentence.
+        A table that would stay on disk lies in a temporary folder on this machine as long as the returned table is in
+        use. ``SECURITY.md`` says what is promised with and without it.
     **reader_options
         Options of the file's reader, such as ``column=`` for the list-of-items column of a Parquet file, or ``row=``,
         ``item=`` and ``value=`` for one that has a line for each pair of a row and an item, as in
@@ -281,6 +290,20 @@ def open_table(
     if storage_options is not None and not isinstance(storage_options, Mapping):
         raise TypeError("storage_options= is a dict of names and values, as the package of the protocol takes them.")
     check_blank(blank)
+    if guarded:
+        return _open_guarded(
+            data,
+            guarded,
+            names=names,
+            blank=blank,
+            threshold=threshold,
+            packed=packed,
+            n_columns=n_columns,
+            kinds=kinds,
+            part_bytes=part_bytes,
+            storage_options=storage_options,
+            **reader_options,
+        )
     request = Request(
         names=None if names is None else tuple(str(name) for name in names),
         blank=blank,
@@ -294,6 +317,15 @@ def open_table(
     )
     opener, found = find_opener(data, request)
     return opener.open(found, request)
+
+
+def _open_guarded(data: Any, guarded: bool | ReadLimits, **options: Any) -> Table:
+    """Open files in another process, under limits."""
+    from hiddenbits.data.readers.guarded import open_guarded
+
+    if not isinstance(data, (str, os.PathLike)) and not _is_paths(data):
+        raise TypeError("guarded= is for files, and this table has been read already. Give the path instead.")
+    return replace(open_guarded(data, guarded, options), part_bytes=options["part_bytes"])
 
 
 def _open_again(table: Table, request: Request) -> Table:

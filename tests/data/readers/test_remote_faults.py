@@ -92,7 +92,7 @@ def test_missing(server, monkeypatch):
     refused("the server cannot be reached", "http://nowhere.invalid/x.npy")
     refused(r"Protocol not known: nonsense.*Check the address", "nonsense://bucket/x.npy")
     refused(r"the suffix '\.xls' is unknown", f"{server.url}/t/x.xls")
-    refused("zarr tables are read from local disks only", "memory://t/x.zarr")
+    refused("h5ad tables are read from local disks only", "memory://t/x.h5ad")
     monkeypatch.setitem(sys.modules, "gcsfs", None)
     refused(r"is not installed .*gcsfs.* Install it", "gs://bucket/x.npy")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import shutil
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -173,7 +172,7 @@ def test_only_needed_chunks_are_read(tmp_path):
     raw[place.byte_offset + 5] ^= 255
     path.write_bytes(raw)
     np.testing.assert_array_equal(table.source.read(0, 30)[0].to_dense(), bits(50)[:30])
-    with pytest.raises(TableError, match=r"x\.h5ad: the array 'X', chunk \(3, 0\): .*damaged"):
+    with pytest.raises(TableError, match=r"x\.h5ad: the array 'X', rows 39 to 40: cannot be read .*damaged"):
         table.source.read(39, 41)
 
 
@@ -211,10 +210,3 @@ def test_without_h5py(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(ImportError, match=r"pip install 'hiddenbits\[files\]'"):
         open_table(tmp_path / "x.h5ad")
-
-
-def test_the_survey_cannot_be_run(tmp_path, monkeypatch):
-    path = write(tmp_path / "x.h5ad", bits())
-    monkeypatch.setattr(sys, "executable", shutil.which("false"))
-    with pytest.raises(TableError, match="h5py could not be run in a process of its own"):
-        open_table(path)

@@ -178,7 +178,7 @@ def test_only_needed_chunks_are_read(tmp_path):
     (tmp_path / "x.zarr/c/3/0").write_bytes(b"damaged")
     np.testing.assert_array_equal(table.source.read(0, 30)[0].to_dense(), bits(50)[:30])
     np.testing.assert_array_equal(table.source.read(40, 50)[0].to_dense(), bits(50)[40:])
-    with pytest.raises(TableError, match=r"x\.zarr: the array '', chunk \(3, 0\): it is not a zstd chunk"):
+    with pytest.raises(TableError, match=r"x\.zarr: the array '', rows 39 to 40: cannot be read .*damaged"):
         table.source.read(39, 41)
 
 
@@ -194,14 +194,14 @@ def test_large_chunks_go_slab_by_slab(tmp_path, monkeypatch):
 # What AnnData writes ---------------------------------------------------------------------------------------------
 
 
-def write_sparse(path, matrix, kind="csr", version=3, names=None, **replaced):
+def write_sparse(path, matrix, kind="csr", version=3, names=None, chunk=11, **replaced):
     """Write what AnnData writes; arrays can be replaced by others."""
     matrix = matrix.asformat(kind)
     group = zarr.create_group(path, overwrite=True, zarr_format=version, attributes={"encoding-type": "anndata"})
     x = group.create_group("X", attributes={"encoding-type": f"{kind}_matrix", "shape": list(matrix.shape)})
     for part in ("indptr", "indices", "data"):
         array = replaced.get(part, getattr(matrix, part))
-        x.create_array(part, data=np.asarray(array), chunks=(max(1, min(11, len(array))),))
+        x.create_array(part, data=np.asarray(array), chunks=(max(1, min(chunk, len(array))),))
     var = group.create_group("var", attributes={"encoding-type": "dataframe", "_index": "gene"})
     names = [f"gène {j}" for j in range(matrix.shape[1])] if names is None else names
     with warnings.catch_warnings():
@@ -375,12 +375,12 @@ def test_same_fit_as_in_memory(tmp_path, storage):
     x = bits(700, 30, density=0.3)
     if storage == "csr":
         memory = open_table(sparse.csr_array(x))
-        write_sparse(tmp_path / "x.zarr", sparse.csr_array(x.astype("f4")))
+        write_sparse(tmp_path / "x.zarr", sparse.csr_array(x.astype("f4")), chunk=2000)
     else:
         values = holes(x, 0.05) if storage == "blanks" else x
         memory = open_table(values)
         write(tmp_path / "x.zarr", values, chunks=(90, 11))
     model = BernoulliMixture(3, n_init=1, max_iter=15, random_state=0)
     alone = model.fit(Table(NotResident(memory.source))).params_  # as a table on disk: equal rows stay apart
-    for part_bytes in (500, 7000, 10**9):
+    for part_bytes in (3000, 7000, 10**9):
         assert same(alone, model.fit(open_table(tmp_path / "x.zarr", part_bytes=part_bytes)).params_)

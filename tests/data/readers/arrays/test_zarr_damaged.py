@@ -1,10 +1,11 @@
-"""Zarr stores that lie, and stores that are damaged: refused before they do harm."""
+"""Zarr stores that lie are refused by what they declare; damaged ones do no harm in a guarded process."""
 
 from __future__ import annotations
 
 import gzip
 import json
 import os
+import pickle
 import resource
 import shutil
 import sys
@@ -15,8 +16,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from hiddenbits import ReadLimits
 from hiddenbits.data import TableError, open_table
-from hiddenbits.data.readers.arrays.chunks import _crc32c
+from tests.data.readers import forked
 from tests.data.readers.test_readers import assert_lawful, assert_reads, bits, damage, holes
 
 zarr = pytest.importorskip("zarr", reason="the files extra is not installed")
@@ -51,11 +53,9 @@ def test_declared_shapes(tmp_path, version):
         edit(path, document, **changes)
 
     declare(shape=[10**15, 7])
-    fails(path, r"declares the shape \(10+, 7\), 10+ chunks, but hardly any of them are there")
+    fails(path, r"declares the shape \(10+, 7\), but hardly anything of it is there")
     declare(shape=[10**30, 7])
     fails(path, "x.zarr")
-    declare(shape=[60, 10**9])
-    fails(path, "is cut into more than 65536 chunks across")
     declare(shape=[60, 10**9], chunks=[1, 10**8])
     fails(path, "declares 1000000000 columns, above max_columns=10000000")
     declare(shape=[60, 10**7], chunks=[60000, 10**7])
@@ -76,16 +76,14 @@ def test_declared_shapes(tmp_path, version):
         fails(path, r"x\.zarr: ")
     if version == 2:
         declare(dtype="<f8")
-        fails(path, r"chunk \(0, 0\): it unfolds to 70 bytes, but its metadata declares 560")
+        fails(path, r"the array '', rows 0 to 59: cannot be read .*damaged")
         for dtype, message in [("|O", "x.zarr"), ("<c16", "holds <c16, not numbers"), ("<M8[s]", "holds <M8")]:
             declare(dtype=dtype, fill_value=None)
             fails(path, message)
-        declare(filters=[{"id": "delta", "dtype": "|u1"}])
-        fails(path, "stored with 'delta', which is not read here")
         declare(filters=[{"id": "pickle"}])
         fails(path, r"x\.zarr: ")
         declare(compressor={"id": "bz2", "level": 1})
-        fails(path, "stored with 'bz2', which is not read here")
+        fails(path, r"x\.zarr: ")
     else:
         declare(data_type="float64", fill_value=0.0)
         fails(path, r"x\.zarr: ")
@@ -94,84 +92,76 @@ def test_declared_shapes(tmp_path, version):
         declare(codecs=[{"name": "bytes"}, {"name": "zstd"}, {"name": "gzip", "configuration": {"level": 1}}])
         fails(path, "x.zarr")
         declare(node_type="other")
-        fails(path, "neither array nor group")
+        fails(path, r"x\.zarr: ")
         declare(codecs=[])
         fails(path, r"x\.zarr: ")
 
 
-def test_shards_that_lie(tmp_path):
-    path = tmp_path / "x.zarr"
-    for index in ("start", "end"):
-        write(
-            path,
-            bits(),
-            chunks=(5, 7),
-            shards={"shape": (20, 7), "index_location": index},
-            compressors=[codecs.ZstdCodec()],
-        )
-        assert_reads(open_table(path), bits())
-        file = path / "c/0/0"
-        raw = bytearray(file.read_bytes())
-        at = 0 if index == "start" else len(raw) - 68
-        raw[at] ^= 1
-        file.write_bytes(raw)
-        fails(path, r"chunk \(0, 0\): its checksum is wrong")
-        file.write_bytes(raw[:60])
-        fails(path, r"c/0/0 is too short for the index of a shard|checksum")
-        for start, length in ((10**6, 10), (0, 2**63), (2**64 - 2, 5), (0, 10**6), (0, 0)):
-            places = np.frombuffer(bytes(raw[at : at + 64]), "<u8").copy()
-            places[:2] = start, length
-            raw[at : at + 64] = places.tobytes()
-            raw[at + 64 : at + 68] = _crc32c(places.tobytes()).to_bytes(4, "little")
-            file.write_bytes(raw)
-            fails(path, r"chunk \(0, 0\): ")
+class Leaves:
+    """Leaves a file behind when it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.path),)
+
+
+@pytest.mark.parametrize("where", ["", "var/gene"])
+def test_pickles_are_not_run(tmp_path, where):
+    path, trace = tmp_path / "x.zarr", tmp_path / "trace"
+    if where:
+        write_sparse(path, sparse.csr_array(bits()), version=2)
+        array, chunk = path / where, path / where / "0"
+    else:
+        array, chunk = write(path, bits(), chunks=(60, 7), zarr_format=2), path / "0.0"
+    chunk.write_bytes(pickle.dumps(Leaves(trace)))
+    codec = {"id": "pickle", "protocol": 5}
+    edit(array, ".zarray", compressor=codec)
+    fails(path, "'var/gene' is stored as pickles, which are programs and never run" if where else r"x\.zarr: ")
+    edit(array, ".zarray", compressor=None, filters=[codec], dtype="|O", fill_value=None)
+    fails(path, r"x\.zarr: ")
+    assert not trace.exists()
 
 
 def bomb(name, size):
     """Return a small chunk that unfolds to `size` zeros."""
     zeros = bytes(size)
     if name == "gzip":
-        return gzip.compress(zeros)
+        return gzip.compress(zeros, 1)
     return {"zlib": numcodecs.Zlib(), "zstd": numcodecs.Zstd(), "blosc": numcodecs.Blosc(), "lz4": numcodecs.LZ4()}[
         name
     ].encode(zeros)
 
 
 @pytest.mark.parametrize("name", ["gzip", "zlib", "zstd", "blosc", "lz4"])
-def test_bombs(tmp_path, name):
+def test_bombs(tmp_path, name, monkeypatch):
+    """Chunks that decompress to too little or too much are refused; in a guarded process a bomb meets a limit."""
     path = tmp_path / "x.zarr"
     compressor = {"gzip": numcodecs.GZip(), "zlib": numcodecs.Zlib(), "zstd": numcodecs.Zstd()}.get(name)
     compressor = compressor or (numcodecs.Blosc() if name == "blosc" else numcodecs.LZ4())
     write(path, bits(60, 70), chunks=(60, 70), zarr_format=2, compressors=compressor)
     chunk, good = path / "0.0", (path / "0.0").read_bytes()
-    most = 4200 + 4200 // 8 + (1 << 16)
-    for size in (4199, 4201, 10**6, 10**9 if name in ("zstd", "blosc") else 2 * 10**7):
-        raw = bomb(name, size)
+    for raw in (bomb(name, 4199), bomb(name, 4201), bomb(name, 10**6), b"", b"\0", good[:10], good[: len(good) // 2]):
         chunk.write_bytes(raw)
-        told = "it unfolds to" if len(raw) <= most else "are too many for 4200 bytes of cells"
-        fails(path, rf"chunk \(0, 0\): .*{told}")
-    chunk.write_bytes(bytes(most + 1))
-    fails(path, "are too many for 4200 bytes of cells")
-    for raw in (b"", b"\0", good[:10], good[:-1], good[: len(good) // 2]):
-        chunk.write_bytes(raw)
-        fails(path, r"chunk \(0, 0\): ")
-    if name == "zstd":  # a frame that keeps its size to itself
-        hidden = bytearray(bomb(name, 10**6))
-        assert hidden[4] & 0xE0
-        chunk.write_bytes(bytes([*hidden[:4], 0, 0x50, *hidden[4 + 1 + (4 if hidden[4] >> 6 == 2 else 2) :]]))
-        fails(path, r"chunk \(0, 0\): ")
+        fails(path, r"the array '', rows 0 to 59: ")
+    if name in ("zstd", "blosc", "gzip"):  # much in little
+        monkeypatch.setattr("hiddenbits.data.readers.guarded._run", forked.run)
+        chunk.write_bytes(bomb(name, 300_000_000))
+        fails(path, "reading it took more than 600000000 bytes of memory", guarded=ReadLimits(memory=600_000_000))
 
 
-def test_names_that_are_bombs(tmp_path):
+def test_names_that_are_bombs(tmp_path, monkeypatch):
     path = write_sparse(tmp_path / "x.zarr", sparse.csr_array(bits()))
     chunk = path / "var/gene/c/0"
-    for told in (0, 4, 6, 2**31 - 1, 2**32 - 1):
-        chunk.write_bytes(numcodecs.Zstd().encode(told.to_bytes(4, "little") + b"\1\0\0\0a" * 5))
-        fails(path, "a chunk of names does not hold 5 of them")
+    for said in (0, 4):
+        chunk.write_bytes(numcodecs.Zstd().encode(said.to_bytes(4, "little") + b"\1\0\0\0a" * 5))
+        fails(path, r"x\.zarr: ")
+    monkeypatch.setattr("hiddenbits.data.readers.guarded._run", forked.run)
+    chunk.write_bytes(numcodecs.Zstd().encode((2**31 - 1).to_bytes(4, "little") + b"\1\0\0\0a" * 5))  # 16 GiB
+    fails(path, "reading it took more than 600000000 bytes of memory", guarded=ReadLimits(memory=600_000_000))
     chunk.write_bytes(numcodecs.Zstd().encode(b"\5\0\0\0" + b"\xff\xff\xff\x7fa" * 5))
-    fails(path, "a chunk of names is cut short")
-    chunk.write_bytes(numcodecs.Zstd().encode(bytes(3 * 10**8)))
-    fails(path, "a chunk of names unfolds to 300000000 bytes")
+    fails(path, r"x\.zarr: ")
     chunk.write_bytes(numcodecs.Zstd().encode(b"\5\0\0\0" + b"\1\0\0\0\xff" * 5))
     fails(path, r"x\.zarr: .*utf-8")
     chunk.unlink()
@@ -186,13 +176,14 @@ def test_chunks_that_are_not_there(tmp_path):
     assert_reads(open_table(path), expected)
     edit(path, ".zarray", fill_value=5)
     fails(path, r"row 20, column 0: 5 is not a bit")
-    edit(path, ".zarray", fill_value=None)
-    fails(path, r"chunk \(2, 0\): it is not there, and no fill value is given")
-    (path / "2.0").mkdir()
-    fails(path, r"chunk \(2, 0\): it is not there")
-    (path / "2.0").rmdir()
+
+
+def test_a_pipe_in_a_store(tmp_path):
+    """Whoever reads it waits for ever: in a guarded process no longer than the limit."""
+    path = write(tmp_path / "x.zarr", bits(), chunks=(10, 7), zarr_format=2)
+    (path / "2.0").unlink()
     os.mkfifo(path / "2.0")
-    fails(path, r"chunk \(2, 0\): 2.0 is not a regular file")
+    fails(path, "reading it took more than 3 seconds", guarded=ReadLimits(seconds=3))
 
 
 def test_stores_without_metadata(tmp_path):
@@ -212,9 +203,6 @@ def test_stores_without_metadata(tmp_path):
     ):
         (path / "zarr.json").write_bytes(text)
         fails(path, r"x\.zarr: ")
-    with (path / "zarr.json").open("wb") as file:
-        file.truncate(10**8)
-    fails(path, "zarr.json has 100000000 bytes, too many for metadata")
     shutil.rmtree(path)
     path.write_bytes(b"no zip at all")
     fails(path, r"cannot be read \(BadZipFile")
@@ -227,22 +215,23 @@ def test_a_store_that_has_changed(tmp_path):
     path = write(tmp_path / "x.zarr", bits(), chunks=(10, 7))
     table = open_table(path)
     write(path, bits(50), chunks=(10, 7))
-    with pytest.raises(TableError, match=r"x\.zarr: the store has changed since the table was opened"):
+    with pytest.raises(TableError, match=r"x\.zarr: the file has changed since the table was opened"):
         table.source.read(0, 5)
     shutil.rmtree(path)
     with pytest.raises(TableError, match=r"x\.zarr: "):
         table.source.read(0, 5)
 
 
-def test_zip_bombs(tmp_path):
+def test_zip_bombs(tmp_path, monkeypatch):
+    monkeypatch.setattr("hiddenbits.data.readers.guarded._run", forked.run)
     folder = write(tmp_path / "x.zarr", bits(), chunks=(10, 7))
     path = zipped(folder, tmp_path / "y.zarr.zip")
-    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive, warnings.catch_warnings():
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED, compresslevel=1) as archive, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # two entries of one name: the later one counts
-        archive.writestr("c/0/0", bytes(10**8))
-    fails(path, r"chunk \(0, 0\): 100000000 bytes are too many")
-    path = zipped(folder, tmp_path / "z.zarr.zip", zipfile.ZIP_BZIP2)
-    fails(path, "is packed in a way that is not read here")
+        with archive.open("c/0/0", "w", force_zip64=True) as entry:
+            for _ in range(300):
+                entry.write(bytes(1 << 20))
+    fails(path, "reading it took more than 600000000 bytes of memory", guarded=ReadLimits(memory=600_000_000))
 
 
 @pytest.mark.parametrize(
@@ -286,26 +275,13 @@ def test_sparse_shapes_that_lie(tmp_path, shape):
     fails(path, r"its shape is|rows and 7 columns")
 
 
-def test_stores_with_many_chunks(tmp_path, monkeypatch):
-    """Where very many chunks are declared, some must be there: files, or shards of several chunks each."""
-    monkeypatch.setattr("hiddenbits.data.readers.arrays.stored.MANY_CHUNKS", 40)
-    values = bits(400)
-    for options in ({}, {"shards": (100, 14)}):
-        path = write(tmp_path / "x.zarr", values, chunks=(5, 7), **options)
-        assert_reads(open_table(path), values)
-        assert_reads(open_table(zipped(path, tmp_path / "x.zarr.zip")), values)
-        edit(path, shape=[400 * 100, 7])
-        fails(path, r"declares the shape \(40000, 7\), 8000 chunks, but hardly any of them are there")
-        fails(zipped(path, tmp_path / "x.zarr.zip"), "hardly any of them are there")
-
-
 def test_sparse_shapes_beyond_reason(tmp_path):
     path = write_sparse(tmp_path / "x.zarr", sparse.csr_array(bits()))
     for shape, message in (([60, 10**9], "above max_columns"), ([10**12, 7], "need 1000000000001 index pointers")):
         zarr.open_group(path, mode="r+")["X"].attrs["shape"] = shape
         fails(path, message)
     edit(path / "X/indptr", shape=[10**12 + 1])
-    fails(path, "hardly any of them are there")
+    fails(path, "hardly anything of it is there")
     path = write_sparse(path, sparse.csr_array(bits()), "csc")
     zarr.open_group(path, mode="r+")["X"].attrs["shape"] = [10**12, 7]
     fails(path, "must be loaded whole, and comes to 8000000")
@@ -340,11 +316,12 @@ def damaged(kind, path):
 @pytest.mark.thin(3)
 @pytest.mark.parametrize("kind", ["v2", "blosc", "shards", "crc", "csr", "csc"])
 @pytest.mark.parametrize("packed", [False, True], ids=["folder", "zip"])
-def test_damaged_stores(tmp_path, kind, packed):
+def test_damaged_stores(tmp_path, kind, packed, monkeypatch, short):
     """One file of the store is damaged or lost: refused with the store's name, or a valid table.
 
     Where chunks have a checksum, a damaged one is always noticed.
     """
+    monkeypatch.setattr("hiddenbits.data.readers.guarded._run", forked.run)
     good = tmp_path / "good.zarr"
     values = damaged(kind, good)
     assert_reads(open_table(good), values)
@@ -352,8 +329,8 @@ def test_damaged_stores(tmp_path, kind, packed):
     whole = path.read_bytes() if packed else b""
     files = [file.relative_to(good) for file in sorted(good.rglob("*")) if file.is_file()]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    refused = 0
-    for i in range(120):
+    refused, times = 0, 24 if short else 120
+    for i in range(times):
         rng = np.random.default_rng([9, i])
         must_notice = False
         if packed:
@@ -369,15 +346,14 @@ def test_damaged_stores(tmp_path, kind, packed):
                 file.unlink()
                 must_notice = False
         try:
-            table = open_table(path, max_bytes=10**7)
-            for start in range(0, min(table.shape[0], 100), 16):
-                x, observed = table.source.read(start, start + 16)
-                assert x.shape == observed.shape
-                assert_lawful(x)
-                assert_lawful(observed)
+            table = open_table(path, max_bytes=10**7, guarded=ReadLimits(seconds=20, memory=2 << 30))
+            x, observed = table.source.read(0, min(table.shape[0], 100))
+            assert x.shape == observed.shape
+            assert_lawful(x)
+            assert_lawful(observed)
             assert not must_notice
         except TableError as error:
             assert path.name in str(error)  # noqa: PT017
             refused += 1
-    assert refused > 40
+    assert refused > times // 4
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000

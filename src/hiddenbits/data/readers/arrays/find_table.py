@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -66,19 +66,12 @@ class Wanted:
     max_columns: int
 
 
-def local_files(request: FileRequest) -> list[Path]:
-    """Return the files, which must be on this machine: arrays in chunks are read here and there."""
-    for place in request.files:
-        if not isinstance(place, Path):
-            raise TableError(f"{place}: Zarr stores and .h5ad files are read from local paths only. Copy it first.")
-    return [place for place in request.files if isinstance(place, Path)]
-
-
 def open_stored(request: FileRequest, stores: Sequence[Store], wanted: Wanted) -> Table:
     """Open files of named arrays, one below the other, as one table."""
     found: list[Found] = []
     for store in stores:
-        with reading(store.path), store.open() as reader:
+        with reading(store.place), store.open() as reader, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # zarr's, about types of text that are not part of the standard yet
             found.append(_find(reader, wanted, request.names))
             _check_alike(found, request.files[0].name)
     check_widths(request.files, [one.shape[1] for one in found])
@@ -95,7 +88,7 @@ def open_stored(request: FileRequest, stores: Sequence[Store], wanted: Wanted) -
     if found[0].kind == "dense":
         mask, share = _mask(files, request.blank)
         return Table(DenseRows(files, n_columns, mask, share, request.threshold, names), names)
-    with reading(stores[0].path):
+    with reading(stores[0].place):
         sparse_bits(sparse.csr_array((1, 1)), blank=request.blank, threshold=request.threshold)  # may these be asked?
     items = sum(one.arrays[1].shape[0] for one in found) / files.n_rows
     nan = request.blank != "zero" and (_sees_nan(files) if wanted.nan is None else bool(wanted.nan))
@@ -121,22 +114,22 @@ def _find(reader: Reader, wanted: Wanted, names: tuple[str, ...] | None) -> Foun
     """Return where the table is in one file."""
     root = wanted.array or ""
     if reader.kind(root) is None:
-        listed = ", ".join(map(repr, reader.children(""))) or "nothing"
+        listed = ", ".join(map(repr, reader.children(""))) or "nothing that can be listed"
         raise TableError(
             f"there is no array or group {root!r}; the file holds {listed}."
             if root
             else "there is no metadata of an array or group. The store is empty or damaged, or of another format."
         )
-    if reader.kind(root) == "array" or reader.attribute(root, "encoding-type") in SPARSE:
+    if reader.kind(root) == "array" or _encoding(reader, root) in SPARSE:
         if wanted.layer is not None:
             raise TableError(f"layer={wanted.layer!r}, but this is one table, not what AnnData writes.")
         return _matrix(reader, root, names, wanted.max_columns)
-    inside = reader.children(root)
-    if "var" not in inside:
+    if reader.kind(_join(root, "var")) is None:
+        inside = reader.children(root)
         arrays = [name for name in inside if reader.kind(_join(root, name)) == "array"]
         if len(arrays) == 1 and wanted.layer is None:
             return _matrix(reader, _join(root, arrays[0]), names, wanted.max_columns)
-        listed = ", ".join(map(repr, inside)) or "nothing"
+        listed = ", ".join(map(repr, inside)) or "nothing that can be listed"
         raise TableError(
             f"the group {root or '/'!r} is not what AnnData writes: it holds {listed}. Name an array with array=."
         )
@@ -151,6 +144,12 @@ def _find(reader: Reader, wanted: Wanted, names: tuple[str, ...] | None) -> Foun
     return Found(found.kind, found.shape, found.arrays, _names(reader, _join(root, "var"), found.shape[1]))
 
 
+def _encoding(reader: Reader, name: str) -> str | None:
+    """Return AnnData's word for how something is stored."""
+    told = reader.attribute(name, "encoding-type")
+    return told[:100] if isinstance(told, str) else None
+
+
 def _matrix(reader: Reader, name: str, names: tuple[str, ...] | None, max_columns: int) -> Found:
     """Return the array or sparse matrix at a path."""
     if reader.kind(name) == "array":
@@ -161,7 +160,7 @@ def _matrix(reader: Reader, name: str, names: tuple[str, ...] | None, max_column
             )
         _check_sizes((array.shape[0], array.shape[1]), max_columns)
         return Found("dense", (array.shape[0], array.shape[1]), (array,), names)
-    encoding = reader.attribute(name, "encoding-type")
+    encoding = _encoding(reader, name)
     if encoding not in SPARSE:
         raise TableError(f"{name!r} is stored as {encoding!r}, not as an array, a csr_matrix or a csc_matrix.")
     kind, shape = SPARSE[encoding], _shape(reader.attribute(name, "shape"), name)
@@ -193,7 +192,7 @@ def _shape(told: Any, name: str) -> tuple[int, int]:
     """Return the shape that a sparse matrix tells in its attributes."""
     numbers = told.tolist() if isinstance(told, np.ndarray) else told
     if not isinstance(numbers, list) or len(numbers) != 2 or any(type(number) is not int for number in numbers):
-        raise TableError(f"the sparse table {name!r} is damaged: its shape is {numbers!r}. Write it again.")
+        raise TableError(f"the sparse table {name!r} is damaged: its shape is {str(numbers)[:100]}. Write it again.")
     return numbers[0], numbers[1]
 
 
@@ -223,7 +222,7 @@ def _mask(files: Pieces, blank: Blank) -> tuple[Mask, float]:
         if np.dtype(array.dtype).kind != "f" or blank == "zero":
             continue
         stop = min(piece.n_rows, max(1, SLAB_BYTES // array.row_bytes))
-        with reading(piece.store.path), piece.store.open() as reader:
+        with reading(piece.store.place), piece.store.open() as reader:
             values = reader.rows(array, 0, stop)
         missing += int(np.isnan(values).sum())
         cells += values.size
@@ -239,7 +238,7 @@ def _sees_nan(files: Pieces) -> bool:
         data = piece.arrays[2]
         if np.dtype(data.dtype).kind != "f":
             continue
-        with reading(piece.store.path), piece.store.open() as reader:
+        with reading(piece.store.place), piece.store.open() as reader:
             if np.isnan(reader.rows(data, 0, min(SAMPLE, data.shape[0]))).any():
                 return True
     return False
@@ -251,7 +250,7 @@ def _whole(
     """Return (x, observed) of a matrix that is stored by columns: it is loaded whole and turned into rows."""
     pointers, indices, data = found.arrays
     size = indices.shape[0] * (indices.row_bytes + data.row_bytes + 12) + 8 * (found.shape[0] + found.shape[1])
-    with reading(store.path), store.open() as reader:
+    with reading(store.place), store.open() as reader:
         if size > wanted.max_bytes:
             raise TableError(
                 f"the table is stored by columns (CSC), so that it must be loaded whole, and comes to {size} bytes, "

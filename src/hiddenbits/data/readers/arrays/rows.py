@@ -21,7 +21,7 @@ from hiddenbits.data.stack import stack
 from hiddenbits.data.table import TableError
 
 SLAB_BYTES = 1 << 24  # stored bytes that are turned into bits at a time
-BAND_BYTES = 1 << 28  # whole chunks are unfolded together up to this size; above, each is unfolded for every slab
+BAND_BYTES = 1 << 28  # whole chunks are decompressed together up to this size; above, each is for every slab
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class DenseRows:
         missing = None if self.mask == "none" else np.zeros(shape, np.uint8)
         for piece, low, high, row in self.files.touched(start, stop):
             (array,) = piece.arrays
-            with reading(piece.store.path), piece.store.open() as reader:
+            with reading(piece.store.place), piece.store.open() as reader:
                 for first, last in _slabs(array, low, high):
                     rows = slice(row + first - low, row + last - low)
                     self._fill(cells_of(reader, array, first, last), first, rows, x, missing)
@@ -212,7 +212,7 @@ class SparseRows:
         xs: list[Bits] = []
         masks: list[Bits] = []
         for piece, low, high, _ in self.files.touched(start, stop):
-            with reading(piece.store.path), piece.store.open() as reader:
+            with reading(piece.store.place), piece.store.open() as reader:
                 x, observed = self._rows(reader, piece, low, high)
             xs.append(x)
             masks.append(observed)

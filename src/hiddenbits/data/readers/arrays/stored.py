@@ -1,34 +1,28 @@
-"""Named arrays in chunks, as Zarr stores and HDF5 files hold them: what is declared, and how rows are put together."""
+"""Named arrays, as HDF5 files and Zarr stores hold them: what a file declares, and rows that h5py or zarr read."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from itertools import product
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenbits.data.readers.arrays.chunks import Steps, check_steps
-from hiddenbits.data.readers.request import DAMAGE
+from hiddenbits.data.readers.locations import Place
 from hiddenbits.data.table import TableError
 from hiddenbits.quoting import cause, told
 
-Index = tuple[int, ...]
-
-MANY_CHUNKS = 1 << 20  # an array that declares more chunks must hold some of them
-MANY_ROWS = 1 << 27  # and so must one that declares more rows
-ACROSS = 1 << 16  # the most chunks side by side
-META_BYTES = 1 << 26  # the most that a metadata document may take
-NAME_BYTES = 1 << 28  # the most that all column names may take
+MANY_ROWS = 1 << 27  # an array that declares more rows must have been written
+LISTED = 100  # names that a message shows at most
 
 
 @dataclass(frozen=True)
 class StoredArray:
-    """What a file declares of one array.
+    """What a file declares of one array of numbers.
 
     Attributes
     ----------
@@ -39,25 +33,13 @@ class StoredArray:
     dtype : str
         NumPy's name of the cells' type, byte order included.
     chunk : tuple of int or None
-        Shape of a chunk; None if the array lies in the file in one piece.
-    axes : tuple of int
-        The axes in the order in which a chunk's cells are laid out, the slowest first.
-    steps : Steps
-        What was done to a chunk's bytes when it was written.
-    fill : number or None
-        Value of the cells of a chunk that is not there; None if such a chunk is damage.
-    mark : str
-        What the metadata said, in short, to notice an array that was replaced.
+        Shape of a chunk; None if the array is stored in one piece.
     """
 
     name: str
     shape: tuple[int, ...]
     dtype: str
     chunk: tuple[int, ...] | None
-    axes: tuple[int, ...]
-    steps: Steps
-    fill: Any = field(compare=False)  # NaN is not equal to itself; the mark tells
-    mark: str
 
     @property
     def row_bytes(self) -> int:
@@ -71,54 +53,132 @@ class StoredArray:
 
     @property
     def band(self) -> int:
-        """Rows that are unfolded together: the height of a chunk."""
+        """Rows that are decompressed together: the height of a chunk."""
         return self.chunk[0] if self.chunk else 1
-
-    @property
-    def n_chunks(self) -> int:
-        """Number of chunks that the shape makes."""
-        return math.prod(-(-n // c) for n, c in zip(self.shape, self.chunk or self.shape, strict=True) if n)
-
-
-class Reader(Protocol):
-    """An opened file of named arrays."""
-
-    def kind(self, name: str) -> Literal["array", "group"] | None:
-        """Return what is at this path, None if nothing."""
-        ...
-
-    def children(self, name: str) -> list[str]:
-        """Return the names of what a group holds, for messages."""
-        ...
-
-    def attribute(self, name: str, key: str) -> Any:
-        """Return an attribute of the array or group at this path, None if it has none of that name."""
-        ...
-
-    def array(self, name: str) -> StoredArray:
-        """Return what the file declares of the array, after checking that it can be read here."""
-        ...
-
-    def rows(self, array: StoredArray, start: int, stop: int) -> NDArray[Any]:
-        """Return rows start to stop; an error if the array is not what it was when it was declared."""
-        ...
-
-    def texts(self, name: str, length: int) -> tuple[str, ...]:
-        """Return a one-dimensional array of text."""
-        ...
 
 
 class Store(Protocol):
     """A file of named arrays that can be opened again and again, in any thread or process."""
 
     @property
-    def path(self) -> str:
+    def place(self) -> Place:
         """Where the file is."""
         ...
 
     def open(self) -> AbstractContextManager[Reader]:
         """Open the file for a while."""
         ...
+
+
+class Reader(ABC):
+    """An opened file of named arrays: groups and arrays of h5py or of zarr, which answer to the same words.
+
+    Parameters
+    ----------
+    max_bytes : int
+        The most that a chunk or a row may take in memory.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._nodes: dict[str, Any] = {}
+
+    @abstractmethod
+    def _find(self, name: str) -> Any:
+        """Return the library's group or array at a path, None if there is nothing."""
+
+    @abstractmethod
+    def _texts(self, node: Any) -> list[Any] | None:
+        """Return the cells of an array of text; None if it holds no text."""
+
+    @abstractmethod
+    def _stored_bytes(self, node: Any) -> int:
+        """Return the bytes that an array takes in the file."""
+
+    def _check(self, node: Any, name: str) -> None:  # noqa: B027  (Zarr has nothing to refuse)
+        """Refuse an array whose cells are not in this file, or cannot be decoded."""
+
+    def _calls(self, what: str) -> AbstractContextManager[None]:
+        """Return a context for calls of the library."""
+        return library(what)
+
+    def _node(self, name: str) -> Any:
+        if name not in self._nodes:
+            with self._calls(f"what is at {name[:100]!r}"):
+                self._nodes[name] = self._find(name)
+        return self._nodes[name]
+
+    def kind(self, name: str) -> Literal["array", "group"] | None:
+        """Return what is at this path, None if nothing."""
+        node = self._node(name)
+        return None if node is None else "array" if hasattr(node, "dtype") else "group"
+
+    def children(self, name: str) -> list[str]:
+        """Return the names of what a group holds, sorted; a hundred at most, and none that cannot be listed."""
+        if self.kind(name) != "group":
+            return []
+        with self._calls(f"the group {name!r}"):
+            return sorted(str(child) for child in self._node(name))[:LISTED]
+
+    def attribute(self, name: str, key: str) -> Any:
+        """Return an attribute of the array or group at this path, None if it has none of that name."""
+        with self._calls(f"the attribute {key!r} of {name!r}"):
+            value = self._node(name).attrs.get(key)
+        return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+    def array(self, name: str) -> StoredArray:
+        """Return what the file declares of an array of numbers, after checking that it can be read here."""
+        node = self._node(name)
+        if self.kind(name) != "array":
+            raise TableError(f"there is no array {name!r} in the file. It is damaged, or AnnData did not write it.")
+        self._check(node, name)
+        array = _declared(node, name)
+        for what, size in (("chunk", array.chunk_bytes), ("row", array.row_bytes)):
+            if size > self._max_bytes:
+                raise TableError(
+                    f"a {what} of the array {name!r} declares {size} bytes, above max_bytes={self._max_bytes}. Write "
+                    "it again in smaller chunks, or raise max_bytes=."
+                )
+        if array.shape and array.shape[0] > MANY_ROWS:
+            with self._calls(f"the array {name!r}"):
+                stored = self._stored_bytes(node)
+            if stored * MANY_ROWS < array.shape[0] * 64:  # no compressor makes so little of so much
+                raise TableError(
+                    f"the array {name!r} declares the shape {array.shape}, but hardly anything of it is there. Its "
+                    "metadata is damaged, or the file was never written; write it again."
+                )
+        return array
+
+    def rows(self, array: StoredArray, start: int, stop: int) -> NDArray[Any]:
+        """Return rows start to stop; an error if the array is not what it was when it was declared."""
+        node = self._node(array.name)
+        if self.kind(array.name) != "array" or _declared(node, array.name) != array:
+            raise TableError("the file has changed since the table was opened. Open the table again.")
+        with self._calls(f"the array {array.name!r}, rows {start} to {stop - 1}"):
+            return np.asarray(node[start:stop])
+
+    def texts(self, name: str, length: int) -> tuple[str, ...]:
+        """Return a one-dimensional array of text."""
+        node = self._node(name)
+        shape = tuple(node.shape or ())
+        if shape != (length,):
+            raise TableError(f"{length} names are needed, but {name!r} has the shape {shape}.")
+        self._check(node, name)
+        with self._calls(f"the array {name!r}"):
+            found = self._texts(node)
+        if found is None or not all(isinstance(text, str) for text in found):
+            raise TableError(f"{name!r} does not hold the columns' names as text. Give them with names=.")
+        return tuple(found)
+
+
+def _declared(node: Any, name: str) -> StoredArray:
+    """Return what the library says of an array of numbers."""
+    if node.dtype.kind not in "biuf":
+        raise TableError(
+            f"the array {name!r} holds {node.dtype.str}, not numbers. Cells must be 0, 1 or blank; recode it."
+        )
+    chunk = None if node.chunks is None else tuple(int(n) for n in node.chunks)
+    return StoredArray(name, tuple(int(n) for n in node.shape), node.dtype.str, chunk)
 
 
 def pieces_of(name: str) -> list[str]:
@@ -129,97 +189,18 @@ def pieces_of(name: str) -> list[str]:
     return pieces
 
 
-def check_array(array: StoredArray, max_bytes: int, count: Callable[[int], int], kinds: str = "biuf") -> None:
-    """Refuse an array that cannot hold a table, or whose chunks or rows are beyond what memory should be taken for.
-
-    Parameters
-    ----------
-    array : StoredArray
-        What the file declares.
-    max_bytes : int
-        The most that a chunk or a row may take.
-    count : callable
-        Given a number that is enough, how many chunks are in the file; asked only when very many are declared.
-    kinds : str
-        NumPy's letters of the kinds of cells that are allowed.
-    """
-    where = f"the array {array.name!r}"
-    if np.dtype(array.dtype).kind not in kinds:
-        raise TableError(f"{where} holds {array.dtype}, not numbers. Cells must be 0, 1 or blank; recode it.")
-    if any(n < 0 for n in array.shape) or any(c < 1 for c in array.chunk or ()):
-        raise TableError(f"{where} declares the impossible shape {array.shape} in chunks of {array.chunk}.")
-    if array.chunk is not None and len(array.chunk) != len(array.shape):
-        raise TableError(f"{where} declares the shape {array.shape} in chunks of {array.chunk}. It is damaged.")
+@contextmanager
+def library(what: str) -> Iterator[None]:
+    """Turn whatever h5py or zarr raises into one `TableError`; only calls of theirs stand in such a block."""
     try:
-        check_steps(array.steps)
-    except TableError as error:
-        raise TableError(f"{where}: {error}") from error
-    for what, size in (("chunk", array.chunk_bytes), ("row", array.row_bytes)):
-        if size > max_bytes:
-            raise TableError(
-                f"a {what} of {where} declares {size} bytes, above max_bytes={max_bytes}. Write it again in smaller "
-                "chunks, or raise max_bytes=."
-            )
-    if array.chunk is None:
-        return
-    if math.prod(-(-n // c) for n, c in zip(array.shape[1:], array.chunk[1:], strict=True)) > ACROSS:
-        raise TableError(f"{where} is cut into more than {ACROSS} chunks across. Write it again in wider chunks.")
-    if array.n_chunks > MANY_CHUNKS or (array.shape and array.shape[0] > MANY_ROWS):
-        enough = -(-array.n_chunks // 16)
-        if count(enough) < enough:
-            raise TableError(
-                f"{where} declares the shape {array.shape}, {array.n_chunks} chunks, but hardly any of them are "
-                "there. Its metadata is damaged, or the file was never written; write it again."
-            )
-
-
-def read_rows(
-    array: StoredArray, start: int, stop: int, fetch: Callable[[Index], NDArray[np.uint8] | None]
-) -> NDArray[Any]:
-    """Return rows start to stop of an array in chunks.
-
-    Parameters
-    ----------
-    array : StoredArray
-        What the file declares.
-    start, stop : int
-        The rows.
-    fetch : callable
-        Given the place of a chunk on the grid of chunks, the bytes of its cells; None if it is not there.
-    """
-    dtype, chunk = np.dtype(array.dtype), array.chunk or array.shape
-    out = np.empty((max(stop - start, 0), *array.shape[1:]), dtype)
-    if not out.size:
-        return out
-    laid_out = [chunk[axis] for axis in array.axes]
-    back = np.argsort(array.axes)
-    for index in _touched(array.shape, chunk, start, stop):
-        first = [i * c for i, c in zip(index, chunk, strict=True)]
-        last = [min(f + c, n) for f, c, n in zip(first, chunk, array.shape, strict=True)]
-        low, high = max(first[0], start), min(last[0], stop)
-        across = list(zip(first[1:], last[1:], strict=True))
-        inside = (slice(low - first[0], high - first[0]), *(slice(0, b - a) for a, b in across))
-        place = (slice(low - start, high - start), *(slice(a, b) for a, b in across))
-        with_place = f"the array {array.name!r}, chunk {index}"
-        try:
-            cells = fetch(index)
-            if cells is not None:
-                out[place] = cells.view(dtype).reshape(laid_out).transpose(back)[inside]
-        except TableError as error:
-            raise TableError(f"{with_place}: {error}") from error
-        except DAMAGE as error:
-            raise TableError(
-                f"{with_place}: it cannot be read ({type(error).__name__}: {told(error)}). It is damaged; write "
-                "it again."
-            ) from cause(error)
-        if cells is None:
-            if array.fill is None:
-                raise TableError(f"{with_place}: it is not there, and no fill value is given. Write it again.")
-            out[place] = array.fill
-    return out
-
-
-def _touched(shape: Sequence[int], chunk: Sequence[int], start: int, stop: int) -> Iterator[Index]:
-    """Yield the places of the chunks that hold rows start to stop."""
-    rows = range(start // chunk[0], -(-stop // chunk[0]))
-    yield from product(rows, *(range(-(-n // c)) for n, c in zip(shape[1:], chunk[1:], strict=True)))
+        yield
+    except (TableError, PermissionError):
+        raise
+    except BlockingIOError as error:
+        raise TableError("the file is open for writing, here or in another program. Close it there first.") from error
+    except Exception as error:  # damage makes these libraries raise anything, from AttributeError to ZeroDivisionError
+        where = f"{what}: " if what else ""
+        raise TableError(
+            f"{where}cannot be read ({type(error).__name__}: {told(error)}). The file is damaged, or of another "
+            "format; write it again."
+        ) from cause(error)
