@@ -23,7 +23,7 @@ LIMIT = 300.0
 SHOWN = 40  # lines of output
 WORDS = """# The first five minutes
 
-A new user, four tables, an empty environment and a wheel; nothing was read but what `--help` prints. Written by
+What a new user can do in five minutes with an empty environment, a wheel, four tables and `--help`. Written by
 `python tools/first_five_minutes.py`, which ran these commands one after the other on a machine with {cores} cores.
 """
 

@@ -102,7 +102,7 @@ def told(error: object, *paths: object) -> str:
     "could not convert string to float: 'a diagnosis that is ...'"
     """
     if values_hidden() and not (isinstance(error, OSError) and error.errno):  # the system's own words hold no cell
-        return "what it said is hidden"
+        return "message hidden"
     text = " ".join(str(error).split())
     known = {str(path) for path in paths} | {repr(str(path))[1:-1] for path in paths}
     known |= {Path(str(path)).name for path in paths}

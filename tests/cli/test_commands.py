@@ -65,7 +65,7 @@ def test_look_counts(survey):
     assert found["by_column"] == by_hand
     told = run("look", path)
     assert "300 rows x 8 columns" in told.stdout
-    assert "Left out, because they hold more than bits: =who, age." in told.stderr
+    assert "Columns left out, because they contain more than bits: =who, age." in told.stderr
 
 
 def test_look_at_baskets_with_names(tmp_path):
@@ -237,8 +237,8 @@ def test_rows_of_a_group_are_held_out_together(tmp_path):
     assert (told["best"], told["size"], told["verdict"]) == (want.best, want.size, want.verdict)
     assert told["best"] == "IndependentBits"
     missing = run(*words, "--groups", "q1", code=1)
-    assert "--groups q1: there is no such column beside the bits" in " ".join(missing.stderr.split())
-    assert "There are: person." in missing.stderr
+    assert "--groups q1: labels must be a column of a CSV file" in " ".join(missing.stderr.split())
+    assert "Columns without bits: person." in missing.stderr
 
 
 def test_help_is_quick_and_light():

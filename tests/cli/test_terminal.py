@@ -44,7 +44,7 @@ def survey(tmp_path):
 def test_look_escapes_names(survey):
     told = run("look", survey)
     assert f"the same in every row: {SHOWN}\n" in told.stdout
-    assert "Left out, because they hold more than bits: ''." in told.stderr  # a column without a name
+    assert "Columns left out, because they contain more than bits: ''." in told.stderr  # a column without a name
     assert r"c\r\x07" in told.stdout  # in the table of columns
 
 

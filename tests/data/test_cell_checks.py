@@ -157,7 +157,7 @@ def container(kind: str, cells=STORED, shape=(3, 4)):
 def test_sparse_blanks(kind, blank):
     matrix = container(kind)
     if kind.startswith("dia") and blank == "missing":
-        with pytest.raises(TableError, match="DIA array does not tell zeros"):
+        with pytest.raises(TableError, match="DIA array cannot distinguish zeros"):
             open_table(matrix, blank=blank)
     else:
         before = matrix.toarray()

@@ -96,7 +96,7 @@ def test_packed_of_wrong_width():
     refused("needs n_columns=", packed, packed=True)
     for n_columns in (0, 9, 10**30):
         refused(
-            f"^{n_columns} columns pack into .* bytes a row, got 1. Give .* n_columns=",
+            f"^{n_columns} columns pack into .* bytes per row, got 1. Give .* n_columns=",
             packed,
             packed=True,
             n_columns=n_columns,
@@ -173,7 +173,7 @@ def edited_at(array, at, value):
 @pytest.mark.parametrize("box", BOXES)
 def test_damaged_containers(box):
     made = lambda kind: getattr(sparse, f"{kind}_{box}")(X)  # noqa: E731
-    remedy = ".*Build it again from its parts"
+    remedy = ".*Create it again from the original data"
     for wrong in (4, 99, -1, 2**31 - 1):
         data = with_edit(made("csr"), indices=edited_at(made("csr").indices, 3, wrong))
         refused(f"^row 2: The sparse table is damaged: column index {wrong} is outside 0 to 3{remedy}", data)
@@ -196,7 +196,7 @@ def test_damaged_containers(box):
         shifted = np.zeros_like(good.indptr)
         shifted[1] = 3  # SciPy's own full check overlooks this one: the last pointer is 0
         refused("(row|column) 1: its index pointers do not ascend", with_edit(made(kind), indptr=shifted))
-        refused("index pointers do not make up", with_edit(made(kind), indptr=good.indptr[:-1]))
+        refused("index pointers, not", with_edit(made(kind), indptr=good.indptr[:-1]))
         refused("indices and .* values", with_edit(made(kind), indices=good.indices[:-1]))
         refused("of dtype float64", with_edit(made(kind), indices=good.indices + 0.5))
         refused("of dtype float64", with_edit(made(kind), indptr=good.indptr.astype(float)))

@@ -52,5 +52,5 @@ def test_a_fit_to_rows_on_disk_is_the_fit_in_memory():
 
 @pytest.mark.parametrize("rows", [[], [3, 2], [1, 1], [-1, 2], [0, 40], [0.5], [True, False], [[1]]])
 def test_other_rows_are_refused(rows):
-    with pytest.raises(TableError, match=r"Choose rows by|Rows are chosen by"):
+    with pytest.raises(TableError, match=r"Select rows with|Row numbers must be"):
         take_rows(TABLES["dense"][0], np.array(rows))

@@ -46,7 +46,7 @@ def test_names_of_columns_must_agree(tmp_path):
     X, names = golden.bits(), golden.NAMES
     fit(X, tmp_path / "fit.hb", names)
     for other in (None, names[::-1], [*names[:-1], "another"]):
-        with pytest.raises(hiddenbits.CheckpointError, match="names of its columns"):
+        with pytest.raises(hiddenbits.CheckpointError, match="its column names"):
             fit(X, tmp_path / "fit.hb", other)
     fit(X, tmp_path / "fit.hb", names)
 
@@ -56,7 +56,7 @@ def test_another_format_number_is_refused_before_anything_is_compared(tmp_path, 
     stored = read(golden.FOLDER / f"checkpoint_{FORMAT}.hb")
     meta = {"format": number, "later": stored.meta}
     write(tmp_path / "fit.hb", "checkpoint", {k: v for k, v in meta.items() if v is not None}, stored.arrays)
-    with pytest.raises(hiddenbits.CheckpointError, match="not read across format numbers"):
+    with pytest.raises(hiddenbits.CheckpointError, match="reads only"):
         golden.resumed(tmp_path / "fit.hb")
 
 

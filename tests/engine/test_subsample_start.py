@@ -197,5 +197,5 @@ def test_rare_ones_ask_for_more_rows(share, begins_on_few, seed, grids):
     ],
 )
 def test_refused_where_fits_begin_with_all_rows(settings, said):
-    with pytest.raises(ValueError, match=f"start_rows=50 does not go with {said}, .* Leave start_rows out"):
+    with pytest.raises(ValueError, match=f"start_rows=50 does not apply to {said}, .* Remove start_rows"):
         CombinationMachine(start_rows=50, **settings).fit(np.eye(4))

@@ -188,7 +188,7 @@ def test_verdicts():
     assert not poor.trustworthy
     assert "means 29.9" in poor.why
     assert not judge().trustworthy
-    assert "one estimate alone" in judge().why
+    assert "only one estimate" in judge().why
     assert not judge(means=Estimate(np.nan, np.nan, np.nan)).trustworthy
     assert not judge(means=Estimate(100.0, 0.1, 80.0), back=Estimate(102.0, 0.1, 80.0)).trustworthy
     # Without any spread, float32 rounding is all that differs.

@@ -35,7 +35,7 @@ def test_targets_that_cannot_be_written(tmp_path):
     for name in ("new", "file", "folder/new"):
         check_target(tmp_path / name)
     for name, error, why in [
-        ("no/new", FileNotFoundError, "there is no folder .*no. Make it first"),
+        ("no/new", FileNotFoundError, "there is no folder .*no. Create it first"),
         ("to nowhere", FileNotFoundError, "there is no folder"),
         ("file/new", StoreError, "is not a folder"),
         ("folder", StoreError, "it is a folder"),

@@ -48,8 +48,10 @@ class Opened:
         if column is None:
             return None
         if column not in self.beside:
-            there = f"There are: {', '.join(self.beside)}." if self.beside else "There are none."
-            raise ValueError(f"--groups {column}: there is no such column beside the bits of a CSV file. {there}")
+            there = f"Columns without bits: {', '.join(self.beside)}." if self.beside else "All columns are bits."
+            raise ValueError(
+                f"--groups {column}: labels must be a column of a CSV file that does not contain bits. {there}"
+            )
         return self.beside[column]
 
 
@@ -62,7 +64,7 @@ def opened(asked: Asked, guarded: bool = False) -> Opened:
     options |= {"key": asked.key} if asked.key else {}
     if asked.names is not None:
         if not asked.names.is_file():
-            raise ValueError(f"--names {asked.names}: this is not a file. Give a text file with a name a line.")
+            raise ValueError(f"--names {asked.names}: this is not a file. Give a text file with one name per line.")
         options["names"] = asked.names.read_text(encoding="utf-8").splitlines()
     beside: dict[str, list[str]] = {}
     with progress(f"Reading {printable(Path(asked.path).name)}") as bar:
@@ -73,9 +75,7 @@ def opened(asked: Asked, guarded: bool = False) -> Opened:
             options |= {} if asked.names is not None else {"columns": "bits", "others": beside}
         table = open_table(asked.path, **options)
     if beside and table.names is None:
-        raise ValueError(
-            f"{asked.path}: line 1 holds both bits and other words. Give the file a first line of column names."
-        )
+        raise ValueError(f"{asked.path}: line 1 has both bits and text. Add a first line with the column names.")
     if beside:
-        say(f"Left out, because they hold more than bits: {', '.join(map(name_of, beside))}.")
+        say(f"Columns left out, because they contain more than bits: {', '.join(map(name_of, beside))}.")
     return Opened(table, beside)

@@ -167,9 +167,7 @@ def bad_cell(
     where = f"row {row}, column {column}" + (f" ({names[column]!r})" if names and column < len(names) else "")
     shown = quoted(value)
     if threshold is not None:
-        return TableError(
-            f"{where}: {shown} is not a finite number, so it has no side of the threshold. Mend the cell."
-        )
+        return TableError(f"{where}: {shown} is not a finite number, so threshold= cannot be applied. Fix the cell.")
     if shown in ("inf", "-inf"):
         return TableError(f"{where}: infinity ({shown}) is not a bit. Use NaN for a cell that was not observed.")
     return TableError(
@@ -193,7 +191,7 @@ def packed_bits(packed: AnyArray, n_columns: int, first_row: int = 0) -> tuple[B
         raise TableError(f"Packed bits are a two-dimensional uint8 array, got {packed.ndim}-D {packed.dtype}.")
     if packed.shape[1] != (n_columns + 7) // 8:
         raise TableError(
-            f"{n_columns} columns pack into {(n_columns + 7) // 8} bytes a row, got {packed.shape[1]}. "
+            f"{n_columns} columns pack into {(n_columns + 7) // 8} bytes per row, got {packed.shape[1]}. "
             "Give the number of columns before packing as n_columns=, and pack with axis=1."
         )
     spare = packed.shape[1] * 8 - n_columns
@@ -223,7 +221,9 @@ def sparse_bits(
     if matrix.ndim != 2:
         raise TableError(f"Expected a table with rows and columns, got {matrix.ndim} dimension(s).")
     if matrix.format == "dia" and blank == "missing":
-        raise TableError("A DIA array does not tell zeros from absent cells, so blank='missing' needs another format.")
+        raise TableError(
+            "A DIA array cannot distinguish zeros from absent cells. With blank='missing', use another format."
+        )
     csr = as_csr(matrix)
     if csr.dtype.kind not in "biuf":
         raise TableError(f"Cells must be 0, 1 or blank, got a sparse array of dtype {csr.dtype}.")
@@ -265,5 +265,5 @@ def check_distinct(fields: Sequence[str]) -> None:
     seen: set[str] = set()
     for field in fields:
         if field in seen:
-            raise TableError(f"Two columns are called {field!r}. Give every column a name of its own.")
+            raise TableError(f"Two columns are called {field!r}. Give each column a unique name.")
         seen.add(field)

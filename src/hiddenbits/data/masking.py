@@ -45,7 +45,7 @@ class Hiding:
 
     def __post_init__(self) -> None:
         if not 0.0 < self.share < 1.0:
-            raise ValueError(f"share={self.share}: the share of cells to hide lies between 0 and 1.")
+            raise ValueError(f"share={self.share}: the share of cells to hide must be between 0 and 1.")
 
     def cells(self, start: int, stop: int) -> Pattern:
         """Return the hidden cells of rows start to stop."""

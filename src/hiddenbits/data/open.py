@@ -115,8 +115,8 @@ class Format:
         far = next((file for file in X.locations if isinstance(file, Remote)), None)
         if far is not None and not self.remote:
             raise TableError(
-                f"{far}: {self.name} tables are read from local disks only. Copy the table to a disk, or convert it to "
-                "Parquet, which is read where it is."
+                f"{far}: {self.name} tables can only be read from a local disk. Copy the table there, or convert it "
+                "to Parquet, which can be read from an address."
             )
         if request.packed and not self.packed:
             raise TableError(f"packed=True is for .npy and .npz files, not for {self.name} files.")
@@ -286,9 +286,9 @@ def open_table(
     (2, 3)
     """
     if kinds is not None and (threshold is not None or packed or blank == "zero"):
-        raise TypeError("kinds= takes cells as they are: leave out threshold=, packed= and blank='zero'.")
+        raise TypeError("kinds= uses cells as they are. Remove threshold=, packed= and blank='zero'.")
     if storage_options is not None and not isinstance(storage_options, Mapping):
-        raise TypeError("storage_options= is a dict of names and values, as the package of the protocol takes them.")
+        raise TypeError("storage_options= must be a dict of options for the file system, as in fsspec.")
     check_blank(blank)
     if guarded:
         return _open_guarded(
@@ -338,7 +338,9 @@ def _open_again(table: Table, request: Request) -> Table:
         or request.storage_options
         or request.options
     ):
-        raise TypeError("The table is open already: give names=, blank=, threshold= and the like when it is opened.")
+        raise TypeError(
+            "The table is already open. Give names=, blank=, threshold= and other options when you open it."
+        )
     return table
 
 

@@ -100,7 +100,7 @@ def _check_pointers(indptr: AnyArray, indices: AnyArray, n_stored: int, n_major:
     if indptr.ndim != 1 or indptr.dtype.kind not in "iu":
         raise _damaged(f"its index pointers are a {indptr.ndim}-D array of dtype {indptr.dtype}")
     if len(indptr) != n_major + 1:
-        raise _damaged(f"{len(indptr)} index pointers do not make up {n_major} runs")
+        raise _damaged(f"it has {len(indptr)} index pointers, not {n_major + 1}")
     if len(indices) != n_stored:
         raise _damaged(f"it holds {len(indices)} indices and {n_stored} values")
     falls = indptr[1:] < indptr[:-1]
@@ -131,4 +131,4 @@ def _refuse_duplicates(rows: AnyArray, columns: AnyArray) -> None:
 
 
 def _damaged(what: str) -> TableError:
-    return TableError(f"The sparse table is damaged: {what}. Build it again from its parts.")
+    return TableError(f"The sparse table is damaged: {what}. Create it again from the original data.")

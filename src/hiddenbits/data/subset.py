@@ -69,12 +69,12 @@ def take_rows(table: Table, rows: AnyArray) -> Table:
     if given.dtype == np.bool_ and given.shape == (table.shape[0],):
         given = np.flatnonzero(given)
     if given.ndim != 1 or given.dtype.kind not in "iu" or not len(given):
-        raise TableError("Choose rows by a list of at least one number, or by True and False for every row.")
+        raise TableError("Select rows with a list of row numbers, not empty, or with a boolean mask over all rows.")
     chosen = given.astype(np.int64)
     if chosen[0] < 0 or chosen[-1] >= table.shape[0] or (np.diff(chosen) <= 0).any():
         raise TableError(
-            f"Rows are chosen by numbers from 0 to {table.shape[0] - 1}, each greater than the one before. Sort them, "
-            "and give a row that counts several times a weight."
+            f"Row numbers must be between 0 and {table.shape[0] - 1} and strictly increasing. Sort them; to use a row "
+            "several times, give it a weight."
         )
     weights = None if table.weights is None else table.weights[chosen]
     if not table.source.resident:

@@ -155,7 +155,7 @@ class Table:
             )
         if self.names is not None and len(set(self.names)) < len(self.names):
             twice = next(name for name, count in Counter(self.names).items() if count > 1)
-            raise TableError(f"Two columns are called {twice!r}. Give every column a name of its own.")
+            raise TableError(f"Two columns are called {twice!r}. Give each column a unique name.")
         if self.weights is not None:
             _check_weights(self.weights, self.shape[0])
 
@@ -242,7 +242,7 @@ def _check_weights(weights: Floats, n_rows: int) -> None:
     invalid = ~(np.isfinite(weights) & (weights >= 0.0))
     if invalid.any():
         row = int(np.flatnonzero(invalid)[0])
-        raise TableError(f"The weight of row {row} is {weights[row]}. Weights are finite and not negative.")
+        raise TableError(f"The weight of row {row} is {weights[row]}. Weights must be finite and not negative.")
     if not weights.any():
         raise TableError("The weight of every row is 0, so there is nothing to learn from.")
 

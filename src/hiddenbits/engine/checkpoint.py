@@ -109,11 +109,11 @@ class Checkpoint:
             except LockedError:
                 raise CheckpointError(
                     f"{self.path} is in use by another fit that is still running. Wait for it to end, or choose "
-                    "another path: one file serves one fit."
+                    "another path: a checkpoint is for one fit at a time."
                 ) from None
             except NoLocksError as error:
                 warnings.warn(
-                    f"{self.path} is on a file system without locks ({error.__cause__}): take care that no other fit "
+                    f"{self.path} is on a file system without locks ({error.__cause__}): make sure that no other fit "
                     "uses this file.",
                     UnlockedCheckpointWarning,
                     stacklevel=4,
@@ -141,13 +141,13 @@ class Checkpoint:
             position = self._position(meta, stored.arrays)
             again, arrays = self._described(position, summary)
             if set(again) != set(meta) or again["position"] != meta["position"] or set(arrays) != set(stored.arrays):
-                raise ValueError("it holds more or less than a checkpoint does")
+                raise ValueError("it does not have the entries of a checkpoint")
         except MemoryError:  # of the machine, which says nothing about the file
             raise
         except Exception as error:
             said = " ".join(f"{type(error).__name__}: {error}".split())[:300]
             raise StoreError(
-                f"{self.path}: the checkpoint is not complete ({said}). Remove it to start afresh."
+                f"{self.path}: the checkpoint is not complete ({said}). Delete it to start again."
             ) from error
         return position
 
@@ -156,16 +156,16 @@ class Checkpoint:
         number = meta.get("format", 1)
         if type(number) is not int or number != FORMAT:
             raise CheckpointError(
-                f"{self.path} is a checkpoint with format number {str(number)[:20]}, and this version of hiddenbits "
-                f"({environment()['hiddenbits']}) has {FORMAT}. Checkpoints are not read across format numbers: end "
-                "the fit with the version that began it, or remove the file to start afresh."
+                f"{self.path} is a checkpoint with format number {str(number)[:20]}, but this version of hiddenbits "
+                f"({environment()['hiddenbits']}) reads only {FORMAT}. Finish the fit with the version that started "
+                "it, or delete the file to start again."
             )
-        remedy = "Remove the file to start afresh, or choose another path."
+        remedy = "Delete the file to start again, or choose another path."
         for name, mine in self._identity().items():
             if meta.get(name) != mine and name == "names":
                 raise CheckpointError(
-                    f"{self.path} is the checkpoint of another fit: the names of its columns, or their order, are not "
-                    f"those of this table. {remedy}"
+                    f"{self.path} is the checkpoint of another fit: its column names or their order differ from those "
+                    f"of this table. {remedy}"
                 )
             if meta.get(name) != mine:
                 raise CheckpointError(
@@ -175,13 +175,13 @@ class Checkpoint:
         if not all(name in theirs and _close(mine, theirs[name]) for name, mine in summary.to_arrays().items()):
             raise CheckpointError(
                 f"{self.path} is the checkpoint of a fit to other data: the table has the same shape, but a cell, a "
-                f"weight or the order of the rows is not the same. {remedy}"
+                f"weight or the order of the rows differs. {remedy}"
             )
         # After the data, which may decide about the height.
         if meta.get("height") != self.height:
             raise CheckpointError(
-                f"{self.path} is the checkpoint of a fit in blocks of {_short(meta.get('height'))} rows, here they "
-                f"have {self.height}: the table is stored in another way. {remedy}"
+                f"{self.path} is the checkpoint of a fit in blocks of {_short(meta.get('height'))} rows, but here "
+                f"blocks have {self.height} rows: the table is stored in another format. {remedy}"
             )
 
     def save(self, position: Position, summary: Summary) -> None:
@@ -212,5 +212,5 @@ class Checkpoint:
         position = from_file(Position, self.model, meta["position"], unprefixed("position", arrays))
         restart, best, finished = position.restart, position.best.restart, position.finished
         if len(finished) > restart or best >= max(restart, 1):
-            raise ValueError("the restarts that are over are not those it counts")
+            raise ValueError("the number of finished restarts is wrong")
         return position

@@ -92,7 +92,7 @@ def run_on(
         executor = mine = Cluster(client, kept, stall_timeout)
     elif n_jobs is not None:
         if n_jobs == 0 or n_jobs < -1:
-            raise ValueError(f"n_jobs={n_jobs}: give a number of threads, or -1 for one for each core.")
+            raise ValueError(f"n_jobs={n_jobs}: give a number of threads, or -1 for one per core.")
         executor = mine = Local(os.cpu_count() or 1 if n_jobs == -1 else n_jobs)
     engine = Engine(executor if told is None else ProgressExecutor(executor, told), kept, told)
     token = _engine.set(engine)

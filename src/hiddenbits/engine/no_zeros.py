@@ -21,7 +21,7 @@ def warn_of_no_zeros(table: Table, summary: Summary) -> None:
     if table.only_bits and observed > 0.0 and blanks > ROUNDING * cells and zeros <= ROUNDING * observed:
         warnings.warn(
             f"The table has ones and blanks ({blanks / cells:.1%} of all cells) but no zeros, and blanks count as not "
-            "observed: every bit is learned to be 1. If a blank means 0 here, open the table with "
+            "observed: the model can only learn that every bit is 1. If a blank means 0 here, open the table with "
             "open_table(..., blank='zero').",
             NoZerosWarning,
             stacklevel=3,

@@ -88,12 +88,12 @@ def _field(
         return _of_model(getattr(model, CLASS_OF[name], None), inner)
     if hint == Floats | None:
         return arrays.get(name)
-    raise TypeError(f"checkpoints do not know how to keep {name}: {hint}")
+    raise TypeError(f"checkpoints cannot store {name}: {hint}")
 
 
 def _count(value: Any, least: int = 0) -> int:
     if type(value) is not int or not least <= value < MOST:
-        raise ValueError("a count is not one")
+        raise ValueError("a count is not a whole number")
     return value
 
 

@@ -58,7 +58,7 @@ def name_of(estimator: object) -> str:
     for name in (first, *kinds):
         if name in kinds and kinds[name]() is cls:
             return name
-    raise TypeError(f"{own} is not an estimator of this library, and its file could not be read. Save one that is.")
+    raise TypeError(f"{own} is not an estimator of hiddenbits, so its file could not be loaded again.")
 
 
 def hyperparameters_of(estimator: Any) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def unfitted(kind: str, hyperparameters: Any) -> Any:
         default = dropped[name]
         require(
             default is ANY or (type(value) is type(default) and value == default),
-            f"it has {name}={shortened(value)}, and {name} was dropped since: only files with "
+            f"it has {name}={shortened(value)}, but {name} has been removed since: only files with "
             f"{name}={default!r} can still be read",
         )
     estimator = cls._from_file({name: value for name, value in given.items() if name in known})

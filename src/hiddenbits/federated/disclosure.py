@@ -77,16 +77,16 @@ def refuse_small(minimum: int, counted: Crowd, groups: dict[str, Floats], names:
     """
     if _small(counted.rows, minimum):
         raise StatisticsError(
-            f"The table has fewer than minimum_count={minimum} rows (by their weights, effectively): its statistics "
-            "would speak of single rows. Join it with another site's before it goes out, or leave it out."
+            f"The table has fewer than minimum_count={minimum} rows (counted by their weights): its statistics could "
+            "reveal single rows. Merge it with the table of another site first, or leave this site out."
         )
     small = [*_columns(minimum, counted, names), *_classes(minimum, groups)]
     if small:
         more = f" and {len(small) - SHOWN} more" if len(small) > SHOWN else ""
         raise StatisticsError(
             f"{len(small)} counts are above 0 and below minimum_count={minimum}: {', '.join(small[:SHOWN])}{more}. At "
-            "every site, leave such columns out or join them with others (blanks: blank out more cells), or fit fewer "
-            "classes; or lower minimum_count, if your rules allow it."
+            "every site, remove such columns or merge them with others (for blanks: blank out more cells), or fit "
+            "fewer classes; or lower minimum_count, if your rules allow it."
         )
 
 
@@ -94,8 +94,8 @@ def refuse_unknown(estimator: str) -> None:
     """Raise a StatisticsError for an estimator whose small counts nobody has thought about."""
     if estimator not in GROUPS:
         raise StatisticsError(
-            f"Which small counts the statistics of {estimator} give away is not known yet. Pass minimum_count=0 if "
-            "they may leave all the same."
+            f"The statistics of {estimator} cannot be checked for small counts. Pass minimum_count=0 to release them "
+            "without a check."
         )
 
 

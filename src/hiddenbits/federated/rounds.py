@@ -73,8 +73,8 @@ class _Received:
             return self._summary
         if getattr(function, "func", None) is not block_statistics:
             raise StatisticsError(
-                "This model's start asks for sums of its own, which federated fits do not exchange. Choose another "
-                "start or another model."
+                "The start of this model needs further passes over the rows, which federated fits do not support. "
+                "Choose another start or another model."
             )
         if self._sums is None:
             raise _Waiting
@@ -87,7 +87,7 @@ class _Received:
 
     def map_rows(self, function: Any, grid: Any) -> Any:
         """There are no rows."""
-        raise NotImplementedError("A federated fit has the sums of its sites and none of their rows.")
+        raise NotImplementedError("A federated fit has only the sums of its sites, not their rows.")
 
     stream = map_rows
 

@@ -176,8 +176,8 @@ def merge(statistics: Iterable[Statistics]) -> Statistics:
         twice = seen.intersection(other.sites)
         if twice:
             raise StatisticsError(
-                f"Site {min(twice)!r} is in there twice, and its rows would count double. Leave one of them out; if "
-                "they are two sites, give each a name of its own, as in stats(X, site='north')."
+                f"Site {min(twice)!r} appears twice, so its rows would count twice. Remove one of the two; if they "
+                "are different sites, give each its own name, as in stats(X, site='north')."
             )
         seen.update(other.sites)
         with np.errstate(over="ignore"):  # refused below
@@ -218,9 +218,7 @@ def terms_differ(first: Terms, other: Terms, us: str, them: str) -> str | None:
 def refuse_unlawful(statistics: Statistics) -> None:
     """Raise a StatisticsError for statistics that no table could have given."""
     if not isinstance(statistics, Statistics):
-        raise TypeError(
-            f"{type(statistics).__name__} was given where Statistics are needed. Use `stats` or `Statistics.load`."
-        )
+        raise TypeError(f"Expected Statistics, got {type(statistics).__name__}. Use `stats` or `Statistics.load`.")
     try:
         check(statistics)
     except ValueError as error:
@@ -247,7 +245,8 @@ def check(statistics: Statistics) -> None:
             flaw = _summary_flaw(sums, n_columns, rows)
         else:
             require(
-                isinstance(sums, model.stats_type) and isinstance(params, model.params_type), "its sums are foreign"
+                isinstance(sums, model.stats_type) and isinstance(params, model.params_type),
+                "its sums are those of another model",
             )
             flaw = params.flaw() or model.stats_flaw(sums, params)
             require(flaw is not None or params.n_columns == n_columns, "the number of columns does not fit its sums")

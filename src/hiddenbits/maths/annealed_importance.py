@@ -172,13 +172,13 @@ def verdict(estimates: dict[str, Estimate], alike: str | None = None) -> Partiti
     agree = len(found) > 1 and bool(apart.max() <= WIDEST)
     poor = [f"{name} {e.ess:.1f}" for name, e in estimates.items() if not e.ess >= FEWEST_EFFECTIVE]
     if len(found) < 2:
-        why = "There is one estimate alone, and nothing to check it against."
+        why = "There is only one estimate, and nothing to check it against."
     elif not finite:
         why = f"An estimate of ln Z is not finite: {listed}."
     elif poor:
         why = (
             f"Too few effective rows ({', '.join(poor)}; at least {FEWEST_EFFECTIVE:g} are needed): "
-            "take more temperatures or more chains."
+            "use more temperatures or more chains."
         )
     elif not agree:
         why = f"The estimates of ln Z disagree: {listed}. Some of the rows missed modes."

@@ -118,7 +118,7 @@ def refuse_width(n_columns: int, who: str, most: int | None = None) -> None:
     if n_columns > most:
         raise TableError(
             f"The table has {n_columns} columns, and every matrix of columns x columns would take "
-            f"{8 * n_columns**2 / 1e9:.0f} GB. {who} takes at most {most} columns: choose some of them "
-            "(those with most ones, or a random sample), or fit a model whose parameters grow with the columns and "
-            "not with their square, such as LogisticPCA or BernoulliMixture."
+            f"{8 * n_columns**2 / 1e9:.0f} GB. {who} supports at most {most} columns: select some of them (those with "
+            "most ones, or a random sample), or fit a model whose size grows linearly with the columns, such as "
+            "LogisticPCA or BernoulliMixture."
         )

@@ -148,14 +148,14 @@ def check_target(path: str | os.PathLike[str]) -> None:
     >>> check_target("no-such-folder/model.hb")
     Traceback (most recent call last):
     ...
-    FileNotFoundError: no-such-folder/model.hb: there is no folder ...no-such-folder. Make it first.
+    FileNotFoundError: no-such-folder/model.hb: there is no folder ...no-such-folder. Create it first.
     """
     with _telling("write", path):
         target = Path(os.path.realpath(path))
         if not target.parent.is_dir():
             if target.parent.exists():
                 raise Flaw(f"{str(target.parent)!r} is not a folder", "choose another path")
-            raise FileNotFoundError(printable(f"{path}: there is no folder {target.parent}. Make it first."))
+            raise FileNotFoundError(printable(f"{path}: there is no folder {target.parent}. Create it first."))
         if target.is_dir():
             raise Flaw("it is a folder", "give the path of a file")
         if target.exists():

@@ -102,7 +102,7 @@ def decode_tensors(raw: bytes, header: Header) -> Iterator[tuple[str, AnyArray]]
     for name, entry in entries.items():
         flat = np.frombuffer(views.pop(name), dtype=DTYPES[entry.code])
         if entry.code == "BOOL" and flat.size and flat.view(np.uint8).max() > 1:
-            raise Flaw(f"tensor {name!r} holds truth values other than 0 and 1")
+            raise Flaw(f"tensor {name!r} has boolean values other than 0 and 1")
         yield name, flat.reshape(entry.shape).astype(flat.dtype.newbyteorder("="), order="C", copy=True)
 
 

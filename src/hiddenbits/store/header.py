@@ -27,7 +27,7 @@ CODES = {
 }
 DTYPES = {code: np.dtype(name).newbyteorder("<") for name, code in CODES.items()}
 MAX_NAME = 128
-FIX_INPUT = "correct what is passed to write"
+FIX_INPUT = "fix the arguments of write"
 
 
 @dataclass(frozen=True)

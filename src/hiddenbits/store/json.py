@@ -123,7 +123,7 @@ def plain(value: object, *, what: str, max_depth: int, remedy: str = DAMAGED) ->
                 if not all(isinstance(key, str) for key in value):
                     raise bad("holds a key that is not a string")
                 return {text(key): copy(item, depth + 1) for key, item in value.items()}
-        raise bad(f"holds a {type(value).__name__}, which JSON has no word for")
+        raise bad(f"holds a {type(value).__name__}, which JSON cannot represent")
 
     def text(value: str) -> str:
         try:

@@ -72,12 +72,12 @@ def require_names(names: Any, n_columns: int) -> None:
 
 
 def refusal(path: object, what: str, error: Exception, written_by: object, remedy: str) -> str:
-    """Return the sentences of a file that cannot be read: why, whether it may be a matter of versions, what to do."""
+    """Return the sentences of a file that cannot be read: why, whether the versions may differ, what to do."""
     versions = f"This is hiddenbits {VERSION}"
     if isinstance(written_by, str) and written_by != VERSION:
-        versions += f", and hiddenbits {shortened(written_by)} wrote the file: it may be a matter of versions"
+        versions += f", and hiddenbits {shortened(written_by)} wrote the file: the versions may not match"
     else:
-        versions += "; if another version wrote the file, it may be a matter of versions"
+        versions += "; if another version wrote the file, the versions may not match"
     said = " ".join(str(error).split())
     said = said if len(said) <= LONGEST else f"{said[:LONGEST]}..."
     return f"{path} {what}: {said.rstrip('.')}. {remedy} {versions}."

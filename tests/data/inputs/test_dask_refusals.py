@@ -77,7 +77,7 @@ def test_no_table_at_all():
     refused(da.zeros(4), r"rows and columns, got an array with 1 dimension\(s\)")
     refused(da.zeros((2, 2, 2)), r"rows and columns, got an array with 3 dimension\(s\)")
     refused(
-        dask.delayed(len)(X), "A dask Delayed is not a table. Give a dask array of two dimensions or a dask DataFrame"
+        dask.delayed(len)(X), "A dask Delayed is not a table. Give a two-dimensional dask array or a dask DataFrame"
     )
     refused(bag.from_sequence([0, 1]), "A dask Bag is not a table")
     refused(frame(X)["c 1"], "A dask Series is not a table")
@@ -90,7 +90,7 @@ def test_no_table_at_all():
     refused(frame(X[:0], 1), "The table has 0 rows and 7 columns")
     refused(dd.from_pandas(pd.DataFrame(index=range(3)), npartitions=1), "The frame has no columns")
     names = [1, "1", "b", "c", "d", "e", "f"]
-    refused(frame(X, names=names), "Two columns are called '1'. Give every column a name of its own")
+    refused(frame(X, names=names), "Two columns are called '1'. Give each column a unique name")
     twice = pd.DataFrame(X[:, :2], columns=["a", "a"])
     refused(dd.from_delayed([dask.delayed(twice)], meta=twice[:0], verify_meta=False), "Two columns are called 'a'")
     unknown = da.from_array(X, chunks=5)[:, da.ones(7, dtype=bool)]
@@ -119,7 +119,7 @@ def test_shapes_that_were_told_wrongly():
         for i in range(3):
             blocks = [X[:20].astype(np.uint8)] * 3
             blocks[i] = np.zeros(wrong, np.uint8)
-            message = rf"chunk {i} \(row {20 * i} and after\): its shape is .*, but dask was told \(20, 7\)"
+            message = rf"chunk {i} \(row {20 * i} and after\): its shape is .*, but dask expects \(20, 7\)"
             refused(lazily(blocks, told), message)
             if len(wrong) == 2:
                 meta = sparse.csr_array((0, 0), dtype=np.uint8)
@@ -132,19 +132,19 @@ def test_types_that_were_told_wrongly():
     meta = sparse.csr_array((0, 0), dtype=np.uint8)
     told = [(20, 7)] * 2
     with_sparse = lazily([X[:20], sparse.csr_array(X[:20])], told)
-    refused(with_sparse, r"chunk 1 \(row 20 and after\): it is a csr_array, but dask was told a NumPy array.*meta=")
+    refused(with_sparse, r"chunk 1 \(row 20 and after\): it is a csr_array, but dask expects a NumPy array.*meta=")
     refused(
         lazily([sparse.csr_array(X[:20]), X[:20]], told, np.uint8, meta), "chunk 1 .* is a ndarray, .* SciPy sparse"
     )
-    refused(lazily([X[:20], "no array"], told), "chunk 1 .* it is a str, but dask was told a NumPy array")
+    refused(lazily([X[:20], "no array"], told), "chunk 1 .* it is a str, but dask expects a NumPy array")
     refused(lazily([X[:20], None], told), "chunk 1 .* it is a NoneType")
     blanks = holes(X[:20], 0.2)
-    refused(lazily([X[:20], blanks], told, np.uint8), r"chunk 1 \(row 20 and after\): it holds blanks, which its type")
+    refused(lazily([X[:20], blanks], told, np.uint8), r"chunk 1 \(row 20 and after\): it has blanks that its dtype")
     assert_reads(open_table(lazily([X[:20], X[:20].astype(float)], told, np.uint8)), np.concatenate([X[:20]] * 2))
     masked = np.ma.array(X[:20], mask=False)
     assert_reads(open_table(lazily([X[:20], masked], told, np.uint8)), np.concatenate([X[:20]] * 2))
     masked[3, 3] = np.ma.masked
-    refused(lazily([X[:20], masked], told, np.uint8), "chunk 1 .* it holds blanks")
+    refused(lazily([X[:20], masked], told, np.uint8), "chunk 1 .* it has blanks")
 
 
 class Strange:
@@ -163,7 +163,9 @@ class Strange:
 def test_chunks_of_other_libraries():
     array = da.from_array(X, chunks=20)
     array._meta = Strange()
-    refused(array, "The chunks are of type Strange. Turn them into NumPy or SciPy sparse arrays first, with map_blocks")
+    refused(
+        array, "The chunks are of type Strange. Convert them to NumPy or SciPy sparse arrays first, with map_blocks"
+    )
 
 
 def test_partitions_that_were_told_wrongly():
@@ -174,12 +176,10 @@ def test_partitions_that_were_told_wrongly():
         parts = [dask.delayed(lambda part=part: part)() for part in (good, second)]
         return dd.from_delayed(parts, meta=good[:0], verify_meta=False)
 
-    refused(
-        made(good.iloc[:, :6]), r"chunk 1 \(row 60 and after\): its shape is \(60, 6\), but dask was told \(60, 7\)"
-    )
-    refused(made(good.rename(columns={"c": "x"})), r"chunk 1 .*dask was told of other columns than 'x'")
-    refused(made(good[list("bacdefg")]), r"chunk 1 .*dask was told of other columns than 'b'")
-    refused(made(X), r"chunk 1 .*it is a ndarray, but dask was told a frame")
+    refused(made(good.iloc[:, :6]), r"chunk 1 \(row 60 and after\): its shape is \(60, 6\), but dask expects \(60, 7\)")
+    refused(made(good.rename(columns={"c": "x"})), r"chunk 1 .*it has a column 'x' where dask expects another")
+    refused(made(good[list("bacdefg")]), r"chunk 1 .*it has a column 'b' where dask expects another")
+    refused(made(X), r"chunk 1 .*it is a ndarray, but dask expects a frame")
     refused(made(good.astype(str)), r"^row 60, column 0 \('a'\): '[01]' is not a bit")
     refused(made(good.assign(d=[None] * 59 + ["x"])), r"^row 119, column 3 \('d'\): 'x' is not a bit")
     assert_reads(open_table(made(good.astype(float))), np.concatenate([X, X]))
@@ -223,7 +223,8 @@ def test_chunks_that_raise():
 
         array = da.from_array(X, chunks=(20, 7)).map_blocks(also_fails, meta=np.zeros((0, 0), np.uint8))
         refused(
-            array, rf"rows 0 to 59 cannot be computed by dask \({error.__name__}: .*no more chunks.*Mend what makes"
+            array,
+            rf"rows 0 to 59 cannot be computed by dask \({error.__name__}: .*no more chunks.*Fix the code that creates",
         )
     array = da.from_array(X, chunks=(20, 7)).map_blocks(fails, meta=np.zeros((0, 0), np.uint8))
     table = open_table(array)
@@ -248,7 +249,7 @@ def test_chunks_that_are_not_the_same_each_time():
     table = open_table(array)
     assert table.shape == (60, 7)
     with pytest.raises(
-        TableError, match=r"chunk 0 \(row 0 and after\): its shape is \(40, 7\), but dask was told \(20, 7\)"
+        TableError, match=r"chunk 0 \(row 0 and after\): its shape is \(40, 7\), but dask expects \(20, 7\)"
     ):
         table.to_float()
 

@@ -179,9 +179,9 @@ def test_duplicate_names():
         pandas.DataFrame(np.eye(3), columns=["a", "b", "a"]),
         arrow.table([arrow.array([1])] * 3, names=["a", "b", "a"]),
     ):
-        with pytest.raises(TableError, match=r"'a'(.|\n)*Give every column a name of its own"):
+        with pytest.raises(TableError, match=r"'a'(.|\n)*Give each column a unique name"):
             open_table(frame)
-    with pytest.raises(TableError, match=r"Two columns are called '1'. Give every column a name of its own"):
+    with pytest.raises(TableError, match=r"Two columns are called '1'. Give each column a unique name"):
         open_table(pandas.DataFrame(np.eye(2), columns=[1, "1"]))
 
 

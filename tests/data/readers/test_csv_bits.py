@@ -29,7 +29,7 @@ def test_without_names_and_without_bits(tmp_path):
     np.testing.assert_array_equal(table.to_float(), [[1, 0], [0, 1]])
     assert table.names is None
     path.write_text("p,q\na,7\nb,8\n")
-    with pytest.raises(TableError, match="no column holds bits alone"):
+    with pytest.raises(TableError, match="no column contains only bits"):
         open_table(path, columns="bits")
 
 

@@ -87,7 +87,7 @@ def test_numbers_among_words_are_words(tmp_path):
 def test_header(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("1.5,a\n2.5,b\n")
-    with pytest.raises(TableError, match=r"line 1 holds a number \('1.5'\). Say .* header=True or header=False"):
+    with pytest.raises(TableError, match=r"line 1 has a number \('1.5'\). Set header=True .* header=False"):
         open_table(path, kinds="auto")
     table = open_table(path, kinds="auto", header=False)
     assert (table.shape, table.names) == ((2, 2), None)
@@ -114,7 +114,7 @@ def test_tables_of_bits_stay_tables_of_bits(tmp_path, monkeypatch):
 def test_bits_in_the_first_line_are_no_names(tmp_path):
     """A row would be lost without a word."""
     (tmp_path / "t.csv").write_text("true\nfalse\n")
-    with pytest.raises(TableError, match=r"line 1 holds bits or blanks alone \('true'\). Say .* header="):
+    with pytest.raises(TableError, match=r"line 1 has only bits or blanks \('true'\). Set .* header="):
         open_table(tmp_path / "t.csv", kinds="auto")
     np.testing.assert_array_equal(open_table(tmp_path / "t.csv", kinds="auto", header=False).to_float(), [[1], [0]])
     (tmp_path / "t.csv").write_text("true,found\n0.5,a\n1.5,b\n")
@@ -125,16 +125,16 @@ def test_bits_in_the_first_line_are_no_names(tmp_path):
     ("text", "options", "message"),
     [
         ("", {}, "the file is empty"),
-        ("a,b\n", {}, "holds no rows"),
+        ("a,b\n", {}, "has no rows"),
         ("a,a\n1.5,2\n", {}, "Two columns are called 'a'"),
         ("a,b\n1.5,x\n1.5\n", {}, "line 3: 1 cells, but the first line has 2"),
-        ('a,b\n1.5,"x\n', {}, "line 2: .*Quote cells"),
+        ('a,b\n1.5,"x\n', {}, "line 2: .*Fix the line"),
         ("a\n7\n1\n", {}, r"t.csv: row 0, column 0 \('a'\): 7 is not a bit.*kinds=\{'a': 'real'\}"),
         ("a\n1.5\n1.5\ninf\n", {}, r"row 2, column 0 \('a'\): 'inf' is neither a finite number nor"),
         ("a\nx\ny\n", {"kinds": {"a": "ordered"}}, r"kinds=\{'a': \[...\]\}"),
-        ("a\nx\ny\n", {"kinds": {"a": ["x", "z"]}}, r"row 1, column 0 \('a'\): 'y' is a category"),
+        ("a\nx\ny\n", {"kinds": {"a": ["x", "z"]}}, r"row 1, column 0 \('a'\): 'y' is not among the categories"),
         ("a\nx\ny\n", {"kinds": {"b": "real"}}, "'b', but there is no such column"),
-        ("a\nx\ny\n", {"kinds": {"a": []}}, "words or finite numbers"),
+        ("a\nx\ny\n", {"kinds": {"a": []}}, "text or finite numbers"),
         ("a,b\nx,1.5\n", {"drop": ["c"]}, "drop= names 'c'"),
     ],
 )

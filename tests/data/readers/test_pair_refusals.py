@@ -24,7 +24,7 @@ def refused(path, message, columns=None, **options):
 def test_keys_that_are_none(tmp_path):
     path = tmp_path / "x.parquet"
     five = {"who": [1, 1, 2, 2, 3], "what": [5, 6, 5, 6, 5], "saw": [0, 1, 0, 1, 1]}
-    refused(path, r"x\.parquet: line 3: 'who' is null. Leave the line out", {**five, "who": [1, 1, 2, None, 3]})
+    refused(path, r"x\.parquet: line 3: 'who' is null. Remove the line", {**five, "who": [1, 1, 2, None, 3]})
     refused(path, r"x\.parquet: line 4: 'what' is null", {**five, "what": [5, 6, 5, 6, None]})
     refused(path, r"x\.parquet: line 4: 'what' is null", n_columns=9)
     refused(path, r"line 1: 'who' is null", {**five, "who": pa.array(["a", None, "b", "b", "c"]).dictionary_encode()})
@@ -59,17 +59,17 @@ def test_text_that_is_not_utf8(tmp_path, column, order):
 def test_options_that_do_not_go_together(tmp_path):
     path = tmp_path / "x.parquet"
     five = {"who": [1, 1, 2, 2, 3], "what": [5, 6, 5, 6, 5], "saw": [0, 1, 0, 1, 1]}
-    refused(path, "row= and item= go together", five, item=None)
-    refused(path, "row= and item= go together", row=None)
-    refused(path, "row= and item= go together", row=None, item=None, value="saw")
-    refused(path, "name the same column", item="who")
-    refused(path, "name the same column", value="what")
+    refused(path, "Give both row=", five, item=None)
+    refused(path, "Give both row=", row=None)
+    refused(path, "Give both row=", row=None, item=None, value="saw")
+    refused(path, "must name different columns", item="who")
+    refused(path, "must name different columns", value="what")
     refused(path, r"row= names 'whom', but the columns are 'who', 'what', 'saw'", row="whom")
     refused(path, "item= names 'thing'", item="thing")
     refused(path, "value= names 'seen'", value="seen")
-    refused(path, "columns= and drop= belong to other tables", drop=["saw"])
-    refused(path, "belong to other tables", column="saw")
-    refused(path, "threshold= has no meaning", threshold=1)
+    refused(path, "columns= and drop=, which do not apply", drop=["saw"])
+    refused(path, "which do not apply", column="saw")
+    refused(path, "threshold= does not apply", threshold=1)
     refused(path, "line 1: item 6 is beyond the 6 columns. Without n_columns=", n_columns=6)
     refused(path, "n_columns=0 is not between 1 and", n_columns=0)
     refused(path, "items= names 2 items, but n_columns=3", n_columns=3, items=["a", "b"])
@@ -77,9 +77,9 @@ def test_options_that_do_not_go_together(tmp_path):
     refused(path, "1 names were given for 2 columns", names=["a"])
     refused(path, "line 0: item -5 is negative", {**five, "what": [-5, 6, 5, 6, 5]}, n_columns=9)
     words = {**five, "what": list("stsxy")}
-    refused(path, r"line 3: the item 'x' is not among the table's items", words, items=["s", "t", "y"])
+    refused(path, r"line 3: the item 'x' is not one of the table's items", words, items=["s", "t", "y"])
     refused(path, r"4 items found, not n_columns=3. Name them with items=", n_columns=3)
-    refused(path, r"names of the items come to more than max_bytes=30 bytes", max_bytes=30)
+    refused(path, r"item names take more than max_bytes=30 bytes", max_bytes=30)
     refused(path, r"x\.parquet: The table has 0 rows", pa.table(five).slice(0, 0))
     refused(
         path, r"item 1 has the values 0 and 1", {"who": [4, 4, 4], "what": [5, 6, 6], "saw": [1, 1, 0]}, value="saw"
@@ -102,9 +102,7 @@ def test_files_of_different_types(tmp_path):
                 if alike:
                     assert_reads(open_table(tmp_path / "*.parquet", **PAIRS), [[1, 0], [0, 1]] * 2)
                     continue
-                message = (
-                    rf"1\.parquet: column 'wh.*' holds {said}.*, but {said_first}.* in 0\.parquet. Give all one type"
-                )
+                message = rf"1\.parquet: column 'wh.*' holds {said}.*, but {said_first}.* in 0\.parquet. Use one type"
                 refused(tmp_path / "*.parquet", message)
 
 
@@ -120,15 +118,17 @@ def test_caps(tmp_path):
     want = meaning(lines)[0]
     assert_reads(open_table(path, **PAIRS, max_bytes=needed), want)
     message = (
-        rf"0\.parquet: line {back}: 'who' is {before[back]} again, after other rows. To gather the {len(lines)} lines "
+        rf"0\.parquet: line {back}: 'who' is {before[back]} again, after other rows. Grouping the {len(lines)} lines "
     )
     message += (
-        rf"in memory takes {needed} bytes, above max_bytes={needed - 1}. Sort the lines by 'who', so that they can "
+        rf"in memory needs {needed} bytes, above max_bytes={needed - 1}. Sort the lines by 'who', so that they can "
     )
-    message += "be read part by part, or raise max_bytes="
+    message += "be read in parts, or raise max_bytes="
     refused(path, message, max_bytes=needed - 1)
     turn = 1 + max(int(np.argmax(steps < 0)), int(np.argmax(steps > 0)))  # the keys have risen and fallen
-    message = rf"0\.parquet: line {turn}: the lines are not sorted by 'who'.*takes {48 * runs} bytes or more, above max"
+    message = (
+        rf"0\.parquet: line {turn}: the lines are not sorted by 'who'.*needs at least {48 * runs} bytes, above max"
+    )
     refused(path, message, max_bytes=48 * runs - 1)
     words = write(tmp_path, lines, ("string", "int64"))
     refused(

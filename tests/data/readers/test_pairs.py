@@ -167,7 +167,7 @@ def test_any_lines(tmp_path_factory, valued, lines, group, files, grouped):
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         if contradiction:
-            with pytest.raises(TableError, match=r"has the values .* and .*Keep one line a pair"):
+            with pytest.raises(TableError, match=r"has the values .* and .*Keep one line per pair"):
                 open_table(pattern, **ASK).to_float()
             return
         x = open_table(pattern, **(ASK if valued else PAIRS)).to_float()
@@ -175,16 +175,16 @@ def test_any_lines(tmp_path_factory, valued, lines, group, files, grouped):
     assert len(told) == bool(repeats)
     if repeats:
         assert told[0].category is DuplicateItemsWarning
-        assert f"and {repeats} repeated item(s) in all" in str(told[0].message)
+        assert f"There are {repeats} repeated items in all" in str(told[0].message)
 
 
 def test_repeats_are_told_with_their_place(tmp_path):
     lines = [(0, 3), (0, 1), (1, 2), (1, 2), (1, 2), (2, 3), (3, 1), (3, 1)]
     table = open_table(write(tmp_path, lines, group=4), **PAIRS)
-    with pytest.warns(DuplicateItemsWarning, match=r"0\.parquet: row 1: item 1 stands twice, and 3 repeated"):
+    with pytest.warns(DuplicateItemsWarning, match=r"0\.parquet: row 1: item 1 occurs twice. There are 3 repeated"):
         table.to_float()
     path = write(tmp_path, [(*line, 1) for line in lines], group=4)
-    with pytest.warns(DuplicateItemsWarning, match=r"0\.parquet: row 1: item 1 stands twice, and 3 repeated"):
+    with pytest.warns(DuplicateItemsWarning, match=r"0\.parquet: row 1: item 1 occurs twice. There are 3 repeated"):
         open_table(path, **ASK).to_float()
 
 

@@ -207,7 +207,7 @@ def test_storage_options_are_for_addresses(folder, cases):
     for data in (f"{folder}/u8.npy", f"file://{folder}/u8.npy", X):
         with pytest.raises(TypeError, match="storage_options= is for addresses"):
             open_table(data, storage_options={"key": "secret"})
-    with pytest.raises(TypeError, match="storage_options= is a dict") as caught:
+    with pytest.raises(TypeError, match="storage_options= must be a dict") as caught:
         open_table("memory://x.npy", storage_options="secret")
     assert "secret" not in str(caught.value)
 

@@ -152,7 +152,7 @@ def test_text_is_refused_with_its_place(rows):
 
 
 def test_arguments_are_not_dropped_in_silence(X):
-    with pytest.raises(TypeError, match="open already"):
+    with pytest.raises(TypeError, match="already open"):
         open_table(open_table(X), names=list("abcdef"))
     with pytest.raises(TableError, match="n_columns=7"):
         open_table(X, n_columns=7)

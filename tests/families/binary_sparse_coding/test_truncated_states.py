@@ -29,7 +29,7 @@ def test_states_and_their_log_weights(c, gamma):
 
 
 def test_too_many_states_are_refused():
-    with pytest.raises(ValueError, match="Use fewer candidates, or let fewer be on"):
+    with pytest.raises(ValueError, match="Use a smaller n_candidates or max_active"):
         truncation(30, 15)
 
 
@@ -51,5 +51,5 @@ def test_a_schedule():
     assert [plan.is_wide(step) for step in (44, 45)] == [False, True]
     assert [plan.is_over(step) for step in (59, 60)] == [False, True]
     assert Schedule(0, 5.0).heat(0) == 1.0
-    with pytest.raises(ValueError, match="exchange them"):
+    with pytest.raises(ValueError, match="swap them"):
         Schedule(60, cut_from=0.7, cut_to=0.6)

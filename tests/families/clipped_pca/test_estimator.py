@@ -55,7 +55,7 @@ def test_a_federated_fit_takes_two_rounds():
     assert merged.log_likelihood is None
     assert "to fit: 900 rows" in repr(merged)
     assert_same(ClippedPCA(2, random_state=0).fit(X), model, atol=1e-9)
-    with pytest.raises(hiddenbits.StatisticsError, match="not known yet"):
+    with pytest.raises(hiddenbits.StatisticsError, match="cannot be checked"):
         clone(model).stats(X)
 
 

@@ -151,7 +151,7 @@ def test_what_cannot_be_stood_behind_is_refused(large, monkeypatch):
         lambda *args, **options: untrusted(*args, **{**options, "n_temperatures": 2, "n_chains": 3}),
     )
     fresh = CombinationMachine(24, max_iter=20, random_state=0).fit(rows)
-    with pytest.raises(UntrustedLikelihoodError, match="no likelihood to stand behind"):
+    with pytest.raises(UntrustedLikelihoodError, match="cannot be estimated reliably"):
         fresh.score_samples(rows)
 
 

@@ -275,7 +275,7 @@ def test_weights_equal_repeats_and_rows_are_chosen_by_content():
         ({"visible": "reals", "method": "chains"}, np.zeros((4, 2)), "can be enumerated"),
         ({"visible": "reals", "n_components": 30}, np.zeros((4, 2)), "Use fewer units"),
         ({"visible": "reals"}, np.array([["a", "b"], ["c", "d"]]), "is not a number"),
-        ({"visible": "reals"}, np.array([[0.0, np.inf], [1.0, 2.0]]), "no number to work with"),
+        ({"visible": "reals"}, np.array([[0.0, np.inf], [1.0, 2.0]]), "is infinite or too large"),
         ({"visible": "reals"}, hiddenbits.open_table(np.eye(3)), "table of bits"),
         ({"visible": "reals"}, open_mixed(np.array([[0.5, 1.0], [2.0, 0.0]]), kinds=["real", "binary"]), "is binary"),
         ({"visible": "bits"}, np.array([[0.5, 2.0], [1.0, 0.0]]), "0.5"),
@@ -288,5 +288,5 @@ def test_refusals(settings, rows, message):
 
 def test_no_probabilities_of_bits():
     model = CombinationMachine(1, visible="reals", random_state=0).fit(drawn(0, 50)[1])
-    with pytest.raises(ValueError, match="for tables of bits"):
+    with pytest.raises(ValueError, match="needs a table of bits"):
         model.bit_probabilities(drawn(0, 5)[1])

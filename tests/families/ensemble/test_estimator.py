@@ -177,7 +177,7 @@ def test_unlawful_files_are_refused(tmp_path, fitted, change):
 def test_errors(rows):
     with pytest.raises(NotFittedError):
         Ensemble().score(rows)
-    with pytest.raises(TypeError, match="not an estimator of this library"):
+    with pytest.raises(TypeError, match="not an estimator of hiddenbits"):
         Ensemble([IndependentBits(), "mixture"]).fit(rows)
     with pytest.raises(ValueError, match="at least one estimator"):
         Ensemble([]).fit(rows)

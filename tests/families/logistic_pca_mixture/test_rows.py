@@ -240,7 +240,7 @@ def test_federated_fit_is_that_of_all_rows():
     np.testing.assert_allclose(models[0].params_.joints, models[1].params_.joints, rtol=0, atol=1e-8)
     here = LogisticPCAMixture(1, **options).fit(X)  # rows remember, and so passes gain a little more or less
     assert models[0].trace_[-1] == pytest.approx(here.trace_[-1], abs=0.05 * len(X))
-    with pytest.raises(hiddenbits.StatisticsError, match="not known yet"):
+    with pytest.raises(hiddenbits.StatisticsError, match="cannot be checked"):
         LogisticPCAMixture(1, start="noise", random_state=0).stats(X)
 
 

@@ -264,7 +264,7 @@ def test_refusals(monkeypatch):
         tetrachoric(rows, smooth="some")
     with pytest.raises(TableError, match="row 0, column 1: 2"):
         tetrachoric(np.array([[0, 2], [1, 0]]))
-    with pytest.raises(TypeError, match="open already"):
+    with pytest.raises(TypeError, match="already open"):
         tetrachoric(open_table(rows), threshold=0.5)
     with pytest.raises(TableError, match="this table has other columns"):
         tetrachoric(open_mixed(np.array([[0.5, 1.0], [2.5, 0.0]]), kinds=["real", "binary"]))

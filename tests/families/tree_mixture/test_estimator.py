@@ -129,7 +129,7 @@ def test_federated_fits():
     with pytest.raises(StatisticsError, match="minimum_count=0"):
         TreeMixture(2, **settings).stats(X, site="one")
     shared = TreeMixture(2, random_state=0)
-    with pytest.raises(StatisticsError, match="sums of its own"):
+    with pytest.raises(StatisticsError, match="further passes over the rows"):
         shared.update(shared.stats(X, site="one", minimum_count=0))
 
 

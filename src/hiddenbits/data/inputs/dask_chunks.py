@@ -156,14 +156,14 @@ def _rows(check: Check, blocks: Sequence[Any], n_rows: int) -> int:
         valid = {"dense": isinstance(block, np.ndarray), "sparse": sparse.issparse(block)}
         if not (valid[check.kind] if check.kind in valid else is_frame(block)):
             raise TableError(
-                f"it is a {type(block).__name__}, but dask was told {TYPES[check.kind]}. Give the right meta= where "
-                "it is made."
+                f"it is a {type(block).__name__}, but dask expects {TYPES[check.kind]}. Set the right meta= "
+                "where it is created."
             )
         shape = tuple(block.shape)
         n_rows = shape[0] if n_rows < 0 and shape else n_rows
         if shape != (n_rows, width):
             raise TableError(
-                f"its shape is {shape}, but dask was told {(n_rows, width)}. Give the right shape where it is made."
+                f"its shape is {shape}, but dask expects {(n_rows, width)}. Set the right shape where it is created."
             )
     return n_rows
 
@@ -181,7 +181,7 @@ def _frame(check: Check, part: Any, low: int, high: int, first_row: int) -> tupl
     columns = tuple(str(name) for name in part.columns)
     if columns != check.columns:
         odd = next(name for name, told in zip(columns, check.columns or (), strict=True) if name != told)
-        raise TableError(f"dask was told of other columns than {odd!r}, in its place. Give all partitions the same.")
+        raise TableError(f"it has a column {odd!r} where dask expects another. Give all partitions the same columns.")
     part = part.iloc[low:high]
     part.columns = list(columns)  # partitions share an index of columns, and pandas' lookups in it race between threads
     try:

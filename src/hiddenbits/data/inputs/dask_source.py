@@ -97,8 +97,8 @@ class DaskSource:
             if isinstance(piece, TableError):
                 raise self._placed(piece, i)
             if piece[1] is not None and self.mask == "none":
-                lie = "it holds blanks, which its type cannot, or which were not there when the table was opened. Give "
-                raise self._placed(TableError(lie + "dask the right type, and chunks that are the same each time."), i)
+                lie = "it has blanks that its dtype does not allow, or that were not there when the table was opened. "
+                raise self._placed(TableError(lie + "Give dask the right dtype, and chunks that never change."), i)
         shape = stop - start, self.n_columns
         if self.check.kind == "sparse":
             return self._patterns([x for x, _ in pieces], [other for _, other in pieces], shape)
@@ -138,8 +138,8 @@ class DaskSource:
             return compute(self.graph, self.keys, checked, asked, self.name, self.remote, leave_to_dask)
         except Exception as error:  # whatever the chunks' own functions raise
             raise TableError(
-                f"{what} cannot be computed by dask ({type(error).__name__}: {told(error)}). Mend what makes the "
-                "chunks."
+                f"{what} cannot be computed by dask ({type(error).__name__}: {told(error)}). Fix the code that "
+                "creates the chunks."
             ) from cause(error)
 
     def _placed(self, error: TableError, chunk: int, first_row: int | None = None) -> TableError:

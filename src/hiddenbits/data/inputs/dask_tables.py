@@ -60,7 +60,7 @@ def open_dask(data: Any, request: Request) -> Table:
     is_array = any(home.startswith("dask.array") for home in homes)
     if not is_array and not (any(home.startswith("dask.dataframe") for home in homes) and data.ndim == 2):
         raise TableError(
-            f"A dask {type(data).__name__} is not a table. Give a dask array of two dimensions or a dask DataFrame."
+            f"A dask {type(data).__name__} is not a table. Give a two-dimensional dask array or a dask DataFrame."
         )
     if data.ndim != 2:
         raise TableError(f"Expected a table with rows and columns, got an array with {data.ndim} dimension(s).")
@@ -76,7 +76,7 @@ def _array_source(data: Any, names: tuple[str, ...] | None, blank: Blank, thresh
     is_sparse = sparse.issparse(data._meta)
     if not is_sparse and not isinstance(data._meta, np.ndarray):
         raise TableError(
-            f"The chunks are of type {type(data._meta).__name__}. Turn them into NumPy or SciPy sparse arrays first, "
+            f"The chunks are of type {type(data._meta).__name__}. Convert them to NumPy or SciPy sparse arrays first, "
             "with map_blocks."
         )
     if is_sparse:  # refuse a type, or options, with which no chunk could be read
@@ -89,7 +89,7 @@ def _array_source(data: Any, names: tuple[str, ...] | None, blank: Blank, thresh
     heights = tuple(-1 if math.isnan(height) else int(height) for height in data.chunks[0])
     n_columns, tallest = sum(widths), max(heights, default=0)
     if not is_sparse and n_columns > MAX_COLUMNS:
-        raise TableError(f"dask was told of {n_columns} columns, more than {MAX_COLUMNS}. Use sparse chunks.")
+        raise TableError(f"The table has {n_columns} columns, more than the limit of {MAX_COLUMNS}. Use sparse chunks.")
     if tallest > EMPTY_ROWS or (not is_sparse and tallest * n_columns * data.dtype.itemsize > MAX_BYTES):
         raise TableError(
             f"A chunk of {tallest} rows and {n_columns} columns of {data.dtype} is too large to be computed at once. "

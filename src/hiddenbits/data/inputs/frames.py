@@ -27,7 +27,7 @@ def opened_frame(data: Any) -> Any:
     try:
         frame = nw.from_native(data)
     except DuplicateError as error:
-        raise TableError(f"{' '.join(str(error).split())}. Give every column a name of its own.") from error
+        raise TableError(f"{' '.join(str(error).split())}. Give each column a unique name.") from error
     return frame.collect() if isinstance(frame, nw.LazyFrame) else frame
 
 
@@ -46,7 +46,7 @@ def frame_bits(
     names = tuple(str(name) for name in frame.columns)
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise TableError(f"Two columns are called {twice!r}. Give every column a name of its own.")
+        raise TableError(f"Two columns are called {twice!r}. Give each column a unique name.")
     n, d = frame.shape
     x, missing = np.empty((n, d), np.uint8), np.zeros((n, d), np.uint8)
     for j, name in enumerate(names):

@@ -362,7 +362,7 @@ def _reals(raw: RawColumn) -> Floats:
     if len(invalid):
         row = int(invalid[0])
         raw.refuse(
-            f"{quoted(raw.values[row])} in row {raw.first_row + row} is no number to work with. Use NaN for a cell "
+            f"{quoted(raw.values[row])} in row {raw.first_row + row} is infinite or too large. Use NaN for a cell "
             "that was not observed."
         )
     return np.asarray(raw.values, np.float64)
@@ -384,7 +384,7 @@ def _codes(raw: RawColumn, column: Column) -> NDArray[np.int64]:
         row = int(unknown[0])
         listed = ", ".join(map(quoted, column.categories[:8])) + (", ..." if len(column.categories) > 8 else "")
         raise TableError(
-            f"row {raw.first_row + row}, column {raw.number} ({raw.name!r}): {quoted(raw.values[row])} is a category "
-            f"that the fit did not know; it knew {listed}. Make the cell blank, or fit again with the category listed."
+            f"row {raw.first_row + row}, column {raw.number} ({raw.name!r}): {quoted(raw.values[row])} is not among "
+            f"the categories of the fit: {listed}. Make the cell blank, or fit again with this category."
         )
     return codes

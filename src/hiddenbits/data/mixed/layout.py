@@ -57,7 +57,7 @@ class Column:
         if len(self.categories) > MOST_CATEGORIES:
             raise TableError(
                 f"column {self.name!r} has {len(self.categories)} categories; at most {MOST_CATEGORIES} are allowed. "
-                "Drop a column that names rows, or join rare categories."
+                "Drop the column if it only identifies rows, or merge rare categories."
             )
         if len(set(self.categories)) < len(self.categories):
             raise TableError(f"column {self.name!r} has the same category twice.")
@@ -113,7 +113,9 @@ class Layout:
 
     def __post_init__(self) -> None:
         if self.n_numbers == 0:
-            raise TableError("No column tells rows apart: each has a single category. Give a table that varies.")
+            raise TableError(
+                "Every column has a single category, so there is nothing to fit. Give a table that varies."
+            )
 
     @cached_property
     def bit_columns(self) -> list[int]:
@@ -205,7 +207,7 @@ def asked_kinds(kinds: Any, names: Sequence[str]) -> list[str | None]:
         known = set(names)
         unknown = [name for name in kinds if name not in known]
         if unknown:
-            raise TableError(f"kinds= speaks of {unknown[0]!r}, but there is no such column.")
+            raise TableError(f"kinds= names {unknown[0]!r}, but there is no such column.")
         asked = ["ordered" if isinstance(kinds.get(name), (list, tuple)) else kinds.get(name) for name in names]
     else:
         asked = list(kinds)
@@ -214,7 +216,7 @@ def asked_kinds(kinds: Any, names: Sequence[str]) -> list[str | None]:
     asked = [None if isinstance(kind, str) and kind == "auto" else kind for kind in asked]
     for name, kind in zip(names, asked, strict=True):
         if kind is not None and kind not in KINDS:
-            raise TableError(f"kinds= says {kind!r} of column {name!r}. A kind is one of {', '.join(KINDS)}.")
+            raise TableError(f"kinds= gives {kind!r} for column {name!r}. Choose one of {', '.join(KINDS)}.")
     return asked
 
 
@@ -226,7 +228,9 @@ def asked_orders(kinds: Any) -> dict[str, tuple[Category, ...]]:
     for name, categories in orders.items():
         strange = [category for category in categories if not is_category(category)]
         if strange or not categories:
-            raise TableError(f"kinds= lists the categories of {name!r}: give words or finite numbers, lowest first.")
+            raise TableError(
+                f"kinds= for column {name!r}: give its categories as text or finite numbers, lowest first."
+            )
     return orders
 
 
@@ -239,17 +243,18 @@ def given_layout(kinds: Any, names: Sequence[str]) -> Layout | None:
         return None
     if isinstance(kinds, Layout):
         if len(kinds.columns) != len(names):
-            raise TableError(f"The table has {len(names)} columns, but the fit had {len(kinds.columns)}.")
+            raise TableError(f"The table has {len(names)} columns, but the model was fitted to {len(kinds.columns)}.")
         return kinds
     layout = getattr(kinds, "layout_", None)
     if not isinstance(layout, Layout):
         raise TypeError(
-            "kinds= is 'auto', a kind, a list or dict of kinds, or a model that was fitted to a table of several kinds."
+            "kinds= must be 'auto', a kind, a list or dict of kinds, or a model fitted to columns of several kinds."
         )
     fitted = [column.name for column in layout.columns]
     if fitted != list(names):
         raise TableError(
-            f"The columns are {', '.join(map(repr, names))}, and those of the fit {', '.join(map(repr, fitted))}. Use "
-            "the names and the order of the fit; for files, columns= chooses them."
+            f"The columns are {', '.join(map(repr, names))}, but the model was fitted to "
+            f"{', '.join(map(repr, fitted))}. Use the same names in the same order; for files, select them with "
+            "columns=."
         )
     return layout

@@ -117,7 +117,7 @@ def _check(array: AnyArray) -> bool:
         if len(invalid):
             row, column = int(invalid[0][0]) + start, int(invalid[0][1])
             raise TableError(
-                f"row {row}, column {column}: {quoted(array[row, column])} is no number to work with. Use NaN for a "
+                f"row {row}, column {column}: {quoted(array[row, column])} is infinite or too large. Use NaN for a "
                 "cell that was not observed."
             )
     return blanks

@@ -109,6 +109,6 @@ def _bad_token(text: bytes, at: int, first_line: int, why: str) -> TableError:
     start = max(text.rfind(mark, 0, at) for mark in (b" ", b"\t", b"\n")) + 1
     word = re.split(rb"[ \t\n]", text[start : at + 40], maxsplit=1)[0].decode("utf-8", "replace")
     return TableError(
-        f"line {line}: {quoted(word)} {why}. A line holds column numbers (0, 1, 2, ...) separated by blanks; "
-        "names need numbering first."
+        f"line {line}: {quoted(word)} {why}. A line has column numbers (0, 1, 2, ...) separated by spaces. Replace "
+        "names by numbers first."
     )

@@ -79,7 +79,7 @@ def open_csv(
         that is not known.
     """
     if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n':
-        raise TableError(f"delimiter={delimiter!r} is not one character that can stand between cells.")
+        raise TableError(f"delimiter={delimiter!r}: give a single character, not a quote or a line break.")
     only_bits = isinstance(columns, str) and columns == "bits"
     cells = _Cells(request.threshold)
 
@@ -142,7 +142,9 @@ def _read(
                 found = lay_out(first)
                 layout = layout or found
                 if found != layout:
-                    raise TableError(f"the columns are not those of {files[0].name}. Give every file the same.")
+                    raise TableError(
+                        f"the columns differ from those of {files[0].name}. All files of a table need the same."
+                    )
                 width = len(layout.fields)
                 line = lines.number + 1 if layout.named else 1  # where the next rows start
                 every = rows if layout.named else chain([first], rows)
@@ -153,9 +155,9 @@ def _read(
                     if tell is not None:
                         tell(n_rows, None if lines.share is None else (number + lines.share) / len(files))
             except csv.Error as error:
-                raise TableError(f"line {lines.number}: {error}. Quote cells as CSV does, or mend the line.") from error
+                raise TableError(f"line {lines.number}: {error}. Fix the line, or its quotes.") from error
     if not n_rows:
-        raise TableError(f"{files[0]}: the file holds no rows. A table needs at least one.")
+        raise TableError(f"{files[0]}: the file has no rows. A table needs at least one.")
 
 
 class _Lines(Iterator[str]):
@@ -194,7 +196,7 @@ def _full_rows(chunk: Rows, width: int, line: int) -> Rows:
     if set(map(len, chunk)) != {width}:
         at = next(i for i, row in enumerate(chunk) if len(row) != width)
         raise TableError(
-            f"line {_line_of(chunk, at, line)}: {len(chunk[at])} cells, but the first line has {width}. Mend the line."
+            f"line {_line_of(chunk, at, line)}: {len(chunk[at])} cells, but the first line has {width}. Fix the line."
         )
     return chunk
 
@@ -261,8 +263,8 @@ def _is_header(first: list[str], cells: _Cells, mixed: bool) -> bool:
     if mixed:
         return False
     raise TableError(
-        f"line 1 holds both bits ({quoted(bits[0])}) and other words ({quoted(words[0])}). Say whether it is a "
-        "line of names with header=True or header=False."
+        f"line 1 has both bits ({quoted(bits[0])}) and text ({quoted(words[0])}). Set header=True if it contains the "
+        "column names, otherwise header=False."
     )
 
 
@@ -272,8 +274,8 @@ def _holds_names(first: list[str]) -> bool:
     numbers = [word for word in words if _number(word) is not None]
     if numbers or (words and not any(isinstance(_value(word), str) for word in words)):
         raise TableError(
-            f"line 1 holds {'a number' if numbers else 'bits or blanks alone'} ({quoted((numbers or words)[0])}). Say "
-            "whether it is a line of names with header=True or header=False."
+            f"line 1 has {'a number' if numbers else 'only bits or blanks'} ({quoted((numbers or words)[0])}). Set "
+            "header=True if it contains the column names, otherwise header=False."
         )
     return True
 
@@ -328,7 +330,9 @@ class _BitColumns:
         """Return the columns of bits."""
         keep = [j for j in range(len(self._layout.keep)) if j not in self._others]
         if not keep:
-            raise TableError(f"{request.files[0]}: no column holds bits alone. Recode the columns, or give threshold=.")
+            raise TableError(
+                f"{request.files[0]}: no column contains only bits. Recode the columns, or set threshold=."
+            )
         codes = np.concatenate([part[:, keep] if self._others else part for part in self._codes])
         self._codes = []
         blank = codes == BLANK
@@ -346,7 +350,7 @@ class _BitColumns:
         where = f"line {line}, column {column}" + (f" ({name!r})" if layout.named else "")
         if self._cells.threshold is not None:
             return TableError(
-                f"{where}: {shown} is not a finite number. Mend it, or leave the column out with drop=[{name!r}]."
+                f"{where}: {shown} is not a finite number. Fix it, or leave the column out with drop=[{name!r}]."
             )
         number = re.fullmatch(r"\s*[-+0-9.eE]+\s*", text) is not None
         return TableError(

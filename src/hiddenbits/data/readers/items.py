@@ -35,7 +35,7 @@ class Repeats:
         """Give one warning for all of them."""
         if self.count:
             warnings.warn(
-                f"{printable(self.first)}, and {self.count} repeated item(s) in all: each is counted once.",
+                f"{printable(self.first)}. There are {self.count} repeated items in all; each is counted once.",
                 DuplicateItemsWarning,
                 stacklevel=3,
             )
@@ -70,7 +70,7 @@ def sort_baskets(
     if len(again):
         if not repeats.count:
             at, item = divmod(int(key[again[0]]), stride)
-            repeats.first = f"{where} {first_row + at}: item {item} stands twice"
+            repeats.first = f"{where} {first_row + at}: item {item} occurs twice"
         repeats.count += len(again)
         key = np.delete(key, again)
     row, items = key // stride, (key % stride).astype(items.dtype)
@@ -102,14 +102,14 @@ def item_names(items: Any, request: FileRequest | None = None) -> tuple[str, ...
         names = tuple(str(item) for item in items)
         check_distinct(names)
     if not names:
-        raise TableError("items= names no item.")
+        raise TableError("items= is empty. Give at least one item.")
     return names
 
 
 def check_items(request: FileRequest, names: Sequence[str] | None, max_columns: int) -> int | None:
     """Return the number of columns that n_columns= or the names of the items give; None if neither."""
     if request.threshold is not None:
-        raise TableError("threshold= has no meaning for baskets, which hold items and no numbers.")
+        raise TableError("threshold= does not apply to baskets, which contain items, not numbers.")
     given = request.n_columns if request.n_columns is not None else None if names is None else len(names)
     if names is not None and given != len(names):
         raise TableError(f"items= names {len(names)} items, but n_columns={request.n_columns}.")

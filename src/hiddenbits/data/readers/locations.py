@@ -137,8 +137,8 @@ class Remote:
     def sends_more(self, size: int | None) -> TableError:
         """Return the error for a server that sends more than it said."""
         return TableError(
-            f"{self}: the server sends more than the {size} bytes that it told. The file was replaced, or the server "
-            "is not to be trusted; open the table again."
+            f"{self}: the server sent more than the {size} bytes that it announced. The file was replaced, or the "
+            "server is faulty; open the table again."
         )
 
 
@@ -165,8 +165,8 @@ def refuse_pipe(path: Path) -> None:
     """Refuse what is there and neither a file nor a folder: a pipe can be read once, or waited for."""
     if path.exists() and not path.is_file() and not path.is_dir():
         raise TableError(
-            f"{path}: this is a pipe or a device, and tables are read more than once. Write what it holds to a file "
-            "first, and open that."
+            f"{path}: this is a pipe or a device, but tables are read more than once. Write the data to a file first, "
+            "and open that file."
         )
 
 

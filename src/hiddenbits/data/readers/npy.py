@@ -158,8 +158,8 @@ def _convert(look: _Look, request: FileRequest, max_bytes: int) -> tuple[Bits, B
         header = _read_header(file)
         if header.nbytes > max_bytes:
             raise TableError(
-                f"the array comes to {header.nbytes} bytes, above max_bytes={max_bytes}, and is converted in memory. "
-                "Raise max_bytes=, or save it as uint8 or bool, row by row, which is read in place."
+                f"the array takes {header.nbytes} bytes, above max_bytes={max_bytes}, and must be converted in "
+                "memory. Raise max_bytes=, or save it as uint8 or bool in C order, which needs no conversion."
             )
         return array_bits(read_rows(file, header, 0, header.shape[0]), request)
 

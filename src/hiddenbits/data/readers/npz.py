@@ -53,7 +53,7 @@ def _read(
     """Return (x, observed) of one file."""
     entries = {Path(info.filename).name.removesuffix(".npy"): info for info in archive.infolist()}
     if len(entries) < len(archive.infolist()):
-        raise TableError("the file holds two arrays of one name. Write it again with numpy.savez.")
+        raise TableError("the file has two arrays with the same name. Write it again with numpy.savez.")
     if key is None and set(entries) >= SPARSE_KEYS:
         arrays = _load(archive, [entries[name] for name in sorted(SPARSE_KEYS)], max_bytes)
         return _csr_bits(dict(zip(sorted(SPARSE_KEYS), arrays, strict=True)), request, max_columns)
@@ -74,8 +74,8 @@ def _load(archive: zipfile.ZipFile, entries: list[zipfile.ZipInfo], max_bytes: i
     total = sum(header.nbytes for header in headers)
     if total > max_bytes:
         raise TableError(
-            f"the arrays come to {total} bytes, above max_bytes={max_bytes}. Raise max_bytes=, or save the "
-            "table as .npy or Parquet, which are read part by part."
+            f"the arrays take {total} bytes, above max_bytes={max_bytes}. Raise max_bytes=, or save the table as "
+            ".npy or Parquet, which are read in parts."
         )
     arrays = []
     for entry in entries:

@@ -109,15 +109,15 @@ def _format(file: Place, suffixes: Mapping[str, str], gzipped: Collection[str]) 
     kind = suffixes.get(suffix)
     if kind is None and suffix in ARROW:
         raise TableError(
-            f"{file}: Arrow's own files are not opened here. Read it with pyarrow.feather.read_table, and hand over "
-            "the frame; or write it as Parquet."
+            f"{file}: Arrow IPC (Feather) files are not supported. Read the file with pyarrow.feather.read_table and "
+            "pass the result, or write it as Parquet."
         )
     if kind is None:
         packable = ", ".join(known for known, format in suffixes.items() if format in gzipped)  # noqa: A001
         raise TableError(
-            f"{file}: the suffix {suffix!r} is unknown. Known are {', '.join(suffixes)} (.gz after {packable}; .zip "
-            "after .zarr); or name the format with format=."
+            f"{file}: the suffix {suffix!r} is unknown. Supported are {', '.join(suffixes)} (.gz after {packable}; "
+            ".zip after .zarr). Or set format=."
         )
     if zipped and kind not in gzipped:
-        raise TableError(f"{file}: {suffix} files cannot be read gzipped. Unpack the file first.")
+        raise TableError(f"{file}: gzipped {suffix} files are not supported. Decompress the file first.")
     return kind

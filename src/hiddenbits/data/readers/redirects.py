@@ -51,6 +51,6 @@ async def _refuse_other_host(_session: Any, _context: Any, asked: Any) -> None:
     if new.host == old.host and ((new.scheme, new.port) == (old.scheme, old.port) or upgraded):
         return
     raise TableError(
-        f"{safe_url(str(old))}: the server sends us on to another one, {safe_url(str(new))}. If it is to be trusted, "
-        f"give that address instead, or allow it with storage_options={{'{OPTION}': True}}."
+        f"{safe_url(str(old))}: the server redirects to another server, {safe_url(str(new))}. If you trust it, use "
+        f"that address instead, or allow redirects with storage_options={{'{OPTION}': True}}."
     )

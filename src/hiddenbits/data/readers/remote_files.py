@@ -78,7 +78,7 @@ class RemoteFile(io.RawIOBase):
         """Move to a position; nothing is fetched yet."""
         if whence == io.SEEK_END and self._size is None:
             raise TableError(
-                f"{self._place}: the server does not tell the file's size, which this format needs. {LOCAL_COPY}"
+                f"{self._place}: the server does not report the file's size, which this format needs. {LOCAL_COPY}"
             )
         at = offset + (0, self._at, self._size or 0)[whence]
         if at < 0:
@@ -122,7 +122,7 @@ class RemoteFile(io.RawIOBase):
                 raise
         if self._at != self._in_order or self._size is None:
             raise TableError(
-                f"{self._place}: the server does not send parts of a file, which this format needs. {LOCAL_COPY}"
+                f"{self._place}: the server cannot send parts of a file, which this format needs. {LOCAL_COPY}"
             )
         self._file.close()
         self._file, at, self._at = self._open_web(None), self._at, 0
@@ -153,6 +153,6 @@ class RemoteFile(io.RawIOBase):
 def beyond_cap(place: Remote, max_bytes: int | None) -> TableError:
     """Return the error for a file that is too large to be read into memory."""
     return TableError(
-        f"{place}: the file comes to more than max_bytes={max_bytes} bytes, and is read into memory. Raise max_bytes=, "
-        "or convert the table to Parquet, which is read part by part."
+        f"{place}: the file takes more than max_bytes={max_bytes} bytes, and is read into memory. Raise max_bytes=, "
+        "or convert the table to Parquet, which is read in parts."
     )

@@ -50,7 +50,7 @@ def reading(path: Place | str) -> Iterator[None]:
         message = str(error)
         raise TableError(message if message.startswith(printable(path)) else f"{path}: {message}") from error
     except (FileNotFoundError, PermissionError) as error:
-        gone = "there is no such file" if isinstance(error, FileNotFoundError) else "the file may not be read"
+        gone = "there is no such file" if isinstance(error, FileNotFoundError) else "no permission to read the file"
         raise TableError(f"{path}: {gone}. A table's files must stay where they are, on every worker too.") from error
     except DAMAGE as error:
         raise TableError(

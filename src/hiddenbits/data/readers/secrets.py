@@ -61,7 +61,7 @@ def _why(error: BaseException, clean: Any) -> str:
     if status in (404, 410):
         return "there is no such file."
     if status == 416:
-        return "the file has fewer bytes than the server told. It was cut short or replaced; open the table again."
+        return "the file has fewer bytes than the server announced. It was cut short or replaced; open the table again."
     if status is not None:
         return f"the server answered with status {status}. Check the address, or try again later."
     if any(isinstance(link, TimeoutError) for link in links) or "timeout" in names:

@@ -60,8 +60,8 @@ class CappedReader(io.RawIOBase):
             raise too_large(self._path, self._max_bytes)
         if self._zipped and self._seen > max(FREE, RATIO * self._packed.taken):
             raise TableError(
-                f"{self._path}: the file unfolds to more than {RATIO} times its size, as no table does that is worth "
-                "learning from. If it is one, unpack it first (gunzip), or write it as Parquet."
+                f"{self._path}: the file decompresses to more than {RATIO} times its size, which suggests a gzip "
+                "bomb. If it is a real table, decompress it first (gunzip), or write it as Parquet."
             )
         memoryview(buffer)[: len(piece)] = piece
         return len(piece)
@@ -89,8 +89,8 @@ class _Sips:
 def too_large(path: Place, max_bytes: int) -> TableError:
     """Return the error for a text file that unfolds beyond the cap."""
     return TableError(
-        f"{path}: the file comes to more than max_bytes={max_bytes} bytes, and text is read into memory. "
-        "Raise max_bytes=, or convert the table to Parquet, which is read part by part."
+        f"{path}: the text takes more than max_bytes={max_bytes} bytes, and is read into memory. Raise max_bytes=, or "
+        "convert the table to Parquet, which is read in parts."
     )
 
 

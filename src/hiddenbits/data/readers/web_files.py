@@ -52,8 +52,8 @@ class CheckedFile(HTTPFile):  # type: ignore[misc]  # fsspec has no types
         first, _, total = self._parse_content_range(headers)
         if tag != self.tag or (told and (first != start or total not in (None, self.size))):
             raise TableError(
-                f"{self.place}: the server was asked for bytes from {start} on, of {self.size}, and sent others. The "
-                "file was replaced, or the server is at fault; open the table again."
+                f"{self.place}: the server did not send the requested bytes (from {start} on, of {self.size}). The "
+                "file was replaced, or the server is faulty; open the table again."
             )
 
 
@@ -86,7 +86,7 @@ def open_web(place: Remote, size: int | None) -> Any:
 
 def _refuse_redirect(place: Remote, answer: Any) -> None:
     if answer.status >= 300:
-        raise TableError(f"{place}: the server sends us on, and allow_redirects is False.")
+        raise TableError(f"{place}: the server redirects to another address, and allow_redirects is False.")
 
 
 async def _take(answer: Any, length: int) -> bytes:

@@ -201,8 +201,8 @@ class Cluster:
 
         if isinstance(error, KilledWorker):
             raise ClusterError(
-                f"Workers died again and again while they walked the table ({error}). Most often a worker's memory is "
-                "too small for its parts: give workers more memory, or open the table with a smaller part_bytes=."
+                f"Workers died repeatedly while they processed the table ({error}). The usual cause is too little "
+                "memory: give workers more, or open the table with a smaller part_bytes=."
             ) from error
         raise error
 

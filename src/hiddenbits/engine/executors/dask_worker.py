@@ -61,7 +61,7 @@ class Parcel(Generic[T]):
             self._value = pickle.loads(packed)  # type: ignore[no-untyped-call]
             self._packed = b""
         if number != self.number:
-            raise RuntimeError(f"An answer of pass {self.number} came in pass {number}: please report this as a bug.")
+            raise RuntimeError(f"A result of pass {self.number} arrived in pass {number}: please report this as a bug.")
         return self._value
 
 

@@ -42,8 +42,8 @@ class _BlasLimit:
             # A lock that another thread held at that moment stays held in the copy, where that thread does not exist:
             # those of functools.cached_property before Python 3.12, or numba's while it compiles.
             raise RuntimeError(
-                "This process was forked while another thread was fitting: it could wait for ever for locks of that "
-                'thread. Start processes with multiprocessing.get_context("spawn"), or before the fit begins.'
+                "This process was forked while another thread was fitting, so it could wait forever for locks of "
+                'that thread. Start processes with multiprocessing.get_context("spawn"), or before the fit begins.'
             )
         with self._lock:
             if self._users == 0:

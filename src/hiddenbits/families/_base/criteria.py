@@ -51,12 +51,12 @@ class CriteriaMixin:
         if given := [name for name in self._prior_settings if getattr(self, name) != 0.0]:
             wanted = ", ".join(f"{name}=0" for name in given)
             raise ValueError(
-                f"{criterion} is that of a fit of maximum likelihood, and this one has a prior. Fit with {wanted}: "
-                "model.without_prior().fit(X)."
+                f"{criterion} is defined for maximum likelihood, but this model was fitted with a prior. Fit with "
+                f"{wanted}: model.without_prior().fit(X)."
             )
         table = as_table(self, X, reset=False)
         weights = np.ones(table.shape[0]) if table.weights is None else table.weights
         scores = self.score_samples(table)  # type: ignore[attr-defined]
         if (kind := self.likelihood_) != "exact":  # type: ignore[attr-defined]
-            raise ValueError(f"{criterion} needs an exact likelihood, and {self} has an {kind}.")
+            raise ValueError(f"{criterion} needs an exact likelihood, but that of {self} is not exact ({kind}).")
         return float(weights @ scores), float(weights.sum())

@@ -118,7 +118,7 @@ def _stats(
 ) -> Statistics:
     hyperparameters = _hyperparameters(estimator)
     if not is_count(minimum_count):
-        raise ValueError(f"minimum_count={minimum_count!r}: give a number of rows, or 0 to hand out everything.")
+        raise ValueError(f"minimum_count={minimum_count!r}: give a number of rows, or 0 to release everything.")
     if site is None:
         site = estimator._site = estimator._site or secrets.token_hex(8)
     if not is_site(site):
@@ -127,7 +127,7 @@ def _stats(
     columns_of = clone(estimator) if params is None else estimator  # before the start there is nothing to compare with
     table = with_sample_weight(as_table(columns_of, X, reset=params is None), sample_weight)
     if isinstance(table, MixedTable):
-        raise ValueError("Federated fits are for tables of bits: sums of real numbers may give single people away.")
+        raise ValueError("Federated fits are for tables of bits: sums of real numbers may reveal single rows.")
     names = _names(columns_of)
     summary, sums = _walk(estimator, params, table)
     _refuse_other_rows(estimator, site, summary)
@@ -189,9 +189,10 @@ def _refuse_other_rows(estimator: Any, site: str, summary: Summary) -> None:
         for name in ours
     ):
         raise StatisticsError(
-            f"X is not the table that site {site!r} began with. Its rows must be the same in every round: otherwise "
-            "the fit is of no table, and the difference of two sums gives the changed rows away. Begin a new fit with "
-            "a new estimator; or, if several sites share this one, name them, as in stats(X, site='north')."
+            f"X is not the table that site {site!r} started with. Its rows must be the same in every round: otherwise "
+            "the fit belongs to no table, and the difference of two sums reveals the changed rows. Start a new fit "
+            "with a new estimator; or, if several sites share this estimator, name them, as in stats(X, "
+            "site='north')."
         )
 
 
@@ -203,8 +204,8 @@ def _update(estimator: Any, statistics: Statistics) -> None:
     refuse_unlawful(statistics)
     if estimator._federation is not None and not estimator.unfinished_:
         raise StatisticsError(
-            f"This fit has stopped ({estimator.stop_reason_}), there is nothing left to update. To begin another, "
-            "take a new estimator (sklearn.base.clone)."
+            f"This fit has stopped ({estimator.stop_reason_}): there is nothing left to update. For another fit, use "
+            "a new estimator (sklearn.base.clone)."
         )
     params = _looking_at(estimator)
     mine = Terms(
@@ -255,15 +256,15 @@ def _continued(federation: Federation, statistics: Statistics) -> Federation:
         what = [f"{min(missing)!r} is missing"] if missing else []
         what += [f"{min(new)!r} was not there at the start"] if new else []
         raise StatisticsError(
-            f"The sites are not those that the fit began with: {', '.join(what)}. Merge the same sites in every "
+            f"The sites differ from those at the start of the fit: {', '.join(what)}. Merge the same sites in every "
             "round; a site that may restart needs a name, as in stats(X, site='north')."
         )
     before = federation.summary
     if abs(statistics.weight - before.weight) > ROUNDING * before.weight or statistics.rows != before.rows:
         raise StatisticsError(
-            f"The sites have {statistics.rows} rows of weight {statistics.weight:.12g}, but the fit began with "
-            f"{before.rows:.0f} of weight {before.weight:.12g}. The rows must be the same in every round: find out "
-            "which site changed its own, and begin a new fit."
+            f"The sites have {statistics.rows} rows of weight {statistics.weight:.12g}, but the fit started with "
+            f"{before.rows:.0f} of weight {before.weight:.12g}. The rows must be the same in every round: find the "
+            "site whose rows changed, and start a new fit."
         )
     # Within rounding they are this estimator's own parameters; where all take those that came, nobody drifts away.
     at = federation.position
@@ -276,12 +277,12 @@ def _hyperparameters(estimator: Any) -> dict[str, Any]:
     estimator._validate_params()
     if not isinstance(estimator.random_state, (int, np.integer)):
         raise ValueError(
-            "A federated fit needs random_state= an integer, the same at every site: all must make the same start."
+            "A federated fit needs an integer random_state=, the same at every site, so that all start alike."
         )
     if estimator.online_passes:
-        raise ValueError("A federated fit has full passes only: set online_passes=0.")
+        raise ValueError("Federated fits have no online passes: set online_passes=0.")
     if isinstance(getattr(estimator, "start_rows", None), Integral):
-        raise ValueError("A federated fit begins with all rows: leave start_rows out.")
+        raise ValueError("A federated fit starts with all rows: remove start_rows.")
     return plain(hyperparameters_of(estimator))
 
 

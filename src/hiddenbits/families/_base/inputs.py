@@ -66,13 +66,13 @@ class TakesTables:
         if not self._takes_reals:
             if kinds is not None:
                 raise TableError(
-                    f"{type(self).__name__} is for bits, and this table has other columns. Use LogisticPCA."
+                    f"{type(self).__name__} needs bits, but this table has other columns. Use LogisticPCA."
                 )
         elif kinds is None:
             raise TableError('This is a table of bits. Open it with open_table(..., kinds="real") for real numbers.')
         elif other := set(kinds) - {"real"}:
             kind = min(other)
-            raise TableError(f"column {kinds[kind]!r} is {kind}, and here all columns are real numbers.")
+            raise TableError(f"column {kinds[kind]!r} is {kind}, but this model needs real numbers.")
 
 
 def _checked_array(estimator: Any, X: Any, request: Request, *, reset: bool) -> Any:
@@ -186,8 +186,8 @@ def warn_of_small_weights(table: Table) -> None:
     total, rows = float(table.weights.sum()), int(np.count_nonzero(table.weights))
     if total < SMALL_WEIGHTS * rows:
         warnings.warn(
-            f"The weights of {rows:,} rows add up to {total:.3g}: the data count as so many rows, and the prior may "
-            "outweigh them. Weights from a survey are scaled to a mean of 1 first: w * len(w) / w.sum().",
+            f"The weights of {rows:,} rows add up to {total:.3g}, so the data count as that few rows and the prior "
+            "may outweigh them. Scale survey weights to a mean of 1 first: w * len(w) / w.sum().",
             SmallWeightsWarning,
             stacklevel=3,
         )
@@ -210,5 +210,5 @@ def rows_of(chunks: Any, n_rows: int) -> NDArray[Any]:
         out[start : start + len(chunk)] = chunk
         start += len(chunk)
     if out is None or start != n_rows:
-        raise RuntimeError(f"{start} rows came back of {n_rows}: please report this as a bug.")
+        raise RuntimeError(f"{start} of {n_rows} rows were returned: please report this as a bug.")
     return out

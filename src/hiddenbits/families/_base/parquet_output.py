@@ -42,7 +42,7 @@ def write(estimator: Any, verb: str, X: object, path: str | os.PathLike[str]) ->
         write_one = partial(_write_piece, estimator, verb, unfinished, folder, names)
         written = sum(map_pieces(write_one, table, rows))
         if written != table.shape[0]:
-            raise RuntimeError(f"{written} rows were written of {table.shape[0]}: please report this as a bug.")
+            raise RuntimeError(f"{written} of {table.shape[0]} rows were written: please report this as a bug.")
     return folder
 
 
@@ -52,7 +52,7 @@ def _write_piece(estimator: Any, verb: str, folder: Path, final: Path, names: li
     values = np.asarray(getattr(estimator, verb)(piece.table))
     columns = values.reshape(len(values), -1)
     if not folder.is_dir():
-        raise OSError(f"{printable(folder)} is not there: the folder must be one that every worker can write to.")
+        raise OSError(f"{printable(folder)} does not exist here: choose a folder that every worker can write to.")
     name = f"rows{piece.start:013d}.parquet"
     with whole_file(folder / name, shown=final / name) as file:
         pa.parquet.write_table(pa.table([np.ascontiguousarray(column) for column in columns.T], names=names), file)

@@ -56,11 +56,11 @@ def described(estimator: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     mismatch = estimator._model().mismatch(estimator.params_)
     if mismatch and estimator.unfinished_:
         raise ValueError(
-            f"The federated fit is at an early stage: {mismatch}. Save it in a later round; until then keep the merged "
-            "statistics, with which a new estimator can repeat the updates."
+            f"The federated fit cannot be saved yet: {mismatch}. Save it in a later round; until then keep the merged "
+            "statistics, from which a new estimator can repeat the updates."
         )
     if flaw := estimator.params_.flaw():
-        raise ValueError(f"The fitted model cannot be saved, for it could not be used: {flaw}. Fit again.")
+        raise ValueError(f"The fitted model is not valid and cannot be saved: {flaw}. Fit again.")
     if mismatch:
         raise ValueError(f"The hyperparameters were changed after the fit: {mismatch}. Fit again, or set them back.")
     names = getattr(estimator, "feature_names_in_", None)
@@ -124,8 +124,8 @@ def load(path: str | os.PathLike[str], expected: type[E] | None = None) -> E:
     kinds = ESTIMATORS | COMPOSITES
     if stored.kind not in kinds:
         raise StoreError(
-            f"{path} holds {stored.kind!r}, which hiddenbits {VERSION} does not know as a model. If a newer "
-            f"version wrote it, it is a matter of versions: upgrade hiddenbits. Known are {', '.join(kinds)}."
+            f"{path} contains {stored.kind!r}, which is not a model that hiddenbits {VERSION} knows. If a newer "
+            f"version wrote the file, upgrade hiddenbits. Known models are {', '.join(kinds)}."
         )
     if expected is not None and kinds[stored.kind]() is not expected:
         raise StoreError(f"{path} holds a {stored.kind}, not a {expected.__name__}. Use hiddenbits.load.")
@@ -173,7 +173,7 @@ def _restore_record(estimator: Any, model: Any, meta: Any, arrays: Any) -> None:
     require(is_weight(seen), "weight_seen is not a weight")
     estimator.weight_seen_ = float(seen)
     require(meta["stop_reason"] in {*map(str, StopReason), "online", "unfinished"}, "its stop reason is unknown")
-    require("trace" in arrays and "restarts" in arrays, "it does not say how the fit went")
+    require("trace" in arrays and "restarts" in arrays, "it has no trace or no restarts")
     trace, objectives, restarts = arrays["trace"], arrays["restarts"], meta["restarts"]
     require_moderate([trace, objectives, *unprefixed("running", arrays).values()])
     require(trace.ndim == 1 and objectives.ndim == 1, "its trace is not a list")

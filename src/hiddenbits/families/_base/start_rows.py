@@ -19,4 +19,4 @@ def rows_to_begin_on(estimator: Any, n_parameters: int, *, unless: str | None = 
     if given in ("auto", None):
         return None
     which = unless or "online_passes"
-    raise ValueError(f"start_rows={given} does not go with {which}, which begins with all rows. Leave start_rows out.")
+    raise ValueError(f"start_rows={given} does not apply to {which}, which starts with all rows. Remove start_rows.")

@@ -111,8 +111,8 @@ class CodingRows:
     def leave_one_out(self, params: CodingParams, shared: CodingShared, block: Block) -> Floats:
         """Refuse: a real number has a density given the others, not a probability."""
         raise ValueError(
-            "bit_probabilities is for tables of bits, and this model is one of real numbers. Use complete on a copy "
-            "with the cells in question left blank."
+            "bit_probabilities needs a table of bits, but this model has real numbers. Use complete on a copy in "
+            "which these cells are blank."
         )
 
     def draw(self, params: CodingParams, n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:

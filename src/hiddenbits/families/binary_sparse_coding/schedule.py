@@ -32,7 +32,7 @@ class Schedule:
 
     def __post_init__(self) -> None:
         if self.cut_from > self.cut_to:
-            raise ValueError(f"cut_from={self.cut_from} comes after cut_to={self.cut_to}: exchange them.")
+            raise ValueError(f"cut_from={self.cut_from} is after cut_to={self.cut_to}: swap them.")
 
     def heat(self, step: float) -> float:
         """Return the temperature of a step.

@@ -70,8 +70,8 @@ def truncation(n_candidates: int, max_active: int) -> Truncation:
     c = n_candidates
     if count_states(c, max_active) > MOST_STATES:
         raise ValueError(
-            f"{c} candidates of which {max_active} may be on have {count_states(c, max_active)} states; at most "
-            f"{MOST_STATES} are worth a row's while. Use fewer candidates, or let fewer be on."
+            f"n_candidates={c} and max_active={max_active} give {count_states(c, max_active)} states per row; at most "
+            f"{MOST_STATES} are allowed. Use a smaller n_candidates or max_active."
         )
     pairs = np.array(list(combinations(range(c), 2)), np.intp).reshape(-1, 2)
     place = {pair: c + k for k, pair in enumerate(combinations(range(c), 2))}

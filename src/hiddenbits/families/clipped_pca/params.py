@@ -63,9 +63,9 @@ class ClippedParams(Params):
         """Return a and b; refuse columns without noise."""
         if self.noise.min(initial=1.0) < LEAST_NOISE:
             raise ValueError(
-                "This model has columns without noise, whose bits are steps of the hidden point: most rows are then "
-                "impossible and have no posterior. Fit with max_communality below 1; sample, morph and "
-                "inverse_transform work as it is."
+                "Some columns of this model have no noise: the hidden point determines their bits, so most rows have "
+                "probability 0 and no posterior. Fit with max_communality below 1. sample, morph and "
+                "inverse_transform work with this model, too."
             )
         scale = 1.0 / np.sqrt(self.noise)
         return self.loadings * scale[:, None], self.biases * scale
@@ -93,12 +93,12 @@ class ClippedParams(Params):
             return "the loadings of a column explain more than all of its variance"
         C = self.correlation
         if np.abs(C).max() > 1.0 + SLACK or not (np.diagonal(C) == 1.0).all() or not np.array_equal(C, C.T):
-            return "correlation is not a matrix of correlations"
+            return "correlation is not a correlation matrix"
         k = len(self.spectrum) if self.spectrum.ndim == 1 else -1
         if not 0 <= k <= d or self.bit_spectrum.shape != (k,) or self.chance.shape not in ((k,), (0,)):
             return "the spectra do not fit the columns"
         if any((np.abs(values) > 1e100).any() for values in (self.spectrum, self.bit_spectrum, self.chance)):
-            return "the spectra hold numbers without a meaning"
+            return "the spectra have invalid numbers"
         if any((np.diff(values) > 0.0).any() for values in (self.spectrum, self.bit_spectrum)):
             return "the spectra are not in order"
         return None

@@ -128,8 +128,8 @@ class ChainsVerbs(CodingEstimator[CombinationParams, CombinationStats]):
         found = self.estimate_partition()
         if not found.trustworthy:
             raise UntrustedLikelihoodError(
-                f"There is no likelihood to stand behind. {found.why} Try `estimate_partition` with more temperatures "
-                "or chains, fewer units, or a larger ridge."
+                f"The likelihood cannot be estimated reliably. {found.why} Try `estimate_partition` with more "
+                "temperatures or chains, fewer units, or a larger ridge."
             )
 
     def sample(self, n_samples: int = 1, *, random_state: Randomness = None) -> Bytes:
@@ -156,7 +156,7 @@ class ChainsVerbs(CodingEstimator[CombinationParams, CombinationStats]):
         with one_blas_thread():
             rows, mixing = model.draw_and_judge(self.params_, n_samples, key.rng(), current().executor.run)
         if not mixing.well_mixed:
-            warnings.warn(f"The drawn rows may not stand for the model. {mixing.why}", PoorMixingWarning, stacklevel=2)
+            warnings.warn(f"The drawn rows may not represent the model. {mixing.why}", PoorMixingWarning, stacklevel=2)
         return rows
 
     def partial_fit(self, X: object, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -178,7 +178,7 @@ class ChainsVerbs(CodingEstimator[CombinationParams, CombinationStats]):
         model = self._model()
         if isinstance(model, CombinationChains):
             raise ValueError(
-                'partial_fit is for machines that can be enumerated (method="exact"). With chains, fit the whole '
+                'partial_fit needs a machine that can be enumerated (method="exact"). With chains, fit the whole '
                 "table at once: it may be larger than memory."
             )
         if not hasattr(self, "params_"):

@@ -210,8 +210,8 @@ class CombinationChains(Combination):
     def update(self, params: CombinationParams, stats: CombinationStats) -> CombinationParams:
         """There is no M-step: Z is not known."""
         raise ValueError(
-            'Steps of EM are for machines that can be enumerated (method="exact"): with chains there are neither '
-            "partial_fit nor federated fits."
+            'partial_fit and federated fits need a machine that can be enumerated (method="exact"). With chains, use '
+            "fit."
         )
 
     def draw(self, params: Any, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:

@@ -214,8 +214,8 @@ class CombinationReal(Combination):
     def leave_one_out(self, params: CombinationParams, shared: object, block: Block) -> Floats:
         """Refuse: a real number has a density given the others, not a probability."""
         raise ValueError(
-            "bit_probabilities is for tables of bits, and this machine has real columns. Use complete on a copy with "
-            "the cells in question left blank."
+            "bit_probabilities needs a table of bits, but this machine has real columns. Use complete on a copy in "
+            "which these cells are blank."
         )
 
     def draw(self, params: CombinationParams, n: int, rng: np.random.Generator) -> tuple[Any, Floats]:
@@ -246,6 +246,6 @@ class CombinationReal(Combination):
 def _check_units(m: int) -> None:
     if m > MOST_UNITS:
         raise TooManyUnitsError(
-            f"{m} hidden units have 2^{m} states, too many to enumerate (at most {MOST_UNITS} units), and a machine "
-            "with real columns has no other way. Use fewer units."
+            f"{m} hidden units have 2^{m} states, too many to enumerate (at most {MOST_UNITS} units). Machines with "
+            "real columns have no other method: use fewer units."
         )

@@ -86,7 +86,7 @@ class MixedMaps(ABC):
         shares, places = codes[:, :K], codes[:, K:].reshape(len(codes), K, q)
         if (shares < -SLACK).any() or (np.abs(shares.sum(axis=1) - 1.0) > SLACK * K).any():
             raise ValueError(
-                f"The first {K} numbers of a code say how far a row belongs to each map: they must not be negative and "
+                f"The first {K} numbers of a code are the probabilities of the maps: they must not be negative and "
                 "must add up to 1."
             )
         return np.asarray(

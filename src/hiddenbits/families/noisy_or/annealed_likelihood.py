@@ -83,8 +83,8 @@ def trusted(found: RowLikelihoods, first_row: int) -> Floats:
     unsure = np.flatnonzero(~found.agree)
     if len(unsure) > MOST_UNSURE * len(found.agree):
         raise UntrustedRowsError(
-            f"There is no likelihood to stand behind: for {len(unsure)} of {len(found.agree)} rows (row "
-            f"{first_row + int(unsure[0])} is the first) two annealed estimates disagree or rest on too few chains. "
-            "Fit fewer causes, or compare models by hidden cells (hiddenbits.evaluate.hidden_cells)."
+            f"The likelihood cannot be estimated reliably: for {len(unsure)} of {len(found.agree)} rows (the first is "
+            f"row {first_row + int(unsure[0])}) two annealed estimates disagree or depend on too few chains. Fit "
+            "fewer causes, or compare models by hidden cells (hiddenbits.evaluate.hidden_cells)."
         )
     return found.values

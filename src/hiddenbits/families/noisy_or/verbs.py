@@ -134,7 +134,7 @@ class NoisyOrVerbs(CodingEstimator[NoisyOrParams, Any]):
             for part in current().executor.map_rows(partial(model.reasons, self.params_, shared), grid):
                 parts.append(part)
                 if sum(len(rows) for rows, _, _ in parts) * width > MOST_SHARES:
-                    raise ValueError("There are too many ones in this table to ask why of each. Give fewer rows.")
+                    raise ValueError("This table has too many ones to explain each of them. Give fewer rows.")
         rows, columns, shares = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         return Reasons(rows, columns.astype(np.intp), shares)
 
@@ -224,7 +224,7 @@ class NoisyOrVerbs(CodingEstimator[NoisyOrParams, Any]):
     def _need_enumeration(self, what: str) -> None:
         if self._how != "exact":
             raise ValueError(
-                f'{what} is for networks that can be enumerated (method="exact"). Otherwise fit the whole table at '
+                f'{what} needs a network that can be enumerated (method="exact"). Otherwise fit the whole table at '
                 "once: it may be larger than memory."
             )
 

@@ -234,11 +234,11 @@ def test_columns_and_categories_must_be_those_of_the_fit(fitted):
     with pytest.raises(ValueError, match="two"):
         model.transform(fewer)
     strange = frame.assign(n="x") if isinstance(frame, pd.DataFrame) else frame.with_columns(n=pl.lit("x"))
-    with pytest.raises(TableError, match=r"row 0, column 3 \('n'\): 'x' is a category that the fit did not know"):
+    with pytest.raises(TableError, match=r"row 0, column 3 \('n'\): 'x' is not among the categories of the fit"):
         model.transform(strange)
     with pytest.raises(TableError, match="bits"):
         model.transform(open_table(np.eye(6)))
-    with pytest.raises(ValueError, match="bit_probabilities is for tables of bits"):
+    with pytest.raises(ValueError, match="bit_probabilities needs a table of bits"):
         model.bit_probabilities(frame)
 
 
@@ -246,7 +246,7 @@ def test_what_cannot_be_is_refused():
     frame, _ = make(pd)
     with pytest.raises(ValueError, match="method='quadrature' is for tables of bits"):
         LogisticPCA(1, method="quadrature").fit(frame)
-    with pytest.raises(ValueError, match="Give one of them"):
+    with pytest.raises(ValueError, match="Give one of the two"):
         LogisticPCA(1, threshold=0.0, kinds={"r": "real"}).fit(frame)
     with pytest.raises(TableError, match="blank"):
         LogisticPCA(1, kinds="real").fit(np.array([[nan := np.nan, 1.0], [nan, 2.0]]))

@@ -69,20 +69,20 @@ def test_new_files_are_opened_with_the_model(rows, folder, fitted, tmp_path):
     few.to_parquet(tmp_path / "few.parquet", index=False)
     few.to_csv(tmp_path / "few.csv", index=False)
     other = open_table(tmp_path / "few.parquet", kinds="auto")
-    with pytest.raises(TableError, match=r"kinds or categories are not those of the fit.*kinds=model"):
+    with pytest.raises(TableError, match=r"kinds or categories differ from those of the fit.*kinds=model"):
         fitted.transform(other)
     for name in ("few.parquet", "few.csv"):
         table = open_table(tmp_path / name, kinds=fitted)
         assert np.array_equal(fitted.transform(table), fitted.transform(few))
         assert fitted.complete(table).equals(fitted.complete(few).reset_index(drop=True))  # a frame like the fit's
-    with pytest.raises(TableError, match="This table holds bits"):
+    with pytest.raises(TableError, match="This table has bits"):
         fitted.transform(open_table(np.eye(6)))
 
 
 def test_kinds_of_table_and_estimator_must_agree(folder):
     table = opened(folder)
     assert LogisticPCA(1, kinds={"n": "nominal"}, max_iter=2, tol=10.0).fit(table).kinds_["n"] == "nominal"
-    with pytest.raises(TableError, match=r"'ordered' of column 'n', but the table was opened with it as nominal"):
+    with pytest.raises(TableError, match=r"'ordered' for column 'n', but the table was opened with kind nominal"):
         LogisticPCA(1, kinds={"n": "ordered"}).fit(table)
     with pytest.raises(TableError, match="LogisticPCA"):
         BernoulliMixture(2).fit(table)

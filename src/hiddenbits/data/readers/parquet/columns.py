@@ -97,7 +97,7 @@ class ParquetSource:
             if blanks is None or self.blank_is_zero:
                 continue
             if missing is None:
-                raise TableError(f"column {name!r} holds nulls, but the file's metadata says none. Write it again.")
+                raise TableError(f"column {name!r} has nulls, but the file's metadata says none. Write it again.")
             gaps = np.zeros_like(bits) if gaps is None else gaps
             gaps[j] = blanks
         for start in range(0, len(x), TILE):  # columns to rows, tile by tile: 3 times quicker than column by column

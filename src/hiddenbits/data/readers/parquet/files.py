@@ -153,9 +153,9 @@ def _look(place: Place) -> tuple[Place, int, list[int], FileInfo]:
                 meta = pa.parquet.read_metadata(source)
                 schema = meta.schema.to_arrow_schema()
             except pa.ArrowException as error:  # some of its exceptions are nothing else
-                raise TableError(f"the file is not a whole Parquet file ({told(error)}). Write it again.") from cause(
-                    error
-                )
+                raise TableError(
+                    f"the file is not a complete Parquet file ({told(error)}). Write it again."
+                ) from cause(error)
             check_distinct(schema.names)
             heights = [meta.row_group(i).num_rows for i in range(meta.num_row_groups)]
             if sum(heights) != meta.num_rows or min(heights, default=0) < 0:

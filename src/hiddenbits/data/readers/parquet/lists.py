@@ -152,7 +152,7 @@ class ListSource:
                 _, values = _flat(lists, first_row, self.blank)
                 found.update(_decoded(values).unique().to_pylist())
                 if len(found) > max_columns:
-                    raise TableError(f"more than max_columns={max_columns} items. Name those wanted with items=.")
+                    raise TableError(f"more than max_columns={max_columns} items. List the ones you need with items=.")
         return tuple(sorted(found))
 
     def find_largest(self, max_columns: int) -> int:
@@ -184,8 +184,8 @@ class ListSource:
         if len(items) and items.min() < 0:
             at = int(np.argmin(items))
             raise TableError(
-                f"row {first_row + row_of(lengths, at)}: the item {quoted(_decoded(values)[at].as_py())} is not "
-                "among items=. Name all items."
+                f"row {first_row + row_of(lengths, at)}: the item {quoted(_decoded(values)[at].as_py())} is not in "
+                "items=. List all items there."
             )
         return np.asarray(items)
 
@@ -204,7 +204,7 @@ def _flat(lists: Any, first_row: int, blank: Blank) -> tuple[NDArray[np.int64], 
     values = lists.flatten()
     if values.null_count:
         at = int(np.argmax(values.is_null().to_numpy(zero_copy_only=False)))
-        raise TableError(f"row {first_row + row_of(lengths, at)}: the list holds a null. Leave it out.")
+        raise TableError(f"row {first_row + row_of(lengths, at)}: the list contains a null. Remove it.")
     return lengths, values
 
 

@@ -35,8 +35,8 @@ def open_mixed_parquet(
                 other = info.schema.field(field.name)
                 if other.type != field.type:
                     raise TableError(
-                        f"column {field.name!r} holds {other.type}, but in {request.files[0].name} {field.type}. Give "
-                        "all files of a table the same types."
+                        f"column {field.name!r} has type {other.type}, but {field.type} in {request.files[0].name}. "
+                        "All files of a table need the same types."
                     )
     with reading(request.files[0]):
         raw_columns(pa.schema(fields).empty_table())  # refuses dates, lists and the like before any row is read
@@ -96,15 +96,15 @@ class _Look:
                 self._found[value] = None
         if len(self._found) > MOST_CATEGORIES:
             raise TableError(
-                f"column {self.name!r} has more than {MOST_CATEGORIES} categories. Drop a column that names rows, or "
-                "join rare categories."
+                f"column {self.name!r} has more than {MOST_CATEGORIES} categories. Drop the column if it only "
+                "identifies rows, or merge rare categories."
             )
 
     def _same_order(self, order: tuple[Any, ...]) -> None:
         if self.order is not None and order != self.order:
             raise TableError(
-                f"column {self.name!r}: the order of its categories is not the same everywhere in the files. List "
-                f"them, lowest first, with kinds={{{self.name!r}: [...]}}."
+                f"column {self.name!r}: the order of its categories differs between parts of the table. List them, "
+                f"lowest first, with kinds={{{self.name!r}: [...]}}."
             )
         self.order = order
 
@@ -202,7 +202,9 @@ class MixedParquet:
                 frame = pa.Table.from_batches([batch]).select(list(self.columns)).rename_columns(names)
                 parts.append(encoded_cells(raw_columns(frame, first_row)[0], self.layout))
                 if not self.blanks and parts[-1][1].any():
-                    raise TableError("a cell is blank that was not when the table was opened. Open the table again.")
+                    raise TableError(
+                        "a cell is blank that was not blank when the table was opened. Open the table again."
+                    )
         cells = [x for x, _ in parts]
         x = Cells(
             np.concatenate([part.bits for part in cells]),

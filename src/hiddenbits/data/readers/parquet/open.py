@@ -74,14 +74,18 @@ def open_parquet(
         with reading(path):
             _check_fields(info.schema.names, schema.names, request.files[0].name)
     if kinds is not None and not row is item is value is column is items is None:
-        raise TableError("kinds= is for files with a column for each column of the table, not for lists and pairs.")
+        raise TableError("kinds= is for files with one column per variable, not for lists or pairs of items.")
     if not row is item is value is None:
         if not column is columns is drop is None:
-            raise TableError("row=, item= and value= read pairs; column=, columns= and drop= belong to other tables.")
+            raise TableError(
+                "row=, item= and value= read pairs. Remove column=, columns= and drop=, which do not apply."
+            )
         return open_pairs(request, files, infos, row, item, value, items, max_columns, max_bytes)
     if column is not None or (len(schema) == 1 and is_list(schema.field(0).type) and kinds is None):
         if columns is not None or drop is not None:
-            raise TableError("columns= and drop= choose 0/1 columns, but the items are in one column of lists.")
+            raise TableError(
+                "columns= and drop= select 0/1 columns, but this table has a column of lists. Remove them."
+            )
         return open_lists(request, files, infos, column or schema.names[0], items, max_columns)
     if items is not None:
         raise TableError("items= names the items of a column of lists. Name the column with column=.")
@@ -106,7 +110,7 @@ def _check_fields(mine: Sequence[str], first: Sequence[str], first_file: str) ->
     if list(mine) != list(first):
         odd = sorted(set(mine) ^ set(first))
         raise TableError(
-            f"the columns are not those of {first_file}"
+            f"the columns differ from those of {first_file}"
             + (f" ({', '.join(map(repr, odd[:5]))})" if odd else " (another order)")
             + ". All files of a table need the same."
         )

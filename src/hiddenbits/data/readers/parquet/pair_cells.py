@@ -41,10 +41,10 @@ class Vocabulary:
     def _join(self) -> None:
         self._known, self._new = pyarrow().concat_arrays([self._known, *self._new]).unique(), []
         if len(self._known) > self._max_columns:
-            raise TableError(f"more than max_columns={self._max_columns} items. Raise max_columns=, or leave some out.")
+            raise TableError(f"more than max_columns={self._max_columns} items. Raise max_columns=, or remove some.")
         if self._known.nbytes > self._max_bytes:
             raise TableError(
-                f"the names of the items come to more than max_bytes={self._max_bytes} bytes. Number the items."
+                f"the item names take more than max_bytes={self._max_bytes} bytes. Use numbers instead of names."
             )
 
     def items(self) -> list[Any]:
@@ -109,8 +109,8 @@ class ItemColumns:
         if len(found) and found.min() < 0:
             at = int(np.argmin(found))
             raise TableError(
-                f"line {first + at}: the item {quoted(array[at].as_py())} is not among the table's items. Name all "
-                "with items=, or open the table again if the file has changed."
+                f"line {first + at}: the item {quoted(array[at].as_py())} is not one of the table's items. List all "
+                "items with items=, or open the table again if the file has changed."
             )
         return found
 
@@ -199,11 +199,11 @@ def _sort_values(
         if len(other):
             at, item = divmod(int(cell[other[0]]), stride)
             seen = " and ".join("null" if code == NULL else quoted(code) for code in codes[other[0] : other[0] + 2])
-            raise TableError(f"{where} {first_row + at}: item {item} has the values {seen}. Keep one line a pair.")
+            raise TableError(f"{where} {first_row + at}: item {item} has the values {seen}. Keep one line per pair.")
         if len(again):
             if not repeats.count:
                 at, item = divmod(int(cell[again[0]]), stride)
-                repeats.first = f"{where} {first_row + at}: item {item} stands twice"
+                repeats.first = f"{where} {first_row + at}: item {item} occurs twice"
             repeats.count += len(again)
             cell, codes = np.delete(cell, again), np.delete(codes, again)
         row, items = cell // stride, (cell % stride).astype(np.int32)

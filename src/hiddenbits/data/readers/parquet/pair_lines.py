@@ -104,7 +104,7 @@ def plain(array: Any, kind: str, column: str, first: int) -> Any:
         array = array.dictionary_decode()
     if array.null_count:
         line = first + int(np.argmax(array.is_null().to_numpy(zero_copy_only=False)))
-        raise TableError(f"line {line}: {column!r} is null. Leave the line out. (Lines are counted from 0.)")
+        raise TableError(f"line {line}: {column!r} is null. Remove the line. (Lines are counted from 0.)")
     if kind == "large_string":
         array.validate(full=True)  # Parquet's reader lets text pass that is not UTF-8
     return array.cast(kind)
@@ -129,7 +129,7 @@ def key_type(paths: Sequence[Any], infos: Sequence[FileInfo], column: str, optio
                 )
             if found[-1] != found[0]:
                 first = infos[0].schema.field(column).type
-                raise TableError(f"column {column!r} holds {held}, but {first} in {paths[0].name}. Give all one type.")
+                raise TableError(f"column {column!r} holds {held}, but {first} in {paths[0].name}. Use one type.")
     return found[0]
 
 

@@ -127,8 +127,8 @@ def rows_of_runs(pairs: PairFiles, runs: Runs, turn: int, max_bytes: int) -> tup
     for batch in pairs.lines(0, runs.n_lines):
         if held > max_bytes:
             raise TableError(
-                f"{pairs.place(turn)}: the lines are not sorted by {pairs.row!r}, and to see whether those of each row "
-                f"stand together takes {held} bytes or more, above max_bytes={max_bytes}. Sort the lines by "
+                f"{pairs.place(turn)}: the lines are not sorted by {pairs.row!r}. Checking whether the lines of each "
+                f"row are adjacent needs at least {held} bytes, above max_bytes={max_bytes}. Sort the lines by "
                 f"{pairs.row!r}, or raise max_bytes=."
             )
         with decoding(batch.path):

@@ -70,9 +70,9 @@ def _pairs(
 ) -> PairFiles:
     """Check the columns of all files and return which of them say what."""
     if row is None or item is None:
-        raise TableError("row= and item= go together: the columns of row keys and of items. Give both.")
+        raise TableError("Give both row=, the column of row keys, and item=, the column of items.")
     if len({row, item, value}) < 3:
-        raise TableError("row=, item= and value= name the same column. Give each its own.")
+        raise TableError("row=, item= and value= must name different columns.")
     kinds = [key_type(request.files, infos, column, option) for column, option in ((row, "row"), (item, "item"))]
     types = pyarrow().types
     for path, info in zip(request.files, infos, strict=True):
@@ -118,9 +118,9 @@ def _grouped(source: PairSource, turn: int, max_bytes: int) -> PairSource | Pair
         back = int(np.argmax(rows != np.arange(len(rows))))  # rows are numbered as they first appear
         raise TableError(
             f"{pairs.place(int(starts[back]))}: {pairs.row!r} is {quoted(keys[int(rows[back])].as_py())} again, after "
-            f"other rows. To gather the {runs.n_lines} lines in memory takes {needed} bytes, above "
-            f"max_bytes={max_bytes}. Sort the lines by {pairs.row!r}, so that they can be read part by part, "
-            "or raise max_bytes=."
+            f"other rows. Grouping the {runs.n_lines} lines in memory needs {needed} bytes, above "
+            f"max_bytes={max_bytes}. Sort the lines by {pairs.row!r}, so that they can be read in parts, or raise "
+            "max_bytes=."
         )
     lengths, items, codes = source.cells(0, runs.n_runs)
     order = np.argsort(rows, kind="stable")

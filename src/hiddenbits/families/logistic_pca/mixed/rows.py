@@ -113,8 +113,8 @@ class MixedRows(MixedNodes):
     def leave_one_out(self, params: MixedParams, shared: object, block: Block) -> Floats:
         """Refuse: a cell that is not a bit has no such probability."""
         raise ValueError(
-            "bit_probabilities is for tables of bits, and this fit has other columns. Use complete or "
-            "category_probabilities on a copy with the cells in question left blank."
+            "bit_probabilities needs a table of bits, but this model has other columns. Use complete or "
+            "category_probabilities on a copy in which these cells are blank."
         )
 
     def fill(self, params: MixedParams, shared: object, block: Block) -> Floats:

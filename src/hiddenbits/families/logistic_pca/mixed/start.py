@@ -95,8 +95,8 @@ def _shift_and_scale(places: Places, noise: str, summary: Summary, passes: Passe
     blank = np.flatnonzero(seen <= 0.0)
     if len(blank):
         raise TableError(
-            f"Every cell of real column number {blank[0]} (counted among the real ones) is blank, so that its mean and "
-            "its spread are unknown. Drop the column."
+            f"All cells of real column {blank[0]} (counting only the real columns) are blank, so its mean and "
+            "variance are unknown. Drop the column."
         )
     shift = summary.ones[places.reals] / seen
     variance = passes(partial(_squares, places.reals, shift)).total / seen

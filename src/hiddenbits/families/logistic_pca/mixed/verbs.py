@@ -74,7 +74,7 @@ class MixedVerbs(CodingEstimator[Any, Any]):  # of bits or of several kinds of c
         kinds = ("auto" if self.kinds is None else self.kinds) if reset else self._mixed
         infers = isinstance(kinds, str) and kinds == "auto"
         if self.threshold is not None and kinds is not None and not infers:
-            raise ValueError("threshold= turns numbers into bits, and kinds= says what they are. Give one of them.")
+            raise ValueError("threshold= turns numbers into bits, but kinds= keeps them. Give one of the two.")
         return Request(threshold=self.threshold, kinds=kinds if self.threshold is None else None)
 
     def _accept(self, table: Table, *, reset: bool) -> None:
@@ -83,11 +83,13 @@ class MixedVerbs(CodingEstimator[Any, Any]):  # of bits or of several kinds of c
             self._agree(table, layout)
             self.layout_ = layout
         elif layout is None and self._mixed is not None:
-            raise TableError("This table holds bits, and the fit was to columns of several kinds. Open it with kinds=.")
+            raise TableError(
+                "This table has bits, but the model was fitted to several kinds of columns. Open it with kinds=."
+            )
         elif layout != self._mixed:
             raise TableError(
-                "The table's columns, kinds or categories are not those of the fit. Open it with "
-                "open_table(..., kinds=model), where model is the fitted one."
+                "The columns, kinds or categories differ from those of the fit. Open the table with open_table(..., "
+                "kinds=model), where model is the fitted one."
             )
 
     def _agree(self, table: Table, layout: Layout | None) -> None:
@@ -102,7 +104,7 @@ class MixedVerbs(CodingEstimator[Any, Any]):  # of bits or of several kinds of c
         for asked, (name, kind) in zip(asked_kinds(self.kinds, list(opened)), opened.items(), strict=True):
             if asked not in (None, kind):
                 raise TableError(
-                    f"kinds= says {asked!r} of column {name!r}, but the table was opened with it as {kind}. Give "
+                    f"kinds= gives {asked!r} for column {name!r}, but the table was opened with kind {kind}. Give "
                     "kinds= to open_table."
                 )
 
@@ -157,7 +159,7 @@ class MixedVerbs(CodingEstimator[Any, Any]):  # of bits or of several kinds of c
         check_is_fitted(self, "params_")
         layout = self._mixed
         if layout is None:
-            raise ValueError("The fit was to a table of bits, which has no categories: use complete.")
+            raise ValueError("The model was fitted to bits, which have no categories: use complete.")
         table, answers = self._answers(X, layout)
         observed = table.values()
         out = {}
