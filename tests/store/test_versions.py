@@ -122,7 +122,7 @@ def test_files_know_estimators_by_the_names_of_the_registry(tmp_path, monkeypatc
 
     X = np.repeat(np.eye(3), 20, axis=0)
     model = Moved(2, n_init=1, random_state=0).fit(X)
-    with pytest.raises(TypeError, match="Moved is not an estimator of this library"):
+    with pytest.raises(TypeError, match="Moved is not an estimator of hiddenbits"):
         model.save(tmp_path / "m.hb")
     monkeypatch.setitem(registry.ESTIMATORS, "BernoulliMixture", lambda: Moved)
     model.save(tmp_path / "m.hb")

@@ -36,7 +36,7 @@ def test_criteria_by_hand_and_only_without_a_prior(name):
     X = simulate_mixture(200, 6, 2, seed=0).X
     weights = np.random.default_rng(0).integers(1, 4, 200).astype(float)
     model = getattr(hiddenbits, name)(1, random_state=0)
-    with pytest.raises(ValueError, match=r"BIC is that of a fit of maximum likelihood.*without_prior"):
+    with pytest.raises(ValueError, match=r"BIC is defined for maximum likelihood.*without_prior"):
         model.fit(X).bic(X)
     with pytest.raises(ValueError, match="AIC is that of"):
         model.aic(X)

@@ -165,7 +165,7 @@ def test_refusals(bars, model):
         BinarySparseCoding().fit(sparse.csr_array(bars.X))
     with pytest.raises(TableError, match="table of bits"):
         BinarySparseCoding().fit(hiddenbits.open_table(np.eye(3)))
-    with pytest.raises(TableError, match="row 0, column 1: inf is no number"):
+    with pytest.raises(TableError, match="row 0, column 1: inf is infinite or too large"):
         BinarySparseCoding().fit([[1.0, np.inf]])
     with pytest.raises(TableError, match="row 1, column 0: 'a' is not a number"):
         BinarySparseCoding().fit([[1.0, 2.0], ["a", 2.0]])

@@ -192,7 +192,7 @@ def test_wide_tables_are_refused(monkeypatch):
     monkeypatch.setattr("hiddenbits.maths.pair_counts.MOST_COLUMNS", 10)
     X = table()
     for verb in (ClippedPCA().fit, ClippedPCA().partial_fit):
-        with pytest.raises(TableError, match="ClippedPCA takes at most 10 columns"):
+        with pytest.raises(TableError, match="ClippedPCA supports at most 10 columns"):
             verb(X)
 
 

@@ -188,7 +188,7 @@ class Ensemble(Grouped, TakesTables, EnsembleFiles, ClassNamePrefixFeaturesOutMi
             raise ValueError("estimator=[]: give at least one estimator.")
         for kind in kinds:
             if not isinstance(kind, BitsEstimator):
-                raise TypeError(f"A member is {kind!r}, which is not an estimator of this library.")
+                raise TypeError(f"A member is {kind!r}, which is not an estimator of hiddenbits.")
         return [clone(kind) for kind in kinds for _ in range(self.n_estimators)]
 
     def _held_back(self, weights: Floats, seed: int) -> NDArray[np.bool_]:
