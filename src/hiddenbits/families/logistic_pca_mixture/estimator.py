@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
@@ -10,7 +11,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import AnyArray, Floats, Randomness
-from hiddenbits.families._base.parameters import COMMON, DRAWS
+from hiddenbits.engine import Settings
+from hiddenbits.families._base.parameters import COMMON, DRAWS, N_INIT
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.logistic_pca.estimator import LogisticPCA
 from hiddenbits.families.logistic_pca.options import Variational
@@ -48,9 +50,10 @@ class LogisticPCAMixture(CodingEstimator[MapsParams, MapsStats]):
         Draws a row and map where `score_samples`, `complete` and `bit_probabilities` have to sample.
     online_passes : int, default=0
         Passes of online EM before the full passes, for tables with very many rows.
-    n_init : int, default=4
-        Restarts; the one with the best objective is kept. Mixtures have many local maxima: on rows drawn from two or
-        three random maps that overlap, about every second restart found them.
+    n_init : "auto" or int, default="auto"
+        Restarts; the one with the best objective is kept. "auto" is 4, and 10 where a table is small: mixtures
+        have many local maxima. On rows drawn from two or three random maps that overlap, about every second restart
+        found them.
     max_iter : int, default=1000
         Most passes over the table, for each restart and stage.
     tol : float, default=1e-5
@@ -116,8 +119,10 @@ class LogisticPCAMixture(CodingEstimator[MapsParams, MapsStats]):
     False
     """
 
+    _usual_restarts = 4
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
+        "n_init": N_INIT,
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "n_maps": [Interval(Integral, 1, None, closed="left")],
         "polish": ["boolean"],
@@ -136,7 +141,7 @@ class LogisticPCAMixture(CodingEstimator[MapsParams, MapsStats]):
         start: Literal["classes", "noise"] = "classes",
         n_draws: int = 500,
         online_passes: int = 0,
-        n_init: int = 4,
+        n_init: int | Literal["auto"] = "auto",
         max_iter: int = 1000,
         tol: float = 1e-5,
         accelerate: bool = True,
@@ -156,6 +161,9 @@ class LogisticPCAMixture(CodingEstimator[MapsParams, MapsStats]):
         self.accelerate = accelerate
         self.threshold = threshold
         self.random_state = random_state
+
+    def _more_starts(self, settings: Settings) -> Settings:
+        return replace(settings, n_init=10)
 
     def _model(self) -> LogisticMixture:
         # Draws that a verb repeats must not depend on when it is called: a generator is no seed for them.
