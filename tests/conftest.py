@@ -12,14 +12,15 @@ settings.load_profile("here")
 
 
 def pytest_addoption(parser):
-    parser.addoption("--seeds", type=int, help="a short run: the first so many seeds, and nothing marked full or thin")
+    parser.addoption("--full", action="store_true", help="the full tier: all seeds, and what is marked full or thin")
+    parser.addoption("--faults", action="store_true", help="the everyday tier, and clusters whose processes are killed")
     parser.addoption("--cases", type=int, help="at most so many cases of each test, others for each test")
 
 
 def pytest_collection_modifyitems(config, items):
-    """Shorten a run where asked to: fewer seeds, no test marked `full`, every n-th case of one marked `thin(n)`."""
-    if config.getoption("--seeds") is not None:
-        _keep(config, items, _few_seeds(items, config.getoption("--seeds")))
+    """Keep the everyday tier unless asked for more: one seed, nothing marked `full`, every n-th case of `thin(n)`."""
+    if not config.getoption("--full"):
+        _keep(config, items, _everyday(items, with_faults=config.getoption("--faults")))
     if config.getoption("--cases") is not None:
         _keep(config, items, _few_cases(items, config.getoption("--cases")))
 
@@ -42,18 +43,17 @@ def _few_cases(items, most):
     return [item for item in items if item in kept]
 
 
-def _few_seeds(items, most):
-    seeds, cases, kept = {}, Counter(), []
+def _everyday(items, *, with_faults):
+    seen, cases, kept = set(), Counter(), []
     for item in items:
-        name, params = item.nodeid.partition("[")[0], getattr(getattr(item, "callspec", None), "params", {})
-        if item.get_closest_marker("full"):
+        if item.get_closest_marker("full") or (item.get_closest_marker("faults") and not with_faults):
             continue
+        name, params = item.nodeid.partition("[")[0], getattr(getattr(item, "callspec", None), "params", {})
         # By identity: not every parameter can be compared, and pytest's own indices are not stable.
         others = (name, *((key, id(value)) for key, value in sorted(params.items()) if key != "seed"))
-        seen = seeds.setdefault(others, [])
-        if "seed" in params and len(seen) >= most:
+        if "seed" in params and others in seen:
             continue
-        seen.append(params.get("seed"))
+        seen.add(others)
         if thin := item.get_closest_marker("thin"):
             cases[name] += 1
             if cases[name] % thin.args[0] != 1:
@@ -64,8 +64,8 @@ def _few_seeds(items, most):
 
 @pytest.fixture
 def short(request):
-    """Whether fewer seeds, passes and deaths will do; `pytest` without --seeds does all of them."""
-    return request.config.getoption("--seeds") is not None
+    """Whether fewer passes and deaths will do; `pytest --full` does all of them."""
+    return not request.config.getoption("--full")
 
 
 @pytest.fixture

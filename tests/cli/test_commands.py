@@ -157,7 +157,7 @@ def test_guarded(survey, tmp_path):
     """Another process reads the file: the same rows, the same words about columns left out, the same sentence."""
     path, X = survey
     done = run("convert", "--guarded", path, tmp_path / "again.npz")
-    assert "Left out, because they hold more than bits: =who, age." in done.stderr
+    assert "Columns left out, because they contain more than bits: =who, age." in done.stderr
     np.testing.assert_array_equal(open_table(tmp_path / "again.npz").to_float(), X)
     (tmp_path / "x.csv").write_text("a,b\n0,1,1\n")
     assert "x.csv: line 2" in run("convert", "--guarded", tmp_path / "x.csv", tmp_path / "y.npz", code=1).stderr

@@ -17,7 +17,7 @@ from tests.contracts.test_same_bits import same
 
 distributed = pytest.importorskip("distributed", reason="the cluster extra is not installed")
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.faults,
     pytest.mark.timeout(180),
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
 ]
@@ -31,7 +31,7 @@ SHORT = [(2, False, "after", "files"), (1, False, "before", "driver"), (1, True,
 def pytest_generate_tests(metafunc):
     """Go all ways, or a few in a short run; new workers come one to ten seconds later."""
     if "way" in metafunc.fixturenames:
-        ways = WAYS if metafunc.config.getoption("--seeds") is None else SHORT
+        ways = WAYS if metafunc.config.getoption("--full") else SHORT
         delays = np.linspace(1.0, 10.0, len(ways)) if ways is WAYS else (1.0, 3.0, 0.0)
         metafunc.parametrize("way", [(*way, delay) for way, delay in zip(ways, delays, strict=True)], ids=str)
 

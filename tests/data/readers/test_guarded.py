@@ -113,7 +113,7 @@ def test_warnings_about_rows(tmp_path, folders, monkeypatch):
     pytest.importorskip("pyarrow")
     monkeypatch.setattr(guarded, "_run", forked.run)
     path = write_parquet(tmp_path / "x.parquet", {"l": [[0], [2, 1, 2]]})
-    with pytest.warns(DuplicateItemsWarning, match=r"x\.parquet, row 1: item 2 stands twice"):
+    with pytest.warns(DuplicateItemsWarning, match=r"x\.parquet, row 1: item 2 occurs twice"):
         table = open_table(path, guarded=True)
     assert_reads(table, [[1, 0, 0], [0, 1, 1]], 3)
 

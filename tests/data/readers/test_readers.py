@@ -476,7 +476,7 @@ def test_baskets_in_any_order_and_with_repeats(tmp_path):
     path.write_text("3 1\n\n 2\t0 \n")
     assert_reads(open_table(path), [[0, 1, 0, 1], [0, 0, 0, 0], [1, 0, 1, 0]])
     path.write_text("3 1\n2 1 2 2\n1 1\n")
-    with pytest.warns(DuplicateItemsWarning, match=r"x\.basket, line 2: item 2 stands twice, and 3 repeated"):
+    with pytest.warns(DuplicateItemsWarning, match=r"x\.basket, line 2: item 2 occurs twice\. There are 3 repeated"):
         table = open_table(path)
     assert_reads(table, [[0, 1, 0, 1], [0, 1, 1, 0], [0, 1, 0, 0]])
 
@@ -721,7 +721,7 @@ def test_parquet_list_errors(tmp_path):
     assert_reads(open_table(path, blank="zero"), [[1, 0], [0, 0], [0, 1]])
     write_parquet(path, {"l": [[0], [2, 1, 2], [1, 1]]})
     table = open_table(path)
-    with pytest.warns(DuplicateItemsWarning, match=r"x\.parquet, row 1: item 2 stands twice, and 2 repeated"):
+    with pytest.warns(DuplicateItemsWarning, match=r"x\.parquet, row 1: item 2 occurs twice\. There are 2 repeated"):
         dense = table.to_float()
     np.testing.assert_array_equal(dense, [[1, 0, 0], [0, 1, 1], [0, 1, 0]])
 

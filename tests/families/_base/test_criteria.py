@@ -38,7 +38,7 @@ def test_criteria_by_hand_and_only_without_a_prior(name):
     model = getattr(hiddenbits, name)(1, random_state=0)
     with pytest.raises(ValueError, match=r"BIC is defined for maximum likelihood.*without_prior"):
         model.fit(X).bic(X)
-    with pytest.raises(ValueError, match="AIC is that of"):
+    with pytest.raises(ValueError, match="AIC is defined for maximum likelihood"):
         model.aic(X)
     table = open_table(X).with_weights(weights)
     fit = model.without_prior().fit(table)

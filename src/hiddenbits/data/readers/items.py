@@ -21,7 +21,7 @@ from hiddenbits.quoting import printable
 
 
 class DuplicateItemsWarning(UserWarning):
-    """An item stands twice in one basket; it is counted once."""
+    """An item occurs twice in one basket; it is counted once."""
 
 
 @dataclass
