@@ -19,6 +19,7 @@ def small():
     return mixture("test", dense_bits(2_000, 64), 16)
 
 
+@pytest.mark.full
 def test_a_path_made_slower_is_named(monkeypatch, capsys):
     expect = Mixture.expect
 

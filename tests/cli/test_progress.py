@@ -184,6 +184,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_a_bar(name, files, monkeypatch):
     """With no patience at all each shows its bar, on the error stream and not with --json."""

@@ -46,6 +46,7 @@ def test_same_bits_on_one_and_on_four_workers(n_workers, monkeypatch, tmp_path, 
             check_same_bits(MIXTURE, client, storage, seed, monkeypatch)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("case", OTHERS, ids=lambda case: case.name)
 def test_same_bits_of_every_model(case, client, monkeypatch):
     check_same_bits(case, client, "csr", 0, monkeypatch)

@@ -203,6 +203,7 @@ def test_no_client_for_what_is_persisted(lone_worker):
             assert table.source.read(0, 5)[0].shape == (5, COLUMNS)
 
 
+@pytest.mark.faults
 @pytest.mark.slow
 def test_a_worker_dies_with_what_it_persisted(tmp_path):
     x = rows(4, 0.05)

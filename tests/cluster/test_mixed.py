@@ -31,6 +31,7 @@ def fits(case, client, table):
         executor.close()
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("case", MIXED, ids=lambda case: case.name)
 def test_one_worker_has_the_same_bits(case, lone_client):
     """With one worker no part leaves its memory of the last pass behind."""
@@ -39,6 +40,7 @@ def test_one_worker_has_the_same_bits(case, lone_client):
         assert np.array_equal(alone.trace, there.trace)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("case", MIXED, ids=lambda case: case.name)
 def test_two_workers(case, client):
     """The same bits where rows need no memory; otherwise a part may move, and its rows begin anew."""

@@ -16,6 +16,7 @@ from tests.contracts.test_same_bits import same
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("kind", ["dense", "blanks", "csr"])
 @pytest.mark.parametrize("suffix", ["zarr", "h5ad"])
 def test_same_bits(client, tmp_path, suffix, kind):

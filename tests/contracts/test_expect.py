@@ -39,6 +39,7 @@ def test_expect_equals_enumeration(case, storage, mask, seed):
         np.testing.assert_allclose(np.broadcast_to(value, np.shape(truth[name])), truth[name], rtol=0, atol=1e-12)
 
 
+@pytest.mark.thin(2)
 def test_rows_equal_enumeration(case, storage, mask):
     rng = np.random.default_rng(5)
     rows = random_rows(rng, 9, 5, missing=mask != "full")

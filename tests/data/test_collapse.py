@@ -70,6 +70,7 @@ def test_distinct_rows(storage, values):
     assert_classes(values, storage)
 
 
+@pytest.mark.thin(3)
 @every_storage
 @pytest.mark.parametrize("n_keys", [1, 2, 5])
 @quick

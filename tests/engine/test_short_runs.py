@@ -59,6 +59,7 @@ def test_the_same_bits_on_threads(model):
     assert np.array_equal(outcomes[0].trace, outcomes[1].trace)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("passes", [1, 7])
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 def test_resumed_equals_uninterrupted(model, passes, tmp_path):
@@ -89,6 +90,7 @@ def test_short_runs_leave_one_line_in_the_log(caplog):
     assert len(model.restarts_) == 4
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("model", "rows"),
     [(BernoulliMixture(8), 8_000), (TreeMixture(8), 8_000), (CombinationMachine(1), 70_000)],
@@ -127,6 +129,7 @@ def test_partial_and_federated_fits_take_the_usual_number(model):
     assert traces[0][1] == 4
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("model", [BernoulliMixture(8), TreeMixture()], ids=lambda model: type(model).__name__)
 def test_on_the_zoo_at_most_one_of_six_fits_ends_low(model, real_data):
     """More than .02 nats a row below the best of them; with n_init=4 each has four such fits."""

@@ -41,6 +41,7 @@ def walked_grids(monkeypatch):
     return found
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("start", ["noise", "grow"])
 def test_it_ends_as_high_and_sooner(start, seed, grids):
@@ -91,6 +92,7 @@ class Breaking(Checkpoint):
             raise InterruptedFitError
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("after", [1, 4])
 @pytest.mark.parametrize(("model", "loop"), [(Combination(2, n_candidates=2), fit_gradient), (Mixture(3), fit_em)])
 def test_resumed_equals_uninterrupted(model, loop, after, tmp_path, monkeypatch, grids):

@@ -62,6 +62,7 @@ def test_noise_is_called_noise(seed):
     assert found.size == ""
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(3))
 def test_true_classes_are_found(seed):
     X = simulate_mixture(500, 12, 3, seed=seed).X
@@ -81,6 +82,7 @@ def small_table(name, request):
     return open_table(request.getfixturevalue("real_data") / "survey" / f"{name}.csv", columns="bits").to_float()
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("name", ["classes", "noise", "carcinoma"])
 def test_report_command_line_compare_and_select_give_one_answer(name, tmp_path, monkeypatch, request, short):
     """Ten real tables with all families: experiments/which_picture/answers.py."""

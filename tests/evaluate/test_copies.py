@@ -70,6 +70,7 @@ def test_all_that_hold_out_warn_unless_groups_are_given():
             work(groups=copies)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(3))
 def test_groups_take_the_advantage_from_large_models(seed):
     """60 rows of noise, each ten times: without groups 64 classes are far ahead, with groups nothing is hidden."""

@@ -61,6 +61,7 @@ def is_globular(fields, shape, **settings):
     return globular(fit_gabors(fields, shape), fit_blobs(fields, shape), **settings)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(("shape", "seed"), [((12, 12), 0), ((12, 12), 1), ((12, 12), 2), ((16, 10), 3), ((26, 26), 4)])
 def test_gabors_are_found_again(shape, seed):
     truth = random_gabors(shape, 40, seed)
@@ -106,6 +107,7 @@ def test_the_scale_of_a_field_does_not_matter(scale):
     np.testing.assert_allclose(other.images(), scale * one.images(), atol=1e-4 * np.abs(scale * fields).max())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("size", "most"), [(12, 0.3), (26, 0.1)])
 def test_noise_fits_badly(size, most):
     """144 and 676 pixels with eight parameters: about 6% and 1% for any shape, a few times that for the best."""

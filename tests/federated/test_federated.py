@@ -106,6 +106,7 @@ def test_updating_again_with_the_files_gives_the_same_model(post):
 # ---- the same loop
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(
     "settings",

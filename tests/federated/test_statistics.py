@@ -194,7 +194,7 @@ def test_other_kinds_of_files_are_refused(tmp_path):
     with pytest.raises(StoreError, match="holds a BernoulliMixture, not statistics"):
         Statistics.load(path)
     statistics("mixture").save(path)
-    with pytest.raises(StoreError, match="holds 'statistics'"):
+    with pytest.raises(StoreError, match="contains 'statistics'"):
         hiddenbits.load(path)
     raw = path.read_bytes()
     for length in (2**62, 2**40, len(raw)):

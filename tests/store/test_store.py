@@ -336,7 +336,7 @@ def test_limits_bind(tmp_path, name, value):
     write(tmp_path / "m", "k", META, example())
     with pytest.raises(StoreError):
         read(tmp_path / "m", limits=Limits(**{name: value}))
-    with pytest.raises(StoreError, match=r"larger limits|correct"):
+    with pytest.raises(StoreError, match=r"larger limits|fix the arguments"):
         write(tmp_path / "n", "k", META, example(), limits=Limits(**{name: value}))
     assert listing(tmp_path) == ["m"]
 

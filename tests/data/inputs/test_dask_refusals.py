@@ -261,7 +261,7 @@ def test_huge_declared_shapes():
         huge, "A chunk of 1000000000000 rows and 10 columns of uint8 is too large to be computed at once. .*rechunk"
     )
     wide = da.zeros((10, 10**9), chunks=(10, 10**6), dtype=np.uint8)
-    refused(wide, "dask was told of 1000000000 columns, more than 10000000. Use sparse chunks")
+    refused(wide, "The table has 1000000000 columns, more than the limit of 10000000. Use sparse chunks")
     refused(
         da.zeros((10**6, 10**4), chunks=(10**6, 10)),
         "A chunk of 1000000 rows and 10000 columns of float64 is too large",

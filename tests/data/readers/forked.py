@@ -8,6 +8,8 @@ from __future__ import annotations
 import io
 import multiprocessing
 import sys
+import tempfile
+from multiprocessing import forkserver
 
 from hiddenbits.data.readers import guarded
 
@@ -24,6 +26,11 @@ def processes():
     """Return a context whose processes are forked from one that has imported the libraries, and has no threads."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(LIBRARIES)
+    folder, tempfile.tempdir = tempfile.tempdir, None  # a test's own folder has too long a name for a socket
+    try:
+        forkserver.ensure_running()
+    finally:
+        tempfile.tempdir = folder
     return context
 
 

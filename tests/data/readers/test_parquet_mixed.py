@@ -173,7 +173,7 @@ def test_what_cannot_be_told_is_refused_with_its_place(tmp_path):
         open_table(tmp_path / "ids.parquet", kinds="auto")
     pq.write_table(pa.table({"x": [0.5]}), tmp_path / "typed0.parquet")
     pq.write_table(pa.table({"x": ["a"]}), tmp_path / "typed1.parquet")
-    with pytest.raises(TableError, match=r"typed1.parquet: column 'x' holds string, but in typed0.parquet double"):
+    with pytest.raises(TableError, match=r"typed1.parquet: column 'x' has type string, but double in typed0.parquet"):
         open_table(f"{tmp_path}/typed*.parquet", kinds="auto")
     pq.write_table(pa.table({"x": [0.5, np.inf]}), tmp_path / "inf.parquet")
     with pytest.raises(TableError, match=r"inf.parquet: column 0 \('x'\): inf in row 1"):

@@ -35,7 +35,7 @@ def holes(x, share=0.1, seed=1):
     return values
 
 
-def assert_reads(table, expected, n_ranges=25):
+def assert_reads(table, expected, n_ranges=8):
     """The whole table, and any run of its rows, is what is expected (NaN where not observed)."""
     expected = np.asarray(expected, float)
     assert table.shape == expected.shape

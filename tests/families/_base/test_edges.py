@@ -216,6 +216,7 @@ CONSTANT = {
 }
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("rows", CONSTANT)
 @pytest.mark.parametrize("name", BITS)
 def test_constant_tables(name, rows):

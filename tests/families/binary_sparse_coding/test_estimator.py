@@ -56,6 +56,7 @@ def test_bars_as_in_the_paper():
     assert {(fit.stop_reason_, fit.n_iter_, fit.converged_) for fit in fits} == {("schedule_done", 60, False)}
 
 
+@pytest.mark.full
 def test_one_activity_for_each_cause():
     rng = np.random.default_rng(0)
     fields, activity = 6.0 * rng.standard_normal((4, 12)), np.array([0.5, 0.3, 0.15, 0.05])
@@ -111,6 +112,7 @@ def test_number_of_causes_by_held_out_rows(bars):
     assert search.fit(bars.X).best_params_ == {"n_components": 10}
 
 
+@pytest.mark.full
 def test_hidden_numbers(bars):
     """Their log density, of arrays and of frames' cells alike; better than a normal for each column."""
     short = BinarySparseCoding(10, n_init=1, random_state=0)
@@ -121,6 +123,7 @@ def test_hidden_numbers(bars):
     assert found[0].value < alone - 20 * found[0].standard_error
 
 
+@pytest.mark.full
 def test_online_and_partial_fits(bars):
     online = BinarySparseCoding(10, online_passes=2, random_state=0).fit(bars.X)
     assert online.score(bars.X) > -62.0  # the truth has about -57.9; a single cause has -75
@@ -133,6 +136,7 @@ def test_online_and_partial_fits(bars):
     assert fitted.partial_fit(bars.X).score(bars.X) == pytest.approx(before, abs=0.2)
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore:BinarySparseCoding did not converge")
 def test_threads_and_memory_maps(bars, tmp_path, monkeypatch):
     monkeypatch.setattr("hiddenbits.families._base.estimator.block_height", lambda footprint: 64)
@@ -145,6 +149,7 @@ def test_threads_and_memory_maps(bars, tmp_path, monkeypatch):
         assert same(clone(one).fit(np.asfortranarray(bars.X)).params_, alone.params_)
 
 
+@pytest.mark.full
 def test_frames_and_files(bars, tmp_path):
     pd, pa = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
     pq = pytest.importorskip("pyarrow.parquet")

@@ -266,6 +266,7 @@ def test_the_start_about_the_mean_has_sigma_from_the_rows():
     assert float(start.spread) == pytest.approx(np.sqrt(np.nanvar(rows, axis=0).mean()), rel=1e-12)
 
 
+@pytest.mark.full
 def test_a_repair_is_kept_only_if_it_helps():
     params = params_of(8, 12, 5)
     table = open_reals(rows_of(params, 8, n=300))

@@ -81,6 +81,7 @@ def test_partition_of_the_targets(target):
         np.testing.assert_allclose(losses, [0.399995, 0.401602], rtol=0, atol=1e-6)
 
 
+@pytest.mark.full
 @pytest.mark.thin(2)
 @pytest.mark.parametrize(("target", "units", "found", "most"), [("A", "bic", 9, 0.005), ("B", 10, 10, 0.010)])
 def test_greedy_growth_comes_close_to_the_targets(target, units, found, most):

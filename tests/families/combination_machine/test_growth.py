@@ -40,12 +40,14 @@ def test_bic_chooses_the_number_of_switches(k, seed):
     assert model.growth_.argmin() == k
 
 
+@pytest.mark.full
 def test_hidden_cells_choose_as_well():
     rows = switches(0, 2, 600)
     losses = [evaluate.hidden_cells(CombinationMachine(m, random_state=0), rows).value for m in (1, 2, 3)]
     assert int(np.argmin(losses)) + 1 == 2
 
 
+@pytest.mark.thin(2)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("bias", [False, True])
@@ -189,6 +191,7 @@ def test_few_iterations_are_as_many_as_asked_for():
     assert model.n_iter_ == 20  # ten for each unit
 
 
+@pytest.mark.full
 def test_a_default_fit_converges_in_earnest():
     """Going on with the smallest tolerance gains less than .003 nats a row; p / 2N is .16. No warning, either."""
     rows = simulate_influences("A", n_rows=1000, seed=1001).train

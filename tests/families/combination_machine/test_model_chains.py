@@ -54,6 +54,7 @@ def test_gibbs_equals_enumeration(seed):
     np.testing.assert_allclose(total / 3000, total_true / 3000, atol=0.05)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(3))
 def test_chains_learn_what_enumeration_learns(seed):
     """On rows of a known machine, the likelihood of new rows comes within .03 nats of that of the exact fit.

@@ -77,6 +77,7 @@ def test_steps_that_are_too_large_do_not_look_like_a_fit(monkeypatch):
     assert np.isfinite(broken.weights_).all()
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_the_paper_in_one_line():
     """Target A, 1,000 epochs from noise: another implementation has a test log-loss of .4114, its worst runs .43."""

@@ -66,6 +66,7 @@ def test_rows_are_those_of_the_model(seed):
     assert (np.abs(signs.T @ signs / len(rows) - pairs) < 4 * error).all()
 
 
+@pytest.mark.full
 def test_two_modes_are_drawn_as_they_weigh():
     """The ladder is spaced in the first sweeps: the two modes part at one temperature."""
     W, th, b = two_modes(24, 0.5)

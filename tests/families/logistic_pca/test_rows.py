@@ -25,6 +25,7 @@ def params_of(rng, d, q, size=1.5, stage=POLISHED):
     return LogisticParams.at(size * rng.standard_normal((d, q)), rng.standard_normal(d), np.zeros(d), stage)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("size", [0.3, 1.5, 4.0])
 @pytest.mark.parametrize("q", [1, 2])
 def test_grid_answers_equal_integration(q, size):
@@ -43,6 +44,7 @@ def test_grid_answers_equal_integration(q, size):
     np.testing.assert_allclose(rows_of(exact, "posterior", params, rows), means, rtol=0, atol=1e-7)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("q", "size"), [(1, 0.5), (2, 4.0), (5, 2.0)])
 def test_variational_posteriors_are_at_rest(q, size, seed):
@@ -64,6 +66,7 @@ def test_variational_posteriors_are_at_rest(q, size, seed):
     np.testing.assert_allclose(alone, found, rtol=0, atol=1e-12)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("function", ["log_likelihood", "fill", "leave_one_out"])
 def test_sampled_answers_are_within_their_error(function, monkeypatch):
     """The same quantities by importance sampling, forced on a model whose truth is known."""

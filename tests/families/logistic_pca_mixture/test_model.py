@@ -124,6 +124,7 @@ def test_masked_columns_equal_dropped_ones(polish):
     np.testing.assert_allclose(fits[1].joints[:, [2, 7, 18]], 0.0, rtol=0, atol=1e-10)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(3))
 def test_two_maps_are_found(seed):
     """Rows of two maps of one dimension and 20 columns.

@@ -104,6 +104,7 @@ BLOCKS = NoisyOrBlocks([4, 2], spare=0.0, n_passes=4, batch_rows=256)
 LOOPS = [pytest.param(GIBBS, fit_em, id="full passes"), pytest.param(BLOCKS, fit_persistent, id="blocks")]
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(("model", "loop"), LOOPS)
 @pytest.mark.parametrize("storage", ["dense", "csr", "packed"])
 def test_same_bits_on_threads_and_from_parts(model, loop, storage):
@@ -154,6 +155,7 @@ class Forgetful(Local):
         return super().row_memory(None if self.passes % 7 == 0 else last)
 
 
+@pytest.mark.full
 def test_a_fit_without_its_memory_stays_right():
     """Ends within noise of the undisturbed fit, five seeds: the mean difference within 3 standard errors."""
     truth = simulate_lines(1000, seed=1)
@@ -227,6 +229,7 @@ def test_saved_and_loaded(tmp_path):
     assert np.array_equal(loaded.code(truth.X), model.code(truth.X))
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("n_components", [4, 14])
 def test_verbs_of_enumerated_and_sampled_networks(n_components):
     """Shapes and ranges alike; errors are 0 where states are enumerated, and only there."""
@@ -329,7 +332,7 @@ def test_refusals(settings, message):
 def test_gibbs_refuses_what_it_cannot_do():
     X = structured_rows(np.random.default_rng(0), 50, 6, missing=False)
     model = NoisyOrNetwork(3, method="gibbs", random_state=0)
-    with pytest.raises(ValueError, match="partial_fit is for networks that can be enumerated"):
+    with pytest.raises(ValueError, match="partial_fit needs a network that can be enumerated"):
         model.partial_fit(X)
     with pytest.raises(ValueError, match="federated fit is for networks that can be enumerated"):
         model.stats(X)

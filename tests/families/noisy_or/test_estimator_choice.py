@@ -30,6 +30,7 @@ def fewest_within_noise(results):
     return int(np.flatnonzero(behind.mean(axis=0) <= 2.0 * error)[0])
 
 
+@pytest.mark.full
 @pytest.mark.thin(3)
 @pytest.mark.parametrize(("causes", "seed"), [(2, 0), (3, 1), (4, 2)])
 def test_held_out_rows_choose_the_true_number(causes, seed):

@@ -75,6 +75,7 @@ def test_objective_never_falls(seed, accelerate):
     assert outcome.params.n_causes == (4, 2)
 
 
+@pytest.mark.full
 def test_same_bits_on_threads_and_resumed(tmp_path):
     table = table_of(structured_rows(np.random.default_rng(0), 1000, 10, missing=True), "csr")
     settings = Settings(max_iter=8, seed=2)

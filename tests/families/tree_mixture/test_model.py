@@ -121,6 +121,7 @@ def test_every_pass_rises_where_there_are_trees(kernels, seed, missing):
     assert outcome.params.has_parent.any()
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("missing", [0.0, 0.15])
 def test_trees_are_found(seed, missing):

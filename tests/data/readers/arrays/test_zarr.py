@@ -145,6 +145,7 @@ def zipped(folder, path, how=zipfile.ZIP_STORED):
     return path
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("how", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 def test_zip_archives(tmp_path, how):
     values = holes(bits(50))
@@ -182,6 +183,7 @@ def test_only_needed_chunks_are_read(tmp_path):
         table.source.read(39, 41)
 
 
+@pytest.mark.full
 def test_large_chunks_go_slab_by_slab(tmp_path, monkeypatch):
     values = holes(bits(200))
     write(tmp_path / "x.zarr", values, chunks=(64, 3))
@@ -211,6 +213,7 @@ def write_sparse(path, matrix, kind="csr", version=3, names=None, chunk=11, **re
     return path
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("version", [2, 3])
 @pytest.mark.parametrize("kind", ["dense", "csr", "csc"])
 def test_what_anndata_writes(tmp_path, version, kind):
@@ -270,6 +273,7 @@ def test_sparse_rows_of_errors_are_rows_of_the_file(tmp_path):
         source.read(35, 60)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("at", [0, 150])
 def test_stored_nan(tmp_path, at, monkeypatch):
     monkeypatch.setattr("hiddenbits.data.readers.arrays.find_table.SAMPLE", 100)
@@ -369,6 +373,7 @@ def test_too_large_for_one_part_or_for_columns(tmp_path):
         open_table(path, max_bytes=1000)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("storage", ["dense", "blanks", "csr"])
 def test_same_fit_as_in_memory(tmp_path, storage):

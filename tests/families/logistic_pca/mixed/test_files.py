@@ -37,6 +37,7 @@ def opened(folder, **options):
     return open_table(f"{folder}/*.parquet", kinds="auto", part_bytes=5000, **options)
 
 
+@pytest.mark.full
 def test_files_fit_as_the_frame(rows, folder, fitted):
     for table in (opened(folder), open_table(folder / "rows.csv", kinds={"o": ["low", "mid", "top"]})):
         model = clone(fitted).fit(table)

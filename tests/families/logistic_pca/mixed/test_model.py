@@ -299,6 +299,7 @@ def test_online_learning_goes_on_from_the_parameters_it_has():
     assert model.stats_flaw(model.pseudo_statistics(params, 400.0), params) is None
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(2))
 def test_bohning_against_stick_breaking_on_softmax_data(seed):
     """Bohning's bound is looser, but the map it finds is the better one: the model is the true one."""

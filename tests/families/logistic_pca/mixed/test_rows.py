@@ -82,6 +82,7 @@ def test_log_joint_is_the_definition():
         np.testing.assert_allclose(mine, truth.log_joint(row)[at] - 2 * np.log(0.5), rtol=0, atol=1e-10)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("kinds", [TABLES[4], TABLES[2]], ids="-".join)
 def test_sampled_answers_are_within_their_error(kinds, monkeypatch):
     table = small_table(3, kinds, n=40)
