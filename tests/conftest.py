@@ -17,6 +17,7 @@ def pytest_addoption(parser):
     parser.addoption("--cases", type=int, help="at most so many cases of each test, others for each test")
 
 
+@pytest.hookimpl(trylast=True)  # after -k and -m: at least one case of every test that they choose
 def pytest_collection_modifyitems(config, items):
     """Keep the everyday tier unless asked for more: one seed, nothing marked `full`, every n-th case of `thin(n)`."""
     if not config.getoption("--full"):

@@ -75,6 +75,7 @@ def test_names_resolve_and_stay():
         _ = hiddenbits.nothing
 
 
+@pytest.mark.full
 def test_each_name_resolves_first():
     """No name needs another one to have been imported before it: nothing goes round in circles."""
     code = """

@@ -39,7 +39,7 @@ def test_expect_equals_enumeration(case, storage, mask, seed):
         np.testing.assert_allclose(np.broadcast_to(value, np.shape(truth[name])), truth[name], rtol=0, atol=1e-12)
 
 
-@pytest.mark.thin(2)
+@pytest.mark.thin(4)
 def test_rows_equal_enumeration(case, storage, mask):
     rng = np.random.default_rng(5)
     rows = random_rows(rng, 9, 5, missing=mask != "full")
@@ -64,6 +64,7 @@ def test_probabilities_of_all_rows_add_up_to_one(case):
     assert Oracle(case.model, case.draw_params(6, rng)).moments(6)[2] == pytest.approx(1.0, abs=1e-12)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 @given(data=st.data())
 @settings(max_examples=40, deadline=None)

@@ -49,6 +49,7 @@ def test_objective_never_falls(case, seed, accelerate, missing):
     assert outcome.restarts[0].reason == "converged"
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_acceleration_reaches_the_same_maximum_or_a_better_one(case, seed):
     rows = structured_rows(np.random.default_rng(seed), 600, 12, missing=False)
@@ -57,6 +58,7 @@ def test_acceleration_reaches_the_same_maximum_or_a_better_one(case, seed):
     assert leaping.trace[-1] >= plain.trace[-1] - 1e-3 * 1e-3 * len(rows)
 
 
+@pytest.mark.thin(2)
 def test_update_is_a_maximum(case):
     """At convergence no single parameter can be nudged to a better objective; a closed form is one from anywhere."""
     rng = np.random.default_rng(0)
@@ -92,6 +94,7 @@ def test_update_is_a_maximum(case):
         assert objective(params) < best - 1e-6
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("missing", [True, False])
 def test_weights_equal_repeats(case, missing):
     rng = np.random.default_rng(1)
@@ -137,6 +140,7 @@ def test_a_fit_that_stops_early_says_so(case):
     assert [w.category for w in caught] == [ConvergenceWarning]
 
 
+@pytest.mark.thin(3)
 def test_restarts_are_reported_and_the_best_is_kept(case):
     rows = structured_rows(np.random.default_rng(4), 300, 8, missing=False)
     several = {"n_init": 4} if "n_init" in case.estimator.get_params() else {}  # a closed form has one

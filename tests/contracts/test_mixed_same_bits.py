@@ -25,6 +25,7 @@ def in_parts(table, part_bytes):
     return replace(table, source=NotResident(table.source), part_bytes=part_bytes)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("missing", [0.1, 0.0])
 def test_serial_threads_and_part_sizes(mixed, missing, seed, monkeypatch):
@@ -43,6 +44,7 @@ def test_serial_threads_and_part_sizes(mixed, missing, seed, monkeypatch):
         assert np.array_equal(outcomes[0].trace, other.trace)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("passes", [1, 3])
 def test_resumed_equals_uninterrupted(mixed, passes, tmp_path):
     table = mixed_table(mixed, 0, n=400)
@@ -61,6 +63,7 @@ def test_resumed_equals_uninterrupted(mixed, passes, tmp_path):
     assert np.array_equal(whole.trace, resumed.trace)
 
 
+@pytest.mark.thin(3)
 def test_verbs_on_threads_and_from_parts(mixed, monkeypatch):
     monkeypatch.setattr("hiddenbits.families._base.estimator.block_height", lambda footprint: 64)
     table = mixed_table(mixed, 0)

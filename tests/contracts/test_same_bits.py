@@ -20,7 +20,7 @@ def same(a, b):
     return all(np.array_equal(x, b.to_arrays()[name]) for name, x in a.to_arrays().items())
 
 
-@pytest.mark.thin(2)
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("missing", [True, False])
 def test_serial_threads_and_part_sizes(case, storage, missing, seed, short, monkeypatch):
@@ -62,6 +62,7 @@ class InterruptAfter:
         return False
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("seed", [1, 0, 7])
 def test_resumed_equals_uninterrupted(case, seed, tmp_path, monkeypatch):
     """Broken off after every few passes, each time resumed from the file alone; one seed with an online pass first."""
@@ -132,6 +133,7 @@ def test_saved_and_loaded(case, tmp_path):
         assert np.array_equal(loaded.sample(5), model.sample(5))
 
 
+@pytest.mark.thin(2)
 def test_online_fit_goes_on_after_loading(case, tmp_path):
     rows = structured_rows(np.random.default_rng(0), 300, 8, missing=True)
     model = clone(case.estimator).partial_fit(rows[:150])
@@ -140,6 +142,7 @@ def test_online_fit_goes_on_after_loading(case, tmp_path):
     assert same(model.partial_fit(rows[150:]).params_, loaded.partial_fit(rows[150:]).params_)
 
 
+@pytest.mark.thin(3)
 def test_verbs_on_threads(case, monkeypatch):
     monkeypatch.setattr("hiddenbits.families._base.estimator.block_height", lambda footprint: 256)  # 20 blocks
     rows = structured_rows(np.random.default_rng(0), 5000, 8, missing=True)

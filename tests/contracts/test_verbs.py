@@ -25,12 +25,14 @@ def fitted(case):
     return clone(case.estimator).fit(structured_rows(np.random.default_rng(0), 300, 6, missing=True))
 
 
+@pytest.mark.thin(2)
 def test_complete_equals_enumeration(case, fitted):
     rows = random_rows(np.random.default_rng(1), 40, 6, missing=True)
     oracle = Oracle(case.model, fitted.params_)
     np.testing.assert_allclose(fitted.complete(rows), [oracle.conditional(row) for row in rows], rtol=0, atol=1e-12)
 
 
+@pytest.mark.thin(3)
 def test_bit_probabilities_equal_enumeration(case, fitted):
     rows = random_rows(np.random.default_rng(2), 40, 6, missing=True)
     oracle = Oracle(case.model, fitted.params_)

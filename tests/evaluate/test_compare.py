@@ -73,6 +73,7 @@ def test_test_rows_have_no_say_in_fits():
     assert both[0].entries[0].log_likelihood > both[1].entries[0].log_likelihood + 0.1
 
 
+@pytest.mark.full
 def test_sizes_by_hand():
     """Every size is judged on the rows of all splits; the smallest within one standard error of the best is chosen."""
     X = simulate_mixture(400, 8, 3, seed=1).X

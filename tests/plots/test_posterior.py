@@ -29,6 +29,7 @@ def joint(model, row):
     return p
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("n", [0, 50])
 def test_density_against_integration(n):
     X, model = with_blanks()

@@ -30,6 +30,7 @@ def glyphs(ax):
     return out
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("K", [1, 2, 5])
 def test_rows_are_where_the_models_put_them(K):
     X, _, overview, mixture = two_levels(K)
@@ -95,6 +96,7 @@ def test_short_labels_are_drawn_as_themselves():
     axes[0].figure.canvas.draw()
 
 
+@pytest.mark.full
 def test_long_labels_have_shapes_of_their_own():
     X, _, overview, mixture = two_levels()
     labels = [f"kind $number$ {n % 13:02d}" for n in range(len(X))]

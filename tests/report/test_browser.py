@@ -189,6 +189,7 @@ def test_hostile_names_and_cells_stay_text(browser, written, width):
     assert complaints(browser) == ([], [])
 
 
+@pytest.mark.full
 def test_small_and_large_reports_open_within_three_seconds(browser, plain_report, written, monkeypatch):
     # A million rows, as everywhere; the models see 5,000 of them instead of 20,000 to spare time. What the file holds
     # does not depend on it: dots, squares and lists are as many.

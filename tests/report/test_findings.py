@@ -78,6 +78,7 @@ def test_a_tie_is_said_first():
     assert "“kinds of rows” (2 kinds) is the simplest of them, and the sections below use it: it makes" in said
 
 
+@pytest.mark.full
 def test_copies_are_said_unless_groups_are_given(written):
     X = np.repeat(np.random.default_rng(0).integers(0, 2, (20, 6)), 6, axis=0)
     text = Page(written("copied", X).read_text(encoding="utf-8")).section("which")

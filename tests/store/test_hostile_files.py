@@ -63,6 +63,7 @@ def test_an_ensemble_is_not_built_before_its_members_are_counted(tmp_path):
     assert time.process_time() - begun < 2.0
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("piece", ["[]", '{"a":1}', "1.5", '"name"', "[" * 20 + "]" * 20])
 def test_long_descriptions_take_no_more_memory_than_they_may(tmp_path, piece):
     """As many pieces as get past the limits of the store, or not much more."""

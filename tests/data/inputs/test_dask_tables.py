@@ -238,6 +238,7 @@ def test_dask_is_imported_only_for_dask():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "\n"
 
 
+@pytest.mark.thin(3)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::hiddenbits.NoZerosWarning")  # of sparse blanks, whose zeros are not observed
 @pytest.mark.parametrize("seed", range(2))

@@ -179,6 +179,7 @@ def test_a_file_that_has_changed(tmp_path):
         table.source.read(25, 30)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("kind", ["int64", "string", "names"])
 @pytest.mark.parametrize("order", ["sorted", "shuffled"])
 @pytest.mark.parametrize("valued", [False, True])

@@ -94,6 +94,7 @@ def test_chains(server, contents, folder, cases, name, first):
     assert_reads(pickle.loads(pickle.dumps(table)), expected, 2)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("name", ["part*.npy", "float.npy", "csr.npz", "x.csv.gz", "part*.parquet", "lists.parquet"])
 def test_s3(contents, folder, cases, name):
     pytest.importorskip("s3fs")

@@ -117,6 +117,7 @@ def large():
     return CombinationMachine(24, max_iter=20, random_state=0).fit(rows), rows
 
 
+@pytest.mark.full
 def test_likelihood_is_estimated_and_says_so(large):
     """24 units can be enumerated with patience: the estimate lies within 4 of its standard errors, plus rounding."""
     model, rows = large

@@ -84,6 +84,7 @@ def test_sampled_answers_are_within_their_error(function, monkeypatch):
     assert 0.5 < np.sqrt(np.mean(away**2)) < 1.6
 
 
+@pytest.mark.full
 def test_many_dimensions_are_estimated_and_say_so():
     X = structured_rows(np.random.default_rng(0), 300, 20, missing=True)
     model = LogisticPCA(5, random_state=0, tol=1e-4).fit(X)
