@@ -2,6 +2,7 @@
 
     python -m benchmarks.guard --check     (exit status 1, and a sentence for each path that is slower)
     python -m benchmarks.guard --write     (renews benchmarks/guard.json; say why in the commit)
+    python -m benchmarks.guard --against FOLDER   (this checkout and another one in turn, path by path)
 
 Ratios, not seconds: pass and bare arithmetic (`benchmarks/bare`) run side by side in one process, so that a slower or busier machine slows both. The
 quickest of several turns of each counts. What else a machine does can still spoil all turns of a path for a moment: so one that seems slower than its kept
@@ -11,6 +12,7 @@ path does. SLACK also covers processors that differ in how much quicker they are
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -32,6 +34,7 @@ KEPT = Path(__file__).parent / "guard.json"
 SLACK = 1.8  # other kernels and vector units alone make up to 1.25 of it
 ROUNDS, PAUSE = 8, 2.0  # fresh processes, and seconds between them
 TURNS, SECONDS = 7, 0.4  # turns of each path at least, and seconds of further ones
+TURNS_AGAINST = 3  # fresh processes of each path and checkout
 
 PATHS: dict[str, Callable[[], Job]] = {
     "mixture, dense": lambda: mixture("guard", dense_bits(4_000, 128), 16),
@@ -54,11 +57,26 @@ def measured(make: Callable[[], Job]) -> float:
     return side_by_side(make(), TURNS, 10 * TURNS, SECONDS).least
 
 
-def afresh(names: list[str]) -> dict[str, float]:
-    """Return the ratios of paths, measured in a process of their own."""
+def afresh(names: list[str], checkout: Path | None = None) -> dict[str, float]:
+    """Return the ratios of paths, measured in a process of their own; of another checkout if one is given."""
     command = [sys.executable, "-m", "benchmarks.guard", "--measure", *names]
-    answer = subprocess.run(command, cwd=KEPT.parent.parent, check=True, capture_output=True, text=True).stdout
-    return json.loads(answer.splitlines()[-1])
+    folder = checkout or KEPT.parent.parent
+    source = {"PYTHONPATH": str(checkout / "src")} if checkout else {}
+    done = subprocess.run(command, cwd=folder, env={**os.environ, **source}, check=True, capture_output=True, text=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def against(other: Path) -> None:
+    """Print the least ratio of each path here and in another checkout, measured in turn, and one over the other."""
+    here, here_least, other_least = KEPT.parents[1], {}, {}
+    for _ in range(TURNS_AGAINST):
+        for name in PATHS:
+            for checkout, kept in ((other, other_least), (here, here_least)):
+                ratio = afresh([name], checkout)[name]
+                kept[name] = min(kept.get(name, ratio), ratio)
+    for name in PATHS:
+        now, before = here_least[name], other_least[name]
+        print(f"{name:40s} {now:5.2f} times its bare arithmetic, there {before:5.2f}: {now / before:.2f} of it")
 
 
 def least(
@@ -102,12 +120,16 @@ def main(arguments: list[str] | None = None) -> int:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--check", action="store_true")
     what.add_argument("--write", action="store_true")
+    what.add_argument("--against", type=Path, metavar="FOLDER", help="compare with another checkout of the project")
     what.add_argument(
         "--measure", nargs="+", metavar="PATH", choices=PATHS, help="print the ratios of these, in this process"
     )
     asked = parser.parse_args(arguments)
     if asked.measure:
         print(json.dumps({name: measured(PATHS[name]) for name in asked.measure}))
+        return 0
+    if asked.against:
+        against(asked.against.resolve())
         return 0
     if asked.write:
         KEPT.write_text(json.dumps(typical(), indent=1) + "\n")
