@@ -34,7 +34,7 @@ KEPT = Path(__file__).parent / "guard.json"
 SLACK = 1.8  # other kernels and vector units alone make up to 1.25 of it
 ROUNDS, PAUSE = 8, 2.0  # fresh processes, and seconds between them
 TURNS, SECONDS = 7, 0.4  # turns of each path at least, and seconds of further ones
-TURNS_AGAINST = 3  # fresh processes of each path and checkout
+TURNS_AGAINST = 5  # fresh processes of each path and checkout
 
 PATHS: dict[str, Callable[[], Job]] = {
     "mixture, dense": lambda: mixture("guard", dense_bits(4_000, 128), 16),
@@ -67,15 +67,14 @@ def afresh(names: list[str], checkout: Path | None = None) -> dict[str, float]:
 
 
 def against(other: Path) -> None:
-    """Print the least ratio of each path here and in another checkout, measured in turn, and one over the other."""
-    here, here_least, other_least = KEPT.parents[1], {}, {}
+    """Print the median ratio of each path here and in another checkout, measured in turn, and one over the other."""
+    ratios: dict[tuple[str, Path], list[float]] = {}
     for _ in range(TURNS_AGAINST):
         for name in PATHS:
-            for checkout, kept in ((other, other_least), (here, here_least)):
-                ratio = afresh([name], checkout)[name]
-                kept[name] = min(kept.get(name, ratio), ratio)
+            for checkout in (other, KEPT.parents[1]):
+                ratios.setdefault((name, checkout), []).append(afresh([name], checkout)[name])
     for name in PATHS:
-        now, before = here_least[name], other_least[name]
+        before, now = (statistics.median(ratios[name, checkout]) for checkout in (other, KEPT.parents[1]))
         print(f"{name:40s} {now:5.2f} times its bare arithmetic, there {before:5.2f}: {now / before:.2f} of it")
 
 
