@@ -51,7 +51,7 @@ class LogisticPCAMixture(CodingEstimator[MapsParams, MapsStats]):
     online_passes : int, default=0
         Passes of online EM before the full passes, for tables with very many rows.
     n_init : "auto" or int, default="auto"
-        Restarts; the one with the best objective is kept. "auto" is 4, and 10 where a table is small: mixtures
+        Restarts; the one with the best objective is kept. "auto" is 4, and 8 where a table is small: mixtures
         have many local maxima. On rows drawn from two or three random maps that overlap, about every second restart
         found them.
     max_iter : int, default=1000
@@ -163,7 +163,7 @@ class LogisticPCAMixture(CodingEstimator[MapsParams, MapsStats]):
         self.random_state = random_state
 
     def _more_starts(self, settings: Settings) -> Settings:
-        return replace(settings, n_init=10)
+        return replace(settings, n_init=8)
 
     def _model(self) -> LogisticMixture:
         # Draws that a verb repeats must not depend on when it is called: a generator is no seed for them.
