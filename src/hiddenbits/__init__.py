@@ -34,6 +34,8 @@ _HOMES = {
     "Statistics": "hiddenbits.federated.statistics",
     "StatisticsError": "hiddenbits.federated.statistics",
     "StoreError": "hiddenbits.store",
+    "ColumnsCodedWarning": "hiddenbits.data.columns.message",
+    "ColumnsLeftOutWarning": "hiddenbits.data.columns.message",
     "CheckpointError": "hiddenbits.engine",
     "ClusterError": "hiddenbits.engine",
     "CopiedRowsWarning": "hiddenbits.evaluate.copies",
@@ -46,6 +48,7 @@ _HOMES = {
     "TetrachoricCorrelations": "hiddenbits.families.tetrachoric.estimator",
     "UnlockedCheckpointWarning": "hiddenbits.engine",
     "hide_cells": "hiddenbits.data.masking",
+    "look_at_columns": "hiddenbits.data.look",
     "load": "hiddenbits.families._base.persistence",
     "map_pieces": "hiddenbits.engine",
     "merge": "hiddenbits.federated.statistics",
@@ -75,6 +78,9 @@ if TYPE_CHECKING:
     from hiddenbits.data import Table as Table
     from hiddenbits.data import TableError as TableError
     from hiddenbits.data import open_table as open_table
+    from hiddenbits.data.columns.message import ColumnsCodedWarning as ColumnsCodedWarning
+    from hiddenbits.data.columns.message import ColumnsLeftOutWarning as ColumnsLeftOutWarning
+    from hiddenbits.data.look import look_at_columns as look_at_columns
     from hiddenbits.data.masking import hide_cells as hide_cells
     from hiddenbits.data.readers import DuplicateItemsWarning as DuplicateItemsWarning
     from hiddenbits.data.readers.guarded import ReadLimits as ReadLimits

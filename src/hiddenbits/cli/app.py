@@ -12,10 +12,11 @@ from hiddenbits.cli.command import Place, command
 from hiddenbits.cli.console import LogLevel, as_json, log_to_screen, percent, say, state, table, tell
 from hiddenbits.cli.execution import Verb, fitted, in_pieces, written
 from hiddenbits.cli.models import all_families, family, made
-from hiddenbits.cli.outputs import check_folder, check_outputs, check_rows_file, write_rows
+from hiddenbits.cli.outputs import check_folder, check_outputs, check_rows_file, with_beside, write_rows
 from hiddenbits.cli.progress import progress
-from hiddenbits.cli.tables import Asked, Opened, opened
+from hiddenbits.cli.tables import Asked, Opened, opened, reading
 from hiddenbits.cli.usage import PrintableGroup
+from hiddenbits.cli.words import in_options
 from hiddenbits.quoting import printable
 
 if TYPE_CHECKING:
@@ -68,16 +69,34 @@ def main(
 def look(
     asked: Asked,
     at: Place,
+    recipe_out: Annotated[
+        Path | None,
+        typer.Option("--write-recipe", help="Write how the table is read to this TOML file, to be changed."),
+    ] = None,
     json: given.Json = False,
 ) -> None:
-    """Summarize a table: rows, columns, ones, blanks, duplicate rows, constant columns."""
-    from hiddenbits import evaluate
+    """Look at a table: what each column is taken for, rows, ones, blanks, duplicate rows."""
+    from hiddenbits import evaluate, look_at_columns
 
-    found = opened(asked)
+    check_outputs(recipe_out, read=asked.files)
+    with progress(f"Reading {printable(Path(asked.path).name)}"):
+        seen_columns = look_at_columns(asked.path, **reading(asked))
+    if recipe_out is not None:
+        _write_recipe(recipe_out, seen_columns.recipe(Path(asked.path).name))
+    lines = seen_columns.lines()
+    if json and seen_columns.table is None:
+        as_json({"taken_for": _taken(lines), "needs_a_word": seen_columns.needs})
+        return
+    if not json and lines:
+        table("Columns, and what they are taken for", ["column", "taken for", "values", "what happens"], lines)
+    if seen_columns.table is None:
+        tell(in_options(str(seen_columns.needs)))
+        return
+    found = Opened(seen_columns.table, {name: [] for name in seen_columns.table.beside})
     with at.work("Looking", found.table.shape[0]):
         seen = evaluate.look(found.table)
     if json:
-        as_json(seen.to_dict() | {"columns_without_bits": list(found.beside)})
+        as_json(seen.to_dict() | {"columns_without_bits": list(found.beside), "taken_for": _taken(lines)})
         return
     tell(seen.describe())
     order = sorted(range(seen.n_columns), key=lambda j: -seen.ones[j])
@@ -85,6 +104,18 @@ def look(
     rows = [[seen.names[j], f"{seen.ones[j]:,}", percent(seen.means[j]), f"{seen.observed[j]:,}"] for j in shown]
     title = "Columns" if len(order) <= 12 else "Columns with the most and the fewest ones"
     table(title, ["column", "ones", "share", "observed"], rows)
+
+
+def _taken(lines: list[list[str]]) -> dict[str, str]:
+    return {line[0]: line[1] for line in lines}
+
+
+def _write_recipe(path: Path, text: str) -> None:
+    from hiddenbits.store import whole_file
+
+    with whole_file(path) as file:
+        file.write(text.encode("utf-8"))
+    say(f"Recipe written to {path}. Change what is not right, and give it to other commands with --recipe {path}.")
 
 
 @app.command()
@@ -180,9 +211,9 @@ def compare(
         tell(str(comparison))
 
 
-def _write(path: Path, heads: list[str], pieces: Any) -> None:
-    """Write the results of each row, and print how many there are."""
-    rows = write_rows(path, heads, pieces)
+def _write(path: Path, heads: list[str], pieces: Any, beside: dict[str, list[str]] | None = None) -> None:
+    """Write the results of each row, next to the columns that did not enter, and print how many there are."""
+    rows = write_rows(path, heads, pieces, beside)
     say(f"{rows:,} rows written to {path}.")
 
 
@@ -201,10 +232,11 @@ def score(
     if out is not None:
         check_rows_file(out, [*asked.files, model])
     estimator: Any = load(model)
-    found = opened(asked)
+    found = opened(asked, model=estimator)
     if out is not None:
         with at.engine():
-            _write(out, ["log_likelihood"], in_pieces("Scoring", Verb(estimator, "score_samples"), found.table))
+            pieces = in_pieces("Scoring", Verb(estimator, "score_samples"), found.table)
+            _write(out, ["log_likelihood"], pieces, found.beside)
         return
     measures = {
         "log_likelihood_per_row": evaluate.mean_log_likelihood,
@@ -241,17 +273,17 @@ def map_rows(
     else:
         check_outputs(out, read=[*asked.files, model])
         import matplotlib  # noqa: F401  (fail before any work if it is not installed)
-    found = opened(asked)
+    estimator: Any = load(model) if model else made("logistic", 2, seed, [])
+    found = opened(asked, model=estimator)
     if drawn and colour is not None and colour not in found.beside and colour not in found.names:
         raise ValueError(f"There is no column {colour!r} to colour by.")
-    estimator: Any = load(model) if model else made("logistic", 2, seed, [])
     if not model:
         with at.work("Fitting") as bar:
             fitted(estimator, found.table, bar)
     if not drawn:
         heads = [str(name) for name in estimator.get_feature_names_out()]
         with at.engine():
-            _write(out, heads, in_pieces("Mapping", Verb(estimator, "transform"), found.table))
+            _write(out, heads, in_pieces("Mapping", Verb(estimator, "transform"), found.table), found.beside)
         return
     with at.work("Drawing the map", found.table.shape[0]):
         _draw(estimator, found, colour, out)
@@ -300,7 +332,7 @@ def report(
         report.write(
             found.table,
             out,
-            beside=found.beside,
+            beside={name: found.beside[name] for name in found.beside if name in (*found.ids, colour)},
             rows=rows,
             colour=colour,
             groups=labels,
@@ -320,15 +352,26 @@ def complete(
     out: Annotated[Path, typer.Option("--out", "-o", help="The file to write: .csv, .parquet or .npz.")],
     bits: Annotated[bool, typer.Option("--bits", help="Write the more probable bit instead of P(bit = 1).")] = False,
 ) -> None:
-    """Fill the blanks of a table with P(bit = 1); observed cells stay as they are."""
+    """Fill the blanks of a table: of bits with P(bit = 1), of other columns with the more probable of their values.
+
+    Observed cells, and columns that did not enter the model, stay as they are.
+    """
     from hiddenbits import load
 
     check_rows_file(out, [*asked.files, model])
     estimator: Any = load(model)
-    found = opened(asked)
+    found = opened(asked, model=estimator)
     with at.engine():
         pieces = in_pieces("Completing", Verb(estimator, "complete"), found.table)
-        _write(out, found.names, ((piece > 0.5).astype("uint8") for piece in pieces) if bits else pieces)
+        filled = ((piece > 0.5).astype("uint8") for piece in pieces) if bits else pieces
+        read_as = found.table.read_as
+        if not found.table.only_bits:
+            columns = (piece.T.tolist() for piece in pieces)
+            _write(out, [*found.beside, *found.names], with_beside(columns, found.beside))
+        elif read_as is None or out.suffix.lower() == ".npz":
+            _write(out, found.names, filled)
+        else:
+            _write(out, list(read_as.order), read_as.in_order(filled))
 
 
 @app.command()

@@ -39,10 +39,17 @@ READING: dict[str, tuple[Any, Any]] = {
     "path": (given.Table, inspect.Parameter.empty),
     "blank": (given.Blank, "auto"),
     "threshold": (given.Threshold, None),
+    "columns": (given.Columns, None),
     "drop": (given.Drop, None),
+    "id": (given.Id, None),
+    "code": (given.Code, None),
+    "missing": (given.Missing, None),
+    "kinds": (given.Kinds, None),
+    "recipe": (given.Recipe, None),
     "names": (given.Names, None),
     "key": (given.Key, None),
 }
+LISTS = ("columns", "drop", "id", "code", "missing", "kinds")
 RUNNING: dict[str, tuple[Any, Any]] = {"jobs": (given.Jobs, -1), "engine": (given.Engine, None)}
 
 
@@ -68,7 +75,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
             for name, hint in hints.items():
                 if hint is Asked:
                     read = {one: values.pop(one) for one in READING}
-                    values[name] = Asked(**{**read, "drop": tuple(read["drop"] or ())})
+                    values[name] = Asked(**read | {one: tuple(read[one] or ()) for one in LISTS})
                 elif hint is Place:
                     values[name] = Place(values.pop("jobs"), values.pop("engine"))
             function(**values)

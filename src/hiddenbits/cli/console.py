@@ -16,11 +16,11 @@ from hiddenbits.quoting import name_of, printable
 state = {"debug": False, "quiet": False, "silent": False}
 
 
-def say(text: str) -> None:
-    """Print a note on standard error; standard output is for results only."""
+def say(text: str, keep: str = "") -> None:
+    """Print a note on standard error; standard output is for results only. `keep` are characters not to escape."""
     from rich.console import Console
 
-    Console(stderr=True, highlight=False, soft_wrap=True).print(printable(text), markup=False)
+    Console(stderr=True, highlight=False, soft_wrap=True).print(printable(text, keep), markup=False)
 
 
 class LogLevel(StrEnum):
@@ -119,8 +119,10 @@ def sentences(debug: bool) -> Iterator[None]:
     except (typer.Exit, typer.Abort, KeyboardInterrupt, BrokenPipeError):
         raise
     except (ValueError, TypeError, OSError, ImportError, MemoryError, RuntimeError) as error:
-        text = in_options(" ".join(str(error).split())) or type(error).__name__
-        say(f"hiddenbits: {text}")
+        lines = [in_options(" ".join(line.split())) for line in str(error).splitlines()]
+        own = hasattr(error, "looks")  # a message of several lines, whose names are escaped
+        text = ("\n" if own else " ").join(lines).strip() or type(error).__name__
+        say(f"hiddenbits: {text}", keep="\n" if own else "")
         raise typer.Exit(1) from None
     except Exception as error:
         bug = f"{type(error).__name__}: {error}"

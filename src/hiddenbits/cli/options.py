@@ -27,7 +27,43 @@ Blank = Annotated[
     ),
 ]
 Threshold = Annotated[float | None, typer.Option(help="Numbers above it become 1, others 0.", rich_help_panel=TABLE)]
-Drop = Annotated[list[str] | None, typer.Option(help="A column to leave out. Can be repeated.", rich_help_panel=TABLE)]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(help="A column that enters the model; others do not. Can be repeated.", rich_help_panel=TABLE),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(help="A column to leave out, or a pattern such as 'x*'. Can be repeated.", rich_help_panel=TABLE),
+]
+Id = Annotated[
+    list[str] | None,
+    typer.Option("--id", help="A column that names the rows. Can be repeated.", rich_help_panel=TABLE),
+]
+Code = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Which values are 1: q3:yes=1 (others are 0), q3:one-hot, or age:'>40'. Can be repeated.",
+        rich_help_panel=TABLE,
+    ),
+]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A code for missing, such as -99, or of one column, q3:9; 'none' if there are none. Can be repeated.",
+        rich_help_panel=TABLE,
+    ),
+]
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="The kind of a column, for the model 'logistic': q3:ordered, age:real, or auto. Can be repeated.",
+        rich_help_panel=TABLE,
+    ),
+]
+Recipe = Annotated[
+    Path | None,
+    typer.Option(help="A file that says all this, as made by 'hiddenbits look --write-recipe'.", rich_help_panel=TABLE),
+]
 Names = Annotated[
     Path | None,
     typer.Option(help="A text file with the column names, one per line.", rich_help_panel=TABLE),

@@ -76,21 +76,45 @@ def _is_within(out: Path, file: str) -> bool:
     return (here.exists() and here.samefile(read)) or (read.is_dir() and read in here.parents)
 
 
-def write_rows(path: Path, names: Sequence[str], pieces: Iterator[AnyArray]) -> int:
-    """Write numbers, some rows at a time; blanks are NaN. Return the number of rows."""
-    write = {".csv": _write_csv, ".parquet": _write_parquet, ".npz": _write_npz}[path.suffix.lower()]
+def write_rows(
+    path: Path, names: Sequence[str], pieces: Iterator[Any], beside: dict[str, list[str]] | None = None
+) -> int:
+    """Write some rows at a time; return their number.
+
+    A piece is an array of numbers, in which blanks are NaN, or a list of columns of any values, in which they are None.
+    The columns `beside` come first; NumPy's files do not hold them.
+    """
     from hiddenbits.store import whole_file
 
     with whole_file(path) as file:
-        return write(file, names, pieces)
+        if path.suffix.lower() == ".npz":
+            return _write_npz(file, names, pieces)
+        write = _write_csv if path.suffix.lower() == ".csv" else _write_parquet
+        if beside:
+            pieces = with_beside((piece.T.tolist() for piece in pieces), beside)
+        return write(file, [*(beside or {}), *names], pieces)
 
 
-def _write_csv(file: BinaryIO, names: Sequence[str], pieces: Iterator[AnyArray]) -> int:
+def with_beside(pieces: Iterator[list[list[Any]]], beside: dict[str, list[str]]) -> Iterator[list[list[Any]]]:
+    """Yield pieces, which are lists of columns, with the columns beside first."""
+    start = 0
+    for piece in pieces:
+        stop = start + len(piece[0])
+        yield [*(cells[start:stop] for cells in beside.values()), *piece]
+        start = stop
+
+
+def _write_csv(file: BinaryIO, names: Sequence[str], pieces: Iterator[Any]) -> int:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow([safe(name) for name in names])
     rows = 0
     for piece in pieces:
+        if isinstance(piece, list):
+            for row in zip(*piece, strict=True):
+                lines.writerow([_cell(cell) for cell in row])
+                rows += 1
+            continue
         whole = piece.dtype.kind in "iub"
         for row in piece.tolist():
             lines.writerow(row if whole else ["" if cell != cell else f"{cell:.6g}" for cell in row])
@@ -99,20 +123,39 @@ def _write_csv(file: BinaryIO, names: Sequence[str], pieces: Iterator[AnyArray])
     return rows
 
 
-def _write_parquet(file: BinaryIO, names: Sequence[str], pieces: Iterator[AnyArray]) -> int:
+def _cell(cell: Any) -> Any:
+    """Return a cell as a line of a CSV file has it."""
+    if isinstance(cell, float):
+        return "" if cell != cell else f"{cell:.6g}"
+    return "" if cell is None else safe(cell)
+
+
+def _write_parquet(file: BinaryIO, names: Sequence[str], pieces: Iterator[Any]) -> int:
     import pyarrow as pa
     from pyarrow import parquet
 
     rows, writer = 0, None
     for piece in pieces:
-        columns = [pa.array(column, mask=column != column) for column in piece.T]
+        if isinstance(piece, list):
+            columns = [_arrow(cells) for cells in piece]
+        else:
+            columns = [pa.array(column, mask=column != column) for column in piece.T]
         part = pa.table(columns, names=list(names))
         writer = writer or parquet.ParquetWriter(file, part.schema)
         writer.write_table(part)
-        rows += len(piece)
+        rows += part.num_rows
     if writer is not None:
         writer.close()
     return rows
+
+
+def _arrow(cells: list[Any]) -> Any:
+    """Return a column of numbers, or of text."""
+    import pyarrow as pa
+
+    if all(isinstance(cell, float) for cell in cells):
+        return pa.array(cells, pa.float64(), from_pandas=True)
+    return pa.array([None if cell is None or cell == "" else str(cell) for cell in cells], pa.string())
 
 
 def _write_npz(file: BinaryIO, _names: Sequence[str], pieces: Iterator[AnyArray]) -> int:

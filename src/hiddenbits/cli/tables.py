@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hiddenbits.cli.console import say
 from hiddenbits.cli.progress import progress
-from hiddenbits.quoting import name_of, printable
+from hiddenbits.quoting import printable
 
 if TYPE_CHECKING:
     from hiddenbits import Table
@@ -21,14 +20,27 @@ class Asked:
     path: str
     blank: str = "auto"
     threshold: float | None = None
+    columns: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+    id: tuple[str, ...] = ()
+    code: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    recipe: Path | None = None
     names: Path | None = None
     key: str | None = None
 
     @property
     def files(self) -> list[str | Path]:
         """What is read."""
-        return [self.path] if self.names is None else [self.path, self.names]
+        return [self.path, *(one for one in (self.names, self.recipe) if one is not None)]
+
+    def said(self) -> dict[str, Any]:
+        """Return what was said about columns, as `open_table` takes it."""
+        said: dict[str, Any] = {name: list(getattr(self, name)) for name in ("columns", "drop", "id")}
+        said |= {"code": _codes(self.code), "missing": _missing(self.missing), "kinds": _kinds(self.kinds)}
+        said["recipe"] = self.recipe
+        return {name: value for name, value in said.items() if value or (name == "missing" and self.missing)}
 
 
 @dataclass(frozen=True)
@@ -37,6 +49,7 @@ class Opened:
 
     table: Table
     beside: dict[str, list[str]] = field(default_factory=dict)
+    ids: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -48,34 +61,78 @@ class Opened:
         if column is None:
             return None
         if column not in self.beside:
-            there = f"Columns without bits: {', '.join(self.beside)}." if self.beside else "All columns are bits."
+            there = f"Columns left out: {', '.join(self.beside)}." if self.beside else "No column was left out."
             raise ValueError(
-                f"--groups {column}: labels must be a column of a CSV file that does not contain bits. {there}"
+                f"--groups {column}: labels must be a column that does not enter the model: add --drop. {there}"
             )
         return self.beside[column]
 
 
-def opened(asked: Asked, guarded: bool = False) -> Opened:
-    """Open a table; columns of a CSV file that hold no bits are left out, and named."""
+def opened(asked: Asked, guarded: bool = False, model: Any = None) -> Opened:
+    """Open a table: by what the user said, by the coding of a fitted model, or by a look at its columns."""
     from hiddenbits import open_table
 
-    options: dict[str, Any] = {"blank": asked.blank, "threshold": asked.threshold}
-    options |= {"drop": list(asked.drop)} if asked.drop else {}
+    options = reading(asked)
+    if getattr(model, "layout_", None) is not None:
+        options |= {"kinds": model}
+    if getattr(model, "coding_", None) is not None:
+        options |= {"code": model}
+    with progress(f"Reading {printable(Path(asked.path).name)}") as bar:
+        if guarded:
+            options["guarded"] = True
+        elif asked.path.lower().endswith((".csv", ".csv.gz")):
+            options["tell"] = bar.read  # if another process reads, it shows no bar
+        table = open_table(asked.path, **options)
+    beside = {name: ["" if cell is None else str(cell) for cell in cells] for name, cells in table.beside.items()}
+    ids = () if table.coding is None else table.coding.ids
+    return Opened(table, beside, ids)
+
+
+def reading(asked: Asked) -> dict[str, Any]:
+    """Return the options of `open_table` that the user's words stand for."""
+    options: dict[str, Any] = {"blank": asked.blank, "threshold": asked.threshold, **asked.said()}
     options |= {"key": asked.key} if asked.key else {}
     if asked.names is not None:
         if not asked.names.is_file():
             raise ValueError(f"--names {asked.names}: this is not a file. Give a text file with one name per line.")
         options["names"] = asked.names.read_text(encoding="utf-8").splitlines()
-    beside: dict[str, list[str]] = {}
-    with progress(f"Reading {printable(Path(asked.path).name)}") as bar:
-        if guarded:
-            options["guarded"] = True
-        if asked.path.lower().endswith((".csv", ".csv.gz")):
-            options |= {} if guarded else {"tell": bar.read}  # another process reads, and shows no bar
-            options |= {} if asked.names is not None else {"columns": "bits", "others": beside}
-        table = open_table(asked.path, **options)
-    if beside and table.names is None:
-        raise ValueError(f"{asked.path}: line 1 has both bits and text. Add a first line with the column names.")
-    if beside:
-        say(f"Columns left out, because they contain more than bits: {', '.join(map(name_of, beside))}.")
-    return Opened(table, beside)
+    return options
+
+
+def _codes(texts: tuple[str, ...]) -> dict[str, Any]:
+    """Return codes from texts such as q3:yes=1, q3:one-hot and age:>40."""
+    found: dict[str, Any] = {}
+    for text in texts:
+        column, colon, rest = text.partition(":")
+        value, equals, bit = rest.rpartition("=")
+        if colon and equals and bit in ("0", "1"):
+            code = found.setdefault(column, {})
+            if not isinstance(code, dict):
+                raise ValueError(f"--code {text}: another code was given for {column!r}, too.")
+            code[value] = int(bit)
+        elif colon and (rest == "one-hot" or rest.startswith(">")):
+            found[column] = rest
+        else:
+            raise ValueError(f"--code {text}: write column:value=1, column:one-hot, or column:'>40'.")
+    return found
+
+
+def _missing(texts: tuple[str, ...]) -> dict[str, list[str]]:
+    """Return codes for missing from texts such as -99 and q3:9; 'none' says that there are none."""
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        column, colon, value = text.partition(":")
+        values = found.setdefault(column if colon else "*", [])
+        values += [] if (value if colon else text) == "none" else [value if colon else text]
+    return {} if found == {"*": []} else found
+
+
+def _kinds(texts: tuple[str, ...]) -> Any:
+    """Return kinds from texts such as q3:ordered and q4:low,medium,high; a text without a column is for all."""
+    found: dict[str, Any] = {}
+    for text in texts:
+        column, colon, kind = text.partition(":")
+        if not colon:
+            return text
+        found[column] = kind.split(",") if "," in kind else kind
+    return found

@@ -11,7 +11,13 @@ from typing import Any
 OWN = {
     "blank": "--blank",
     "threshold": "--threshold",
+    "columns": "--columns",
     "drop": "--drop",
+    "id": "--id",
+    "code": "--code",
+    "missing": "--missing",
+    "kinds": "--kinds",
+    "recipe": "--recipe",
     "names": "--names",
     "key": "--key",
     "n_jobs": "--jobs",
@@ -25,13 +31,11 @@ OWN = {
 READING = [
     "array",
     "column",
-    "columns",
     "delimiter",
     "format",
     "header",
     "item",
     "items",
-    "kinds",
     "layer",
     "max_bytes",
     "max_columns",
@@ -43,7 +47,7 @@ READING = [
     "storage_options",
     "value",
 ]
-VALUE = r"\[[^\]]*\]|'[^']*'|\"[^\"]*\"|-?\w+(?:\.\w+)*"
+VALUE = r"\{(?:[^{}]|\{[^{}]*\})*\}|\[[^\]]*\]|'[^']*'|\"[^\"]*\"|-?\w+(?:\.\w+)*"
 OPTION = re.compile(rf"(?<![\w'\"`.\-=])([a-z]+(?:_[a-z]+)*)=({VALUE})?")
 
 
@@ -78,9 +82,22 @@ def _option(name: str, value: str, settings: frozenset[str]) -> str | None:
                 given = ast.literal_eval(value)
             except (ValueError, SyntaxError):
                 given = value
-        each = given if isinstance(given, (list, tuple)) else (given,)
+        if isinstance(given, dict):
+            each: Any = [word for column, said in given.items() for word in _of_column(name, column, said)]
+        else:
+            each = given if isinstance(given, (list, tuple)) else (given,)
+            each = ["none"] if name == "missing" and value == "[]" else each
         return " ".join(f"{OWN[name]} {shlex.quote(str(one))}" for one in each) or OWN[name]
     return f"--set {name}={value or ''}" if name in settings and name not in READING else None
+
+
+def _of_column(option: str, column: str, said: Any) -> list[str]:
+    """Return what is said about one column as the values of an option."""
+    if isinstance(said, dict):
+        return [f"{column}:{value}={bit}" for value, bit in said.items()]
+    if option == "missing":
+        return [f"{column}:{value}" for value in said] or [f"{column}:none"]
+    return [f"{column}:{','.join(map(str, said)) if isinstance(said, list) else said}"]
 
 
 @cache

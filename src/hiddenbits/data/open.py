@@ -22,6 +22,7 @@ from hiddenbits.data.request import Request
 from hiddenbits.data.table import PART_BYTES, Table, TableError
 
 if TYPE_CHECKING:
+    from hiddenbits.data.columns import Choices, Coding
     from hiddenbits.data.readers.guarded import ReadLimits
 
 
@@ -41,6 +42,8 @@ class Memory:
         The function for columns of several kinds; empty where there is none.
     form : {"array", "frame", "other"}
         How callers with rules of their own, such as scikit-learn's, may look at X.
+    said : str
+        The function where the user said something about columns; empty where there is none.
     checks : bool
         Whether options are refused here; otherwise the function does that.
     """
@@ -50,6 +53,7 @@ class Memory:
     function: str
     mixed: str = ""
     form: Literal["array", "frame", "other"] = "other"
+    said: str = ""
     checks: bool = True
 
     def accepts(self, X: Any, request: Request) -> bool:
@@ -60,8 +64,13 @@ class Memory:
         """Return X as a Table."""
         if self.checks:
             _refuse_file_options(request)
+        if request.choices and not self.said:
+            raise TypeError(
+                f"columns=, drop=, id=, code= and missing= are for frames, arrays and files with columns, not for "
+                f"{self.what}."
+            )
         only_bits = request.kinds is None or (request.infers_kinds and self.form != "frame")
-        function = self.function if only_bits else self.mixed
+        function = (self.said if request.choices else self.function) if only_bits else self.mixed
         if not function:
             raise TableError(
                 "kinds= is for frames and arrays in memory, Parquet and CSV files. Load the rows into a frame, or "
@@ -85,8 +94,9 @@ class Format:
         The suffixes of its files.
     function : str
         The reader, a function of a `FileRequest` and options of its own, as "module:function".
-    mixed, packed, gzipped, remote : bool
-        Whether columns may be of several kinds, bits be packed, files end in ``.gz``, and be at an address.
+    mixed, packed, gzipped, remote, choices : bool
+        Whether columns may be of several kinds, bits be packed, files end in ``.gz``, and be at an address; and whether
+        the reader hands over columns of any values (`columns.open_raw_columns`), which the user may speak of.
     """
 
     name: str
@@ -96,6 +106,7 @@ class Format:
     packed: bool = False
     gzipped: bool = False
     remote: bool = True
+    choices: bool = True
     form: Literal["other"] = "other"
 
     @property
@@ -121,6 +132,8 @@ class Format:
         if request.packed and not self.packed:
             raise TableError(f"packed=True is for .npy and .npz files, not for {self.name} files.")
         reader, options = _load(self.function), {k: v for k, v in request.options.items() if k != "format"}
+        if request.choices and not self.choices:
+            options |= _choices_as_options(request.choices)
         known = sorted(set(inspect.signature(reader).parameters) - {"request"} | ({"kinds"} if self.mixed else set()))
         given = [*options, *(["kinds"] if request.kinds is not None and not request.infers_kinds else [])]
         for option in given:
@@ -134,6 +147,14 @@ class Format:
                 f"{X.locations[0]}: the table has {table.shape[1]} columns, not n_columns={request.n_columns}."
             )
         return replace(table, part_bytes=request.part_bytes)
+
+
+def _choices_as_options(choices: Choices) -> dict[str, Any]:
+    """Return what was said about columns as options of a reader; those that it does not have are refused."""
+    said = {"columns": choices.columns, "drop": choices.drop, "id": choices.id, "code": choices.code}
+    return {name: value for name, value in said.items() if value} | (
+        {} if choices.missing is None else {"missing": choices.missing}
+    )
 
 
 @dataclass(frozen=True)
@@ -163,13 +184,13 @@ def _is_frame(X: Any) -> bool:
 # imported: most of them need a package that may not be installed.
 OPENERS: tuple[Memory | Format, ...] = (
     Memory("a Table", lambda X, _: isinstance(X, Table), "open:_open_again", "open:_open_again", checks=False),
-    Format("npy", (".npy",), "readers.npy:open_npy", packed=True),
-    Format("npz", (".npz",), "readers.npz:open_npz", packed=True),
-    Format("parquet", (".parquet", ".pq"), "readers.parquet.open:open_parquet", mixed=True),
+    Format("npy", (".npy",), "readers.npy:open_npy", packed=True, choices=False),
+    Format("npz", (".npz",), "readers.npz:open_npz", packed=True, choices=False),
+    Format("parquet", (".parquet", ".pq"), "readers.parquet.open:open_parquet", mixed=True, choices=False),
     Format("csv", (".csv",), "readers.csv:open_csv", mixed=True, gzipped=True),
-    Format("h5ad", (".h5ad",), "readers.arrays.h5ad:open_h5ad", remote=False),
-    Format("zarr", (".zarr",), "readers.arrays.zarr_tables:open_zarr"),
-    Format("baskets", (".dat", ".txt", ".basket"), "readers.baskets:open_baskets", gzipped=True),
+    Format("h5ad", (".h5ad",), "readers.arrays.h5ad:open_h5ad", remote=False, choices=False),
+    Format("zarr", (".zarr",), "readers.arrays.zarr_tables:open_zarr", choices=False),
+    Format("baskets", (".dat", ".txt", ".basket"), "readers.baskets:open_baskets", gzipped=True, choices=False),
     # before frames: a dask DataFrame would pass for a lazy one, and be collected
     Memory("a dask array or DataFrame", lambda X, _: _comes_from(X, "dask"), "inputs.dask_tables:open_dask"),
     # before arrays in memory: what it holds may be any of these, or in a file
@@ -181,9 +202,10 @@ OPENERS: tuple[Memory | Format, ...] = (
     Memory(
         "a frame (pandas, polars, Arrow, ...)",
         lambda X, _: _is_frame(X),
-        "inputs.frames:open_frame",
-        "mixed.open:open_columns",
+        "columns.open:open_frame",
+        "columns.open:open_mixed_frame",
         form="frame",
+        said="columns.open:open_frame",
     ),
     Memory(
         "an array or a list of rows",
@@ -191,6 +213,7 @@ OPENERS: tuple[Memory | Format, ...] = (
         "inputs.arrays:open_array",
         "mixed.open:open_columns",
         form="array",
+        said="columns.open:open_array",
     ),
 )
 FORMATS = tuple(opener for opener in OPENERS if isinstance(opener, Format))
@@ -218,6 +241,12 @@ def open_table(
     packed: bool = False,
     n_columns: int | None = None,
     kinds: Any = None,
+    columns: Any = None,
+    drop: Any = None,
+    id: Any = None,  # noqa: A002
+    code: Any = None,
+    missing: Any = None,
+    recipe: str | os.PathLike[str] | None = None,
     part_bytes: int = PART_BYTES,
     storage_options: Mapping[str, Any] | None = None,
     guarded: bool | ReadLimits = False,
@@ -258,6 +287,20 @@ def open_table(
         to such a table, as in ``open_table("new.parquet", kinds=model)``, stands for its kinds and categories. Parquet
         files stay on disk, and are processed once when they are opened, unless a model is given. By default the
         table is one of bits.
+    columns, drop : name, number or list of them, optional
+        The columns that enter the model, or those that do not; a name may be a pattern such as ``"q*"``, and
+        ``columns="bits"`` are those that hold nothing but bits. What does not enter stays with the rows
+        (`Table.beside`).
+    id : name, number or list of them, optional
+        Columns that name the rows: they do not enter, and results are written next to them.
+    code : dict or fitted model, optional
+        By column, which values are 1 and which 0, as in ``{"q3": {"yes": 1}}``: all others are 0. ``""`` stands for a
+        blank. ``"one-hot"`` makes a bit of each value, ``"> 40"`` a bit that is 1 above 40. A fitted model stands for
+        the coding of its fit.
+    missing : value, list or dict by column, optional
+        Values that mean "not observed", such as ``[-99]``; an empty list says that there are none.
+    recipe : path, optional
+        A TOML file with the words above, as ``hiddenbits look --write-recipe`` makes it. Arguments say more than it.
     part_bytes : int
         How much of a table on disk is loaded at a time.
     storage_options : dict, optional
@@ -290,6 +333,8 @@ def open_table(
     if storage_options is not None and not isinstance(storage_options, Mapping):
         raise TypeError("storage_options= must be a dict of options for the file system, as in fsspec.")
     check_blank(blank)
+    about = {"columns": columns, "drop": drop, "id": id, "code": code, "missing": missing}
+    choices, coding, plain_only, kinds = said_about_columns(about, recipe, kinds)
     if guarded:
         return _open_guarded(
             data,
@@ -300,6 +345,7 @@ def open_table(
             packed=packed,
             n_columns=n_columns,
             kinds=kinds,
+            **(about if choices is None else vars(choices)),
             part_bytes=part_bytes,
             storage_options=storage_options,
             **reader_options,
@@ -311,12 +357,41 @@ def open_table(
         packed=packed,
         n_columns=n_columns,
         kinds=kinds,
+        choices=choices,
+        coding=coding,
+        plain_only=plain_only,
         part_bytes=part_bytes,
         storage_options=storage_options or {},
         options=reader_options,
     )
     opener, found = find_opener(data, request)
     return opener.open(found, request)
+
+
+def said_about_columns(
+    about: Mapping[str, Any], recipe: Any, kinds: Any
+) -> tuple[Choices | None, Coding | None, bool, Any]:
+    """Return what was said about columns; the coding of a fitted model, if given, whether it had none; kinds."""
+    given = {name for name, value in about.items() if value is not None}
+    if not given and recipe is None:
+        return None, None, False, kinds
+    from hiddenbits.data.columns import Choices
+    from hiddenbits.data.columns.recipe import read_recipe
+
+    code = about["code"]
+    if code is None or isinstance(code, Mapping):
+        found = None if recipe is None else read_recipe(recipe)
+        said = Choices.of(**about)
+        said = said if found is None else said.over(found.choices)
+        return said or None, None, False, found.kinds if found is not None and kinds is None else kinds
+    if not hasattr(code, "coding_"):
+        raise TypeError("code= must be a dict by column, such as {'q3': {'yes': 1}}, or a fitted model.")
+    if not given <= {"code", "id"} or recipe is not None:
+        raise TypeError("code=model reads columns as the fit did. Remove columns=, drop=, missing= and recipe=.")
+    coding: Coding | None = code.coding_
+    if coding is not None and about["id"] is not None:
+        coding = replace(coding, ids=tuple(str(name) for name in Choices.of(id=about["id"]).id))
+    return None, coding, coding is None, kinds
 
 
 def _open_guarded(data: Any, guarded: bool | ReadLimits, **options: Any) -> Table:
@@ -330,7 +405,7 @@ def _open_guarded(data: Any, guarded: bool | ReadLimits, **options: Any) -> Tabl
 
 def _open_again(table: Table, request: Request) -> Table:
     """Return a table that is open; only the size of its parts may be asked for."""
-    given = [request.names, request.threshold, request.n_columns, request.kinds]
+    given = [request.names, request.threshold, request.n_columns, request.kinds, request.choices]
     if (
         any(one is not None for one in given)
         or request.blank != "auto"

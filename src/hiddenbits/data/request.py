@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hiddenbits.data.cell_checks import Blank
 from hiddenbits.data.table import PART_BYTES
+
+if TYPE_CHECKING:
+    from hiddenbits.data.columns import Choices, Coding
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,12 @@ class Request:
         As for `open_table`; or the `Layout` of a fit, whose columns are taken by number and not by name.
     one_matrix : bool
         With ``kinds="real"``: arrays are held as one matrix (`Reals`), without a copy where that is possible.
+    choices : Choices or None
+        What the user said about columns; None: nothing.
+    coding : Coding or None
+        How a fit read its columns, which is applied to this table.
+    plain_only : bool
+        Cells must be bits: nothing is guessed about columns, as after a fit to plain bits.
     storage_options : Mapping
         What fsspec needs to reach an address; may hold secrets.
     options : Mapping
@@ -38,6 +47,9 @@ class Request:
     kinds: Any = None
     one_matrix: bool = False
     part_bytes: int = PART_BYTES
+    choices: Choices | None = None
+    coding: Coding | None = None
+    plain_only: bool = False
     storage_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     options: Mapping[str, Any] = field(default_factory=dict)
 

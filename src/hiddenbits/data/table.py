@@ -9,16 +9,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.bits import AllOnes, Bits, Packed, Pattern, with_blanks
 from hiddenbits.data.block import Block, Part
-from hiddenbits.quoting import PrintableError
+from hiddenbits.quoting import PrintableError, printable
+
+if TYPE_CHECKING:
+    from hiddenbits.data.columns.coding import Coding, ReadColumns
 
 PART_BYTES = 64 * 2**20
 KEEP_BYTES = 128 * 2**20  # a table in memory whose operands take no more keeps them from pass to pass
@@ -26,6 +29,10 @@ KEEP_BYTES = 128 * 2**20  # a table in memory whose operands take no more keeps 
 
 class TableError(PrintableError):
     """What was wrong with a table, where, and what to do."""
+
+    def at(self, path: object) -> TableError:
+        """Return the error with the file before it."""
+        return TableError(f"{printable(path)}: {self}")
 
 
 class Source(Protocol):
@@ -127,6 +134,8 @@ class Table:
         Row weights; None means 1 for every row.
     part_bytes : int
         How much is loaded at a time.
+    read_as : ReadColumns or None
+        Where the table was made of columns with other values than bits: how, and the columns that did not enter.
 
     Examples
     --------
@@ -142,6 +151,7 @@ class Table:
     names: tuple[str, ...] | None = None
     weights: Floats | None = None
     part_bytes: int = PART_BYTES
+    read_as: ReadColumns | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not all(self.shape):
@@ -173,6 +183,16 @@ class Table:
     def only_bits(self) -> bool:
         """Whether every column is binary."""
         return True
+
+    @property
+    def coding(self) -> Coding | None:
+        """How values of columns became bits; None where all were bits."""
+        return None if self.read_as is None else self.read_as.coding
+
+    @property
+    def beside(self) -> dict[str, list[Any]]:
+        """The columns that did not enter, by name: the cells of each row as they were, None for a blank."""
+        return {} if self.read_as is None else self.read_as.beside()
 
     @property
     def n_missing(self) -> int:

@@ -8,6 +8,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
+from hiddenbits import ColumnsLeftOutWarning
 from hiddenbits.data import AllOnes, TableError, open_table
 
 nan = np.nan
@@ -139,31 +140,46 @@ def test_threshold_does_not_depend_on_nulls(library, hole):
         open_table(frame_of(library, {"a": [1.0, np.inf]}), threshold=0.1)
 
 
-BAD_COLUMNS = {
-    "two": ([0, 1, 2], "2"),
-    "minus": ([0, 1, -1], "-1"),
-    "half": ([None, 1.0, 0.5], "0.5"),
-    "infinite": ([None, 1.0, np.inf], "infinity"),
-    "text": ([None, None, "1"], "'1'"),
-    "column 0": ([None, None, "column 0"], "'column 0'"),
-    "list": ([None, None, [0, 1]], r"\[0"),
-    "lists": ([[0, 1], [1, 1], [0, 1]], r"\[0"),
-    "date": ([None, None, datetime.date(2020, 1, 1)], "2020-01-01"),
-    "time": ([None, None, datetime.datetime(2020, 1, 1)], "2020-01-01"),
-    "span": ([None, None, datetime.timedelta(seconds=1)], ".*0:00:01"),
-    "struct": ([None, None, {"x": 1}], "{'x': 1"),
+ASKED = {
+    "two": ([0, 1, 2], "ordered values 0, 1, 2"),
+    "minus": ([0, 1, -1], "ordered values -1, 0, 1"),
+    "half": ([0.0, 1.0, 0.5], "categories 0, 0.5, 1"),
+    "word": ([None, None, "column 0"], "'column 0' or blank"),
+}
+LEFT_OUT = {
+    "list": ([None, None, [0, 1]], "text"),
+    "lists": ([[0, 1], [1, 1], [0, 1]], "text"),
+    "date": ([None, None, datetime.date(2020, 1, 1)], "(date|text)"),
+    "time": ([None, None, datetime.datetime(2020, 1, 1)], "date"),
+    "span": ([None, None, datetime.timedelta(seconds=1)], "date"),
+    "struct": ([None, None, {"x": 1}], "text"),
 }
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("case", BAD_COLUMNS)
-def test_refusals_name_row_and_column(library, case):
-    held, shown = BAD_COLUMNS[case]
-    frame = frame_of(library, {"fine": [0, 1, 0], case: held})
-    row = 0 if case == "lists" else 2
-    with pytest.raises(TableError, match=rf"^row {row}, column 1 \('{case}'\): {shown}.* is not a bit\. ") as caught:
-        open_table(frame)
-    assert str(caught.value).count("column 1") == 1
+@pytest.mark.parametrize("case", ASKED)
+def test_columns_that_need_a_word_are_named(library, case):
+    held, shown = ASKED[case]
+    with pytest.raises(TableError, match=rf"^One column needs a word(.|\n)*'{case}': {shown}") as caught:
+        open_table(frame_of(library, {"fine": [0, 1, 0], case: held}))
+    assert "fine" not in str(caught.value)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("case", LEFT_OUT)
+def test_columns_that_cannot_be_bits_are_left_out(library, case):
+    held, taken = LEFT_OUT[case]
+    with pytest.warns(ColumnsLeftOutWarning, match=rf"'{case}' \({taken}\)"):
+        table = open_table(frame_of(library, {"fine": [0, 1, 0], case: held}))
+    assert table.names == ("fine",)
+    assert list(table.beside) == [case]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_infinity_is_refused_with_its_place(library):
+    with pytest.raises(TableError, match=r"^row 2, column 1 \('a'\): infinity .*is not a bit\. "):
+        open_table(frame_of(library, {"fine": [0, 1, 0], "a": [None, 1.0, np.inf]}))
+    assert open_table(frame_of(library, {"fine": [0, 1, 0], "a": [None, None, "1"]})).n_missing == 2
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

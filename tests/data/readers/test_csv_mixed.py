@@ -5,7 +5,7 @@ import gzip
 import numpy as np
 import pytest
 
-from hiddenbits import Table, TableError, open_table
+from hiddenbits import ColumnsCodedWarning, Table, TableError, open_table
 from hiddenbits.data.mixed.encode import open_mixed
 from hiddenbits.data.readers import csv
 from hiddenbits.data.readers.text import open_text
@@ -145,7 +145,7 @@ def test_refusals(tmp_path, text, options, message):
 
 
 def test_other_columns_in_a_table_of_bits(file):
-    with pytest.raises(TableError, match=r"'4' is not a bit.*LogisticPCA .* kinds='auto'"):
+    with pytest.raises(TableError, match=r"need a word(.|\n)*LogisticPCA can keep the order: kinds="):
         open_table(file, drop=["mass"], header=True)
 
 
@@ -166,8 +166,8 @@ def test_frames_and_arrays_through_the_same_door():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"a": [0.5, 1.5], "b": ["x", "y"]})
     np.testing.assert_array_equal(open_table(frame, kinds="auto").to_float(), open_mixed(frame).to_float())
-    with pytest.raises(TableError, match="'x' is not a bit"):
-        open_table(frame[["b"]])
+    with pytest.warns(ColumnsCodedWarning, match="y = 1, x = 0 in 'b'"):
+        np.testing.assert_array_equal(open_table(frame[["b"]]).to_float(), [[0], [1]])
 
 
 def test_hidden_cells_are_hidden_whole():

@@ -1,5 +1,8 @@
 """Tables as people have them: what each column is taken for, how its values become bits, and what the user said."""
 
-from hiddenbits.data.columns.open import open_raw_columns
+from hiddenbits.data.columns.choices import Choices
+from hiddenbits.data.columns.coding import Coding
+from hiddenbits.data.columns.message import ColumnsError
+from hiddenbits.data.columns.open import open_cells, open_raw_columns
 
-__all__ = ["open_raw_columns"]
+__all__ = ["Choices", "Coding", "ColumnsError", "open_cells", "open_raw_columns"]

@@ -1,16 +1,43 @@
-"""From raw columns, whatever they were read from, to a Table."""
+"""From raw columns, whatever they were read from, to a Table: look, what the user said, coding, bits."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from hiddenbits.data.bits import Dense
-from hiddenbits.data.mixed.encode import RawColumn, open_raw
+from hiddenbits.data.cell_checks import bad_cell, check_distinct
+from hiddenbits.data.columns.cells import ColumnCells
+from hiddenbits.data.columns.choices import ABOVE, ONE_HOT, Choices, Said, numbers_of
+from hiddenbits.data.columns.coding import CodedColumn, Coding, ReadColumns
+from hiddenbits.data.columns.describe import ColumnLook, described
+from hiddenbits.data.columns.message import (
+    ColumnsCodedWarning,
+    ColumnsLeftOutWarning,
+    needs_a_word,
+    said_of_coded,
+    said_of_left_out,
+)
+from hiddenbits.data.columns.vocabulary import Key, key_of
+from hiddenbits.data.inputs.arrays import as_array
+from hiddenbits.data.inputs.frames import open_frame as open_plain_frame
+from hiddenbits.data.inputs.frames import opened_frame
+from hiddenbits.data.mixed.cells import Cells
+from hiddenbits.data.mixed.encode import RawColumn, open_raw, raw_columns
+from hiddenbits.data.mixed.layout import Layout
+from hiddenbits.data.mixed.open import open_columns
 from hiddenbits.data.request import Request
-from hiddenbits.data.table import MemorySource, Table
+from hiddenbits.data.table import MemorySource, Table, TableError
+from hiddenbits.quoting import quoted
 
 
-def open_raw_columns(raw: Sequence[RawColumn], request: Request, frame: str | None = None) -> Table:
+def open_raw_columns(
+    raw: Sequence[RawColumn], request: Request, frame: str | None = None, *, named: bool = True
+) -> Table:
     """Return the table that raw columns make up: of bits, or with ``kinds=`` of several kinds.
 
     Parameters
@@ -21,9 +48,320 @@ def open_raw_columns(raw: Sequence[RawColumn], request: Request, frame: str | No
         How the table is to be read.
     frame : str, optional
         The kind of frame that the columns come from, such as "pandas"; None for a file.
+    named : bool
+        Whether the columns have names of their own.
     """
-    table = open_raw(raw, frame, request.kinds or "binary", request.names, named=True)
-    if not table.layout.only_bits:
+    if request.kinds is not None:
+        return _of_kinds(raw, request, frame, named=named)
+    return open_cells([ColumnCells.of_raw(column) for column in raw], request, named=named)
+
+
+def _choices(request: Request) -> Choices:
+    return Choices() if request.choices is None else request.choices
+
+
+def open_frame(X: Any, request: Request) -> Table:
+    """Open a frame: as bits, where it holds nothing else; if not, or if something was said about columns, by a look."""
+    if not request.choices and request.coding is None and (request.threshold is None or request.plain_only):
+        try:
+            return open_plain_frame(X, request)
+        except TableError:
+            if request.plain_only:
+                raise
+    frame = opened_frame(X)
+    check_distinct([str(name) for name in frame.columns])
+    if not all(frame.shape):
+        return open_plain_frame(X, request)
+    raw = [_of_series(j, frame[:, j : j + 1]) for j in range(frame.shape[1])]
+    if request.threshold is None or request.choices or request.coding is not None or request.names is not None:
+        return open_raw_columns(raw, request)
+    # Numbers above a threshold are cut in the type that they have, after a look for ids and codes for missing.
+    cells = [ColumnCells.of_raw(column) for column in raw]
+    coding, looks, guessed, left = decide(cells, request)
+    if guessed:
+        return open_raw_columns(raw, request)
+    inside = [j for j, column in enumerate(cells) if column.name in _names(coding)]
+    table = open_plain_frame(frame[:, inside].to_native(), request)
+    if not left:
         return table
-    x, observed = table.source.read(0, table.shape[0])
-    return Table(MemorySource(Dense(x.bits), observed), table.names)
+    warnings.warn(said_of_left_out(left), ColumnsLeftOutWarning, stacklevel=4)
+    out = {column.name: column for column in cells if column.name in coding.left_out}
+    order = tuple(column.name for column in cells)
+    return replace(table, read_as=ReadColumns(coding, order, out, tuple(looks)))
+
+
+def open_array(X: Any, request: Request) -> Table:
+    """Open an array or a list of rows about whose columns something was said."""
+    raw, _ = raw_columns(as_array(X))
+    cells = [ColumnCells.of_raw(replace(column, name=str(j))) for j, column in enumerate(raw)]
+    return open_cells(cells, request, named=False)
+
+
+def open_mixed_frame(X: Any, request: Request) -> Table:
+    """Open a frame whose columns are of several kinds, after what was said about columns."""
+    if not request.choices and request.coding is None:
+        return open_columns(X, request)
+    raw, frame = raw_columns(X)
+    return _of_kinds(raw, request, frame)
+
+
+def _of_series(number: int, frame: Any) -> RawColumn:
+    """Return a column of a frame, of a type that nothing else takes as well: dates, lists, objects."""
+    series = frame[:, 0]
+    name = str(frame.columns[0])
+    if series.dtype.is_temporal():
+        return RawColumn(number, name, "date", _objects(series))
+    try:
+        return replace(raw_columns(frame.to_native())[0][0], number=number)
+    except TableError:
+        return RawColumn(number, name, "other", _objects(series))
+
+
+def _objects(series: Any) -> Any:
+    values = np.empty(len(series), object)
+    blank = np.asarray(series.is_null().to_numpy(), bool)
+    values[:] = [None if gone else str(value) for value, gone in zip(series.to_list(), blank.tolist(), strict=True)]
+    return values
+
+
+def _of_kinds(raw: Sequence[RawColumn], request: Request, frame: str | None, *, named: bool = True) -> Table:
+    """Return a table of several kinds; columns that were left out stay with the rows."""
+    raw = _renamed(raw, request)
+    said = _choices(request).about([column.name for column in raw])
+    if request.coding is not None:  # of a fit: its columns and codes for missing, whatever else there is
+        fitted = {column.name: tuple(map(key_of, column.missing)) for column in request.coding.columns}
+        said = [Said(out=column.name not in fitted, missing=fitted.get(column.name)) for column in raw]
+    kept = [_without(column, one.missing or ()) for column, one in zip(raw, said, strict=True) if not one.out]
+    if _choices(request).code:
+        raise TypeError("code= makes bits of values, but kinds= keeps them. Give one of the two.")
+    if isinstance(request.kinds, dict):
+        said, kept = _looked_through(raw, said, request)
+    if not kept:
+        raise TableError("No column is left to read. Keep at least one.")
+    if (wanted := _choices(request).columns) is not None:
+        place = {column.name: j for j, column in enumerate(kept)}
+        first = numbers_of([column.name for column in raw], wanted, "columns")
+        kept = [kept[place[raw[j].name]] for j in first if raw[j].name in place]
+    named = named or request.names is not None
+    table: Table = open_raw([replace(one, number=j) for j, one in enumerate(kept)], frame, request.kinds, named=named)
+    cells = {column.name: ColumnCells.of_raw(column) for column, one in zip(raw, said, strict=True) if one.out}
+    if table.only_bits and not isinstance(request.kinds, Layout):
+        x, observed = table.source.read(0, table.shape[0])
+        assert isinstance(x, Cells)  # noqa: S101
+        table = Table(MemorySource(Dense(x.bits), observed), table.names)
+    codes = {column.name: one.missing or () for column, one in zip(raw, said, strict=True)}
+    if not cells and not any(codes.values()):
+        return table
+    ids = tuple(column.name for column, one in zip(raw, said, strict=True) if one.is_id)
+    inside = [CodedColumn(one.name, missing=tuple(map(_category, codes[one.name]))) for one in kept]
+    coding = Coding(tuple(inside), tuple(cells), ids)
+    return replace(table, read_as=ReadColumns(coding, tuple(column.name for column in raw), cells))
+
+
+def _looked_through(
+    raw: Sequence[RawColumn], said: Sequence[Said], request: Request
+) -> tuple[list[Said], list[RawColumn]]:
+    """Leave out, aloud, columns that kinds= does not name and that are no property of rows; ask for missing codes."""
+    after, kept, looks, left, asked = [], [], [], [], []
+    for column, one in zip(raw, said, strict=True):
+        cells = ColumnCells.of_raw(column)
+        look = described(column.name, cells.counts, form=cells.form, missing=one.missing, threshold=True)
+        looks.append(look)
+        stays = column.name in request.kinds or look.taken not in ("id", "date", "text", "constant")
+        if not one.out and not stays:
+            one = replace(one, out=True)
+            left.append(look)
+        elif not one.out and look.suspects:
+            asked.append(replace(look, taken="bits"))
+        after.append(one)
+        kept += [] if one.out else [_without(column, one.missing or ())]
+    if asked:
+        raise needs_a_word(asked, looks)
+    if left:
+        warnings.warn(said_of_left_out(left), ColumnsLeftOutWarning, stacklevel=5)
+    return after, kept
+
+
+def _renamed(raw: Sequence[RawColumn], request: Request) -> Sequence[RawColumn]:
+    if request.names is None:
+        return raw
+    _check_names(request.names, len(raw))
+    return [replace(column, name=name) for column, name in zip(raw, request.names, strict=True)]
+
+
+def _check_names(names: Sequence[str], n_columns: int) -> None:
+    if len(names) != n_columns:
+        raise TableError(f"{len(names)} names were given for {n_columns} columns. Give one name for each column.")
+
+
+def _without(raw: RawColumn, missing: Sequence[Key]) -> RawColumn:
+    """Return a column in which codes for missing are blanks."""
+    if not missing:
+        return raw
+    if raw.is_numeric:
+        codes = [key for key in missing if isinstance(key, float)]
+        return replace(raw, values=np.where(np.isin(raw.values, codes), np.nan, raw.values))
+    values = raw.values.copy()
+    values[[value is not None and key_of(value) in missing for value in values]] = None
+    return replace(raw, values=values)
+
+
+def open_cells(cells: Sequence[ColumnCells], request: Request, *, named: bool = True) -> Table:
+    """Return a table of bits from columns of any values: by the coding of a fit, or a look and what the user said."""
+    if request.names is not None:
+        _check_names(request.names, len(cells))
+        cells = [replace(column, name=name) for column, name in zip(cells, request.names, strict=True)]
+        named = True
+    order = tuple(column.name for column in cells)
+    if isinstance(request.coding, Coding):
+        return _table(cells, request.coding, (), request, order, named=named)
+    wanted = _choices(request).columns
+    if wanted is not None and not _choices(request).only_bits(order):  # in the order in which they were named
+        first = numbers_of(order, wanted, "columns")
+        cells = [cells[j] for j in (*first, *(j for j in range(len(cells)) if j not in set(first)))]
+    coding, looks, guessed, left = decide(cells, request, named=named)
+    if guessed:
+        warnings.warn(said_of_coded(guessed), ColumnsCodedWarning, stacklevel=4)
+    if left:
+        warnings.warn(said_of_left_out(left), ColumnsLeftOutWarning, stacklevel=4)
+    return _table(cells, coding, looks, request, order, named=named)
+
+
+def _table(
+    cells: Sequence[ColumnCells],
+    coding: Coding,
+    looks: Sequence[ColumnLook],
+    request: Request,
+    order: tuple[str, ...],
+    *,
+    named: bool,
+) -> Table:
+    by_name = {column.name: column for column in cells}
+    bits = coding.encode(by_name, request.blank)
+    coded = {column.name for column in coding.columns if column.how in ("values", "one-hot")}
+    kept = {name: column for name, column in by_name.items() if name in coded or name not in _names(coding)}
+    left_out = tuple(name for name in by_name if name not in _names(coding))
+    fitted = replace(coding, left_out=left_out, ids=tuple(name for name in coding.ids if name in left_out))
+    read_as = ReadColumns(fitted, order, kept, tuple(looks))
+    one_each = coding.named and named
+    return Table(MemorySource(*bits), coding.labels if one_each else None, read_as=read_as)
+
+
+def _names(coding: Coding) -> set[str]:
+    return {column.name for column in coding.columns}
+
+
+def decide(
+    cells: Sequence[ColumnCells], request: Request, *, named: bool = True
+) -> tuple[Coding, list[ColumnLook], list[ColumnLook], list[ColumnLook]]:
+    """Return how columns become bits, what was seen in each, and of these: which is 1 was guessed; left out unasked.
+
+    All columns that need a word are refused in one message.
+    """
+    names = [column.name for column in cells]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise TableError(f"Two columns are called {twice!r}. Give each column a unique name.")
+    looks: list[ColumnLook] = []
+    guessed, left, asked = list(looks), list(looks), list(looks)
+    coded: list[CodedColumn] = []
+    out: list[str] = []
+    ids: list[str] = []
+    only_bits = _choices(request).only_bits(names)
+    for column, said in zip(cells, _choices(request).about(names), strict=True):
+        cut = request.threshold is not None or (isinstance(said.code, str) and said.code != ONE_HOT)
+        look = described(column.name, column.counts, form=column.form, missing=said.missing, threshold=cut)
+        looks.append(look)
+        if said.out:
+            out.append(column.name)
+            ids += [column.name] if said.is_id else []
+            continue
+        _refuse_infinite(column, len(looks) - 1, request)
+        if only_bits and (look.taken != "bits" or look.suspects):
+            out.append(column.name)
+            continue
+        found = _coded(column, look, said, request)
+        if found is not None:
+            coded.append(found)
+            guessed += [look] if found.how == "values" and look.taken == "two values" and said.code is None else []
+        elif look.needs_a_word or said.asked:
+            asked.append(look)
+        else:
+            out.append(column.name)
+            left.append(look)
+    if asked:
+        raise needs_a_word(asked, looks)
+    if not coded:
+        kinds = ", ".join(f"{look.name!r} ({look.taken})" for look in looks[:10]) + (", ..." if len(looks) > 10 else "")
+        raise TableError(
+            f"No column can be read as bits: {kinds}. Say with code= which values are 1, or with threshold= above "
+            "which number, or open the table with kinds='auto' for LogisticPCA."
+        )
+    return Coding(tuple(coded), tuple(out), tuple(ids), named), looks, guessed, left
+
+
+def _refuse_infinite(column: ColumnCells, number: int, request: Request) -> None:
+    for k, value in enumerate(column.values):
+        if isinstance(value, float) and abs(value) == float("inf"):
+            error = bad_cell(value, column.first_row(k), 0, (column.name,), request.threshold)
+            raise TableError(str(error).replace("column 0", f"column {number}", 1))
+
+
+def _coded(column: ColumnCells, look: ColumnLook, said: Said, request: Request) -> CodedColumn | None:
+    """Return how a column becomes bits; None where it needs a word, or stays out."""
+    missing = tuple(_category(key) for key in said.missing or ())
+    if said.code is not None:
+        return _as_said(column, look, said.code, missing)
+    if look.suspects:
+        return None
+    numeric = all(key is None or isinstance(key, float) for key in column.keys)
+    if request.threshold is not None and numeric and look.taken not in ("id", "date", "text"):
+        return CodedColumn(column.name, "above", missing=missing, threshold=request.threshold)
+    if look.taken == "bits":
+        return CodedColumn(column.name, missing=missing)
+    if look.taken == "two values":
+        return CodedColumn(column.name, "values", (look.one,), (look.zero,), missing)
+    if look.taken == "one value or blank" and request.blank != "auto":
+        zero = 0 if request.blank == "zero" else None
+        return CodedColumn(column.name, "values", (look.values[0][0],), (), missing, zero)
+    return None
+
+
+def _as_said(column: ColumnCells, look: ColumnLook, code: Any, missing: tuple[Any, ...]) -> CodedColumn | None:
+    """Return a column coded as the user said; None where that leaves a code for missing open."""
+    values = [value for value, _ in look.values]
+    suspects = {key_of(value) for value in look.suspects}
+    if isinstance(code, str):
+        if suspects:
+            return None
+        if code == ONE_HOT:
+            return CodedColumn(column.name, "one-hot", tuple(values), (), missing)
+        above = ABOVE.match(code)
+        assert above is not None  # noqa: S101  (Choices has checked it)
+        return CodedColumn(column.name, "above", missing=missing, threshold=float(above[1]))
+    given = {key_of(value): bit for value, bit in code.items() if value != ""}
+    spelled = {key_of(value): value for value in values}
+    if suspects - set(given):
+        return None
+    if given and not set(given) & set(spelled):
+        raise TableError(
+            f"code= for column {column.name!r} names {quoted(next(value for value in code if value != ''))}, which "
+            f"does not occur. Its values are {', '.join(map(quoted, values[:8]))}{', ...' if len(values) > 8 else ''}."
+        )
+    bits = {0: [], 1: []}  # type: dict[int, list[Any]]
+    for value in code:
+        if value != "":
+            bits[code[value]].append(spelled.get(key_of(value), value))
+    others = [value for value in values if key_of(value) not in given]
+    if others and len(set(code.values())) == 2:
+        raise TableError(
+            f"code= for column {column.name!r} does not say what {', '.join(map(quoted, others[:8]))} is: 1, 0, or "
+            f"missing={{{column.name!r}: [...]}}. Name every value, or only those that are 1."
+        )
+    if others:
+        bits[1 - next(iter(code.values()))] += others
+    return CodedColumn(column.name, "values", tuple(bits[1]), tuple(bits[0]), missing, code.get(""))
+
+
+def _category(key: Key) -> Any:
+    return int(key) if isinstance(key, float) and key.is_integer() else key

@@ -13,23 +13,25 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, islice
-from operator import itemgetter
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from hiddenbits.data.bits import AllOnes, Bits, ByteArray, Dense
 from hiddenbits.data.cell_checks import MAX_BYTES, check_distinct, observed_from_missing
-from hiddenbits.data.mixed.encode import RawColumn, open_raw, raw_of_distinct
+from hiddenbits.data.columns import open_cells, open_raw_columns
+from hiddenbits.data.columns.cells import ColumnCells, small
+from hiddenbits.data.columns.vocabulary import BLANKS, PAIRS, key_of, plain_word
+from hiddenbits.data.mixed.encode import RawColumn, raw_of_distinct
 from hiddenbits.data.readers.locations import Place
-from hiddenbits.data.readers.request import FileRequest, choose, reading
+from hiddenbits.data.readers.request import FileRequest, reading
 from hiddenbits.data.readers.text import CappedReader, open_text
 from hiddenbits.data.table import MemorySource, Table, TableError
 from hiddenbits.quoting import quoted
 
-BLANKS = ("", "na", "n/a", "nan", "null", "none", "?")
 TRUTHS = {"true": True, "false": False}
 BITS = {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "false": 0, "true": 1}
+ANSWERS = {word for pair in PAIRS for word in pair}  # a line of nothing but these is a row
 BLANK, BAD = 2, 3  # codes of a cell besides 0 and 1
 CHUNK_CELLS = 1 << 19
 CACHED = 1 << 16
@@ -43,16 +45,15 @@ def open_csv(
     *,
     header: bool | None = None,
     delimiter: str = ",",
-    columns: Sequence[str | int] | Literal["bits"] | None = None,
-    drop: Sequence[str | int] | None = None,
-    others: dict[str, list[str]] | None = None,
     max_bytes: int = MAX_BYTES,
     tell: Callable[[int, float | None], None] | None = None,
 ) -> Table:
     """Open ``.csv`` files (also gzipped), UTF-8, with a header line or without.
 
-    Cells are 0, 1, 0.0, 1.0, true or false. Blanks are empty cells, NA, N/A, NaN, null, None and ``?``. Upper
-    and lower case are one, and spaces around a cell do not count. Numbers are accepted with `threshold`.
+    Cells are 0, 1, 0.0, 1.0, true or false. Blanks are empty cells, NA, N/A, NaN, null, None, ``?`` and ``.``. Upper
+    and lower case are one, and spaces around a cell do not count. Where other cells turn up, the file is read again,
+    and each column is taken for what its values are (`columns.describe`); so it is with `threshold`, or where something
+    was said about columns.
 
     With ``kinds=`` columns of numbers, and of true and false, are told from columns of words by their cells, and the
     first line holds names, unless ``header=False``.
@@ -66,12 +67,6 @@ def open_csv(
         numbers count columns (0, 1, 2, ...). One that mixes words and bits is refused until `header` decides.
     delimiter : str, default=","
         The character between cells.
-    columns, drop : sequence of str or int, optional
-        The columns to keep, or to leave out, by name or number. ``columns="bits"`` keeps those that hold nothing but
-        bits and blanks; the names of the table say which they are.
-    others : dict, optional
-        With ``columns="bits"``: is given the cells of the columns that were left out for what they hold, as text, by
-        name.
     max_bytes : int, default=4 GiB
         The most that the text may come to, unpacked; it is read into memory.
     tell : function, optional
@@ -80,7 +75,6 @@ def open_csv(
     """
     if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n':
         raise TableError(f"delimiter={delimiter!r}: give a single character, not a quote or a line break.")
-    only_bits = isinstance(columns, str) and columns == "bits"
     cells = _Cells(request.threshold)
 
     def lay_out(first: list[str]) -> _Layout:
@@ -88,35 +82,40 @@ def open_csv(
         first = first or ([] if of_kinds else [""])  # an empty line is one empty cell, but no name
         named = header
         if named is None:
-            named = _holds_names(first) if of_kinds else _is_header(first, cells, only_bits)
+            named = _holds_names(first) if of_kinds else _is_header(first, cells)
         if named:
             fields = tuple(field.strip() for field in first)
             check_distinct(fields)
         else:
             fields = tuple(f"x{j}" if of_kinds else str(j) for j in range(len(first)))
-        return _Layout(fields, named, choose(fields, None if only_bits else columns, drop))
+        return _Layout(fields, named)
 
     def read(take: Take, tell: Callable[[int, float | None], None] | None = None) -> None:
         _read(request.files, delimiter, max_bytes, lay_out, take, tell)
 
-    if request.kinds is not None:
-        kinds = _Columns()
-        read(kinds.take, tell)
-        return kinds.table(request)
-    bits = _BitColumns(cells, only_bits, with_texts=others is not None)
-    read(bits.take, tell)
-    if others is not None:
-        others |= bits.texts(read)
-    return bits.table(request)
+    looks = request.choices or request.coding or (request.threshold is not None and not request.plain_only)
+    if request.kinds is None and not looks:
+        bits = _BitColumns(cells, request)
+        try:
+            read(bits.take, tell)
+            return bits.table()
+        except _OtherCellsError:
+            del bits  # what was gathered of it
+    columns = _Columns(inferred=header is None)
+    read(columns.take, tell)
+    return columns.table(request)
+
+
+class _OtherCellsError(Exception):
+    """A table of bits holds other cells. No kind of error that a damaged file causes."""
 
 
 @dataclass(frozen=True)
 class _Layout:
-    """The fields of a line, and which of them are columns of the table."""
+    """The fields of a line."""
 
     fields: tuple[str, ...]
     named: bool
-    keep: tuple[int, ...]
 
 
 Take = Callable[[_Layout, Rows, int], None]  # is given some rows, and the line at which they start
@@ -248,20 +247,17 @@ class _Cells(dict[str, int]):
         return code
 
 
-def _is_header(first: list[str], cells: _Cells, mixed: bool) -> bool:
-    """Whether the first line of a table of bits holds names; see `open_csv`.
-
-    In a `mixed` file of bits and words a line of both is a row, unless its numbers count columns.
-    """
+def _is_header(first: list[str], cells: _Cells) -> bool:
+    """Whether the first line of a table of bits holds names; see `open_csv`."""
     words = [cell.strip() for cell in first if cells[cell] == BAD]
     bits = [cell.strip() for cell in first if cells[cell] < BLANK]
+    if words and not bits and all(plain_word(word) in ANSWERS for word in words):
+        return False  # yes, no, no: a row
     if not words or not bits:
         return bool(words)
     numbers = [int(cell) for cell in first if re.fullmatch(r"\s*[0-9]{1,9}\s*", cell)]
     if numbers[-1:] > [1] and numbers == list(range(numbers[0], numbers[0] + len(numbers))):
         return True  # columns that count: 0, 1, 2, ...
-    if mixed:
-        return False
     raise TableError(
         f"line 1 has both bits ({quoted(bits[0])}) and text ({quoted(words[0])}). Set header=True if it contains the "
         "column names, otherwise header=False."
@@ -281,91 +277,54 @@ def _holds_names(first: list[str]) -> bool:
 
 
 class _BitColumns:
-    """A table of bits, gathered chunk by chunk; `only_bits` leaves out the columns that hold something else."""
+    """A table of bits, gathered chunk by chunk."""
 
-    def __init__(self, cells: _Cells, only_bits: bool, *, with_texts: bool) -> None:
-        self._cells, self._only_bits, self._with_texts = cells, only_bits, with_texts
-        self._layout = _Layout((), False, ())
+    def __init__(self, cells: _Cells, request: FileRequest) -> None:
+        self._cells, self._request = cells, request
+        self._layout = _Layout((), False)
         self._codes: list[ByteArray] = []
-        self._others: dict[int, list[str]] = {}  # the cells of columns that hold something else, by place in `keep`
-        self._late: list[int] = []  # of these, those of which some rows had passed before it showed
 
     def take(self, layout: _Layout, rows: Rows, line: int) -> None:
         """Take the codes of some rows."""
-        keep = layout.keep
-        if keep == tuple(range(len(layout.fields))):
-            flat: Iterator[str] = chain.from_iterable(rows)
-        elif len(keep) > 1:
-            flat = chain.from_iterable(map(itemgetter(*keep), rows))
-        else:
-            flat = (row[keep[0]] for row in rows)
-        codes = np.frombuffer(bytearray(map(self._cells.__getitem__, flat)), np.uint8).reshape(len(rows), len(keep))
-        if codes.max() == BAD and not self._only_bits:
+        flat = chain.from_iterable(rows)
+        codes = np.frombuffer(bytearray(map(self._cells.__getitem__, flat)), np.uint8).reshape(len(rows), -1)
+        if codes.max() == BAD:
+            if not self._request.plain_only:
+                raise _OtherCellsError
             at, j = (int(i) for i in np.argwhere(codes == BAD)[0])
-            raise self._bad_cell(rows[at][keep[j]], _line_of(rows, at, line), keep[j], layout)
-        for j in np.flatnonzero((codes == BAD).any(axis=0)).tolist():
-            if j not in self._others:
-                self._others[j] = []
-                self._late += [j] if self._codes else []
+            raise self._bad_cell(rows[at][j], _line_of(rows, at, line), j, layout)
         self._layout = layout
         self._codes.append(codes)
-        if self._with_texts:
-            self._add_texts([j for j in self._others if j not in self._late], rows)
 
-    def _add_texts(self, columns: Sequence[int], rows: Rows) -> None:
-        for j in columns:
-            field = self._layout.keep[j]
-            self._others[j].extend(row[field].strip() for row in rows)
-
-    def texts(self, read: Callable[[Take], None]) -> dict[str, list[str]]:
-        """Return the cells of the columns that hold more than bits, by name.
-
-        Hardly any table is read again for it: a column of words shows in its first thousands of rows.
-        """
-        if self._late:
-            read(lambda _layout, rows, _line: self._add_texts(self._late, rows))
-        return {self._layout.fields[self._layout.keep[j]]: self._others[j] for j in sorted(self._others)}
-
-    def table(self, request: FileRequest) -> Table:
-        """Return the columns of bits."""
-        keep = [j for j in range(len(self._layout.keep)) if j not in self._others]
-        if not keep:
-            raise TableError(
-                f"{request.files[0]}: no column contains only bits. Recode the columns, or set threshold=."
-            )
-        codes = np.concatenate([part[:, keep] if self._others else part for part in self._codes])
+    def table(self) -> Table:
+        """Return the table."""
+        codes, request = np.concatenate(self._codes), self._request
         self._codes = []
         blank = codes == BLANK
         codes[blank] = 0
         observed: Bits = AllOnes((codes.shape[0], codes.shape[1]))
         if request.blank != "zero" and blank.any():
             observed = observed_from_missing(blank.view(np.uint8))
-        names = tuple(self._layout.fields[self._layout.keep[j]] for j in keep) if self._layout.named else None
+        names = self._layout.fields if self._layout.named else None
         return Table(MemorySource(Dense(codes), observed), names if request.names is None else request.names)
 
     def _bad_cell(self, text: str, line: int, column: int, layout: _Layout) -> TableError:
-        """Return the error for a cell that is not a bit: what, where, and what to do."""
-        shown = quoted(text)
-        name = layout.fields[column] if layout.named else column
-        where = f"line {line}, column {column}" + (f" ({name!r})" if layout.named else "")
+        """Return the error for a cell that is not a bit, in a table for a model that was fitted to bits."""
+        where = f"line {line}, column {column}" + (f" ({layout.fields[column]!r})" if layout.named else "")
         if self._cells.threshold is not None:
-            return TableError(
-                f"{where}: {shown} is not a finite number. Fix it, or leave the column out with drop=[{name!r}]."
-            )
-        number = re.fullmatch(r"\s*[-+0-9.eE]+\s*", text) is not None
+            return TableError(f"{where}: {quoted(text)} is not a finite number. Fix the cell.")
         return TableError(
-            f"{where}: {shown} is not a bit. Cells must be 0, 1, true, false or blank. Recode the column, or "
-            f"leave it out with drop=[{name!r}]"
-            + ("; threshold= turns numbers into bits" if number else "")
-            + ". LogisticPCA also takes other columns: open the table with kinds='auto'."
+            f"{where}: {quoted(text)} is not a bit, and the model was fitted to bits. Cells must be 0, 1, true, false "
+            "or blank. Recode the column."
         )
 
 
 class _Columns:
     """Columns of several kinds, gathered chunk by chunk: the distinct cells of each, and which of them a row has."""
 
-    def __init__(self) -> None:
-        self._layout = _Layout((), False, ())
+    def __init__(self, *, inferred: bool) -> None:
+        self._inferred = inferred  # whether it was inferred that the first line holds names, or does not
+        self._layout = _Layout((), False)
         self._distinct: list[dict[str, int]] = []
         self._rows: list[list[Any]] = []
 
@@ -373,24 +332,43 @@ class _Columns:
         """Take some rows."""
         if not self._distinct:
             self._layout = layout
-            self._distinct, self._rows = [{} for _ in layout.keep], [[] for _ in layout.keep]
-        for distinct, codes, j in zip(self._distinct, self._rows, layout.keep, strict=True):
+            self._distinct, self._rows = [{} for _ in layout.fields], [[] for _ in layout.fields]
+        for j, (distinct, codes) in enumerate(zip(self._distinct, self._rows, strict=True)):
             number = distinct.setdefault
             codes.append(np.fromiter((number(row[j], len(distinct)) for row in rows), np.int32, len(rows)))
 
     def table(self, request: FileRequest) -> Table:
         """Return the table: of bits, where all columns turn out to be binary."""
-        columns = zip(self._layout.keep, self._distinct, self._rows, strict=True)
-        raw = [
-            _raw_column(number, self._layout.fields[j], list(distinct), np.concatenate(codes))
-            for number, (j, distinct, codes) in enumerate(columns)
+        columns = [
+            (field, list(distinct), np.concatenate(codes))
+            for field, distinct, codes in zip(self._layout.fields, self._distinct, self._rows, strict=True)
         ]
-        with reading(request.files[0]):
-            table = open_raw(raw, None, request.kinds, request.names, named=self._layout.named)
-        if not table.layout.only_bits:
-            return table
-        x, observed = table.source.read(0, table.shape[0])
-        return Table(MemorySource(Dense(x.bits), observed), table.names)
+        self._distinct, self._rows = [], []
+        try:
+            if request.kinds is not None:
+                raw = [_raw_column(number, *column) for number, column in enumerate(columns)]
+                return open_raw_columns(raw, request, named=self._layout.named)
+            cells = [_text_column(*column) for column in columns]
+            if self._inferred and self._layout.named:
+                _refuse_row_as_names(cells)
+            return open_cells(cells, request, named=self._layout.named)
+        except TableError as error:
+            raise error.at(request.files[0]) from error
+
+
+def _text_column(name: str, texts: list[str], rows: Any) -> ColumnCells:
+    """Return a column from its distinct cells and which of them each row has; cells stay as they are written."""
+    return ColumnCells(name, [text.strip() or None for text in texts], small(rows, len(texts)))
+
+
+def _refuse_row_as_names(cells: Sequence[ColumnCells]) -> None:
+    """Refuse names that look like a row: at least half of them occur as values of their own columns."""
+    same = [column for column in cells if column.name and key_of(column.name) in column.keys]
+    if 2 * len(same) >= len(cells) and len(same) > 0:
+        raise TableError(
+            f"line 1 looks like a row, not like names: {quoted(same[0].name)} also occurs below. Set header=False, or "
+            "header=True if it contains the column names."
+        )
 
 
 def _raw_column(number: int, name: str, texts: list[str], rows: Any) -> RawColumn:

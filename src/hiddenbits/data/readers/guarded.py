@@ -22,13 +22,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from hiddenbits.data.columns.message import ColumnsCodedWarning, ColumnsLeftOutWarning
+from hiddenbits.data.readers import DuplicateItemsWarning
 from hiddenbits.data.readers.addresses import safe_url
 from hiddenbits.data.readers.handover import HEADER, TooLargeError, hand_over, take_over
-from hiddenbits.data.readers.items import DuplicateItemsWarning
 from hiddenbits.data.table import Table, TableError
 from hiddenbits.quoting import told
 
 ERROR = "error.json"
+WARNINGS: dict[str, type[Warning]] = {
+    kind.__name__: kind for kind in (DuplicateItemsWarning, ColumnsCodedWarning, ColumnsLeftOutWarning)
+}
 ERRORS: dict[str, type[Exception]] = {kind.__name__: kind for kind in (TableError, TypeError, ImportError)}
 SLACK = 1 << 20  # bytes of what the process says beyond the table
 CHILD = "import sys; sys.path[:] = {path!r}; from {child} import read; from {door} import open_table; read(open_table)"
@@ -85,10 +89,8 @@ def open_guarded(paths: Any, guarded: bool | ReadLimits, options: Mapping[str, A
             ) from None
         ended = _run(asked, folder, limits, shown)
         header = _answer(folder, ended, limits, shown)
-        if isinstance(options.get("others"), dict):
-            options["others"].update(header["others"])
-        for text in header["warnings"]:
-            warnings.warn(str(text), DuplicateItemsWarning, stacklevel=3)
+        for kind, text in header["warnings"]:
+            warnings.warn(str(text), WARNINGS[str(kind)], stacklevel=3)
         table = take_over(folder, header)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -183,12 +185,12 @@ def read(open_table: Callable[..., Table]) -> None:
     try:
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("ignore")
-            warnings.simplefilter("always", DuplicateItemsWarning)
+            for one in WARNINGS.values():
+                warnings.simplefilter("always", one)
             table = open_table(paths if len(paths) > 1 else paths[0], **options)
-            others = options.get("others") or {}
 
             def more() -> dict[str, Any]:
-                return {"others": others, "warnings": [str(one.message) for one in seen[:10]]}
+                return {"warnings": [(found.category.__name__, str(found.message)) for found in seen[:10]]}
 
             hand_over(table, folder, int(limits["bytes"]), more)
     except BaseException as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from hiddenbits.data.bits import AllOnes, Bits, Complement, Dense, Packed, Pattern
 from hiddenbits.data.cell_checks import check_distinct, dense_bits, packed_bits
+from hiddenbits.data.columns.coding import ReadColumns
 from hiddenbits.data.mixed.cells import Cells, MixedTable
 from hiddenbits.data.mixed.layout import Layout
 from hiddenbits.data.table import Table, TableError
@@ -49,6 +50,7 @@ def hand_over(table: Table, folder: Path, max_bytes: int, more: Callable[[], dic
         "shape": table.shape,
         "names": table.names,
         "layout": table.layout.to_plain() if isinstance(table, MixedTable) else None,
+        "read_as": None if table.read_as is None else table.read_as.to_plain(),
         "resident": table.source.resident,
         "row_bytes": float(table.source.row_bytes),
         "row_cells": float(table.source.row_cells),
@@ -96,9 +98,13 @@ def take_over(folder: Path, header: dict[str, Any]) -> Table:
     if names is not None:
         check_distinct(names)
     kind = Table if source.layout is None else MixedTable
-    if header["resident"]:
-        return kind.of_rows(*source.read(0, source.n_rows), names)
-    return kind(source, names)
+    table = kind.of_rows(*source.read(0, source.n_rows), names) if header["resident"] else kind(source, names)
+    if header["read_as"] is None:
+        return table
+    try:
+        return replace(table, read_as=ReadColumns.from_plain(header["read_as"], source.n_rows))
+    except ValueError as error:
+        raise _damaged() from error
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,8 +47,9 @@ def reading(path: Place | str) -> Iterator[None]:
     try:
         yield
     except TableError as error:
-        message = str(error)
-        raise TableError(message if message.startswith(printable(path)) else f"{path}: {message}") from error
+        if str(error).startswith(printable(path)):
+            raise
+        raise error.at(path) from error
     except (FileNotFoundError, PermissionError) as error:
         gone = "there is no such file" if isinstance(error, FileNotFoundError) else "no permission to read the file"
         raise TableError(f"{path}: {gone}. A table's files must stay where they are, on every worker too.") from error

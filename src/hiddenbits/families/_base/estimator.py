@@ -19,6 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import AnyArray, Floats, Randomness
 from hiddenbits.data import Block, Grid, Table, collapse
+from hiddenbits.data.columns.coding import Coding
+from hiddenbits.data.inputs.frames import is_frame
 from hiddenbits.engine import (
     Checkpoint,
     Key,
@@ -45,7 +47,7 @@ from hiddenbits.families._base.inputs import (
     warn_of_small_weights,
     with_sample_weight,
 )
-from hiddenbits.families._base.outputs import like
+from hiddenbits.families._base.outputs import in_own_values, like
 from hiddenbits.families._base.partial_fit import OnlineVerbs
 from hiddenbits.model_api import P, RowModel, S
 from hiddenbits.store.validation import require
@@ -94,6 +96,7 @@ class BitsEstimator(
     weight_seen_: float
     running_: Running | None
     n_features_in_: int
+    coding_: Coding | None
 
     @abstractmethod
     def _model(self) -> RowModel[P, S]:
@@ -138,6 +141,7 @@ class BitsEstimator(
         ----------
         X : array, sparse array or matrix, frame, path or Table of shape (rows, columns)
             Anything that `open_table` opens: 0, 1, and blanks (NaN, None, masked) for cells that were not observed.
+            Columns of two values in frames and CSV files are read too; `coding_` says how.
         y : None
             Ignored; scikit-learn's convention.
         sample_weight : array of shape (rows,), optional
@@ -306,6 +310,8 @@ class BitsEstimator(
         Returns
         -------
         completed : ndarray of shape (rows, columns), or a frame where X is one
+            A frame has all columns of X; where these hold other values than bits (`coding_`), blanks are filled with
+            the more probable of them.
         """
         model = self._model()
 
@@ -313,7 +319,16 @@ class BitsEstimator(
             values = block.x.to_dense().astype(np.float64)
             return np.where(block.observed.to_dense() == 1, values, model.fill(params, shared, block))
 
-        return like(X, self._map(X, fill))
+        return self._like(X, fill, own_values=True)
+
+    def _like(self, X: object, row_function: RowFunction[P], *, own_values: bool = False) -> Any:
+        """Return row_function of all rows as X is: an array, or a frame, if asked in the user's own values."""
+        check_is_fitted(self, "params_")
+        if getattr(self, "coding_", None) is None or not is_frame(X):
+            return like(X, self._map(X, row_function))
+        table = as_table(self, X, reset=False)
+        found = self._map(table, row_function)
+        return in_own_values(X, table, found) if own_values else like(X, found, table.names)
 
     def bit_probabilities(self, X: object) -> Any:
         """Return P(bit = 1 | the other observed bits of the row) for every cell, observed or not.
@@ -327,7 +342,7 @@ class BitsEstimator(
         -------
         probabilities : ndarray of shape (rows, columns), or a frame where X is one
         """
-        return like(X, self._map(X, self._model().leave_one_out))
+        return self._like(X, self._model().leave_one_out)
 
     def sample(self, n_samples: int = 1, *, random_state: Randomness = None) -> AnyArray:
         """Draw new rows from the fitted model.

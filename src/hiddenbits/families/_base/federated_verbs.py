@@ -125,7 +125,8 @@ def _stats(
         raise ValueError(f"site={site!r:.80}: give a printable name of 1 to 128 characters.")
     params = _looking_at(estimator)
     columns_of = clone(estimator) if params is None else estimator  # before the start there is nothing to compare with
-    table = with_sample_weight(as_table(columns_of, X, reset=params is None), sample_weight)
+    # sites could guess differently what the values of a column are
+    table = with_sample_weight(as_table(columns_of, X, reset=params is None, guess=False), sample_weight)
     if isinstance(table, MixedTable):
         raise ValueError("Federated fits are for tables of bits: sums of real numbers may reveal single rows.")
     names = _names(columns_of)

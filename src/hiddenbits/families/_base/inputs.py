@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,8 @@ from hiddenbits.quoting import printable, quoted
 SMALL_WEIGHTS = 0.1  # weights of rows are small when their mean, of those that are not 0, is below this
 
 
-def as_table(estimator: Any, X: Any, *, reset: bool) -> Table:
-    """Return X as a Table; set (`reset`) or check the estimator's `n_features_in_` and `feature_names_in_`.
+def as_table(estimator: Any, X: Any, *, reset: bool, guess: bool = True) -> Table:
+    """Return X as a Table; set (`reset`) or check the names and number of columns, and how they were read.
 
     The estimator says with `_request` how X is to be read, and with `_accept` whether it can work on the table. Names
     and shapes of arrays and frames are checked by scikit-learn before they are opened, those of all else afterwards.
@@ -31,19 +32,39 @@ def as_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     if isinstance(X, Table):
         estimator._accept(X, reset=reset)
         check_table_names(estimator, X, reset=reset)
+        _check_coding(estimator, X, reset=reset)
         return X
-    request: Request = estimator._request(reset=reset)
+    coding = None if reset else getattr(estimator, "coding_", None)
+    request: Request = replace(estimator._request(reset=reset), coding=coding)
+    request = replace(request, plain_only=not guess or not (reset or coding))
     opener, X = find_opener(X, request)
     if opener.form == "frame":
         X = opened_frame(X).to_native()  # a lazy one does not show its names to scikit-learn
-        check_frame_names(estimator, X, reset=reset)
+        if coding is None:
+            check_frame_names(estimator, X, reset=reset)
     elif opener.form == "array":
         X = _checked_array(estimator, X, request, reset=reset)
     table = opener.open(X, request)
     estimator._accept(table, reset=reset)
-    if opener.form == "other":
+    if opener.form == "other" or table.coding is not None:
         check_table_names(estimator, table, reset=reset)
+    if reset:
+        estimator.coding_ = table.coding
     return table
+
+
+def _check_coding(estimator: Any, table: Table, *, reset: bool) -> None:
+    """Keep how an opened table was read; after a fit, refuse one whose values were read differently."""
+    if reset:
+        estimator.coding_ = table.coding
+        return
+    fitted = getattr(estimator, "coding_", None)
+    name = None if fitted is None or table.coding is None else fitted.conflict(table.coding)
+    if name is not None:
+        raise TableError(
+            f"column {name!r} was read differently from the fit. Open the table with open_table(..., code=model), "
+            "where model is the fitted one."
+        )
 
 
 class TakesTables:

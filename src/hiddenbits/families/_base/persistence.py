@@ -9,6 +9,7 @@ import numpy as np
 
 from hiddenbits.array_types import AnyArray
 from hiddenbits.data.arrays import plain, prefixed, unprefixed
+from hiddenbits.data.columns.coding import Coding
 from hiddenbits.engine import Restart, Running, StopReason, online_form
 from hiddenbits.families import registry
 from hiddenbits.families.registry import COMPOSITES, ESTIMATORS, name_of, unfitted
@@ -40,6 +41,7 @@ META_KEYS = {
     "running",
     "weight_seen",
 }
+CODING = "coding"  # only where the fit was to columns with other values than bits
 
 
 def save(estimator: Any, path: str | os.PathLike[str]) -> None:
@@ -75,6 +77,7 @@ def described(estimator: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         "restarts": [[r.n_iter, str(r.reason)] for r in estimator.restarts_],
         "running": None if running is None else [running.steps, estimator._online_seed],
         **estimator._more_meta(),
+        **coding_meta(estimator),
     }
     arrays = {
         "trace": np.asarray(estimator.trace_, np.float64),
@@ -83,6 +86,22 @@ def described(estimator: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         **prefixed("running", None if running is None else running.stats),
     }
     return meta, arrays
+
+
+def coding_meta(estimator: Any) -> dict[str, Any]:
+    """Return what a file says of how columns were read; nothing where they were bits."""
+    coding = getattr(estimator, "coding_", None)
+    return {} if coding is None else {CODING: coding.to_plain()}
+
+
+def restored_coding(meta: Any, n_columns: int, names: Any) -> Coding | None:
+    """Return how columns were read, from what a file says."""
+    if CODING not in meta:
+        return None
+    coding = Coding.from_plain(meta[CODING])
+    fits = len(coding.labels) == n_columns and names == (list(coding.labels) if coding.named else None)
+    require(fits or "kinds" in meta, "the coding of its columns does not fit their names")
+    return coding
 
 
 def hyperparameters_of(estimator: Any, leave_out: str = "") -> dict[str, Any]:
@@ -147,7 +166,7 @@ def restored(kind: str, meta: Any, arrays: Any) -> Any:
     """Build an estimator from what a file says, refusing whatever a fit could not have written."""
     require(isinstance(meta, dict) and set(meta) >= META_KEYS, "its description is not complete")
     estimator, arrays = unfitted(kind, meta["hyperparameters"]), registry.without_dropped(kind, arrays)
-    more = {name: value for name, value in meta.items() if name not in META_KEYS}
+    more = {name: value for name, value in meta.items() if name not in META_KEYS and name != CODING}
     estimator._take_meta(more, meta["n_features_in"], meta["feature_names_in"])
     require_finite(arrays.values())
     model = estimator._model()
@@ -161,6 +180,7 @@ def restored(kind: str, meta: Any, arrays: Any) -> Any:
     if names is not None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
     estimator.params_, estimator.n_features_in_ = params, n_columns
+    estimator.coding_ = restored_coding(meta, n_columns, names)
     _restore_record(estimator, model, meta, arrays)
     return estimator
 

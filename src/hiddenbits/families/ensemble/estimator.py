@@ -14,12 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Bytes, Floats, Randomness
 from hiddenbits.data import Table, TableError
+from hiddenbits.data.inputs.frames import is_frame
 from hiddenbits.data.mixed.cells import MixedTable
 from hiddenbits.engine import Key, current, run_on
 from hiddenbits.engine.checkpoint import path_beside
 from hiddenbits.families._base.grouped import Grouped
 from hiddenbits.families._base.inputs import TakesTables, as_table, seed_of, with_sample_weight
-from hiddenbits.families._base.outputs import like
+from hiddenbits.families._base.outputs import in_own_values, like
 from hiddenbits.families.ensemble.files import EnsembleFiles
 from hiddenbits.families.ensemble.pooling import completed, fit_weights, left_out, pool
 
@@ -326,7 +327,8 @@ class Ensemble(Grouped, TakesTables, EnsembleFiles, ClassNamePrefixFeaturesOutMi
         table = self._table(X)
         r, given = self.posterior(table), table.to_float()
         filled = completed(r, (member.complete(table) for member in self.estimators_))
-        return like(X, np.where(np.isnan(given), filled, given))
+        whole = np.where(np.isnan(given), filled, given)
+        return like(X, whole) if table.coding is None or not is_frame(X) else in_own_values(X, table, whole)
 
     def bit_probabilities(self, X: object) -> Any:
         """Return P(bit = 1 | the other observed bits of the row) for every cell, observed or not.
@@ -343,7 +345,8 @@ class Ensemble(Grouped, TakesTables, EnsembleFiles, ClassNamePrefixFeaturesOutMi
         table = self._table(X)
         r, given = self.posterior(table), table.to_float()
         answers = (member.bit_probabilities(table) for member in self.estimators_)
-        return like(X, left_out(r, given, ~np.isnan(given), answers))
+        names = None if table.coding is None else table.names
+        return like(X, left_out(r, given, ~np.isnan(given), answers), names)
 
     def sample(self, n_samples: int = 1, *, random_state: Randomness = None) -> Bytes:
         """Draw new rows: for each row a member by its weight, then the row from the member.

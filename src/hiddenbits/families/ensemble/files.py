@@ -34,7 +34,7 @@ class EnsembleFiles(FileVerbs):
         path : path
             The file.
         """
-        from hiddenbits.families._base.persistence import described, hyperparameters_of
+        from hiddenbits.families._base.persistence import coding_meta, described, hyperparameters_of
         from hiddenbits.store import write
 
         check_is_fitted(self, "weights_")
@@ -45,6 +45,7 @@ class EnsembleFiles(FileVerbs):
             "n_features_in": int(self.n_features_in_),
             "feature_names_in": None if names is None else [str(name) for name in names],
             "converged": bool(self.converged_),
+            **coding_meta(self),
             WRITTEN_BY: VERSION,
             "members": [
                 {"kind": name_of(member), "meta": of_member}
@@ -57,9 +58,9 @@ class EnsembleFiles(FileVerbs):
     @classmethod
     def _restored(cls, meta: Any, arrays: Any) -> Self:
         """Build an ensemble from what a file says, refusing whatever a fit could not have written."""
-        from hiddenbits.families._base.persistence import restored
+        from hiddenbits.families._base.persistence import CODING, restored, restored_coding
 
-        require(set(meta) == META_KEYS, "its description is not complete")
+        require(set(meta) - {CODING} == META_KEYS, "its description is not complete")
         hyperparameters = meta["hyperparameters"]
         require(isinstance(hyperparameters, dict) and "estimator" in hyperparameters, "it does not say of what it is")
         # What is declared is compared with what is there before a member is built; each has arrays of its own.
@@ -98,6 +99,7 @@ class EnsembleFiles(FileVerbs):
             ensemble.feature_names_in_ = np.array(names, dtype=object)
         ensemble.n_features_in_, ensemble.estimators_, ensemble.weights_ = n_columns, members, weights
         ensemble.converged_ = meta["converged"]
+        ensemble.coding_ = restored_coding(meta, n_columns, names)
         found: Self = ensemble
         return found
 

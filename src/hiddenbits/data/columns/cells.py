@@ -1,0 +1,77 @@
+"""The cells of a column as its distinct values, and which of them each row has: what looks and codings work on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.data.columns.vocabulary import Key, is_blank, key_of
+from hiddenbits.data.mixed.encode import RawColumn
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnCells:
+    """A column: its name, distinct values (None for a blank), and the number of the value in each row.
+
+    `form` is "date" or "other" where the type of the column says that it holds neither numbers nor categories.
+    """
+
+    name: str
+    values: list[Any]
+    rows: NDArray[Any]
+    form: str = ""
+
+    @classmethod
+    def of_raw(cls, raw: RawColumn) -> ColumnCells:
+        """Return the cells of a raw column; whole numbers are ints."""
+        form = raw.form if raw.form in ("date", "other") else ""
+        if raw.is_numeric:
+            found, rows = np.unique(np.asarray(raw.values, np.float64), return_inverse=True)
+            values = [_number(value, raw.form) for value in found.tolist()]
+            return cls(raw.name, values, small(rows.reshape(-1), len(values)))
+        numbers: dict[Any, int] = {}
+        # the type goes into the key: True, 1 and 1.0 are equal, and shown differently
+        keys = ((type(value), value) for value in raw.values)
+        rows = np.fromiter((numbers.setdefault(key, len(numbers)) for key in keys), np.int64, len(raw.values))
+        return cls(raw.name, [value for _, value in numbers], small(rows, len(numbers)), form)
+
+    @cached_property
+    def keys(self) -> list[Key | None]:
+        """The distinct values as they are compared; None for blanks, those in words too."""
+        keys = [None if value is None else key_of(value) for value in self.values]
+        return [None if key is None or is_blank(key) else key for key in keys]
+
+    @cached_property
+    def counts(self) -> dict[Any, int]:
+        """How often each value occurs."""
+        many = np.bincount(self.rows, minlength=len(self.values)).tolist()
+        counts: dict[Any, int] = {}
+        for value, count in zip(self.values, many, strict=True):
+            counts[value] = counts.get(value, 0) + count
+        return counts
+
+    def first_row(self, number: int) -> int:
+        """Return the first row that has a value, by the number of the value."""
+        return int(np.flatnonzero(self.rows == number)[0])
+
+    def listed(self, start: int = 0, stop: int | None = None) -> list[Any]:
+        """Return the cells of some rows, None for a blank."""
+        return [self.values[k] for k in self.rows[start:stop].tolist()]
+
+
+def small(rows: NDArray[Any], n_values: int) -> NDArray[Any]:
+    """Return numbers of values in the smallest type that holds them."""
+    kind = np.uint8 if n_values <= 256 else np.uint16 if n_values <= 65536 else np.int32
+    return rows.astype(kind, copy=False)
+
+
+def _number(value: float, form: str) -> Any:
+    if value != value:
+        return None
+    if form == "bool":
+        return bool(value)
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value  # infinity stays

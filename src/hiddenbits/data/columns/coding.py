@@ -1,0 +1,330 @@
+"""How values of columns become bits, as it was decided at the fit, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.array_types import AnyArray, Bytes
+from hiddenbits.data.bits import AllOnes, Bits, Dense
+from hiddenbits.data.cell_checks import Blank, observed_from_missing
+from hiddenbits.data.columns.cells import ColumnCells, small
+from hiddenbits.data.columns.vocabulary import Key, key_of
+from hiddenbits.data.mixed.layout import Category, is_category
+from hiddenbits.data.table import TableError
+from hiddenbits.quoting import quoted
+
+How = Literal["bits", "values", "one-hot", "above"]
+HOW: tuple[How, ...] = ("bits", "values", "one-hot", "above")
+BIT_KEYS: dict[Key, int] = {0.0: 0, 1.0: 1, "false": 0, "true": 1}
+MISSING, UNKNOWN = 2, 3  # codes of a cell besides 0 and 1
+MOST_LEVELS = 1000
+
+
+@dataclass(frozen=True)
+class CodedColumn:
+    """How one column becomes bits.
+
+    Attributes
+    ----------
+    name : str
+        Its name in the table.
+    how : {"bits", "values", "one-hot", "above"}
+        As it is; by a list of values for 1 and one for 0; a bit for each value; 1 for numbers above a threshold.
+    ones, zeros : tuple
+        The values for 1 and 0; of "one-hot" `ones` are the values that have a bit.
+    missing : tuple
+        Values that mean "not observed".
+    blank : {0, 1} or None
+        What a blank is; None: not observed.
+    threshold : float or None
+        Of "above".
+    """
+
+    name: str
+    how: How = "bits"
+    ones: tuple[Category, ...] = ()
+    zeros: tuple[Category, ...] = ()
+    missing: tuple[Category, ...] = ()
+    blank: int | None = None
+    threshold: float | None = None
+
+    @property
+    def labels(self) -> list[str]:
+        """Names of the bits."""
+        return [f"{self.name}={value}" for value in self.ones] if self.how == "one-hot" else [self.name]
+
+    @cached_property
+    def _codes(self) -> dict[Key, int]:
+        """The code of each known value: 0, 1, `MISSING`; of "one-hot" 3 and up, in the order of the values."""
+        if self.how == "one-hot":
+            codes = {key_of(value): UNKNOWN + 1 + k for k, value in enumerate(self.ones)}
+        elif self.how == "values":
+            codes = {key_of(value): bit for bit, values in ((1, self.ones), (0, self.zeros)) for value in values}
+        else:
+            codes = dict(BIT_KEYS) if self.how == "bits" else {}
+        return codes | {key_of(value): MISSING for value in self.missing}
+
+    def code_of(self, key: Key | None) -> int:
+        """Return the code of a value."""
+        if key is None:
+            return MISSING if self.blank is None else self.blank
+        if self.how == "above" and isinstance(key, float) and key not in self._codes:
+            assert self.threshold is not None  # noqa: S101
+            return int(key > self.threshold)
+        return self._codes.get(key, UNKNOWN)
+
+    def encode(self, cells: ColumnCells, first_row: int = 0) -> tuple[Bytes, NDArray[np.bool_]]:
+        """Return the bits, (rows, bits), and where they are not observed; refuse a value that the fit did not see."""
+        codes = np.array([self.code_of(key) for key in cells.keys], np.int32)
+        for number in np.flatnonzero(codes == UNKNOWN).tolist():
+            if (cells.rows == number).any():
+                self._refuse(cells, number, first_row)
+        if self.how == "one-hot":
+            levels = np.arange(UNKNOWN + 1, UNKNOWN + 1 + len(self.ones))
+            bits = (codes[:, None] == levels).astype(np.uint8)[cells.rows]
+            return bits, np.repeat((codes == MISSING)[cells.rows][:, None], len(self.ones), axis=1)
+        blank = codes == MISSING
+        bits = np.where(blank, 0, codes).astype(np.uint8)[cells.rows]
+        return bits[:, None], blank[cells.rows][:, None]
+
+    def _refuse(self, cells: ColumnCells, number: int, first_row: int) -> None:
+        row = first_row + cells.first_row(number)
+        where = f"row {row}, column {self.name!r}: {quoted(cells.values[number])}"
+        if self.how == "above":
+            raise TableError(
+                f"{where} is not a number, so it cannot be compared with {self.threshold:g}. Fix the cell."
+            )
+        known = ["0", "1"] if self.how == "bits" else [quoted(value) for value in (*self.ones, *self.zeros)]
+        listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
+        raise TableError(
+            f"{where} is not among the values of the fit, which are {listed}. Correct the cell or make it blank, "
+            "or fit again with this value."
+        )
+
+    def decode(self, bits: AnyArray) -> list[Any]:
+        """Return the more probable of the user's own values for P(bit = 1) of some rows, (rows, bits).
+
+        Where a bit stands for several values, all of them are named: "4 or 5". Bits, and numbers above a threshold,
+        stay as they are.
+        """
+        if self.how in ("bits", "above"):
+            return [float(p) for p in bits[:, 0]]
+        if self.how == "one-hot":
+            return [self.ones[k] for k in bits.argmax(axis=1).tolist()]
+        words = [_named(self.zeros, self.blank == 0), _named(self.ones, self.blank == 1)]
+        return [words[int(p > 0.5)] for p in bits[:, 0]]
+
+
+def _named(values: Sequence[Category], or_blank: bool) -> Any:
+    """Return the value that a bit stands for; None for a blank."""
+    if len(values) == 1:
+        return values[0]
+    return " or ".join(map(str, values)) if values else None if or_blank else ""
+
+
+@dataclass(frozen=True)
+class Coding:
+    """How the columns of a table become bits: fitted, and kept in the estimator and its file.
+
+    Attributes
+    ----------
+    columns : tuple of CodedColumn
+        The columns that enter the model.
+    left_out : tuple of str
+        Columns that do not.
+    ids : tuple of str
+        Of these, those that the user named as the names of rows.
+    named : bool
+        Whether the columns have names; if not, they are known by their places.
+
+    Examples
+    --------
+    >>> coding = Coding((CodedColumn("q1", "values", ("yes",), ("no",)),), left_out=("who",))
+    >>> coding.labels, Coding.from_plain(coding.to_plain()) == coding
+    (('q1',), True)
+    """
+
+    columns: tuple[CodedColumn, ...]
+    left_out: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+    named: bool = True
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the bits."""
+        return tuple(label for column in self.columns for label in column.labels)
+
+    def encode(self, cells: Mapping[str, ColumnCells], blank: Blank = "auto") -> tuple[Bits, Bits]:
+        """Return (x, observed) of a table whose columns have these names."""
+        absent = [column.name for column in self.columns if column.name not in cells]
+        if absent:
+            listed = ", ".join(map(repr, absent[:8])) + (", ..." if len(absent) > 8 else "")
+            what = "a column" if len(absent) == 1 else "columns"
+            raise TableError(f"The table lacks {what} of the fit: {listed}. Use a table with all columns of the fit.")
+        pairs = [column.encode(cells[column.name]) for column in self.columns]
+        x = np.concatenate([bits for bits, _ in pairs], axis=1)
+        missing = np.concatenate([blanks for _, blanks in pairs], axis=1)
+        if blank == "zero" or not missing.any():
+            return Dense(np.ascontiguousarray(x)), AllOnes(x.shape)
+        return Dense(np.ascontiguousarray(x)), observed_from_missing(missing.astype(np.uint8))
+
+    def bits_of(self) -> list[slice]:
+        """Return which bits belong to each column."""
+        ends = np.cumsum([len(column.labels) for column in self.columns]).tolist()
+        return [slice(end - len(column.labels), end) for end, column in zip(ends, self.columns, strict=True)]
+
+    def conflict(self, other: Coding) -> str | None:
+        """Return the first column that the two read differently; None where they agree on all that both have."""
+        theirs = {column.name: column for column in other.columns}
+        for column in self.columns:
+            one = theirs.get(column.name)
+            if one is None or (one.how, column.how) == ("bits", "bits"):
+                continue
+            if one.how != column.how or one.threshold != column.threshold or one.blank != column.blank:
+                return column.name
+            mine, yours = column._codes, one._codes
+            if column.labels != one.labels or any(mine.get(key, code) != code for key, code in yours.items()):
+                return column.name
+        return None
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the coding in types that JSON knows."""
+        columns = [
+            [c.name, c.how, list(c.ones), list(c.zeros), list(c.missing), c.blank, c.threshold] for c in self.columns
+        ]
+        return {"columns": columns, "left_out": list(self.left_out), "ids": list(self.ids), "named": self.named}
+
+    @classmethod
+    def from_plain(cls, plain: Any) -> Coding:
+        """Build from what `to_plain` returned; a ValueError where it is anything else."""
+        if not isinstance(plain, dict) or set(plain) != {"columns", "left_out", "ids", "named"}:
+            raise ValueError("the coding of its columns is not complete")
+        columns, named = plain["columns"], plain["named"]
+        if not isinstance(columns, list) or not columns or not isinstance(named, bool):
+            raise ValueError("the coding of its columns is not complete")
+        left_out, ids = (_names(plain[one]) for one in ("left_out", "ids"))
+        found = cls(tuple(_coded_column(entry) for entry in columns), left_out, ids, named)
+        names = [column.name for column in found.columns]
+        if len({*names, *left_out}) < len(names) + len(left_out) or not set(ids) <= set(left_out):
+            raise ValueError("a column is named twice in its coding")
+        if len(set(found.labels)) < len(found.labels):
+            raise ValueError("two bits have the same name in its coding")
+        return found
+
+
+def _names(names: Any) -> tuple[str, ...]:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError("the names of its columns are damaged")
+    return tuple(names)
+
+
+def _coded_column(entry: Any) -> CodedColumn:
+    """Return a column from its plain description."""
+    if not isinstance(entry, list) or len(entry) != 7:
+        raise ValueError("the coding of a column is damaged")
+    name, how, ones, zeros, missing, blank, threshold = entry
+    lists = (ones, zeros, missing)
+    valid = (
+        isinstance(name, str)
+        and isinstance(how, str)
+        and how in HOW
+        and all(isinstance(values, list) and all(is_category(value) for value in values) for values in lists)
+        and (blank is None or (isinstance(blank, int) and not isinstance(blank, bool) and blank in (0, 1)))
+    )
+    if not valid:
+        raise ValueError("the coding of a column is damaged")
+    number = float(threshold) if type(threshold) in (int, float) and abs(threshold) < float("inf") else None
+    if (how == "above") != (number is not None) or (threshold is None) != (number is None):
+        raise ValueError("the threshold of a column is damaged")
+    keys = [key_of(value) for values in lists for value in values]
+    wrong = {"values": not (ones or zeros), "one-hot": not ones or bool(zeros)}.get(how, bool(ones or zeros))
+    if wrong or len(set(keys)) < len(keys) or len(ones) > MOST_LEVELS:
+        raise ValueError("the values of a column are damaged")
+    return CodedColumn(name, how, tuple(ones), tuple(zeros), tuple(missing), blank, number)
+
+
+def _column_cells(name: str, entry: Any, n_rows: int) -> ColumnCells:
+    """Return the cells of a column from their plain description."""
+    if not isinstance(entry, list) or len(entry) != 2 or not all(isinstance(part, list) for part in entry):
+        raise ValueError("the cells of a column are damaged")
+    values, rows = entry[0], np.array(entry[1] or [], np.int64)
+    if rows.shape != (n_rows,) or rows.min(initial=0) < 0 or rows.max(initial=0) >= len(values):
+        raise ValueError("the cells of a column are damaged")
+    if not all(value is None or is_category(value) for value in values):
+        raise ValueError("the cells of a column are damaged")
+    return ColumnCells(name, values, small(rows, len(values)))
+
+
+@dataclass(frozen=True, eq=False)
+class ReadColumns:
+    """What a table knows of the columns that it was made of: how they were coded, and the cells that are no bits.
+
+    Attributes
+    ----------
+    coding : Coding
+        How values became bits.
+    order : tuple of str
+        Names of all columns, in the order of the file or frame.
+    cells : dict of str to ColumnCells
+        The columns that did not enter, and those whose values became bits by a coding.
+    looks : tuple of ColumnLook
+        What was seen in each column; empty where nothing had to be guessed.
+    """
+
+    coding: Coding
+    order: tuple[str, ...]
+    cells: Mapping[str, ColumnCells]
+    looks: tuple[Any, ...] = field(default=(), repr=False)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return all but the looks in types that JSON knows."""
+        cells = {name: [one.values, one.rows.tolist()] for name, one in self.cells.items()}
+        return {"coding": self.coding.to_plain(), "order": list(self.order), "cells": cells}
+
+    @classmethod
+    def from_plain(cls, plain: Any, n_rows: int) -> ReadColumns:
+        """Build from what `to_plain` returned; a ValueError where it is anything else."""
+        if not isinstance(plain, dict) or set(plain) != {"coding", "order", "cells"}:
+            raise ValueError("the columns are not complete")
+        coding, order = Coding.from_plain(plain["coding"]), _names(plain["order"])
+        cells = {name: _column_cells(name, entry, n_rows) for name, entry in dict(plain["cells"]).items()}
+        if set(order) != {*(column.name for column in coding.columns), *coding.left_out}:
+            raise ValueError("the columns are not those of their coding")
+        if not set(cells) <= set(order) or not set(coding.left_out) <= set(cells):
+            raise ValueError("the cells are not those of the columns")
+        return cls(coding, order, cells)
+
+    def beside(self, start: int = 0, stop: int | None = None) -> dict[str, list[Any]]:
+        """Return the cells of the columns that did not enter: those that name rows first."""
+        left = self.coding.left_out
+        names = [*self.coding.ids, *(name for name in left if name not in self.coding.ids)]
+        return {name: self.cells[name].listed(start, stop) for name in names if name in self.cells}
+
+    def in_order(self, completed: Iterable[AnyArray]) -> Iterator[list[list[Any]]]:
+        """Yield pieces of completed rows as all columns of the file, in its order."""
+        start = 0
+        for piece in completed:
+            columns = {**self.decoded(piece, start), **self.beside(start, start + len(piece))}
+            yield [columns[name] for name in self.order]
+            start += len(piece)
+
+    def decoded(self, completed: AnyArray, start: int = 0) -> dict[str, list[Any]]:
+        """Return completed rows, P(bit = 1) in every cell, in the user's own values: seen cells as they were."""
+        stop, out = start + len(completed), {}
+        for column, bits in zip(self.coding.columns, self.coding.bits_of(), strict=True):
+            filled = column.decode(completed[:, bits])
+            if column.name in self.cells:
+                cells = self.cells[column.name]
+                unseen = [column.code_of(key) == MISSING for key in cells.keys]
+                rows = cells.rows[start:stop].tolist()
+                if any(isinstance(value, str) for value in cells.values):
+                    filled = [new if new is None else str(new) for new in filled]
+                filled = [new if unseen[k] else cells.values[k] for k, new in zip(rows, filled, strict=True)]
+            out[column.name] = filled
+        return out

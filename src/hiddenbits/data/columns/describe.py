@@ -1,0 +1,265 @@
+"""What one column is taken for, from its distinct values and how often each occurs. Nothing is read here.
+
+| taken for | rule |
+|---|---|
+| bits | nothing but 0, 1, true, false and blanks |
+| two values | two distinct values besides blanks and codes for missing |
+| one value or blank | one value, and blanks: a blank may mean "no", or "not asked" |
+| ordered | 3 to 11 whole numbers within a range of 11, or labels of a known scale |
+| nominal | at most 50 words, or whole numbers, each of which occurs about twice or more |
+| date | every value is written as a date or a time |
+| id | all different (in 5 rows or more), or named so and nearly all different |
+| constant | one value in every row |
+| number, text | anything else |
+
+Codes for missing are found in columns of the first five kinds: words such as "don't know", and numbers such as -99 or 9
+that lie apart from all other values of the column. They are asked for, and never turned into bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from hiddenbits.data.columns.vocabulary import (
+    DATE,
+    MISSING_NUMBERS,
+    MISSING_WORDS,
+    Key,
+    is_blank,
+    key_of,
+    on_one_scale,
+    one_of_two,
+    says_id,
+)
+
+Taken = Literal[
+    "bits", "two values", "one value or blank", "ordered", "nominal", "number", "date", "text", "id", "constant"
+]
+READ: tuple[Taken, ...] = ("bits", "two values")
+ASKED: tuple[Taken, ...] = ("one value or blank", "ordered", "nominal")
+
+MOST_ORDERED = 11  # whole numbers, or the range that they lie in
+MOST_NOMINAL = 50
+FEWEST_IDS = 5  # rows; in fewer, values may all be different by chance
+NEARLY_ALL = 0.9  # of the rows differ in a column that is named like an id
+
+
+@dataclass(frozen=True)
+class ColumnLook:
+    """What was seen in one column, and what it is taken for.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    taken : str
+        What it is taken for, codes for missing left aside.
+    values : tuple of (value, count)
+        Its distinct values, blanks left aside: in order, or the most frequent first where they have none.
+    n_rows, n_blank : int
+        Rows, and those in which the column is blank.
+    suspects : tuple
+        Values that look like codes for missing.
+    one, zero : value or None
+        Of two values the one that is read as 1, and the other.
+    by_meaning : bool
+        Whether their meaning says which is 1.
+
+    Examples
+    --------
+    >>> look = described("q1", {"yes": 3, "no": 5, "don't know": 1})
+    >>> look.taken, look.one, look.suspects
+    ('two values', 'yes', ("don't know",))
+    """
+
+    name: str
+    taken: Taken
+    values: tuple[tuple[Any, int], ...]
+    n_rows: int
+    n_blank: int = 0
+    suspects: tuple[Any, ...] = ()
+    one: Any = None
+    zero: Any = None
+    by_meaning: bool = False
+
+    @property
+    def needs_a_word(self) -> bool:
+        """Whether the column cannot be read before the user has said something about it."""
+        return self.taken in ASKED or bool(self.suspects)
+
+    @property
+    def left_out(self) -> bool:
+        """Whether the column stays out of a table of bits."""
+        return not self.needs_a_word and self.taken not in READ
+
+
+def described(
+    name: str,
+    counts: Mapping[Any, int],
+    *,
+    form: str = "",
+    missing: Iterable[Key] | None = None,
+    threshold: bool = False,
+) -> ColumnLook:
+    """Return what a column is taken for.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    counts : mapping
+        How often each value occurs; None stands for blanks.
+    form : str
+        "date" or "other" where the type of the column says so.
+    missing : iterable of keys, optional
+        Codes for missing that the user named (see `key_of`); empty: there are none. By default they are searched for.
+    threshold : bool
+        Whether numbers are to be cut into bits, so that columns of numbers are looked through for codes, too.
+    """
+    n_rows = sum(counts.values())
+    declared = None if missing is None else set(missing)
+    labels, often = _grouped(counts, declared or set())
+    n_blank = n_rows - sum(often.values())
+
+    def look(taken: Taken, keys: Sequence[Key], **more: Any) -> ColumnLook:
+        order = [*keys, *(key for key in often if key not in set(keys))]
+        return ColumnLook(name, taken, tuple((labels[key], often[key]) for key in order), n_rows, n_blank, **more)
+
+    if form in ("date", "other"):
+        return look("date" if form == "date" else "text", ())
+    keys = list(often)
+    suspects = [] if declared is not None else suspected(keys, threshold=threshold)
+    rest = [key for key in keys if key not in suspects]
+    taken, order = _taken(name, rest, often, n_rows, n_blank + sum(often[key] for key in suspects))
+    if threshold and (taken == "number" or (taken == "id" and not says_id(name))):
+        keep = suspects
+    else:
+        keep = suspects if taken in READ + ASKED or (taken == "constant" and suspects) else []
+    if keep and taken == "constant":  # one value, and a code for missing
+        taken = "one value or blank"
+    if keep != suspects:
+        taken, order = _taken(name, keys, often, n_rows, n_blank)
+    found = tuple(labels[key] for key in keep)
+    if taken == "two values":
+        one, by_meaning = one_of_two(order[0], order[1])
+        zero = order[1] if one == order[0] else order[0]
+        return look(taken, order, suspects=found, one=labels[one], zero=labels[zero], by_meaning=by_meaning)
+    return look(taken, order, suspects=found)
+
+
+def _grouped(counts: Mapping[Any, int], missing: set[Key]) -> tuple[dict[Key, Any], dict[Key, int]]:
+    """Return the most frequent spelling of each value, and how often it occurs; without blanks and missing codes."""
+    labels: dict[Key, Any] = {}
+    often: dict[Key, int] = {}
+    best: dict[Key, int] = {}
+    for value, count in counts.items():
+        key = None if value is None else key_of(value)
+        if key is None or not count or is_blank(key) or key in missing:
+            continue
+        often[key] = often.get(key, 0) + count
+        if count > best.get(key, 0):
+            labels[key], best[key] = _label(value, key), count
+    return labels, often
+
+
+def _label(value: Any, key: Key) -> Any:
+    """Return a value as it is shown and kept: a number in a text as a number."""
+    if isinstance(value, str) and isinstance(key, float):
+        return int(key) if key.is_integer() and abs(key) < 2**53 else key
+    return value
+
+
+def _taken(
+    name: str, keys: Sequence[Key], often: Mapping[Key, int], n_rows: int, n_blank: int
+) -> tuple[Taken, list[Key]]:
+    """Return what values are taken for, and the values in order."""
+    frequent = sorted(keys, key=lambda key: (-often[key], str(key)))
+    if set(keys) <= {0.0, 1.0, "true", "false"}:
+        return "bits", sorted(keys, key=str)
+    if len(keys) == 1:
+        return ("one value or blank" if n_blank else "constant"), frequent
+    numbers = sorted(key for key in keys if isinstance(key, float))
+    words = [key for key in keys if isinstance(key, str)]
+    n_cells = n_rows - n_blank
+    if _tells_rows_apart(name, keys, n_cells):
+        return ("id" if says_id(name) or not any(" " in word.strip() for word in words) else "text"), frequent
+    if len(keys) == 2:
+        return "two values", sorted(keys, key=lambda key: (isinstance(key, str), key))
+    if words and all(DATE.match(word) for word in words) and not numbers:
+        return "date", sorted(keys)
+    repeated = len(keys) * 2 <= n_cells or len(keys) <= 5
+    if not words:
+        whole = all(key == int(key) for key in numbers)
+        if whole and numbers[-1] - numbers[0] < MOST_ORDERED:
+            return "ordered", list(numbers)
+        if not whole and {0.0, 1.0} <= set(numbers) and len(keys) <= MOST_ORDERED:
+            return "nominal", list(numbers)  # bits, and a few that are none
+        few = whole and len(keys) <= MOST_ORDERED and len(keys) * 4 <= n_cells
+        return ("nominal" if few else "number"), list(numbers)
+    if not numbers and (scale := on_one_scale(words)) is not None:
+        return "ordered", list(scale)
+    if len(keys) <= MOST_NOMINAL and repeated:
+        return "nominal", frequent
+    return "text", frequent
+
+
+def _tells_rows_apart(name: str, keys: Sequence[Key], n_cells: int) -> bool:
+    """Whether the values are those of an id: nearly all different where the name says so, else all different.
+
+    Numbers that are all different are most often measurements; they are an id if they count rows.
+    """
+    if says_id(name) and len(keys) >= 3 and len(keys) >= NEARLY_ALL * n_cells:
+        return True
+    if len(keys) < n_cells or n_cells < FEWEST_IDS:
+        return False
+    numbers = [key for key in keys if isinstance(key, float)]
+    if len(numbers) < len(keys):
+        return not all(isinstance(key, str) and DATE.match(key) for key in keys)
+    return max(numbers) - min(numbers) == n_cells - 1 and all(key == int(key) for key in numbers)
+
+
+def suspected(keys: Sequence[Key], *, threshold: bool = False) -> list[Key]:
+    """Return the values that look like codes for missing.
+
+    Words are known ones. Numbers are such as -9, 99 or 998, all on one side of all other values and apart from them: by
+    more than one step of whole numbers. Where numbers are cut (`threshold`), single digits above the others are counts.
+
+    Examples
+    --------
+    >>> suspected([0.0, 1.0, 9.0]), suspected([1.0, 2.0, 3.0, 4.0, -99.0, -98.0]), suspected([7.0, 8.0, 9.0])
+    ([9.0], [-99.0, -98.0], [])
+    """
+    plus_minus = set(keys) == {"+", "-"}
+    words = [key for key in keys if isinstance(key, str) and key in MISSING_WORDS and not plus_minus]
+    numbers = sorted(key for key in keys if isinstance(key, float))
+    low, high = 0, len(numbers)
+    while low < high and numbers[low] in MISSING_NUMBERS and numbers[low] < 0:
+        low += 1
+    while low < high and numbers[high - 1] in MISSING_NUMBERS and numbers[high - 1] > 0:
+        high -= 1
+    below = _apart(numbers[:low], numbers[low:high] or numbers[high:], threshold=threshold)
+    others = [number for number in numbers[:high] if number not in below]
+    above = _apart([-n for n in numbers[high:][::-1]], [-n for n in others[::-1]], threshold=threshold)
+    found: list[Key] = [*below, *sorted(-number for number in above)]
+    if found and len(found) == len(numbers) and len(words) == len(keys) - len(numbers):
+        return list(words)  # nothing else would be left
+    return [*found, *words]
+
+
+def _apart(codes: list[float], others: list[float], *, threshold: bool) -> list[float]:
+    """Return the codes, all below the others, that lie apart from them; the nearest may be ordinary values."""
+    codes, others = list(codes), list(others)
+    while codes:
+        gap = (others[0] if others else float("inf")) - codes[-1]
+        span = others[-1] - others[0] if others else 0.0
+        far = gap > max(1.0, span) or (gap > 1.0 and span < MOST_ORDERED)
+        if codes[-1] == -1.0 and others in ([1.0], [0.0, 1.0]):
+            far = False  # -1, 0, 1: against, neither, for
+        if threshold and codes[-1] < 0.0 and others and others[0] <= 0.0 and others[-1] <= 0.0:  # mirrored: above
+            far = codes[-1] <= -77.0 and gap > 2.0 * max(1.0, span)
+        if far and (others or len(codes) > 1):
+            return codes
+        others.insert(0, codes.pop())
+    return []

@@ -1,0 +1,204 @@
+"""What is said about columns: one message that lists all that need a word, and what was read and left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from os import path
+from typing import Any
+
+from hiddenbits.data.columns.describe import ColumnLook
+from hiddenbits.data.columns.vocabulary import key_of
+from hiddenbits.data.table import TableError
+from hiddenbits.quoting import name_of, printable, quoted, values_hidden
+
+FEW = 3  # columns for which an option names each; for more a pattern, where one fits
+SHOWN = 12  # values that a message shows
+
+
+class ColumnsLeftOutWarning(UserWarning):
+    """Columns that cannot be bits (numbers, dates, text, ids, constants) do not enter the model; rows keep them.
+
+    Examples
+    --------
+    >>> import warnings, hiddenbits, pandas
+    >>> frame = pandas.DataFrame({"name": ["Ann", "Bo", "Cy", "Di", "Ed"], "a": [0, 1, 1, 0, 1]})
+    >>> with warnings.catch_warnings(record=True, action="always") as said:
+    ...     table = hiddenbits.open_table(frame)
+    >>> table.names, said[0].category is hiddenbits.ColumnsLeftOutWarning
+    (('a',), True)
+    """
+
+
+class ColumnsCodedWarning(UserWarning):
+    """Columns of two values were read as bits, and it was guessed which value is 1; `code=` says so, and is silent.
+
+    Examples
+    --------
+    >>> import warnings, hiddenbits, pandas
+    >>> with warnings.catch_warnings(record=True, action="always") as said:
+    ...     table = hiddenbits.open_table(pandas.DataFrame({"q1": ["yes", "no", "yes"]}))
+    >>> print(said[0].message)
+    Read as bits: yes = 1, no = 0 in 'q1'. To change that, set code=, such as code={'q1': {'no': 1}}.
+    """
+
+
+class ColumnsError(TableError):
+    """Columns need a word from the user; the message says which, and the options that give it.
+
+    Attributes
+    ----------
+    looks : tuple of ColumnLook
+        All columns of the table.
+    """
+
+    def __init__(self, message: str, looks: Sequence[ColumnLook] = ()) -> None:
+        ValueError.__init__(self, printable(message, keep="\n"))
+        self.looks = tuple(looks)
+
+    def at(self, path: object) -> ColumnsError:
+        """Return the error with the file before it."""
+        return ColumnsError(f"{printable(path)}: {self}", self.looks)
+
+
+def needs_a_word(asked: Sequence[ColumnLook], looks: Sequence[ColumnLook]) -> ColumnsError:
+    """Return the error that lists all columns that need a word."""
+    names = [look.name for look in looks]
+    lines = []
+    for suspects, group in _groups(asked, lambda look: tuple(map(key_of, look.suspects))):
+        if suspects:
+            lines.append(_about_missing(group, names))
+    rest = [look for look in asked if not look.suspects or look.taken not in ("bits", "two values")]
+    for _, group in _groups(rest, lambda look: (look.taken, tuple(sorted(str(key_of(v)) for v in _proper(look))))):
+        lines.append(_about_values(group, names))
+    many = len(asked)
+    head = f"{many} columns need a word" if many > 1 else "One column needs a word"
+    every = f"To leave {'them' if many > 1 else 'it'} out: drop={_listed(asked, names, all_of_them=True)}."
+    return ColumnsError("\n".join([f"{head} from you before this table can be read as bits.", *lines, every]), looks)
+
+
+def suggested(look: ColumnLook) -> dict[str, Any]:
+    """Return options for one column, as `open_table` takes them, that would do."""
+    options: dict[str, Any] = {}
+    if look.suspects:
+        options["missing"] = {look.name: list(look.suspects)}
+    values = _proper(look)
+    if look.taken == "ordered":
+        options["code"] = {look.name: dict.fromkeys(values[len(values) - len(values) // 2 :], 1)}
+    elif look.taken == "nominal":
+        options["code"] = {look.name: "one-hot"}
+    elif look.taken == "one value or blank":
+        options["code"] = {look.name: {values[0]: 1, **({"": 0} if look.n_blank else {})}}
+    return options
+
+
+def _proper(look: ColumnLook) -> list[Any]:
+    """Return the values of a column without codes for missing."""
+    codes = {key_of(value) for value in look.suspects}
+    return [value for value, _ in look.values if key_of(value) not in codes]
+
+
+def _groups(looks: Sequence[ColumnLook], by: Any) -> list[tuple[Any, list[ColumnLook]]]:
+    found: dict[Any, list[ColumnLook]] = {}
+    for look in looks:
+        found.setdefault(by(look), []).append(look)
+    return list(found.items())
+
+
+def _names(group: Sequence[ColumnLook]) -> str:
+    return ", ".join(repr(name_of(look.name)) if look.name.strip() else name_of(look.name) for look in group)
+
+
+def _listed(group: Sequence[ColumnLook], names: Sequence[str], *, all_of_them: bool = False) -> str:
+    pattern = None if len(group) <= FEW and all_of_them else _pattern(group, names)
+    return repr([pattern] if pattern else [look.name for look in group])
+
+
+def _pattern(group: Sequence[ColumnLook], names: Sequence[str]) -> str | None:
+    """Return a pattern that stands for many columns, and for no others."""
+    inside = [look.name for look in group]
+    pattern = f"{path.commonprefix(inside)}*"  # noqa: RUF071  (of texts, not of paths)
+    fits = len(group) > FEW and pattern != "*" and not any(one in pattern[:-1] for one in "*?[")
+    return pattern if fits and [name for name in names if fnmatchcase(name, pattern)] == inside else None
+
+
+def _by_column(option: str, group: Sequence[ColumnLook], names: Sequence[str], value: Any) -> str:
+    """Return an option that says the same about all columns of a group."""
+    pattern = None if option == "kinds" else _pattern(group, names)
+    return f"{option}={dict.fromkeys([pattern] if pattern else [look.name for look in group], value)!r}"
+
+
+def _shown(values: Sequence[Any]) -> str:
+    return ", ".join(map(quoted, values[:SHOWN])) + (", ..." if len(values) > SHOWN else "")
+
+
+def _about_missing(group: Sequence[ColumnLook], names: Sequence[str]) -> str:
+    look = group[0]
+    count = sum(count for one in group for value, count in one.values if key_of(value) in {*map(key_of, look.suspects)})
+    what = "looks like a code for missing" if len(look.suspects) == 1 else "look like codes for missing"
+    said = f"- {_names(group)}: {_shown(look.suspects)} ({count:,} cells) {what}."
+    if values_hidden():
+        return f"{said} If so, name it with missing=."
+    return (
+        f"{said} If so, say missing={list(look.suspects)!r}. If not, say {_by_column('missing', group, names, [])} "
+        "and, with code=, what it is."
+    )
+
+
+def _about_values(group: Sequence[ColumnLook], names: Sequence[str]) -> str:
+    look, values = group[0], _proper(group[0])
+    head = f"- {_names(group)}: "
+    if values_hidden():
+        return f"{head}{look.taken}. Say with code= which values are 1."
+    code = _by_column("code", group, names, suggested(look).get("code", {}).get(look.name))
+    if look.taken == "ordered":
+        order = values if any(isinstance(key_of(value), str) for value in values) else "ordered"
+        return (
+            f"{head}ordered values {_shown(values)}. Say which count as 1, such as {code}; the others are then 0. "
+            f"LogisticPCA can keep the order: {_by_column('kinds', group, names, order)}."
+        )
+    if look.taken == "nominal":
+        some = _by_column("code", group, names, {values[0]: 1})
+        return f"{head}categories {_shown(values)}. Say which are 1, such as {some}, or make a bit of each: {code}."
+    if look.taken == "one value or blank":
+        alone = _by_column("code", group, names, {values[0]: 1})
+        blanks = sum(one.n_blank for one in group)
+        if not blanks:
+            return f"{head}only {_shown(values)} besides. Say {alone} if it is 1."
+        return (
+            f"{head}{_shown(values)} or blank ({blanks:,} blanks). If a blank means no, say {code}; if it means that "
+            f"nobody asked or answered, say {alone}."
+        )
+    if look.taken == "number":
+        return f"{head}numbers. Say above which they are 1, such as {_by_column('code', group, names, '> 0')}."
+    why = {
+        "id": "tells rows apart",
+        "date": "holds dates",
+        "text": "holds text",
+        "constant": "has the same value in every row",
+    }
+    return f"{head}{why.get(look.taken, 'is not bits')}, so it cannot be bits. Take it out of columns= and code=."
+
+
+def said_of_left_out(looks: Sequence[ColumnLook]) -> str:
+    """Return the sentence about columns that were left out."""
+    parts = [f"{_names(group)} ({taken})" for taken, group in _groups(looks, lambda look: look.taken)]
+    return (
+        f"Left out of the model, because they are not bits: {'; '.join(parts)}. They stay with the rows. "
+        "To say so yourself, and to silence this, use drop= or id=."
+    )
+
+
+def said_of_coded(looks: Sequence[ColumnLook]) -> str:
+    """Return the sentence about columns of two values: which is 1."""
+    if values_hidden():
+        return f"Columns of two values were read as bits: {_names(looks)}. To say which value is 1, set code=."
+    groups = _groups(looks, lambda look: (key_of(look.one), key_of(look.zero)))
+    parts = [f"{_word(group[0].one)} = 1, {_word(group[0].zero)} = 0 in {_names(group)}" for _, group in groups]
+    unsure = next((look for look in looks if not look.by_meaning), looks[0])
+    example = {unsure.name: {unsure.zero: 1}}
+    return f"Read as bits: {'; '.join(parts)}. To change that, set code=, such as code={example!r}."
+
+
+def _word(value: Any) -> str:
+    return quoted(value)[1:-1] if isinstance(value, str) and value.strip() and not value.isdigit() else quoted(value)

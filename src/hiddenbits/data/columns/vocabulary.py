@@ -1,0 +1,238 @@
+"""Words that say what a column is: pairs of yes and no, words and codes for missing, scales, names of id columns.
+
+All words are in lower case, with single spaces. `key_of` brings a cell to that form.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+Key = float | str  # a cell as it is compared: a number, or a word
+
+BLANKS = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "."})  # read as blanks everywhere
+TRUTHS: dict[str, float] = {"true": 1.0, "false": 0.0}
+
+# The word for 1 first.
+PAIRS: tuple[tuple[str, str], ...] = (
+    ("yes", "no"),
+    ("y", "n"),
+    ("true", "false"),
+    ("t", "f"),
+    ("ja", "nein"),
+    ("j", "n"),
+    ("ja", "nee"),
+    ("ja", "nej"),
+    ("ja", "nei"),
+    ("oui", "non"),
+    ("o", "n"),
+    ("si", "no"),
+    ("sí", "no"),
+    ("sì", "no"),
+    ("s", "n"),
+    ("sim", "não"),
+    ("sim", "nao"),
+    ("да", "нет"),
+    ("tak", "nie"),
+    ("ano", "ne"),
+    ("kyllä", "ei"),
+    ("igen", "nem"),
+    ("evet", "hayır"),  # noqa: RUF001
+    ("はい", "いいえ"),
+    ("是", "否"),
+    ("wahr", "falsch"),
+    ("richtig", "falsch"),
+    ("vrai", "faux"),
+    ("on", "off"),
+    ("an", "aus"),
+    ("right", "wrong"),
+    ("correct", "wrong"),
+    ("correct", "incorrect"),
+    ("pass", "fail"),
+    ("passed", "failed"),
+    ("success", "failure"),
+    ("present", "absent"),
+    ("positive", "negative"),
+    ("positiv", "negativ"),
+    ("pos", "neg"),
+    ("+", "-"),
+    ("agree", "disagree"),
+    ("for", "against"),
+    ("yea", "nay"),
+    ("aye", "no"),
+    ("aye", "nay"),
+    ("high", "low"),
+    ("case", "control"),
+    ("treated", "control"),
+    ("treatment", "control"),
+    ("with", "without"),
+    ("mit", "ohne"),
+    ("bought", "not bought"),
+    ("ever", "never"),
+    ("✓", "✗"),
+    ("✔", "✘"),
+)
+# "not selected" is the 0 of "selected", "keine Allergie" that of "Allergie"
+NEGATIONS = ("not ", "no ", "non ", "non-", "not-", "nicht ", "kein ", "keine ", "pas de ", "un", "in", "dis", "never ")
+
+# Answers that are most often not an answer; they are asked for, because some people want them as a value.
+MISSING_WORDS = frozenset(
+    {
+        "-", "--", "---", "*", "**", "#n/a", "#na", "n.a.", "n.a", "na.", "nil", "missing", "unknown", "unk",
+        "don't know", "dont know", "do not know", "dk", "d/k", "dk/na", "dk/ref", "not sure", "no answer",
+        "not answered", "not asked", "not applicable", "not available", "refused", "refusal", "refuse", "declined",
+        "prefer not to say", "prefer not to answer", "skipped", "no opinion", "no data", "not stated", "not known",
+        "not reported", "not recorded", "inapplicable", "keine angabe", "keine angaben", "k.a.", "k. a.", "ka", "k.a",
+        "weiß nicht", "weiss nicht", "weiß ich nicht", "w.n.", "fehlt", "fehlend", "unbekannt",
+        "verweigert", "entfällt", "nicht beantwortet", "sans réponse", "non réponse", "ne sait pas", "nsp", "inconnu",
+        "no sabe", "no contesta", "ns/nc", "nc", "sin respuesta", "desconocido", "non so", "non risponde", "não sabe",
+        "geen antwoord", "weet niet", "onbekend", "vet ej", "ved ikke", "нет ответа", "не знаю",
+    }
+)  # fmt: skip
+# Numbers that stand for missing where they lie apart from all other values of the column.
+MISSING_NUMBERS = frozenset(
+    [float(sign * int(digits * times)) for sign in (1, -1) for digits in "789" for times in range(1, 6)]
+    + [float(sign * n) for sign in (1, -1) for n in (97, 98, 96, 997, 998, 996, 9997, 9998)]
+    + [-1.0, -2.0, -3.0]
+)
+
+SCALES: tuple[tuple[str, ...], ...] = (
+    ("strongly disagree", "disagree", "somewhat disagree", "slightly disagree", "neither agree nor disagree", "neither",
+     "neutral", "undecided", "slightly agree", "somewhat agree", "agree", "strongly agree"),
+    ("disagree strongly", "disagree", "neutral", "agree", "agree strongly"),
+    ("never", "almost never", "very rarely", "rarely", "seldom", "occasionally", "sometimes", "often", "frequently",
+     "usually", "very often", "almost always", "always"),
+    ("not at all", "a little", "slightly", "somewhat", "moderately", "quite a bit", "very", "very much", "extremely"),
+    ("none", "very low", "low", "medium", "moderate", "high", "very high"),
+    ("very poor", "very bad", "poor", "bad", "fair", "average", "ok", "okay", "good", "very good", "excellent"),
+    ("none", "mild", "moderate", "severe", "very severe"),
+    ("very dissatisfied", "dissatisfied", "neutral", "satisfied", "very satisfied"),
+    ("very unlikely", "unlikely", "neutral", "likely", "very likely"),
+    ("not important", "slightly important", "moderately important", "important", "very important"),
+    ("xs", "s", "m", "l", "xl", "xxl"),
+    ("small", "medium", "large"),
+    ("first", "second", "third", "fourth"),
+    ("1st", "2nd", "3rd", "4th", "5th"),
+    ("trifft gar nicht zu", "trifft nicht zu", "trifft eher nicht zu", "teils/teils", "teils teils", "weder noch",
+     "trifft eher zu", "trifft zu", "trifft voll zu", "trifft voll und ganz zu"),
+    ("stimme gar nicht zu", "stimme überhaupt nicht zu", "stimme nicht zu", "stimme eher nicht zu", "neutral",
+     "teils/teils", "unentschieden", "stimme eher zu", "stimme zu", "stimme voll zu", "stimme voll und ganz zu"),
+    ("nie", "sehr selten", "selten", "manchmal", "gelegentlich", "oft", "häufig", "sehr oft", "immer"),
+    ("gar nicht", "wenig", "etwas", "mittel", "ziemlich", "sehr"),
+    ("niedrig", "mittel", "hoch"),
+    ("jamais", "rarement", "parfois", "souvent", "toujours"),
+    ("pas du tout d'accord", "plutôt pas d'accord", "pas d'accord", "neutre", "plutôt d'accord", "d'accord",
+     "tout à fait d'accord"),
+    ("nunca", "casi nunca", "rara vez", "a veces", "casi siempre", "siempre"),
+)  # fmt: skip
+
+ID_NAMES = re.compile(
+    r"""(?ix) ^(?: (?:.*[\s_.\-])? (?:id|ids|uid|uuid|guid|key|nr|no|num|number|nummer|index|idx) [\s_.]*
+      | (?:case|user|person|subject|patient|respondent|participant|customer|record|row|student|resp|vp)
+        [\s_.\-]* (?:id|nr|no|code|num|number|nummer|name)? | unnamed:?\s*\d* | rownames? | row[\s_.]names? | \s*
+      | e-?mail | name | names | surname | vorname | nachname | pseudonym | identifier | kennung | lfd\.?\s*nr\.?
+      | token | login | session(?:[\s_]?id)? | response[\s_]?id | ip[\s_]?address )$"""
+)
+DATE = re.compile(
+    r"""(?x) ^(?: \d{4}[-/.]\d{1,2}[-/.]\d{1,2} | \d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2}) | \d{4}-\d{2} )
+      (?: [T\s]+ \d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)? \s*(?:[AaPp][Mm])? (?:Z|[+-]\d{2}:?\d{2})? )?$
+      | ^\d{1,2}:\d{2}(?::\d{2})?$"""
+)
+NUMBERED = re.compile(
+    r"^\(?\d{1,3}\)?\s*[.:=)\-]\s*(?=\D)|^\(\d{1,3}\)\s*|^\d{1,3}\s+(?=[^\W\d])"
+)  # "1: yes", "(2) no"
+WORDS = (
+    BLANKS
+    | MISSING_WORDS
+    | frozenset(TRUTHS)
+    | {word for pair in PAIRS for word in pair}
+    | {word for scale in SCALES for word in scale}
+)
+
+
+def key_of(value: Any) -> Key:
+    """Return a cell as it is compared: numbers by value, known words in lower case, other words as they are.
+
+    Examples
+    --------
+    >>> key_of(" YES "), key_of("1.0"), key_of(True), key_of("Aa")
+    ('yes', 1.0, 1.0, 'Aa')
+    """
+    if not isinstance(value, str):
+        try:
+            number = float(value)
+        except (OverflowError, TypeError, ValueError):  # a whole number beyond all floats, or no number at all
+            return str(value)
+        return number if math.isfinite(number) else str(number)
+    found = number_of(value)
+    if found is not None:
+        return found
+    word = " ".join(value.split())
+    lower = word.casefold()
+    return lower if lower in WORDS else word
+
+
+def number_of(text: str) -> float | None:
+    """Return the finite number that a text is; None where it is none."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) and "_" not in text else None
+
+
+def is_blank(key: Key) -> bool:
+    """Whether a cell is a blank, written in words."""
+    return isinstance(key, str) and key in BLANKS
+
+
+def plain_word(key: Key) -> str:
+    """Return a word without the number that some programs write before it, in lower case."""
+    return NUMBERED.sub("", str(key)).strip().casefold() or str(key).casefold()
+
+
+def one_of_two(first: Key, second: Key) -> tuple[Key, bool]:
+    """Return which of two values is 1, and whether their meaning says so.
+
+    Words by their meaning, where it is known; of numbers the larger; of other words the later in the alphabet.
+
+    Examples
+    --------
+    >>> one_of_two("no", "yes"), one_of_two(1.0, 2.0), one_of_two("m", "f")
+    (('yes', True), (2.0, False), ('m', False))
+    """
+    if isinstance(first, float) and isinstance(second, float):
+        return max(first, second), False
+    plain = {plain_word(first): first, plain_word(second): second}
+    for one, zero in PAIRS:
+        if set(plain) == {one, zero}:
+            return plain[one], True
+    for word, other in (tuple(plain), tuple(plain)[::-1]) if len(plain) == 2 else ():
+        if any(other == negation + word for negation in NEGATIONS):
+            return plain[word], True
+    return max((first, second), key=lambda key: (str(key).casefold(), str(key))), False
+
+
+def on_one_scale(words: list[str]) -> tuple[str, ...] | None:
+    """Return words in their order, lowest first, where a known scale has all of them; None otherwise."""
+    plain = {plain_word(word): word for word in words}
+    for scale in SCALES:
+        if len(plain) == len(words) and set(plain) <= set(scale):
+            return tuple(plain[word] for word in scale if word in plain)
+    numbered = [re.match(r"^\(?(\d{1,2})\)?[\s.:=)\-]", word) for word in words]
+    places = [int(found[1]) for found in numbered if found]
+    if len(set(places)) == len(words):  # "1 - very bad", ..., "5 - very good"
+        return tuple(word for _, word in sorted(zip(places, words, strict=True)))
+    return None
+
+
+def says_id(name: str) -> bool:
+    """Whether a column is named like one that tells rows apart.
+
+    Examples
+    --------
+    >>> [says_id(name) for name in ("id", "order_id", "PatientID", "", "Unnamed: 0", "paid", "valid")]
+    [True, True, True, True, True, False, False]
+    """
+    return ID_NAMES.match(name.strip()) is not None or re.search(r"[a-z]I[Dd]$", name) is not None

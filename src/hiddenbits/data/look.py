@@ -1,0 +1,106 @@
+"""A look at the columns of a table before it is read: what each is taken for, what it needs, and a recipe."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+from hiddenbits.data.columns.choices import Choices
+from hiddenbits.data.columns.coding import Coding
+from hiddenbits.data.columns.describe import ColumnLook
+from hiddenbits.data.columns.message import ColumnsError
+from hiddenbits.data.columns.recipe import recipe_text
+from hiddenbits.data.open import open_table, said_about_columns
+from hiddenbits.data.table import Table
+from hiddenbits.quoting import name_of, quoted
+
+SHOWN = 6  # values that a line shows
+
+
+@dataclass(frozen=True, eq=False)
+class LookedAt:
+    """What `look_at_columns` found.
+
+    Attributes
+    ----------
+    columns : tuple of ColumnLook
+        One for each column; empty for a table that holds nothing but bits.
+    table : Table or None
+        The table, where it could be read.
+    needs : str or None
+        The message about columns that need a word, where it could not.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from hiddenbits import look_at_columns
+    >>> found = look_at_columns(pandas.DataFrame({"q1": ["yes", "no", "yes"], "q2": [1, 0, 1]}))
+    >>> [(column.name, column.taken) for column in found.columns]
+    [('q1', 'two values'), ('q2', 'bits')]
+    """
+
+    columns: tuple[ColumnLook, ...]
+    table: Table | None = None
+    needs: str | None = None
+    choices: Choices | None = field(default=None, repr=False)
+
+    def lines(self) -> list[list[str]]:
+        """Return a line for each column: its name, what it is taken for, its values, and what becomes of it."""
+        return [[name_of(look.name), look.taken, _values(look), self._becomes(look)] for look in self.columns]
+
+    def _becomes(self, look: ColumnLook) -> str:
+        coding: Coding | None = None if self.table is None else self.table.coding
+        found = next((one for one in coding.columns if one.name == look.name), None) if coding else None
+        if found is not None and found.how == "values":
+            ones, zeros = (", ".join(quoted(value) for value in some) for some in (found.ones, found.zeros))
+            return f"read: {ones} = 1, {zeros or 'blank'} = 0"
+        if found is not None:
+            more = {"one-hot": "a bit for each value", "above": f"1 above {found.threshold}"}
+            return f"read: {more[found.how]}" if found.how in more else "read"
+        if coding is not None:
+            return "left out"
+        return "asked" if look.needs_a_word else "left out" if look.left_out else "read"
+
+    def recipe(self, source: object = None) -> str:
+        """Return a recipe (TOML) that says how the table is read, for ``open_table(..., recipe=)`` and ``--recipe``."""
+        return recipe_text(self.columns, self.choices, source)
+
+
+def _values(look: ColumnLook) -> str:
+    shown = ", ".join(f"{quoted(value)} ({count:,})" for value, count in look.values[:SHOWN])
+    more = f", ... ({len(look.values):,} values)" if len(look.values) > SHOWN else ""
+    return f"{shown}{more}" + (f"; {look.n_blank:,} blank" if look.n_blank else "")
+
+
+def look_at_columns(data: Any, **options: Any) -> LookedAt:
+    """Look at the columns of a table: what each is taken for, and what has to be said before it can be read as bits.
+
+    Parameters
+    ----------
+    data : frame or path
+        Anything that `open_table` opens.
+    **options
+        Those of `open_table`, such as ``missing=`` and ``code=``.
+
+    Returns
+    -------
+    found : LookedAt
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from hiddenbits import look_at_columns
+    >>> look_at_columns(pandas.DataFrame({"q": [1, 2, 3, 4, 5] * 3})).columns[0].taken
+    'ordered'
+    """
+    names = ("columns", "drop", "id", "code", "missing")
+    choices = said_about_columns({name: options.get(name) for name in names}, options.get("recipe"), None)[0]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            table = open_table(data, **options)
+    except ColumnsError as error:
+        return LookedAt(error.looks, None, str(error), choices)
+    looks = () if table.read_as is None else table.read_as.looks
+    return LookedAt(looks, table, None, choices)

@@ -1,0 +1,119 @@
+"""Columns as people have them, on the command line: looked at, said in flags or in a recipe, written back."""
+
+import csv
+import json
+
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+from tests.cli.test_commands import run
+
+
+@pytest.fixture
+def survey(tmp_path):
+    """Answers, two columns that need a word, an id and a blank."""
+    path = tmp_path / "survey.csv"
+    with path.open("w", newline="") as file:
+        lines = csv.writer(file)
+        lines.writerow(["person", "q1", "q2", "mood", "town"])
+        for i in range(24):
+            q1 = "" if i == 7 else "ja" if i % 2 else "nein"
+            lines.writerow([f"p{i:02d}", q1, (0, 1, -99)[i % 3], 1 + i % 4, "Bern"])
+    return path
+
+
+FLAGS = ["--id", "person", "--drop", "town", "--missing", "-99", "--code", "mood:3=1", "--code", "mood:4=1"]
+
+
+def rows_of(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_look_shows_columns_and_what_they_need(survey):
+    told = run("look", survey).stdout
+    for words in (
+        "two values",
+        "ordered",
+        "constant",
+        "say --missing -99",
+        "--code mood:3=1 --code mood:4=1",
+        "--drop q2",
+    ):
+        assert words in told
+    found = json.loads(run("look", survey, "--json").stdout)
+    assert found["taken_for"] == {
+        "person": "id",
+        "q1": "two values",
+        "q2": "bits",
+        "mood": "ordered",
+        "town": "constant",
+    }
+    refused = run("fit", survey, "classes", "-o", survey.with_name("m.hb"), code=1).stderr
+    assert "2 columns need a word" in refused
+    assert "say --missing -99" in refused
+
+
+def test_flags_and_a_recipe_say_the_same(survey, tmp_path):
+    run("look", survey, *FLAGS, "--write-recipe", tmp_path / "r.toml")
+    run("fit", survey, "classes", "-n", 2, *FLAGS, "-o", tmp_path / "a.hb", "--jobs", 1)
+    run("fit", survey, "classes", "-n", 2, "--recipe", tmp_path / "r.toml", "-o", tmp_path / "b.hb", "--jobs", 1)
+    for model in "ab":
+        run("score", survey, tmp_path / f"{model}.hb", "-o", tmp_path / f"{model}.csv")
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+
+def test_results_can_be_joined(survey, tmp_path):
+    """The model reads the new file as the fit did, without flags; ids come first, and blanks are the user's words."""
+    run("fit", survey, "classes", "-n", 2, *FLAGS, "-o", tmp_path / "m.hb", "--jobs", 1)
+    before = rows_of(survey)
+    for command in ("score", "map"):
+        run(command, survey, tmp_path / "m.hb", "-o", tmp_path / "out.csv")
+        rows = rows_of(tmp_path / "out.csv")
+        assert list(rows[0])[:2] == ["person", "town"]
+        assert [row["person"] for row in rows] == [row["person"] for row in before]
+    run("complete", survey, tmp_path / "m.hb", "-o", tmp_path / "done.csv")
+    after = rows_of(tmp_path / "done.csv")
+    assert after[7]["q1"] in ("ja", "nein")
+    for old, new in zip(before, after, strict=True):
+        assert (old["person"], old["mood"], old["town"]) == (new["person"], new["mood"], new["town"])
+        assert old["q1"] in ("", new["q1"])
+        assert float(new["q2"]) == float(old["q2"]) if old["q2"] != "-99" else 0 <= float(new["q2"]) <= 1
+    survey.write_text(survey.read_text().replace("p03,ja", "p03,vielleicht"))
+    told = run("score", survey, tmp_path / "m.hb", code=1).stderr
+    assert "row 3, column 'q1': 'vielleicht' is not among the values of the fit" in told
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--code", "q1"], "--code q1: write column:value=1"),
+        (["--code", "q1:ja=2"], "write column:value=1"),
+        (["--drop", "nobody"], "--drop names 'nobody', but the columns are 'person'"),
+        (["--recipe", "none.toml"], "the recipe cannot be read"),
+    ],
+)
+def test_flags_that_do_not_fit(survey, tmp_path, flags, message):
+    assert message in " ".join(run("fit", survey, "classes", "-o", tmp_path / "m.hb", *flags, code=1).stderr.split())
+
+
+def test_a_report_shows_no_column_that_was_not_asked_for(survey, tmp_path):
+    pytest.importorskip("jinja2")
+    rest = [*FLAGS[2:], "--jobs", 1]
+    run("report", survey, *rest, "--drop", "person", "-o", tmp_path / "a.html")
+    assert "p07" not in (tmp_path / "a.html").read_text(encoding="utf-8")
+    run("report", survey, *rest, "--id", "person", "-o", tmp_path / "b.html")
+    assert "p07" in (tmp_path / "b.html").read_text(encoding="utf-8")
+
+
+def test_kinds_of_columns(survey, tmp_path):
+    """The order of a column is kept for logistic PCA, by the option that the message names."""
+    words = ["--missing", "-99", "--kinds", "mood:ordered", "--set", "max_iter=30", "--jobs", 1]
+    told = run("fit", survey, "logistic", "-n", 1, *words, "-o", tmp_path / "m.hb").stderr
+    assert "'person' (id); 'town' (constant)" in told
+    run("complete", survey, tmp_path / "m.hb", "-o", tmp_path / "done.csv")
+    after = rows_of(tmp_path / "done.csv")
+    assert list(after[0]) == ["person", "town", "q1", "q2", "mood"]
+    assert after[7]["q1"] in ("ja", "nein")
+    assert [row["mood"] for row in after] == [row["mood"] for row in rows_of(survey)]

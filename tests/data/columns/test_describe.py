@@ -1,0 +1,165 @@
+"""What columns are taken for: many small columns as people have them, each with what is right to find in it."""
+
+import itertools
+
+import pytest
+
+from hiddenbits.data.columns.describe import described
+from hiddenbits.data.columns.vocabulary import one_of_two, says_id
+
+pytestmark = pytest.mark.core
+
+
+def look(values, name="q", **options):
+    counts = {}
+    for value in values:
+        counts[value] = counts.get(value, 0) + 1
+    return described(name, counts, **options)
+
+
+def repeat(*values, rows=40):
+    return list(itertools.islice(itertools.cycle(values), rows))
+
+
+@pytest.mark.parametrize(
+    ("values", "one", "zero"),
+    [
+        (("yes", "no"), "yes", "no"),
+        (("No", "Yes"), "Yes", "No"),
+        (("N", "Y"), "Y", "N"),
+        (("nein", "ja"), "ja", "nein"),
+        (("Nein", "Ja", None), "Ja", "Nein"),
+        (("oui", "non"), "oui", "non"),
+        (("sí", "no"), "sí", "no"),
+        (("T", "F"), "T", "F"),
+        (("absent", "present"), "present", "absent"),
+        (("selected", "not selected"), "selected", "not selected"),
+        (("genannt", "nicht genannt"), "genannt", "nicht genannt"),
+        (("(1) Yes", "(2) No"), "(1) Yes", "(2) No"),
+        (("1: ja", "2: nein"), "1: ja", "2: nein"),
+        (("+", "-"), "+", "-"),
+        (("agree", "disagree"), "agree", "disagree"),
+        ((1.0, 2.0), 2.0, 1.0),
+        (("1", "2"), 2, 1),
+        ((-1.0, 1.0), 1.0, -1.0),
+        ((8.0, 9.0), 9.0, 8.0),
+        (("m", "f"), "m", "f"),
+        (("democrat", "republican"), "republican", "democrat"),
+        (("AA", "Aa"), "Aa", "AA"),
+        (("yes", "YES", "yes", "no", "?"), "yes", "no"),
+        (("y", "n", "n/a", "."), "y", "n"),
+    ],
+)
+def test_two_values_and_which_is_one(values, one, zero):
+    found = look(repeat(*values))
+    assert (found.taken, found.one, found.zero) == ("two values", one, zero)
+    assert not found.needs_a_word
+    assert not found.left_out
+
+
+@pytest.mark.parametrize(
+    ("values", "codes", "taken"),
+    [
+        ((0.0, 1.0, 9.0), {9.0}, "bits"),
+        ((0.0, 1.0, -99.0), {-99.0}, "bits"),
+        ((0.0, 1.0, -1.0, 8.0, 9.0), {8.0, 9.0}, "ordered"),
+        ((0.0, -9.0), {-9.0}, "bits"),
+        ((1.0, 2.0, 9.0), {9.0}, "two values"),
+        ((1.0, 2.0, 97.0, 98.0, 99.0), {97.0, 98.0, 99.0}, "two values"),
+        ((1.0, 2.0, -1.0), {-1.0}, "two values"),
+        ((1.0, 2.0, 3.0, 4.0, 5.0, 9.0), {9.0}, "ordered"),
+        ((1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 9.0), {9.0}, "ordered"),
+        ((1.0, 2.0, 3.0, 4.0, 5.0, 99.0), {99.0}, "ordered"),
+        ((1.0, 2.0, 3.0, 4.0, 5.0, 999.0, -9.0), {999.0, -9.0}, "ordered"),
+        (("1", "2", "keine Angabe"), {"keine Angabe"}, "two values"),
+        (("0", "1", "don't know"), {"don't know"}, "bits"),
+        (("yes", "no", "Refused"), {"Refused"}, "two values"),
+        (("yes", "no", "-"), {"-"}, "two values"),
+        (("x", "-"), {"-"}, "one value or blank"),
+        (("low", "medium", "high", "unknown"), {"unknown"}, "ordered"),
+    ],
+)
+def test_codes_for_missing_are_asked_for(values, codes, taken):
+    found = look(repeat(*values))
+    assert (set(found.suspects), found.taken) == (codes, taken)
+    assert found.needs_a_word
+    said = look(repeat(*values), missing=[])  # the user says that there are none
+    assert said.suspects == ()
+
+
+@pytest.mark.parametrize(
+    ("values", "taken"),
+    [
+        (repeat(0.0, 1.0, None), "bits"),
+        (repeat("0", "1", ""), "bits"),
+        (repeat(True, False), "bits"),
+        (repeat("true", "FALSE"), "bits"),
+        (repeat(None), "bits"),
+        (repeat(0.0), "bits"),
+        (repeat("x", None), "one value or blank"),
+        (repeat("x", ""), "one value or blank"),
+        (repeat("Austria"), "constant"),
+        (repeat(5.0), "constant"),
+        (repeat(1.0, 2.0, 3.0, 4.0, 5.0), "ordered"),
+        (repeat("1", "2", "3", "4"), "ordered"),
+        (repeat(-1.0, 0.0, 1.0), "ordered"),
+        (repeat(7.0, 8.0, 9.0), "ordered"),
+        (repeat("never", "sometimes", "always"), "ordered"),
+        (repeat("Strongly agree", "Agree", "Neutral", "Disagree"), "ordered"),
+        (repeat("1 - very bad", "2 - so so", "3 - fine"), "ordered"),
+        (repeat("trifft zu", "trifft eher zu", "trifft eher nicht zu"), "ordered"),
+        (repeat("red", "green", "blue"), "nominal"),
+        (repeat("Aa", "AA", "aa"), "nominal"),
+        (repeat(10.0, 20.0, 50.0), "nominal"),
+        ([float(i % 37) for i in range(60)], "number"),
+        ([i + 0.5 for i in range(60)], "number"),
+        ([f"2024-01-{1 + i % 28:02d}" for i in range(60)], "date"),
+        ([f"{1 + i % 28}.3.2021 10:15" for i in range(60)], "date"),
+        ([float(i) for i in range(60)], "id"),
+        ([float(i + 1000) for i in range(60)], "id"),
+        ([f"person{i}" for i in range(60)], "id"),
+        ([f"I like the number {i}" for i in range(60)], "text"),
+        ([f"word {i % 55}" for i in range(60)], "text"),
+    ],
+)
+def test_other_columns(values, taken):
+    found = look(values)
+    assert found.taken == taken
+    assert found.suspects == ()
+    assert found.left_out == (taken in ("number", "date", "text", "id", "constant"))
+
+
+def test_a_name_says_id_where_values_nearly_all_differ():
+    values = [float(7 * i) for i in range(50)]
+    assert look(values, "value").taken == "number"
+    assert look([*values, 0.0], "order_id").taken == "id"
+    assert look(repeat("a", "b", "c"), "school_id").taken == "nominal"
+    for name in ("id", "ID", "caseID", "Unnamed: 0", "", "respondent", "Lfd. Nr.", "e-mail", "row.names"):
+        assert says_id(name), name
+    for name in ("paid", "valid", "q1", "x1", "humid", "age"):
+        assert not says_id(name), name
+
+
+def test_dates_and_other_types_are_what_their_type_says():
+    assert look(repeat("a", "b"), form="date").taken == "date"
+    assert look(repeat("a", "b"), form="other").left_out
+
+
+def test_counts_values_and_blanks():
+    found = look(["yes", "Yes", "yes", "no", None, "NA", "-99"], missing=[-99.0])
+    assert found.values == (("no", 1), ("yes", 3))
+    assert (found.n_rows, found.n_blank) == (7, 3)
+    assert look(["b", "b", "a", "c", "b", "c", "a", "a", "b"]).values == (("b", 4), ("a", 3), ("c", 2))
+
+
+def test_with_a_threshold_columns_of_numbers_are_looked_through():
+    ages = [float(20 + i % 37) for i in range(60)]
+    assert look([*ages, -99.0]).suspects == ()  # left out anyway
+    assert look([*ages, -99.0], threshold=True).suspects == (-99.0,)
+    assert look([*ages, 999.0], threshold=True).suspects == (999.0,)
+    assert look([0.0, 1.0, 2.0, 3.0, 9.0] * 5, threshold=True).suspects == ()  # counts
+
+
+@pytest.mark.parametrize("pair", [("unknown", "known"), ("a", "b"), (1.0, "x")])
+def test_the_order_of_two_values_does_not_matter(pair):
+    assert one_of_two(*pair) == one_of_two(*pair[::-1])

@@ -1,0 +1,232 @@
+"""Tables as people have them, through frames and CSV files: the same bits, the same words, or one message."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import hiddenbits
+from hiddenbits import ColumnsCodedWarning, ColumnsLeftOutWarning, TableError, look_at_columns, open_table
+from hiddenbits.data.columns import ColumnsError
+from hiddenbits.data.columns.message import suggested
+
+pytestmark = pytest.mark.core
+pd = pytest.importorskip("pandas")
+nan = np.nan
+
+
+@pytest.fixture(params=["frame", "csv"])
+def door(request, tmp_path):
+    """A function that hands over columns as a frame, or as the path of a CSV file."""
+
+    def make(columns):
+        frame = pd.DataFrame(columns)
+        if request.param == "frame":
+            return frame
+        frame.to_csv(tmp_path / "t.csv", index=False)
+        return tmp_path / "t.csv"
+
+    return make
+
+
+def quietly(data, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return open_table(data, **options)
+
+
+ROWS = 12
+SURVEY = {
+    "id": [f"p{i}" for i in range(ROWS)],
+    "q1": ["yes", "no", "no"] * 4,
+    "q2": [1, 2, 2] * 4,
+    "q3": [0, 1, 1] * 4,
+    "weight": [60.5 + i for i in range(ROWS)],
+}
+BITS = np.array([[1, 0, 0], [0, 1, 1], [0, 1, 1]] * 4, float)
+
+
+def test_two_values_are_read_and_said(door):
+    with pytest.warns(ColumnsCodedWarning) as said:
+        table = quietly_but(door(SURVEY), ColumnsLeftOutWarning)
+    assert "yes = 1, no = 0 in 'q1'; 2 = 1, 1 = 0 in 'q2'" in str(said[0].message)
+    assert table.names == ("q1", "q2", "q3")
+    np.testing.assert_array_equal(table.to_float(), BITS)
+    assert list(table.beside) == ["id", "weight"]
+    assert [str(cell) for cell in table.beside["id"]] == SURVEY["id"]
+
+
+def quietly_but(data, silent, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", silent)
+        return open_table(data, **options)
+
+
+def test_columns_left_out_are_said(door):
+    with pytest.warns(ColumnsLeftOutWarning, match=r"'id' \(id\); 'weight' \(number\)"):
+        quietly_but(door(SURVEY), ColumnsCodedWarning)
+
+
+def test_choices_are_silent(door):
+    table = open_table(door(SURVEY), id="id", drop="w*", code={"q1": {"no": 1}, "q2": {2: 1}})
+    np.testing.assert_array_equal(table.to_float()[:2], [[0, 0, 0], [1, 1, 1]])
+    assert table.coding.ids == ("id",)
+    assert open_table(door(SURVEY), columns=["q3"]).names == ("q3",)
+    assert open_table(door(SURVEY), columns=["q3", "q1"], code={"q1": {"yes": 1}}).names == ("q3", "q1")
+
+
+NEEDY = {
+    "a": [0, 1, 9] * 4,
+    "b": [1, 2, 3, 4] * 3,
+    "c": [1, 2, 3, -99] * 3,
+    "d": ["x", None, None] * 4,
+    "e": ["red", "green", "blue"] * 4,
+    "f": ["yes", "no", "don't know"] * 4,
+    "g": [0, 1, 1] * 4,
+}
+
+
+def test_one_message_names_all_and_its_options_work(door):
+    with pytest.raises(ColumnsError) as caught:
+        open_table(door(NEEDY))
+    told = str(caught.value)
+    assert told.count("need a word") == 1
+    for name in "abcdef":
+        assert f"'{name}'" in told
+    assert "'g'" not in told
+    options = {"missing": {}, "code": {}}
+    for look in caught.value.looks:
+        for option, said in suggested(look).items() if look.needs_a_word else ():
+            options[option] |= said
+    table = quietly(door(NEEDY), **options)
+    assert table.names == ("a", "b", "c", "d", "e=blue", "e=green", "e=red", "f", "g")
+    np.testing.assert_array_equal(table.to_float()[:, 0], [0, 1, nan] * 4)
+    np.testing.assert_array_equal(table.to_float()[:, 1], [0, 0, 1, 1] * 3)
+    assert open_table(door(NEEDY), drop=list("abcdef")).names == ("g",)
+
+
+def test_codes_for_missing_never_become_bits(door):
+    columns = {"a": [0, 1, 9] * 4, "g": [0, 1, 1] * 4}
+    for options in ({"code": {"a": {1: 1}}}, {"code": {"a": "one-hot"}}, {"columns": ["a"]}, {}):
+        with pytest.raises(ColumnsError, match=r"'a': 9 \(4 cells\) looks like a code for missing"):
+            open_table(door(columns), **options)
+    table = open_table(door({"a": [0, 1, 9] * 4}), missing=[9])
+    np.testing.assert_array_equal(table.to_float()[:3, 0], [0, 1, nan])
+    table = open_table(door({"a": [0, 1, 9] * 4}), code={"a": {9: 1, 1: 1}})  # the user knows better
+    np.testing.assert_array_equal(table.to_float()[:3, 0], [0, 1, 1])
+
+
+def test_a_threshold_turns_neither_codes_nor_ids_into_bits(door):
+    ages = {"id": range(1, 13), "age": [*range(20, 29), 25, 27, -99], "n": [3.5, 1, 2, 7] * 3}
+    with pytest.raises(ColumnsError, match=r"'age': -99 \(1 cells\) looks like a code for missing"):
+        open_table(door(ages), threshold=25)
+    with pytest.warns(ColumnsLeftOutWarning, match=r"'id' \(id\)"):
+        table = open_table(door(ages), threshold=3, missing=[-99])
+    assert table.names == ("age", "n")
+    np.testing.assert_array_equal(table.to_float()[[0, 11]], [[1, 1], [nan, 1]])
+
+
+def test_one_value_or_blank_is_asked(door):
+    columns = {"a": ["x", None, "x", None], "b": [0, 1, 1, 0]}
+    with pytest.raises(ColumnsError, match=r"code=\{'a': \{'x': 1, '': 0\}\}; if it means .* code=\{'a': \{'x': 1\}\}"):
+        open_table(door(columns))
+    for options, blank in (
+        ({"code": {"a": {"x": 1, "": 0}}}, 0),
+        ({"code": {"a": {"x": 1}}}, nan),
+        ({"blank": "zero"}, 0),
+        ({"blank": "missing"}, nan),
+    ):
+        np.testing.assert_array_equal(open_table(door(columns), **options).to_float()[:, 0], [1, blank, 1, blank])
+
+
+def test_a_column_that_was_named_is_never_left_out_silently(door):
+    for name in ("id", "weight"):
+        with pytest.raises(ColumnsError, match=f"'{name}': "):
+            open_table(door(SURVEY), columns=[name, "q3"])
+    table = open_table(door(SURVEY), columns=["weight", "q3"], code={"weight": "> 65"})
+    np.testing.assert_array_equal(table.to_float()[:, 0], [0] * 5 + [1] * 7)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"drop": ["nobody"]}, TableError, "drop= names 'nobody', but the columns are 'id', 'q1'"),
+        ({"code": {"nobody": {"a": 1}}}, TableError, "code= names 'nobody'"),
+        ({"code": {"q1": {"yse": 1}}}, TableError, "names 'yse', which does not occur. Its values are 'no', 'yes'"),
+        ({"code": {"q1": {"yes": 2}}}, TypeError, "say which values are 1 and 0"),
+        ({"code": {"q1": "two-hot"}}, TypeError, "say which values are 1 and 0"),
+        ({"code": 3}, TypeError, "must be a dict by column"),
+        ({"missing": [None]}, TypeError, "missing= takes values"),
+        ({"drop": [1.5]}, TypeError, "drop= takes names or numbers of columns"),
+        ({"drop": ["q1"], "code": {"q1": {"yes": 1}}}, TableError, "is named in code=, but also in drop="),
+        ({"columns": ["id"], "code": {"id": {"p1": 1, "p2": 0}}}, TableError, "does not say what 'p0', 'p10'"),
+    ],
+)
+def test_words_that_do_not_fit_are_refused(door, options, error, message):
+    with pytest.raises(error, match=message):
+        open_table(door(SURVEY), **options)
+
+
+def test_plain_tables_are_read_as_before(door):
+    table = open_table(door({"a": [0, 1, None], "b": [True, False, True]}))
+    assert table.read_as is None
+    assert table.coding is None
+    assert table.beside == {}
+
+
+def test_rows_are_not_taken_for_names(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("yes,no\nno,no\nyes,yes\nno,yes\n")
+    assert quietly(path).shape == (4, 2)
+    path.write_text("red,no\nblue,no\nred,yes\nblue,yes\n")
+    with pytest.raises(TableError, match="line 1 looks like a row, not like names: 'red' also occurs below"):
+        open_table(path)
+    assert quietly(path, header=False).shape == (4, 2)
+
+
+def test_a_recipe_says_the_same(door, tmp_path):
+    found = look_at_columns(door(SURVEY))
+    path = tmp_path / "r.toml"
+    path.write_text(found.recipe(), encoding="utf-8")
+    table = open_table(door(SURVEY), recipe=path)  # silent: all is said
+    np.testing.assert_array_equal(table.to_float(), BITS)
+    assert table.coding.ids == ("id",)
+    table = open_table(door(SURVEY), recipe=path, code={"q1": {"no": 1}})  # arguments say more
+    assert table.to_float()[0, 0] == 0
+    needs = look_at_columns(door(NEEDY))
+    assert "'b'" in needs.needs
+    for text, message in (("drop = 3.5", "recipe"), ("nonsense = 1", "has no 'nonsense'"), ("= 1", "not a recipe")):
+        path.write_text(text)
+        with pytest.raises((TableError, TypeError), match=message if "drop" not in text else "drop|iterable"):
+            open_table(door(SURVEY), recipe=path)
+    with pytest.raises(TableError, match="cannot be read"):
+        open_table(door(SURVEY), recipe=tmp_path / "none.toml")
+
+
+def test_names_in_a_recipe_may_be_anything(tmp_path):
+    names = ['a "quoted" name', "tab\there", "ümläut 🎲", "a.b", "\x7f", "line\nbreak"]
+    frame = pd.DataFrame({name: ["yes", "no", "no"] for name in names})
+    path = tmp_path / "r.toml"
+    path.write_text(look_at_columns(frame).recipe(), encoding="utf-8")
+    assert open_table(frame, recipe=path).names == tuple(names)
+
+
+def test_cells_are_hidden_if_asked(door, monkeypatch):
+    monkeypatch.setenv("HIDDENBITS_HIDE_VALUES", "1")
+    with pytest.raises(ColumnsError) as caught:
+        open_table(door(NEEDY))
+    assert not any(word in str(caught.value) for word in ("'red'", "-99", "don't know", "green"))
+    with pytest.warns(ColumnsCodedWarning) as said:
+        quietly_but(door(SURVEY), ColumnsLeftOutWarning)
+    assert "yes" not in str(said[0].message)
+
+
+def test_public_names():
+    assert hiddenbits.look_at_columns is look_at_columns
+
+
+def test_only_the_columns_of_bits(door):
+    """No question is asked about the others, and nothing said: that is what was asked for."""
+    table = open_table(door({**NEEDY, "bits of text": list("abcdefghijkl")}), columns="bits")
+    assert table.names == ("g",)
+    assert set(table.beside) == {*"abcdef", "bits of text"}

@@ -1,0 +1,194 @@
+"""The coding is fitted: verbs apply it and never guess again, files keep it, complete writes the user's own values."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import hiddenbits
+from hiddenbits import (
+    BernoulliMixture,
+    ColumnsCodedWarning,
+    Ensemble,
+    IndependentBits,
+    StoreError,
+    TableError,
+    load,
+    open_table,
+)
+from hiddenbits.data.columns import Coding
+from hiddenbits.store import read, write
+
+pytestmark = pytest.mark.core
+pd = pytest.importorskip("pandas")
+
+
+def survey(rows=40, seed=0):
+    rng = np.random.default_rng(seed)
+    kind = rng.random(rows) < 0.5
+    frame = pd.DataFrame(
+        {
+            "who": [f"p{i}" for i in range(rows)],
+            "q1": np.where(rng.random(rows) < np.where(kind, 0.9, 0.1), "yes", "no"),
+            "q2": np.where(rng.random(rows) < np.where(kind, 0.9, 0.1), 2, 1),
+            "q3": (rng.random(rows) < np.where(kind, 0.8, 0.2)).astype(int),
+        }
+    )
+    frame.loc[3, "q1"] = None
+    return frame
+
+
+def bits_of(frame):
+    q1 = frame["q1"].map({"yes": 1.0, "no": 0.0})
+    return open_table(np.column_stack([q1, frame["q2"] - 1.0, frame["q3"]]), names=["q1", "q2", "q3"])
+
+
+def fitted(frame, estimator=None):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return (estimator or BernoulliMixture(2, n_init=2, random_state=0)).fit(frame)
+
+
+def test_a_fit_says_what_it_reads_and_is_the_fit_of_the_bits():
+    frame = survey()
+    with pytest.warns(ColumnsCodedWarning, match="yes = 1, no = 0 in 'q1'; 2 = 1, 1 = 0 in 'q2'"):
+        model = quietly_left_out(frame)
+    plain = BernoulliMixture(2, n_init=2, random_state=0).fit(bits_of(frame))
+    np.testing.assert_array_equal(model.probabilities_, plain.probabilities_)
+    assert plain.coding_ is None
+    assert list(model.feature_names_in_) == ["q1", "q2", "q3"]
+    assert model.coding_.left_out == ("who",)
+    np.testing.assert_array_equal(model.score_samples(frame), plain.score_samples(bits_of(frame)))
+    np.testing.assert_array_equal(model.transform(frame), plain.transform(bits_of(frame)))
+
+
+def quietly_left_out(frame):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hiddenbits.ColumnsLeftOutWarning)
+        return BernoulliMixture(2, n_init=2, random_state=0).fit(frame)
+
+
+def test_verbs_never_guess_again():
+    model = fitted(survey())
+    yes = survey().assign(q1="yes").head(5)  # one value: a look would leave the column out
+    np.testing.assert_array_equal(model.score_samples(yes), model.score_samples(bits_of(yes)))
+    assert model.score(yes[["q3", "q1", "q2"]]) == model.score(yes)  # by name; what did not enter may be missing
+    other = survey().assign(q1=["maybe", *["no"] * 39])
+    for verb in ("score", "transform", "complete", "partial_fit"):
+        with pytest.raises(TableError, match=r"row 0, column 'q1': 'maybe' is not among the values of the fit.*'yes'"):
+            getattr(model, verb)(other)
+    with pytest.raises(TableError, match="lacks a column of the fit: 'q2'"):
+        model.score(yes[["q1", "q3"]])
+    plain = BernoulliMixture(2, n_init=1, random_state=0).fit(survey()[["q3"]])
+    with pytest.raises(TableError, match="is not a bit"):
+        plain.score(pd.DataFrame({"q3": ["yes", "no"]}))
+
+
+def test_opened_tables_are_compared_with_the_fit():
+    model = fitted(survey())
+    other = open_table(survey(), drop="who", code={"q1": {"no": 1}, "q2": {2: 1}})
+    with pytest.raises(TableError, match=r"column 'q1' was read differently .* code=model"):
+        model.score(other)
+    same = open_table(survey(), code=model)
+    assert model.score(same) == model.score(survey())
+
+
+def test_partial_fit_keeps_the_coding_of_its_first_rows():
+    model = BernoulliMixture(2, n_init=1, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.partial_fit(survey())
+    before = model.coding_
+    model.partial_fit(survey(seed=1))  # silent
+    assert model.coding_ is before
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_complete_writes_own_values(library):
+    frame = survey()
+    model = fitted(frame)
+    given = frame
+    if library == "polars":
+        given = pytest.importorskip("polars").from_pandas(frame)
+    elif library == "pyarrow":
+        given = pytest.importorskip("pyarrow").Table.from_pandas(frame)
+    done = model.complete(given)
+    assert type(done) is type(given)
+    done = done if library == "pandas" else done.to_pandas()
+    assert list(done.columns) == ["who", "q1", "q2", "q3"]
+    p = model.complete(bits_of(frame))[3, 0]
+    assert done["q1"][3] == ("yes" if p > 0.5 else "no")
+    want = frame.assign(q1=frame["q1"].fillna(done["q1"][3]))
+    assert (done.astype(str) == want.assign(q3=want["q3"].astype(float)).astype(str)).all(axis=None)
+    shares = model.bit_probabilities(given)
+    assert list(getattr(shares, "column_names", getattr(shares, "columns", ()))) == ["q1", "q2", "q3"]
+
+
+def test_complete_of_values_in_groups():
+    frame = pd.DataFrame({"q": [1, 2, 3, 4, 5, None] * 6, "r": [0, 0, 0, 1, 1, 1] * 6})
+    model = IndependentBits().fit(open_table(frame, code={"q": {4: 1, 5: 1}}))
+    done = model.complete(frame)
+    assert list(done["q"][:6]) == ["1", "2", "3", "4", "5", "1 or 2 or 3"]
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: None, lambda: Ensemble(BernoulliMixture(2, n_init=1), n_estimators=2, random_state=0)]
+)
+def test_files_keep_the_coding(tmp_path, make):
+    model = fitted(survey(), make())
+    model.save(tmp_path / "m.hb")
+    again = load(tmp_path / "m.hb")
+    assert again.coding_ == model.coding_
+    np.testing.assert_array_equal(again.score_samples(survey()), model.score_samples(survey()))
+    assert again.complete(survey()).equals(model.complete(survey()))
+
+
+def damaged():
+    yield "columns", []
+    yield "columns", [["q1", "values", ["yes"], ["no"], [], None, None]]  # fewer than the model has
+    yield "named", 1
+    yield "left_out", [3]
+    yield "ids", ["nobody"]
+    yield "left_out", ["q1"]
+
+
+@pytest.mark.parametrize(("key", "value"), [*damaged()])
+def test_damaged_codings_are_refused(tmp_path, key, value):
+    model = fitted(survey())
+    model.save(tmp_path / "m.hb")
+    stored = read(tmp_path / "m.hb")
+    meta = {**stored.meta, "coding": {**stored.meta["coding"], key: value}}
+    write(tmp_path / "d.hb", stored.kind, meta, stored.arrays)
+    with pytest.raises(StoreError, match="not a valid BernoulliMixture"):
+        load(tmp_path / "d.hb")
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        3,
+        ["q"],
+        ["q", "magic", [], [], [], None, None],
+        ["q", "values", [], [], [], None, None],
+        ["q", "values", ["a"], ["a"], [], None, None],
+        ["q", "values", [["a"]], [], [], None, None],
+        ["q", "values", ["a"], [], [], 2, None],
+        ["q", "values", ["a"], [], [], True, None],
+        ["q", "values", ["a"], [], [], None, 3.0],
+        ["q", "above", [], [], [], None, None],
+        ["q", "above", [], [], [], None, float("inf")],
+        ["q", "above", [], [], [], None, True],
+        ["q", "one-hot", ["a"], ["b"], [], None, None],
+        ["q", "bits", ["a"], [], [], None, None],
+        [3, "bits", [], [], [], None, None],
+        ["q", ["bits"], [], [], [], None, None],
+    ],
+)
+def test_damaged_columns_are_refused(entry):
+    with pytest.raises(ValueError, match="damaged"):
+        Coding.from_plain({"columns": [entry], "left_out": [], "ids": [], "named": True})
+
+
+def test_sites_of_a_federated_fit_do_not_guess():
+    with pytest.raises(TableError, match="is not a bit"):
+        BernoulliMixture(2, n_init=1, random_state=0).stats(survey()[["q1"]], site="a")
