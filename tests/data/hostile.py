@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import array
+import contextlib
 import math
 import resource
 import sys
@@ -16,6 +17,7 @@ import traceback
 import warnings
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -172,9 +174,24 @@ def case(seed: int) -> tuple[str, Case]:
     return maker.__name__, (data, options, wanted)
 
 
+PLAIN = SimpleNamespace(coding_=None)  # stands for a model that was fitted to bits
+
+
 def verdict(data: Any, options: dict[str, Any], wanted: Any) -> tuple[str, str | None]:
-    """Open a table; return (outcome, what was wrong or None)."""
+    """Open a table; return (outcome, what was wrong or None).
+
+    A frame is opened twice: with a look at its columns, which may read more than bits but fail in no other way than by
+    a `TableError`, and without one, as for a model that was fitted to bits.
+    """
     try:
+        if hasattr(type(data), "columns") or hasattr(type(data), "column_names"):  # not of the object: a lazy one warns
+            with warnings.catch_warnings(), contextlib.suppress(TableError):
+                warnings.simplefilter("ignore")
+                looked = open_table(data, **options)
+                same = isinstance(wanted, str) or "threshold" in options  # which leaves out what it cannot cut
+                if not same and not np.array_equal(looked.to_float(), wanted, equal_nan=True):
+                    return "table", f"with a look read as {looked.to_float()}, not {wanted}"
+            options = {**options, "code": PLAIN}
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             table = open_table(data, **options)

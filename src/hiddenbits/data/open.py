@@ -135,6 +135,7 @@ class Format:
         if request.choices and not self.choices:
             options |= _choices_as_options(request.choices)
         known = sorted(set(inspect.signature(reader).parameters) - {"request"} | ({"kinds"} if self.mixed else set()))
+        known = sorted({*known, "columns", "drop", "id", "code", "missing"}) if self.choices else known
         given = [*options, *(["kinds"] if request.kinds is not None and not request.infers_kinds else [])]
         for option in given:
             if option not in known:

@@ -230,3 +230,9 @@ def test_only_the_columns_of_bits(door):
     table = open_table(door({**NEEDY, "bits of text": list("abcdefghijkl")}), columns="bits")
     assert table.names == ("g",)
     assert set(table.beside) == {*"abcdef", "bits of text"}
+
+
+def test_columns_by_number_and_in_order(door):
+    table = open_table(door(SURVEY), columns=[3, 2], code={"q2": {2: 1}})
+    assert table.names == ("q3", "q2")
+    np.testing.assert_array_equal(table.to_float()[:2], [[0, 0], [1, 1]])

@@ -12,15 +12,18 @@ import warnings
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+from hiddenbits import ColumnsCodedWarning
 from hiddenbits.data import AllOnes, Complement, Dense, MemorySource, Packed, Pattern, TableError, open_table
 from hiddenbits.data.readers import DuplicateItemsWarning
 from hiddenbits.data.readers.paths import natural_key
 
+PLAIN = SimpleNamespace(coding_=None)  # stands for a model that was fitted to bits: nothing is guessed
 core = pytest.mark.core
 
 
@@ -108,7 +111,7 @@ def test_path_errors(tmp_path):
     assert_reads(open_table(tmp_path / "a.xls", format="csv"), [[0, 1]])
     with pytest.raises(TableError, match="format='excel' is not one of baskets, csv, h5ad, npy, npz, parquet, zarr"):
         open_table(tmp_path / "a.xls", format="excel")
-    with pytest.raises(TypeError, match=r"colour= is not an option of the csv reader, which has: columns, delim"):
+    with pytest.raises(TypeError, match=r"colour= is not an option of the csv reader, which has: code, columns, delim"):
         open_table(tmp_path / "a.csv", colour="red")
     with pytest.raises(TableError, match=r"packed=True is for \.npy and \.npz"):
         open_table(tmp_path / "a.csv", packed=True, n_columns=2)
@@ -402,8 +405,8 @@ def test_csv_headers(tmp_path):
     path.write_text("2,1,0\n0,1,1\n")
     with pytest.raises(TableError, match="both bits"):
         open_table(path)
-    with pytest.raises(TableError, match="line 1, column 0: '2' is not a bit"):
-        open_table(path, header=False)
+    with pytest.warns(ColumnsCodedWarning, match="2 = 1, 0 = 0 in '0'"):
+        assert_reads(open_table(path, header=False), [[1, 1, 0], [0, 1, 1]])
 
 
 @core
@@ -415,15 +418,18 @@ def test_csv_errors(tmp_path):
         with pytest.raises(TableError, match=message):
             open_table(path, **options)
 
-    fails("party,a\nD,1\n", r"x\.csv: line 2, column 0 \('party'\): 'D' is not a bit.*drop=\['party'\]\.")
-    fails("a,b\n1,0\n1,7\n", r"line 3, column 1 \('b'\): '7' is not a bit.*threshold=")
-    fails('a,b\n"1\n",0\n1,x\n', r"line 4, column 1 \('b'\): 'x'")
+    fails("party,a\nD,1\n,0\n", r"x\.csv: One column needs a word(.|\n)*'party': 'D' or blank(.|\n)*drop=\['party'\]\.")
+    fails("a,b\n1,0\n1,7\n", r"'b': 7 \(1 cells\) looks like a code for missing")
+    fails(
+        "a,b\n1,0\n1,x\n", r"line 3, column 1 \('b'\): 'x' is not a bit, and the model was fitted to bits", code=PLAIN
+    )
+    fails('a,b\n"1\n",0\n1,x\n', r"line 4, column 1 \('b'\): 'x'", code=PLAIN)
     fails("a,b\n1,0\n1\n", "line 3: 1 cells, but the first line has 2")
     fails("a,b\n1,0\n\n", "line 3: 0 cells, but the first line has 2")
     fails("a,b\n1,0,1\n", "line 2: 3 cells")
     fails("a,a\n1,0\n", "Two columns are called 'a'")
-    fails("a,b\n1,1_0\n", "'1_0' is not a finite number", threshold=0)
-    fails("a,b\n1,inf\n", r"line 2, column 1 \('b'\): 'inf' is not a finite number", threshold=0)
+    fails("a,b\n1,1_0\n", "'1_0' is not a finite number", threshold=0, code=PLAIN)
+    fails("a,b\n1,inf\n", r"row 0, column 1 \('b'\): 'inf' is not a finite number", threshold=0)
     fails("a,b\n1,0\n", "drop= names 'c', but the columns are 'a', 'b'", drop=["c"])
     fails("a,b\n1,0\n", "columns= names column 'a' twice", columns=["a", "a"])
     fails("a,b\n1,0\n", "both given", columns=["a"], drop=["b"])

@@ -91,6 +91,8 @@ class Choices:
 
     def about(self, names: Sequence[str]) -> list[Said]:
         """Return what was said about each column; names that no column has are refused."""
+        if self.columns is not None and self.drop:
+            raise TableError("columns= and drop= were both given. Give one of them.")
         every = self.columns is None or self.only_bits(names)
         wanted = None if every else set(numbers_of(names, self.columns or (), "columns"))
         dropped, ids = (set(numbers_of(names, getattr(self, one), one)) for one in ("drop", "id"))

@@ -77,7 +77,7 @@ def open_frame(X: Any, request: Request) -> Table:
         return open_raw_columns(raw, request)
     # Numbers above a threshold are cut in the type that they have, after a look for ids and codes for missing.
     cells = [ColumnCells.of_raw(column) for column in raw]
-    coding, looks, guessed, left = decide(cells, request)
+    coding, looks, guessed, left = decide(cells, [Said()] * len(cells), request)
     if guessed:
         return open_raw_columns(raw, request)
     inside = [j for j, column in enumerate(cells) if column.name in _names(coding)]
@@ -215,11 +215,13 @@ def open_cells(cells: Sequence[ColumnCells], request: Request, *, named: bool = 
     order = tuple(column.name for column in cells)
     if isinstance(request.coding, Coding):
         return _table(cells, request.coding, (), request, order, named=named)
-    wanted = _choices(request).columns
-    if wanted is not None and not _choices(request).only_bits(order):  # in the order in which they were named
-        first = numbers_of(order, wanted, "columns")
-        cells = [cells[j] for j in (*first, *(j for j in range(len(cells)) if j not in set(first)))]
-    coding, looks, guessed, left = decide(cells, request, named=named)
+    choices = _choices(request)
+    said = choices.about(order)
+    if choices.columns is not None and not choices.only_bits(order):  # in the order in which they were named
+        first = numbers_of(order, choices.columns, "columns")
+        places = [*first, *(j for j in range(len(cells)) if j not in set(first))]
+        cells, said = [cells[j] for j in places], [said[j] for j in places]
+    coding, looks, guessed, left = decide(cells, said, request, named=named)
     if guessed:
         warnings.warn(said_of_coded(guessed), ColumnsCodedWarning, stacklevel=4)
     if left:
@@ -252,7 +254,7 @@ def _names(coding: Coding) -> set[str]:
 
 
 def decide(
-    cells: Sequence[ColumnCells], request: Request, *, named: bool = True
+    cells: Sequence[ColumnCells], about: Sequence[Said], request: Request, *, named: bool = True
 ) -> tuple[Coding, list[ColumnLook], list[ColumnLook], list[ColumnLook]]:
     """Return how columns become bits, what was seen in each, and of these: which is 1 was guessed; left out unasked.
 
@@ -268,7 +270,7 @@ def decide(
     out: list[str] = []
     ids: list[str] = []
     only_bits = _choices(request).only_bits(names)
-    for column, said in zip(cells, _choices(request).about(names), strict=True):
+    for column, said in zip(cells, about, strict=True):
         cut = request.threshold is not None or (isinstance(said.code, str) and said.code != ONE_HOT)
         look = described(column.name, column.counts, form=column.form, missing=said.missing, threshold=cut)
         looks.append(look)
@@ -291,6 +293,8 @@ def decide(
             left.append(look)
     if asked:
         raise needs_a_word(asked, looks)
+    if not coded and not left:
+        raise TableError("No column is left to read. Keep at least one.")
     if not coded:
         kinds = ", ".join(f"{look.name!r} ({look.taken})" for look in looks[:10]) + (", ..." if len(looks) > 10 else "")
         raise TableError(
@@ -301,8 +305,12 @@ def decide(
 
 
 def _refuse_infinite(column: ColumnCells, number: int, request: Request) -> None:
-    for k, value in enumerate(column.values):
-        if isinstance(value, float) and abs(value) == float("inf"):
+    """Refuse an infinite number, also one in words among numbers."""
+    words = [k for k, key in enumerate(column.keys) if isinstance(key, str)]
+    for k in words:
+        value = column.values[k]
+        infinite = value if isinstance(value, float) else str(value).strip().lower().lstrip("+-") in ("inf", "infinity")
+        if infinite and len(words) == 1:
             error = bad_cell(value, column.first_row(k), 0, (column.name,), request.threshold)
             raise TableError(str(error).replace("column 0", f"column {number}", 1))
 
