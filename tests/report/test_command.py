@@ -23,7 +23,9 @@ def test_the_command_writes_the_report(run, tmp_path):
     assert "written without individual rows" in text
     assert Page(text).all("h1")[0][1].strip() == "few.csv"
     assert "person1" not in text
-    assert "who" in Page(text).section("table")
+    assert "who" not in Page(text).section("table")  # a column that was left out shows only where it is asked for
+    assert run("--no-rows", "--out", "named.html", "--id", "who").exit_code == 0
+    assert "who" in Page((tmp_path / "named.html").read_text(encoding="utf-8")).section("table")
 
 
 def test_the_command_names_what_is_wrong(run):

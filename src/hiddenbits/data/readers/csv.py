@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, islice
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -242,7 +243,7 @@ class _Cells(dict[str, int]):
             code = BITS.get(text.strip().lower(), BAD)
         else:
             code = BAD if isinstance(value, str) or not math.isfinite(value) else int(value > self.threshold)
-        if code != BAD and len(self) < CACHED:
+        if len(self) < CACHED:
             self[text] = code
         return code
 
@@ -319,23 +320,31 @@ class _BitColumns:
         )
 
 
+class _Numbered(dict[str, int]):
+    """The number of each distinct text, in the order in which they came."""
+
+    def __missing__(self, text: str) -> int:
+        self[text] = number = len(self)
+        return number
+
+
 class _Columns:
     """Columns of several kinds, gathered chunk by chunk: the distinct cells of each, and which of them a row has."""
 
     def __init__(self, *, inferred: bool) -> None:
         self._inferred = inferred  # whether it was inferred that the first line holds names, or does not
         self._layout = _Layout((), False)
-        self._distinct: list[dict[str, int]] = []
+        self._distinct: list[_Numbered] = []
         self._rows: list[list[Any]] = []
 
     def take(self, layout: _Layout, rows: Rows, _line: int) -> None:
         """Take some rows."""
         if not self._distinct:
             self._layout = layout
-            self._distinct, self._rows = [{} for _ in layout.fields], [[] for _ in layout.fields]
+            self._distinct, self._rows = [_Numbered() for _ in layout.fields], [[] for _ in layout.fields]
         for j, (distinct, codes) in enumerate(zip(self._distinct, self._rows, strict=True)):
-            number = distinct.setdefault
-            codes.append(np.fromiter((number(row[j], len(distinct)) for row in rows), np.int32, len(rows)))
+            numbers = map(distinct.__getitem__, map(itemgetter(j), rows))
+            codes.append(np.fromiter(numbers, np.int32, len(rows)))
 
     def table(self, request: FileRequest) -> Table:
         """Return the table: of bits, where all columns turn out to be binary."""
