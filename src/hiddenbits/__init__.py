@@ -40,6 +40,7 @@ _HOMES = {
     "DegeneratePairsWarning": "hiddenbits.families.tetrachoric.estimator",
     "DuplicateItemsWarning": "hiddenbits.data.readers",
     "EnvironmentChangedWarning": "hiddenbits.engine",
+    "FoundDialectWarning": "hiddenbits.data.readers",
     "NoZerosWarning": "hiddenbits.engine",
     "Piece": "hiddenbits.engine",
     "ReadLimits": "hiddenbits.data.readers.guarded",
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
     from hiddenbits.data import open_table as open_table
     from hiddenbits.data.masking import hide_cells as hide_cells
     from hiddenbits.data.readers import DuplicateItemsWarning as DuplicateItemsWarning
+    from hiddenbits.data.readers import FoundDialectWarning as FoundDialectWarning
     from hiddenbits.data.readers.guarded import ReadLimits as ReadLimits
     from hiddenbits.data.subset import take_rows as take_rows
     from hiddenbits.engine import CheckpointError as CheckpointError

@@ -166,7 +166,7 @@ OPENERS: tuple[Memory | Format, ...] = (
     Format("npy", (".npy",), "readers.npy:open_npy", packed=True),
     Format("npz", (".npz",), "readers.npz:open_npz", packed=True),
     Format("parquet", (".parquet", ".pq"), "readers.parquet.open:open_parquet", mixed=True),
-    Format("csv", (".csv",), "readers.csv:open_csv", mixed=True, gzipped=True),
+    Format("csv", (".csv", ".tsv", ".tab"), "readers.csv:open_csv", mixed=True, gzipped=True),
     Format("h5ad", (".h5ad",), "readers.arrays.h5ad:open_h5ad", remote=False),
     Format("zarr", (".zarr",), "readers.arrays.zarr_tables:open_zarr"),
     Format("baskets", (".dat", ".txt", ".basket"), "readers.baskets:open_baskets", gzipped=True),

@@ -108,7 +108,9 @@ def test_path_errors(tmp_path):
     assert_reads(open_table(tmp_path / "a.xls", format="csv"), [[0, 1]])
     with pytest.raises(TableError, match="format='excel' is not one of baskets, csv, h5ad, npy, npz, parquet, zarr"):
         open_table(tmp_path / "a.xls", format="excel")
-    with pytest.raises(TypeError, match=r"colour= is not an option of the csv reader, which has: columns, delim"):
+    with pytest.raises(
+        TypeError, match=r"colour= is not an option of the csv reader, which has: columns, decimal, delim"
+    ):
         open_table(tmp_path / "a.csv", colour="red")
     with pytest.raises(TableError, match=r"packed=True is for \.npy and \.npz"):
         open_table(tmp_path / "a.csv", packed=True, n_columns=2)
@@ -431,7 +433,7 @@ def test_csv_errors(tmp_path):
     fails("a,b\n1,0\n", "delimiter='::': give a single character", delimiter="::")
     fails("", r"x\.csv: the file is empty")
     fails("a,b\n", r"x\.csv: the file has no rows")
-    fails(b"a,b\n1,0\n1,\xff\n", r"line 3: the text is not UTF-8.*Save the file as UTF-8")
+    fails(b"a,b\n1,0\n1,\x01\xff\n", r"line 3: the text is not UTF-8.*Save the file as UTF-8")
     fails('a,b\n1,"0\n', r"line 2: unexpected end of data")
     fails("a,b\n" + "1,0\n" * 1000, r"more than max_bytes=100 bytes.*Parquet", max_bytes=100)
     path.write_text("a,b\n1,0\n")

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from hiddenbits.data.readers.addresses import safe_url
+from hiddenbits.data.readers.dialect import FoundDialectWarning
 from hiddenbits.data.readers.handover import HEADER, TooLargeError, hand_over, take_over
 from hiddenbits.data.readers.items import DuplicateItemsWarning
 from hiddenbits.data.table import Table, TableError
@@ -30,6 +31,7 @@ from hiddenbits.quoting import told
 
 ERROR = "error.json"
 ERRORS: dict[str, type[Exception]] = {kind.__name__: kind for kind in (TableError, TypeError, ImportError)}
+WARNINGS: dict[str, type[Warning]] = {kind.__name__: kind for kind in (DuplicateItemsWarning, FoundDialectWarning)}
 SLACK = 1 << 20  # bytes of what the process says beyond the table
 CHILD = "import sys; sys.path[:] = {path!r}; from {child} import read; from {door} import open_table; read(open_table)"
 OUT_OF_MEMORY = ("memory", "alloc", "can't start new thread", "failed to map")  # how libraries say so
@@ -87,8 +89,8 @@ def open_guarded(paths: Any, guarded: bool | ReadLimits, options: Mapping[str, A
         header = _answer(folder, ended, limits, shown)
         if isinstance(options.get("others"), dict):
             options["others"].update(header["others"])
-        for text in header["warnings"]:
-            warnings.warn(str(text), DuplicateItemsWarning, stacklevel=3)
+        for kind, text in header["warnings"]:
+            warnings.warn(str(text), WARNINGS[kind], stacklevel=3)
         table = take_over(folder, header)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -183,12 +185,13 @@ def read(open_table: Callable[..., Table]) -> None:
     try:
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("ignore")
-            warnings.simplefilter("always", DuplicateItemsWarning)
+            for category in WARNINGS.values():
+                warnings.simplefilter("always", category)
             table = open_table(paths if len(paths) > 1 else paths[0], **options)
             others = options.get("others") or {}
 
             def more() -> dict[str, Any]:
-                return {"others": others, "warnings": [str(one.message) for one in seen[:10]]}
+                return {"others": others, "warnings": [(one.category.__name__, str(one.message)) for one in seen[:10]]}
 
             hand_over(table, folder, int(limits["bytes"]), more)
     except BaseException as error:
