@@ -167,6 +167,8 @@ OPENERS: tuple[Memory | Format, ...] = (
     Format("npz", (".npz",), "readers.npz:open_npz", packed=True),
     Format("parquet", (".parquet", ".pq"), "readers.parquet.open:open_parquet", mixed=True),
     Format("csv", (".csv", ".tsv", ".tab"), "readers.csv:open_csv", mixed=True, gzipped=True),
+    Format("sheets", (".xlsx", ".ods", ".xlsm", ".xlsb", ".xls"), "readers.sheets:open_sheets", mixed=True),
+    Format("labelled", (".sav", ".dta", ".zsav", ".por"), "readers.labelled:open_labelled", mixed=True),
     Format("h5ad", (".h5ad",), "readers.arrays.h5ad:open_h5ad", remote=False),
     Format("zarr", (".zarr",), "readers.arrays.zarr_tables:open_zarr"),
     Format("baskets", (".dat", ".txt", ".basket"), "readers.baskets:open_baskets", gzipped=True),

@@ -92,7 +92,7 @@ def test_a_name_with_brackets_is_a_file(tmp_path):
 def test_path_errors(tmp_path):
     np.save(tmp_path / "a.npy", bits())
     (tmp_path / "a.csv").write_text("0,1\n")
-    (tmp_path / "a.xls").write_text("0,1\n")
+    (tmp_path / "a.doc").write_text("0,1\n")
     (tmp_path / "a.npy.gz").write_bytes(b"")
     for paths, message in [
         (tmp_path / "none.npy", r"none\.npy: there is no such file"),
@@ -100,14 +100,16 @@ def test_path_errors(tmp_path):
         (tmp_path, r"this is a folder.*\*\.parquet"),
         ([tmp_path / "a.npy", tmp_path / "a.csv"], r"a\.csv: the files of one table must have one format"),
         ([tmp_path / "a.npy", tmp_path / "*.npy"], "given twice"),
-        (tmp_path / "a.xls", r"'\.xls' is unknown.*\.npy, \.npz, \.parquet.*format="),
+        (tmp_path / "a.doc", r"'\.doc' is unknown.*\.npy, \.npz, \.parquet.*format="),
         (tmp_path / "a.npy.gz", "gzipped .* files are not supported"),
     ]:
         with pytest.raises(TableError, match=message):
             open_table(paths)
-    assert_reads(open_table(tmp_path / "a.xls", format="csv"), [[0, 1]])
-    with pytest.raises(TableError, match="format='excel' is not one of baskets, csv, h5ad, npy, npz, parquet, zarr"):
-        open_table(tmp_path / "a.xls", format="excel")
+    assert_reads(open_table(tmp_path / "a.doc", format="csv"), [[0, 1]])
+    with pytest.raises(
+        TableError, match="format='excel' is not one of baskets, csv, h5ad, labelled, npy, npz, parquet, sheets, zarr"
+    ):
+        open_table(tmp_path / "a.doc", format="excel")
     with pytest.raises(
         TypeError, match=r"colour= is not an option of the csv reader, which has: columns, decimal, delim"
     ):
