@@ -107,7 +107,8 @@ def test_path_errors(tmp_path):
             open_table(paths)
     assert_reads(open_table(tmp_path / "a.doc", format="csv"), [[0, 1]])
     with pytest.raises(
-        TableError, match="format='excel' is not one of baskets, csv, h5ad, labelled, npy, npz, parquet, sheets, zarr"
+        TableError,
+        match="format='excel' is not one of baskets, csv, feather, h5ad, jsonl, labelled, npy, npz, parquet, sheets",
     ):
         open_table(tmp_path / "a.doc", format="excel")
     with pytest.raises(

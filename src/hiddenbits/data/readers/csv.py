@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hiddenbits.data.bits import AllOnes, Bits, ByteArray, Dense
-from hiddenbits.data.cell_checks import MAX_BYTES, check_distinct, observed_from_missing
+from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS, check_distinct, observed_from_missing
 from hiddenbits.data.mixed.encode import RawColumn, open_raw, raw_of_distinct
 from hiddenbits.data.readers.dialect import Dialect
 from hiddenbits.data.readers.locations import Place
@@ -49,6 +49,12 @@ def open_csv(
     columns: Sequence[str | int] | Literal["bits"] | None = None,
     drop: Sequence[str | int] | None = None,
     others: dict[str, list[str]] | None = None,
+    split: str | Mapping[str, str] | None = None,
+    row: str | None = None,
+    item: str | None = None,
+    value: str | None = None,
+    items: Any = None,
+    max_columns: int = MAX_COLUMNS,
     max_bytes: int = MAX_BYTES,
     tell: Callable[[int, float | None], None] | None = None,
 ) -> Table:
@@ -77,6 +83,14 @@ def open_csv(
     others : dict, optional
         With ``columns="bits"``: is given the cells of the columns that were left out for what they hold, as text, by
         name.
+    split : str or dict, optional
+        What is between several codes in a cell, such as ";" in ``E11.9;I10``: such columns become a column for each
+        code, 1 where a row has it. A blank cell has no code, or was not observed with ``blank="missing"``. A dict
+        gives it by column. The first line must hold names.
+    row, item, value, items : optional
+        The columns of files with a line for each pair of a row and an item, as for Parquet files; needs pyarrow.
+    max_columns : int, default=10,000,000
+        The most columns that codes or items may make.
     max_bytes : int, default=4 GiB
         The most that the text may come to, unpacked; it is read into memory.
     tell : function, optional
@@ -84,7 +98,28 @@ def open_csv(
         that is not known.
     """
     written = Written(Dialect(encoding, delimiter, quote, decimal), max_bytes)
-    return open_rows(request, written.open, header=header, columns=columns, drop=drop, others=others, tell=tell)
+    if not row is item is value is None:
+        if not columns is drop is split is None:
+            raise TableError(
+                "row=, item= and value= read pairs. Remove columns=, drop= and split=, which do not apply."
+            )
+        if request.kinds is not None:
+            raise TableError("kinds= is for files with one column per variable, not for lists or pairs of items.")
+        from hiddenbits.data.readers.long_lines import open_long_lines
+
+        return open_long_lines(request, written, row=row, item=item, value=value, items=items, max_columns=max_columns)
+    if items is not None:
+        raise TableError("items= names the items of pairs. Give row= and item=, too.")
+    rows_of: RowsOf = written.open
+    if split is not None:
+        if header is False:
+            raise TableError("split= needs a first line with the names of the columns.")
+        from hiddenbits.data.readers.split_cells import SplitRows
+
+        with reading(request.files[0]):
+            rows_of = SplitRows(request.files, written.open, split, request.blank == "missing", max_columns).open
+        header = True
+    return open_rows(request, rows_of, header=header, columns=columns, drop=drop, others=others, tell=tell)
 
 
 def open_rows(

@@ -82,7 +82,7 @@ class Dialect:
 
 def find_dialect(head: bytes, asked: Dialect, suffix: str) -> tuple[Dialect, bool]:
     """Return how a file is written, from its first bytes, and whether its first line is Excel's ``sep=;``."""
-    encoding = asked.encoding or _found_encoding(head)
+    encoding = asked.encoding or found_encoding(head)
     text = codecs.getincrementaldecoder(encoding)("replace").decode(head[:SAMPLE_BYTES])
     lines = text.splitlines(keepends=True)
     if len(lines) > 1 and len(head) >= SAMPLE_BYTES:
@@ -135,7 +135,7 @@ def point_decimals(rows: list[list[str]]) -> list[list[str]]:
     return [[cell.replace(",", ".") if "," in cell and match(cell) else cell for cell in row] for row in rows]
 
 
-def _found_encoding(head: bytes) -> str:
+def found_encoding(head: bytes) -> str:
     """Return the encoding of a text: by its mark, UTF-8 where that is possible, or that of Windows and latin-1."""
     for mark, name in MARKS:
         if head.startswith(mark):

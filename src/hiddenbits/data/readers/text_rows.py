@@ -49,20 +49,30 @@ class Written:
     max_bytes: int
     _known: dict[Place, tuple[Dialect, bool]] = field(default_factory=dict)
 
+    def look(self, path: Place) -> tuple[Dialect, bool]:
+        """Return how a file is written, and whether its first line is Excel's ``sep=;``."""
+        if path not in self._known:
+            with open_text(path, self.max_bytes) as file:
+                self._find(path, file)
+        return self._known[path]
+
     def open(self, path: Place) -> CsvRows:
         """Return the rows of a file."""
         file = open_text(path, self.max_bytes)
         try:
             if path not in self._known:
-                suffix = (path.suffix if path.suffix.lower() != ".gz" else f".{path.stem.rpartition('.')[2]}").lower()
-                found = find_dialect(file.peek(), self.asked, suffix)
-                if not any(found[0] == before for before, _ in self._known.values()):
-                    warn_of_dialect(path, found[0], self.asked, suffix)
-                self._known[path] = found
+                self._find(path, file)
             return CsvRows(file, *self._known[path])
         except BaseException:
             file.close()
             raise
+
+    def _find(self, path: Place, file: io.BufferedReader) -> None:
+        suffix = (path.suffix if path.suffix.lower() != ".gz" else f".{path.stem.rpartition('.')[2]}").lower()
+        found = find_dialect(file.peek(), self.asked, suffix)
+        if not any(found[0] == before for before, _ in self._known.values()):
+            warn_of_dialect(path, found[0], self.asked, suffix)
+        self._known[path] = found
 
 
 class CsvRows(Iterator[list[str]]):
