@@ -114,8 +114,8 @@ class Format:
 
     @property
     def what(self) -> str:
-        """What it opens, for messages."""
-        return f"the path of a {self.suffixes[0]} file"
+        """What it opens, for messages: the suffix of its files."""
+        return self.suffixes[0]
 
     def accepts(self, X: Any, request: Request) -> bool:
         """Whether X are files of this format; `find_opener` has found them."""
@@ -197,7 +197,7 @@ def _has_words(X: Any) -> bool:
 OPENERS: tuple[Memory | Format, ...] = (
     Memory("a Table", lambda X, _: isinstance(X, Table), "open:_open_again", "open:_open_again", checks=False),
     Memory(
-        "a query, dataset or stream (LazyFrame, DuckDB, pyarrow.dataset, ...)",
+        "a query or dataset (LazyFrame, DuckDB, Arrow, ...)",
         lambda X, _: isinstance(X, Spilled),  # `find_opener` has gathered them
         "open:_open_spilled",
         "open:_open_spilled",
@@ -269,7 +269,8 @@ def find_opener(X: Any, request: Request) -> tuple[Memory | Format, Any]:
             return opener, X
     raise TableError(
         f"Expected a table with rows and columns, got an object of type {type(X).__name__}. Give one of: "
-        f"{'; '.join(opener.what for opener in OPENERS)}; or a list of paths."
+        f"{'; '.join(opener.what for opener in OPENERS if isinstance(opener, Memory))}; or the path of a file, or a "
+        f"list of them: {', '.join(known.what for known in FORMATS)}."
     )
 
 

@@ -74,7 +74,8 @@ def test_missing_codes_of_stata(tmp_path):
 def test_bits_are_those_of_a_csv_file(tmp_path, name):
     path = write(tmp_path / name, FRAME[["q2", "age"]])
     (tmp_path / "x.csv").write_text("q2,age\n0,30.5\n1,41\n1,99\n,18\n")
-    for options in ({"columns": ["q2"]}, {"drop": ["age"]}, {"kinds": "auto"}):
+    plain = [{"columns": ["q2"]}, {"drop": ["age"]}, {"kinds": "auto"}, {"columns": ["q2"], "blank": "zero"}]
+    for options in (*plain, {"threshold": 35}, {"threshold": -1}):
         mine, other = open_table(path, **options), open_table(tmp_path / "x.csv", **options)
         assert mine.names == other.names
         np.testing.assert_array_equal(mine.to_float(), other.to_float())

@@ -27,6 +27,17 @@ def test_columns_and_records(data):
     np.testing.assert_array_equal(table.to_float(), CELLS)
 
 
+def test_thresholds_and_blanks_are_those_of_arrays():
+    data = {"a": [3, 0, None], "b": [0, -1, 5]}
+    array = np.array([[3, 0], [0, -1], [np.nan, 5]])
+    for options in ({"threshold": -0.5}, {"threshold": 1}, {"threshold": 1, "blank": "zero"}):
+        expected = open_table(array, **options).to_float()
+        np.testing.assert_array_equal(open_table(data, **options).to_float(), expected)
+    np.testing.assert_array_equal(open_table({"a": [1, None]}, blank="zero").to_float(), [[1], [0]])
+    with pytest.raises(TableError, match=r"row 1, column 1 \('w'\): 'x'"):
+        open_table({"a": [1, 0], "w": [None, "x"]}, threshold=1)
+
+
 def test_series_and_kinds():
     pandas = pytest.importorskip("pandas")
     word = pandas.Series(["x", "y", "x"], dtype=pandas.CategoricalDtype(["y", "x"], ordered=True))

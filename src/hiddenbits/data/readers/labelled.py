@@ -10,9 +10,9 @@ import numpy as np
 
 from hiddenbits.array_types import AnyArray
 from hiddenbits.data.cell_checks import MAX_BYTES, check_distinct
-from hiddenbits.data.columns import open_raw_columns
 from hiddenbits.data.mixed.encode import RawColumn, raw_column_of
 from hiddenbits.data.readers.locations import Place, for_library
+from hiddenbits.data.readers.raw_table import open_decoded
 from hiddenbits.data.readers.request import FileRequest, check_shape, choose, reading
 from hiddenbits.data.readers.text import too_large
 from hiddenbits.data.table import Table, TableError
@@ -58,7 +58,7 @@ def open_labelled(
             )
     raw = tables[0] if len(tables) == 1 else [_joined(parts) for parts in zip(*tables, strict=True)]
     with reading(request.files[0]):
-        return open_raw_columns(raw, request, None)
+        return open_decoded(raw, request)
 
 
 def _columns(path: Place, columns: Any, drop: Any, labels: bool, encoding: Any, max_bytes: int) -> list[RawColumn]:

@@ -7,16 +7,16 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from hiddenbits.data.columns import open_raw_columns
 from hiddenbits.data.mixed.encode import RawColumn, raw_column_of, raw_columns
 from hiddenbits.data.readers.objects import columns_of
+from hiddenbits.data.readers.raw_table import open_decoded
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import Table
 
 
 def open_dict(X: Any, request: Request) -> Table:
     """Open a dict of columns (lists, arrays, series), or a list of dicts."""
-    return open_raw_columns([_raw(j, *pair) for j, pair in enumerate(columns_of(X).items())], request, None)
+    return open_decoded([_raw(j, *pair) for j, pair in enumerate(columns_of(X).items())], request)
 
 
 def _raw(number: int, name: str, column: Any) -> RawColumn:

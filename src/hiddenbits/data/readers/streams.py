@@ -11,6 +11,7 @@ from hiddenbits.data.table import TableError
 from hiddenbits.quoting import cause, told
 
 STREAM = "__arrow_c_stream__"
+NOT_IN_PARQUET = ("Object", "Int128", "UInt128", "Unknown")  # types of polars that only memory can hold
 
 
 def within_stream(X: Any, *, to_disk: bool) -> Any:
@@ -31,6 +32,8 @@ def within_stream(X: Any, *, to_disk: bool) -> Any:
     what = {"LazyFrame": "The query of the LazyFrame", "DuckDBPyRelation": "The query of DuckDB"}.get(name, f"A {name}")
     try:
         if name == "LazyFrame":  # polars has no stream of its own that is stable
+            if any(str(kind) in NOT_IN_PARQUET for kind in X.collect_schema().dtypes()):
+                return X.collect()
             return gather_sunk(lambda path, rows: X.sink_parquet(path, row_group_size=rows), what, to_disk=to_disk)
         schema, batches = _batches(pa, X)
     except Exception as error:  # of whatever library
