@@ -28,6 +28,7 @@ _HOMES = {
     "NoisyOrNetwork": "hiddenbits.families.noisy_or.estimator",
     "Pursuit": "hiddenbits.families.combination_machine.options",
     "Quadrature": "hiddenbits.families.logistic_pca.options",
+    "SpilledTableWarning": "hiddenbits.data.readers.spill",
     "SmallWeightsWarning": "hiddenbits.families._base.inputs",
     "Table": "hiddenbits.data",
     "TableError": "hiddenbits.data",
@@ -42,6 +43,7 @@ _HOMES = {
     "DegeneratePairsWarning": "hiddenbits.families.tetrachoric.estimator",
     "DuplicateItemsWarning": "hiddenbits.data.readers",
     "EnvironmentChangedWarning": "hiddenbits.engine",
+    "FoundDialectWarning": "hiddenbits.data.readers",
     "NoZerosWarning": "hiddenbits.engine",
     "Piece": "hiddenbits.engine",
     "ReadLimits": "hiddenbits.data.readers.guarded",
@@ -83,7 +85,9 @@ if TYPE_CHECKING:
     from hiddenbits.data.look import look_at_columns as look_at_columns
     from hiddenbits.data.masking import hide_cells as hide_cells
     from hiddenbits.data.readers import DuplicateItemsWarning as DuplicateItemsWarning
+    from hiddenbits.data.readers import FoundDialectWarning as FoundDialectWarning
     from hiddenbits.data.readers.guarded import ReadLimits as ReadLimits
+    from hiddenbits.data.readers.spill import SpilledTableWarning as SpilledTableWarning
     from hiddenbits.data.subset import take_rows as take_rows
     from hiddenbits.engine import CheckpointError as CheckpointError
     from hiddenbits.engine import ClusterError as ClusterError

@@ -121,7 +121,7 @@ def no_table(rng: Any) -> Case:
         1j,
         object(),
         {},
-        {"a": [0, 1]},
+        {"a": 1},
         {0, 1},
         range(3),
         [],

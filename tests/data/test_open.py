@@ -10,15 +10,18 @@ import pytest
 from scipy import sparse
 
 import hiddenbits
-from hiddenbits import BernoulliMixture, open_table
+from hiddenbits import BernoulliMixture, SpilledTableWarning, open_table
 from hiddenbits.data import TableError
 from hiddenbits.data.open import FORMATS, OPENERS, Memory, find_opener
+from hiddenbits.data.readers import spill
 from hiddenbits.data.request import Request
 
 X = np.random.default_rng(0).integers(0, 2, (30, 3))
 NAMES = ["a", "b", "c"]
 PACKED = Request(packed=True, n_columns=3)
-TABLE, DASK, ANNDATA, BITS, SPARSE, FRAME, ARRAY = (opener.what for opener in OPENERS if isinstance(opener, Memory))
+TABLE, QUERY, DASK, ANNDATA, DICT, DICTS, SETS, BITS, SPARSE, FRAME, ARRAY = (
+    opener.what for opener in OPENERS if isinstance(opener, Memory)
+)
 
 
 class ArrayLike:
@@ -58,12 +61,15 @@ EXAMPLES = [
     (dask_array, PACKED, DASK),  # which refuses it
     (dask_frame, Request(), DASK),
     (anndata, Request(), ANNDATA),
+    (lambda: dict(zip(NAMES, X.T, strict=True)), Request(), DICT),
+    (lambda: [{"a": 1}, {"b": 0}], Request(), DICTS),
+    (lambda: [{"a", "b"}, {"b"}], Request(), SETS),
+    (lambda: [["a", "b"], ["b"]], Request(), SETS),
     (lambda: np.packbits(X, axis=1), PACKED, BITS),
     (lambda: sparse.csr_array(X), PACKED, BITS),  # which refuses it
     (lambda: sparse.csr_array(X), Request(), SPARSE),
     (lambda: sparse.coo_matrix(X), Request(), SPARSE),
     (pandas_frame, Request(), FRAME),
-    (polars_lazy, Request(), FRAME),
     (arrow_table, Request(), FRAME),
     (lambda: X, Request(), ARRAY),
     (lambda: np.ma.masked_array(X), Request(), ARRAY),
@@ -80,8 +86,21 @@ def test_the_first_that_accepts_is_the_right_one(make, request_, what):
     assert found is data
 
 
+def test_a_query_is_gathered(monkeypatch):
+    """As a frame where it is small; otherwise as files."""
+    opener, found = find_opener(polars_lazy(), Request())
+    assert (opener.what, found.num_rows) == (FRAME, len(X))
+    monkeypatch.setattr(spill, "KEEP_BYTES", 0)
+    with pytest.warns(SpilledTableWarning):
+        opener, found = find_opener(polars_lazy(), Request())
+    assert opener.what == QUERY
+    found.remove()
+
+
 def test_every_opener_in_memory_has_an_example():
-    assert {what for _, _, what in EXAMPLES} == {opener.what for opener in OPENERS if isinstance(opener, Memory)}
+    assert {QUERY, *(what for _, _, what in EXAMPLES)} == {
+        opener.what for opener in OPENERS if isinstance(opener, Memory)
+    }
 
 
 @pytest.mark.parametrize("file_format", FORMATS, ids=lambda file_format: file_format.name)
@@ -104,7 +123,7 @@ def test_suffixes_and_names_are_distinct():
 
 
 @pytest.mark.parametrize(
-    "unknown", [None, 1, {}, {"a": [0, 1]}, {1, 2}, object(), iter([[0, 1]])], ids=lambda thing: type(thing).__name__
+    "unknown", [None, 1, {}, {"a": 1}, {1, 2}, object(), iter([[0, 1]])], ids=lambda thing: type(thing).__name__
 )
 def test_an_unknown_object_is_told_what_is_accepted(unknown):
     for take in (open_table, BernoulliMixture(2).fit):

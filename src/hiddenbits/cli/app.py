@@ -412,3 +412,27 @@ def _cells(piece: Any) -> Any:
     """Return the cells of a piece: bytes, or numbers with NaN where there are blanks."""
     cells = piece.table.to_float()
     return cells if (cells != cells).any() else cells.astype("uint8")
+
+
+@app.command()
+@command
+def example(
+    name: Annotated[str, typer.Argument(help="baskets or exam (both simulated), votes or zoo.")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The CSV file to write; by default NAME.csv.")] = None,
+) -> None:
+    """Write a small table to try the commands on, as CSV. Votes and zoo need the folder of HIDDENBITS_DATA."""
+    import csv
+    import io
+
+    from hiddenbits.datasets import example_rows
+    from hiddenbits.store import whole_file
+
+    heads, rows = example_rows(name)
+    path = Path(f"{name}.csv") if out is None else out
+    check_outputs(path, read=[])
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([heads, *rows])
+    with whole_file(path) as file:
+        file.write(text.getvalue().encode())
+    simulated = " The table is simulated." if name in ("baskets", "exam") else ""
+    say(f"Example written to {path}.{simulated} Next: hiddenbits look {path}")

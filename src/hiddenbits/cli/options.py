@@ -12,8 +12,8 @@ TABLE, RUNNING = "The table", "Running"
 Table = Annotated[
     str,
     typer.Argument(
-        help="The table: a CSV, Parquet, .npy, .npz, .h5ad, Zarr or basket file (also gzipped), a pattern such as "
-        "'events/*.parquet', or an address."
+        help="The table: a CSV, .tsv, .xlsx, .ods, .sav, .dta, .jsonl, .feather, Parquet, .npy, .npz, .h5ad, Zarr or "
+        "basket file (text also gzipped), a pattern such as 'events/*.parquet', or an address."
     ),
 ]
 Model = Annotated[Path, typer.Argument(help="A model file, as written by 'hiddenbits fit'.")]

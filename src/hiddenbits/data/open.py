@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,12 +18,26 @@ from scipy import sparse
 from hiddenbits.data.cell_checks import Blank, check_blank, check_threshold, check_width
 from hiddenbits.data.inputs.anndata import within_anndata
 from hiddenbits.data.inputs.arrays import is_array
+from hiddenbits.data.readers.spill import Spilled
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import PART_BYTES, Table, TableError
 
 if TYPE_CHECKING:
     from hiddenbits.data.columns import Choices, Coding
     from hiddenbits.data.readers.guarded import ReadLimits
+
+
+# Queries, datasets and streams, by package and class; to narwhals some are frames, which it would collect.
+STREAMS = (
+    ("polars", "LazyFrame"),
+    ("duckdb", "DuckDBPyRelation"),
+    ("_duckdb", "DuckDBPyRelation"),
+    ("pyarrow", "RecordBatchReader"),
+    ("pyarrow", "RecordBatch"),
+    ("pyarrow", "Dataset"),
+    ("pyarrow", "Scanner"),
+    ("adbc_driver_manager", "Cursor"),
+)
 
 
 @dataclass(frozen=True)
@@ -111,8 +125,8 @@ class Format:
 
     @property
     def what(self) -> str:
-        """What it opens, for messages."""
-        return f"the path of a {self.suffixes[0]} file"
+        """What it opens, for messages: the suffix of its files."""
+        return self.suffixes[0]
 
     def accepts(self, X: Any, request: Request) -> bool:
         """Whether X are files of this format; `find_opener` has found them."""
@@ -181,14 +195,45 @@ def _is_frame(X: Any) -> bool:
     return is_frame(X)
 
 
+def _is_stream(X: Any) -> bool:
+    """Whether rows come in batches: a query, a dataset, or what hands over a stream of Arrow's and is no frame."""
+    if any(_comes_from(X, *kind) for kind in STREAMS):
+        return True
+    return hasattr(X, "__arrow_c_stream__") and not hasattr(X, "dtype") and not _is_frame(X)  # a column has a dtype
+
+
+def _has_rows(X: Any, kind: type) -> bool:
+    """Whether a list has a row of some type."""
+    return isinstance(X, (list, tuple)) and any(isinstance(row, kind) for row in X)
+
+
+def _has_words(X: Any) -> bool:
+    """Whether a list has a row that begins with a word."""
+    return isinstance(X, (list, tuple)) and any(
+        isinstance(row, (list, tuple)) and len(row) > 0 and isinstance(row[0], str) for row in X
+    )
+
+
 # The first that accepts opens the table. Where the order matters, the line says why. Functions are named and not
 # imported: most of them need a package that may not be installed.
 OPENERS: tuple[Memory | Format, ...] = (
     Memory("a Table", lambda X, _: isinstance(X, Table), "open:_open_again", "open:_open_again", checks=False),
+    Memory(
+        "a query or dataset (LazyFrame, DuckDB, Arrow, ...)",
+        lambda X, _: isinstance(X, Spilled),  # `find_opener` has gathered them
+        "open:_open_spilled",
+        "open:_open_spilled",
+        said="open:_open_spilled",
+        checks=False,
+    ),
     Format("npy", (".npy",), "readers.npy:open_npy", packed=True, choices=False),
     Format("npz", (".npz",), "readers.npz:open_npz", packed=True, choices=False),
     Format("parquet", (".parquet", ".pq"), "readers.parquet.open:open_parquet", mixed=True, choices=False),
-    Format("csv", (".csv",), "readers.csv:open_csv", mixed=True, gzipped=True),
+    Format("csv", (".csv", ".tsv", ".tab"), "readers.csv:open_csv", mixed=True, gzipped=True),
+    Format("sheets", (".xlsx", ".ods", ".xlsm", ".xlsb", ".xls"), "readers.sheets:open_sheets", mixed=True),
+    Format("labelled", (".sav", ".dta", ".zsav", ".por"), "readers.labelled:open_labelled", mixed=True),
+    Format("jsonl", (".jsonl", ".ndjson"), "readers.arrow_files:open_jsonl", mixed=True, gzipped=True),
+    Format("feather", (".feather", ".arrow", ".ipc"), "readers.arrow_files:open_feather", mixed=True),
     Format("h5ad", (".h5ad",), "readers.arrays.h5ad:open_h5ad", remote=False, choices=False),
     Format("zarr", (".zarr",), "readers.arrays.zarr_tables:open_zarr", choices=False),
     Format("baskets", (".dat", ".txt", ".basket"), "readers.baskets:open_baskets", gzipped=True, choices=False),
@@ -196,6 +241,26 @@ OPENERS: tuple[Memory | Format, ...] = (
     Memory("a dask array or DataFrame", lambda X, _: _comes_from(X, "dask"), "inputs.dask_tables:open_dask"),
     # before arrays in memory: what it holds may be any of these, or in a file
     Memory("an AnnData object", lambda X, _: _comes_from(X, "anndata", "AnnData"), "open:_open_anndata", checks=False),
+    Memory(
+        "a dict of columns",
+        lambda X, _: isinstance(X, Mapping) and _load("readers.objects:is_columns")(X),
+        "readers.object_columns:open_dict",
+        "readers.object_columns:open_dict",
+        said="readers.object_columns:open_dict",
+    ),
+    Memory(
+        "a list of dicts",
+        lambda X, _: _has_rows(X, Mapping) and _load("readers.objects:is_records")(X),
+        "readers.object_columns:open_dict",
+        "readers.object_columns:open_dict",
+        said="readers.object_columns:open_dict",
+    ),
+    # before lists of rows, which have cells and not items
+    Memory(
+        "a list of transactions",
+        lambda X, _: (_has_rows(X, Set) or _has_words(X)) and _load("readers.objects:is_transactions")(X),
+        "readers.objects:open_transactions",
+    ),
     # before all arrays: what they hold are bytes, not cells
     Memory("an array of packed bits", lambda _, request: request.packed, "inputs.arrays:open_packed"),
     Memory("a SciPy sparse array", lambda X, _: sparse.issparse(X), "inputs.arrays:open_sparse", form="array"),
@@ -221,7 +286,9 @@ FORMATS = tuple(opener for opener in OPENERS if isinstance(opener, Format))
 
 
 def find_opener(X: Any, request: Request) -> tuple[Memory | Format, Any]:
-    """Return the opener for X, and what it opens: X, or the files that a path stands for."""
+    """Return the opener for X, and what it opens: X, the files that a path stands for, or the rows of a stream."""
+    if _is_stream(X):
+        X = _load("readers.streams:within_stream")(X, to_disk=bool(request.options))
     if isinstance(X, (str, os.PathLike)) or _is_paths(X):
         X = _find_files(X, request)
     for opener in OPENERS:
@@ -229,7 +296,8 @@ def find_opener(X: Any, request: Request) -> tuple[Memory | Format, Any]:
             return opener, X
     raise TableError(
         f"Expected a table with rows and columns, got an object of type {type(X).__name__}. Give one of: "
-        f"{'; '.join(opener.what for opener in OPENERS)}; or a list of paths."
+        f"{'; '.join(opener.what for opener in OPENERS if isinstance(opener, Memory))}; or the path of a file, or a "
+        f"list of them: {', '.join(known.what for known in FORMATS)}."
     )
 
 
@@ -257,13 +325,17 @@ def open_table(
 
     Parameters
     ----------
-    data : array, sparse array or matrix, frame, AnnData, dask array or frame, path, glob or Table
+    data : array, sparse array or matrix, frame, query, dict, list, AnnData, dask array or frame, path, glob or Table
         NumPy arrays (masked and memory-mapped ones too), SciPy sparse arrays and matrices, pandas, polars and Arrow
-        frames, lazy frames and DuckDB's relations, which are collected, AnnData objects (X, or a layer with
-        ``layer=``), dask arrays (of NumPy or SciPy sparse chunks) and dask DataFrames, whose chunks are computed part
-        by part, or files: ``.npy``, ``.npz``, ``.parquet``, ``.csv``,
-        ``.zarr`` (also ``.zarr.zip``), AnnData's ``.h5ad``, and baskets in FIMI format (``.dat``, ``.txt``, also
-        gzipped). A path may be a glob or a list of paths; files are taken in natural order (2 before 10).
+        frames, dicts of columns, lists of dicts, transactions (lists of sets, or of lists of names), AnnData objects
+        (X, or a layer with ``layer=``), dask arrays (of NumPy or SciPy sparse chunks) and dask DataFrames, whose chunks
+        are computed part by part; queries and streams: lazy frames, DuckDB's relations, ``pyarrow.dataset``,
+        ``RecordBatchReader``, all objects with ``__arrow_c_stream__``; or files: ``.npy``, ``.npz``, ``.parquet``,
+        ``.csv``, ``.tsv``, ``.xlsx``, ``.ods``, ``.sav``, ``.dta``, ``.jsonl``, ``.feather``, ``.zarr`` (also
+        ``.zarr.zip``), AnnData's ``.h5ad``, and baskets of item numbers (FIMI format) or names (``.dat``, ``.txt``,
+        also gzipped). A dataset of local Parquet files is read from them in every pass. Other queries and streams come
+        only once: up to 64 MiB are held in memory, more is written to temporary files (`SpilledTableWarning`).
+        A path may be a glob or a list of paths; files are taken in natural order (2 before 10).
         A path may also be an address that fsspec understands, such as ``s3://bucket/events/*.parquet``, ``gs://...``
         or ``https://...``, where the protocol's package is installed (s3fs, gcsfs, aiohttp, ...). Parquet files and
         ``.npy`` files of bool or uint8 are read where they are, part by part, in every pass and by every worker;
@@ -427,6 +499,16 @@ def _open_anndata(X: Any, request: Request) -> Table:
     inner = replace(request, names=names, kinds=None, options=options | more)
     opener, found = find_opener(cells, inner)
     return opener.open(found, inner)
+
+
+def _open_spilled(X: Spilled, request: Request) -> Table:
+    """Open the files to which a query or stream was written."""
+    try:
+        opener, files = find_opener(X.files, request)
+        return X.keep_for(opener.open(files, request))
+    except BaseException:
+        X.remove()
+        raise
 
 
 def _find_files(paths: Any, request: Request) -> _Files:

@@ -1,10 +1,11 @@
 """Simulated tables with known ground truth, and loaders of real tables."""
 
+from hiddenbits.datasets.along import example_rows, load_baskets, load_exam
 from hiddenbits.datasets.bars import SimulatedBars, simulate_bars
 from hiddenbits.datasets.causes import SimulatedLines, SimulatedShifter, simulate_lines, simulate_shifter
 from hiddenbits.datasets.influences import SimulatedInfluences, influences_truth, simulate_influences
 from hiddenbits.datasets.loaders import Splits, data_folder, load_debd
-from hiddenbits.datasets.named import Digits, Votes, Zoo, load_senate109, load_survey, load_usps, load_zoo
+from hiddenbits.datasets.named import Digits, Votes, Zoo, load_senate109, load_survey, load_usps, load_votes, load_zoo
 from hiddenbits.datasets.prototypes import SimulatedPrototypes, simulate_prototypes
 from hiddenbits.datasets.simulate import SimulatedMixture, mixture_truth, simulate_mixture, write_mixture
 
@@ -20,11 +21,15 @@ __all__ = [
     "Votes",
     "Zoo",
     "data_folder",
+    "example_rows",
     "influences_truth",
+    "load_baskets",
     "load_debd",
+    "load_exam",
     "load_senate109",
     "load_survey",
     "load_usps",
+    "load_votes",
     "load_zoo",
     "mixture_truth",
     "simulate_bars",

@@ -46,7 +46,7 @@ class Votes(NamedTuple):
     X : ndarray of shape (members, votes)
         1 for yes, 0 for no, NaN for neither.
     party : ndarray of shape (members,) of str
-        The members' parties.
+        The members' parties; empty where they are not known.
     names : tuple of str
         The votes.
 
@@ -138,6 +138,27 @@ def load_senate109() -> Votes:
     names, rows = _read_csv("votes/senate109.csv")
     cells = [[np.nan if cell in ("", "NA") else float(cell) for cell in row[1:]] for row in rows]
     return Votes(np.array(cells), np.array([row[0] for row in rows]), tuple(names[1:]))
+
+
+def load_votes() -> Votes:
+    """Return 16 votes of the House of Representatives of the United States in 1984: 435 members, blanks where none.
+
+    From the folder that HIDDENBITS_DATA names. The file does not have the members' parties, so `party` is empty.
+    Source: Congressional Voting Records, UCI Machine Learning Repository.
+
+    Returns
+    -------
+    votes : Votes
+
+    Examples
+    --------
+    >>> from hiddenbits.datasets import load_votes
+    >>> load_votes().X.shape  # doctest: +SKIP
+    (435, 16)
+    """
+    names, rows = _read_csv("votes/house84.csv")
+    cells = [[np.nan if cell in ("", "NA") else float(cell) for cell in row] for row in rows]
+    return Votes(np.array(cells), np.array([], dtype=np.str_), tuple(names))
 
 
 def load_survey(name: str) -> Table:

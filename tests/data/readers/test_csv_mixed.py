@@ -7,7 +7,7 @@ import pytest
 
 from hiddenbits import ColumnsCodedWarning, Table, TableError, open_table
 from hiddenbits.data.mixed.encode import open_mixed
-from hiddenbits.data.readers import csv
+from hiddenbits.data.readers import text_rows
 from hiddenbits.data.readers.text import open_text
 
 pytestmark = pytest.mark.core
@@ -102,7 +102,7 @@ def test_tables_of_bits_stay_tables_of_bits(tmp_path, monkeypatch):
     (tmp_path / "t.csv").write_text("a,b,c\n0,1,true\n1,,False\n")
     bits = open_table(tmp_path / "t.csv")
     opened = []
-    monkeypatch.setattr(csv, "open_text", lambda *args: opened.append(args) or open_text(*args))
+    monkeypatch.setattr(text_rows, "open_text", lambda *args: opened.append(args) or open_text(*args))
     table = open_table(tmp_path / "t.csv", kinds="auto")
     assert type(table) is type(bits) is Table
     assert table.names == bits.names == ("a", "b", "c")

@@ -210,13 +210,11 @@ def test_a_file_that_was_replaced_is_noticed(tmp_path):
         table.source.read(0, 120)
 
 
-def test_files_of_arrow_itself_are_handed_over_as_frames(tmp_path):
+def test_files_of_arrow_itself_are_read_as_frames(tmp_path):
     feather = pytest.importorskip("pyarrow.feather")
     frame = arrow_frame(0)
     feather.write_feather(frame, tmp_path / "t.feather")
-    with pytest.raises(TableError, match=r"t\.feather: .*Read the file with pyarrow\.feather\.read_table"):
-        open_table(tmp_path / "t.feather", kinds="auto")
-    table = open_table(feather.read_table(tmp_path / "t.feather"), kinds=KINDS)
+    table = open_table(tmp_path / "t.feather", kinds=KINDS)
     np.testing.assert_array_equal(table.to_float(), open_mixed(frame, kinds=KINDS).to_float())
 
 

@@ -95,7 +95,7 @@ def test_a_name_with_brackets_is_a_file(tmp_path):
 def test_path_errors(tmp_path):
     np.save(tmp_path / "a.npy", bits())
     (tmp_path / "a.csv").write_text("0,1\n")
-    (tmp_path / "a.xls").write_text("0,1\n")
+    (tmp_path / "a.doc").write_text("0,1\n")
     (tmp_path / "a.npy.gz").write_bytes(b"")
     for paths, message in [
         (tmp_path / "none.npy", r"none\.npy: there is no such file"),
@@ -103,15 +103,20 @@ def test_path_errors(tmp_path):
         (tmp_path, r"this is a folder.*\*\.parquet"),
         ([tmp_path / "a.npy", tmp_path / "a.csv"], r"a\.csv: the files of one table must have one format"),
         ([tmp_path / "a.npy", tmp_path / "*.npy"], "given twice"),
-        (tmp_path / "a.xls", r"'\.xls' is unknown.*\.npy, \.npz, \.parquet.*format="),
+        (tmp_path / "a.doc", r"'\.doc' is unknown.*\.npy, \.npz, \.parquet.*format="),
         (tmp_path / "a.npy.gz", "gzipped .* files are not supported"),
     ]:
         with pytest.raises(TableError, match=message):
             open_table(paths)
-    assert_reads(open_table(tmp_path / "a.xls", format="csv"), [[0, 1]])
-    with pytest.raises(TableError, match="format='excel' is not one of baskets, csv, h5ad, npy, npz, parquet, zarr"):
-        open_table(tmp_path / "a.xls", format="excel")
-    with pytest.raises(TypeError, match=r"colour= is not an option of the csv reader, which has: code, columns, delim"):
+    assert_reads(open_table(tmp_path / "a.doc", format="csv"), [[0, 1]])
+    with pytest.raises(
+        TableError,
+        match="format='excel' is not one of baskets, csv, feather, h5ad, jsonl, labelled, npy, npz, parquet, sheets",
+    ):
+        open_table(tmp_path / "a.doc", format="excel")
+    with pytest.raises(
+        TypeError, match=r"colour= is not an option of the csv reader, which has: code, columns, decimal, delim"
+    ):
         open_table(tmp_path / "a.csv", colour="red")
     with pytest.raises(TableError, match=r"packed=True is for \.npy and \.npz"):
         open_table(tmp_path / "a.csv", packed=True, n_columns=2)
@@ -437,7 +442,7 @@ def test_csv_errors(tmp_path):
     fails("a,b\n1,0\n", "delimiter='::': give a single character", delimiter="::")
     fails("", r"x\.csv: the file is empty")
     fails("a,b\n", r"x\.csv: the file has no rows")
-    fails(b"a,b\n1,0\n1,\xff\n", r"line 3: the text is not UTF-8.*Save the file as UTF-8")
+    fails(b"a,b\n1,0\n1,\x01\xff\n", r"line 3: the text is not UTF-8.*Save the file as UTF-8")
     fails('a,b\n1,"0\n', r"line 2: unexpected end of data")
     fails("a,b\n" + "1,0\n" * 1000, r"more than max_bytes=100 bytes.*Parquet", max_bytes=100)
     path.write_text("a,b\n1,0\n")

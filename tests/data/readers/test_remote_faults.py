@@ -91,7 +91,7 @@ def test_missing(server, monkeypatch):
     refused("the server cannot be reached", "http://127.0.0.1:9/x.npy")
     refused("the server cannot be reached", "http://nowhere.invalid/x.npy")
     refused(r"Protocol not known: nonsense.*Check the address", "nonsense://bucket/x.npy")
-    refused(r"the suffix '\.xls' is unknown", f"{server.url}/t/x.xls")
+    refused(r"the suffix '\.doc' is unknown", f"{server.url}/t/x.doc")
     refused("h5ad tables can only be read from a local disk", "memory://t/x.h5ad")
     monkeypatch.setitem(sys.modules, "gcsfs", None)
     refused(r"is not installed .*gcsfs.* Install it", "gs://bucket/x.npy")

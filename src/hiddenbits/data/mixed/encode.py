@@ -183,6 +183,11 @@ def raw_of_distinct(
     return replace(found, values=found.values[rows])
 
 
+def raw_column_of(number: int, name: str, values: Sequence[Any]) -> RawColumn:
+    """Return a column from Python objects: numbers where all of them are, otherwise text."""
+    return _of_objects(number, name, list(values), "text")
+
+
 def _of_array(number: int, name: str, values: AnyArray, form: str | None = None) -> RawColumn:
     kind = values.dtype.kind
     if kind in "OUS":

@@ -3,6 +3,7 @@
 Whatever is wrong with a file ends in one `TableError` that names the file, the place and the remedy.
 """
 
+from hiddenbits.data.readers.dialect import FoundDialectWarning
 from hiddenbits.data.readers.items import DuplicateItemsWarning
 
-__all__ = ["DuplicateItemsWarning"]
+__all__ = ["DuplicateItemsWarning", "FoundDialectWarning"]

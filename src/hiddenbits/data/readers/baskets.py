@@ -1,4 +1,4 @@
-"""Baskets in FIMI format: one row a line, the numbers of its items separated by blanks."""
+"""Baskets, one row a line: the numbers of its items separated by blanks (FIMI format), or their names."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS
 from hiddenbits.data.readers.items import Repeats, basket_bits, check_items, item_names, sort_baskets
+from hiddenbits.data.readers.named_baskets import has_names, open_named_baskets
 from hiddenbits.data.readers.request import FileRequest, reading
 from hiddenbits.data.readers.text import line_chunks, too_large
 from hiddenbits.data.table import MemorySource, Table, TableError
@@ -25,12 +26,21 @@ MAX_DIGITS = 10  # 2**31 has ten: more cannot be a column number
 
 
 def open_baskets(
-    request: FileRequest, *, items: Any = None, max_bytes: int = MAX_BYTES, max_columns: int = MAX_COLUMNS
+    request: FileRequest,
+    *,
+    items: Any = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+    max_bytes: int = MAX_BYTES,
+    max_columns: int = MAX_COLUMNS,
 ) -> Table:
     """Open baskets: text files (``.dat``, ``.txt``, ``.basket``, also gzipped) with one basket a line.
 
     A line holds item numbers, from 0 on, separated by blanks; an empty line is an empty basket. Item i is
     column i; without `n_columns` or `items` the table ends at the largest item found.
+
+    If the first line holds words and no number, lines hold the names of items, such as ``whole milk,butter``, and the
+    table has a column for each name, sorted, or in the order of `items`.
 
     Parameters
     ----------
@@ -38,6 +48,11 @@ def open_baskets(
         What every reader is asked.
     items : sequence of str or path, optional
         The items' names, or a text file with one name a line.
+    separator : str, optional
+        The character between names; given, lines hold names in any case. By default that of comma, semicolon, tab
+        and ``|`` which most lines have, otherwise a space; said (`FoundDialectWarning`).
+    encoding : str, optional
+        The encoding of names; by default UTF-8, or that of Windows where the text is not UTF-8.
     max_bytes : int, default=4 GiB
         The most that the text, unpacked, and the table may take.
     max_columns : int, default=10,000,000
@@ -45,6 +60,10 @@ def open_baskets(
     """
     names = item_names(items, request)
     given = check_items(request, names, max_columns)
+    with reading(request.files[0]):
+        named = separator is not None or has_names(request.files[0], max_bytes)
+    if named:
+        return open_named_baskets(request, names, separator, encoding, max_columns, max_bytes)
     limit = given if given is not None else min(max_columns, 2**31 - 1)
     all_lengths: list[NDArray[np.int64]] = []
     all_items: list[NDArray[np.int32]] = []
@@ -109,6 +128,6 @@ def _bad_token(text: bytes, at: int, first_line: int, why: str) -> TableError:
     start = max(text.rfind(mark, 0, at) for mark in (b" ", b"\t", b"\n")) + 1
     word = re.split(rb"[ \t\n]", text[start : at + 40], maxsplit=1)[0].decode("utf-8", "replace")
     return TableError(
-        f"line {line}: {quoted(word)} {why}. A line has column numbers (0, 1, 2, ...) separated by spaces. Replace "
-        "names by numbers first."
+        f"line {line}: {quoted(word)} {why}. A line has column numbers (0, 1, 2, ...) separated by spaces. If "
+        "the items have names, set separator= to what is between them."
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -19,14 +19,15 @@ from typing import Any
 import numpy as np
 
 from hiddenbits.data.bits import AllOnes, Bits, ByteArray, Dense
-from hiddenbits.data.cell_checks import MAX_BYTES, check_distinct, observed_from_missing
+from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS, check_distinct, observed_from_missing
 from hiddenbits.data.columns import open_cells, open_raw_columns
 from hiddenbits.data.columns.cells import ColumnCells, small
 from hiddenbits.data.columns.vocabulary import BLANKS, PAIRS, key_of, plain_word
 from hiddenbits.data.mixed.encode import RawColumn, raw_of_distinct
+from hiddenbits.data.readers.dialect import Dialect
 from hiddenbits.data.readers.locations import Place
 from hiddenbits.data.readers.request import FileRequest, reading
-from hiddenbits.data.readers.text import CappedReader, open_text
+from hiddenbits.data.readers.text_rows import RowsOf, Written
 from hiddenbits.data.table import MemorySource, Table, TableError
 from hiddenbits.quoting import quoted
 
@@ -36,7 +37,6 @@ ANSWERS = {word for pair in PAIRS for word in pair}  # a line of nothing but the
 BLANK, BAD = 2, 3  # codes of a cell besides 0 and 1
 CHUNK_CELLS = 1 << 19
 CACHED = 1 << 16
-MAX_LINE = 1 << 27  # the csv module would take a line of any length into memory
 
 Rows = list[list[str]]
 
@@ -45,11 +45,20 @@ def open_csv(
     request: FileRequest,
     *,
     header: bool | None = None,
-    delimiter: str = ",",
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    split: str | Mapping[str, str] | None = None,
+    row: str | None = None,
+    item: str | None = None,
+    value: str | None = None,
+    items: Any = None,
+    max_columns: int = MAX_COLUMNS,
     max_bytes: int = MAX_BYTES,
     tell: Callable[[int, float | None], None] | None = None,
 ) -> Table:
-    """Open ``.csv`` files (also gzipped), UTF-8, with a header line or without.
+    """Open ``.csv`` and ``.tsv`` files (also gzipped), with a header line or without.
 
     Cells are 0, 1, 0.0, 1.0, true or false. Blanks are empty cells, NA, N/A, NaN, null, None, ``?`` and ``.``. Upper
     and lower case are one, and spaces around a cell do not count. Where other cells turn up, the file is read again,
@@ -66,16 +75,57 @@ def open_csv(
     header : bool, optional
         Whether the first line holds names. By default it does when it has words and no bits, or when its
         numbers count columns (0, 1, 2, ...). One that mixes words and bits is refused until `header` decides.
-    delimiter : str, default=","
-        The character between cells.
+    delimiter, decimal, quote, encoding : str, optional
+        The character between cells, the decimal sign ("." or ","), the quotes around cells (" or '), and the encoding,
+        by a name that Python knows. By default they are found in the first lines, and said (`FoundDialectWarning`)
+        where they are not commas, points, double quotes and UTF-8.
+    split : str or dict, optional
+        What is between several codes in a cell, such as ";" in ``E11.9;I10``: such columns become a column for each
+        code, 1 where a row has it. A blank cell has no code, or was not observed with ``blank="missing"``. A dict
+        gives it by column. The first line must hold names.
+    row, item, value, items : optional
+        The columns of files with a line for each pair of a row and an item, as for Parquet files; needs pyarrow.
+    max_columns : int, default=10,000,000
+        The most columns that codes or items may make.
     max_bytes : int, default=4 GiB
         The most that the text may come to, unpacked; it is read into memory.
     tell : function, optional
         Called now and then with the number of rows read so far, and the share of the files that they are; None where
         that is not known.
     """
-    if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n':
-        raise TableError(f"delimiter={delimiter!r}: give a single character, not a quote or a line break.")
+    written = Written(Dialect(encoding, delimiter, quote, decimal), max_bytes)
+    if not row is item is value is None:
+        if request.choices or split is not None:
+            raise TableError(
+                "row=, item= and value= read pairs. Remove split= and what was said about columns, which do not apply."
+            )
+        if request.kinds is not None:
+            raise TableError("kinds= is for files with one column per variable, not for lists or pairs of items.")
+        from hiddenbits.data.readers.long_lines import open_long_lines
+
+        return open_long_lines(request, written, row=row, item=item, value=value, items=items, max_columns=max_columns)
+    if items is not None:
+        raise TableError("items= names the items of pairs. Give row= and item=, too.")
+    rows_of: RowsOf = written.open
+    if split is not None:
+        if header is False:
+            raise TableError("split= needs a first line with the names of the columns.")
+        from hiddenbits.data.readers.split_cells import SplitRows
+
+        with reading(request.files[0]):
+            rows_of = SplitRows(request.files, written.open, split, request.blank == "missing", max_columns).open
+        header = True
+    return open_rows(request, rows_of, header=header, tell=tell)
+
+
+def open_rows(
+    request: FileRequest,
+    rows_of: RowsOf,
+    *,
+    header: bool | None,
+    tell: Callable[[int, float | None], None] | None,
+) -> Table:
+    """Open files whose rows `rows_of` returns as lists of text, from whatever format; see `open_csv`."""
     cells = _Cells(request.threshold)
 
     def lay_out(first: list[str]) -> _Layout:
@@ -92,7 +142,7 @@ def open_csv(
         return _Layout(fields, named)
 
     def read(take: Take, tell: Callable[[int, float | None], None] | None = None) -> None:
-        _read(request.files, delimiter, max_bytes, lay_out, take, tell)
+        _read(request.files, rows_of, lay_out, take, tell)
 
     looks = request.choices or request.coding or (request.threshold is not None and not request.plain_only)
     if request.kinds is None and not looks:
@@ -124,8 +174,7 @@ Take = Callable[[_Layout, Rows, int], None]  # is given some rows, and the line 
 
 def _read(
     files: Sequence[Place],
-    delimiter: str,
-    max_bytes: int,
+    rows_of: RowsOf,
     lay_out: Callable[[list[str]], _Layout],
     take: Take,
     tell: Callable[[int, float | None], None] | None,
@@ -133,9 +182,8 @@ def _read(
     """Hand over the rows of all files, some at a time. Errors, also those of `take`, name the file."""
     layout, n_rows = None, 0
     for number, path in enumerate(files):
-        with reading(path), closing(_Lines(path, max_bytes)) as lines:
+        with reading(path), closing(rows_of(path)) as rows:
             try:
-                rows = csv.reader(lines, delimiter=delimiter, strict=True)
                 first = next(rows, None)
                 if first is None:
                     raise TableError("the file is empty. A table needs at least one row.")
@@ -146,47 +194,18 @@ def _read(
                         f"the columns differ from those of {files[0].name}. All files of a table need the same."
                     )
                 width = len(layout.fields)
-                line = lines.number + 1 if layout.named else 1  # where the next rows start
+                line = rows.number + 1 if layout.named else 1  # where the next rows start
                 every = rows if layout.named else chain([first], rows)
                 while chunk := list(islice(every, max(1, CHUNK_CELLS // width))):
                     take(layout, _full_rows(chunk, width, line), line)
-                    line = lines.number + 1
+                    line = rows.number + 1
                     n_rows += len(chunk)
                     if tell is not None:
-                        tell(n_rows, None if lines.share is None else (number + lines.share) / len(files))
+                        tell(n_rows, None if rows.share is None else (number + rows.share) / len(files))
             except csv.Error as error:
-                raise TableError(f"line {lines.number}: {error}. Fix the line, or its quotes.") from error
+                raise TableError(f"line {rows.number}: {error}. Fix the line, or its quotes.") from error
     if not n_rows:
         raise TableError(f"{files[0]}: the file has no rows. A table needs at least one.")
-
-
-class _Lines(Iterator[str]):
-    """The lines of a file, counted and of limited length."""
-
-    def __init__(self, path: Place, max_bytes: int) -> None:
-        self._file = open_text(path, max_bytes)
-        self.close = self._file.close
-        self.number = 0
-
-    @property
-    def share(self) -> float | None:
-        """How much of the file was read; None where its size is not known."""
-        raw = self._file.raw
-        return raw.share if isinstance(raw, CappedReader) else None
-
-    def __next__(self) -> str:
-        line = self._file.readline(MAX_LINE)
-        if not line:
-            raise StopIteration
-        self.number += 1
-        if len(line) == MAX_LINE:
-            raise TableError(f"line {self.number} is longer than {MAX_LINE} bytes.")
-        try:
-            return line.decode("utf-8-sig" if self.number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            raise TableError(
-                f"line {self.number}: the text is not UTF-8 ({error.reason}). Save the file as UTF-8."
-            ) from error
 
 
 def _full_rows(chunk: Rows, width: int, line: int) -> Rows:

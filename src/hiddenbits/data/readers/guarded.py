@@ -25,13 +25,15 @@ from typing import Any
 from hiddenbits.data.columns.message import ColumnsCodedWarning, ColumnsLeftOutWarning
 from hiddenbits.data.readers import DuplicateItemsWarning
 from hiddenbits.data.readers.addresses import safe_url
+from hiddenbits.data.readers.dialect import FoundDialectWarning
 from hiddenbits.data.readers.handover import HEADER, TooLargeError, hand_over, take_over
 from hiddenbits.data.table import Table, TableError
 from hiddenbits.quoting import told
 
 ERROR = "error.json"
 WARNINGS: dict[str, type[Warning]] = {
-    kind.__name__: kind for kind in (DuplicateItemsWarning, ColumnsCodedWarning, ColumnsLeftOutWarning)
+    kind.__name__: kind
+    for kind in (DuplicateItemsWarning, FoundDialectWarning, ColumnsCodedWarning, ColumnsLeftOutWarning)
 }
 ERRORS: dict[str, type[Exception]] = {kind.__name__: kind for kind in (TableError, TypeError, ImportError)}
 SLACK = 1 << 20  # bytes of what the process says beyond the table

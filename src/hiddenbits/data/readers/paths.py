@@ -12,7 +12,6 @@ from typing import Any
 from hiddenbits.data.readers.locations import Place, find_remote, is_folder, is_url, local_path, refuse_pipe
 from hiddenbits.data.table import TableError
 
-ARROW = (".arrow", ".feather", ".ipc")
 STORE_FILES = ("zarr.json", ".zgroup", ".zarray")  # what the folder of a Zarr store holds
 
 
@@ -107,11 +106,6 @@ def _format(file: Place, suffixes: Mapping[str, str], gzipped: Collection[str]) 
     if zipped or file.name.lower().endswith(".zarr.zip"):
         suffix = Path(file.stem).suffix.lower()
     kind = suffixes.get(suffix)
-    if kind is None and suffix in ARROW:
-        raise TableError(
-            f"{file}: Arrow IPC (Feather) files are not supported. Read the file with pyarrow.feather.read_table and "
-            "pass the result, or write it as Parquet."
-        )
     if kind is None:
         packable = ", ".join(known for known, format in suffixes.items() if format in gzipped)  # noqa: A001
         raise TableError(

@@ -1,0 +1,134 @@
+"""Files of SPSS and Stata, decoded by pyreadstat: value labels are the cells, and declared missing codes are blanks."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from hiddenbits.array_types import AnyArray
+from hiddenbits.data.cell_checks import MAX_BYTES, check_distinct
+from hiddenbits.data.mixed.encode import RawColumn, raw_column_of
+from hiddenbits.data.readers.locations import Place, for_library
+from hiddenbits.data.readers.raw_table import open_decoded
+from hiddenbits.data.readers.request import FileRequest, check_shape, reading
+from hiddenbits.data.readers.text import too_large
+from hiddenbits.data.table import Table, TableError
+from hiddenbits.quoting import cause, told
+
+READERS = {".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".dta": "read_dta"}
+CELL_BYTES = 16  # what a cell takes in memory while it is read, at least
+
+
+def open_labelled(
+    request: FileRequest,
+    *,
+    labels: bool = True,
+    encoding: str | None = None,
+    max_bytes: int = MAX_BYTES,
+) -> Table:
+    """Open a file of SPSS (``.sav``, ``.zsav``, ``.por``) or Stata (``.dta``).
+
+    Codes that the file declares as missing, and Stata's .a to .z, are blanks. A column whose values all have labels
+    is read as these labels, in the order of the codes; but 0 and 1 stay as they are, because they are bits. A column
+    with labels for some of its values only keeps its numbers.
+
+    Parameters
+    ----------
+    request : FileRequest
+        What every reader is asked.
+    labels : bool, default=True
+        Whether labels are used; otherwise all columns keep their codes.
+    encoding : str, optional
+        The encoding of the text, where the file does not say it or is wrong about it.
+    max_bytes : int, default=4 GiB
+        The most that the cells may take in memory.
+    """
+    tables = [_columns(path, labels, encoding, max_bytes) for path in request.files]
+    for path, table in zip(request.files[1:], tables[1:], strict=True):
+        if [column.name for column in table] != [column.name for column in tables[0]]:
+            raise TableError(
+                f"{path}: the columns differ from those of {request.files[0].name}. All files of a table need the same."
+            )
+    raw = tables[0] if len(tables) == 1 else [_joined(parts) for parts in zip(*tables, strict=True)]
+    with reading(request.files[0]):
+        return open_decoded(raw, request)
+
+
+def _columns(path: Place, labels: bool, encoding: Any, max_bytes: int) -> list[RawColumn]:
+    """Return the columns of one file."""
+    statistics = _pyreadstat()
+    suffix = path.suffix.lower()
+    with reading(path), for_library(path) as source:
+        if suffix not in READERS:
+            raise TableError(f"the suffix {suffix!r} is not one of {', '.join(READERS)}. Rename the file.")
+        read = getattr(statistics, READERS[suffix])
+        given = {} if encoding is None else {"encoding": encoding}
+        where = source if hasattr(source, "read") else str(source)
+        try:
+            about = read(where, metadataonly=True, **given)[1]
+            n_rows, names = about.number_rows, list(about.column_names)
+            check_distinct(names)
+            if n_rows is not None and n_rows >= 0:
+                check_shape(n_rows, len(names))
+                if n_rows * len(names) * CELL_BYTES > max_bytes:
+                    raise too_large(path, max_bytes)
+            if hasattr(where, "seek"):
+                where.seek(0)
+            cells, about = read(where, output_format="dict", **given)
+        except (statistics.ReadstatError, statistics.PyreadstatError) as error:
+            raise TableError(
+                f"the file is damaged, or not of SPSS or Stata ({told(error)}). Save it again."
+            ) from cause(error)
+        check_shape(len(cells[names[0]]) if names else 0, len(names))
+        named = about.variable_value_labels if labels else {}
+        ordered = {name for name, measure in about.variable_measure.items() if measure == "ordinal"}
+        return [_raw(j, name, cells[name], named.get(name, {}), name in ordered) for j, name in enumerate(names)]
+
+
+def _raw(number: int, name: str, values: Any, labels: Mapping[Any, str], ordered: bool) -> RawColumn:
+    """Return a column with its labels for values."""
+    cells = [_plain(value) for value in values]
+    known = {_plain(code): str(label).strip() for code, label in labels.items()}
+    found = {cell for cell in cells if cell is not None}
+    if not found or found <= {0, 1} or not found <= set(known) or len(set(known.values())) < len(known):
+        return raw_column_of(number, name, cells)
+    codes = sorted((code for code in known if code in found), key=lambda code: (isinstance(code, str), code))
+    texts = np.array([None if cell is None else known[cell] for cell in cells], object)
+    return RawColumn(number, name, "categorical", texts, tuple(known[code] for code in codes), ordered)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as a Python object: a whole number as an int, a date as text, a blank as None."""
+    if isinstance(value, (np.generic,)):
+        value = value.item()
+    if isinstance(value, float):
+        return None if value != value else int(value) if value.is_integer() else value
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, str):
+        return value.strip() or None
+    return value if value is None or isinstance(value, (bool, int)) else str(value)
+
+
+def _joined(parts: Sequence[RawColumn]) -> RawColumn:
+    """Return the columns of several files as one."""
+    if len({part.is_numeric for part in parts}) > 1:
+        raise TableError(f"column {parts[0].name!r} has numbers in one file and words in another. Use one form.")
+    values: AnyArray = np.concatenate([part.values for part in parts])
+    first = parts[0]
+    if first.is_numeric:
+        form = next((form for form in ("float", "int", "bool") if any(part.form == form for part in parts)), "float")
+        return RawColumn(first.number, first.name, form, values)
+    categories = tuple(dict.fromkeys(one for part in parts for one in part.categories or ()))
+    return RawColumn(first.number, first.name, first.form, values, categories or None, first.ordered)
+
+
+def _pyreadstat() -> Any:
+    try:
+        import pyreadstat
+    except ImportError as error:
+        raise ImportError("Files of SPSS and Stata need pyreadstat: pip install 'hiddenbits[tables]'.") from error
+    return pyreadstat

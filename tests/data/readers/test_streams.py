@@ -1,0 +1,154 @@
+"""Queries, datasets and streams of Arrow batches: the same table as the frame, in memory, on disk, or where it is."""
+
+import gc
+import warnings
+
+import numpy as np
+import pytest
+
+from hiddenbits import BernoulliMixture, SpilledTableWarning, TableError, open_table
+from hiddenbits.data.readers import spill
+
+pa = pytest.importorskip("pyarrow")
+ds = pytest.importorskip("pyarrow.dataset")
+pq = pytest.importorskip("pyarrow.parquet")
+RNG = np.random.default_rng(0)
+CELLS = RNG.integers(0, 2, (500, 4))
+FRAME = pa.table({name: pa.array(CELLS[:, j], mask=RNG.random(500) < 0.05) for j, name in enumerate("abcd")})
+
+
+class Once:
+    """What any library may hand over."""
+
+    def __init__(self, reader):
+        self._reader = reader
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._reader.__arrow_c_stream__(requested_schema)
+
+
+def reader(batch=37):
+    return pa.RecordBatchReader.from_batches(FRAME.schema, FRAME.to_batches(max_chunksize=batch))
+
+
+def lazy():
+    return pytest.importorskip("polars").from_arrow(FRAME).lazy().filter(True)
+
+
+def relation():
+    return pytest.importorskip("duckdb").from_arrow(FRAME)
+
+
+def csv_dataset(folder):
+    csv = pytest.importorskip("pyarrow.csv")
+    for i in range(3):
+        csv.write_csv(FRAME.slice(200 * i, 200), folder / f"{i}.csv")
+    return ds.dataset(folder, format="csv")
+
+
+STREAMS = {
+    "reader": lambda _: reader(),
+    "any": lambda _: Once(reader()),
+    "lazy": lambda _: lazy(),
+    "duckdb": lambda _: relation(),
+    "dataset of CSV": csv_dataset,
+    "dataset in memory": lambda _: ds.dataset(FRAME),
+    "scanner": lambda _: ds.dataset(FRAME).scanner(),
+}
+
+
+@pytest.mark.parametrize("kind", STREAMS)
+@pytest.mark.parametrize("spilled", [False, True])
+def test_the_fitted_bits_are_those_of_the_frame(tmp_path, monkeypatch, kind, spilled):
+    """Of the file, where they were spilled: rows on disk are not collapsed, so that sums are rounded elsewhere."""
+    (tmp_path / "data").mkdir()
+    stream, expected = STREAMS[kind](tmp_path / "data"), FRAME
+    if spilled:
+        monkeypatch.setattr(spill, "KEEP_BYTES", 100)
+        monkeypatch.setattr(spill, "GROUP_ROWS", 120)
+        monkeypatch.setattr(spill, "FILE_BYTES", 3000)
+        with pytest.warns(SpilledTableWarning, match="can be read only once, so its 500 rows were written") as said:
+            table = open_table(stream)
+        assert len(said) == 1
+        assert not table.source.resident
+        assert sum(len(starts) - 1 for starts in table.source.files.groups) > 1
+        expected = tmp_path / "x.parquet"
+        pq.write_table(FRAME, expected)
+    else:
+        table = open_table(stream)
+        assert table.source.resident
+    np.testing.assert_array_equal(table.to_float(), open_table(FRAME).to_float())
+    fit = BernoulliMixture(2, max_iter=3, n_init=1, random_state=0, tol=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # three passes are not enough
+        expected, found = vars(fit.fit(expected).params_), vars(fit.fit(table).params_)
+    for name, value in expected.items():
+        np.testing.assert_array_equal(found[name], value)
+
+
+def test_files_are_removed_with_the_table(monkeypatch):
+    monkeypatch.setattr(spill, "KEEP_BYTES", 100)
+    with pytest.warns(SpilledTableWarning):
+        table = open_table(reader())
+    folder = table.source.files.places[0].parent
+    assert folder.is_dir()
+    assert table.n_missing == sum(column.null_count for column in FRAME.columns)
+    del table
+    gc.collect()
+    assert not folder.exists()
+
+
+def test_parquet_datasets_stay_where_they_are(tmp_path):
+    for i in (2, 1, 3):
+        pq.write_table(FRAME.slice(100 * i, 100), tmp_path / f"{i}.parquet")
+    table = open_table(ds.dataset(tmp_path), columns=["a", "c"])
+    assert [place.name for place in table.source.files.places] == ["1.parquet", "2.parquet", "3.parquet"]
+    np.testing.assert_array_equal(table.to_float(), open_table(FRAME.slice(100, 300).select(["a", "c"])).to_float())
+    filtered = open_table(ds.dataset(tmp_path).filter(ds.field("a") == 1))
+    assert set(filtered.to_float()[:, 0]) == {1.0}
+
+
+def test_hive_partitions_are_columns(tmp_path):
+    ds.write_dataset(FRAME, tmp_path, format="parquet", partitioning=["d"], partitioning_flavor="hive")
+    table = open_table(ds.dataset(tmp_path, partitioning="hive"))
+    assert table.names == ("a", "b", "c", "d")
+    assert table.shape == FRAME.shape
+
+
+def test_pairs_from_a_query():
+    pairs = pa.table({"order": [1, 1, 2, 3], "product": ["tea", "jam", "tea", "rye"]})
+    stream = pa.RecordBatchReader.from_batches(pairs.schema, pairs.to_batches())
+    table = open_table(stream, row="order", item="product")  # few rows: no word
+    assert table.names == ("jam", "rye", "tea")
+    np.testing.assert_array_equal(table.to_float(), [[1, 0, 1], [0, 0, 1], [0, 1, 0]])
+
+
+def test_streams_that_fail_half_way(monkeypatch):
+    def batches():
+        yield FRAME.to_batches()[0]
+        raise OSError("the server has gone away")
+
+    for keep in (10**9, 100):
+        monkeypatch.setattr(spill, "KEEP_BYTES", keep)
+        broken = pa.RecordBatchReader.from_batches(FRAME.schema, batches())
+        with pytest.raises(TableError, match=r"failed after 500 rows \(OSError: .*the server has gone away"):
+            open_table(broken)
+
+
+def test_streams_that_are_no_tables():
+    with pytest.raises(TableError, match=r"gives no rows|Expected"):
+        open_table(Once(pa.chunked_array([[1, 0]])))
+    empty = pa.RecordBatchReader.from_batches(FRAME.schema, [])
+    with pytest.raises(TableError, match="The table has 0 rows and 4 columns"):
+        open_table(empty)
+    twice = pa.schema([("a", pa.int8()), ("a", pa.int8())])
+    with pytest.raises(TableError, match="Two columns are called 'a'"):
+        open_table(pa.RecordBatchReader.from_batches(twice, []))
+
+
+def test_a_query_in_a_fit():
+    model = BernoulliMixture(2, max_iter=2, n_init=1, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(relation())
+    assert list(model.feature_names_in_) == list("abcd")
