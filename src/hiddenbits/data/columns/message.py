@@ -10,10 +10,11 @@ from typing import Any
 from hiddenbits.data.columns.describe import ColumnLook
 from hiddenbits.data.columns.vocabulary import key_of
 from hiddenbits.data.table import TableError
-from hiddenbits.quoting import name_of, printable, quoted, values_hidden
+from hiddenbits.quoting import MOST, name_of, printable, quoted, values_hidden
 
 FEW = 3  # columns for which an option names each; for more a pattern, where one fits
 SHOWN = 12  # values that a message shows
+MOST_OPTION = 40  # characters of a value that an option repeats; a longer one is not for everybody's eyes
 
 
 class ColumnsLeftOutWarning(UserWarning):
@@ -125,7 +126,16 @@ def _pattern(group: Sequence[ColumnLook], names: Sequence[str]) -> str | None:
 def _by_column(option: str, group: Sequence[ColumnLook], names: Sequence[str], value: Any) -> str:
     """Return an option that says the same about all columns of a group."""
     pattern = None if option == "kinds" else _pattern(group, names)
-    return f"{option}={dict.fromkeys([pattern] if pattern else [look.name for look in group], value)!r}"
+    return f"{option}={dict.fromkeys([pattern] if pattern else [look.name for look in group], _cut(value))!r}"
+
+
+def _cut(value: Any) -> Any:
+    """Return what an option says of values, without the rest of long texts."""
+    if isinstance(value, dict):
+        return {_cut(one): bit for one, bit in value.items()}
+    if isinstance(value, list):
+        return [_cut(one) for one in value]
+    return f"{value[:MOST]}..." if isinstance(value, str) and len(value) > MOST_OPTION else value
 
 
 def _shown(values: Sequence[Any]) -> str:
@@ -140,8 +150,8 @@ def _about_missing(group: Sequence[ColumnLook], names: Sequence[str]) -> str:
     if values_hidden():
         return f"{said} If so, name it with missing=."
     return (
-        f"{said} If so, say missing={list(look.suspects)!r}. If not, say {_by_column('missing', group, names, [])} "
-        "and, with code=, what it is."
+        f"{said} If so, say missing={_cut(list(look.suspects))!r}. If not, say "
+        f"{_by_column('missing', group, names, [])} and, with code=, what it is."
     )
 
 
@@ -149,7 +159,7 @@ def _about_values(group: Sequence[ColumnLook], names: Sequence[str]) -> str:
     look, values = group[0], _proper(group[0])
     head = f"- {_names(group)}: "
     if values_hidden():
-        return f"{head}{look.taken}. Say with code= which values are 1."
+        return f"{head}{look.taken}, its values are hidden. Say with code= which are 1."
     code = _by_column("code", group, names, suggested(look).get("code", {}).get(look.name))
     if look.taken == "ordered":
         order = values if any(isinstance(key_of(value), str) for value in values) else "ordered"
@@ -196,7 +206,7 @@ def said_of_coded(looks: Sequence[ColumnLook]) -> str:
     groups = _groups(looks, lambda look: (key_of(look.one), key_of(look.zero)))
     parts = [f"{_word(group[0].one)} = 1, {_word(group[0].zero)} = 0 in {_names(group)}" for _, group in groups]
     unsure = next((look for look in looks if not look.by_meaning), looks[0])
-    example = {unsure.name: {unsure.zero: 1}}
+    example = {unsure.name: {_cut(unsure.zero): 1}}
     return f"Read as bits: {'; '.join(parts)}. To change that, set code=, such as code={example!r}."
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 from hiddenbits.data.readers.parquet.files import pyarrow
-from hiddenbits.data.readers.spill import gather, gather_sunk
+from hiddenbits.data.readers.spill import Spilled, gather, gather_sunk
 from hiddenbits.data.table import TableError
 from hiddenbits.quoting import cause, told
 
@@ -34,7 +35,8 @@ def within_stream(X: Any, *, to_disk: bool) -> Any:
         if name == "LazyFrame":  # polars has no stream of its own that is stable
             if any(str(kind) in NOT_IN_PARQUET for kind in X.collect_schema().dtypes()):
                 return X.collect()
-            return gather_sunk(lambda path, rows: X.sink_parquet(path, row_group_size=rows), what, to_disk=to_disk)
+            found = gather_sunk(lambda path, rows: X.sink_parquet(path, row_group_size=rows), what, to_disk=to_disk)
+            return found if isinstance(found, Spilled) else import_module("polars").from_arrow(found)
         schema, batches = _batches(pa, X)
     except Exception as error:  # of whatever library
         raise TableError(f"{what} gives no rows ({type(error).__name__}: {told(error)}).") from cause(error)
