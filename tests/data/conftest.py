@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.data.readers import test_readers
 from tests.data.readers.remote_tables import write_files
 from tests.data.readers.servers import FileServer
 
@@ -31,3 +32,10 @@ def server(contents):
     pytest.importorskip("aiohttp")
     with FileServer(contents) as server:
         yield server
+
+
+@pytest.fixture(autouse=True, scope="session")
+def all_ranges(request):
+    """With --full every table is read in more runs of rows."""
+    if request.config.getoption("--full"):
+        test_readers.RANGES = 25

@@ -38,14 +38,17 @@ def holes(x, share=0.1, seed=1):
     return values
 
 
-def assert_reads(table, expected, n_ranges=8):
+RANGES = 8  # runs of rows that are read of each table; 25 with --full
+
+
+def assert_reads(table, expected, n_ranges=None):
     """The whole table, and any run of its rows, is what is expected (NaN where not observed)."""
     expected = np.asarray(expected, float)
     assert table.shape == expected.shape
     np.testing.assert_array_equal(table.to_float(), expected)
     rng = np.random.default_rng(0)
     kinds = set()
-    for _ in range(n_ranges):
+    for _ in range(n_ranges or RANGES):
         start, stop = np.sort(rng.integers(0, len(expected) + 1, 2))
         x, observed = table.source.read(int(start), int(stop))
         part = expected[start:stop]
