@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import accumulate
@@ -48,11 +48,15 @@ class ParquetFiles:
         Their sizes in bytes, to notice a local file that was replaced.
     groups : tuple of tuple of int
         For each file, the table's row at which each of its row groups starts, and the row after its last.
+    partitions : tuple of dict
+        For each file, columns that are in its path and not in the file: (value, type) by name. Empty where there are
+        none.
     """
 
     places: tuple[Place, ...]
     sizes: tuple[int, ...]
     groups: tuple[tuple[int, ...], ...]
+    partitions: tuple[Mapping[str, tuple[Any, Any]], ...] = ()
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -65,10 +69,13 @@ class ParquetFiles:
         return self.groups[-1][-1]
 
     def batches(
-        self, start: int, stop: int, columns: Sequence[str], row_bytes: float
+        self, start: int, stop: int, columns: Sequence[str], row_bytes: float, coded: Sequence[str] = ()
     ) -> Iterator[tuple[str, int, Any]]:
-        """Yield (path, row within the file, record batch) that together are rows start to stop."""
-        for place, size, starts in zip(self.places, self.sizes, self.groups, strict=True):
+        """Yield (path, row within the file, record batch) that together are rows start to stop.
+
+        Columns of text that are `coded` come as dictionaries, as the files have them.
+        """
+        for number, (place, size, starts) in enumerate(zip(self.places, self.sizes, self.groups, strict=True)):
             low, high = max(start, starts[0]), min(stop, starts[-1])
             if low >= high:
                 continue
@@ -77,7 +84,8 @@ class ParquetFiles:
             rows = int(min(max(BATCH_BYTES // max(row_bytes, 1), BATCH_ROWS[0]), BATCH_ROWS[1]))
             path = str(place)
             with reading(path):
-                for batch in _decode(place, size, wanted, columns, rows):
+                apart = self.partitions[number] if self.partitions else {}
+                for batch in _decode(place, size, wanted, columns, rows, coded, apart):
                     first, last = max(low - at, 0), min(high - at, batch.num_rows)
                     if last > first:
                         yield path, at + first - starts[0], batch.slice(first, last - first)
@@ -88,26 +96,50 @@ class ParquetFiles:
                     raise TableError(f"the file holds fewer rows than its metadata says ({starts[-1] - starts[0]}).")
 
 
-def _decode(place: Place, size: int, groups: list[int], columns: Sequence[str], rows: int) -> Iterator[Any]:
+def _decode(
+    place: Place,
+    size: int,
+    groups: list[int],
+    columns: Sequence[str],
+    rows: int,
+    coded: Sequence[str],
+    apart: Mapping[str, tuple[Any, Any]],
+) -> Iterator[Any]:
     """Yield record batches of some row groups. The file is opened again, so that any thread may call this."""
     pa = pyarrow()
     far = isinstance(place, Remote)
+    words = [name for name in coded if name not in apart] or None
     if not isinstance(place, Remote) and place.stat().st_size != size:
         raise TableError("the file has changed since the table was opened. Open the table again.")
     # One thread: the engine reads several parts at once. Of a local file neither pre-buffering nor mapping was quicker,
     # and a mapped file that is cut short kills the process. Of a remote one, columns side by side come in one request.
     with (
         for_library(place) as source,
-        pa.parquet.ParquetFile(source, memory_map=False, pre_buffer=far) as file,
+        pa.parquet.ParquetFile(source, memory_map=False, pre_buffer=far, read_dictionary=words) as file,
     ):
-        wanted = None if list(columns) == file.schema_arrow.names else list(columns)
+        held = file.schema_arrow.names
+        inside = [name for name in columns if name not in apart] or held[:1]  # one tells how many rows there are
+        wanted = None if inside == held else inside
         if groups and groups[-1] >= file.num_row_groups:
             raise TableError("the file has changed since the table was opened. Open the table again.")
         try:
             for group in groups:  # one by one: Arrow cannot join dictionaries of several in nested columns
-                yield from file.iter_batches(batch_size=rows, row_groups=[group], columns=wanted, use_threads=False)
+                for batch in file.iter_batches(batch_size=rows, row_groups=[group], columns=wanted, use_threads=False):
+                    yield _with_partitions(batch, columns, apart) if apart else batch
         except pa.ArrowException as error:
             raise TableError(f"the file is damaged ({told(error)}). Write it again.") from cause(error)
+
+
+def _with_partitions(batch: Any, columns: Sequence[str], apart: Mapping[str, tuple[Any, Any]]) -> Any:
+    """Return a batch with the columns that are in the path of its file."""
+    pa = pyarrow()
+    arrays = [
+        pa.repeat(pa.scalar(apart[name][0], apart[name][1]), batch.num_rows)
+        if name in apart
+        else batch.column(batch.schema.get_field_index(name))
+        for name in columns
+    ]
+    return pa.RecordBatch.from_arrays(arrays, list(columns))
 
 
 @dataclass(frozen=True)
@@ -129,7 +161,9 @@ class FileInfo:
     chunks: list[list[Chunk]]
 
 
-def find_groups(places: Sequence[Place]) -> tuple[ParquetFiles, list[FileInfo]]:
+def find_groups(
+    places: Sequence[Place], partitions: Sequence[Mapping[str, tuple[Any, Any]]] = ()
+) -> tuple[ParquetFiles, list[FileInfo]]:
     """Read the metadata of all files and return where their rows are, and what the files hold."""
     pyarrow()
     found = each(_look, places)
@@ -138,8 +172,30 @@ def find_groups(places: Sequence[Place]) -> tuple[ParquetFiles, list[FileInfo]]:
         starts = tuple(accumulate(heights, initial=row))
         groups.append(starts)
         row = starts[-1]
-    files = ParquetFiles(tuple(look[0] for look in found), tuple(look[1] for look in found), tuple(groups))
-    return files, [look[3] for look in found]
+    found_places, sizes = tuple(look[0] for look in found), tuple(look[1] for look in found)
+    infos = [look[3] for look in found]
+    if partitions:
+        infos = [_with_path(*pair) for pair in zip(infos, partitions, strict=True)]
+    return ParquetFiles(found_places, sizes, tuple(groups), tuple(partitions)), infos
+
+
+def _with_path(info: FileInfo, apart: Mapping[str, tuple[Any, Any]]) -> FileInfo:
+    """Return what a file holds, with the columns that are in its path."""
+    pa, schema = pyarrow(), info.schema
+    for name, (_, kind) in apart.items():
+        schema = schema.append(pa.field(name, kind))
+    rows = [group[0].num_values if group else 0 for group in info.chunks]
+    more = [[_told(value, rows) for value, _ in apart.values()] for rows in rows]
+    chunks = [[*group, *told] for group, told in zip(info.chunks, more, strict=True)]
+    return FileInfo(schema, (*info.leaves, *apart), chunks)
+
+
+def _told(value: Any, rows: int) -> Chunk:
+    """Return what a footer would say of a column with one value."""
+    if value is None:
+        return Chunk(rows, rows, None)
+    raw = int(value).to_bytes(8, "little", signed=True) if isinstance(value, int) and abs(value) < 2**63 else None
+    return Chunk(rows, 0, raw, raw)
 
 
 def _look(place: Place) -> tuple[Place, int, list[int], FileInfo]:
