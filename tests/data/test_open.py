@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +21,7 @@ from hiddenbits.data.request import Request
 X = np.random.default_rng(0).integers(0, 2, (30, 3))
 NAMES = ["a", "b", "c"]
 PACKED = Request(packed=True, n_columns=3)
-TABLE, QUERY, DASK, ANNDATA, DICT, DICTS, SETS, BITS, SPARSE, FRAME, ARRAY = (
+TABLE, QUERY, DELTA, DASK, ANNDATA, DICT, DICTS, SETS, BITS, SPARSE, FRAME, ARRAY = (
     opener.what for opener in OPENERS if isinstance(opener, Memory)
 )
 
@@ -51,6 +53,15 @@ def arrow_table():
     return pytest.importorskip("pyarrow").table(dict(zip(NAMES, X.T, strict=True)))
 
 
+def delta_table():
+    deltalake, folder = pytest.importorskip("deltalake"), tempfile.mkdtemp()
+    deltalake.write_deltalake(folder, arrow_table())
+    try:
+        return find_opener(deltalake.DeltaTable(folder), Request())[1]
+    finally:
+        shutil.rmtree(folder)
+
+
 def anndata():
     return pytest.importorskip("anndata").AnnData(X.astype("f4"))
 
@@ -60,6 +71,7 @@ EXAMPLES = [
     (dask_array, Request(), DASK),
     (dask_array, PACKED, DASK),  # which refuses it
     (dask_frame, Request(), DASK),
+    (delta_table, Request(), DELTA),
     (anndata, Request(), ANNDATA),
     (lambda: dict(zip(NAMES, X.T, strict=True)), Request(), DICT),
     (lambda: [{"a": 1}, {"b": 0}], Request(), DICTS),

@@ -6,9 +6,10 @@ import struct
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from hiddenbits.data.readers.locations import Place
 from hiddenbits.data.request import Request
@@ -36,9 +37,21 @@ DAMAGE = (
 
 @dataclass(frozen=True)
 class FileRequest(Request):
-    """What the reader of a format is asked: a request, and the files."""
+    """What the reader of a format is asked: a request, and the files.
+
+    Attributes
+    ----------
+    files : tuple of Place
+        The files.
+    schema : pyarrow.Schema or None
+        Of the Parquet files of a lake: the columns of the table, of which a file may lack some.
+    given : tuple of dict
+        For each of these files, the one value of columns that it lacks.
+    """
 
     files: tuple[Place, ...] = ()
+    schema: Any = None
+    given: tuple[Mapping[str, Any], ...] = ()
 
 
 @contextmanager

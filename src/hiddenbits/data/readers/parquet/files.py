@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
-from itertools import accumulate
+from dataclasses import dataclass, replace
+from itertools import accumulate, repeat
 from typing import Any
 
 from hiddenbits.data.cell_checks import check_distinct
@@ -48,11 +48,15 @@ class ParquetFiles:
         Their sizes in bytes, to notice a local file that was replaced.
     groups : tuple of tuple of int
         For each file, the table's row at which each of its row groups starts, and the row after its last.
+    lacking : tuple of dict
+        For each file, the columns of the table that it does not hold, each with the one value of all its rows as an
+        Arrow scalar: those of a lake's partition, or null for columns that came later. Empty where none lacks any.
     """
 
     places: tuple[Place, ...]
     sizes: tuple[int, ...]
     groups: tuple[tuple[int, ...], ...]
+    lacking: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -68,7 +72,8 @@ class ParquetFiles:
         self, start: int, stop: int, columns: Sequence[str], row_bytes: float
     ) -> Iterator[tuple[str, int, Any]]:
         """Yield (path, row within the file, record batch) that together are rows start to stop."""
-        for place, size, starts in zip(self.places, self.sizes, self.groups, strict=True):
+        lacking = self.lacking or ({},) * len(self.places)
+        for place, size, starts, lacks in zip(self.places, self.sizes, self.groups, lacking, strict=True):
             low, high = max(start, starts[0]), min(stop, starts[-1])
             if low >= high:
                 continue
@@ -77,7 +82,8 @@ class ParquetFiles:
             rows = int(min(max(BATCH_BYTES // max(row_bytes, 1), BATCH_ROWS[0]), BATCH_ROWS[1]))
             path = str(place)
             with reading(path):
-                for batch in _decode(place, size, wanted, columns, rows):
+                for batch in _decode(place, size, wanted, [c for c in columns if c not in lacks], rows):
+                    batch = _with_lacking(batch, columns, lacks) if lacks else batch
                     first, last = max(low - at, 0), min(high - at, batch.num_rows)
                     if last > first:
                         yield path, at + first - starts[0], batch.slice(first, last - first)
@@ -110,6 +116,13 @@ def _decode(place: Place, size: int, groups: list[int], columns: Sequence[str], 
             raise TableError(f"the file is damaged ({told(error)}). Write it again.") from cause(error)
 
 
+def _with_lacking(batch: Any, columns: Sequence[str], lacks: Mapping[str, Any]) -> Any:
+    """Return a batch with the columns that its file lacks."""
+    pa = pyarrow()
+    arrays = [pa.repeat(lacks[c], batch.num_rows) if c in lacks else batch.column(c) for c in columns]
+    return pa.RecordBatch.from_arrays(arrays, list(columns))
+
+
 @dataclass(frozen=True)
 class FileInfo:
     """What the metadata of one file says.
@@ -129,8 +142,20 @@ class FileInfo:
     chunks: list[list[Chunk]]
 
 
-def find_groups(places: Sequence[Place]) -> tuple[ParquetFiles, list[FileInfo]]:
-    """Read the metadata of all files and return where their rows are, and what the files hold."""
+def find_groups(
+    places: Sequence[Place], schema: Any = None, given: Sequence[Mapping[str, Any]] = ()
+) -> tuple[ParquetFiles, list[FileInfo]]:
+    """Read the metadata of all files and return where their rows are, and what the files hold.
+
+    Parameters
+    ----------
+    places : sequence of Place
+        The files.
+    schema : pyarrow.Schema, optional
+        The columns of the table, of which a file may lack some and hold others; by default all files have the same.
+    given : sequence of dict
+        For each file, the one value of columns that it lacks; null where it says nothing.
+    """
     pyarrow()
     found = each(_look, places)
     groups, row = [], 0
@@ -139,7 +164,26 @@ def find_groups(places: Sequence[Place]) -> tuple[ParquetFiles, list[FileInfo]]:
         groups.append(starts)
         row = starts[-1]
     files = ParquetFiles(tuple(look[0] for look in found), tuple(look[1] for look in found), tuple(groups))
-    return files, [look[3] for look in found]
+    infos = [look[3] for look in found]
+    if schema is None:
+        return files, infos
+    pa = pyarrow()
+    lacking = tuple(
+        {f.name: pa.scalar(values.get(f.name), f.type) for f in schema if f.name not in info.schema.names}
+        for info, values in zip(infos, given, strict=True)
+    )
+    return replace(files, lacking=lacking), [_filled(*each) for each in zip(infos, repeat(schema), lacking)]
+
+
+def _filled(info: FileInfo, schema: Any, lacks: Mapping[str, Any]) -> FileInfo:
+    """Return what a file holds together with the columns that it lacks."""
+    pa = pyarrow()
+    chunks = []
+    for group in info.chunks:
+        n = max((chunk.num_values for chunk in group), default=0)
+        chunks.append([*group, *(Chunk(n, 0 if value.is_valid else n, None) for value in lacks.values())])
+    fields = [pa.field(f.name, f.type) if f.name in lacks else info.schema.field(f.name) for f in schema]
+    return FileInfo(pa.schema(fields), (*info.leaves, *lacks), chunks)
 
 
 def _look(place: Place) -> tuple[Place, int, list[int], FileInfo]:

@@ -66,7 +66,7 @@ def open_parquet(
         The most that pairs may take in memory, if the lines of a row do not stand together.
     """
     pa, kinds = pyarrow(), request.kinds
-    files, infos = find_groups(request.files)
+    files, infos = find_groups(request.files, request.schema, request.given)
     schema = infos[0].schema
     with reading(request.files[0]):
         check_shape(files.n_rows, len(schema))
