@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +21,7 @@ from hiddenbits.data.request import Request
 X = np.random.default_rng(0).integers(0, 2, (30, 3))
 NAMES = ["a", "b", "c"]
 PACKED = Request(packed=True, n_columns=3)
-TABLE, QUERY, DASK, ANNDATA, DICT, DICTS, SETS, BITS, SPARSE, FRAME, ARRAY = (
+TABLE, QUERY, DELTA, DASK, ANNDATA, DICT, DICTS, SETS, BITS, SPARSE, FRAME, ARRAY = (
     opener.what for opener in OPENERS if isinstance(opener, Memory)
 )
 
@@ -51,6 +53,15 @@ def arrow_table():
     return pytest.importorskip("pyarrow").table(dict(zip(NAMES, X.T, strict=True)))
 
 
+def delta_table():
+    deltalake, folder = pytest.importorskip("deltalake"), tempfile.mkdtemp()
+    deltalake.write_deltalake(folder, arrow_table())
+    try:
+        return find_opener(deltalake.DeltaTable(folder), Request())[1]
+    finally:
+        shutil.rmtree(folder)
+
+
 def anndata():
     return pytest.importorskip("anndata").AnnData(X.astype("f4"))
 
@@ -60,6 +71,7 @@ EXAMPLES = [
     (dask_array, Request(), DASK),
     (dask_array, PACKED, DASK),  # which refuses it
     (dask_frame, Request(), DASK),
+    (delta_table, Request(), DELTA),
     (anndata, Request(), ANNDATA),
     (lambda: dict(zip(NAMES, X.T, strict=True)), Request(), DICT),
     (lambda: [{"a": 1}, {"b": 0}], Request(), DICTS),
@@ -89,7 +101,7 @@ def test_the_first_that_accepts_is_the_right_one(make, request_, what):
 def test_a_query_is_gathered(monkeypatch):
     """As a frame where it is small; otherwise as files."""
     opener, found = find_opener(polars_lazy(), Request())
-    assert (opener.what, found.num_rows) == (FRAME, len(X))
+    assert (opener.what, found.shape[0]) == (FRAME, len(X))
     monkeypatch.setattr(spill, "KEEP_BYTES", 0)
     with pytest.warns(SpilledTableWarning):
         opener, found = find_opener(polars_lazy(), Request())

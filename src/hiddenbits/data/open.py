@@ -18,6 +18,7 @@ from scipy import sparse
 from hiddenbits.data.cell_checks import Blank, check_blank, check_threshold, check_width
 from hiddenbits.data.inputs.anndata import within_anndata
 from hiddenbits.data.inputs.arrays import is_array
+from hiddenbits.data.readers.snapshot import Snapshot
 from hiddenbits.data.readers.spill import Spilled
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import PART_BYTES, Table, TableError
@@ -38,6 +39,8 @@ STREAMS = (
     ("pyarrow", "Scanner"),
     ("adbc_driver_manager", "Cursor"),
 )
+DATABASES = ("postgresql://", "postgres://")
+ASKED = ("version", "query", "timeout")  # options with which lakes and databases have answered already
 
 
 @dataclass(frozen=True)
@@ -156,7 +159,9 @@ class Format:
                 raise TypeError(
                     f"{option}= is not an option of the {self.name} reader, which has: {', '.join(known) or 'none'}."
                 )
-        table: Table = reader(FileRequest(**vars(request), files=X.locations, partitions=X.partitions), **options)
+        table: Table = reader(
+            FileRequest(**vars(request), files=X.locations, schema=X.schema, given=X.given), **options
+        )
         if request.n_columns is not None and table.shape[1] != request.n_columns:
             raise TableError(
                 f"{X.locations[0]}: the table has {table.shape[1]} columns, not n_columns={request.n_columns}."
@@ -178,7 +183,8 @@ class _Files:
 
     locations: tuple[Any, ...]
     format: str
-    partitions: tuple[Mapping[str, Any], ...] = ()
+    schema: Any = None  # as `FileRequest` has them
+    given: tuple[Any, ...] = ()
 
 
 def _comes_from(X: Any, package: str, name: str | None = None) -> bool:
@@ -203,6 +209,13 @@ def _is_stream(X: Any) -> bool:
     return hasattr(X, "__arrow_c_stream__") and not hasattr(X, "dtype") and not _is_frame(X)  # a column has a dtype
 
 
+def _is_lake(X: Any) -> bool:
+    """Whether X is a Delta table: the path of its folder, or what deltalake has opened."""
+    if isinstance(X, (str, os.PathLike)):
+        return bool(_load("readers.paths:is_delta")(X))
+    return _comes_from(X, "deltalake", "DeltaTable")
+
+
 def _has_rows(X: Any, kind: type) -> bool:
     """Whether a list has a row of some type."""
     return isinstance(X, (list, tuple)) and any(isinstance(row, kind) for row in X)
@@ -225,6 +238,14 @@ OPENERS: tuple[Memory | Format, ...] = (
         "open:_open_spilled",
         "open:_open_spilled",
         said="open:_open_spilled",
+        checks=False,
+    ),
+    Memory(
+        "a Delta table or a database",
+        lambda X, _: isinstance(X, Snapshot),  # and has asked them
+        "open:_open_snapshot",
+        "open:_open_snapshot",
+        said="open:_open_snapshot",
         checks=False,
     ),
     Format("npy", (".npy",), "readers.npy:open_npy", packed=True, choices=False),
@@ -290,10 +311,17 @@ def find_opener(X: Any, request: Request) -> tuple[Memory | Format, Any]:
     """Return the opener for X, and what it opens: X, the files that a path stands for, or the rows of a stream."""
     if _is_stream(X):
         X = _load("readers.streams:within_stream")(X, to_disk=bool(request.options))
+    if _is_lake(X):
+        version, *others = request.options.get("version"), *(set(request.options) - {"version"})
+        X = _load("readers.lakes:find_snapshot")(X, version, to_disk=bool(others))
+    if isinstance(X, str) and X.startswith(DATABASES):
+        if request.storage_options:
+            raise TypeError("storage_options= is for addresses of files, not for databases.")
+        X = _load("readers.postgresql:run_query")(X, request.options)
     if isinstance(X, (str, os.PathLike)) or _is_paths(X):
         X = _find_files(X, request)
     elif type(X).__name__ == "ParquetParts":
-        X = _Files(X.files, "parquet", X.partitions)
+        X = _Files(X.files, "parquet", given=X.given)
     for opener in OPENERS:
         if opener.accepts(X, request):
             return opener, X
@@ -336,8 +364,10 @@ def open_table(
         ``RecordBatchReader``, all objects with ``__arrow_c_stream__``; or files: ``.npy``, ``.npz``, ``.parquet``,
         ``.csv``, ``.tsv``, ``.xlsx``, ``.ods``, ``.sav``, ``.dta``, ``.jsonl``, ``.feather``, ``.zarr`` (also
         ``.zarr.zip``), AnnData's ``.h5ad``, and baskets of item numbers (FIMI format) or names (``.dat``, ``.txt``,
-        also gzipped). A dataset of local Parquet files is read from them in every pass. Other queries and streams come
-        only once: up to 64 MiB are held in memory, more is written to temporary files (`SpilledTableWarning`).
+        also gzipped); the folder of a Delta table, of which the newest version is read, or that of ``version=``; or
+        ``postgresql://user@host/database`` with ``query=``. Delta tables and datasets of local Parquet files are read
+        from these in every pass. Other queries and streams come only once: up to 64 MiB are held in memory, more is
+        written to temporary files (`SpilledTableWarning`).
         A path may be a glob or a list of paths; files are taken in natural order (2 before 10).
         A path may also be an address that fsspec understands, such as ``s3://bucket/events/*.parquet``, ``gs://...``
         or ``https://...``, where the protocol's package is installed (s3fs, gcsfs, aiohttp, ...). Parquet files and
@@ -391,7 +421,9 @@ def open_table(
     **reader_options
         Options of the file's reader, such as ``column=`` for the list-of-items column of a Parquet file, or ``row=``,
         ``item=`` and ``value=`` for one that has a line for each pair of a row and an item, as in
-        ``open_table("orders.parquet", row="order_id", item="product_id")``.
+        ``open_table("orders.parquet", row="order_id", item="product_id")``. ``version=`` is the number of a version
+        of a Delta table; ``query=`` what a database is asked, and ``timeout=`` the seconds that it may take for the
+        answer (an hour by default). A query without ``ORDER BY`` may give its rows in another order each time.
 
     Returns
     -------
@@ -514,6 +546,14 @@ def _open_spilled(X: Spilled, request: Request) -> Table:
         raise
 
 
+def _open_snapshot(X: Snapshot, request: Request) -> Table:
+    """Open the files of a version of a Delta table, or the rows that were made of them or of a query."""
+    rows = _Files(X.files, "parquet", X.schema, X.given) if X.rows is None else X.rows
+    request = replace(request, options={k: v for k, v in request.options.items() if k not in ASKED})
+    opener, found = find_opener(rows, request)
+    return replace(opener.open(found, request), version=X.version)
+
+
 def _find_files(paths: Any, request: Request) -> _Files:
     """Return the files that paths stand for, with their format."""
     from hiddenbits.data.readers.parquet.hive import find_hive
@@ -521,7 +561,7 @@ def _find_files(paths: Any, request: Request) -> _Files:
 
     parts = find_hive(paths, request.storage_options)
     if parts is not None:
-        return _Files(parts.files, "parquet", parts.partitions)
+        return _Files(parts.files, "parquet", given=parts.given)
     locations = find_files(paths, request.storage_options)
     suffixes = {suffix: known.name for known in FORMATS for suffix in known.suffixes}
     gzipped = [known.name for known in FORMATS if known.gzipped]

@@ -136,6 +136,8 @@ class Table:
         How much is loaded at a time.
     read_as : ReadColumns or None
         Where the table was made of columns with other values than bits: how, and the columns that did not enter.
+    version : int or None
+        The version of the Delta table that the rows are from; None for all other tables.
 
     Examples
     --------
@@ -152,6 +154,7 @@ class Table:
     weights: Floats | None = None
     part_bytes: int = PART_BYTES
     read_as: ReadColumns | None = field(default=None, repr=False)
+    version: int | None = None
 
     def __post_init__(self) -> None:
         if not all(self.shape):

@@ -31,6 +31,7 @@ from hiddenbits.store import StoreError, read, write
 from hiddenbits.store.lock import LockedError, NoLocksError, locked
 
 KIND = "checkpoint"
+VERSION = "version of the Delta table"  # an entry only where the table is one
 FORMAT = 3  # 2 listed the parts of a position one by one; 1 had no number, and no names or shape of the table
 
 
@@ -80,6 +81,8 @@ class Checkpoint:
         Block height of the table as it is walked.
     names : sequence of str, optional
         Names of its columns.
+    version : int, optional
+        The version of a Delta table.
     """
 
     path: Path
@@ -88,6 +91,7 @@ class Checkpoint:
     shape: tuple[int, int]
     height: int
     names: Sequence[str] | None = field(default=None, kw_only=True)
+    version: int | None = field(default=None, kw_only=True)
 
     def _identity(self) -> dict[str, Any]:
         """Return what must agree, in the order in which it is compared."""
@@ -98,6 +102,7 @@ class Checkpoint:
             "settings": plain(asdict(self.settings)),
             "shape": list(self.shape),
             "names": _digest(self.names),
+            VERSION: self.version,
         }
 
     @contextmanager
@@ -198,6 +203,8 @@ class Checkpoint:
             "environment": environment(),
             "position": state,
         }
+        if self.version is None:
+            del meta[VERSION]
         return meta, {**prefixed("summary", summary), **{f"position.{name}": array for name, array in arrays.items()}}
 
     def beside(self, name: str) -> Checkpoint:

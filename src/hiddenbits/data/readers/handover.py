@@ -51,6 +51,7 @@ def hand_over(table: Table, folder: Path, max_bytes: int, more: Callable[[], dic
         "names": table.names,
         "layout": table.layout.to_plain() if isinstance(table, MixedTable) else None,
         "read_as": None if table.read_as is None else table.read_as.to_plain(),
+        "version": table.version,
         "resident": table.source.resident,
         "row_bytes": float(table.source.row_bytes),
         "row_cells": float(table.source.row_cells),
@@ -99,6 +100,7 @@ def take_over(folder: Path, header: dict[str, Any]) -> Table:
         check_distinct(names)
     kind = Table if source.layout is None else MixedTable
     table = kind.of_rows(*source.read(0, source.n_rows), names) if header["resident"] else kind(source, names)
+    table = replace(table, version=None if header["version"] is None else int(header["version"]))
     if header["read_as"] is None:
         return table
     try:

@@ -6,12 +6,16 @@ import glob
 import os
 import re
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from hiddenbits.data.readers.locations import Place, find_remote, is_folder, is_url, local_path, refuse_pipe
+from hiddenbits.data.readers.locations import Place, Remote, find_remote, is_folder, is_url, local_path, refuse_pipe
 from hiddenbits.data.table import TableError
 
+DELTA = "_delta_log"  # the folder that makes a folder a Delta table
+ICEBERG = "metadata/*.metadata.json"  # and the files that make it an Iceberg table
+PARQUET = (".parquet", ".pq")
 STORE_FILES = ("zarr.json", ".zgroup", ".zarray")  # what the folder of a Zarr store holds
 
 
@@ -41,16 +45,61 @@ def _expand(path: str) -> list[Path]:
     """Return the files of one path or pattern, as absolute paths: workers may run in other folders."""
     here = Path(path)
     if here.is_dir() and not _is_store(here):
-        raise is_folder(path)
+        if is_delta(here):
+            raise TableError(f"{path}: a Delta table is opened alone, not in a list of files.")
+        raise _iceberg(path) if _is_iceberg(here) else is_folder(path)
     refuse_pipe(here)
     if here.exists():  # before any globbing: a file may be called data[1].csv
+        refuse_lake([here.absolute()])
         return [here.absolute()]
     if not glob.has_magic(path):
         raise TableError(f"{path}: there is no such file.")
     found = [name for name in glob.glob(path, recursive=True) if Path(name).is_file() or _is_store(Path(name))]  # noqa: PTH207
     if not found:
         raise TableError(f"{path}: no file matches this pattern.")
-    return [Path(name).absolute() for name in sorted(found, key=natural_key)]
+    files = [Path(name).absolute() for name in sorted(found, key=natural_key)]
+    refuse_lake(files)
+    return files
+
+
+def is_delta(path: Any) -> bool:
+    """Whether a path is the folder of a Delta table on this machine."""
+    return not is_url(path) and (Path(local_path(path)) / DELTA).is_dir()
+
+
+def _is_iceberg(folder: Path) -> bool:
+    """Whether a folder is an Iceberg table."""
+    return next(folder.glob(ICEBERG), None) is not None
+
+
+def _delta(path: object, remedy: str) -> TableError:
+    return TableError(
+        f"{path}: this is the folder of a Delta table. Some of its Parquet files hold rows that were deleted or "
+        f"changed since; only the log knows which. Open the table: {remedy}."
+    )
+
+
+def _iceberg(path: object) -> TableError:
+    return TableError(
+        f"{path}: this is an Iceberg table, and which of its files hold rows stands in its catalog. Read it with "
+        "pyiceberg, open_table(catalog.load_table(name).scan().to_arrow_batch_reader()), or with DuckDB, "
+        "open_table(duckdb.sql(\"from iceberg_scan('folder')\"))."
+    )
+
+
+def refuse_lake(files: Sequence[Place]) -> None:
+    """Refuse Parquet files out of the folder of a lake: some hold rows that were deleted or changed since."""
+    if far := [file for file in files if isinstance(file, Remote)]:
+        if not far[0].is_web:
+            _refuse_remote_lake(far)
+        return
+    local = [Path(file) for file in files if not isinstance(file, Remote)]
+    for folder in dict.fromkeys(file.parent for file in local if file.suffix.lower() in PARQUET):
+        for lake in (folder, *folder.parents):
+            if (lake / DELTA).is_dir():
+                raise _delta(lake, f"open_table({str(lake)!r})")
+            if _is_iceberg(lake):
+                raise _iceberg(lake)
 
 
 def _is_store(folder: Path) -> bool:
@@ -62,7 +111,25 @@ def _is_store(folder: Path) -> bool:
 
 def _expand_remote(url: str, options: Mapping[str, Any]) -> list[Place]:
     """Return the files of one address or pattern of addresses."""
-    return [*sorted(find_remote(url, options), key=lambda place: natural_key(place.path))]
+    files = sorted(find_remote(url, options), key=lambda place: natural_key(place.path))
+    if re.search(r"[*[]", url):
+        refuse_lake(files)
+    return [*files]
+
+
+def _refuse_remote_lake(files: Sequence[Remote]) -> None:
+    """Do the same for the files of a pattern at an address; partitions have folders such as g=1, Iceberg has data."""
+    folders = {file.path.rpartition("/")[0] for file in files if file.suffix.lower() in PARQUET}
+    folders = {re.sub(r"(/[^/]*=[^/]*)+$", "", folder) for folder in folders}
+    for folder in sorted(folders | {folder.removesuffix("/data") for folder in folders}):
+        delta = iceberg = False
+        with suppress(Exception):  # who may read files may not be allowed to look around
+            delta = files[0].fs.exists(f"{folder}/{DELTA}")
+            iceberg = not delta and bool(files[0].fs.glob(f"{folder}/{ICEBERG}"))
+        if delta:
+            raise _delta(files[0], "open_table(deltalake.DeltaTable(address, storage_options=...))")
+        if iceberg:
+            raise _iceberg(files[0])
 
 
 def natural_key(name: str) -> tuple[list[str | int], str]:

@@ -39,11 +39,19 @@ DAMAGE = (
 class FileRequest(Request):
     """What the reader of a format is asked: a request, and the files.
 
-    `partitions` are columns that are in the paths of Parquet files: for each file (value, type) by name.
+    Attributes
+    ----------
+    files : tuple of Place
+        The files.
+    schema : pyarrow.Schema or None
+        The columns of the table, of which a Parquet file may lack some; None where all files have the same.
+    given : tuple of dict
+        For each Parquet file, the one value of columns that are not in it, but in its path or in the log of a lake.
     """
 
     files: tuple[Place, ...] = ()
-    partitions: tuple[Mapping[str, Any], ...] = ()
+    schema: Any = None
+    given: tuple[Mapping[str, Any], ...] = ()
 
 
 @contextmanager

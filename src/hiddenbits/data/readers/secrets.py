@@ -38,7 +38,7 @@ def reaching(shown: str, url: str, options: Any) -> Iterator[None]:
             ours = next((link for link in _chain(error) if isinstance(link, TableError)), None)
             if ours is not None:  # raised below the library, which takes whatever fails for a file that is not there
                 raise TableError(str(ours)) from None
-            raise TableError(f"{shown}: {_why(error, lambda text: _clean(text, shown, url, options))}") from None
+            raise TableError(f"{shown}: {_why(error, lambda text: clean(text, shown, url, options))}") from None
     except TableError as failure:
         # A traceback would print the library's error, and a worker send it to the driver, with what was cleaned away.
         failure.__context__ = None
@@ -99,7 +99,7 @@ def _status(error: BaseException) -> int | None:
     return code if isinstance(code, int) and 400 <= code < 600 else None
 
 
-def _clean(text: str, shown: str, url: str, options: Any) -> str:
+def clean(text: str, shown: str, url: str, options: Any) -> str:
     """Return a library's message without the address, the storage options, and the queries of other addresses."""
     if "://" in url:
         text = text.replace(url, shown)

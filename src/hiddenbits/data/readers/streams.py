@@ -8,6 +8,7 @@ from typing import Any
 
 from hiddenbits.data.readers.parquet.files import pyarrow
 from hiddenbits.data.readers.parquet.hive import within_dataset
+from hiddenbits.data.readers.postgresql import plain_types
 from hiddenbits.data.readers.spill import Spilled, gather, gather_sunk
 from hiddenbits.data.table import TableError
 from hiddenbits.quoting import cause, told
@@ -41,6 +42,7 @@ def within_stream(X: Any, *, to_disk: bool) -> Any:
         schema, batches = _batches(pa, X)
     except Exception as error:  # of whatever library
         raise TableError(f"{what} gives no rows ({type(error).__name__}: {told(error)}).") from cause(error)
+    schema, batches = plain_types(schema, batches)
     names = schema.names
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)

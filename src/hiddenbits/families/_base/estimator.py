@@ -97,6 +97,7 @@ class BitsEstimator(
     running_: Running | None
     n_features_in_: int
     coding_: Coding | None
+    table_version_: int | None  # of the Delta table of the fit
 
     @abstractmethod
     def _model(self) -> RowModel[P, S]:
@@ -168,7 +169,9 @@ class BitsEstimator(
         checkpoints: Checkpoint | None = None
         held: AbstractContextManager[None] = nullcontext()
         if engine.checkpoint is not None:
-            checkpoints = Checkpoint(engine.checkpoint, model, settings, given.shape, grid.height, names=given.names)
+            checkpoints = Checkpoint(
+                engine.checkpoint, model, settings, given.shape, grid.height, names=given.names, version=given.version
+            )
             held = checkpoints.held()
         LOG.info("%s: fit to %d x %d cells, rows of weight %.10g.", type(self).__name__, *table.shape, weight)
         with held, watching(self, settings, partial(self._attributes_at, weight)) as watch:

@@ -49,14 +49,14 @@ def as_table(estimator: Any, X: Any, *, reset: bool, guess: bool = True) -> Tabl
     if opener.form == "other" or table.coding is not None:
         check_table_names(estimator, table, reset=reset)
     if reset:
-        estimator.coding_ = table.coding
+        estimator.coding_, estimator.table_version_ = table.coding, table.version
     return table
 
 
 def _check_coding(estimator: Any, table: Table, *, reset: bool) -> None:
     """Keep how an opened table was read; after a fit, refuse one whose values were read differently."""
     if reset:
-        estimator.coding_ = table.coding
+        estimator.coding_, estimator.table_version_ = table.coding, table.version
         return
     fitted = getattr(estimator, "coding_", None)
     name = None if fitted is None or table.coding is None else fitted.conflict(table.coding)

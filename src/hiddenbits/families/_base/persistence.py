@@ -42,6 +42,7 @@ META_KEYS = {
     "weight_seen",
 }
 CODING = "coding"  # only where the fit was to columns with other values than bits
+TABLE_VERSION = "table_version"  # only where it was to a Delta table
 
 
 def save(estimator: Any, path: str | os.PathLike[str]) -> None:
@@ -77,7 +78,7 @@ def described(estimator: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         "restarts": [[r.n_iter, str(r.reason)] for r in estimator.restarts_],
         "running": None if running is None else [running.steps, estimator._online_seed],
         **estimator._more_meta(),
-        **coding_meta(estimator),
+        **table_meta(estimator),
     }
     arrays = {
         "trace": np.asarray(estimator.trace_, np.float64),
@@ -88,10 +89,11 @@ def described(estimator: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     return meta, arrays
 
 
-def coding_meta(estimator: Any) -> dict[str, Any]:
-    """Return what a file says of how columns were read; nothing where they were bits."""
-    coding = getattr(estimator, "coding_", None)
-    return {} if coding is None else {CODING: coding.to_plain()}
+def table_meta(estimator: Any) -> dict[str, Any]:
+    """Return what a file says of the table: how columns were read, where they were no bits; a Delta table's version."""
+    coding, version = getattr(estimator, "coding_", None), getattr(estimator, "table_version_", None)
+    said = {} if coding is None else {CODING: coding.to_plain()}
+    return said if version is None else {**said, TABLE_VERSION: int(version)}
 
 
 def restored_coding(meta: Any, n_columns: int, names: Any) -> Coding | None:
@@ -102,6 +104,13 @@ def restored_coding(meta: Any, n_columns: int, names: Any) -> Coding | None:
     fits = len(coding.labels) == n_columns and names == (list(coding.labels) if coding.named else None)
     require(fits or "kinds" in meta, "the coding of its columns does not fit their names")
     return coding
+
+
+def restored_version(meta: Any) -> int | None:
+    """Return the version of the Delta table of the fit, from what a file says."""
+    version = meta.get(TABLE_VERSION)
+    require(TABLE_VERSION not in meta or is_count(version), "the version of its table is not a count")
+    return None if version is None else int(version)
 
 
 def hyperparameters_of(estimator: Any, leave_out: str = "") -> dict[str, Any]:
@@ -166,7 +175,7 @@ def restored(kind: str, meta: Any, arrays: Any) -> Any:
     """Build an estimator from what a file says, refusing whatever a fit could not have written."""
     require(isinstance(meta, dict) and set(meta) >= META_KEYS, "its description is not complete")
     estimator, arrays = unfitted(kind, meta["hyperparameters"]), registry.without_dropped(kind, arrays)
-    more = {name: value for name, value in meta.items() if name not in META_KEYS and name != CODING}
+    more = {name: value for name, value in meta.items() if name not in META_KEYS | {CODING, TABLE_VERSION}}
     estimator._take_meta(more, meta["n_features_in"], meta["feature_names_in"])
     require_finite(arrays.values())
     model = estimator._model()
@@ -181,6 +190,7 @@ def restored(kind: str, meta: Any, arrays: Any) -> Any:
         estimator.feature_names_in_ = np.array(names, dtype=object)
     estimator.params_, estimator.n_features_in_ = params, n_columns
     estimator.coding_ = restored_coding(meta, n_columns, names)
+    estimator.table_version_ = restored_version(meta)
     _restore_record(estimator, model, meta, arrays)
     return estimator
 

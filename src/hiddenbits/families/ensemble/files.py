@@ -34,7 +34,7 @@ class EnsembleFiles(FileVerbs):
         path : path
             The file.
         """
-        from hiddenbits.families._base.persistence import coding_meta, described, hyperparameters_of
+        from hiddenbits.families._base.persistence import described, hyperparameters_of, table_meta
         from hiddenbits.store import write
 
         check_is_fitted(self, "weights_")
@@ -45,7 +45,7 @@ class EnsembleFiles(FileVerbs):
             "n_features_in": int(self.n_features_in_),
             "feature_names_in": None if names is None else [str(name) for name in names],
             "converged": bool(self.converged_),
-            **coding_meta(self),
+            **table_meta(self),
             WRITTEN_BY: VERSION,
             "members": [
                 {"kind": name_of(member), "meta": of_member}
@@ -58,9 +58,15 @@ class EnsembleFiles(FileVerbs):
     @classmethod
     def _restored(cls, meta: Any, arrays: Any) -> Self:
         """Build an ensemble from what a file says, refusing whatever a fit could not have written."""
-        from hiddenbits.families._base.persistence import CODING, restored, restored_coding
+        from hiddenbits.families._base.persistence import (
+            CODING,
+            TABLE_VERSION,
+            restored,
+            restored_coding,
+            restored_version,
+        )
 
-        require(set(meta) - {CODING} == META_KEYS, "its description is not complete")
+        require(set(meta) - {CODING, TABLE_VERSION} == META_KEYS, "its description is not complete")
         hyperparameters = meta["hyperparameters"]
         require(isinstance(hyperparameters, dict) and "estimator" in hyperparameters, "it does not say of what it is")
         # What is declared is compared with what is there before a member is built; each has arrays of its own.
@@ -100,6 +106,7 @@ class EnsembleFiles(FileVerbs):
         ensemble.n_features_in_, ensemble.estimators_, ensemble.weights_ = n_columns, members, weights
         ensemble.converged_ = meta["converged"]
         ensemble.coding_ = restored_coding(meta, n_columns, names)
+        ensemble.table_version_ = restored_version(meta)
         found: Self = ensemble
         return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
@@ -48,15 +48,16 @@ class ParquetFiles:
         Their sizes in bytes, to notice a local file that was replaced.
     groups : tuple of tuple of int
         For each file, the table's row at which each of its row groups starts, and the row after its last.
-    partitions : tuple of dict
-        For each file, columns that are in its path and not in the file: (value, type) by name. Empty where there are
-        none.
+    lacking : tuple of dict
+        For each file, the columns of the table that it does not hold, each with the one value of all its rows as an
+        Arrow scalar: those in its path or of a lake's partition, or null for columns that came later. Empty where none
+        lacks any.
     """
 
     places: tuple[Place, ...]
     sizes: tuple[int, ...]
     groups: tuple[tuple[int, ...], ...]
-    partitions: tuple[Mapping[str, tuple[Any, Any]], ...] = ()
+    lacking: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -75,7 +76,8 @@ class ParquetFiles:
 
         Columns of text that are `coded` come as dictionaries, as the files have them.
         """
-        for number, (place, size, starts) in enumerate(zip(self.places, self.sizes, self.groups, strict=True)):
+        lacking = self.lacking or ({},) * len(self.places)
+        for place, size, starts, lacks in zip(self.places, self.sizes, self.groups, lacking, strict=True):
             low, high = max(start, starts[0]), min(stop, starts[-1])
             if low >= high:
                 continue
@@ -84,8 +86,7 @@ class ParquetFiles:
             rows = int(min(max(BATCH_BYTES // max(row_bytes, 1), BATCH_ROWS[0]), BATCH_ROWS[1]))
             path = str(place)
             with reading(path):
-                apart = self.partitions[number] if self.partitions else {}
-                for batch in _decode(place, size, wanted, columns, rows, coded, apart):
+                for batch in _decode(place, size, wanted, columns, rows, coded, lacks):
                     first, last = max(low - at, 0), min(high - at, batch.num_rows)
                     if last > first:
                         yield path, at + first - starts[0], batch.slice(first, last - first)
@@ -103,12 +104,12 @@ def _decode(
     columns: Sequence[str],
     rows: int,
     coded: Sequence[str],
-    apart: Mapping[str, tuple[Any, Any]],
+    lacks: Mapping[str, Any],
 ) -> Iterator[Any]:
     """Yield record batches of some row groups. The file is opened again, so that any thread may call this."""
     pa = pyarrow()
     far = isinstance(place, Remote)
-    words = [name for name in coded if name not in apart] or None
+    words = [name for name in coded if name not in lacks] or None
     if not isinstance(place, Remote) and place.stat().st_size != size:
         raise TableError("the file has changed since the table was opened. Open the table again.")
     # One thread: the engine reads several parts at once. Of a local file neither pre-buffering nor mapping was quicker,
@@ -118,25 +119,23 @@ def _decode(
         pa.parquet.ParquetFile(source, memory_map=False, pre_buffer=far, read_dictionary=words) as file,
     ):
         held = file.schema_arrow.names
-        inside = [name for name in columns if name not in apart] or held[:1]  # one tells how many rows there are
+        inside = [name for name in columns if name not in lacks] or held[:1]  # one tells how many rows there are
         wanted = None if inside == held else inside
         if groups and groups[-1] >= file.num_row_groups:
             raise TableError("the file has changed since the table was opened. Open the table again.")
         try:
             for group in groups:  # one by one: Arrow cannot join dictionaries of several in nested columns
                 for batch in file.iter_batches(batch_size=rows, row_groups=[group], columns=wanted, use_threads=False):
-                    yield _with_partitions(batch, columns, apart) if apart else batch
+                    yield _with_lacking(batch, columns, lacks) if lacks else batch
         except pa.ArrowException as error:
             raise TableError(f"the file is damaged ({told(error)}). Write it again.") from cause(error)
 
 
-def _with_partitions(batch: Any, columns: Sequence[str], apart: Mapping[str, tuple[Any, Any]]) -> Any:
-    """Return a batch with the columns that are in the path of its file."""
+def _with_lacking(batch: Any, columns: Sequence[str], lacks: Mapping[str, Any]) -> Any:
+    """Return a batch with the columns that its file lacks."""
     pa = pyarrow()
     arrays = [
-        pa.repeat(pa.scalar(apart[name][0], apart[name][1]), batch.num_rows)
-        if name in apart
-        else batch.column(batch.schema.get_field_index(name))
+        pa.repeat(lacks[name], batch.num_rows) if name in lacks else batch.column(batch.schema.get_field_index(name))
         for name in columns
     ]
     return pa.RecordBatch.from_arrays(arrays, list(columns))
@@ -162,9 +161,21 @@ class FileInfo:
 
 
 def find_groups(
-    places: Sequence[Place], partitions: Sequence[Mapping[str, tuple[Any, Any]]] = ()
+    places: Sequence[Place], schema: Any = None, given: Sequence[Mapping[str, Any]] = ()
 ) -> tuple[ParquetFiles, list[FileInfo]]:
-    """Read the metadata of all files and return where their rows are, and what the files hold."""
+    """Read the metadata of all files and return where their rows are, and what the files hold.
+
+    Parameters
+    ----------
+    places : sequence of Place
+        The files.
+    schema : pyarrow.Schema, optional
+        The columns of the table, of which a file may lack some and hold others; by default those that are in the files,
+        and those that are given.
+    given : sequence of dict
+        For each file, the one value of columns that it lacks; an Arrow scalar, where there is no schema. Null where it
+        says nothing.
+    """
     pyarrow()
     found = each(_look, places)
     groups, row = [], 0
@@ -172,22 +183,39 @@ def find_groups(
         starts = tuple(accumulate(heights, initial=row))
         groups.append(starts)
         row = starts[-1]
-    found_places, sizes = tuple(look[0] for look in found), tuple(look[1] for look in found)
+    files = ParquetFiles(tuple(look[0] for look in found), tuple(look[1] for look in found), tuple(groups))
     infos = [look[3] for look in found]
-    if partitions:
-        infos = [_with_path(*pair) for pair in zip(infos, partitions, strict=True)]
-    return ParquetFiles(found_places, sizes, tuple(groups), tuple(partitions)), infos
+    if schema is None and not given:
+        return files, infos
+    pa = pyarrow()
+    filled, lacking = [], []
+    for info, values in zip(infos, given, strict=True):
+        fields = [*info.schema, *(pa.field(*pair) for pair in _types(values))] if schema is None else list(schema)
+        inside = set(info.schema.names)
+        lacks = {f.name: _scalar(values.get(f.name), f.type) for f in fields if f.name not in inside}
+        filled.append(_filled(info, fields, lacks))
+        lacking.append(lacks)
+    return replace(files, lacking=tuple(lacking)), filled
 
 
-def _with_path(info: FileInfo, apart: Mapping[str, tuple[Any, Any]]) -> FileInfo:
-    """Return what a file holds, with the columns that are in its path."""
-    pa, schema = pyarrow(), info.schema
-    for name, (_, kind) in apart.items():
-        schema = schema.append(pa.field(name, kind))
-    rows = [group[0].num_values if group else 0 for group in info.chunks]
-    more = [[_told(value, rows) for value, _ in apart.values()] for rows in rows]
-    chunks = [[*group, *told] for group, told in zip(info.chunks, more, strict=True)]
-    return FileInfo(schema, (*info.leaves, *apart), chunks)
+def _types(values: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    return [(name, value.type) for name, value in values.items()]
+
+
+def _scalar(value: Any, kind: Any) -> Any:
+    pa = pyarrow()
+    return value if isinstance(value, pa.Scalar) else pa.scalar(value, kind)
+
+
+def _filled(info: FileInfo, fields: Sequence[Any], lacks: Mapping[str, Any]) -> FileInfo:
+    """Return what a file holds together with the columns that it lacks."""
+    pa = pyarrow()
+    chunks = []
+    for group in info.chunks:
+        n = max((chunk.num_values for chunk in group), default=0)
+        chunks.append([*group, *(_told(value.as_py(), n) for value in lacks.values())])
+    fields = [pa.field(f.name, f.type) if f.name in lacks else info.schema.field(f.name) for f in fields]
+    return FileInfo(pa.schema(fields), (*info.leaves, *lacks), chunks)
 
 
 def _told(value: Any, rows: int) -> Chunk:

@@ -10,17 +10,17 @@ from typing import Any
 
 from hiddenbits.data.readers.locations import Place, Remote, find_place, is_url, local_path
 from hiddenbits.data.readers.parquet.files import pyarrow
-from hiddenbits.data.readers.paths import natural_key
+from hiddenbits.data.readers.paths import natural_key, refuse_lake
 from hiddenbits.data.readers.request import reading
 from hiddenbits.data.table import TableError
 
 
 @dataclass(frozen=True)
 class ParquetParts:
-    """Parquet files, and for each of them the columns that are in its path: (value, type) by name."""
+    """Parquet files, and for each of them the columns that are in its path, as Arrow scalars by name."""
 
     files: tuple[Place, ...]
-    partitions: tuple[Mapping[str, tuple[Any, Any]], ...] = ()
+    given: tuple[Mapping[str, Any], ...] = ()
 
 
 def find_hive(path: Any, options: Mapping[str, Any]) -> ParquetParts | None:
@@ -45,10 +45,13 @@ def _find_remote(url: str, options: Mapping[str, Any]) -> ParquetParts | None:
         return None
     place = find_place(url.rstrip("/"), options)
     assert isinstance(place, Remote)  # noqa: S101
-    with reading(place):
+    try:
         names = [str(info["name"]).rstrip("/") for info in place.fs.ls(place.path, detail=True)]
-        if not any("=" in name.rpartition("/")[2] for name in names):
-            return None
+    except Exception:  # not every server lists; what reads the address says what is wrong
+        return None
+    if not any("=" in name.rpartition("/")[2] for name in names):
+        return None
+    with reading(place):
         return _found(place, _dataset(place.path, place.fs), place)
 
 
@@ -62,7 +65,9 @@ def _found(folder: Any, dataset: Any, far: Remote | None) -> ParquetParts:
     files = sorted(partitions_of(dataset).items(), key=lambda pair: natural_key(pair[0]))
     if not files:
         raise TableError(f"{folder}: there are no Parquet files in this folder.")
-    return ParquetParts(tuple(_place(name, far) for name, _ in files), tuple(apart for _, apart in files))
+    places = tuple(_place(name, far) for name, _ in files)
+    refuse_lake(places)
+    return ParquetParts(places, tuple(apart for _, apart in files))
 
 
 def _place(name: str, far: Remote | None) -> Place:
@@ -92,6 +97,7 @@ def within_dataset(dataset: Any) -> ParquetParts | None:
     if not fits or far is False:
         return None
     places = tuple(_at(far, name) if isinstance(far, Remote) else Path(name).absolute() for name in files)
+    refuse_lake(places)
     return ParquetParts(places, tuple(files.values()) if apart else ())
 
 
@@ -112,17 +118,17 @@ def _at(far: Remote, name: str) -> Place:
     return far._but(path=name, shown=f"{far.shown}{name.lstrip('/')}")
 
 
-def partitions_of(dataset: Any) -> dict[str, Mapping[str, tuple[Any, Any]]]:
-    """Return what the path of each file says: (value, type) by the name of the column."""
+def partitions_of(dataset: Any) -> dict[str, Mapping[str, Any]]:
+    """Return what the path of each file says: an Arrow scalar by the name of the column."""
     import pyarrow.dataset as ds
 
-    types, schema = pyarrow().types, dataset.schema
+    pa, schema = pyarrow(), dataset.schema
     keys: Sequence[str] = ()
-    found: dict[str, Mapping[str, tuple[Any, Any]]] = {}
+    found: dict[str, Mapping[str, Any]] = {}
     for fragment in dataset.get_fragments():
         values = ds.get_partition_keys(fragment.partition_expression)
         keys = keys or [name for name in schema.names if name in values]
         kinds = {name: schema.field(name).type for name in keys}
-        kinds = {name: kind.value_type if types.is_dictionary(kind) else kind for name, kind in kinds.items()}
-        found[fragment.path] = {name: (values.get(name), kinds[name]) for name in keys}
+        kinds = {name: kind.value_type if pa.types.is_dictionary(kind) else kind for name, kind in kinds.items()}
+        found[fragment.path] = {name: pa.scalar(values.get(name), kinds[name]) for name in keys}
     return found

@@ -67,7 +67,7 @@ def open_parquet(
     max_bytes : int, default=4 GiB
         The most that pairs may take in memory, if the lines of a row do not stand together.
     """
-    files, infos = find_groups(request.files, request.partitions)
+    files, infos = find_groups(request.files, request.schema, request.given)
     schema = infos[0].schema
     with reading(request.files[0]):
         check_shape(files.n_rows, len(schema))
