@@ -20,6 +20,8 @@ from hiddenbits.cli.words import in_options
 from hiddenbits.quoting import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sklearn.base import BaseEstimator
 
 app = typer.Typer(
@@ -92,7 +94,8 @@ def look(
     if seen_columns.table is None:
         tell(in_options(str(seen_columns.needs)))
         return
-    found = Opened(seen_columns.table, {name: [] for name in seen_columns.table.beside})
+    coding = seen_columns.table.coding
+    found = Opened(seen_columns.table, {name: [] for name in (coding.left_out if coding else ())})
     with at.work("Looking", found.table.shape[0]):
         seen = evaluate.look(found.table)
     if json:
@@ -211,7 +214,7 @@ def compare(
         tell(str(comparison))
 
 
-def _write(path: Path, heads: list[str], pieces: Any, beside: dict[str, list[str]] | None = None) -> None:
+def _write(path: Path, heads: list[str], pieces: Any, beside: dict[str, Sequence[str]] | None = None) -> None:
     """Write the results of each row, next to the columns that did not enter, and print how many there are."""
     rows = write_rows(path, heads, pieces, beside)
     say(f"{rows:,} rows written to {path}.")
@@ -300,7 +303,7 @@ def _draw(estimator: BaseEstimator, found: Opened, colour: str | None, out: Path
 
     shades = None
     if colour is not None and colour in found.beside:
-        shades = found.beside[colour]
+        shades = list(found.beside[colour])
     elif colour is not None:
         cells = found.table.to_float()[:, found.names.index(colour)]
         shades = ["blank" if cell != cell else str(int(cell)) for cell in cells]
@@ -332,7 +335,7 @@ def report(
         report.write(
             found.table,
             out,
-            beside={name: found.beside[name] for name in found.beside if name in (*found.ids, colour)},
+            beside={name: list(found.beside[name]) for name in found.beside if name in (*found.ids, colour)},
             rows=rows,
             colour=colour,
             groups=labels,

@@ -77,7 +77,7 @@ def _is_within(out: Path, file: str) -> bool:
 
 
 def write_rows(
-    path: Path, names: Sequence[str], pieces: Iterator[Any], beside: dict[str, list[str]] | None = None
+    path: Path, names: Sequence[str], pieces: Iterator[Any], beside: dict[str, Sequence[str]] | None = None
 ) -> int:
     """Write some rows at a time; return their number.
 
@@ -95,12 +95,12 @@ def write_rows(
         return write(file, [*(beside or {}), *names], pieces)
 
 
-def with_beside(pieces: Iterator[list[list[Any]]], beside: dict[str, list[str]]) -> Iterator[list[list[Any]]]:
+def with_beside(pieces: Iterator[list[list[Any]]], beside: dict[str, Sequence[str]]) -> Iterator[list[list[Any]]]:
     """Yield pieces, which are lists of columns, with the columns beside first."""
     start = 0
     for piece in pieces:
         stop = start + len(piece[0])
-        yield [*(cells[start:stop] for cells in beside.values()), *piece]
+        yield [*(list(cells[start:stop]) for cells in beside.values()), *piece]
         start = stop
 
 

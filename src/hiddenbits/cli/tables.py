@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from hiddenbits.cli.progress import progress
 from hiddenbits.quoting import printable
@@ -48,7 +49,7 @@ class Opened:
     """A table of bits, and the columns of the file that are none."""
 
     table: Table
-    beside: dict[str, list[str]] = field(default_factory=dict)
+    beside: dict[str, Sequence[str]] = field(default_factory=dict)
     ids: tuple[str, ...] = ()
 
     @property
@@ -56,7 +57,7 @@ class Opened:
         """Names of the columns; x0, x1, ... where the table has none."""
         return list(self.table.names or [f"x{j}" for j in range(self.table.shape[1])])
 
-    def labels(self, column: str | None) -> list[str] | None:
+    def labels(self, column: str | None) -> Sequence[str] | None:
         """Return the column whose labels say which rows belong together; None where none was asked for."""
         if column is None:
             return None
@@ -65,7 +66,43 @@ class Opened:
             raise ValueError(
                 f"--groups {column}: labels must be a column that does not enter the model: add --drop. {there}"
             )
-        return self.beside[column]
+        return list(self.beside[column])
+
+
+class _InFiles(Sequence[str]):
+    """A column that did not enter the model and stays in the files; rows are read when they are asked for."""
+
+    def __init__(self, cells: Any, n_rows: int) -> None:
+        self._cells, self._n_rows = cells, n_rows
+
+    def __len__(self) -> int:
+        return self._n_rows
+
+    @overload
+    def __getitem__(self, rows: int) -> str: ...
+    @overload
+    def __getitem__(self, rows: slice) -> list[str]: ...
+    def __getitem__(self, rows: int | slice) -> str | list[str]:
+        if isinstance(rows, slice):
+            start, stop, _ = rows.indices(self._n_rows)
+            return _texts(self._cells.listed(start, stop))
+        return _texts(self._cells.listed(rows, rows + 1))[0]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self[:])
+
+
+def _texts(cells: Sequence[Any]) -> list[str]:
+    return ["" if cell is None else str(cell) for cell in cells]
+
+
+def _beside(table: Table) -> dict[str, Sequence[str]]:
+    """Return the columns that did not enter as text; of a table on disk they are read as results are written."""
+    if table.source.resident or table.read_as is None:
+        return {name: _texts(cells) for name, cells in table.beside.items()}
+    cells = table.read_as.cells
+    names = dict.fromkeys((*table.read_as.coding.ids, *table.read_as.coding.left_out))
+    return {name: _InFiles(cells[name], table.shape[0]) for name in names if name in cells}
 
 
 def opened(asked: Asked, guarded: bool = False, model: Any = None) -> Opened:
@@ -83,9 +120,8 @@ def opened(asked: Asked, guarded: bool = False, model: Any = None) -> Opened:
         elif asked.path.lower().endswith((".csv", ".csv.gz")):
             options["tell"] = bar.read  # if another process reads, it shows no bar
         table = open_table(asked.path, **options)
-    beside = {name: ["" if cell is None else str(cell) for cell in cells] for name, cells in table.beside.items()}
     ids = () if table.coding is None else table.coding.ids
-    return Opened(table, beside, ids)
+    return Opened(table, _beside(table), ids)
 
 
 def reading(asked: Asked) -> dict[str, Any]:

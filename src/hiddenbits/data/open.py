@@ -159,9 +159,8 @@ class Format:
                 raise TypeError(
                     f"{option}= is not an option of the {self.name} reader, which has: {', '.join(known) or 'none'}."
                 )
-        table: Table = reader(
-            FileRequest(**vars(request), files=X.locations, schema=X.schema, given=X.given), **options
-        )
+        about = {"files": X.locations, "partitions": X.partitions, "schema": X.schema}
+        table: Table = reader(FileRequest(**vars(request), **about), **options)
         if request.n_columns is not None and table.shape[1] != request.n_columns:
             raise TableError(
                 f"{X.locations[0]}: the table has {table.shape[1]} columns, not n_columns={request.n_columns}."
@@ -183,8 +182,8 @@ class _Files:
 
     locations: tuple[Any, ...]
     format: str
+    partitions: tuple[Mapping[str, Any], ...] = ()
     schema: Any = None  # of a lake, as `FileRequest` has it
-    given: tuple[Any, ...] = ()
 
 
 def _comes_from(X: Any, package: str, name: str | None = None) -> bool:
@@ -250,7 +249,7 @@ OPENERS: tuple[Memory | Format, ...] = (
     ),
     Format("npy", (".npy",), "readers.npy:open_npy", packed=True, choices=False),
     Format("npz", (".npz",), "readers.npz:open_npz", packed=True, choices=False),
-    Format("parquet", (".parquet", ".pq"), "readers.parquet.open:open_parquet", mixed=True, choices=False),
+    Format("parquet", (".parquet", ".pq"), "readers.parquet.open:open_parquet", mixed=True),
     Format("csv", (".csv", ".tsv", ".tab"), "readers.csv:open_csv", mixed=True, gzipped=True),
     Format("sheets", (".xlsx", ".ods", ".xlsm", ".xlsb", ".xls"), "readers.sheets:open_sheets", mixed=True),
     Format("labelled", (".sav", ".dta", ".zsav", ".por"), "readers.labelled:open_labelled", mixed=True),
@@ -320,6 +319,8 @@ def find_opener(X: Any, request: Request) -> tuple[Memory | Format, Any]:
         X = _load("readers.postgresql:run_query")(X, request.options)
     if isinstance(X, (str, os.PathLike)) or _is_paths(X):
         X = _find_files(X, request)
+    elif type(X).__name__ == "ParquetParts":
+        X = _Files(X.files, "parquet", X.partitions)
     for opener in OPENERS:
         if opener.accepts(X, request):
             return opener, X
@@ -546,7 +547,7 @@ def _open_spilled(X: Spilled, request: Request) -> Table:
 
 def _open_snapshot(X: Snapshot, request: Request) -> Table:
     """Open the files of a version of a Delta table, or the rows that were made of them or of a query."""
-    rows = _Files(X.files, "parquet", X.schema, X.given) if X.rows is None else X.rows
+    rows = _Files(X.files, "parquet", X.partitions, X.schema) if X.rows is None else X.rows
     request = replace(request, options={k: v for k, v in request.options.items() if k not in ASKED})
     opener, found = find_opener(rows, request)
     return replace(opener.open(found, request), version=X.version)
@@ -554,8 +555,12 @@ def _open_snapshot(X: Snapshot, request: Request) -> Table:
 
 def _find_files(paths: Any, request: Request) -> _Files:
     """Return the files that paths stand for, with their format."""
+    from hiddenbits.data.readers.parquet.hive import find_hive
     from hiddenbits.data.readers.paths import find_files, find_format
 
+    parts = find_hive(paths, request.storage_options)
+    if parts is not None:
+        return _Files(parts.files, "parquet", parts.partitions)
     locations = find_files(paths, request.storage_options)
     suffixes = {suffix: known.name for known in FORMATS for suffix in known.suffixes}
     gzipped = [known.name for known in FORMATS if known.gzipped]

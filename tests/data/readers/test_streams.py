@@ -8,6 +8,7 @@ import pytest
 
 from hiddenbits import BernoulliMixture, SpilledTableWarning, TableError, open_table
 from hiddenbits.data.readers import spill
+from hiddenbits.data.readers.parquet import coded
 
 pa = pytest.importorskip("pyarrow")
 ds = pytest.importorskip("pyarrow.dataset")
@@ -101,9 +102,11 @@ def test_files_are_removed_with_the_table(monkeypatch):
 def test_parquet_datasets_stay_where_they_are(tmp_path):
     for i in (2, 1, 3):
         pq.write_table(FRAME.slice(100 * i, 100), tmp_path / f"{i}.parquet")
-    table = open_table(ds.dataset(tmp_path), columns=["a", "c"])
+    table = open_table(ds.dataset(tmp_path))
     assert [place.name for place in table.source.files.places] == ["1.parquet", "2.parquet", "3.parquet"]
-    np.testing.assert_array_equal(table.to_float(), open_table(FRAME.slice(100, 300).select(["a", "c"])).to_float())
+    np.testing.assert_array_equal(table.to_float(), open_table(FRAME.slice(100, 300)).to_float())
+    few = open_table(ds.dataset(tmp_path), columns=["c", "a"])
+    np.testing.assert_array_equal(few.to_float(), table.to_float()[:, [2, 0]])
     filtered = open_table(ds.dataset(tmp_path).filter(ds.field("a") == 1))
     assert set(filtered.to_float()[:, 0]) == {1.0}
 
@@ -152,3 +155,61 @@ def test_a_query_in_a_fit():
         warnings.simplefilter("ignore")
         model.fit(relation())
     assert list(model.feature_names_in_) == list("abcd")
+
+
+def hive(folder):
+    """A table in folders such as year=2/kind=no, and its rows in the order of the folders."""
+    rng = np.random.default_rng(1)
+    years, kinds = np.sort(rng.integers(1, 13, 400)), rng.choice(["no", "yes"], 400)
+    frame = pa.table({"a": CELLS[:400, 0], "b": CELLS[:400, 1], "year": years, "kind": kinds})
+    ds.write_dataset(frame, folder, format="parquet", partitioning=["year", "kind"], partitioning_flavor="hive")
+    return frame.sort_by([("year", "ascending"), ("kind", "ascending")])
+
+
+CODE = {"year": "> 6", "kind": {"yes": 1, "no": 0}}
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_folders_with_partitions_are_read_where_they_are(tmp_path, monkeypatch, small):
+    """Year 2 comes before year 10, as in other lists of files."""
+    frame = hive(tmp_path / "table")
+    if not small:
+        monkeypatch.setattr(coded, "SMALL_BYTES", 100)
+    table = open_table(tmp_path / "table", code=CODE)
+    assert table.names == ("a", "b", "year", "kind")
+    np.testing.assert_array_equal(table.to_float(), open_table(frame, code=CODE).to_float())
+    assert table.source.resident == small
+    bits = open_table(tmp_path / "table", drop=["a", "b", "year"], code={"kind": {"yes": 1}})
+    assert bits.beside["year"] == frame["year"].to_pylist()
+    with pytest.raises(TableError, match=r"this is a folder\. Name its files"):
+        open_table(tmp_path / "table" / "year=2" / "kind=no")
+
+
+@pytest.mark.parametrize("far", [False, True])
+def test_datasets_with_partitions_are_not_spilled(tmp_path, monkeypatch, far):
+    """Nothing is gathered: the files are read again in every pass, on this machine or at an address."""
+    monkeypatch.setattr("hiddenbits.data.readers.streams.gather", None)
+    monkeypatch.setattr(coded, "SMALL_BYTES", 100)
+    frame = hive(tmp_path / "table")
+    folder, fs = str(tmp_path / "table"), None
+    if far:
+        fs = pytest.importorskip("fsspec").filesystem("memory")
+        fs.put(folder, "/hive/table", recursive=True)
+        folder = "/hive/table"
+    dataset = ds.dataset(folder, format="parquet", partitioning="hive", filesystem=fs)
+    table = open_table(dataset, code=CODE)
+    assert not table.source.resident
+    np.testing.assert_array_equal(table.to_float(), open_table(dataset.to_table(), code=CODE).to_float())
+    np.testing.assert_array_equal(table.source.read(100, 200)[0].to_dense(), table.to_float()[100:200])
+    if far:
+        again = open_table("memory://hive/table", code=CODE)
+        np.testing.assert_array_equal(again.to_float(), open_table(frame, code=CODE).to_float())
+
+
+def test_partitions_of_bits_are_plain_columns(tmp_path):
+    frame = FRAME.set_column(3, "d", pa.array(CELLS[:, 3]))
+    ds.write_dataset(frame, tmp_path, format="parquet", partitioning=["d"], partitioning_flavor="hive")
+    table = open_table(tmp_path)
+    assert not table.source.resident
+    assert table.coding is None
+    np.testing.assert_array_equal(table.to_float(), open_table(frame.sort_by("d")).to_float())

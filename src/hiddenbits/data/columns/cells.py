@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits.data.columns.vocabulary import Key, is_blank, key_of
 from hiddenbits.data.mixed.encode import RawColumn
+
+
+class Beside(Protocol):
+    """A column that is kept with the rows, in memory or in the files."""
+
+    def part(self, start: int = 0, stop: int | None = None) -> ColumnCells:
+        """Return some rows of the column."""
+        ...
+
+    def listed(self, start: int = 0, stop: int | None = None) -> list[Any]:
+        """Return the cells of some rows, None for a blank."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +69,10 @@ class ColumnCells:
     def first_row(self, number: int) -> int:
         """Return the first row that has a value, by the number of the value."""
         return int(np.flatnonzero(self.rows == number)[0])
+
+    def part(self, start: int = 0, stop: int | None = None) -> ColumnCells:
+        """Return some rows of the column."""
+        return ColumnCells(self.name, self.values, self.rows[start:stop], self.form)
 
     def listed(self, start: int = 0, stop: int | None = None) -> list[Any]:
         """Return the cells of some rows, None for a blank."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hiddenbits.array_types import AnyArray, Bytes
 from hiddenbits.data.bits import AllOnes, Bits, Dense
 from hiddenbits.data.cell_checks import Blank, observed_from_missing
-from hiddenbits.data.columns.cells import ColumnCells, small
+from hiddenbits.data.columns.cells import Beside, ColumnCells, small
 from hiddenbits.data.columns.vocabulary import Key, key_of
 from hiddenbits.data.mixed.layout import Category, is_category
 from hiddenbits.data.table import TableError
@@ -160,13 +160,23 @@ class Coding:
         """Names of the bits."""
         return tuple(label for column in self.columns for label in column.labels)
 
-    def encode(self, cells: Mapping[str, ColumnCells], blank: Blank = "auto") -> tuple[Bits, Bits]:
-        """Return (x, observed) of a table whose columns have these names."""
-        absent = [column.name for column in self.columns if column.name not in cells]
+    def check_columns(self, names: Collection[str]) -> None:
+        """Refuse a table that lacks columns."""
+        absent = [column.name for column in self.columns if column.name not in names]
         if absent:
             listed = ", ".join(map(repr, absent[:8])) + (", ..." if len(absent) > 8 else "")
             what = "a column" if len(absent) == 1 else "columns"
             raise TableError(f"The table lacks {what} of the fit: {listed}. Use a table with all columns of the fit.")
+
+    def applied_to(self, names: Sequence[str]) -> Coding:
+        """Return the coding as one of a table with these columns: all that it does not name are left out."""
+        inside = {column.name for column in self.columns}
+        left_out = tuple(name for name in names if name not in inside)
+        return replace(self, left_out=left_out, ids=tuple(name for name in self.ids if name in left_out))
+
+    def encode(self, cells: Mapping[str, ColumnCells], blank: Blank = "auto") -> tuple[Bits, Bits]:
+        """Return (x, observed) of a table whose columns have these names."""
+        self.check_columns(cells)
         pairs = [column.encode(cells[column.name]) for column in self.columns]
         x = np.concatenate([bits for bits, _ in pairs], axis=1)
         missing = np.concatenate([blanks for _, blanks in pairs], axis=1)
@@ -271,20 +281,22 @@ class ReadColumns:
         How values became bits.
     order : tuple of str
         Names of all columns, in the order of the file or frame.
-    cells : dict of str to ColumnCells
-        The columns that did not enter, and those whose values became bits by a coding.
+    cells : dict of str to ColumnCells or another Beside
+        The columns that did not enter, and those whose values became bits by a coding; of tables on disk they stay in
+        the files, and are read for the rows that are asked for.
     looks : tuple of ColumnLook
         What was seen in each column; empty where nothing had to be guessed.
     """
 
     coding: Coding
     order: tuple[str, ...]
-    cells: Mapping[str, ColumnCells]
+    cells: Mapping[str, Beside]
     looks: tuple[Any, ...] = field(default=(), repr=False)
 
     def to_plain(self) -> dict[str, Any]:
-        """Return all but the looks in types that JSON knows."""
-        cells = {name: [one.values, one.rows.tolist()] for name, one in self.cells.items()}
+        """Return all but the looks, and cells that stay in files, in types that JSON knows."""
+        held = {name: one for name, one in self.cells.items() if isinstance(one, ColumnCells)}
+        cells = {name: [one.values, one.rows.tolist()] for name, one in held.items()}
         return {"coding": self.coding.to_plain(), "order": list(self.order), "cells": cells}
 
     @classmethod
@@ -296,7 +308,7 @@ class ReadColumns:
         cells = {name: _column_cells(name, entry, n_rows) for name, entry in dict(plain["cells"]).items()}
         if set(order) != {*(column.name for column in coding.columns), *coding.left_out}:
             raise ValueError("the columns are not those of their coding")
-        if not set(cells) <= set(order) or not set(coding.left_out) <= set(cells):
+        if not set(cells) <= set(order) or (cells and not set(coding.left_out) <= set(cells)):
             raise ValueError("the cells are not those of the columns")
         return cls(coding, order, cells)
 
@@ -311,7 +323,7 @@ class ReadColumns:
         start = 0
         for piece in completed:
             columns = {**self.decoded(piece, start), **self.beside(start, start + len(piece))}
-            yield [columns[name] for name in self.order]
+            yield [columns[name] for name in self.order if name in columns]
             start += len(piece)
 
     def decoded(self, completed: AnyArray, start: int = 0) -> dict[str, list[Any]]:
@@ -320,9 +332,9 @@ class ReadColumns:
         for column, bits in zip(self.coding.columns, self.coding.bits_of(), strict=True):
             filled = column.decode(completed[:, bits])
             if column.name in self.cells:
-                cells = self.cells[column.name]
+                cells = self.cells[column.name].part(start, stop)
                 unseen = [column.code_of(key) == MISSING for key in cells.keys]
-                rows = cells.rows[start:stop].tolist()
+                rows = cells.rows.tolist()
                 if any(isinstance(value, str) for value in cells.values):
                     filled = [new if new is None else str(new) for new in filled]
                 filled = [new if unseen[k] else cells.values[k] for k, new in zip(rows, filled, strict=True)]

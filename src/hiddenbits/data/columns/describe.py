@@ -124,7 +124,8 @@ def described(
     n_blank = n_rows - sum(often.values())
 
     def look(taken: Taken, keys: Sequence[Key], **more: Any) -> ColumnLook:
-        order = [*keys, *(key for key in often if key not in set(keys))]
+        first = set(keys)
+        order = [*keys, *(key for key in often if key not in first)]
         return ColumnLook(name, taken, tuple((labels[key], often[key]) for key in order), n_rows, n_blank, **more)
 
     if form in ("date", "other"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -72,7 +72,7 @@ def open_frame(X: Any, request: Request) -> Table:
     check_distinct([str(name) for name in frame.columns])
     if not all(frame.shape):
         return open_plain_frame(X, request)
-    raw = [_of_series(j, frame[:, j : j + 1]) for j in range(frame.shape[1])]
+    raw = [raw_of_series(j, frame[:, j : j + 1]) for j in range(frame.shape[1])]
     if request.threshold is None or request.choices or request.coding is not None or request.names is not None:
         return open_raw_columns(raw, request)
     # Numbers above a threshold are cut in the type that they have, after a look for ids and codes for missing.
@@ -105,8 +105,8 @@ def open_mixed_frame(X: Any, request: Request) -> Table:
     return _of_kinds(raw, request, frame)
 
 
-def _of_series(number: int, frame: Any) -> RawColumn:
-    """Return a column of a frame, of a type that nothing else takes as well: dates, lists, objects."""
+def raw_of_series(number: int, frame: Any) -> RawColumn:
+    """Return the column of a frame that has one, of a type that nothing else takes as well: dates, lists, objects."""
     series = frame[:, 0]
     name = str(frame.columns[0])
     if series.dtype.is_temporal():
@@ -127,21 +127,10 @@ def _objects(series: Any) -> Any:
 def _of_kinds(raw: Sequence[RawColumn], request: Request, frame: str | None, *, named: bool = True) -> Table:
     """Return a table of several kinds; columns that were left out stay with the rows."""
     raw = _renamed(raw, request)
-    said = _choices(request).about([column.name for column in raw])
-    if request.coding is not None:  # of a fit: its columns and codes for missing, whatever else there is
-        fitted = {column.name: tuple(map(key_of, column.missing)) for column in request.coding.columns}
-        said = [Said(out=column.name not in fitted, missing=fitted.get(column.name)) for column in raw]
-    kept = [_without(column, one.missing or ()) for column, one in zip(raw, said, strict=True) if not one.out]
-    if _choices(request).code:
-        raise TypeError("code= makes bits of values, but kinds= keeps them. Give one of the two.")
-    if isinstance(request.kinds, dict):
-        said, kept = _looked_through(raw, said, request)
-    if not kept:
-        raise TableError("No column is left to read. Keep at least one.")
-    if (wanted := _choices(request).columns) is not None:
-        place = {column.name: j for j, column in enumerate(kept)}
-        first = numbers_of([column.name for column in raw], wanted, "columns")
-        kept = [kept[place[raw[j].name]] for j in first if raw[j].name in place]
+    said, places = said_with_kinds(
+        [column.name for column in raw], request, lambda: [ColumnCells.of_raw(one) for one in raw]
+    )
+    kept = [without(raw[j], said[j].missing or ()) for j in places]
     named = named or request.names is not None
     table: Table = open_raw([replace(one, number=j) for j, one in enumerate(kept)], frame, request.kinds, named=named)
     cells = {column.name: ColumnCells.of_raw(column) for column, one in zip(raw, said, strict=True) if one.out}
@@ -152,20 +141,46 @@ def _of_kinds(raw: Sequence[RawColumn], request: Request, frame: str | None, *, 
     codes = {column.name: one.missing or () for column, one in zip(raw, said, strict=True)}
     if not cells and not any(codes.values()):
         return table
-    ids = tuple(column.name for column, one in zip(raw, said, strict=True) if one.is_id)
-    inside = [CodedColumn(one.name, missing=tuple(map(_category, codes[one.name]))) for one in kept]
-    coding = Coding(tuple(inside), tuple(cells), ids)
-    return replace(table, read_as=ReadColumns(coding, tuple(column.name for column in raw), cells))
+    order = tuple(column.name for column in raw)
+    return replace(table, read_as=ReadColumns(coding_of_kinds(order, said, places), order, cells))
 
 
-def _looked_through(
-    raw: Sequence[RawColumn], said: Sequence[Said], request: Request
-) -> tuple[list[Said], list[RawColumn]]:
+def said_with_kinds(
+    names: Sequence[str], request: Request, cells: Callable[[], Sequence[ColumnCells]]
+) -> tuple[list[Said], list[int]]:
+    """Return what was said of each column where kinds= is given, and the numbers of those that enter, in their order.
+
+    Of a dict by name, columns that it does not name are looked at (`cells`): those that are no property of rows stay
+    out, and codes for missing are asked for.
+    """
+    said = _choices(request).about(names)
+    if request.coding is not None:  # of a fit: its columns and codes for missing, whatever else there is
+        fitted = {column.name: tuple(map(key_of, column.missing)) for column in request.coding.columns}
+        said = [Said(out=name not in fitted, missing=fitted.get(name)) for name in names]
+    if _choices(request).code:
+        raise TypeError("code= makes bits of values, but kinds= keeps them. Give one of the two.")
+    if isinstance(request.kinds, dict):
+        said = _looked_through(cells(), said, request)
+    wanted = _choices(request).columns
+    every = range(len(names)) if wanted is None else numbers_of(names, wanted, "columns")
+    places = [j for j in every if not said[j].out]
+    if not places:
+        raise TableError("No column is left to read. Keep at least one.")
+    return said, places
+
+
+def coding_of_kinds(names: Sequence[str], said: Sequence[Said], places: Sequence[int]) -> Coding:
+    """Return what a table of several kinds keeps of its columns: which did not enter, and codes for missing."""
+    inside = [CodedColumn(names[j], missing=tuple(map(_category, said[j].missing or ()))) for j in places]
+    out = tuple(name for name, one in zip(names, said, strict=True) if one.out)
+    return Coding(tuple(inside), out, tuple(name for name, one in zip(names, said, strict=True) if one.is_id))
+
+
+def _looked_through(cells: Sequence[ColumnCells], said: Sequence[Said], request: Request) -> list[Said]:
     """Leave out, aloud, columns that kinds= does not name and that are no property of rows; ask for missing codes."""
-    after, kept, looks, left, asked = [], [], [], [], []
-    for column, one in zip(raw, said, strict=True):
-        cells = ColumnCells.of_raw(column)
-        look = described(column.name, cells.counts, form=cells.form, missing=one.missing, threshold=True)
+    after, looks, left, asked = [], [], [], []
+    for column, one in zip(cells, said, strict=True):
+        look = described(column.name, column.counts, form=column.form, missing=one.missing, threshold=True)
         looks.append(look)
         stays = column.name in request.kinds or look.taken not in ("id", "date", "text", "constant")
         if not one.out and not stays:
@@ -174,27 +189,27 @@ def _looked_through(
         elif not one.out and look.suspects:
             asked.append(replace(look, taken="bits"))
         after.append(one)
-        kept += [] if one.out else [_without(column, one.missing or ())]
     if asked:
         raise needs_a_word(asked, looks)
     if left:
-        warnings.warn(said_of_left_out(left), ColumnsLeftOutWarning, stacklevel=5)
-    return after, kept
+        warnings.warn(said_of_left_out(left), ColumnsLeftOutWarning, stacklevel=6)
+    return after
 
 
 def _renamed(raw: Sequence[RawColumn], request: Request) -> Sequence[RawColumn]:
     if request.names is None:
         return raw
-    _check_names(request.names, len(raw))
+    check_names(request.names, len(raw))
     return [replace(column, name=name) for column, name in zip(raw, request.names, strict=True)]
 
 
-def _check_names(names: Sequence[str], n_columns: int) -> None:
+def check_names(names: Sequence[str], n_columns: int) -> None:
+    """Refuse names that are not one for each column."""
     if len(names) != n_columns:
         raise TableError(f"{len(names)} names were given for {n_columns} columns. Give one name for each column.")
 
 
-def _without(raw: RawColumn, missing: Sequence[Key]) -> RawColumn:
+def without(raw: RawColumn, missing: Sequence[Key]) -> RawColumn:
     """Return a column in which codes for missing are blanks."""
     if not missing:
         return raw
@@ -209,12 +224,24 @@ def _without(raw: RawColumn, missing: Sequence[Key]) -> RawColumn:
 def open_cells(cells: Sequence[ColumnCells], request: Request, *, named: bool = True) -> Table:
     """Return a table of bits from columns of any values: by the coding of a fit, or a look and what the user said."""
     if request.names is not None:
-        _check_names(request.names, len(cells))
+        check_names(request.names, len(cells))
         cells = [replace(column, name=name) for column, name in zip(cells, request.names, strict=True)]
         named = True
     order = tuple(column.name for column in cells)
     if isinstance(request.coding, Coding):
         return _table(cells, request.coding, (), request, order, named=named)
+    cells, coding, looks, _ = planned(cells, request, named=named)
+    return _table(cells, coding, looks, request, order, named=named)
+
+
+def planned(
+    cells: Sequence[ColumnCells], request: Request, *, named: bool = True
+) -> tuple[Sequence[ColumnCells], Coding, list[ColumnLook], bool]:
+    """Return columns in the order in which they enter, how they become bits, what was seen, and whether 1 was guessed.
+
+    What was guessed and left out is said; `cells` need only know how often each value occurs.
+    """
+    order = tuple(column.name for column in cells)
     choices = _choices(request)
     said = choices.about(order)
     if choices.columns is not None and not choices.only_bits(order):  # in the order in which they were named
@@ -223,10 +250,10 @@ def open_cells(cells: Sequence[ColumnCells], request: Request, *, named: bool = 
         cells, said = [cells[j] for j in places], [said[j] for j in places]
     coding, looks, guessed, left = decide(cells, said, request, named=named)
     if guessed:
-        warnings.warn(said_of_coded(guessed), ColumnsCodedWarning, stacklevel=4)
+        warnings.warn(said_of_coded(guessed), ColumnsCodedWarning, stacklevel=5)
     if left:
-        warnings.warn(said_of_left_out(left), ColumnsLeftOutWarning, stacklevel=4)
-    return _table(cells, coding, looks, request, order, named=named)
+        warnings.warn(said_of_left_out(left), ColumnsLeftOutWarning, stacklevel=5)
+    return cells, coding, looks, bool(guessed)
 
 
 def _table(
@@ -242,9 +269,7 @@ def _table(
     bits = coding.encode(by_name, request.blank)
     coded = {column.name for column in coding.columns if column.how in ("values", "one-hot")}
     kept = {name: column for name, column in by_name.items() if name in coded or name not in _names(coding)}
-    left_out = tuple(name for name in by_name if name not in _names(coding))
-    fitted = replace(coding, left_out=left_out, ids=tuple(name for name in coding.ids if name in left_out))
-    read_as = ReadColumns(fitted, order, kept, tuple(looks))
+    read_as = ReadColumns(coding.applied_to(list(by_name)), order, kept, tuple(looks))
     one_each = coding.named and named
     return Table(MemorySource(*bits), coding.labels if one_each else None, read_as=read_as)
 

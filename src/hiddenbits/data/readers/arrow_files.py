@@ -11,7 +11,7 @@ from hiddenbits.data.columns.open import open_frame, open_mixed_frame
 from hiddenbits.data.readers.locations import Place, for_library, open_place
 from hiddenbits.data.readers.parquet.files import is_list, pyarrow
 from hiddenbits.data.readers.parquet.open import open_parquet
-from hiddenbits.data.readers.request import FileRequest, check_shape, reading
+from hiddenbits.data.readers.request import FileRequest, check_shape, naming, reading
 from hiddenbits.data.readers.spill import Spilled, gather
 from hiddenbits.data.readers.text import open_text, too_large
 from hiddenbits.data.table import Table, TableError
@@ -88,7 +88,7 @@ def open_feather(
 
 def _open(request: FileRequest, table: Any) -> Table:
     """Open an Arrow table of files."""
-    with reading(request.files[0]):
+    with naming(request.files[0]):
         check_shape(table.num_rows, table.num_columns)
         return open_frame(table, request) if request.kinds is None else open_mixed_frame(table, request)
 

@@ -22,6 +22,7 @@ from hiddenbits.data.readers.streams import within_stream
 from hiddenbits.data.table import TableError
 from hiddenbits.quoting import cause, told
 
+Apart = tuple[Mapping[str, tuple[Any, Any]], ...]  # for each file, columns that stand in the log alone
 # Features of tables with which their files can be read as they are, or as is done here.
 FEATURES = {
     "appendOnly",
@@ -53,17 +54,17 @@ def find_snapshot(X: Any, version: Any, *, to_disk: bool) -> Snapshot:
     folder = Path(unquote(urlsplit(delta.table_uri).path)).resolve()
     try:
         _refuse_unknown(delta)
-        schema, files, given = _listed(delta, folder, number)
+        schema, files, apart = _listed(delta, folder, number)
         if not files:
             raise TableError(f"version {number} of the Delta table has no rows.")
         deleted = _deletion_vectors(delta)
     except TableError as error:
         raise error.at(shown) from error
     if not deleted:
-        return Snapshot(number, None, files, schema, given)
+        return Snapshot(number, None, files, schema, apart)
     kept = {str(folder / _relative(uri, folder)): keep for uri, keep in deleted}
     what = f"Version {number} of the Delta table, without its deleted rows,"
-    return Snapshot(number, gather(_kept_rows(files, schema, given, kept), schema, what, to_disk=to_disk))
+    return Snapshot(number, gather(_kept_rows(files, schema, apart, kept), schema, what, to_disk=to_disk))
 
 
 def _loaded(X: Any, version: Any) -> tuple[Any, str]:
@@ -104,7 +105,7 @@ def _refuse_unknown(delta: Any) -> None:
         )
 
 
-def _listed(delta: Any, folder: Path, number: int) -> tuple[Any, tuple[Path, ...], tuple[Mapping[str, Any], ...]]:
+def _listed(delta: Any, folder: Path, number: int) -> tuple[Any, tuple[Path, ...], Apart]:
     """Return the columns of a version, its files in a fixed order, and what of each file stands in the log alone."""
     pa = pyarrow()
     schema = pa.schema(delta.schema().to_arrow())
@@ -120,7 +121,9 @@ def _listed(delta: Any, folder: Path, number: int) -> tuple[Any, tuple[Path, ...
                 "VACUUM removed it as one of an old version."
             )
         files.append(path)
-    return schema, tuple(files), tuple(action.get("partition") or {} for action in actions)
+    types = {f.name: f.type for f in schema}
+    apart = [{k: (value, types[k]) for k, value in (action.get("partition") or {}).items()} for action in actions]
+    return schema, tuple(files), tuple(apart)
 
 
 def _relative(path: str, folder: Path) -> Path:
@@ -149,12 +152,10 @@ def _deletion_vectors(delta: Any) -> list[tuple[str, Any]]:
     return [(str(file), rows.values) for file, rows in zip(*columns, strict=True)]
 
 
-def _kept_rows(
-    files: tuple[Path, ...], schema: Any, given: tuple[Mapping[str, Any], ...], kept: Mapping[str, Any]
-) -> Iterator[Any]:
+def _kept_rows(files: tuple[Path, ...], schema: Any, apart: Apart, kept: Mapping[str, Any]) -> Iterator[Any]:
     """Yield record batches of the rows that were not deleted."""
     pa = pyarrow()
-    found, _ = find_groups(files, schema, given)
+    found, _ = find_groups(files, apart, schema)
     for path, first, batch in found.batches(0, found.n_rows, schema.names, len(schema)):
         if path in kept:
             keep = kept[path].slice(first, batch.num_rows)  # it ends with the last row that was deleted

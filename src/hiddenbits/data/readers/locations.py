@@ -221,10 +221,7 @@ def local_path(path: str | os.PathLike[str]) -> str:
 
 def is_folder(path: str) -> TableError:
     """Return the error for a folder where a file is needed."""
-    return TableError(
-        f"{path}: this is a folder. Name its files with a pattern such as {path.rstrip('/')}/*.parquet. Where folders "
-        f"within it stand for a column (year=2024), open pyarrow.dataset.dataset({path!r}, partitioning='hive')."
-    )
+    return TableError(f"{path}: this is a folder. Name its files with a pattern such as {path.rstrip('/')}/*.parquet.")
 
 
 def find_place(path: str | os.PathLike[str], options: Mapping[str, Any]) -> Place:

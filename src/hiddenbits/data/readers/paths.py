@@ -50,7 +50,7 @@ def _expand(path: str) -> list[Path]:
         raise _iceberg(path) if _is_iceberg(here) else is_folder(path)
     refuse_pipe(here)
     if here.exists():  # before any globbing: a file may be called data[1].csv
-        _refuse_lake([here.absolute()])
+        refuse_lake([here.absolute()])
         return [here.absolute()]
     if not glob.has_magic(path):
         raise TableError(f"{path}: there is no such file.")
@@ -58,7 +58,7 @@ def _expand(path: str) -> list[Path]:
     if not found:
         raise TableError(f"{path}: no file matches this pattern.")
     files = [Path(name).absolute() for name in sorted(found, key=natural_key)]
-    _refuse_lake(files)
+    refuse_lake(files)
     return files
 
 
@@ -87,7 +87,7 @@ def _iceberg(path: object) -> TableError:
     )
 
 
-def _refuse_lake(files: Sequence[Path]) -> None:
+def refuse_lake(files: Sequence[Path]) -> None:
     """Refuse Parquet files out of the folder of a lake: some hold rows that were deleted or changed since."""
     for folder in dict.fromkeys(file.parent for file in files if file.suffix.lower() in PARQUET):
         for lake in (folder, *folder.parents):

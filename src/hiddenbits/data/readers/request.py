@@ -39,19 +39,13 @@ DAMAGE = (
 class FileRequest(Request):
     """What the reader of a format is asked: a request, and the files.
 
-    Attributes
-    ----------
-    files : tuple of Place
-        The files.
-    schema : pyarrow.Schema or None
-        Of the Parquet files of a lake: the columns of the table, of which a file may lack some.
-    given : tuple of dict
-        For each of these files, the one value of columns that it lacks.
+    `partitions` are columns that are in the paths of Parquet files: for each file (value, type) by name. `schema` has
+    the columns of a lake, of which a file may lack some and hold others; None: all files have the same.
     """
 
     files: tuple[Place, ...] = ()
+    partitions: tuple[Mapping[str, Any], ...] = ()
     schema: Any = None
-    given: tuple[Mapping[str, Any], ...] = ()
 
 
 @contextmanager
@@ -73,37 +67,15 @@ def reading(path: Place | str) -> Iterator[None]:
         ) from cause(error)
 
 
-def choose(
-    fields: Sequence[str], columns: Sequence[str | int] | None, drop: Sequence[str | int] | None
-) -> tuple[int, ...]:
-    """Return the numbers of the columns to keep: those of `columns`, or all but those of `drop`."""
-    if columns is not None and drop is not None:
-        raise TableError("columns= and drop= were both given. Give one of them.")
-    if columns is None:
-        unwanted = _numbers(fields, drop or (), "drop")
-        keep = tuple(j for j in range(len(fields)) if j not in unwanted)
-    else:
-        keep = tuple(_numbers(fields, columns, "columns"))
-    if not keep:
-        raise TableError("No column is left to read. Keep at least one.")
-    return keep
-
-
-def _numbers(fields: Sequence[str], wanted: Sequence[str | int], option: str) -> dict[int, None]:
-    """Return the column numbers of names or numbers, in the order given; each may be named once."""
-    if isinstance(wanted, (str, int)):
-        wanted = (wanted,)
-    position = {field: j for j, field in enumerate(fields)}
-    numbers: dict[int, None] = {}
-    for field in wanted:
-        number = field if isinstance(field, int) and not isinstance(field, bool) else position.get(str(field), -1)
-        if not 0 <= number < len(fields):
-            shown = ", ".join(repr(name) for name in fields[:10]) + (", ..." if len(fields) > 10 else "")
-            raise TableError(f"{option}= names {field!r}, but the columns are {shown}.")
-        if number in numbers:
-            raise TableError(f"{option}= names column {field!r} twice.")
-        numbers[number] = None
-    return numbers
+@contextmanager
+def naming(path: Place | str) -> Iterator[None]:
+    """Name the file in every `TableError`; warnings, also where they are errors, stay what they are."""
+    try:
+        yield
+    except TableError as error:
+        if str(error).startswith(printable(path)):
+            raise
+        raise error.at(path) from error
 
 
 def check_shape(n_rows: int, n_columns: int) -> None:

@@ -22,12 +22,12 @@ class Snapshot:
         These files, in order.
     schema : pyarrow.Schema
         The columns.
-    given : tuple of dict
-        For each file, the values of the columns that name its partition, which it does not hold.
+    partitions : tuple of dict
+        For each file, the columns that name its partition, which it does not hold: (value, type) by name.
     """
 
     version: int | None
     rows: Any = None
     files: tuple[Path, ...] = ()
     schema: Any = None
-    given: tuple[Mapping[str, Any], ...] = ()
+    partitions: tuple[Mapping[str, tuple[Any, Any]], ...] = ()

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hiddenbits.data.readers.parquet.files import pyarrow
+from hiddenbits.data.readers.parquet.hive import within_dataset
 from hiddenbits.data.readers.postgresql import plain_types
 from hiddenbits.data.readers.spill import gather, gather_sunk
 from hiddenbits.data.table import TableError
@@ -16,7 +17,7 @@ NOT_IN_PARQUET = ("Object", "Int128", "UInt128", "Unknown")  # types of polars t
 
 
 def within_stream(X: Any, *, to_disk: bool) -> Any:
-    """Return what to open in its place: a list of paths, an Arrow table, or the files to which the rows were written.
+    """Return what to open in its place: Parquet files, an Arrow table, or the files to which the rows were written.
 
     Parameters
     ----------
@@ -26,9 +27,9 @@ def within_stream(X: Any, *, to_disk: bool) -> Any:
         Write files even for few rows, for options that only Parquet files have.
     """
     pa = pyarrow()
-    paths = _parquet_files(X)
-    if paths:
-        return paths
+    files = within_dataset(X)
+    if files is not None:
+        return files
     name = type(X).__name__
     what = {"LazyFrame": "The query of the LazyFrame", "DuckDBPyRelation": "The query of DuckDB"}.get(name, f"A {name}")
     try:
@@ -75,16 +76,3 @@ def _batches(pa: Any, X: Any) -> tuple[Any, Iterator[Any]]:
         X = X.fetch_record_batch()
     reader = X if isinstance(X, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(X)
     return reader.schema, iter(reader)
-
-
-def _parquet_files(X: Any) -> list[str]:
-    """Return the files of a dataset that is nothing but local Parquet files; of any other none."""
-    files = getattr(X, "files", None)
-    if not files or type(getattr(X, "format", None)).__name__ != "ParquetFileFormat":
-        return []
-    try:
-        physical = next(iter(X.get_fragments())).physical_schema.names
-    except ValueError:  # of a dataset that was filtered
-        return []
-    local = type(X.filesystem).__name__ == "LocalFileSystem"
-    return [str(file) for file in files] if local and X.schema.names == physical else []

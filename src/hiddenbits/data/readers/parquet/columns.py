@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +12,13 @@ from numpy.typing import NDArray
 
 from hiddenbits.data.bits import AllOnes, Bits, ByteArray, Dense
 from hiddenbits.data.cell_checks import dense_bits
-from hiddenbits.data.masks import Mask, mask_bytes, observed_bits
-from hiddenbits.data.readers.parquet.files import ParquetFiles
-from hiddenbits.data.readers.request import reading
+from hiddenbits.data.masks import Mask, mask_bytes, mask_for, observed_bits
+from hiddenbits.data.readers.parquet.files import FileInfo, ParquetFiles, pyarrow
+from hiddenbits.data.readers.parquet.footer import Chunk
+from hiddenbits.data.readers.request import FileRequest, reading
 from hiddenbits.data.table import TableError
 
+FIRST_ROWS = 1 << 16  # of columns of floats between 0 and 1 that are looked at before they are taken for bits
 TILE = 2048  # rows transposed at a time, so that a tile of 128 columns stays in the cache
 
 
@@ -124,3 +128,92 @@ def column_bits(
         bits = np.where(nulls, 0, bits).astype(np.uint8)
         blanks = nulls if blanks is None else blanks | nulls
     return bits, blanks
+
+
+def can_be_bits(kind: Any) -> bool:
+    """Whether a column of this type may hold bits, and nothing else."""
+    types = pyarrow().types
+    return any(test(kind) for test in (types.is_boolean, types.is_integer, types.is_floating, types.is_null))
+
+
+def holds_bits(files: ParquetFiles, infos: Sequence[FileInfo]) -> bool:
+    """Whether all columns hold nothing but 0, 1 and blanks, as far as that can be told without reading all rows.
+
+    The metadata tell it of whole numbers, and of floats that they lie between 0 and 1; then some rows are looked at.
+    Columns of which the metadata tell nothing are read. A cell that turns out to be no bit later is refused.
+    """
+    if not all(can_be_bits(field.type) for info in infos for field in info.schema):
+        return False
+    silent: dict[str, None] = {}
+    floats: dict[str, None] = {}
+    for info in infos:
+        places = {leaf: j for j, leaf in enumerate(info.leaves)}
+        for field in info.schema:
+            told = {_within_bits(group[places[field.name]], field.type) for group in info.chunks}
+            if False in told:
+                return False
+            if None in told:
+                silent[field.name] = None
+            elif pyarrow().types.is_floating(field.type):
+                floats[field.name] = None
+    return _are_bits(files, list(floats), FIRST_ROWS) and _are_bits(files, list(silent), files.n_rows)
+
+
+def _within_bits(chunk: Chunk, kind: Any) -> bool | None:
+    """Whether the metadata say that values lie between 0 and 1; None where they do not tell."""
+    types = pyarrow().types
+    if types.is_boolean(kind) or types.is_null(kind) or chunk.null_count == chunk.num_values:
+        return True
+    if chunk.smallest is None or chunk.largest is None:
+        return None
+    ends = chunk.smallest, chunk.largest
+    if types.is_integer(kind):  # a negative one reads as a large one
+        return all(int.from_bytes(end, "little") <= 1 for end in ends)
+    form = {4: "<f", 8: "<d"}.get(len(chunk.smallest))
+    if form is None or len(chunk.smallest) != len(chunk.largest):
+        return None
+    return all(struct.unpack(form, end)[0] in (0.0, 1.0) for end in ends)
+
+
+def _are_bits(files: ParquetFiles, columns: Sequence[str], n_rows: int) -> bool:
+    """Whether the first rows of some columns are bits."""
+    if not columns:
+        return True
+    for path, first_row, batch in files.batches(0, min(n_rows, files.n_rows), columns, len(columns)):
+        with reading(path):
+            for name in columns:
+                try:
+                    column_bits(batch.column(batch.schema.get_field_index(name)), None, name, first_row)
+                except TableError:
+                    return False
+    return True
+
+
+def plain_source(
+    request: FileRequest, files: ParquetFiles, infos: Sequence[FileInfo], columns: Sequence[str]
+) -> ParquetSource:
+    """Return the rows of columns of bits, or of numbers of which those above the threshold are ones."""
+    mask, share = _mask(infos, columns, files.n_rows)
+    if request.blank == "zero":
+        mask = "none"
+    return ParquetSource(files, tuple(columns), mask, share, request.blank == "zero", request.threshold)
+
+
+def _mask(infos: Sequence[FileInfo], names: Sequence[str], n_rows: int) -> tuple[Mask, float]:
+    """Decide, from metadata only and for the whole table, how the observed-mask is stored.
+
+    Every part must have the same storage, or sums over parts would depend on where parts begin. The share of
+    blanks only guides the choice: NaNs are not in the metadata, and where it is silent the mask is dense.
+    """
+    counts: list[int | None] = []
+    maybe_nan, wanted = False, set(names)
+    for info in infos:
+        maybe_nan |= any(pyarrow().types.is_floating(info.schema.field(name).type) for name in names)
+        numbers = [j for j, leaf in enumerate(info.leaves) if leaf in wanted]
+        counts.extend(group[j].null_count for group in info.chunks for j in numbers)
+    share = sum(count or 0 for count in counts) / (n_rows * len(names))
+    if None in counts or not 0 <= share <= 1:
+        return "dense", 0.5
+    if not any(counts) and not maybe_nan:
+        return "none", 0.0
+    return mask_for(share), share

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from itertools import accumulate, repeat
+from itertools import accumulate
 from typing import Any
 
 from hiddenbits.data.cell_checks import check_distinct
@@ -48,15 +48,15 @@ class ParquetFiles:
         Their sizes in bytes, to notice a local file that was replaced.
     groups : tuple of tuple of int
         For each file, the table's row at which each of its row groups starts, and the row after its last.
-    lacking : tuple of dict
-        For each file, the columns of the table that it does not hold, each with the one value of all its rows as an
-        Arrow scalar: those of a lake's partition, or null for columns that came later. Empty where none lacks any.
+    partitions : tuple of dict
+        For each file, columns that are in its path and not in the file: (value, type) by name. Empty where there are
+        none.
     """
 
     places: tuple[Place, ...]
     sizes: tuple[int, ...]
     groups: tuple[tuple[int, ...], ...]
-    lacking: tuple[Mapping[str, Any], ...] = ()
+    partitions: tuple[Mapping[str, tuple[Any, Any]], ...] = ()
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -69,11 +69,13 @@ class ParquetFiles:
         return self.groups[-1][-1]
 
     def batches(
-        self, start: int, stop: int, columns: Sequence[str], row_bytes: float
+        self, start: int, stop: int, columns: Sequence[str], row_bytes: float, coded: Sequence[str] = ()
     ) -> Iterator[tuple[str, int, Any]]:
-        """Yield (path, row within the file, record batch) that together are rows start to stop."""
-        lacking = self.lacking or ({},) * len(self.places)
-        for place, size, starts, lacks in zip(self.places, self.sizes, self.groups, lacking, strict=True):
+        """Yield (path, row within the file, record batch) that together are rows start to stop.
+
+        Columns of text that are `coded` come as dictionaries, as the files have them.
+        """
+        for number, (place, size, starts) in enumerate(zip(self.places, self.sizes, self.groups, strict=True)):
             low, high = max(start, starts[0]), min(stop, starts[-1])
             if low >= high:
                 continue
@@ -82,8 +84,8 @@ class ParquetFiles:
             rows = int(min(max(BATCH_BYTES // max(row_bytes, 1), BATCH_ROWS[0]), BATCH_ROWS[1]))
             path = str(place)
             with reading(path):
-                for batch in _decode(place, size, wanted, [c for c in columns if c not in lacks], rows):
-                    batch = _with_lacking(batch, columns, lacks) if lacks else batch
+                apart = self.partitions[number] if self.partitions else {}
+                for batch in _decode(place, size, wanted, columns, rows, coded, apart):
                     first, last = max(low - at, 0), min(high - at, batch.num_rows)
                     if last > first:
                         yield path, at + first - starts[0], batch.slice(first, last - first)
@@ -94,32 +96,49 @@ class ParquetFiles:
                     raise TableError(f"the file holds fewer rows than its metadata says ({starts[-1] - starts[0]}).")
 
 
-def _decode(place: Place, size: int, groups: list[int], columns: Sequence[str], rows: int) -> Iterator[Any]:
+def _decode(
+    place: Place,
+    size: int,
+    groups: list[int],
+    columns: Sequence[str],
+    rows: int,
+    coded: Sequence[str],
+    apart: Mapping[str, tuple[Any, Any]],
+) -> Iterator[Any]:
     """Yield record batches of some row groups. The file is opened again, so that any thread may call this."""
     pa = pyarrow()
     far = isinstance(place, Remote)
+    words = [name for name in coded if name not in apart] or None
     if not isinstance(place, Remote) and place.stat().st_size != size:
         raise TableError("the file has changed since the table was opened. Open the table again.")
     # One thread: the engine reads several parts at once. Of a local file neither pre-buffering nor mapping was quicker,
     # and a mapped file that is cut short kills the process. Of a remote one, columns side by side come in one request.
     with (
         for_library(place) as source,
-        pa.parquet.ParquetFile(source, memory_map=False, pre_buffer=far) as file,
+        pa.parquet.ParquetFile(source, memory_map=False, pre_buffer=far, read_dictionary=words) as file,
     ):
-        wanted = None if list(columns) == file.schema_arrow.names else list(columns)
+        held = file.schema_arrow.names
+        inside = [name for name in columns if name not in apart] or held[:1]  # one tells how many rows there are
+        wanted = None if inside == held else inside
         if groups and groups[-1] >= file.num_row_groups:
             raise TableError("the file has changed since the table was opened. Open the table again.")
         try:
             for group in groups:  # one by one: Arrow cannot join dictionaries of several in nested columns
-                yield from file.iter_batches(batch_size=rows, row_groups=[group], columns=wanted, use_threads=False)
+                for batch in file.iter_batches(batch_size=rows, row_groups=[group], columns=wanted, use_threads=False):
+                    yield _with_partitions(batch, columns, apart) if apart else batch
         except pa.ArrowException as error:
             raise TableError(f"the file is damaged ({told(error)}). Write it again.") from cause(error)
 
 
-def _with_lacking(batch: Any, columns: Sequence[str], lacks: Mapping[str, Any]) -> Any:
-    """Return a batch with the columns that its file lacks."""
+def _with_partitions(batch: Any, columns: Sequence[str], apart: Mapping[str, tuple[Any, Any]]) -> Any:
+    """Return a batch with the columns that are in the path of its file."""
     pa = pyarrow()
-    arrays = [pa.repeat(lacks[c], batch.num_rows) if c in lacks else batch.column(c) for c in columns]
+    arrays = [
+        pa.repeat(pa.scalar(apart[name][0], apart[name][1]), batch.num_rows)
+        if name in apart
+        else batch.column(batch.schema.get_field_index(name))
+        for name in columns
+    ]
     return pa.RecordBatch.from_arrays(arrays, list(columns))
 
 
@@ -143,18 +162,12 @@ class FileInfo:
 
 
 def find_groups(
-    places: Sequence[Place], schema: Any = None, given: Sequence[Mapping[str, Any]] = ()
+    places: Sequence[Place], partitions: Sequence[Mapping[str, tuple[Any, Any]]] = (), schema: Any = None
 ) -> tuple[ParquetFiles, list[FileInfo]]:
     """Read the metadata of all files and return where their rows are, and what the files hold.
 
-    Parameters
-    ----------
-    places : sequence of Place
-        The files.
-    schema : pyarrow.Schema, optional
-        The columns of the table, of which a file may lack some and hold others; by default all files have the same.
-    given : sequence of dict
-        For each file, the one value of columns that it lacks; null where it says nothing.
+    With a `schema` the table has its columns, in its order; those that a file lacks are null there, or what
+    `partitions` say, and others of a file do not count.
     """
     pyarrow()
     found = each(_look, places)
@@ -163,27 +176,43 @@ def find_groups(
         starts = tuple(accumulate(heights, initial=row))
         groups.append(starts)
         row = starts[-1]
-    files = ParquetFiles(tuple(look[0] for look in found), tuple(look[1] for look in found), tuple(groups))
+    found_places, sizes = tuple(look[0] for look in found), tuple(look[1] for look in found)
     infos = [look[3] for look in found]
-    if schema is None:
-        return files, infos
-    pa = pyarrow()
-    lacking = tuple(
-        {f.name: pa.scalar(values.get(f.name), f.type) for f in schema if f.name not in info.schema.names}
-        for info, values in zip(infos, given, strict=True)
-    )
-    return replace(files, lacking=lacking), [_filled(*each) for each in zip(infos, repeat(schema), lacking)]
+    if schema is not None:
+        partitions = [_lacking(*pair, schema) for pair in zip(infos, partitions, strict=True)]
+    if any(partitions):
+        infos = [_with_path(*pair) for pair in zip(infos, partitions, strict=True)]
+    if schema is not None:
+        infos = [replace(info, schema=_in_order(info.schema, schema.names)) for info in infos]
+    return ParquetFiles(found_places, sizes, tuple(groups), tuple(partitions)), infos
 
 
-def _filled(info: FileInfo, schema: Any, lacks: Mapping[str, Any]) -> FileInfo:
-    """Return what a file holds together with the columns that it lacks."""
-    pa = pyarrow()
-    chunks = []
-    for group in info.chunks:
-        n = max((chunk.num_values for chunk in group), default=0)
-        chunks.append([*group, *(Chunk(n, 0 if value.is_valid else n, None) for value in lacks.values())])
-    fields = [pa.field(f.name, f.type) if f.name in lacks else info.schema.field(f.name) for f in schema]
-    return FileInfo(pa.schema(fields), (*info.leaves, *lacks), chunks)
+def _lacking(info: FileInfo, apart: Mapping[str, tuple[Any, Any]], schema: Any) -> Mapping[str, tuple[Any, Any]]:
+    """Return the columns of a schema that a file lacks: (value, type) by name."""
+    return {f.name: apart.get(f.name, (None, f.type)) for f in schema if f.name not in info.schema.names}
+
+
+def _in_order(schema: Any, names: Sequence[str]) -> Any:
+    return pyarrow().schema([schema.field(name) for name in names])
+
+
+def _with_path(info: FileInfo, apart: Mapping[str, tuple[Any, Any]]) -> FileInfo:
+    """Return what a file holds, with the columns that are in its path."""
+    pa, schema = pyarrow(), info.schema
+    for name, (_, kind) in apart.items():
+        schema = schema.append(pa.field(name, kind))
+    rows = [group[0].num_values if group else 0 for group in info.chunks]
+    more = [[_told(value, rows) for value, _ in apart.values()] for rows in rows]
+    chunks = [[*group, *told] for group, told in zip(info.chunks, more, strict=True)]
+    return FileInfo(schema, (*info.leaves, *apart), chunks)
+
+
+def _told(value: Any, rows: int) -> Chunk:
+    """Return what a footer would say of a column with one value."""
+    if value is None:
+        return Chunk(rows, rows, None)
+    raw = int(value).to_bytes(8, "little", signed=True) if isinstance(value, int) and abs(value) < 2**63 else None
+    return Chunk(rows, 0, raw, raw)
 
 
 def _look(place: Place) -> tuple[Place, int, list[int], FileInfo]:

@@ -1,4 +1,4 @@
-"""What a Parquet file's footer counts: values, nulls and largest values of its column chunks.
+"""What a Parquet file's footer counts: values, nulls, largest and smallest values of its column chunks.
 
 pyarrow offers the same through ``metadata.row_group(i).column(j)``, but there a damaged footer ends the whole
 process (C++ exceptions that nothing catches), and no file may do that. The footer is Thrift in the compact
@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, NamedTuple
 from hiddenbits.data.table import TableError
 
 INTEGERS, BINARY, LIST, STRUCT = (4, 5, 6), 8, 9, 12  # types of the compact encoding
-STATISTICS = {3: int, 5: bytes}  # null_count, max_value
+STATISTICS = {3: int, 5: bytes, 6: bytes}  # null_count, max_value, min_value
 COLUMN = {5: int, 12: STATISTICS}  # num_values, statistics
 ROW_GROUP = {1: [{3: COLUMN}]}  # columns, a list; in each of them meta_data
 FILE = {4: [ROW_GROUP]}  # row_groups, a list
@@ -26,6 +26,7 @@ class Chunk(NamedTuple):
     num_values: int
     null_count: int | None
     largest: bytes | None
+    smallest: bytes | None = None
 
 
 def read_chunks(file: BinaryIO, n_columns: int) -> list[list[Chunk]]:
@@ -41,7 +42,7 @@ def read_chunks(file: BinaryIO, n_columns: int) -> list[list[Chunk]]:
         for column in group.get(1, []):
             counts = column.get(3, {})
             told = counts.get(12, {})
-            chunks.append(Chunk(counts.get(5, 0), told.get(3), told.get(5)))
+            chunks.append(Chunk(counts.get(5, 0), told.get(3), told.get(5), told.get(6)))
         if len(chunks) != n_columns:
             raise TableError("the metadata is damaged: a row group lacks columns. Write the file again.")
         groups.append(chunks)

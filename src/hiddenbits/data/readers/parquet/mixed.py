@@ -6,28 +6,59 @@ table is opened. What the cells show is put into a small Arrow table, so that th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from hiddenbits.data.bits import AllOnes, Bits, Dense
+from hiddenbits.data.columns.coding import ReadColumns
+from hiddenbits.data.columns.open import check_names, coding_of_kinds, said_with_kinds, without
+from hiddenbits.data.columns.vocabulary import Key
 from hiddenbits.data.mixed.cells import Cells, MixedTable
 from hiddenbits.data.mixed.encode import RawColumn, encoded_cells, inferred_layout, raw_columns
 from hiddenbits.data.mixed.layout import MOST_CATEGORIES, Layout, asked_kinds, asked_orders, given_layout
+from hiddenbits.data.readers.parquet.coded import CodedParquet
+from hiddenbits.data.readers.parquet.columns import plain_source
+from hiddenbits.data.readers.parquet.distinct import CELL_BYTES, CellsInFiles, counted_columns, distinct_cells
 from hiddenbits.data.readers.parquet.files import FileInfo, ParquetFiles, pyarrow
-from hiddenbits.data.readers.request import FileRequest, reading
-from hiddenbits.data.table import TableError
-
-CELL_BYTES = 16.0  # about what a decoded cell takes in Arrow's memory
+from hiddenbits.data.readers.request import FileRequest, naming, reading
+from hiddenbits.data.table import Table, TableError
 
 
-def open_mixed_parquet(
-    request: FileRequest, files: ParquetFiles, infos: Sequence[FileInfo], columns: tuple[str, ...], kinds: Any
-) -> MixedTable | None:
-    """Return a table of some columns of the files; None where all of them turn out to be binary."""
-    pa = pyarrow()
+def open_mixed_parquet(request: FileRequest, files: ParquetFiles, infos: Sequence[FileInfo]) -> Table:
+    """Return a table of the columns that enter; one of bits, where all of them turn out to be binary."""
+    schema = infos[0].schema
+    order = tuple(schema.names if request.names is None else request.names)
+    with naming(request.files[0]):
+        check_names(order, len(schema))
+        said, places = said_with_kinds(order, request, lambda: counted_columns(files, schema.names, order))
+    missing = {schema.names[j]: said[j].missing or () for j in places if said[j].missing}
+    columns, names = tuple(schema.names[j] for j in places), tuple(order[j] for j in places)
+    table = _open(request, files, infos, columns, names, missing)
+    coding = coding_of_kinds(order, said, places)
+    if table is None and missing:
+        table = Table(CodedParquet(files, columns, coding, "dense", 0.5, False), names)
+    elif table is None:
+        table = Table(plain_source(request, files, infos, columns), names)
+    if not coding.left_out and not missing:
+        return table
+    inside = dict(zip(order, schema.names, strict=True))
+    cells = {name: CellsInFiles(files, inside[name], name) for name in coding.left_out}
+    return replace(table, read_as=ReadColumns(coding, order, cells))
+
+
+def _open(
+    request: FileRequest,
+    files: ParquetFiles,
+    infos: Sequence[FileInfo],
+    columns: tuple[str, ...],
+    names: tuple[str, ...],
+    missing: Mapping[str, Sequence[Key]],
+) -> Table | None:
+    """Return a table of some columns; None where all of them turn out to be binary."""
+    pa, kinds = pyarrow(), request.kinds
     fields = [infos[0].schema.field(name) for name in columns]
     for path, info in zip(request.files, infos, strict=True):
         with reading(path):
@@ -40,17 +71,18 @@ def open_mixed_parquet(
                     )
     with reading(request.files[0]):
         raw_columns(pa.schema(fields).empty_table())  # refuses dates, lists and the like before any row is read
-    names = columns if request.names is None else request.names
     layout, blanks = given_layout(kinds, names), True
     if layout is None:
-        layout, blanks = _scan(files, fields, names, kinds)
-    if layout.only_bits:
+        layout, blanks = _scan(files, fields, names, kinds, missing)
+    if layout.only_bits and not isinstance(kinds, Layout):
         return None
     blanks = blanks or any(m > 1 for m in layout.sticks)  # an ordered cell leaves some of its bits open
-    return MixedTable(MixedParquet(files, columns, layout, blanks), names)
+    return MixedTable(MixedParquet(files, columns, layout, blanks, missing), names)
 
 
-def _scan(files: ParquetFiles, fields: Sequence[Any], names: Sequence[str], kinds: Any) -> tuple[Layout, bool]:
+def _scan(
+    files: ParquetFiles, fields: Sequence[Any], names: Sequence[str], kinds: Any, missing: Mapping[str, Sequence[Key]]
+) -> tuple[Layout, bool]:
     """Go through the rows once; return what the columns are, and whether any cell is blank."""
     asked, orders = asked_kinds(kinds, names), asked_orders(kinds)
     looks = [
@@ -61,9 +93,22 @@ def _scan(files: ParquetFiles, fields: Sequence[Any], names: Sequence[str], kind
     for path, first_row, batch in files.batches(0, files.n_rows, wanted, CELL_BYTES * len(wanted)):
         with reading(path):
             for look in looks:
-                look.add(batch.column(batch.schema.get_field_index(look.field.name)), first_row)
+                array = batch.column(batch.schema.get_field_index(look.field.name))
+                look.add(_without(array, missing.get(look.field.name, ())), first_row)
     layout = inferred_layout([look.shown() for look in looks], "pyarrow", kinds)
     return layout, any(look.blanks for look in looks)
+
+
+def _without(array: Any, missing: Sequence[Key]) -> Any:
+    """Return an Arrow array in which codes for missing are blanks."""
+    if not missing:
+        return array
+    pa = pyarrow()
+    cells = distinct_cells("", array)
+    gone = np.array([key is not None and key in missing for key in cells.keys], bool)[cells.rows]
+    import pyarrow.compute as pc
+
+    return pc.if_else(pa.array(gone), pa.scalar(None, array.type), array) if gone.any() else array
 
 
 class _Look:
@@ -159,12 +204,15 @@ class MixedParquet:
         What they are.
     blanks : bool
         Whether some number of some row is not observed; all parts then have a mask.
+    missing : dict of str to keys
+        By column, codes for missing.
     """
 
     files: ParquetFiles
     columns: tuple[str, ...]
     layout: Layout
     blanks: bool
+    missing: Mapping[str, Sequence[Key]]
 
     resident = False
 
@@ -200,7 +248,11 @@ class MixedParquet:
         for path, first_row, batch in self.files.batches(start, stop, self.columns, CELL_BYTES * self.n_columns):
             with reading(path):
                 frame = pa.Table.from_batches([batch]).select(list(self.columns)).rename_columns(names)
-                parts.append(encoded_cells(raw_columns(frame, first_row)[0], self.layout))
+                raw = [
+                    without(column, self.missing.get(name, ()))
+                    for column, name in zip(raw_columns(frame, first_row)[0], self.columns, strict=True)
+                ]
+                parts.append(encoded_cells(raw, self.layout))
                 if not self.blanks and parts[-1][1].any():
                     raise TableError(
                         "a cell is blank that was not blank when the table was opened. Open the table again."

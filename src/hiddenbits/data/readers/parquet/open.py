@@ -6,21 +6,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS
-from hiddenbits.data.masks import Mask, mask_for
-from hiddenbits.data.readers.parquet.columns import ParquetSource
-from hiddenbits.data.readers.parquet.files import FileInfo, find_groups, is_list, pyarrow
+from hiddenbits.data.columns import Choices
+from hiddenbits.data.readers.parquet.coded import open_coded
+from hiddenbits.data.readers.parquet.columns import can_be_bits, holds_bits, plain_source
+from hiddenbits.data.readers.parquet.files import FileInfo, find_groups, is_list
 from hiddenbits.data.readers.parquet.lists import open_lists
 from hiddenbits.data.readers.parquet.mixed import open_mixed_parquet
 from hiddenbits.data.readers.parquet.pairs import open_pairs
-from hiddenbits.data.readers.request import FileRequest, check_shape, choose, reading
+from hiddenbits.data.readers.request import FileRequest, check_shape, reading
 from hiddenbits.data.table import Table, TableError
 
 
 def open_parquet(
     request: FileRequest,
     *,
-    columns: Sequence[str | int] | None = None,
-    drop: Sequence[str | int] | None = None,
     column: str | None = None,
     row: str | None = None,
     item: str | None = None,
@@ -29,11 +28,16 @@ def open_parquet(
     max_columns: int = MAX_COLUMNS,
     max_bytes: int = MAX_BYTES,
 ) -> Table:
-    """Open Parquet files: columns of 0 and 1, one column that lists the items of each row, or a line for each pair.
+    """Open Parquet files: a column per variable, one column that lists the items of each row, or a line for each pair.
 
     Columns of 0 and 1 may be of type bool, int, uint or float; null and NaN are blanks. The rows stay on
     disk: opening reads the files' metadata only, and cells are checked as they are read. The quickest are
     uint8 columns in row groups that are small against a part (10 to 20 MB).
+
+    Where types or metadata show other values, with `threshold`, or where something was said about columns, each column
+    is taken for what its values are (`columns.describe`). Tables of up to 64 MiB, as Arrow has them, are then read into
+    memory. Larger ones stay on disk: one scan counts the values, and rows are coded as they are read. Columns that do
+    not enter stay in the files, and `Table.beside` reads them.
 
     Pairs (`row` and `item`) are one line for each item of a row, as databases export them. The table has a row for
     each distinct row key, in the order in which keys first appear, and a column for each item. Opening scans the row
@@ -47,8 +51,6 @@ def open_parquet(
     ----------
     request : FileRequest
         What every reader is asked.
-    columns, drop : sequence of str or int, optional
-        The 0/1 columns to keep, or to leave out, by name or number.
     column : str, optional
         The column that lists each row's items, as column numbers or names. Not needed if it is the only one.
     row, item : str, optional
@@ -65,44 +67,37 @@ def open_parquet(
     max_bytes : int, default=4 GiB
         The most that pairs may take in memory, if the lines of a row do not stand together.
     """
-    pa, kinds = pyarrow(), request.kinds
-    files, infos = find_groups(request.files, request.schema, request.given)
+    files, infos = find_groups(request.files, request.partitions, request.schema)
     schema = infos[0].schema
     with reading(request.files[0]):
         check_shape(files.n_rows, len(schema))
     for path, info in zip(request.files, infos, strict=True):
         with reading(path):
             _check_fields(info.schema.names, schema.names, request.files[0].name)
-    if kinds is not None and not row is item is value is column is items is None:
+    if request.kinds is not None and not row is item is value is column is items is None:
         raise TableError("kinds= is for files with one column per variable, not for lists or pairs of items.")
     if not row is item is value is None:
-        if not column is columns is drop is None:
+        if column is not None or request.choices:
             raise TableError(
                 "row=, item= and value= read pairs. Remove column=, columns= and drop=, which do not apply."
             )
         return open_pairs(request, files, infos, row, item, value, items, max_columns, max_bytes)
-    if column is not None or (len(schema) == 1 and is_list(schema.field(0).type) and kinds is None):
-        if columns is not None or drop is not None:
-            raise TableError(
-                "columns= and drop= select 0/1 columns, but this table has a column of lists. Remove them."
-            )
+    if column is not None or (len(schema) == 1 and is_list(schema.field(0).type) and request.kinds is None):
+        if request.choices:
+            raise TableError("columns= and drop= select columns, but this table has a column of lists. Remove them.")
         return open_lists(request, files, infos, column or schema.names[0], items, max_columns)
     if items is not None:
         raise TableError("items= names the items of a column of lists. Name the column with column=.")
-    with reading(request.files[0]):
-        keep = choose(schema.names, columns, drop)
-    names = tuple(schema.names[j] for j in keep)
-    if kinds is not None and (mixed := open_mixed_parquet(request, files, infos, names, kinds)) is not None:
-        return mixed
-    for path, info in zip(request.files, infos, strict=True):
-        with reading(path):
-            for name in names:
-                _check_type(pa, info.schema.field(name))
-    mask, share = _mask(pa, infos, names, files.n_rows)
-    if request.blank == "zero":
-        mask = "none"
-    source = ParquetSource(files, names, mask, share, request.blank == "zero", request.threshold)
-    return Table(source, request.names if request.names is not None else names)
+    if request.kinds is not None:
+        return open_mixed_parquet(request, files, infos)
+    _refuse_lists(request, infos)
+    looks = request.choices or request.coding is not None or request.threshold is not None
+    if request.plain_only:
+        _check_types(request, infos)
+    elif looks or not holds_bits(files, infos):
+        return open_coded(request, files, infos)
+    names = tuple(schema.names)
+    return Table(plain_source(request, files, infos, names), names if request.names is None else request.names)
 
 
 def _check_fields(mine: Sequence[str], first: Sequence[str], first_file: str) -> None:
@@ -116,35 +111,28 @@ def _check_fields(mine: Sequence[str], first: Sequence[str], first_file: str) ->
         )
 
 
-def _check_type(pa: Any, field: Any) -> None:
-    """Refuse a column that cannot hold bits."""
-    kind = field.type
-    if not (
-        any(test(kind) for test in (pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_null))
-    ):
-        remedy = "recode it as 0 and 1; LogisticPCA also takes other columns: open the table with kinds='auto'"
-        if is_list(kind):
-            remedy = f"read its lists of items with column={field.name!r}"
-        raise TableError(
-            f"column {field.name!r} holds {kind}, not bits. Leave it out with drop=[{field.name!r}], or {remedy}."
-        )
+def _refuse_lists(request: FileRequest, infos: Sequence[FileInfo]) -> None:
+    """Refuse columns of lists that nobody left out: they may be the table."""
+    names = infos[0].schema.names
+    if request.coding is not None:
+        return
+    with reading(request.files[0]):
+        said = (request.choices or Choices()).about(names if request.names is None else request.names)
+        for field, one in zip(infos[0].schema, said, strict=False):
+            if is_list(field.type) and not one.out:
+                raise TableError(
+                    f"column {field.name!r} holds {field.type}, not bits. Leave it out with drop=[{field.name!r}], or "
+                    f"read its lists of items with column={field.name!r}."
+                )
 
 
-def _mask(pa: Any, infos: Sequence[FileInfo], names: Sequence[str], n_rows: int) -> tuple[Mask, float]:
-    """Decide, from metadata only and for the whole table, how the observed-mask is stored.
-
-    Every part must have the same storage, or sums over parts would depend on where parts begin. The share of
-    blanks only guides the choice: NaNs are not in the metadata, and where it is silent the mask is dense.
-    """
-    counts: list[int | None] = []
-    maybe_nan, wanted = False, set(names)
-    for info in infos:
-        maybe_nan |= any(pa.types.is_floating(info.schema.field(name).type) for name in names)
-        numbers = [j for j, leaf in enumerate(info.leaves) if leaf in wanted]
-        counts.extend(group[j].null_count for group in info.chunks for j in numbers)
-    share = sum(count or 0 for count in counts) / (n_rows * len(names))
-    if None in counts or not 0 <= share <= 1:
-        return "dense", 0.5
-    if not any(counts) and not maybe_nan:
-        return "none", 0.0
-    return mask_for(share), share
+def _check_types(request: FileRequest, infos: Sequence[FileInfo]) -> None:
+    """Refuse columns that cannot hold bits, in a table for a model that was fitted to bits."""
+    for path, info in zip(request.files, infos, strict=True):
+        with reading(path):
+            for field in info.schema:
+                if not can_be_bits(field.type):
+                    raise TableError(
+                        f"column {field.name!r} holds {field.type}, not bits, and the model was fitted to bits. Recode "
+                        f"it as 0 and 1, or leave it out."
+                    )

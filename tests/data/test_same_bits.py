@@ -1,0 +1,136 @@
+"""One table of yes and no, with an id and blanks, through every door: the same bits, names, coding and fitted model."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+
+from hiddenbits import BernoulliMixture, open_table
+from hiddenbits.data.readers import spill
+from hiddenbits.data.readers.parquet import coded
+
+pa = pytest.importorskip("pyarrow")
+pd = pytest.importorskip("pandas")
+pq = pytest.importorskip("pyarrow.parquet")
+ROWS, COLUMNS = 120, 12  # nearly all rows differ, so that they are not collapsed where they are in memory
+
+
+def columns():
+    """The table as lists of Python objects; None is a blank."""
+    rng = np.random.default_rng(0)
+    cells = rng.choice(["yes", "no", None], (ROWS, COLUMNS), p=[0.45, 0.45, 0.1])
+    return {"who": [f"p{k:03}" for k in range(ROWS)]} | {f"q{j}": cells[:, j].tolist() for j in range(COLUMNS)}
+
+
+TABLE = columns()
+FRAME = pd.DataFrame(TABLE)
+ARROW = pa.table(TABLE)
+
+
+def with_duckdb():
+    relation = pytest.importorskip("duckdb").from_arrow(ARROW)
+    return relation.order("who")
+
+
+def dataset(folder):
+    for k in range(3):
+        pq.write_table(ARROW.slice(50 * k, 50), folder / f"{k}.parquet")
+    return pytest.importorskip("pyarrow.dataset").dataset(folder)
+
+
+def sheet(path, engine, package):
+    pytest.importorskip("python_calamine")
+    pytest.importorskip(package)
+    FRAME.to_excel(path, index=False, engine=engine)
+    return path
+
+
+def labelled(path, writer):
+    getattr(pytest.importorskip("pyreadstat"), writer)(FRAME, path)
+    return path
+
+
+def text(path, separator):
+    FRAME.to_csv(path, index=False, sep=separator)
+    return path
+
+
+def lines(path):
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in ARROW.to_pylist()))
+    return path
+
+
+def feather(path):
+    pytest.importorskip("pyarrow.feather").write_feather(ARROW, path)
+    return path
+
+
+def parquet(path):
+    pq.write_table(ARROW, path, row_group_size=50)
+    return path
+
+
+DOORS = {
+    "csv": lambda folder: text(folder / "t.csv", ","),
+    "semicolons": lambda folder: text(folder / "t.csv", ";"),
+    "tsv": lambda folder: text(folder / "t.tsv", "\t"),
+    "xlsx": lambda folder: sheet(folder / "t.xlsx", "openpyxl", "openpyxl"),
+    "ods": lambda folder: sheet(folder / "t.ods", "odf", "odf"),
+    "sav": lambda folder: labelled(folder / "t.sav", "write_sav"),
+    "dta": lambda folder: labelled(folder / "t.dta", "write_dta"),
+    "jsonl": lambda folder: lines(folder / "t.jsonl"),
+    "feather": lambda folder: feather(folder / "t.feather"),
+    "parquet": lambda folder: parquet(folder / "t.parquet"),
+    "parquet on disk": lambda folder: parquet(folder / "t.parquet"),
+    "pandas": lambda _: FRAME,
+    "polars": lambda _: pytest.importorskip("polars").from_arrow(ARROW),
+    "LazyFrame": lambda _: pytest.importorskip("polars").from_arrow(ARROW).lazy(),
+    "LazyFrame on disk": lambda _: pytest.importorskip("polars").from_arrow(ARROW).lazy(),
+    "DuckDB": lambda _: with_duckdb(),
+    "DuckDB on disk": lambda _: with_duckdb(),
+    "Arrow": lambda _: ARROW,
+    "Arrow dataset": dataset,
+    "Arrow dataset on disk": dataset,
+    "RecordBatchReader": lambda _: pa.RecordBatchReader.from_batches(ARROW.schema, ARROW.to_batches(7)),
+    "RecordBatchReader on disk": lambda _: pa.RecordBatchReader.from_batches(ARROW.schema, ARROW.to_batches(7)),
+    "dict": lambda _: TABLE,
+    "records": lambda _: ARROW.to_pylist(),
+}
+
+
+def fitted(table):
+    return BernoulliMixture(2, max_iter=5, n_init=1, tol=0, random_state=0).fit(table)
+
+
+@pytest.fixture(scope="module")
+def expected():
+    """What numpy says."""
+    cells = np.array([TABLE[f"q{j}"] for j in range(COLUMNS)], object).T
+    bits = np.where(cells == "yes", 1.0, np.where(cells == "no", 0.0, np.nan))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # five passes are not enough
+        return bits, fitted(bits)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_the_same_table_through_every_door(tmp_path, monkeypatch, expected, door):
+    if door.endswith("on disk"):
+        monkeypatch.setattr(spill, "KEEP_BYTES", 100)
+        monkeypatch.setattr(coded, "SMALL_BYTES", 100)
+    bits, model = expected
+    with warnings.catch_warnings(record=True, action="always") as said:
+        table = open_table(DOORS[door](tmp_path))
+        found = fitted(table)
+    assert {"ColumnsCodedWarning", "ColumnsLeftOutWarning"} <= {one.category.__name__ for one in said}
+    assert table.source.resident != door.endswith("on disk")
+    np.testing.assert_array_equal(table.to_float(), bits)
+    assert table.names == tuple(f"q{j}" for j in range(COLUMNS))
+    assert table.beside == {"who": TABLE["who"]}
+    assert [(c.name, c.how, c.ones, c.zeros, c.missing, c.blank) for c in table.coding.columns] == [
+        (name, "values", ("yes",), ("no",), (), None) for name in table.names
+    ]
+    assert table.coding.left_out == ("who",)
+    assert found.coding_ == table.coding
+    for name, value in vars(model.params_).items():
+        assert np.array_equal(vars(found.params_)[name], value), name
