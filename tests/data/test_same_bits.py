@@ -71,6 +71,13 @@ def parquet(path):
     return path
 
 
+def delta(folder):
+    write = pytest.importorskip("deltalake").write_deltalake
+    for k in range(3):
+        write(folder, ARROW.slice(50 * k, 50), mode="append")
+    return folder
+
+
 DOORS = {
     "csv": lambda folder: text(folder / "t.csv", ","),
     "semicolons": lambda folder: text(folder / "t.csv", ";"),
@@ -92,6 +99,8 @@ DOORS = {
     "Arrow": lambda _: ARROW,
     "Arrow dataset": dataset,
     "Arrow dataset on disk": dataset,
+    "Delta": delta,
+    "Delta on disk": delta,
     "RecordBatchReader": lambda _: pa.RecordBatchReader.from_batches(ARROW.schema, ARROW.to_batches(7)),
     "RecordBatchReader on disk": lambda _: pa.RecordBatchReader.from_batches(ARROW.schema, ARROW.to_batches(7)),
     "dict": lambda _: TABLE,

@@ -402,3 +402,16 @@ def test_what_to_install(lake, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "deltalake", None)
     with pytest.raises(ImportError, match=r"pip install 'hiddenbits\[lakes\]'"):
         open_table(lake[0])
+
+
+def test_columns_of_any_values_are_read_as_from_every_file(tmp_path):
+    """Partitions that are no bits stay with the rows; the coding goes with the version into the model file."""
+    answers = np.where(CELLS[:, :2] == 1, "yes", "no")
+    frame = pa.table({"q1": answers[:, 0], "q2": answers[:, 1], "day": ["mon", "tue", "wed"] * 100})
+    write_deltalake(tmp_path / "lake", frame, partition_by=["day"])
+    with pytest.warns(hiddenbits.ColumnsCodedWarning, match="yes = 1"):
+        table = open_table(tmp_path / "lake", drop=["day"])
+    assert table.names == ("q1", "q2")
+    assert table.version == 0
+    assert rows(table) == sorted(map(tuple, CELLS[:, :2].astype(float)))
+    assert sorted(table.beside["day"]) == sorted(frame["day"].to_pylist())

@@ -13,7 +13,9 @@ import pytest
 import hiddenbits
 from hiddenbits import BernoulliMixture, SpilledTableWarning, TableError, open_table
 from hiddenbits.data.readers import postgresql, spill
+from tests.data import test_same_bits
 from tests.data.readers import postgres_server
+from tests.data.test_same_bits import expected  # noqa: F401  (a fixture)
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("adbc_driver_postgresql")
@@ -92,6 +94,18 @@ def test_a_cursor_can_be_fitted(server, tmp_path):
     model.save(tmp_path / "m.hb")
     assert postgres_server.PASSWORD.encode() not in (tmp_path / "m.hb").read_bytes()
     assert hiddenbits.load(tmp_path / "m.hb").table_version_ is None
+
+
+@pytest.mark.parametrize("door", ["cursor", "address", "cursor on disk", "address on disk"])
+def test_the_same_table_as_through_every_other_door(server, tmp_path, monkeypatch, expected, door):  # noqa: F811
+    query = "select * from same order by who"
+    with server.connect() as connection, connection.cursor() as cursor:
+        cursor.adbc_ingest("same", test_same_bits.ARROW, mode="replace")
+        connection.commit()
+        cursor.execute(query)
+        doors = {"cursor": lambda _: cursor, "address": lambda _: open_table(server.url, query=query)}
+        monkeypatch.setitem(test_same_bits.DOORS, door, doors[door.split()[0]])
+        test_same_bits.test_the_same_table_through_every_door(tmp_path, monkeypatch, expected, door)
 
 
 def test_options_of_columns_and_of_pairs(server):
