@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from hiddenbits.data.bits import AllOnes, Bits, ByteArray, Dense
-from hiddenbits.data.columns.cells import Beside
+from hiddenbits.data.columns.cells import Beside, ColumnCells, small
 from hiddenbits.data.columns.coding import MISSING, Coding, ReadColumns
-from hiddenbits.data.columns.open import check_names, open_frame, planned
+from hiddenbits.data.columns.open import check_names, open_cells, open_frame, planned
 from hiddenbits.data.masks import Mask, mask_bytes, mask_for, observed_bits
 from hiddenbits.data.readers.parquet.columns import plain_source
 from hiddenbits.data.readers.parquet.distinct import (
@@ -40,7 +40,7 @@ def open_coded(request: FileRequest, files: ParquetFiles, infos: Sequence[FileIn
     held = _in_memory(files, infos)
     if held is not None:
         with naming(request.files[0]):
-            return open_frame(held, request)
+            return _of_frame(held, request)
     return _on_disk(request, files, infos)
 
 
@@ -73,6 +73,32 @@ def _in_memory(files: ParquetFiles, infos: Sequence[FileInfo]) -> Any:
         return pa.concat_tables(tables, promote_options="permissive")
     except pa.ArrowException as error:
         raise TableError(f"{files.paths[0]}: the columns do not go together ({told(error)}).") from cause(error)
+
+
+def _of_frame(frame: Any, request: FileRequest) -> Table:
+    """Open an Arrow table as a frame, in which Python looks at distinct cells only."""
+    types = pyarrow().types
+    words = any(
+        (types.is_string(column.type) or types.is_large_string(column.type)) and column.null_count < len(column)
+        for column in frame.columns
+    )
+    if request.threshold is not None or not (words or request.choices or request.coding is not None):
+        return open_frame(frame, request)
+    pairs = zip(frame.column_names, frame.unify_dictionaries().columns, strict=True)
+    return open_cells([_used(distinct_cells(name, _whole(column))) for name, column in pairs], request)
+
+
+def _whole(column: Any) -> Any:
+    return column.chunk(0) if column.num_chunks == 1 else pyarrow().concat_arrays(column.chunks)
+
+
+def _used(cells: ColumnCells) -> ColumnCells:
+    """Return a column without values that no row has: a dictionary may list them."""
+    used = np.bincount(cells.rows, minlength=len(cells.values)) > 0
+    if used.all():
+        return cells
+    values = [value for value, one in zip(cells.values, used.tolist(), strict=True) if one]
+    return replace(cells, values=values, rows=small((np.cumsum(used) - 1)[cells.rows], len(values)))
 
 
 def _on_disk(request: FileRequest, files: ParquetFiles, infos: Sequence[FileInfo]) -> Table:

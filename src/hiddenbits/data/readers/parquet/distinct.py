@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -18,6 +18,7 @@ from hiddenbits.data.readers.parquet.files import ParquetFiles, pyarrow
 from hiddenbits.data.readers.request import reading
 
 MANY = 2000  # values of a column that are counted one by one; one that has more is an id, numbers, dates or text
+FEW = 32  # values that are remembered from part to part
 CODES = np.array(sorted(MISSING_NUMBERS))
 CELL_BYTES = 16.0  # about what a decoded cell takes in Arrow's memory
 
@@ -36,14 +37,24 @@ def distinct_cells(name: str, array: Any) -> ColumnCells:
         return ColumnCells(name, values, np.arange(len(values)), "other")
     else:
         encoded = array.dictionary_encode()
-    raw = raw_of_series(0, nw.from_native(pa.table({name: encoded.dictionary})))
-    found = ColumnCells.of_raw(raw)
+    distinct = encoded.dictionary
+    found = _found(distinct.type, tuple(distinct.to_pylist())) if len(distinct) <= FEW else _of_array(distinct)
     values, codes = found.values, encoded.indices
     numbers = np.append(found.rows.astype(np.int64), len(values))
     if codes.null_count:
         values = [*values, None]
         codes = codes.fill_null(len(encoded.dictionary))
     return ColumnCells(name, values, small(numbers[codes.to_numpy(zero_copy_only=False)], len(values)), found.form)
+
+
+def _of_array(distinct: Any) -> ColumnCells:
+    return ColumnCells.of_raw(raw_of_series(0, nw.from_native(pyarrow().table({"": distinct}))))
+
+
+@lru_cache(maxsize=4096)
+def _found(kind: Any, values: tuple[Any, ...]) -> ColumnCells:
+    """Do the same for a few values, which come again in every part."""
+    return _of_array(pyarrow().array(values, kind))
 
 
 @dataclass(frozen=True, eq=False)
