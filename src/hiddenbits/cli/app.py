@@ -339,7 +339,6 @@ def report(
         report.write(
             found.table,
             out,
-            beside={name: found.beside[name] for name in found.beside if name in (*found.ids, colour)},
             rows=rows,
             colour=colour,
             groups=labels,
@@ -412,7 +411,7 @@ def sample(
         drawn = estimator.sample(rows, random_state=seed)
     if isinstance(drawn, dict):
         held = {name: {type(cell) for cell in cells if cell is not None} for name, cells in drawn.items()}
-        types = {name: min(kinds) if len(kinds) == 1 else float if kinds else str for name, kinds in held.items()}
+        types = {name: kinds.pop() if len(kinds) == 1 else float if kinds else str for name, kinds in held.items()}
         _said(out, write_rows(out, list(drawn), iter([list(drawn.values())]), types=types))
         return
     heads = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(drawn.shape[1])])

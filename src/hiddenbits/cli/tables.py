@@ -63,7 +63,6 @@ class Opened:
 
     table: Table
     beside: dict[str, list[str]] = field(default_factory=dict)
-    ids: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -105,7 +104,7 @@ def opened(asked: Asked, guarded: bool = False, model: Any = None) -> Opened:
             table = open_table(asked.path, **options)
         except TableError:
             names = getattr(model, "feature_names_in_", None)
-            if names is None or options.get("code") is not model or model.coding_ is not None:
+            if model is None or names is None or options.get("code") is not model or model.coding_ is not None:
                 raise
             # The fit was to bits, by name: what else the file has stays with the rows. Nothing is guessed.
             options |= {"code": None, "columns": [str(name) for name in names]}
@@ -119,8 +118,7 @@ def opened(asked: Asked, guarded: bool = False, model: Any = None) -> Opened:
                         "the model was fitted to bits. Recode the column."
                     ) from None
     beside = {name: ["" if cell is None else str(cell) for cell in cells] for name, cells in table.beside.items()}
-    ids = () if table.coding is None else table.coding.ids
-    return Opened(table, beside, ids)
+    return Opened(table, beside)
 
 
 def reading(asked: Asked) -> dict[str, Any]:

@@ -276,7 +276,7 @@ class ClippedPCA(ClosedForm, CodingEstimator[ClippedParams, ClippedStats]):
         means = np.ascontiguousarray(both[:, :q])
         return (means, unpack(both[:, q:], q)) if return_cov else means
 
-    def sample(self, n_samples: int = 1, *, full: bool = False, random_state: Randomness = None) -> Bytes:
+    def sample(self, n_samples: int = 1, *, full: bool = False, random_state: Randomness = None) -> Any:
         """Draw new rows from the fitted model; every column's mean is that of the fit, but for chance.
 
         Parameters
