@@ -93,7 +93,8 @@ def opened(asked: Asked, guarded: bool = False, model: Any = None) -> Opened:
     options = reading(asked)
     if getattr(model, "layout_", None) is not None:
         options |= {"kinds": model}
-    if getattr(model, "coding_", None) is not None or (hasattr(model, "coding_") and not asked.said()):
+    coding = getattr(model, "coding_", None)
+    if coding is not None or (hasattr(model, "coding_") and not asked.said()):
         options |= {"code": model}
     with progress(f"Reading {printable(Path(asked.path).name)}") as bar:
         if guarded:
@@ -104,7 +105,7 @@ def opened(asked: Asked, guarded: bool = False, model: Any = None) -> Opened:
             table = open_table(asked.path, **options)
         except TableError:
             names = getattr(model, "feature_names_in_", None)
-            if model is None or names is None or options.get("code") is not model or model.coding_ is not None:
+            if names is None or coding is not None or options.get("code") is not model:
                 raise
             # The fit was to bits, by name: what else the file has stays with the rows. Nothing is guessed.
             options |= {"code": None, "columns": [str(name) for name in names]}

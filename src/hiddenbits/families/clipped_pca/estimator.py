@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from hiddenbits.array_types import AnyArray, Bytes, Floats, Randomness
+from hiddenbits.array_types import AnyArray, Floats, Randomness
 from hiddenbits.data import Table, TableError
 from hiddenbits.engine import one_blas_thread
 from hiddenbits.families._base.closed_form import ClosedForm
