@@ -140,3 +140,16 @@ def test_columns_beside_the_table_may_be_frames_of_any_index(tmp_path):
     assert found == {"size": ["1.5", "", "2.0"], "who": ["a", "", "c"]}
     text = report.write(np.eye(3), tmp_path / "report.html", beside=given).read_text(encoding="utf-8")
     assert "size and who" in Page(text).section("table")
+
+
+def test_rows_are_named_by_their_ids_and_no_other_column_is_shown(tmp_path):
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({f"q{j}": rng.integers(0, 2, 30) for j in range(4)})
+    frame = frame.assign(who=[f"person-{i}" for i in range(30)], town=[f"town-{i}" for i in range(30)])
+    table = open_table(frame, id="who", drop="town")
+    text = report.write(table, tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "person-" in Page(text).section("odd")
+    assert "town-" not in text
+    text = report.write(table, tmp_path / "b.html", colour="town").read_text(encoding="utf-8")
+    assert "town-" in text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +14,7 @@ from hiddenbits.cli.command import Place, command
 from hiddenbits.cli.console import LogLevel, as_json, log_to_screen, percent, say, state, table, tell
 from hiddenbits.cli.execution import Verb, fitted, in_pieces, written
 from hiddenbits.cli.models import all_families, family, made
-from hiddenbits.cli.outputs import check_folder, check_outputs, check_rows_file, with_beside, write_rows
+from hiddenbits.cli.outputs import check_folder, check_outputs, check_rows_file, write_rows
 from hiddenbits.cli.progress import progress
 from hiddenbits.cli.tables import Asked, Opened, opened, reading
 from hiddenbits.cli.usage import PrintableGroup
@@ -20,8 +22,6 @@ from hiddenbits.cli.words import in_options
 from hiddenbits.quoting import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sklearn.base import BaseEstimator
 
 app = typer.Typer(
@@ -214,9 +214,13 @@ def compare(
         tell(str(comparison))
 
 
-def _write(path: Path, heads: list[str], pieces: Any, beside: dict[str, Sequence[str]] | None = None) -> None:
+def _write(path: Path, heads: list[str], pieces: Any, found: Opened | None = None) -> None:
     """Write the results of each row, next to the columns that did not enter, and print how many there are."""
-    rows = write_rows(path, heads, pieces, beside)
+    read_as = None if found is None else found.table.read_as
+    _said(path, write_rows(path, heads, pieces, read_as, {} if read_as is None else read_as.types()))
+
+
+def _said(path: Path, rows: int) -> None:
     say(f"{rows:,} rows written to {path}.")
 
 
@@ -239,7 +243,7 @@ def score(
     if out is not None:
         with at.engine():
             pieces = in_pieces("Scoring", Verb(estimator, "score_samples"), found.table)
-            _write(out, ["log_likelihood"], pieces, found.beside)
+            _write(out, ["log_likelihood"], pieces, found)
         return
     measures = {
         "log_likelihood_per_row": evaluate.mean_log_likelihood,
@@ -286,7 +290,7 @@ def map_rows(
     if not drawn:
         heads = [str(name) for name in estimator.get_feature_names_out()]
         with at.engine():
-            _write(out, heads, in_pieces("Mapping", Verb(estimator, "transform"), found.table), found.beside)
+            _write(out, heads, in_pieces("Mapping", Verb(estimator, "transform"), found.table), found)
         return
     with at.work("Drawing the map", found.table.shape[0]):
         _draw(estimator, found, colour, out)
@@ -335,7 +339,6 @@ def report(
         report.write(
             found.table,
             out,
-            beside={name: list(found.beside[name]) for name in found.beside if name in (*found.ids, colour)},
             rows=rows,
             colour=colour,
             groups=labels,
@@ -366,15 +369,26 @@ def complete(
     found = opened(asked, model=estimator)
     with at.engine():
         pieces = in_pieces("Completing", Verb(estimator, "complete"), found.table)
-        filled = ((piece > 0.5).astype("uint8") for piece in pieces) if bits else pieces
         read_as = found.table.read_as
         if not found.table.only_bits:
-            columns = (piece.T.tolist() for piece in pieces)
-            _write(out, [*found.beside, *found.names], with_beside(columns, found.beside))
+            _write(out, found.names, (piece.T.tolist() for piece in pieces), found)
         elif read_as is None or out.suffix.lower() == ".npz":
-            _write(out, found.names, filled)
+            _write(out, found.names, ((piece > 0.5).astype("uint8") for piece in pieces) if bits else pieces)
         else:
-            _write(out, list(read_as.order), read_as.in_order(filled))
+            columns = _in_own_values(pieces, read_as, bits)
+            _said(out, write_rows(out, read_as.names, columns, types=read_as.types()))
+
+
+def _in_own_values(pieces: Any, read_as: Any, bits: bool) -> Iterator[list[list[Any]]]:
+    """Yield completed rows as all columns of the file; with `bits` the more probable bit for P(bit = 1)."""
+    start, own = 0, read_as.types()
+    for piece in pieces:
+        columns = read_as.in_order(piece, start)
+        for name in columns:
+            if bits and name not in own:
+                columns[name] = [int(p > 0.5) for p in columns[name]]
+        yield list(columns.values())
+        start += len(piece)
 
 
 @app.command()
@@ -390,8 +404,16 @@ def sample(
 
     check_rows_file(out, [model])
     estimator: Any = load(model)
+    coding = getattr(estimator, "coding_", None)
+    if coding is not None:  # columns, whatever frame the model was fitted to; of NumPy's files, bits
+        estimator.coding_ = None if out.suffix.lower() == ".npz" else replace(coding, frame=None)
     with progress("Drawing rows", rows) as bar, run_on(tell=bar.rows):
         drawn = estimator.sample(rows, random_state=seed)
+    if isinstance(drawn, dict):
+        held = {name: {type(cell) for cell in cells if cell is not None} for name, cells in drawn.items()}
+        types = {name: kinds.pop() if len(kinds) == 1 else float if kinds else str for name, kinds in held.items()}
+        _said(out, write_rows(out, list(drawn), iter([list(drawn.values())]), types=types))
+        return
     heads = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(drawn.shape[1])])
     _write(out, [str(name) for name in heads], written(drawn))
 
@@ -404,11 +426,11 @@ def convert(
     out: Annotated[Path, typer.Argument(help="The file to write: .csv, .parquet or .npz.")],
     guarded: given.Guarded = False,
 ) -> None:
-    """Convert a table to another format, as zeros and ones; blanks stay blank."""
+    """Convert a table to another format, as zeros and ones; blanks stay blank, and other columns come first."""
     check_rows_file(out, asked.files)
     found = opened(asked, guarded)
     with at.engine():
-        _write(out, found.names, in_pieces("Converting", _cells, found.table))
+        _write(out, found.names, in_pieces("Converting", _cells, found.table), found)
 
 
 def _cells(piece: Any) -> Any:

@@ -48,8 +48,17 @@ READING: dict[str, tuple[Any, Any]] = {
     "recipe": (given.Recipe, None),
     "names": (given.Names, None),
     "key": (given.Key, None),
+    "header": (given.Header, None),
+    "delimiter": (given.Delimiter, None),
+    "decimal": (given.Decimal, None),
+    "encoding": (given.Encoding, None),
+    "sheet": (given.Sheet, None),
+    "split": (given.Split, None),
+    "row": (given.Row, None),
+    "item": (given.Item, None),
+    "value": (given.Value, None),
 }
-LISTS = ("columns", "drop", "id", "code", "missing", "kinds")
+LISTS = ("columns", "drop", "id", "code", "missing", "kinds", "split")
 RUNNING: dict[str, tuple[Any, Any]] = {"jobs": (given.Jobs, -1), "engine": (given.Engine, None)}
 
 

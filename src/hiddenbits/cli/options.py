@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-TABLE, RUNNING = "The table", "Running"
+TABLE, FILE, RUNNING = "The table", "The file, where it is not read rightly", "Running"
 
 Table = Annotated[
     str,
@@ -70,6 +70,36 @@ Names = Annotated[
 ]
 Key = Annotated[
     str | None, typer.Option(help="Which array to read from an .npz file with several.", rich_help_panel=TABLE)
+]
+Header = Annotated[
+    bool | None,
+    typer.Option("--header/--no-header", help="Whether the first line holds names.", rich_help_panel=FILE),
+]
+Delimiter = Annotated[
+    str | None, typer.Option(help="The character between cells, such as ';' or tab.", rich_help_panel=FILE)
+]
+Decimal = Annotated[str | None, typer.Option(help="The decimal sign: '.' or ','.", rich_help_panel=FILE)]
+Encoding = Annotated[str | None, typer.Option(help="The encoding of the text, such as cp1252.", rich_help_panel=FILE)]
+Sheet = Annotated[
+    str | None, typer.Option(help="The sheet of a spreadsheet, by name or number from 0.", rich_help_panel=FILE)
+]
+Split = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="What is between several codes in a cell, such as ';', or of one column, 'codes:;'. Can be repeated.",
+        rich_help_panel=FILE,
+    ),
+]
+Row = Annotated[
+    str | None,
+    typer.Option(
+        help="Of a file with a line for each pair, such as order,product: the column that names the row.",
+        rich_help_panel=FILE,
+    ),
+]
+Item = Annotated[str | None, typer.Option(help="And the column that names the item.", rich_help_panel=FILE)]
+Value = Annotated[
+    str | None, typer.Option(help="And the column that says what was seen, if there is one.", rich_help_panel=FILE)
 ]
 Guarded = Annotated[
     bool,

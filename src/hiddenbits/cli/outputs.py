@@ -6,7 +6,7 @@ import csv
 import glob
 import io
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -77,12 +77,18 @@ def _is_within(out: Path, file: str) -> bool:
 
 
 def write_rows(
-    path: Path, names: Sequence[str], pieces: Iterator[Any], beside: dict[str, Sequence[str]] | None = None
+    path: Path,
+    names: Sequence[str],
+    pieces: Iterator[Any],
+    read_as: Any = None,
+    types: Mapping[str, type] | None = None,
 ) -> int:
     """Write some rows at a time; return their number.
 
     A piece is an array of numbers, in which blanks are NaN, or a list of columns of any values, in which they are None.
-    The columns `beside` come first; NumPy's files do not hold them.
+    Columns of `read_as` that did not enter the model come first; NumPy's files do not hold them. Columns that have one of
+    `types` hold values of the user's, which are written as they are; numbers in others are the model's, of which CSV
+    files get six digits.
     """
     from hiddenbits.store import whole_file
 
@@ -90,29 +96,32 @@ def write_rows(
         if path.suffix.lower() == ".npz":
             return _write_npz(file, names, pieces)
         write = _write_csv if path.suffix.lower() == ".csv" else _write_parquet
-        if beside:
-            pieces = with_beside((piece.T.tolist() for piece in pieces), beside)
-        return write(file, [*(beside or {}), *names], pieces)
+        if read_as is not None:
+            pieces = _with_beside(pieces, read_as)
+        heads = [] if read_as is None else read_as.names_beside
+        return write(file, [*heads, *names], pieces, types or {})
 
 
-def with_beside(pieces: Iterator[list[list[Any]]], beside: dict[str, Sequence[str]]) -> Iterator[list[list[Any]]]:
-    """Yield pieces, which are lists of columns, with the columns beside first."""
+def _with_beside(pieces: Iterator[Any], read_as: Any) -> Iterator[list[list[Any]]]:
+    """Yield pieces as lists of columns, after the columns that did not enter the model."""
     start = 0
     for piece in pieces:
-        stop = start + len(piece[0])
-        yield [*(list(cells[start:stop]) for cells in beside.values()), *piece]
+        columns = piece if isinstance(piece, list) else piece.T.tolist()
+        stop = start + len(columns[0])
+        yield [*read_as.beside(start, stop).values(), *columns]
         start = stop
 
 
-def _write_csv(file: BinaryIO, names: Sequence[str], pieces: Iterator[Any]) -> int:
+def _write_csv(file: BinaryIO, names: Sequence[str], pieces: Iterator[Any], own: Mapping[str, type]) -> int:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow([safe(name) for name in names])
     rows = 0
     for piece in pieces:
         if isinstance(piece, list):
-            for row in zip(*piece, strict=True):
-                lines.writerow([_cell(cell) for cell in row])
+            told = ([_cell(cell, name in own) for cell in cells] for name, cells in zip(names, piece, strict=True))
+            for row in zip(*told, strict=True):
+                lines.writerow(row)
                 rows += 1
             continue
         whole = piece.dtype.kind in "iub"
@@ -123,21 +132,21 @@ def _write_csv(file: BinaryIO, names: Sequence[str], pieces: Iterator[Any]) -> i
     return rows
 
 
-def _cell(cell: Any) -> Any:
+def _cell(cell: Any, as_it_is: bool) -> Any:
     """Return a cell as a line of a CSV file has it."""
     if isinstance(cell, float):
-        return "" if cell != cell else f"{cell:.6g}"
+        return "" if cell != cell else cell if as_it_is else f"{cell:.6g}"
     return "" if cell is None else safe(cell)
 
 
-def _write_parquet(file: BinaryIO, names: Sequence[str], pieces: Iterator[Any]) -> int:
+def _write_parquet(file: BinaryIO, names: Sequence[str], pieces: Iterator[Any], own: Mapping[str, type]) -> int:
     import pyarrow as pa
     from pyarrow import parquet
 
     rows, writer = 0, None
     for piece in pieces:
         if isinstance(piece, list):
-            columns = [_arrow(cells) for cells in piece]
+            columns = [_arrow(cells, own.get(name)) for name, cells in zip(names, piece, strict=True)]
         else:
             columns = [pa.array(column, mask=column != column) for column in piece.T]
         part = pa.table(columns, names=list(names))
@@ -149,10 +158,13 @@ def _write_parquet(file: BinaryIO, names: Sequence[str], pieces: Iterator[Any]) 
     return rows
 
 
-def _arrow(cells: list[Any]) -> Any:
-    """Return a column of numbers, or of text."""
+def _arrow(cells: list[Any], kind: type | None) -> Any:
+    """Return a column of a type, or else of numbers, or of text."""
     import pyarrow as pa
 
+    if kind is not None:
+        kinds = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}
+        return pa.array([None if cell is None or cell == "" else kind(cell) for cell in cells], kinds[kind])
     if all(isinstance(cell, float) for cell in cells):
         return pa.array(cells, pa.float64(), from_pandas=True)
     return pa.array([None if cell is None or cell == "" else str(cell) for cell in cells], pa.string())

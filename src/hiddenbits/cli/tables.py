@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +14,9 @@ from hiddenbits.quoting import printable
 
 if TYPE_CHECKING:
     from hiddenbits import Table
+
+
+COLON, COMMA = re.compile(r"(?<!\\):"), re.compile(r"(?<!\\),")
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,15 @@ class Asked:
     recipe: Path | None = None
     names: Path | None = None
     key: str | None = None
+    header: bool | None = None
+    delimiter: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    sheet: str | None = None
+    split: tuple[str, ...] = ()
+    row: str | None = None
+    item: str | None = None
+    value: str | None = None
 
     @property
     def files(self) -> list[str | Path]:
@@ -50,7 +64,6 @@ class Opened:
 
     table: Table
     beside: dict[str, Sequence[str]] = field(default_factory=dict)
-    ids: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -101,33 +114,55 @@ def _beside(table: Table) -> dict[str, Sequence[str]]:
     if table.source.resident or table.read_as is None:
         return {name: _texts(cells) for name, cells in table.beside.items()}
     cells = table.read_as.cells
-    names = dict.fromkeys((*table.read_as.coding.ids, *table.read_as.coding.left_out))
-    return {name: _InFiles(cells[name], table.shape[0]) for name in names if name in cells}
+    return {name: _InFiles(cells[name], table.shape[0]) for name in table.read_as.names_beside}
 
 
 def opened(asked: Asked, guarded: bool = False, model: Any = None) -> Opened:
     """Open a table: by what the user said, by the coding of a fitted model, or by a look at its columns."""
-    from hiddenbits import open_table
+    from hiddenbits import ColumnsCodedWarning, TableError, open_table
 
     options = reading(asked)
     if getattr(model, "layout_", None) is not None:
         options |= {"kinds": model}
-    if getattr(model, "coding_", None) is not None:
+    coding = getattr(model, "coding_", None)
+    if coding is not None or (hasattr(model, "coding_") and not asked.said()):
         options |= {"code": model}
     with progress(f"Reading {printable(Path(asked.path).name)}") as bar:
         if guarded:
             options["guarded"] = True
         elif asked.path.lower().endswith((".csv", ".csv.gz")):
             options["tell"] = bar.read  # if another process reads, it shows no bar
-        table = open_table(asked.path, **options)
-    ids = () if table.coding is None else table.coding.ids
-    return Opened(table, _beside(table), ids)
+        try:
+            table = open_table(asked.path, **options)
+        except TableError:
+            names = getattr(model, "feature_names_in_", None)
+            if names is None or coding is not None or options.get("code") is not model:
+                raise
+            # The fit was to bits, by name: what else the file has stays with the rows. Nothing is guessed.
+            options |= {"code": None, "columns": [str(name) for name in names]}
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ColumnsCodedWarning)
+                table = open_table(asked.path, **options)
+            for column in () if table.coding is None else table.coding.columns:
+                if column.how != "bits":
+                    raise TableError(
+                        f"{printable(asked.path)}: column {column.name!r} has other values than 0, 1 and blanks, and "
+                        "the model was fitted to bits. Recode the column."
+                    ) from None
+    return Opened(table, _beside(table))
 
 
 def reading(asked: Asked) -> dict[str, Any]:
     """Return the options of `open_table` that the user's words stand for."""
     options: dict[str, Any] = {"blank": asked.blank, "threshold": asked.threshold, **asked.said()}
-    options |= {"key": asked.key} if asked.key else {}
+    of_file = ("key", "header", "delimiter", "decimal", "encoding", "row", "item", "value")
+    options |= {name: getattr(asked, name) for name in of_file if getattr(asked, name) is not None}
+    if asked.delimiter in ("tab", "\\t"):
+        options["delimiter"] = "\t"
+    if asked.sheet is not None:
+        options["sheet"] = int(asked.sheet) if asked.sheet.isdecimal() else asked.sheet
+    if asked.split:
+        options["split"] = _split(asked.split)
     if asked.names is not None:
         if not asked.names.is_file():
             raise ValueError(f"--names {asked.names}: this is not a file. Give a text file with one name per line.")
@@ -139,36 +174,55 @@ def _codes(texts: tuple[str, ...]) -> dict[str, Any]:
     """Return codes from texts such as q3:yes=1, q3:one-hot and age:>40."""
     found: dict[str, Any] = {}
     for text in texts:
-        column, colon, rest = text.partition(":")
-        value, equals, bit = rest.rpartition("=")
-        if colon and equals and bit in ("0", "1"):
+        left, equals, bit = text.rpartition("=")
+        column, value = _at_colon(left)
+        if column and equals and bit in ("0", "1"):
             code = found.setdefault(column, {})
             if not isinstance(code, dict):
                 raise ValueError(f"--code {text}: another code was given for {column!r}, too.")
             code[value] = int(bit)
-        elif colon and (rest == "one-hot" or rest.startswith(">")):
-            found[column] = rest
-        else:
+            continue
+        column, value = _at_colon(text)
+        if not column or not (value == "one-hot" or value.startswith(">")):
             raise ValueError(f"--code {text}: write column:value=1, column:one-hot, or column:'>40'.")
+        found[column] = value
     return found
+
+
+def _at_colon(text: str) -> tuple[str, str]:
+    r"""Return (column, value) of a text such as q3:yes, cut at the last colon that is not written as \:."""
+    parts = COLON.split(text)
+    return ":".join(parts[:-1]).replace("\\:", ":"), parts[-1].replace("\\:", ":")
 
 
 def _missing(texts: tuple[str, ...]) -> dict[str, list[str]]:
     """Return codes for missing from texts such as -99 and q3:9; 'none' says that there are none."""
     found: dict[str, list[str]] = {}
     for text in texts:
-        column, colon, value = text.partition(":")
-        values = found.setdefault(column if colon else "*", [])
-        values += [] if (value if colon else text) == "none" else [value if colon else text]
+        column, value = _at_colon(text)
+        values = found.setdefault(column or "*", [])
+        values += [] if value == "none" else [value]
     return {} if found == {"*": []} else found
+
+
+def _split(texts: tuple[str, ...]) -> str | dict[str, str]:
+    """Return what is between codes, from texts such as ; and codes:; (one without a column is for all)."""
+    found: dict[str, str] = {}
+    for text in texts:
+        column, mark = _at_colon(text)
+        if not column:
+            return mark or ":"
+        found[column] = mark
+    return found
 
 
 def _kinds(texts: tuple[str, ...]) -> Any:
     """Return kinds from texts such as q3:ordered and q4:low,medium,high; a text without a column is for all."""
     found: dict[str, Any] = {}
     for text in texts:
-        column, colon, kind = text.partition(":")
-        if not colon:
+        column, kind = _at_colon(text)
+        if not column:
             return text
-        found[column] = kind.split(",") if "," in kind else kind
+        labels = [label.replace("\\,", ",") for label in COMMA.split(kind)]
+        found[column] = labels if len(labels) > 1 else kind
     return found

@@ -20,6 +20,15 @@ OWN = {
     "recipe": "--recipe",
     "names": "--names",
     "key": "--key",
+    "header": "--header",
+    "delimiter": "--delimiter",
+    "decimal": "--decimal",
+    "encoding": "--encoding",
+    "sheet": "--sheet",
+    "split": "--split",
+    "row": "--row",
+    "item": "--item",
+    "value": "--value",
     "n_jobs": "--jobs",
     "checkpoint": "--checkpoint",
     "n_components": "--size",
@@ -31,11 +40,9 @@ OWN = {
 READING = [
     "array",
     "column",
-    "delimiter",
     "format",
-    "header",
-    "item",
     "items",
+    "labels",
     "layer",
     "max_bytes",
     "max_columns",
@@ -43,12 +50,14 @@ READING = [
     "nan",
     "packed",
     "part_bytes",
-    "row",
+    "quote",
+    "separator",
     "storage_options",
-    "value",
 ]
-VALUE = r"\{(?:[^{}]|\{[^{}]*\})*\}|\[[^\]]*\]|'[^']*'|\"[^\"]*\"|-?\w+(?:\.\w+)*"
-OPTION = re.compile(rf"(?<![\w'\"`.\-=])([a-z]+(?:_[a-z]+)*)=({VALUE})?")
+TEXT = r"'[^']*'|\"[^\"]*\""
+INSIDE = rf"\{{(?:{TEXT}|[^{{}}'\"])*\}}|\[(?:{TEXT}|[^\]'\"])*\]"
+VALUE = rf"\{{(?:{TEXT}|{INSIDE}|[^{{}}'\"])*\}}|\[(?:{TEXT}|[^\]'\"])*\]|{TEXT}|-?\w+(?:\.\w+)*"
+OPTION = re.compile(rf"(?<![\w'\"`.\-=:])([a-z]+(?:_[a-z]+)*)=({VALUE})?")
 
 
 def in_options(text: str) -> str:
@@ -86,7 +95,10 @@ def _option(name: str, value: str, settings: frozenset[str]) -> str | None:
             each: Any = [word for column, said in given.items() for word in _of_column(name, column, said)]
         else:
             each = given if isinstance(given, (list, tuple)) else (given,)
+            each = [_written(value) for value in each] if name == "missing" else each
             each = ["none"] if name == "missing" and value == "[]" else each
+            if name == "header" and isinstance(given, bool):
+                return "--header" if given else "--no-header"
         return " ".join(f"{OWN[name]} {shlex.quote(str(one))}" for one in each) or OWN[name]
     return f"--set {name}={value or ''}" if name in settings and name not in READING else None
 
@@ -94,10 +106,17 @@ def _option(name: str, value: str, settings: frozenset[str]) -> str | None:
 def _of_column(option: str, column: str, said: Any) -> list[str]:
     """Return what is said about one column as the values of an option."""
     if isinstance(said, dict):
-        return [f"{column}:{value}={bit}" for value, bit in said.items()]
+        return [f"{column}:{_written(value)}={bit}" for value, bit in said.items()]
     if option == "missing":
-        return [f"{column}:{value}" for value in said] or [f"{column}:none"]
-    return [f"{column}:{','.join(map(str, said)) if isinstance(said, list) else said}"]
+        return [f"{column}:{_written(value)}" for value in said] or [f"{column}:none"]
+    if isinstance(said, list):
+        return [f"{column}:{','.join(_written(value).replace(',', chr(92) + ',') for value in said)}"]
+    return [f"{column}:{_written(said)}"]
+
+
+def _written(value: Any) -> str:
+    r"""Return a value as options have it: a colon in it is written as \:, because a colon ends the column."""
+    return "..." if value is ... else str(value).replace(":", chr(92) + ":")
 
 
 @cache

@@ -87,7 +87,8 @@ class Memory:
                 f"{self.what}."
             )
         only_bits = request.kinds is None or (request.infers_kinds and self.form != "frame")
-        function = (self.said if request.choices else self.function) if only_bits else self.mixed
+        said = request.choices or (request.coding is not None and not request.coding.named)
+        function = (self.said if said else self.function) if only_bits else self.mixed
         if not function:
             raise TableError(
                 "kinds= is for frames and arrays in memory, Parquet and CSV files. Load the rows into a frame, or "

@@ -33,7 +33,10 @@ def table_of(estimator: BaseEstimator, X: object, *, fitted: bool = True) -> Tab
         kinds = estimator if getattr(estimator, "kinds_", None) is not None else None
     elif threshold is None:
         kinds = getattr(estimator, "kinds", None)
-    return open_table(X, threshold=threshold, kinds=kinds)
+    # a copy that is to be fitted reads columns as an earlier fit did, if there was one
+    coded = estimator if getattr(estimator, "coding_", None) is not None else None
+    coded = estimator if fitted and hasattr(estimator, "coding_") else coded
+    return open_table(X, threshold=threshold, kinds=kinds, code=coded)
 
 
 def gathered(table: Table, rows: Rows) -> Ratio:

@@ -184,7 +184,8 @@ def _one_row(model: BaseEstimator, row: Any) -> Table:
         )
     plain = not isinstance(row, Table) and not hasattr(row, "columns") and np.ndim(row) == 1
     data = np.asarray(row)[None] if plain else row
-    table: Table = data if isinstance(data, Table) else open_table(data, threshold=model.threshold)
+    coded = model if hasattr(model, "coding_") else None
+    table: Table = data if isinstance(data, Table) else open_table(data, threshold=model.threshold, code=coded)
     if table.shape[0] != 1:
         raise ValueError(f"posterior needs one row, got {table.shape[0]}.")
     return table

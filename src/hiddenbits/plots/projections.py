@@ -116,7 +116,8 @@ def _units(model: BaseEstimator, units: Sequence[int] | None) -> tuple[Floats, F
 
 def _placed(model: BaseEstimator, X: object, weights: Floats) -> tuple[Floats, Floats]:
     """Return where each row lies along each direction, and how much it counts."""
-    table = X if isinstance(X, Table) else open_table(X, threshold=getattr(model, "threshold", None))
+    coded = model if hasattr(model, "coding_") else None
+    table = X if isinstance(X, Table) else open_table(X, threshold=getattr(model, "threshold", None), code=coded)
     if table.shape[1] != weights.shape[1]:
         raise ValueError(f"X has {table.shape[1]} columns, but the weights have {weights.shape[1]}.")
     directions = (weights / np.linalg.norm(weights, axis=1, keepdims=True)).T

@@ -43,7 +43,8 @@ def write(
     path : path
         The file to write; an existing one is replaced when the new one is complete.
     beside : dict, optional
-        Other columns by name, one value per row: to colour the map and to identify rows.
+        Other columns by name, one value per row: to colour the map and to identify rows. Of the columns that did not
+        enter a table from `open_table`, the report shows those that ``id=`` named, and `colour`.
     rows : bool, default=True
         Whether the file may contain individual rows. If not, the map shows squares that count rows, and there are no
         lists of odd rows or single cells and no drawn rows. Totals stay, such as the number of ones in a column.
@@ -84,7 +85,7 @@ def write(
     target = Path(path)
     check_target(target)
     table = X if isinstance(X, Table) else open_table(X)
-    columns = _checked(table, {} if beside is None else beside, colour)
+    columns = _checked(table, _asked_for(table, colour) | ({} if beside is None else dict(beside)), colour)
     if groups is not None and len(groups) != table.shape[0]:
         raise ValueError(f"groups= has {len(groups)} labels for {table.shape[0]} rows. Give one per row.")
     if title is None:
@@ -96,6 +97,12 @@ def write(
     with whole_file(target) as file:
         file.write(text.encode("utf-8"))
     return target
+
+
+def _asked_for(table: Table, colour: str | None) -> dict[str, Sequence[object]]:
+    """Return the columns of the table that did not enter and were asked for: those that name rows, and the colour."""
+    ids = () if table.coding is None else table.coding.ids
+    return {name: cells for name, cells in table.beside.items() if name in (*ids, colour)}
 
 
 def _silent(words: str, done: float, most: float) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -11,6 +13,8 @@ from numpy.typing import NDArray
 
 from hiddenbits.data.columns.vocabulary import Key, is_blank, key_of
 from hiddenbits.data.mixed.encode import RawColumn
+
+NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(\.[0-9]+)?")  # 007 is no number
 
 
 class Beside(Protocol):
@@ -22,6 +26,10 @@ class Beside(Protocol):
 
     def listed(self, start: int = 0, stop: int | None = None) -> list[Any]:
         """Return the cells of some rows, None for a blank."""
+        ...
+
+    def examples(self) -> list[Any]:
+        """Return values that show the type of all."""
         ...
 
 
@@ -77,6 +85,29 @@ class ColumnCells:
     def listed(self, start: int = 0, stop: int | None = None) -> list[Any]:
         """Return the cells of some rows, None for a blank."""
         return [self.values[k] for k in self.rows[start:stop].tolist()]
+
+    def examples(self) -> list[Any]:
+        """Return values that show the type of all."""
+        return self.values
+
+
+def common_type(values: Iterable[Any]) -> type:
+    """Return the type that holds all values, blanks aside: bool, int, float, or else str.
+
+    Text that is written as numbers are is taken for them: a CSV file has nothing else.
+    """
+    types = {_type_of(value) for value in values if value is not None}
+    for kind, held in ((bool, {bool}), (int, {int}), (float, {int, float})):
+        if types and types <= held:
+            return kind
+    return str
+
+
+def _type_of(value: Any) -> type:
+    if not isinstance(value, str):
+        return type(value)
+    number = NUMBER.fullmatch(value)
+    return str if number is None else float if number[1] else int
 
 
 def small(rows: NDArray[Any], n_values: int) -> NDArray[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from hiddenbits.array_types import AnyArray, Bytes
 from hiddenbits.data.bits import AllOnes, Bits, Dense
 from hiddenbits.data.cell_checks import Blank, observed_from_missing
-from hiddenbits.data.columns.cells import Beside, ColumnCells, small
+from hiddenbits.data.columns.cells import Beside, ColumnCells, common_type, small
 from hiddenbits.data.columns.vocabulary import Key, key_of
-from hiddenbits.data.mixed.layout import Category, is_category
+from hiddenbits.data.mixed.layout import FRAMES, Category, is_category
 from hiddenbits.data.table import TableError
 from hiddenbits.quoting import quoted
 
@@ -110,15 +110,26 @@ class CodedColumn:
     def decode(self, bits: AnyArray) -> list[Any]:
         """Return the more probable of the user's own values for P(bit = 1) of some rows, (rows, bits).
 
-        Where a bit stands for several values, all of them are named: "4 or 5". Bits, and numbers above a threshold,
-        stay as they are.
+        Where a bit stands for several values, all of them are named: "4 or 5", "> 40". Bits stay as they are.
         """
-        if self.how in ("bits", "above"):
+        if self.how == "bits":
             return [float(p) for p in bits[:, 0]]
         if self.how == "one-hot":
             return [self.ones[k] for k in bits.argmax(axis=1).tolist()]
-        words = [_named(self.zeros, self.blank == 0), _named(self.ones, self.blank == 1)]
+        words = self.words
         return [words[int(p > 0.5)] for p in bits[:, 0]]
+
+    @property
+    def fills(self) -> tuple[Any, ...]:
+        """What `decode` may return."""
+        return self.ones if self.how == "one-hot" else () if self.how == "bits" else self.words
+
+    @property
+    def words(self) -> tuple[Any, Any]:
+        """What a bit of 0 and one of 1 stand for."""
+        if self.how == "above":
+            return f"<= {self.threshold:g}", f"> {self.threshold:g}"
+        return _named(self.zeros, self.blank == 0), _named(self.ones, self.blank == 1)
 
 
 def _named(values: Sequence[Category], or_blank: bool) -> Any:
@@ -142,6 +153,8 @@ class Coding:
         Of these, those that the user named as the names of rows.
     named : bool
         Whether the columns have names; if not, they are known by their places.
+    frame : str or None
+        The kind of frame that the table was, such as "pandas"; None for a file or an array.
 
     Examples
     --------
@@ -154,6 +167,7 @@ class Coding:
     left_out: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
     named: bool = True
+    frame: str | None = None
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -189,6 +203,11 @@ class Coding:
         ends = np.cumsum([len(column.labels) for column in self.columns]).tolist()
         return [slice(end - len(column.labels), end) for end, column in zip(ends, self.columns, strict=True)]
 
+    @property
+    def only_bits(self) -> bool:
+        """Whether the columns held nothing but bits and codes for missing."""
+        return all(column.how == "bits" for column in self.columns)
+
     def conflict(self, other: Coding) -> str | None:
         """Return the first column that the two read differently; None where they agree on all that both have."""
         theirs = {column.name: column for column in other.columns}
@@ -208,18 +227,21 @@ class Coding:
         columns = [
             [c.name, c.how, list(c.ones), list(c.zeros), list(c.missing), c.blank, c.threshold] for c in self.columns
         ]
-        return {"columns": columns, "left_out": list(self.left_out), "ids": list(self.ids), "named": self.named}
+        plain = {"columns": columns, "left_out": list(self.left_out), "ids": list(self.ids), "named": self.named}
+        return {**plain, "frame": self.frame}
 
     @classmethod
     def from_plain(cls, plain: Any) -> Coding:
         """Build from what `to_plain` returned; a ValueError where it is anything else."""
-        if not isinstance(plain, dict) or set(plain) != {"columns", "left_out", "ids", "named"}:
+        if not isinstance(plain, dict) or set(plain) - {"frame"} != {"columns", "left_out", "ids", "named"}:
             raise ValueError("the coding of its columns is not complete")
         columns, named = plain["columns"], plain["named"]
         if not isinstance(columns, list) or not columns or not isinstance(named, bool):
             raise ValueError("the coding of its columns is not complete")
-        left_out, ids = (_names(plain[one]) for one in ("left_out", "ids"))
-        found = cls(tuple(_coded_column(entry) for entry in columns), left_out, ids, named)
+        left_out, ids, frame = _names(plain["left_out"]), _names(plain["ids"]), plain.get("frame")
+        if frame is not None and (not isinstance(frame, str) or frame not in FRAMES):
+            raise ValueError("its kind of frame is unknown")
+        found = cls(tuple(_coded_column(entry) for entry in columns), left_out, ids, named, frame)
         names = [column.name for column in found.columns]
         if len({*names, *left_out}) < len(names) + len(left_out) or not set(ids) <= set(left_out):
             raise ValueError("a column is named twice in its coding")
@@ -314,23 +336,41 @@ class ReadColumns:
 
     def beside(self, start: int = 0, stop: int | None = None) -> dict[str, list[Any]]:
         """Return the cells of the columns that did not enter: those that name rows first."""
-        left = self.coding.left_out
-        names = [*self.coding.ids, *(name for name in left if name not in self.coding.ids)]
-        return {name: self.cells[name].listed(start, stop) for name in names if name in self.cells}
+        return {name: self.cells[name].listed(start, stop) for name in self.names_beside}
 
-    def in_order(self, completed: Iterable[AnyArray]) -> Iterator[list[list[Any]]]:
-        """Yield pieces of completed rows as all columns of the file, in its order."""
-        start = 0
-        for piece in completed:
-            columns = {**self.decoded(piece, start), **self.beside(start, start + len(piece))}
-            yield [columns[name] for name in self.order if name in columns]
-            start += len(piece)
+    @property
+    def names_beside(self) -> list[str]:
+        """Names of the columns that did not enter: those that name rows first."""
+        names = dict.fromkeys((*self.coding.ids, *self.coding.left_out))
+        return [name for name in names if name in self.cells]
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all columns whose cells are known, in the order of the file or frame."""
+        inside = {column.name for column in self.coding.columns}
+        return [name for name in self.order if name in inside or name in self.cells]
+
+    def in_order(self, completed: AnyArray, start: int = 0) -> dict[str, list[Any]]:
+        """Return completed rows, of which the first is row `start`, as all columns of the file, in its order."""
+        columns = {**self.decoded(completed, start), **self.beside(start, start + len(completed))}
+        return {name: columns[name] for name in self.names}
+
+    def types(self) -> dict[str, type]:
+        """Return the type (bool, int, float, str) of each column whose cells are the user's own values."""
+        coded = {column.name: column for column in self.coding.columns}
+        found = {}
+        for name, cells in self.cells.items():
+            filled = coded[name].fills if name in coded else ()
+            found[name] = common_type([*cells.examples(), *filled])
+        return found
 
     def decoded(self, completed: AnyArray, start: int = 0) -> dict[str, list[Any]]:
         """Return completed rows, P(bit = 1) in every cell, in the user's own values: seen cells as they were."""
         stop, out = start + len(completed), {}
         for column, bits in zip(self.coding.columns, self.coding.bits_of(), strict=True):
-            filled = column.decode(completed[:, bits])
+            p = completed[:, bits]
+            as_bits = column.how == "above" and column.name not in self.cells  # of a threshold for all columns
+            filled = p[:, 0].tolist() if as_bits else column.decode(p)
             if column.name in self.cells:
                 cells = self.cells[column.name].part(start, stop)
                 unseen = [column.code_of(key) == MISSING for key in cells.keys]

@@ -28,7 +28,7 @@ from hiddenbits.data.inputs.frames import open_frame as open_plain_frame
 from hiddenbits.data.inputs.frames import opened_frame
 from hiddenbits.data.mixed.cells import Cells
 from hiddenbits.data.mixed.encode import RawColumn, open_raw, raw_columns
-from hiddenbits.data.mixed.layout import Layout
+from hiddenbits.data.mixed.layout import FRAMES, Layout
 from hiddenbits.data.mixed.open import open_columns
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import MemorySource, Table, TableError
@@ -53,7 +53,11 @@ def open_raw_columns(
     """
     if request.kinds is not None:
         return _of_kinds(raw, request, frame, named=named)
-    return open_cells([ColumnCells.of_raw(column) for column in raw], request, named=named)
+    table = open_cells([ColumnCells.of_raw(column) for column in raw], request, named=named)
+    if frame not in FRAMES or table.read_as is None or request.coding is not None:
+        return table
+    read_as = replace(table.read_as, coding=replace(table.read_as.coding, frame=frame))
+    return replace(table, read_as=read_as)
 
 
 def _choices(request: Request) -> Choices:
@@ -73,13 +77,14 @@ def open_frame(X: Any, request: Request) -> Table:
     if not all(frame.shape):
         return open_plain_frame(X, request)
     raw = [raw_of_series(j, frame[:, j : j + 1]) for j in range(frame.shape[1])]
+    kind = frame.implementation.value
     if request.threshold is None or request.choices or request.coding is not None or request.names is not None:
-        return open_raw_columns(raw, request)
+        return open_raw_columns(raw, request, kind)
     # Numbers above a threshold are cut in the type that they have, after a look for ids and codes for missing.
     cells = [ColumnCells.of_raw(column) for column in raw]
     coding, looks, guessed, left = decide(cells, [Said()] * len(cells), request)
     if guessed:
-        return open_raw_columns(raw, request)
+        return open_raw_columns(raw, request, kind)
     inside = [j for j, column in enumerate(cells) if column.name in _names(coding)]
     table = open_plain_frame(frame[:, inside].to_native(), request)
     if not left:
@@ -267,7 +272,9 @@ def _table(
 ) -> Table:
     by_name = {column.name: column for column in cells}
     bits = coding.encode(by_name, request.blank)
-    coded = {column.name for column in coding.columns if column.how in ("values", "one-hot")}
+    # numbers are kept where code= cut them; with a threshold for all of them the table is one of bits
+    keeps = ("values", "one-hot", "above") if request.threshold is None else ("values", "one-hot")
+    coded = {column.name for column in coding.columns if column.how in keeps}
     kept = {name: column for name, column in by_name.items() if name in coded or name not in _names(coding)}
     read_as = ReadColumns(coding.applied_to(list(by_name)), order, kept, tuple(looks))
     one_each = coding.named and named

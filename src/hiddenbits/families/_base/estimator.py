@@ -20,7 +20,6 @@ from sklearn.utils.validation import check_is_fitted
 from hiddenbits.array_types import AnyArray, Floats, Randomness
 from hiddenbits.data import Block, Grid, Table, collapse
 from hiddenbits.data.columns.coding import Coding
-from hiddenbits.data.inputs.frames import is_frame
 from hiddenbits.engine import (
     Checkpoint,
     Key,
@@ -47,7 +46,7 @@ from hiddenbits.families._base.inputs import (
     warn_of_small_weights,
     with_sample_weight,
 )
-from hiddenbits.families._base.outputs import in_own_values, like
+from hiddenbits.families._base.outputs import drawn_values, in_own_values, like
 from hiddenbits.families._base.partial_fit import OnlineVerbs
 from hiddenbits.model_api import P, RowModel, S
 from hiddenbits.store.validation import require
@@ -314,7 +313,7 @@ class BitsEstimator(
         -------
         completed : ndarray of shape (rows, columns), or a frame where X is one
             A frame has all columns of X; where these hold other values than bits (`coding_`), blanks are filled with
-            the more probable of them.
+            the more probable of them. Of a file with such columns a dict of all columns, in its order.
         """
         model = self._model()
 
@@ -327,7 +326,7 @@ class BitsEstimator(
     def _like(self, X: object, row_function: RowFunction[P], *, own_values: bool = False) -> Any:
         """Return row_function of all rows as X is: an array, or a frame, if asked in the user's own values."""
         check_is_fitted(self, "params_")
-        if getattr(self, "coding_", None) is None or not is_frame(X):
+        if getattr(self, "coding_", None) is None or isinstance(X, Table):
             return like(X, self._map(X, row_function))
         table = as_table(self, X, reset=False)
         found = self._map(table, row_function)
@@ -347,7 +346,7 @@ class BitsEstimator(
         """
         return self._like(X, self._model().leave_one_out)
 
-    def sample(self, n_samples: int = 1, *, random_state: Randomness = None) -> AnyArray:
+    def sample(self, n_samples: int = 1, *, random_state: Randomness = None) -> Any:
         """Draw new rows from the fitted model.
 
         Parameters
@@ -360,6 +359,8 @@ class BitsEstimator(
         Returns
         -------
         X : ndarray of shape (n_samples, columns) of uint8
+            Where the fit made bits of other values (`coding_`), these values: a frame like that of the fit, or a dict
+            of columns where the fit was to a file.
         """
         check_is_fitted(self, "params_")
         return self._drawn(partial(self._model().draw, self.params_), n_samples, random_state)
@@ -370,7 +371,7 @@ class BitsEstimator(
         n_samples: int,
         random_state: Randomness,
         dtype: DTypeLike = np.uint8,
-    ) -> AnyArray:
+    ) -> Any:
         """Return what draw(n, rng) makes, some rows at a time, each run of rows with a key of its own."""
         if n_samples < 1:
             raise ValueError(f"n_samples={n_samples}: draw at least one row.")
@@ -382,7 +383,7 @@ class BitsEstimator(
             out[start:stop] = draw(stop - start, key.at(block=number).rng())[0]
             if tell is not None:
                 tell(stop - start)
-        return out
+        return drawn_values(self, out)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

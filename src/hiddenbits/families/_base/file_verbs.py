@@ -15,7 +15,8 @@ class FileVerbs:
 
         For results larger than memory: on a cluster the workers write, and nothing passes through this process. The
         folder must be one that every worker can write to; it appears when it is complete. The files' natural order is
-        that of the rows.
+        that of the rows. Columns that did not enter the model are written next to the results; completed rows have all
+        columns of the table, in the user's own values.
 
         Parameters
         ----------

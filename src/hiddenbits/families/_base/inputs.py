@@ -42,7 +42,7 @@ def as_table(estimator: Any, X: Any, *, reset: bool, guess: bool = True) -> Tabl
         X = opened_frame(X).to_native()  # a lazy one does not show its names to scikit-learn
         if coding is None:
             check_frame_names(estimator, X, reset=reset)
-    elif opener.form == "array":
+    elif opener.form == "array" and (coding is None or coding.named):
         X = _checked_array(estimator, X, request, reset=reset)
     table = opener.open(X, request)
     estimator._accept(table, reset=reset)

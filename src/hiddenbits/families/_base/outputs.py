@@ -11,7 +11,11 @@ import numpy as np
 
 from hiddenbits.array_types import AnyArray
 from hiddenbits.data import Table
+from hiddenbits.data.bits import Dense
+from hiddenbits.data.cell_checks import observed_from_missing
+from hiddenbits.data.columns.coding import Coding
 from hiddenbits.data.inputs.frames import is_frame, opened_frame
+from hiddenbits.data.table import memory_table
 
 
 def like(X: Any, values: AnyArray, names: Sequence[str] | None = None) -> Any:
@@ -32,19 +36,22 @@ def like(X: Any, values: AnyArray, names: Sequence[str] | None = None) -> Any:
 
 
 def in_own_values(X: Any, table: Table, completed: AnyArray) -> Any:
-    """Return the frame X with its blanks filled in the user's own values; columns of bits hold P(bit = 1)."""
+    """Return the frame X with its blanks filled in the user's own values; columns of bits hold P(bit = 1).
+
+    Of a file, or anything else that has columns and is no frame, a dict of its columns; of an array, P(bit = 1).
+    """
+    if table.read_as is None or not table.read_as.coding.named:
+        return completed
+    if not is_frame(X):
+        return table.read_as.in_order(completed)
     frame = opened_frame(X)
     labels = {str(name): name for name in frame.columns}
-    assert table.read_as is not None  # noqa: S101
     for name, cells in table.read_as.decoded(completed).items():
         given = frame[:, list(labels).index(name)]
         before, after = given.to_list(), cells
         if name in table.read_as.cells and all(a is b or a == b for a, b in zip(before, after, strict=True)):
             continue  # nothing was filled in: the column keeps its type
-        types = {type(cell) for cell in after if cell is not None}
-        if str in types and len(types) > 1:  # "4 or 5" among numbers
-            after = [None if cell is None else str(cell) for cell in after]
-        made = nw.new_series(name, after, backend=frame.implementation)
+        made = nw.new_series(name, _one_type(after), backend=frame.implementation)  # "4 or 5" may be among numbers
         if frame.implementation.is_pandas():
             native = frame.to_native().copy(deep=False)
             native[labels[name]] = made.to_native().to_numpy()
@@ -52,6 +59,48 @@ def in_own_values(X: Any, table: Table, completed: AnyArray) -> Any:
         else:
             frame = frame.with_columns(made.alias(labels[name]))
     return frame.to_native()
+
+
+def drawn_values(estimator: Any, bits: AnyArray) -> Any:
+    """Return drawn bits in the user's own values, where the fit coded them: a frame like that of the fit, or a dict.
+
+    Of columns with a bit for each value, a row has one value. Where the draw has several or none, it is the most
+    probable of those drawn, or of all, given the rest of the row.
+    """
+    coding = getattr(estimator, "coding_", None)
+    if coding is None or coding.only_bits or estimator.threshold is not None:
+        return bits
+    chances = _one_each(estimator, coding, bits)
+    columns: dict[str, Any] = {}
+    for column, place in zip(coding.columns, coding.bits_of(), strict=True):
+        drawn = column.decode(chances[:, place])
+        columns[column.name] = [int(bit) for bit in drawn] if column.how == "bits" else _one_type(drawn)
+    if coding.frame is not None:
+        backend: Any = coding.frame
+        return nw.from_dict(columns, backend=backend).to_native()
+    return columns
+
+
+def _one_each(estimator: Any, coding: Coding, bits: AnyArray) -> AnyArray:
+    """Return drawn bits as numbers; in columns with a bit for each value, the largest is at the value of the row."""
+    values = bits.astype(np.float64)
+    hidden = np.zeros(bits.shape, bool)
+    for column, place in zip(coding.columns, coding.bits_of(), strict=True):
+        if column.how == "one-hot":
+            hidden[:, place] = (bits[:, place].sum(axis=1) != 1)[:, None]
+    rows = np.flatnonzero(hidden.any(axis=1))
+    if not len(rows):
+        return values
+    seen = observed_from_missing(hidden[rows].astype(np.uint8))
+    table = memory_table(Dense(np.where(hidden[rows], 0, bits[rows]).astype(np.uint8)), seen)
+    values[rows] += np.where(hidden[rows], estimator.complete(table), 0.0)  # a bit that was drawn stays the larger
+    return values
+
+
+def _one_type(cells: list[Any]) -> list[Any]:
+    """Return cells as text where some are text and some are not."""
+    types = {type(cell) for cell in cells if cell is not None}
+    return [None if cell is None else str(cell) for cell in cells] if str in types and len(types) > 1 else cells
 
 
 @dataclass(frozen=True)

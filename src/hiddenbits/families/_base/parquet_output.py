@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from hiddenbits.array_types import AnyArray
+from hiddenbits.data.columns.coding import ReadColumns
 from hiddenbits.data.readers.locations import is_url
 from hiddenbits.data.readers.parquet.files import pyarrow
 from hiddenbits.engine import Piece, map_pieces
@@ -37,26 +39,53 @@ def write(estimator: Any, verb: str, X: object, path: str | os.PathLike[str]) ->
         raise FileExistsError(f"{printable(folder)} exists. Remove it first, or choose another path.")
     table = as_table(estimator, X, reset=False)
     names = _columns(estimator, verb, table.names)
+    read_as = table.read_as if table.only_bits else None
     rows = max(1, min(FILE_BYTES // (8 * len(names)), table.part_rows(1)))
     with whole_folder(folder) as unfinished:
-        write_one = partial(_write_piece, estimator, verb, unfinished, folder, names)
+        write_one = partial(_write_piece, estimator, verb, unfinished, folder, names, read_as)
         written = sum(map_pieces(write_one, table, rows))
         if written != table.shape[0]:
             raise RuntimeError(f"{written} of {table.shape[0]} rows were written: please report this as a bug.")
     return folder
 
 
-def _write_piece(estimator: Any, verb: str, folder: Path, final: Path, names: list[str], piece: Piece) -> int:
+def _write_piece(
+    estimator: Any,
+    verb: str,
+    folder: Path,
+    final: Path,
+    names: list[str],
+    read_as: ReadColumns | None,
+    piece: Piece,
+) -> int:
     """Write the results of some rows into a folder that will be called `final`; return how many rows."""
     pa = pyarrow()
     values = np.asarray(getattr(estimator, verb)(piece.table))
-    columns = values.reshape(len(values), -1)
+    made = pa.table([np.ascontiguousarray(column) for column in values.reshape(len(values), -1).T], names=names)
+    if read_as is not None:
+        made = _with_own_values(read_as, made, values if verb == "complete" else None, piece.start)
     if not folder.is_dir():
         raise OSError(f"{printable(folder)} does not exist here: choose a folder that every worker can write to.")
     name = f"rows{piece.start:013d}.parquet"
     with whole_file(folder / name, shown=final / name) as file:
-        pa.parquet.write_table(pa.table([np.ascontiguousarray(column) for column in columns.T], names=names), file)
+        pa.parquet.write_table(made, file)
     return len(values)
+
+
+def _with_own_values(read_as: ReadColumns, made: Any, completed: AnyArray | None, start: int) -> Any:
+    """Return results after the columns that did not enter; completed rows as all columns of the table, in its order."""
+    pa, types = pyarrow(), read_as.types()
+    arrow = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}
+    if completed is None:
+        cells = read_as.beside(start, start + made.num_rows)
+    else:
+        cells = read_as.in_order(completed, start)
+        made = made.select([])
+    for at, (name, column) in enumerate(cells.items()):
+        kind = types.get(name, float)
+        told = [None if cell is None else kind(cell) for cell in column]
+        made = made.add_column(at, name, pa.array(told, arrow[kind]))
+    return made
 
 
 def _columns(estimator: Any, verb: str, names: Any) -> list[str]:

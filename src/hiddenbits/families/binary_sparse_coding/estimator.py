@@ -233,7 +233,7 @@ class BinarySparseCoding(CodingEstimator[CodingParams, CodingStats]):
         """
         return super().inverse_transform(X)
 
-    def sample(self, n_samples: int = 1, *, random_state: Randomness = None) -> Floats:
+    def sample(self, n_samples: int = 1, *, random_state: Randomness = None) -> Any:
         """Draw new rows from the fitted model.
 
         Parameters

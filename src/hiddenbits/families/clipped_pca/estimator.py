@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from hiddenbits.array_types import AnyArray, Bytes, Floats, Randomness
+from hiddenbits.array_types import AnyArray, Floats, Randomness
 from hiddenbits.data import Table, TableError
 from hiddenbits.engine import one_blas_thread
 from hiddenbits.families._base.closed_form import ClosedForm
@@ -276,7 +276,7 @@ class ClippedPCA(ClosedForm, CodingEstimator[ClippedParams, ClippedStats]):
         means = np.ascontiguousarray(both[:, :q])
         return (means, unpack(both[:, q:], q)) if return_cov else means
 
-    def sample(self, n_samples: int = 1, *, full: bool = False, random_state: Randomness = None) -> Bytes:
+    def sample(self, n_samples: int = 1, *, full: bool = False, random_state: Randomness = None) -> Any:
         """Draw new rows from the fitted model; every column's mean is that of the fit, but for chance.
 
         Parameters

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from hiddenbits.array_types import Bytes, Floats, Randomness
+from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.data import MemorySource, Table
 from hiddenbits.engine import Key, current, one_blas_thread
 from hiddenbits.families._base.inputs import seed_of
+from hiddenbits.families._base.outputs import drawn_values
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.model_chains import ChainsParams, CombinationChains
@@ -132,7 +133,7 @@ class ChainsVerbs(CodingEstimator[CombinationParams, CombinationStats]):
                 "temperatures or chains, fewer units, or a larger ridge."
             )
 
-    def sample(self, n_samples: int = 1, *, random_state: Randomness = None) -> Bytes:
+    def sample(self, n_samples: int = 1, *, random_state: Randomness = None) -> Any:
         """Draw new rows from the fitted model: exactly, or by tempered Markov chains where units are too many.
 
         Parameters
@@ -157,7 +158,7 @@ class ChainsVerbs(CodingEstimator[CombinationParams, CombinationStats]):
             rows, mixing = model.draw_and_judge(self.params_, n_samples, key.rng(), current().executor.run)
         if not mixing.well_mixed:
             warnings.warn(f"The drawn rows may not represent the model. {mixing.why}", PoorMixingWarning, stacklevel=2)
-        return rows
+        return drawn_values(self, rows)
 
     def partial_fit(self, X: object, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from some rows by online EM; can be called again and again with further rows.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
@@ -12,16 +13,16 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from hiddenbits.array_types import Bytes, Floats, Randomness
+from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.data import Table, TableError
-from hiddenbits.data.inputs.frames import is_frame
 from hiddenbits.data.mixed.cells import MixedTable
 from hiddenbits.engine import Key, current, run_on
 from hiddenbits.engine.checkpoint import path_beside
 from hiddenbits.families._base.grouped import Grouped
 from hiddenbits.families._base.inputs import TakesTables, as_table, seed_of, with_sample_weight
-from hiddenbits.families._base.outputs import in_own_values, like
+from hiddenbits.families._base.outputs import drawn_values, in_own_values, like
 from hiddenbits.families.ensemble.files import EnsembleFiles
+from hiddenbits.families.ensemble.members import same_coding, same_names
 from hiddenbits.families.ensemble.pooling import completed, fit_weights, left_out, pool
 
 KINDS = ("exact", "bound", "estimate")  # what the members' likelihoods are; the weakest is that of the mixture
@@ -171,11 +172,12 @@ class Ensemble(Grouped, TakesTables, EnsembleFiles, ClassNamePrefixFeaturesOutMi
         if len(widths) > 1:
             raise ValueError(f"Members are of tables with {sorted(widths)} columns. Fit them to the same columns.")
         made.estimators_, made.n_features_in_ = members, widths.pop()
+        made.coding_ = same_coding(members)
         if hasattr(members[0], "feature_names_in_"):
             made.feature_names_in_ = members[0].feature_names_in_
         for member in members[1:]:
             if hasattr(made, "feature_names_in_"):
-                _same_names(made, member)
+                same_names(made, member)
         return made._weigh(None if X_valid is None else as_table(made, X_valid, reset=False))
 
     def _members(self) -> list[BaseEstimator]:
@@ -323,12 +325,13 @@ class Ensemble(Grouped, TakesTables, EnsembleFiles, ClassNamePrefixFeaturesOutMi
         Returns
         -------
         completed : ndarray of shape (rows, columns), or a frame where X is one
+            Where the fit made bits of other values (`coding_`), in these values, as for `BernoulliMixture`.
         """
         table = self._table(X)
         r, given = self.posterior(table), table.to_float()
         filled = completed(r, (member.complete(table) for member in self.estimators_))
         whole = np.where(np.isnan(given), filled, given)
-        return like(X, whole) if table.coding is None or not is_frame(X) else in_own_values(X, table, whole)
+        return like(X, whole) if table.coding is None or isinstance(X, Table) else in_own_values(X, table, whole)
 
     def bit_probabilities(self, X: object) -> Any:
         """Return P(bit = 1 | the other observed bits of the row) for every cell, observed or not.
@@ -348,7 +351,7 @@ class Ensemble(Grouped, TakesTables, EnsembleFiles, ClassNamePrefixFeaturesOutMi
         names = None if table.coding is None else table.names
         return like(X, left_out(r, given, ~np.isnan(given), answers), names)
 
-    def sample(self, n_samples: int = 1, *, random_state: Randomness = None) -> Bytes:
+    def sample(self, n_samples: int = 1, *, random_state: Randomness = None) -> Any:
         """Draw new rows: for each row a member by its weight, then the row from the member.
 
         Parameters
@@ -361,6 +364,8 @@ class Ensemble(Grouped, TakesTables, EnsembleFiles, ClassNamePrefixFeaturesOutMi
         Returns
         -------
         X : ndarray of shape (n_samples, columns) of uint8
+            Where the fit made bits of other values (`coding_`), these values: a frame like that of the fit, or a dict
+            of columns where the fit was to a file.
         """
         check_is_fitted(self, "weights_")
         if n_samples < 1:
@@ -371,8 +376,10 @@ class Ensemble(Grouped, TakesTables, EnsembleFiles, ClassNamePrefixFeaturesOutMi
         for m, member in enumerate(self.estimators_):
             here, seed = np.flatnonzero(chosen == m), int(rng.integers(2**31 - 1))
             if len(here):
-                out[here] = member.sample(len(here), random_state=seed)
-        return out
+                bits = copy(member)  # which knows nothing of values
+                bits.coding_ = None
+                out[here] = bits.sample(len(here), random_state=seed)
+        return drawn_values(self, out)
 
     @property
     def _n_features_out(self) -> int:
@@ -389,10 +396,3 @@ def _checkpoint_of(number: int) -> Path | None:
     """Return the file for the checkpoint of a member, next to the one that `run_on` names."""
     path = current().checkpoint
     return None if path is None else path_beside(path, f"member{number + 1}")
-
-
-def _same_names(ensemble: BaseEstimator, member: BaseEstimator) -> None:
-    """Refuse a member that was fitted to columns of other names."""
-    names = getattr(member, "feature_names_in_", ensemble.feature_names_in_)
-    if not np.array_equal(names, ensemble.feature_names_in_):
-        raise ValueError("Members were fitted to columns of different names. Fit them to the same columns.")

@@ -78,6 +78,14 @@ class CellsInFiles:
         """Return the cells of some rows, None for a blank."""
         return [cell for cells in self._pieces(start, stop) for cell in cells.listed()]
 
+    def examples(self) -> list[Any]:
+        """Return a value that shows the type of all: text stays text, whatever it looks like."""
+        types = pyarrow().types
+        _, _, batch = next(self.files.batches(0, 1, [self.column], CELL_BYTES))
+        kind = batch.column(0).type
+        kinds = {types.is_boolean: False, types.is_integer: 0, types.is_floating: 0.5}
+        return [next((value for test, value in kinds.items() if test(kind)), "text")]
+
     def _pieces(self, start: int, stop: int | None) -> Any:
         stop = self.files.n_rows if stop is None else stop
         for path, _, batch in self.files.batches(start, stop, [self.column], CELL_BYTES):

@@ -1,0 +1,155 @@
+"""What did not enter the model stays with the rows, own values come back, and files are read as the options say."""
+
+import csv
+
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+import numpy as np
+
+from tests.cli.test_commands import run
+
+FLAGS = ["--id", "person", "--drop", "town", "--code", "colour:one-hot"]
+OTHERS = ["person", "town", "age"]
+
+
+@pytest.fixture
+def people(tmp_path):
+    """Answers with an id, ages, towns, and blanks in every column of answers."""
+    path, rng = tmp_path / "people.csv", np.random.default_rng(0)
+    with path.open("w", newline="") as file:
+        lines = csv.writer(file)
+        lines.writerow(["age", "smokes", "rated", "person", "colour", "town", "bit"])
+        for i in range(60):
+            yes = rng.random(3) < (0.9 if i % 2 else 0.1)
+            cells = ["yes" if yes[0] else "no", 1 + yes[1], ["red", "green"][i // 2 % 2] if i % 2 else "blue"]
+            cells = ["" if i in (3 + j, 20) else cell for j, cell in enumerate(cells)]
+            bit = "" if i in (7, 20) else int(yes[2])
+            lines.writerow([f"{18.25 + i * 1000 / 7:.6f}", *cells[:2], f"p{i:03d}", cells[2], f"Town {i}", bit])
+    return path
+
+
+@pytest.fixture
+def model(people, tmp_path):
+    run("fit", people, "classes", "-n", 2, *FLAGS, "-o", tmp_path / "m.hb", "--jobs", 1)
+    return tmp_path / "m.hb"
+
+
+def rows_of(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("command", ["score", "map"])
+def test_results_have_the_other_columns_as_they_were(people, model, tmp_path, command):
+    run(command, people, model, "-o", tmp_path / "out.csv")
+    before, after = rows_of(people), rows_of(tmp_path / "out.csv")
+    assert list(after[0])[:3] == ["person", "age", "town"]
+    assert [[row[name] for name in OTHERS] for row in after] == [[row[name] for name in OTHERS] for row in before]
+
+
+@pytest.mark.parametrize("bits", [False, True])
+def test_completed_rows_are_the_file_with_its_blanks_filled(people, model, tmp_path, bits):
+    run("complete", people, model, "-o", tmp_path / "out.csv", *(["--bits"] if bits else []))
+    before, after = rows_of(people), rows_of(tmp_path / "out.csv")
+    assert list(after[0]) == list(before[0])
+    own = {"smokes": {"yes", "no"}, "rated": {"1", "2"}, "colour": {"red", "green", "blue"}}
+    for i, (old, new) in enumerate(zip(before, after, strict=True)):
+        assert all(old[name] in ("", new[name]) for name in old)
+        assert all(new[name] in values for name, values in own.items())
+        assert not bits or new["bit"] in ("0", "1")
+        if i != 20 and old["colour"] == "":  # an even row is blue; no bit of its colour is above one half by chance
+            assert new["colour"] == ("blue" if i % 2 == 0 else new["colour"])
+
+
+def test_parquet_keeps_types(people, model, tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet")
+    run("complete", people, model, "-o", tmp_path / "out.parquet")
+    found = pq.read_table(tmp_path / "out.parquet")
+    types = {field.name: str(field.type) for field in found.schema}
+    assert types == {
+        "age": "double",
+        "smokes": "string",
+        "rated": "int64",
+        "person": "string",
+        "colour": "string",
+        "town": "string",
+        "bit": "double",
+    }
+    assert found["age"].to_pylist() == [float(row["age"]) for row in rows_of(people)]
+    run("score", people, model, "-o", tmp_path / "s.parquet")
+    assert str(pq.read_schema(tmp_path / "s.parquet").field("age").type) == "double"
+
+
+def test_drawn_rows_are_in_own_values(model, tmp_path):
+    run("sample", model, "-r", 200, "-o", tmp_path / "out.csv")
+    rows = rows_of(tmp_path / "out.csv")
+    assert list(rows[0]) == ["smokes", "rated", "colour", "bit"]
+    assert {row["smokes"] for row in rows} == {"yes", "no"}
+    assert {row["rated"] for row in rows} == {"1", "2"}
+    assert {row["colour"] for row in rows} == {"red", "green", "blue"}
+    run("sample", model, "-r", 5, "-o", tmp_path / "out.npz")  # bits
+    assert np.load(tmp_path / "out.npz")["X"].shape == (5, 6)
+
+
+def test_converted_tables_keep_the_other_columns(people, tmp_path):
+    run("convert", people, tmp_path / "out.csv", *FLAGS)
+    rows = rows_of(tmp_path / "out.csv")
+    assert list(rows[0])[:4] == ["person", "age", "town", "smokes"]
+    assert {row["smokes"] for row in rows} == {"0", "1", ""}
+
+
+def test_a_model_of_bits_takes_its_columns_and_guesses_nothing(tmp_path):
+    plain, more, words = tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "c.csv"
+    plain.write_text("q1,q2\n" + "0,1\n1,0\n1,1\n" * 8)
+    more.write_text("who,q2,q1\nann,1,0\nbob,,1\n")
+    words.write_text("who,q2,q1\nann,yes,0\nbob,no,1\n")
+    run("fit", plain, "classes", "-n", 1, "-o", tmp_path / "m.hb", "--jobs", 1)
+    run("score", more, tmp_path / "m.hb", "-o", tmp_path / "out.csv")
+    assert [row["who"] for row in rows_of(tmp_path / "out.csv")] == ["ann", "bob"]
+    told = run("score", words, tmp_path / "m.hb", code=1).stderr
+    assert "column 'q2' has other values than 0, 1 and blanks, and the model was fitted to bits" in " ".join(
+        told.split()
+    )
+
+
+def test_how_a_file_is_written_can_be_said(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes("größe|q1\n1,5|0\n2,5|1\n7,5|1\n".encode("cp1252"))
+    words = ["--delimiter", "|", "--decimal", ",", "--encoding", "cp1252", "--header"]
+    told = run("look", path, *words, "--code", "größe:>2").stdout
+    assert "größe" in told
+    assert "1 above 2" in told
+    path.write_text("a\tb\n0\t1\n1\t1\n1\t0\n")
+    run("convert", path, tmp_path / "o.csv", "--delimiter", "tab", "--header")
+    assert list(rows_of(tmp_path / "o.csv")[0]) == ["a", "b"]
+    path.write_text("0,1\n1,1\n0,0\n")
+    run("convert", path, tmp_path / "o.csv", "--no-header")
+    assert len(rows_of(tmp_path / "o.csv")) == 3
+    path.write_text("who,codes\nann,E11;I10\nbob,I10\ncy,\n")
+    run("convert", path, tmp_path / "o.csv", "--split", "codes:;", "--id", "who")
+    assert [*rows_of(tmp_path / "o.csv")[0].values()] == ["ann", "1", "1"]
+    pytest.importorskip("pyarrow")
+    path.write_text("order,product\n1,tea\n1,jam\n2,tea\n")
+    run("convert", path, tmp_path / "o.csv", "--row", "order", "--item", "product")
+    assert list(rows_of(tmp_path / "o.csv")[0]) == ["jam", "tea"]
+    told = run("look", path, "--sheet", "A", code=1).stderr
+    assert "--sheet is not an option of the csv reader" in told
+
+
+def test_the_options_of_a_message_work(tmp_path):
+    """Columns as survey programs name them, with colons, quotes and brackets, and values that have them too."""
+    path = tmp_path / "t.csv"
+    with path.open("w", newline="") as file:
+        lines = csv.writer(file)
+        lines.writerow(["Q1: do you smoke?", "it's [2]", "q3", "bit"])
+        for i in range(40):
+            lines.writerow([["often: daily", "rarely", "x, y"][i % 3], [0, 1, -99][i % 3], 1 + i % 5, i % 2])
+    told = " ".join(run("look", path).stdout.split())
+    assert r"--code 'Q1: do you smoke?:often\: daily=1'" in told
+    assert "--missing -99" in told
+    words = ["--code", r"Q1: do you smoke?:often\: daily=1", "--missing", "-99", "--code", "q3:4=1", "--code", "q3:5=1"]
+    shown = run("look", path, *words).stdout
+    assert "'often: daily' = 1" in shown
+    assert "asked" not in shown
