@@ -336,8 +336,10 @@ def open_table(
         ``RecordBatchReader``, all objects with ``__arrow_c_stream__``; or files: ``.npy``, ``.npz``, ``.parquet``,
         ``.csv``, ``.tsv``, ``.xlsx``, ``.ods``, ``.sav``, ``.dta``, ``.jsonl``, ``.feather``, ``.zarr`` (also
         ``.zarr.zip``), AnnData's ``.h5ad``, and baskets of item numbers (FIMI format) or names (``.dat``, ``.txt``,
-        also gzipped). A dataset of local Parquet files is read from them in every pass. Other queries and streams come
-        only once: up to 64 MiB are held in memory, more is written to temporary files (`SpilledTableWarning`).
+        also gzipped). A dataset of Parquet files, local or through fsspec, is read from them in every pass, and so is a
+        folder with partitions (``year=2024/...``), whose columns are those of the files and of the paths. Other queries
+        and streams come only once: up to 64 MiB are held in memory, more is written to temporary files
+        (`SpilledTableWarning`).
         A path may be a glob or a list of paths; files are taken in natural order (2 before 10).
         A path may also be an address that fsspec understands, such as ``s3://bucket/events/*.parquet``, ``gs://...``
         or ``https://...``, where the protocol's package is installed (s3fs, gcsfs, aiohttp, ...). Parquet files and
@@ -366,7 +368,7 @@ def open_table(
     columns, drop : name, number or list of them, optional
         The columns that enter the model, or those that do not; a name may be a pattern such as ``"q*"``, and
         ``columns="bits"`` are those that hold nothing but bits. What does not enter stays with the rows
-        (`Table.beside`).
+        (`Table.beside`), of Parquet files above 64 MiB in the files.
     id : name, number or list of them, optional
         Columns that name the rows: they do not enter, and results are written next to them.
     code : dict or fitted model, optional
