@@ -366,9 +366,10 @@ def open_table(
         ``.csv``, ``.tsv``, ``.xlsx``, ``.ods``, ``.sav``, ``.dta``, ``.jsonl``, ``.feather``, ``.zarr`` (also
         ``.zarr.zip``), AnnData's ``.h5ad``, and baskets of item numbers (FIMI format) or names (``.dat``, ``.txt``,
         also gzipped); the folder of a Delta table, of which the newest version is read, or that of ``version=``; or
-        ``postgresql://user@host/database`` with ``query=``. Delta tables and datasets of local Parquet files are read
-        from these in every pass. Other queries and streams come only once: up to 64 MiB are held in memory, more is
-        written to temporary files (`SpilledTableWarning`).
+        ``postgresql://user@host/database`` with ``query=``. Delta tables, datasets of Parquet files (local or through
+        fsspec) and folders with partitions (``year=2024/...``, whose columns are those of the files and of the paths)
+        are read from their files in every pass. Other queries and streams come only once: up to 64 MiB are held in
+        memory, more is written to temporary files (`SpilledTableWarning`).
         A path may be a glob or a list of paths; files are taken in natural order (2 before 10).
         A path may also be an address that fsspec understands, such as ``s3://bucket/events/*.parquet``, ``gs://...``
         or ``https://...``, where the protocol's package is installed (s3fs, gcsfs, aiohttp, ...). Parquet files and
@@ -397,7 +398,7 @@ def open_table(
     columns, drop : name, number or list of them, optional
         The columns that enter the model, or those that do not; a name may be a pattern such as ``"q*"``, and
         ``columns="bits"`` are those that hold nothing but bits. What does not enter stays with the rows
-        (`Table.beside`).
+        (`Table.beside`), of Parquet files above 64 MiB in the files.
     id : name, number or list of them, optional
         Columns that name the rows: they do not enter, and results are written next to them.
     code : dict or fitted model, optional
