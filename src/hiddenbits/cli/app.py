@@ -426,11 +426,11 @@ def convert(
     out: Annotated[Path, typer.Argument(help="The file to write: .csv, .parquet or .npz.")],
     guarded: given.Guarded = False,
 ) -> None:
-    """Convert a table to another format, as zeros and ones; blanks stay blank, and other columns come first."""
+    """Convert a table to another format, as zeros and ones; blanks stay blank."""
     check_rows_file(out, asked.files)
     found = opened(asked, guarded)
     with at.engine():
-        _write(out, found.names, in_pieces("Converting", _cells, found.table), found)
+        _write(out, found.names, in_pieces("Converting", _cells, found.table))
 
 
 def _cells(piece: Any) -> Any:

@@ -136,10 +136,10 @@ def opened(asked: Asked, guarded: bool = False, model: Any = None) -> Opened:
             table = open_table(asked.path, **options)
         except TableError:
             names = getattr(model, "feature_names_in_", None)
-            if names is None or coding is not None or options.get("code") is not model:
+            if model is None or coding is not None or options.get("code") is not model:
                 raise
-            # The fit was to bits, by name: what else the file has stays with the rows. Nothing is guessed.
-            options |= {"code": None, "columns": [str(name) for name in names]}
+            # The fit was to bits: what else the file has stays with the rows. Nothing is guessed.
+            options |= {"code": None, "columns": "bits" if names is None else [str(name) for name in names]}
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ColumnsCodedWarning)
                 table = open_table(asked.path, **options)
