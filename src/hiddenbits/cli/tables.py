@@ -127,7 +127,8 @@ def opened(asked: Asked, guarded: bool = False, model: Any = None) -> Opened:
     coding = getattr(model, "coding_", None)
     if coding is not None or (hasattr(model, "coding_") and not asked.said()):
         options |= {"code": model}
-    with progress(f"Reading {printable(Path(asked.path).name)}") as bar:
+    shown = "the table" if "://" in asked.path else printable(Path(asked.path).name)  # an address may hold secrets
+    with progress(f"Reading {shown}") as bar:
         if guarded:
             options["guarded"] = True
         elif asked.path.lower().endswith((".csv", ".csv.gz")):
