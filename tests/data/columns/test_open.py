@@ -118,7 +118,7 @@ def test_codes_for_missing_never_become_bits(door):
 
 def test_a_threshold_turns_neither_codes_nor_ids_into_bits(door):
     ages = {"id": range(1, 13), "age": [*range(20, 29), 25, 27, -99], "n": [3.5, 1, 2, 7] * 3}
-    with pytest.raises(ColumnsError, match=r"'age': -99 \(1 cells\) looks like a code for missing"):
+    with pytest.raises(ColumnsError, match=r"'age': -99 \(1 cell\) looks like a code for missing"):
         open_table(door(ages), threshold=25)
     with pytest.warns(ColumnsLeftOutWarning, match=r"'id' \(id\)"):
         table = open_table(door(ages), threshold=3, missing=[-99])

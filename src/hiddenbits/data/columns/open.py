@@ -14,21 +14,25 @@ from hiddenbits.data.cell_checks import bad_cell, check_distinct
 from hiddenbits.data.columns.cells import ColumnCells
 from hiddenbits.data.columns.choices import ABOVE, ONE_HOT, Choices, Said, numbers_of
 from hiddenbits.data.columns.coding import CodedColumn, Coding, ReadColumns
-from hiddenbits.data.columns.describe import ColumnLook, described
+from hiddenbits.data.columns.describe import ASKED, NEARLY_ALL, READ, ColumnLook, Taken, described
 from hiddenbits.data.columns.message import (
     ColumnsCodedWarning,
     ColumnsLeftOutWarning,
+    are_pairs,
     needs_a_word,
     said_of_coded,
+    said_of_kinds,
     said_of_left_out,
 )
-from hiddenbits.data.columns.vocabulary import Key, key_of
+from hiddenbits.data.columns.shape import counts_rows, pairs, refuse_totals, says_total
+from hiddenbits.data.columns.vocabulary import Key, key_of, says_id
 from hiddenbits.data.inputs.arrays import as_array
+from hiddenbits.data.inputs.arrays import open_array as open_plain_array
 from hiddenbits.data.inputs.frames import open_frame as open_plain_frame
 from hiddenbits.data.inputs.frames import opened_frame
 from hiddenbits.data.mixed.cells import Cells
 from hiddenbits.data.mixed.encode import RawColumn, open_raw, raw_columns
-from hiddenbits.data.mixed.layout import Layout
+from hiddenbits.data.mixed.layout import FRAMES, Layout
 from hiddenbits.data.mixed.open import open_columns
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import MemorySource, Table, TableError
@@ -54,6 +58,11 @@ def open_raw_columns(
     if request.kinds is not None:
         return _of_kinds(raw, request, frame, named=named)
     return open_cells([ColumnCells.of_raw(column) for column in raw], request, named=named)
+
+
+def _offers(request: Request) -> tuple[str, ...]:
+    """Return the options of the file's reader that a message may name."""
+    return getattr(request, "offers", ())
 
 
 def _choices(request: Request) -> Choices:
@@ -91,18 +100,35 @@ def open_frame(X: Any, request: Request) -> Table:
 
 
 def open_array(X: Any, request: Request) -> Table:
-    """Open an array or a list of rows about whose columns something was said."""
-    raw, _ = raw_columns(as_array(X))
+    """Open an array or a list of rows of text, or about whose columns something was said."""
+    array = as_array(X)
+    if array.ndim == 2 and not array.size:
+        return open_plain_array(array.astype(float), request)
+    raw, _ = raw_columns(array)
     cells = [ColumnCells.of_raw(replace(column, name=str(j))) for j, column in enumerate(raw)]
+    if request.plain_only:
+        request = replace(request, coding=Coding(tuple(CodedColumn(column.name) for column in cells), named=False))
+        return replace(open_cells(cells, request, named=False), read_as=None)
     return open_cells(cells, request, named=False)
 
 
 def open_mixed_frame(X: Any, request: Request) -> Table:
-    """Open a frame whose columns are of several kinds, after what was said about columns."""
-    if not request.choices and request.coding is None:
+    """Open a frame whose columns are of several kinds: by a look, unless their kinds are given for all of them."""
+    frame = opened_frame(X)
+    named = isinstance(request.kinds, dict) and {str(name) for name in frame.columns} <= set(request.kinds)
+    if not request.choices and request.coding is None and (named or not _guesses(request)):
         return open_columns(X, request)
-    raw, frame = raw_columns(X)
-    return _of_kinds(raw, request, frame)
+    if not all(frame.shape):
+        return open_columns(X, request)
+    check_distinct([str(name) for name in frame.columns])
+    raw = [_of_series(j, frame[:, j : j + 1]) for j in range(frame.shape[1])]
+    name = frame.implementation.value
+    return _of_kinds(raw, request, name if name in FRAMES else "pandas")
+
+
+def _guesses(request: Request) -> bool:
+    """Whether kinds of some columns are to be found by a look: all of them, or those that a dict does not name."""
+    return request.infers_kinds or isinstance(request.kinds, dict)
 
 
 def _of_series(number: int, frame: Any) -> RawColumn:
@@ -134,8 +160,11 @@ def _of_kinds(raw: Sequence[RawColumn], request: Request, frame: str | None, *, 
     kept = [_without(column, one.missing or ()) for column, one in zip(raw, said, strict=True) if not one.out]
     if _choices(request).code:
         raise TypeError("code= makes bits of values, but kinds= keeps them. Give one of the two.")
-    if isinstance(request.kinds, dict):
-        said, kept = _looked_through(raw, said, request)
+    kinds, looks = request.kinds, ()
+    if _guesses(request) and request.coding is None:
+        if any(_is_total(column) for column in raw):
+            refuse_totals([ColumnCells.of_raw(column) for column in raw], offers=_offers(request))
+        said, kept, kinds, looks = _looked_through(raw, said, request)
     if not kept:
         raise TableError("No column is left to read. Keep at least one.")
     if (wanted := _choices(request).columns) is not None:
@@ -143,7 +172,7 @@ def _of_kinds(raw: Sequence[RawColumn], request: Request, frame: str | None, *, 
         first = numbers_of([column.name for column in raw], wanted, "columns")
         kept = [kept[place[raw[j].name]] for j in first if raw[j].name in place]
     named = named or request.names is not None
-    table: Table = open_raw([replace(one, number=j) for j, one in enumerate(kept)], frame, request.kinds, named=named)
+    table: Table = open_raw([replace(one, number=j) for j, one in enumerate(kept)], frame, kinds, named=named)
     cells = {column.name: ColumnCells.of_raw(column) for column, one in zip(raw, said, strict=True) if one.out}
     if table.only_bits and not isinstance(request.kinds, Layout):
         x, observed = table.source.read(0, table.shape[0])
@@ -155,31 +184,87 @@ def _of_kinds(raw: Sequence[RawColumn], request: Request, frame: str | None, *, 
     ids = tuple(column.name for column, one in zip(raw, said, strict=True) if one.is_id)
     inside = [CodedColumn(one.name, missing=tuple(map(_category, codes[one.name]))) for one in kept]
     coding = Coding(tuple(inside), tuple(cells), ids)
-    return replace(table, read_as=ReadColumns(coding, tuple(column.name for column in raw), cells))
+    return replace(table, read_as=ReadColumns(coding, tuple(column.name for column in raw), cells, tuple(looks)))
 
 
 def _looked_through(
     raw: Sequence[RawColumn], said: Sequence[Said], request: Request
-) -> tuple[list[Said], list[RawColumn]]:
-    """Leave out, aloud, columns that kinds= does not name and that are no property of rows; ask for missing codes."""
+) -> tuple[list[Said], list[RawColumn], dict[str, Any], list[ColumnLook]]:
+    """Leave out, aloud, columns that kinds= does not name and that no model can use; ask for codes for missing.
+
+    Return what is said about columns, those that stay, their kinds as far as they need saying, and the looks.
+    """
+    given: dict[str, Any] = dict(request.kinds) if isinstance(request.kinds, dict) else {}
     after, kept, looks, left, asked = [], [], [], [], []
     for column, one in zip(raw, said, strict=True):
-        cells = ColumnCells.of_raw(column)
-        look = described(column.name, cells.counts, form=cells.form, missing=one.missing, threshold=True)
+        if not one.out and column.is_numeric and np.isinf(column.values).any():
+            row = int(np.flatnonzero(np.isinf(column.values))[0])
+            raise TableError(
+                f"row {row}, column {column.number} ({column.name!r}): the number is infinite, or too large for a "
+                "float. Correct the cell, or make it blank."
+            )
+        named = column.name in given
+        look = _look_at_raw(column, one, named=named)
         looks.append(look)
-        stays = column.name in request.kinds or look.taken not in ("id", "date", "text", "constant")
-        if not one.out and not stays:
+        if not one.out and not named and look.taken in UNUSABLE and not look.suspects:
             one = replace(one, out=True)
             left.append(look)
-        elif not one.out and look.suspects:
-            asked.append(replace(look, taken="bits"))
+        elif not one.out and (look.suspects or ((look.mark or look.unclear) and not named)):
+            asked.append(look)
         after.append(one)
         kept += [] if one.out else [_without(column, one.missing or ())]
     if asked:
-        raise needs_a_word(asked, looks)
+        raise needs_a_word(asked, looks, of_kinds=True, offers=_offers(request))
     if left:
-        warnings.warn(said_of_left_out(left), ColumnsLeftOutWarning, stacklevel=5)
-    return after, kept
+        warnings.warn(said_of_left_out(left, of_kinds=True), ColumnsLeftOutWarning, stacklevel=5)
+    by_name = {look.name: look for look in looks}
+    guessed = {c.name: kind for c in kept if c.name not in given and (kind := _kind_of(c, by_name[c.name])) is not None}
+    if guessed:
+        warnings.warn(said_of_kinds([by_name[name] for name in guessed], guessed), ColumnsCodedWarning, stacklevel=5)
+    return after, kept, given | guessed, looks
+
+
+UNUSABLE = ("id", "date", "text", "constant", "one value or blank")
+MANY = 1000  # distinct numbers; a column with more is a number or an id
+
+
+def _look_at_raw(column: RawColumn, said: Said, *, named: bool) -> ColumnLook:
+    """Return what is seen in a column; of very many numbers only the smallest and largest are looked at.
+
+    Where kinds= has `named` the column, only codes far from all other numbers are suspected.
+    """
+    if column.is_numeric:
+        values = column.values[~np.isnan(column.values)]
+        found = np.unique(values)
+        if len(found) > MANY:
+            counts = dict.fromkeys((*found[:50].tolist(), *found[-50:].tolist()), 1)
+            look = described(column.name, counts, missing=said.missing, threshold=True)
+            whole = bool((found == np.rint(found)).all())
+            runs = whole and len(found) == len(values) == found[-1] - found[0] + 1
+            is_id = runs or (says_id(column.name) and len(found) >= NEARLY_ALL * len(values))
+            taken: Taken = "id" if is_id else "number"
+            return replace(look, taken=taken, n_rows=len(column.values), n_blank=len(column.values) - len(values))
+    cells = ColumnCells.of_raw(column)
+    look = described(column.name, cells.counts, form=cells.form, missing=said.missing)
+    if look.taken in READ + ASKED and not named:
+        return look
+    return described(column.name, cells.counts, form=cells.form, missing=said.missing, threshold=True)
+
+
+def _kind_of(column: RawColumn, look: ColumnLook) -> Any:
+    """Return the kind of a column that its type does not tell: whole numbers, and words of a known scale."""
+    if column.form == "int" and look.taken != "bits":
+        return {"ordered": "ordered", "number": "real"}.get(look.taken, "nominal")
+    if look.taken == "ordered" and not column.is_numeric and column.categories is None:
+        spelled = {key_of(value): value for value in column.values if value is not None}
+        same = len(spelled) == len({value for value in column.values if value is not None})
+        return [spelled[key_of(value)] for value, _ in look.values] if same else None
+    return None
+
+
+def _is_total(column: RawColumn) -> bool:
+    """Whether the last cell of a column says that it is one of totals."""
+    return not column.is_numeric and len(column.values) > 0 and says_total(column.values[-1])
 
 
 def _renamed(raw: Sequence[RawColumn], request: Request) -> Sequence[RawColumn]:
@@ -215,6 +300,7 @@ def open_cells(cells: Sequence[ColumnCells], request: Request, *, named: bool = 
     order = tuple(column.name for column in cells)
     if isinstance(request.coding, Coding):
         return _table(cells, request.coding, (), request, order, named=named)
+    refuse_totals(cells, offers=_offers(request))
     choices = _choices(request)
     said = choices.about(order)
     if choices.columns is not None and not choices.only_bits(order):  # in the order in which they were named
@@ -264,21 +350,22 @@ def decide(
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise TableError(f"Two columns are called {twice!r}. Give each column a unique name.")
-    looks: list[ColumnLook] = []
-    guessed, left, asked = list(looks), list(looks), list(looks)
+    looks = _looks(cells, about, request)
+    if all(not (said.out or said.asked) for said in about) and (found := pairs(looks)) is not None:
+        raise are_pairs(*found, looks, offers=_offers(request))
+    guessed: list[ColumnLook] = []
+    left: list[ColumnLook] = []
+    asked: list[ColumnLook] = []
     coded: list[CodedColumn] = []
     out: list[str] = []
     ids: list[str] = []
     only_bits = _choices(request).only_bits(names)
-    for column, said in zip(cells, about, strict=True):
-        cut = request.threshold is not None or (isinstance(said.code, str) and said.code != ONE_HOT)
-        look = described(column.name, column.counts, form=column.form, missing=said.missing, threshold=cut)
-        looks.append(look)
+    for number, (column, look, said) in enumerate(zip(cells, looks, about, strict=True)):
         if said.out:
             out.append(column.name)
             ids += [column.name] if said.is_id else []
             continue
-        _refuse_infinite(column, len(looks) - 1, request)
+        _refuse_infinite(column, number, request)
         if only_bits and (look.taken != "bits" or look.suspects):
             out.append(column.name)
             continue
@@ -292,7 +379,7 @@ def decide(
             out.append(column.name)
             left.append(look)
     if asked:
-        raise needs_a_word(asked, looks)
+        raise needs_a_word(asked, looks, offers=_offers(request))
     if not coded and not left:
         raise TableError("No column is left to read. Keep at least one.")
     if not coded:
@@ -302,6 +389,15 @@ def decide(
             "which number, or open the table with kinds='auto' for LogisticPCA."
         )
     return Coding(tuple(coded), tuple(out), tuple(ids), named), looks, guessed, left
+
+
+def _looks(cells: Sequence[ColumnCells], about: Sequence[Said], request: Request) -> list[ColumnLook]:
+    """Return what is seen in each column, and which of them seem to count rows."""
+    looks = []
+    for column, said in zip(cells, about, strict=True):
+        cut = request.threshold is not None or (isinstance(said.code, str) and said.code != ONE_HOT)
+        looks.append(described(column.name, column.counts, form=column.form, missing=said.missing, threshold=cut))
+    return [replace(look, unclear="counts") if counts_rows(look, cells, looks) else look for look in looks]
 
 
 def _refuse_infinite(column: ColumnCells, number: int, request: Request) -> None:
@@ -320,7 +416,7 @@ def _coded(column: ColumnCells, look: ColumnLook, said: Said, request: Request) 
     missing = tuple(_category(key) for key in said.missing or ())
     if said.code is not None:
         return _as_said(column, look, said.code, missing)
-    if look.suspects:
+    if look.suspects or look.unclear:
         return None
     numeric = all(key is None or isinstance(key, float) for key in column.keys)
     if request.threshold is not None and numeric and look.taken not in ("id", "date", "text"):

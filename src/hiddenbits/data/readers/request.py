@@ -36,9 +36,10 @@ DAMAGE = (
 
 @dataclass(frozen=True)
 class FileRequest(Request):
-    """What the reader of a format is asked: a request, and the files."""
+    """What the reader of a format is asked: a request, and the files; and the options that messages may name."""
 
     files: tuple[Place, ...] = ()
+    offers: tuple[str, ...] = ()
 
 
 @contextmanager
