@@ -46,10 +46,11 @@ READING: dict[str, tuple[Any, Any]] = {
     "missing": (given.Missing, None),
     "kinds": (given.Kinds, None),
     "recipe": (given.Recipe, None),
+    "reader": (given.Reader, None),
     "names": (given.Names, None),
     "key": (given.Key, None),
 }
-LISTS = ("columns", "drop", "id", "code", "missing", "kinds")
+LISTS = ("columns", "drop", "id", "code", "missing", "kinds", "reader")
 RUNNING: dict[str, tuple[Any, Any]] = {"jobs": (given.Jobs, -1), "engine": (given.Engine, None)}
 
 

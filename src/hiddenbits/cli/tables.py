@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hiddenbits.cli.progress import progress
+from hiddenbits.cli.words import READER, in_options
 from hiddenbits.quoting import printable
 
 if TYPE_CHECKING:
     from hiddenbits import Table
+    from hiddenbits.data.columns.describe import ColumnLook
+    from hiddenbits.data.look import LookedAt
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,7 @@ class Asked:
     missing: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     recipe: Path | None = None
+    reader: tuple[str, ...] = ()
     names: Path | None = None
     key: str | None = None
 
@@ -68,9 +73,13 @@ class Opened:
         return self.beside[column]
 
 
-def opened(asked: Asked, guarded: bool = False, model: Any = None) -> Opened:
-    """Open a table: by what the user said, by the coding of a fitted model, or by a look at its columns."""
+def opened(asked: Asked, guarded: bool = False, model: Any = None, any_kind: bool = False) -> Opened:
+    """Open a table: by what the user said, by the coding of a fitted model, or by a look at its columns.
+
+    With `any_kind` columns that cannot be read as bits are taken as what they are.
+    """
     from hiddenbits import open_table
+    from hiddenbits.data.columns import ColumnsError
 
     options = reading(asked)
     if getattr(model, "layout_", None) is not None:
@@ -82,16 +91,58 @@ def opened(asked: Asked, guarded: bool = False, model: Any = None) -> Opened:
             options["guarded"] = True
         elif asked.path.lower().endswith((".csv", ".csv.gz")):
             options["tell"] = bar.read  # if another process reads, it shows no bar
-        table = open_table(asked.path, **options)
+        try:
+            table = open_table(asked.path, **options)
+        except ColumnsError:
+            if not any_kind or asked.threshold is not None or asked.code or asked.kinds or asked.recipe:
+                raise
+            table = open_table(asked.path, **options, kinds="auto")
     beside = {name: ["" if cell is None else str(cell) for cell in cells] for name, cells in table.beside.items()}
     ids = () if table.coding is None else table.coding.ids
     return Opened(table, beside, ids)
 
 
+def next_command(asked: Asked, seen: LookedAt) -> str:
+    """Return the command that works for a table that was looked at, with what the user said and what is suggested."""
+    from hiddenbits.data.columns.shape import pairs
+
+    words = []
+    for name in ("columns", "drop", "id", "code", "missing", "kinds", "reader"):
+        words += [word for one in getattr(asked, name) for word in (f"--{name}", one)]
+    for name in ("recipe", "names", "key", "threshold"):
+        words += [] if getattr(asked, name) is None else [f"--{name}", str(getattr(asked, name))]
+    words += [] if asked.blank == "auto" else ["--blank", asked.blank]
+    said = f" {shlex.join(words)}" if words else ""
+    asks = [look for look in seen.columns if look.name in seen.asked]
+    several = any(look.taken in ("ordered", "nominal") for look in asks) and not (asked.code or asked.threshold)
+    several = several and all(look.taken != "one value or blank" for look in asks)
+    if seen.table is None and not asks and (found := pairs(seen.columns)) is not None:
+        said += f" {in_options(f'row={found[0]!r}')} {in_options(f'item={found[1]!r}')}"
+    for name, value in _suggestions(asks).items():
+        said += "" if several and name == "code" else f" {in_options(f'{name}={value!r}')}"
+    path = shlex.quote(asked.path)
+    return (
+        f"hiddenbits fit {path} logistic -o model.hb{said}"
+        if several or asked.kinds
+        else f"hiddenbits report {path}{said}"
+    )
+
+
+def _suggestions(asks: list[ColumnLook]) -> dict[str, Any]:
+    """Return the options that would do for some columns."""
+    from hiddenbits.data.columns.message import suggested
+
+    options: dict[str, Any] = {}
+    for look in asks:
+        for name, value in suggested(look).items():
+            options[name] = [*options.get(name, []), *value] if name == "drop" else {**options.get(name, {}), **value}
+    return options
+
+
 def reading(asked: Asked) -> dict[str, Any]:
     """Return the options of `open_table` that the user's words stand for."""
     options: dict[str, Any] = {"blank": asked.blank, "threshold": asked.threshold, **asked.said()}
-    options |= {"key": asked.key} if asked.key else {}
+    options |= ({"key": asked.key} if asked.key else {}) | _reader(asked.reader)
     if asked.names is not None:
         if not asked.names.is_file():
             raise ValueError(f"--names {asked.names}: this is not a file. Give a text file with one name per line.")
@@ -125,6 +176,23 @@ def _missing(texts: tuple[str, ...]) -> dict[str, list[str]]:
         values = found.setdefault(column if colon else "*", [])
         values += [] if (value if colon else text) == "none" else [value if colon else text]
     return {} if found == {"*": []} else found
+
+
+def _reader(texts: tuple[str, ...]) -> dict[str, Any]:
+    """Return options of a reader from texts such as delimiter=;, skip_top=1, header=False and split=codes:;."""
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not value or name not in READER:
+            raise ValueError(f"--reader {text}: write name=value, where the name is one of {', '.join(READER)}.")
+        column, colon, mark = value.rpartition(":")
+        if name == "split" and column and colon and mark:
+            found["split"] = {**(found["split"] if isinstance(found.get("split"), dict) else {}), column: mark}
+        elif value.lower() in ("true", "false"):
+            found[name] = value.lower() == "true"
+        else:
+            found[name] = int(value) if value.isdigit() and name in ("skip_top", "skip_end", "sheet") else value
+    return found
 
 
 def _kinds(texts: tuple[str, ...]) -> Any:

@@ -27,14 +27,28 @@ OWN = {
     "folder": "--folder",
     "colour": "--colour",
 }
-# Parameters of open_table that the command line does not have.
-READING = [
-    "array",
+# Options of the readers of files, which --reader takes.
+READER = (
     "column",
+    "decimal",
     "delimiter",
+    "encoding",
     "format",
     "header",
     "item",
+    "keep_empty",
+    "quote",
+    "row",
+    "separator",
+    "sheet",
+    "skip_end",
+    "skip_top",
+    "split",
+    "value",
+)
+# Parameters of open_table that the command line does not have.
+READING = [
+    "array",
     "items",
     "layer",
     "max_bytes",
@@ -43,12 +57,10 @@ READING = [
     "nan",
     "packed",
     "part_bytes",
-    "row",
     "storage_options",
-    "value",
 ]
 VALUE = r"\{(?:[^{}]|\{[^{}]*\})*\}|\[[^\]]*\]|'[^']*'|\"[^\"]*\"|-?\w+(?:\.\w+)*"
-OPTION = re.compile(rf"(?<![\w'\"`.\-=])([a-z]+(?:_[a-z]+)*)=({VALUE})?")
+OPTION = re.compile(rf"(?<![\w'\"`.\-=:])([a-z]+(?:_[a-z]+)*)=({VALUE})?")
 
 
 def in_options(text: str) -> str:
@@ -67,7 +79,7 @@ def in_options(text: str) -> str:
     text = re.sub(r"The '(\w+)' parameter of \w+", lambda found: f"The value of {OWN.get(found[1]) or found[1]}", text)
     # the library's message for a parameter that is now part of an object
     text = re.sub(r"write (\w+)=\w+\((\w+)=(.*?)\)\.$", r"write --set \1.\2=\3.", text)
-    others = [name for name, _ in OPTION.findall(text) if name not in OWN]
+    others = [name for name, _ in OPTION.findall(text) if name not in OWN and name not in READER]
     of_models = _settings() if others else frozenset()
     said = OPTION.sub(lambda found: _option(found[1], found[2], of_models) or found[0], text)
     left = ", ".join(f"{name}=" for name in dict.fromkeys(others) if name in READING)
@@ -76,7 +88,9 @@ def in_options(text: str) -> str:
 
 def _option(name: str, value: str, settings: frozenset[str]) -> str | None:
     """Return the command-line option, with its value if there is one; None if there is no such option."""
-    if name in OWN:
+    if name == "names" and value:
+        return "--names FILE, a file with one name per line"
+    if name in OWN or name in READER:
         given: Any = ()
         if value:
             try:
@@ -88,6 +102,8 @@ def _option(name: str, value: str, settings: frozenset[str]) -> str | None:
         else:
             each = given if isinstance(given, (list, tuple)) else (given,)
             each = ["none"] if name == "missing" and value == "[]" else each
+        if name in READER:
+            return " ".join(f"--reader {shlex.quote(f'{name}={one}')}" for one in each) or f"--reader {name}=..."
         return " ".join(f"{OWN[name]} {shlex.quote(str(one))}" for one in each) or OWN[name]
     return f"--set {name}={value or ''}" if name in settings and name not in READING else None
 

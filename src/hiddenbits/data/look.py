@@ -30,6 +30,8 @@ class LookedAt:
         The table, where it could be read.
     needs : str or None
         The message about columns that need a word, where it could not.
+    asked : tuple of str
+        The names of these columns.
 
     Examples
     --------
@@ -44,6 +46,7 @@ class LookedAt:
     table: Table | None = None
     needs: str | None = None
     choices: Choices | None = field(default=None, repr=False)
+    asked: tuple[str, ...] = ()
 
     def lines(self) -> list[list[str]]:
         """Return a line for each column: its name, what it is taken for, its values, and what becomes of it."""
@@ -101,6 +104,6 @@ def look_at_columns(data: Any, **options: Any) -> LookedAt:
             warnings.simplefilter("ignore", UserWarning)
             table = open_table(data, **options)
     except ColumnsError as error:
-        return LookedAt(error.looks, None, str(error), choices)
+        return LookedAt(error.looks, None, str(error), choices, error.asked)
     looks = () if table.read_as is None else table.read_as.looks
     return LookedAt(looks, table, None, choices)

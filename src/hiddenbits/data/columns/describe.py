@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 from hiddenbits.data.columns.vocabulary import (
@@ -256,9 +257,9 @@ def suspected(keys: Sequence[Key], *, threshold: bool = False, often: Mapping[Ke
     """Return the values that look like codes for missing.
 
     Words are known ones. Numbers are such as -9, 99 or 998, all on one side of all other values and apart from them: by
-    more than one step of whole numbers. Where numbers are cut (`threshold`), single digits above the others are counts;
-    but one such as 99 that stands apart and is the most frequent (`often`) is a code, and so is -99 among numbers that
-    are not negative.
+    more than any two others, and than one step of whole numbers. Where numbers are cut (`threshold`), single digits
+    above the others are counts; but one such as 99 that stands apart and is the most frequent (`often`) is a code, and
+    so is -99 among numbers that are not negative.
 
     Examples
     --------
@@ -298,7 +299,8 @@ def _apart(codes: list[float], others: list[float], *, threshold: bool) -> list[
     while codes:
         gap = (others[0] if others else float("inf")) - codes[-1]
         span = others[-1] - others[0] if others else 0.0
-        far = gap > max(1.0, span) or (gap > 1.0 and span < MOST_ORDERED)
+        step = max((b - a for a, b in pairwise(others)), default=1.0)  # 0, 2, 4, 6: 8 is not apart
+        far = gap > max(1.0, span) or (gap > max(1.0, step) and span < MOST_ORDERED)
         if codes[-1] == -1.0 and others in ([1.0], [0.0, 1.0]):
             far = False  # -1, 0, 1: against, neither, for
         if threshold and codes[-1] < 0.0 and others and others[0] <= 0.0 and others[-1] <= 0.0:  # mirrored: above

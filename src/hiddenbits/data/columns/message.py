@@ -51,15 +51,17 @@ class ColumnsError(TableError):
     ----------
     looks : tuple of ColumnLook
         All columns of the table.
+    asked : tuple of str
+        The names of those that need a word.
     """
 
-    def __init__(self, message: str, looks: Sequence[ColumnLook] = ()) -> None:
+    def __init__(self, message: str, looks: Sequence[ColumnLook] = (), asked: Sequence[str] = ()) -> None:
         ValueError.__init__(self, printable(message, keep="\n"))
-        self.looks = tuple(looks)
+        self.looks, self.asked = tuple(looks), tuple(asked)
 
     def at(self, path: object) -> ColumnsError:
         """Return the error with the file before it."""
-        return ColumnsError(f"{printable(path)}: {self}", self.looks)
+        return ColumnsError(f"{printable(path)}: {self}", self.looks, self.asked)
 
 
 def needs_a_word(
@@ -87,7 +89,7 @@ def needs_a_word(
         every += (
             "\nLogisticPCA takes such columns as they are, without options (on the command line: model 'logistic')."
         )
-    return ColumnsError("\n".join([head, *lines, every]), looks)
+    return ColumnsError("\n".join([head, *lines, every]), looks, [look.name for look in asked])
 
 
 def are_pairs(row: str, item: str, looks: Sequence[ColumnLook], *, offers: Collection[str]) -> ColumnsError:
@@ -118,7 +120,11 @@ def suggested(look: ColumnLook) -> dict[str, Any]:
     if look.suspects:
         options["missing"] = {look.name: list(look.suspects)}
     values = _proper(look)
-    if look.taken == "ordered":
+    if look.unclear:
+        options["drop"] = [look.name]
+    elif look.mark:
+        options["split"] = {look.name: look.mark}
+    elif look.taken == "ordered":
         options["code"] = {look.name: dict.fromkeys(values[len(values) - len(values) // 2 :], 1)}
     elif look.taken == "nominal":
         options["code"] = {look.name: "one-hot"}
