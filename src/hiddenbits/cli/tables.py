@@ -13,8 +13,6 @@ from hiddenbits.quoting import printable
 
 if TYPE_CHECKING:
     from hiddenbits import Table
-    from hiddenbits.data.columns.describe import ColumnLook
-    from hiddenbits.data.look import LookedAt
 
 
 @dataclass(frozen=True)
@@ -78,8 +76,7 @@ def opened(asked: Asked, guarded: bool = False, model: Any = None, any_kind: boo
 
     With `any_kind` columns that cannot be read as bits are taken as what they are.
     """
-    from hiddenbits import open_table
-    from hiddenbits.data.columns import ColumnsError
+    from hiddenbits import TableError, open_table
 
     options = reading(asked)
     if getattr(model, "layout_", None) is not None:
@@ -93,8 +90,15 @@ def opened(asked: Asked, guarded: bool = False, model: Any = None, any_kind: boo
             options["tell"] = bar.read  # if another process reads, it shows no bar
         try:
             table = open_table(asked.path, **options)
-        except ColumnsError:
-            if not any_kind or asked.threshold is not None or asked.code or asked.kinds or asked.recipe:
+        except TableError as error:
+            if (
+                not any_kind
+                or not hasattr(error, "looks")
+                or asked.threshold is not None
+                or asked.code
+                or asked.kinds
+                or asked.recipe
+            ):
                 raise
             table = open_table(asked.path, **options, kinds="auto")
     beside = {name: ["" if cell is None else str(cell) for cell in cells] for name, cells in table.beside.items()}
@@ -102,11 +106,9 @@ def opened(asked: Asked, guarded: bool = False, model: Any = None, any_kind: boo
     return Opened(table, beside, ids)
 
 
-def next_command(asked: Asked, seen: LookedAt) -> str:
+def next_command(asked: Asked, seen: Any) -> str:
     """Return the command that works for a table that was looked at, with what the user said and what is suggested."""
-    from hiddenbits.data.columns.shape import pairs
-
-    words = []
+    words: list[str] = []
     for name in ("columns", "drop", "id", "code", "missing", "kinds", "reader"):
         words += [word for one in getattr(asked, name) for word in (f"--{name}", one)]
     for name in ("recipe", "names", "key", "threshold"):
@@ -116,9 +118,7 @@ def next_command(asked: Asked, seen: LookedAt) -> str:
     asks = [look for look in seen.columns if look.name in seen.asked]
     several = any(look.taken in ("ordered", "nominal") for look in asks) and not (asked.code or asked.threshold)
     several = several and all(look.taken != "one value or blank" for look in asks)
-    if seen.table is None and not asks and (found := pairs(seen.columns)) is not None:
-        said += f" {in_options(f'row={found[0]!r}')} {in_options(f'item={found[1]!r}')}"
-    for name, value in _suggestions(asks).items():
+    for name, value in seen.suggested().items():
         said += "" if several and name == "code" else f" {in_options(f'{name}={value!r}')}"
     path = shlex.quote(asked.path)
     return (
@@ -126,17 +126,6 @@ def next_command(asked: Asked, seen: LookedAt) -> str:
         if several or asked.kinds
         else f"hiddenbits report {path}{said}"
     )
-
-
-def _suggestions(asks: list[ColumnLook]) -> dict[str, Any]:
-    """Return the options that would do for some columns."""
-    from hiddenbits.data.columns.message import suggested
-
-    options: dict[str, Any] = {}
-    for look in asks:
-        for name, value in suggested(look).items():
-            options[name] = [*options.get(name, []), *value] if name == "drop" else {**options.get(name, {}), **value}
-    return options
 
 
 def reading(asked: Asked) -> dict[str, Any]:

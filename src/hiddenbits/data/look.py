@@ -9,8 +9,9 @@ from typing import Any
 from hiddenbits.data.columns.choices import Choices
 from hiddenbits.data.columns.coding import Coding
 from hiddenbits.data.columns.describe import ColumnLook
-from hiddenbits.data.columns.message import ColumnsError
+from hiddenbits.data.columns.message import ColumnsError, suggested
 from hiddenbits.data.columns.recipe import recipe_text
+from hiddenbits.data.columns.shape import pairs
 from hiddenbits.data.open import open_table, said_about_columns
 from hiddenbits.data.table import Table
 from hiddenbits.quoting import name_of, quoted
@@ -64,6 +65,19 @@ class LookedAt:
         if coding is not None:
             return "left out"
         return "asked" if look.needs_a_word else "left out" if look.left_out else "read"
+
+    def suggested(self) -> dict[str, Any]:
+        """Return options of `open_table` that would do for the columns that need a word."""
+        if self.table is not None:
+            return {}
+        if not self.asked and (found := pairs(self.columns)) is not None:
+            return {"row": found[0], "item": found[1]}
+        options: dict[str, Any] = {}
+        for look in self.columns:
+            for name, value in suggested(look).items() if look.name in self.asked else ():
+                old = options.get(name)
+                options[name] = [*(old or []), *value] if name == "drop" else {**(old or {}), **value}
+        return options
 
     def recipe(self, source: object = None) -> str:
         """Return a recipe (TOML) that says how the table is read, for ``open_table(..., recipe=)`` and ``--recipe``."""

@@ -160,7 +160,8 @@ def _of_kinds(raw: Sequence[RawColumn], request: Request, frame: str | None, *, 
     kept = [_without(column, one.missing or ()) for column, one in zip(raw, said, strict=True) if not one.out]
     if _choices(request).code:
         raise TypeError("code= makes bits of values, but kinds= keeps them. Give one of the two.")
-    kinds, looks = request.kinds, ()
+    kinds = request.kinds
+    looks: list[ColumnLook] = []
     if _guesses(request) and request.coding is None:
         if any(_is_total(column) for column in raw):
             refuse_totals([ColumnCells.of_raw(column) for column in raw], offers=_offers(request))
@@ -351,8 +352,8 @@ def decide(
         twice = next(name for name in names if names.count(name) > 1)
         raise TableError(f"Two columns are called {twice!r}. Give each column a unique name.")
     looks = _looks(cells, about, request)
-    if all(not (said.out or said.asked) for said in about) and (found := pairs(looks)) is not None:
-        raise are_pairs(*found, looks, offers=_offers(request))
+    if all(not (said.out or said.asked) for said in about) and (both := pairs(looks)) is not None:
+        raise are_pairs(*both, looks, offers=_offers(request))
     guessed: list[ColumnLook] = []
     left: list[ColumnLook] = []
     asked: list[ColumnLook] = []

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from hiddenbits.array_types import AnyArray
 from hiddenbits.data.columns.cells import ColumnCells
 from hiddenbits.data.columns.describe import ColumnLook
 from hiddenbits.data.columns.vocabulary import says_id
@@ -85,14 +86,16 @@ def _plain(value: str) -> str:
     return value.strip().rstrip(":").casefold()
 
 
-def _numbers(column: ColumnCells) -> np.ndarray | None:
+def _numbers(column: ColumnCells) -> AnyArray | None:
     """Return the cells of a column of numbers, blanks as 0, the last one not blank; None for any other column."""
     last = column.keys[int(column.rows[-1])]
     if not isinstance(last, float) or not all(key is None or isinstance(key, float) for key in column.keys):
         return None
-    return np.array([0.0 if key is None else key for key in column.keys])[column.rows]
+    numbers: AnyArray = np.array([0.0 if key is None else key for key in column.keys])
+    found: AnyArray = numbers[column.rows]
+    return found
 
 
-def _agrees(numbers: np.ndarray, *, mean: bool) -> bool:
+def _agrees(numbers: AnyArray, *, mean: bool) -> bool:
     above = float(numbers[:-1].mean() if mean else numbers[:-1].sum())
     return bool(abs(above - numbers[-1]) <= (0.01 * abs(above) + 0.01 if mean else 1e-6 * abs(above)))
