@@ -173,7 +173,7 @@ def _reader(texts: tuple[str, ...]) -> dict[str, Any]:
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not value or name not in READER:
-            raise ValueError(f"--reader {text}: write name=value, where the name is one of {', '.join(READER)}.")
+            raise ValueError(f"--reader {text!r}: write name=value, where the name is one of {', '.join(READER)}.")
         column, colon, mark = value.rpartition(":")
         if name == "split" and column and colon and mark:
             found["split"] = {**(found["split"] if isinstance(found.get("split"), dict) else {}), column: mark}

@@ -76,11 +76,11 @@ def needs_a_word(
     for suspects, group in _groups(asked, lambda look: tuple(map(key_of, look.suspects))):
         if suspects:
             lines.append(_about_missing(group, names, of_kinds=of_kinds))
-    rest = [look for look in asked if not look.suspects or look.taken not in ("bits", "two values")]
+    rest = [look for look in asked if not look.suspects or look.taken not in ("bits", "two values", "number", "id")]
     if of_kinds:
         rest = [look for look in rest if look.unclear or look.mark]
     for _, group in _groups(rest, _in_common):
-        lines.append(_about_values(group, names, offers=offers))
+        lines.append(_about_values(group, names, offers=offers, of_kinds=of_kinds))
     many = len(asked)
     head = f"{many} columns need a word" if many > 1 else "One column needs a word"
     head += f" from you before this table can be read{'' if of_kinds else ' as bits'}. Give the options to open_table."
@@ -191,14 +191,15 @@ def _about_missing(group: Sequence[ColumnLook], names: Sequence[str], *, of_kind
     return f"{said} If so, say missing={list(look.suspects)!r}. If not, say {none}{code}."
 
 
-def _about_values(group: Sequence[ColumnLook], names: Sequence[str], *, offers: Collection[str]) -> str:
+def _about_values(group: Sequence[ColumnLook], names: Sequence[str], *, offers: Collection[str], of_kinds: bool) -> str:
     look, values = group[0], _proper(group[0])
     head = f"- {_names(group)}: "
     if look.unclear:
         return head + _about_numbers(group, names, offers=offers)
     if look.mark:
         shown = "" if values_hidden() else f", such as {quoted(next(v for v in values if look.mark in str(v)))}"
-        split = _by_column("split", group, names, look.mark)
+        split = f"split={dict.fromkeys((one.name for one in group), look.mark)!r}"
+        alone = _by_column("kinds" if of_kinds else "code", group, names, "nominal" if of_kinds else "one-hot")
         do = (
             f"say {split}"
             if "split" in offers
@@ -206,7 +207,7 @@ def _about_values(group: Sequence[ColumnLook], names: Sequence[str], *, offers: 
         )
         return (
             f"{head}several codes in a cell{shown}. For a bit of each code {do}. "
-            f"If each cell is one value, say {_by_column('code', group, names, 'one-hot')}."
+            f"If each cell is one value, say {alone}."
         )
     if values_hidden():
         return f"{head}{look.taken} (values are hidden). Say with code= which values are 1."
