@@ -9,30 +9,28 @@ from typing import Any
 
 import numpy as np
 
-from hiddenbits.data.bits import Dense
 from hiddenbits.data.cell_checks import bad_cell, check_distinct
 from hiddenbits.data.columns.cells import ColumnCells
-from hiddenbits.data.columns.choices import ABOVE, ONE_HOT, Choices, Said, numbers_of
+from hiddenbits.data.columns.choices import ABOVE, ONE_HOT, Said, numbers_of
 from hiddenbits.data.columns.coding import CodedColumn, Coding, ReadColumns
-from hiddenbits.data.columns.describe import ASKED, NEARLY_ALL, READ, ColumnLook, Taken, described
+from hiddenbits.data.columns.describe import ColumnLook, described
+from hiddenbits.data.columns.kinds import category_of, check_names, choices_of, guesses_kinds, offers_of, open_of_kinds
 from hiddenbits.data.columns.message import (
     ColumnsCodedWarning,
     ColumnsLeftOutWarning,
     are_pairs,
     needs_a_word,
     said_of_coded,
-    said_of_kinds,
     said_of_left_out,
 )
-from hiddenbits.data.columns.shape import counts_rows, pairs, refuse_totals, says_total
-from hiddenbits.data.columns.vocabulary import Key, key_of, says_id
+from hiddenbits.data.columns.shape import counts_rows, pairs, refuse_totals
+from hiddenbits.data.columns.vocabulary import key_of
 from hiddenbits.data.inputs.arrays import as_array
 from hiddenbits.data.inputs.arrays import open_array as open_plain_array
 from hiddenbits.data.inputs.frames import open_frame as open_plain_frame
 from hiddenbits.data.inputs.frames import opened_frame
-from hiddenbits.data.mixed.cells import Cells
-from hiddenbits.data.mixed.encode import RawColumn, open_raw, raw_columns
-from hiddenbits.data.mixed.layout import FRAMES, Layout
+from hiddenbits.data.mixed.encode import RawColumn, raw_columns
+from hiddenbits.data.mixed.layout import FRAMES
 from hiddenbits.data.mixed.open import open_columns
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import MemorySource, Table, TableError
@@ -56,17 +54,8 @@ def open_raw_columns(
         Whether the columns have names of their own.
     """
     if request.kinds is not None:
-        return _of_kinds(raw, request, frame, named=named)
+        return open_of_kinds(raw, request, frame, named=named)
     return open_cells([ColumnCells.of_raw(column) for column in raw], request, named=named)
-
-
-def _offers(request: Request) -> tuple[str, ...]:
-    """Return the options of the file's reader that a message may name."""
-    return getattr(request, "offers", ())
-
-
-def _choices(request: Request) -> Choices:
-    return Choices() if request.choices is None else request.choices
 
 
 def open_frame(X: Any, request: Request) -> Table:
@@ -116,19 +105,14 @@ def open_mixed_frame(X: Any, request: Request) -> Table:
     """Open a frame whose columns are of several kinds: by a look, unless their kinds are given for all of them."""
     frame = opened_frame(X)
     named = isinstance(request.kinds, dict) and {str(name) for name in frame.columns} <= set(request.kinds)
-    if not request.choices and request.coding is None and (named or not _guesses(request)):
+    if not request.choices and request.coding is None and (named or not guesses_kinds(request)):
         return open_columns(X, request)
     if not all(frame.shape):
         return open_columns(X, request)
     check_distinct([str(name) for name in frame.columns])
     raw = [_of_series(j, frame[:, j : j + 1]) for j in range(frame.shape[1])]
     name = frame.implementation.value
-    return _of_kinds(raw, request, name if name in FRAMES else "pandas")
-
-
-def _guesses(request: Request) -> bool:
-    """Whether kinds of some columns are to be found by a look: all of them, or those that a dict does not name."""
-    return request.infers_kinds or isinstance(request.kinds, dict)
+    return open_of_kinds(raw, request, name if name in FRAMES else "pandas")
 
 
 def _of_series(number: int, frame: Any) -> RawColumn:
@@ -150,159 +134,17 @@ def _objects(series: Any) -> Any:
     return values
 
 
-def _of_kinds(raw: Sequence[RawColumn], request: Request, frame: str | None, *, named: bool = True) -> Table:
-    """Return a table of several kinds; columns that were left out stay with the rows."""
-    raw = _renamed(raw, request)
-    said = _choices(request).about([column.name for column in raw])
-    if request.coding is not None:  # of a fit: its columns and codes for missing, whatever else there is
-        fitted = {column.name: tuple(map(key_of, column.missing)) for column in request.coding.columns}
-        said = [Said(out=column.name not in fitted, missing=fitted.get(column.name)) for column in raw]
-    kept = [_without(column, one.missing or ()) for column, one in zip(raw, said, strict=True) if not one.out]
-    if _choices(request).code:
-        raise TypeError("code= makes bits of values, but kinds= keeps them. Give one of the two.")
-    kinds = request.kinds
-    looks: list[ColumnLook] = []
-    if _guesses(request) and request.coding is None:
-        if any(_is_total(column) for column in raw):
-            refuse_totals([ColumnCells.of_raw(column) for column in raw], offers=_offers(request))
-        said, kept, kinds, looks = _looked_through(raw, said, request)
-    if not kept:
-        raise TableError("No column is left to read. Keep at least one.")
-    if (wanted := _choices(request).columns) is not None:
-        place = {column.name: j for j, column in enumerate(kept)}
-        first = numbers_of([column.name for column in raw], wanted, "columns")
-        kept = [kept[place[raw[j].name]] for j in first if raw[j].name in place]
-    named = named or request.names is not None
-    table: Table = open_raw([replace(one, number=j) for j, one in enumerate(kept)], frame, kinds, named=named)
-    cells = {column.name: ColumnCells.of_raw(column) for column, one in zip(raw, said, strict=True) if one.out}
-    if table.only_bits and not isinstance(request.kinds, Layout):
-        x, observed = table.source.read(0, table.shape[0])
-        assert isinstance(x, Cells)  # noqa: S101
-        table = Table(MemorySource(Dense(x.bits), observed), table.names)
-    codes = {column.name: one.missing or () for column, one in zip(raw, said, strict=True)}
-    if not cells and not any(codes.values()):
-        return table
-    ids = tuple(column.name for column, one in zip(raw, said, strict=True) if one.is_id)
-    inside = [CodedColumn(one.name, missing=tuple(map(_category, codes[one.name]))) for one in kept]
-    coding = Coding(tuple(inside), tuple(cells), ids)
-    return replace(table, read_as=ReadColumns(coding, tuple(column.name for column in raw), cells, tuple(looks)))
-
-
-def _looked_through(
-    raw: Sequence[RawColumn], said: Sequence[Said], request: Request
-) -> tuple[list[Said], list[RawColumn], dict[str, Any], list[ColumnLook]]:
-    """Leave out, aloud, columns that kinds= does not name and that no model can use; ask for codes for missing.
-
-    Return what is said about columns, those that stay, their kinds as far as they need saying, and the looks.
-    """
-    given: dict[str, Any] = dict(request.kinds) if isinstance(request.kinds, dict) else {}
-    after, kept, looks, left, asked = [], [], [], [], []
-    for column, one in zip(raw, said, strict=True):
-        if not one.out and column.is_numeric and np.isinf(column.values).any():
-            row = int(np.flatnonzero(np.isinf(column.values))[0])
-            raise TableError(
-                f"row {row}, column {column.number} ({column.name!r}): the number is infinite, or too large for a "
-                "float. Correct the cell, or make it blank."
-            )
-        named = column.name in given
-        look = _look_at_raw(column, one, named=named)
-        looks.append(look)
-        if not one.out and not named and look.taken in UNUSABLE and not look.suspects:
-            one = replace(one, out=True)
-            left.append(look)
-        elif not one.out and (look.suspects or ((look.mark or look.unclear) and not named)):
-            asked.append(look)
-        after.append(one)
-        kept += [] if one.out else [_without(column, one.missing or ())]
-    if asked:
-        raise needs_a_word(asked, looks, of_kinds=True, offers=_offers(request))
-    if left:
-        warnings.warn(said_of_left_out(left, of_kinds=True), ColumnsLeftOutWarning, stacklevel=5)
-    by_name = {look.name: look for look in looks}
-    guessed = {c.name: kind for c in kept if c.name not in given and (kind := _kind_of(c, by_name[c.name])) is not None}
-    if guessed:
-        warnings.warn(said_of_kinds([by_name[name] for name in guessed], guessed), ColumnsCodedWarning, stacklevel=5)
-    return after, kept, given | guessed, looks
-
-
-UNUSABLE = ("id", "date", "text", "constant", "one value or blank")
-MANY = 1000  # distinct numbers; a column with more is a number or an id
-
-
-def _look_at_raw(column: RawColumn, said: Said, *, named: bool) -> ColumnLook:
-    """Return what is seen in a column; of very many numbers only the smallest and largest are looked at.
-
-    Where kinds= has `named` the column, only codes far from all other numbers are suspected.
-    """
-    if column.is_numeric:
-        values = column.values[~np.isnan(column.values)]
-        found = np.unique(values)
-        if len(found) > MANY:
-            counts = dict.fromkeys((*found[:50].tolist(), *found[-50:].tolist()), 1)
-            look = described(column.name, counts, missing=said.missing, threshold=True)
-            whole = bool((found == np.rint(found)).all())
-            runs = whole and len(found) == len(values) == found[-1] - found[0] + 1
-            is_id = runs or (says_id(column.name) and len(found) >= NEARLY_ALL * len(values))
-            taken: Taken = "id" if is_id else "number"
-            return replace(look, taken=taken, n_rows=len(column.values), n_blank=len(column.values) - len(values))
-    cells = ColumnCells.of_raw(column)
-    look = described(column.name, cells.counts, form=cells.form, missing=said.missing)
-    if look.taken in READ + ASKED and not named:
-        return look
-    return described(column.name, cells.counts, form=cells.form, missing=said.missing, threshold=True)
-
-
-def _kind_of(column: RawColumn, look: ColumnLook) -> Any:
-    """Return the kind of a column that its type does not tell: whole numbers, and words of a known scale."""
-    if column.form == "int" and look.taken != "bits":
-        return {"ordered": "ordered", "number": "real"}.get(look.taken, "nominal")
-    if look.taken == "ordered" and not column.is_numeric and column.categories is None:
-        spelled = {key_of(value): value for value in column.values if value is not None}
-        same = len(spelled) == len({value for value in column.values if value is not None})
-        return [spelled[key_of(value)] for value, _ in look.values] if same else None
-    return None
-
-
-def _is_total(column: RawColumn) -> bool:
-    """Whether the last cell of a column says that it is one of totals."""
-    return not column.is_numeric and len(column.values) > 0 and says_total(column.values[-1])
-
-
-def _renamed(raw: Sequence[RawColumn], request: Request) -> Sequence[RawColumn]:
-    if request.names is None:
-        return raw
-    _check_names(request.names, len(raw))
-    return [replace(column, name=name) for column, name in zip(raw, request.names, strict=True)]
-
-
-def _check_names(names: Sequence[str], n_columns: int) -> None:
-    if len(names) != n_columns:
-        raise TableError(f"{len(names)} names were given for {n_columns} columns. Give one name for each column.")
-
-
-def _without(raw: RawColumn, missing: Sequence[Key]) -> RawColumn:
-    """Return a column in which codes for missing are blanks."""
-    if not missing:
-        return raw
-    if raw.is_numeric:
-        codes = [key for key in missing if isinstance(key, float)]
-        return replace(raw, values=np.where(np.isin(raw.values, codes), np.nan, raw.values))
-    values = raw.values.copy()
-    values[[value is not None and key_of(value) in missing for value in values]] = None
-    return replace(raw, values=values)
-
-
 def open_cells(cells: Sequence[ColumnCells], request: Request, *, named: bool = True) -> Table:
     """Return a table of bits from columns of any values: by the coding of a fit, or a look and what the user said."""
     if request.names is not None:
-        _check_names(request.names, len(cells))
+        check_names(request.names, len(cells))
         cells = [replace(column, name=name) for column, name in zip(cells, request.names, strict=True)]
         named = True
     order = tuple(column.name for column in cells)
     if isinstance(request.coding, Coding):
         return _table(cells, request.coding, (), request, order, named=named)
-    refuse_totals(cells, offers=_offers(request))
-    choices = _choices(request)
+    refuse_totals(cells, offers=offers_of(request))
+    choices = choices_of(request)
     said = choices.about(order)
     if choices.columns is not None and not choices.only_bits(order):  # in the order in which they were named
         first = numbers_of(order, choices.columns, "columns")
@@ -353,14 +195,14 @@ def decide(
         raise TableError(f"Two columns are called {twice!r}. Give each column a unique name.")
     looks = _looks(cells, about, request)
     if all(not (said.out or said.asked) for said in about) and (both := pairs(looks)) is not None:
-        raise are_pairs(*both, looks, offers=_offers(request))
+        raise are_pairs(*both, looks, offers=offers_of(request))
     guessed: list[ColumnLook] = []
     left: list[ColumnLook] = []
     asked: list[ColumnLook] = []
     coded: list[CodedColumn] = []
     out: list[str] = []
     ids: list[str] = []
-    only_bits = _choices(request).only_bits(names)
+    only_bits = choices_of(request).only_bits(names)
     for number, (column, look, said) in enumerate(zip(cells, looks, about, strict=True)):
         if said.out:
             out.append(column.name)
@@ -380,7 +222,7 @@ def decide(
             out.append(column.name)
             left.append(look)
     if asked:
-        raise needs_a_word(asked, looks, offers=_offers(request))
+        raise needs_a_word(asked, looks, offers=offers_of(request))
     if not coded and not left:
         raise TableError("No column is left to read. Keep at least one.")
     if not coded:
@@ -414,7 +256,7 @@ def _refuse_infinite(column: ColumnCells, number: int, request: Request) -> None
 
 def _coded(column: ColumnCells, look: ColumnLook, said: Said, request: Request) -> CodedColumn | None:
     """Return how a column becomes bits; None where it needs a word, or stays out."""
-    missing = tuple(_category(key) for key in said.missing or ())
+    missing = tuple(category_of(key) for key in said.missing or ())
     if said.code is not None:
         return _as_said(column, look, said.code, missing)
     if look.suspects or look.unclear:
@@ -466,7 +308,3 @@ def _as_said(column: ColumnCells, look: ColumnLook, code: Any, missing: tuple[An
     if others:
         bits[1 - next(iter(code.values()))] += others
     return CodedColumn(column.name, "values", tuple(bits[1]), tuple(bits[0]), missing, code.get(""))
-
-
-def _category(key: Key) -> Any:
-    return int(key) if isinstance(key, float) and key.is_integer() else key
