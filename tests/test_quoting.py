@@ -100,7 +100,7 @@ def bad_pairs(folder):
 
 
 def bad_object(_):
-    return lambda: open_table(np.array([[0, SECRET]], dtype=object))
+    return lambda: open_table(np.array([[0, SECRET], [1, 1]], dtype=object))
 
 
 def bad_list(_):
@@ -166,11 +166,11 @@ def test_the_package_own_errors_are_printable(tmp_path):
     folder = tmp_path / EVIL
     folder.mkdir()
     path = folder / "x.csv"
-    path.write_text("a,b\n0,2\n0,3\n0,4\n")
+    path.write_text("a,b\n0,2\n1,1\n1,0\n")
     with pytest.raises(TableError) as caught:
         open_table(path)
-    assert not acts(str(caught.value), keep="\n")
-    assert "'b': ordered values 2, 3, 4" in str(caught.value)
+    assert not acts(str(caught.value).replace("\n- ", "").replace("\nTo ", "").replace("\nLogisticPCA ", ""))
+    assert "'b': ordered values 0, 1, 2" in str(caught.value)
     assert str(caught.value).count(printable(path)) == 1  # named once, though two places name it
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)  # as from a worker
     (folder / "m.hb").write_bytes(b"no model")

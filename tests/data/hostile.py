@@ -143,7 +143,7 @@ def no_table(rng: Any) -> Case:
         np.zeros(3),
         np.array(1),
         np.zeros((2, 2, 2)),
-        np.zeros((1, 1), "U1"),
+        np.zeros((1, 1), "S1"),
         np.zeros((2, 2), "M8[s]"),
     ]
     things += [

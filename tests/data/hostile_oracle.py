@@ -49,7 +49,8 @@ def meaning(rows: Any, shape: tuple[int, int], options: dict[str, Any]) -> Any:
     try:
         out = np.array([[cell(v, options.get("threshold")) for v in row] for row in rows], float).reshape(shape)
     except UnlawfulError:
-        return REFUSED
+        spelled = any(isinstance(value, str) and value in ("", "1") for row in rows for value in row)
+        return EITHER if spelled else REFUSED  # cells of text may be bits or blanks; what is next to them decides
     if 0 in shape:
         return REFUSED
     return np.nan_to_num(out) if options.get("blank") == "zero" else out

@@ -21,7 +21,7 @@ from hiddenbits.data.request import Request
 X = np.random.default_rng(0).integers(0, 2, (30, 3))
 NAMES = ["a", "b", "c"]
 PACKED = Request(packed=True, n_columns=3)
-TABLE, QUERY, DELTA, DASK, ANNDATA, DICT, DICTS, SETS, BITS, SPARSE, FRAME, ARRAY = (
+TABLE, QUERY, DELTA, DASK, ANNDATA, DICT, DICTS, SETS, BITS, SPARSE, FRAME, TEXT, ARRAY = (
     opener.what for opener in OPENERS if isinstance(opener, Memory)
 )
 
@@ -83,6 +83,8 @@ EXAMPLES = [
     (lambda: sparse.coo_matrix(X), Request(), SPARSE),
     (pandas_frame, Request(), FRAME),
     (arrow_table, Request(), FRAME),
+    (lambda: X.astype(str), Request(), TEXT),
+    (lambda: [["yes", "no"], ["no", "no"]], Request(), TEXT),
     (lambda: X, Request(), ARRAY),
     (lambda: np.ma.masked_array(X), Request(), ARRAY),
     (X.tolist, Request(), ARRAY),

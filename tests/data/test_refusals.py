@@ -21,7 +21,6 @@ def refused(message: str, *args, **options) -> None:
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        ("1", "'1'"),
         (b"1", "b'1'"),
         (1j, "1j"),
         ([1], r"\[1\]"),
@@ -31,7 +30,6 @@ def refused(message: str, *args, **options) -> None:
         (10**5000, "a number that is too long to print"),
         (np.datetime64("2020-01-01"), "2020-01-01"),
         (np.timedelta64(1, "s"), "1 seconds"),
-        ("x" * 99, "'x+\\.\\.\\."),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -45,7 +43,7 @@ def test_objects_that_are_no_bits(value, shown):
     )
 
 
-@pytest.mark.parametrize("dtype", ["U1", "S1", "M8[s]", "m8[s]", "c16", "V2"])
+@pytest.mark.parametrize("dtype", ["S1", "M8[s]", "m8[s]", "c16", "V2"])
 def test_arrays_of_other_kinds(dtype):
     refused("got an array of dtype .*Recode the two values as 0 and 1", np.zeros((2, 2), dtype))
 

@@ -16,7 +16,7 @@ from hiddenbits.cli.execution import Verb, fitted, in_pieces, written
 from hiddenbits.cli.models import all_families, family, made
 from hiddenbits.cli.outputs import check_folder, check_outputs, check_rows_file, write_rows
 from hiddenbits.cli.progress import progress
-from hiddenbits.cli.tables import Asked, Opened, opened, reading
+from hiddenbits.cli.tables import Asked, Opened, next_command, opened, reading
 from hiddenbits.cli.usage import PrintableGroup
 from hiddenbits.cli.words import in_options
 from hiddenbits.quoting import printable
@@ -93,6 +93,7 @@ def look(
         table("Columns, and what they are taken for", ["column", "taken for", "values", "what happens"], lines)
     if seen_columns.table is None:
         tell(in_options(str(seen_columns.needs)))
+        tell(f"Next, if these guesses are right: {next_command(asked, seen_columns)}")
         return
     coding = seen_columns.table.coding
     found = Opened(seen_columns.table, {name: [] for name in (coding.left_out if coding else ())})
@@ -107,6 +108,7 @@ def look(
     rows = [[seen.names[j], f"{seen.ones[j]:,}", percent(seen.means[j]), f"{seen.observed[j]:,}"] for j in shown]
     title = "Columns" if len(order) <= 12 else "Columns with the most and the fewest ones"
     table(title, ["column", "ones", "share", "observed"], rows)
+    tell(f"Next: {next_command(asked, seen_columns)}")
 
 
 def _taken(lines: list[list[str]]) -> dict[str, str]:
@@ -155,7 +157,7 @@ def fit(
     """Fit a model to a table and write it to a file."""
     estimator = made(model, size, seed, settings or [])
     check_outputs(out, checkpoint, read=asked.files)
-    found = opened(asked)
+    found = opened(asked, any_kind=type(estimator).__name__ == "LogisticPCA")
     with at.work("Fitting", checkpoint=checkpoint) as bar:
         fitted(estimator, found.table, bar)
     estimator.save(out)

@@ -46,6 +46,7 @@ READING: dict[str, tuple[Any, Any]] = {
     "missing": (given.Missing, None),
     "kinds": (given.Kinds, None),
     "recipe": (given.Recipe, None),
+    "reader": (given.Reader, None),
     "names": (given.Names, None),
     "key": (given.Key, None),
     "header": (given.Header, None),
@@ -58,7 +59,7 @@ READING: dict[str, tuple[Any, Any]] = {
     "item": (given.Item, None),
     "value": (given.Value, None),
 }
-LISTS = ("columns", "drop", "id", "code", "missing", "kinds", "split")
+LISTS = ("columns", "drop", "id", "code", "missing", "kinds", "split", "reader")
 RUNNING: dict[str, tuple[Any, Any]] = {"jobs": (given.Jobs, -1), "engine": (given.Engine, None)}
 
 

@@ -64,6 +64,14 @@ Recipe = Annotated[
     Path | None,
     typer.Option(help="A file that says all this, as made by 'hiddenbits look --write-recipe'.", rich_help_panel=TABLE),
 ]
+Reader = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="How a file is read, where looking at it is not enough: delimiter=';', header=False, skip_top=1, "
+        "split=codes:';', row=order_id and item=product, ... Can be repeated.",
+        rich_help_panel=TABLE,
+    ),
+]
 Names = Annotated[
     Path | None,
     typer.Option(help="A text file with the column names, one per line.", rich_help_panel=TABLE),

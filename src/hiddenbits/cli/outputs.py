@@ -86,8 +86,8 @@ def write_rows(
     """Write some rows at a time; return their number.
 
     A piece is an array of numbers, in which blanks are NaN, or a list of columns of any values, in which they are None.
-    Columns of `read_as` that did not enter the model come first; NumPy's files do not hold them. Columns that have one of
-    `types` hold values of the user's, which are written as they are; numbers in others are the model's, of which CSV
+    Columns of `read_as` that did not enter the model come first; NumPy's files do not hold them. Columns that have one
+    of `types` hold values of the user's, which are written as they are; numbers in others are the model's, of which CSV
     files get six digits.
     """
     from hiddenbits.store import whole_file

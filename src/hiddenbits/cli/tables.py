@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from hiddenbits.cli.progress import progress
+from hiddenbits.cli.words import READER, in_options
 from hiddenbits.quoting import printable
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ class Asked:
     missing: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     recipe: Path | None = None
+    reader: tuple[str, ...] = ()
     names: Path | None = None
     key: str | None = None
     header: bool | None = None
@@ -117,9 +120,12 @@ def _beside(table: Table) -> dict[str, Sequence[str]]:
     return {name: _InFiles(cells[name], table.shape[0]) for name in table.read_as.names_beside}
 
 
-def opened(asked: Asked, guarded: bool = False, model: Any = None) -> Opened:
-    """Open a table: by what the user said, by the coding of a fitted model, or by a look at its columns."""
-    from hiddenbits import ColumnsCodedWarning, TableError, open_table
+def opened(asked: Asked, guarded: bool = False, model: Any = None, any_kind: bool = False) -> Opened:
+    """Open a table: by what the user said, by the coding of a fitted model, or by a look at its columns.
+
+    With `any_kind` columns that cannot be read as bits are taken as what they are.
+    """
+    from hiddenbits import TableError, open_table
 
     options = reading(asked)
     if getattr(model, "layout_", None) is not None:
@@ -135,22 +141,74 @@ def opened(asked: Asked, guarded: bool = False, model: Any = None) -> Opened:
             options["tell"] = bar.read  # if another process reads, it shows no bar
         try:
             table = open_table(asked.path, **options)
-        except TableError:
-            names = getattr(model, "feature_names_in_", None)
-            if model is None or coding is not None or options.get("code") is not model:
+        except TableError as error:
+            if _may_be_of_kinds(asked, any_kind, error):
+                table = open_table(asked.path, **options, kinds="auto")
+            elif model is not None and coding is None and options.get("code") is model:
+                table = _only_its_bits(asked, options, model)
+            else:
                 raise
-            # The fit was to bits: what else the file has stays with the rows. Nothing is guessed.
-            options |= {"code": None, "columns": "bits" if names is None else [str(name) for name in names]}
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ColumnsCodedWarning)
-                table = open_table(asked.path, **options)
-            for column in () if table.coding is None else table.coding.columns:
-                if column.how != "bits":
-                    raise TableError(
-                        f"{printable(asked.path)}: column {column.name!r} has other values than 0, 1 and blanks, and "
-                        "the model was fitted to bits. Recode the column."
-                    ) from None
     return Opened(table, _beside(table))
+
+
+def _may_be_of_kinds(asked: Asked, any_kind: bool, error: Exception) -> bool:
+    """Whether a table that is none of bits may be read as one of several kinds: nothing else was said."""
+    said = asked.threshold is not None or asked.code or asked.kinds or asked.recipe
+    return any_kind and hasattr(error, "looks") and not said
+
+
+def _only_its_bits(asked: Asked, options: dict[str, Any], model: Any) -> Table:
+    """Open a table for a model that was fitted to bits: what else the file has stays with the rows, unguessed."""
+    from hiddenbits import ColumnsCodedWarning, TableError, open_table
+
+    names = getattr(model, "feature_names_in_", None)
+    options |= {"code": None, "columns": "bits" if names is None else [str(name) for name in names]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ColumnsCodedWarning)
+        table = open_table(asked.path, **options)
+    for column in () if table.coding is None else table.coding.columns:
+        if column.how != "bits":
+            raise TableError(
+                f"{printable(asked.path)}: column {column.name!r} has other values than 0, 1 and blanks, and the model "
+                "was fitted to bits. Recode the column."
+            ) from None
+    return table
+
+
+def next_command(asked: Asked, seen: Any) -> str:
+    """Return the command that works for a table that was looked at, with what the user said and what is suggested."""
+    words: list[str] = []
+    for name in ("columns", "drop", "id", "code", "missing", "kinds", "split", "reader"):
+        words += [word for one in getattr(asked, name) for word in (f"--{name}", one)]
+    words += [] if asked.header is None else ["--header" if asked.header else "--no-header"]
+    single = (
+        "recipe",
+        "names",
+        "key",
+        "threshold",
+        "delimiter",
+        "decimal",
+        "encoding",
+        "sheet",
+        "row",
+        "item",
+        "value",
+    )
+    for name in single:
+        words += [] if getattr(asked, name) is None else [f"--{name}", str(getattr(asked, name))]
+    words += [] if asked.blank == "auto" else ["--blank", asked.blank]
+    said = f" {shlex.join(words)}" if words else ""
+    asks = [look for look in seen.columns if look.name in seen.asked]
+    several = any(look.taken in ("ordered", "nominal") for look in asks) and not (asked.code or asked.threshold)
+    several = several and all(look.taken != "one value or blank" for look in asks)
+    for name, value in seen.suggested().items():
+        said += "" if several and name == "code" else f" {in_options(f'{name}={value!r}')}"
+    path = shlex.quote(asked.path)
+    return (
+        f"hiddenbits fit {path} logistic -o model.hb{said}"
+        if several or asked.kinds
+        else f"hiddenbits report {path}{said}"
+    )
 
 
 def reading(asked: Asked) -> dict[str, Any]:
@@ -164,6 +222,7 @@ def reading(asked: Asked) -> dict[str, Any]:
         options["sheet"] = int(asked.sheet) if asked.sheet.isdecimal() else asked.sheet
     if asked.split:
         options["split"] = _split(asked.split)
+    options |= _reader(asked.reader)
     if asked.names is not None:
         if not asked.names.is_file():
             raise ValueError(f"--names {asked.names}: this is not a file. Give a text file with one name per line.")
@@ -214,6 +273,20 @@ def _split(texts: tuple[str, ...]) -> str | dict[str, str]:
         if not column:
             return mark or ":"
         found[column] = mark
+    return found
+
+
+def _reader(texts: tuple[str, ...]) -> dict[str, Any]:
+    """Return options of a reader from texts such as skip_top=1 and keep_empty=true."""
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not value or name not in READER:
+            raise ValueError(f"--reader {text!r}: write name=value, where the name is one of {', '.join(READER)}.")
+        if value.lower() in ("true", "false"):
+            found[name] = value.lower() == "true"
+        else:
+            found[name] = int(value) if value.isdigit() and name in ("skip_top", "skip_end") else value
     return found
 
 

@@ -36,11 +36,19 @@ OWN = {
     "folder": "--folder",
     "colour": "--colour",
 }
+# Options of the readers of files, which --reader takes.
+READER = (
+    "column",
+    "format",
+    "keep_empty",
+    "quote",
+    "separator",
+    "skip_end",
+    "skip_top",
+)
 # Parameters of open_table that the command line does not have.
 READING = [
     "array",
-    "column",
-    "format",
     "items",
     "labels",
     "layer",
@@ -50,8 +58,6 @@ READING = [
     "nan",
     "packed",
     "part_bytes",
-    "quote",
-    "separator",
     "storage_options",
 ]
 TEXT = r"'[^']*'|\"[^\"]*\""
@@ -71,11 +77,12 @@ def in_options(text: str) -> str:
     "Choose one with --key, or leave it out with --drop 'my age'."
     """
     text = re.sub(r"open_table\(\.\.\., ([^()]*)\)", r"\1", text)
+    text = text.replace(" Give the options to open_table.", "")
     # scikit-learn's message for a parameter that is out of range
     text = re.sub(r"The '(\w+)' parameter of \w+", lambda found: f"The value of {OWN.get(found[1]) or found[1]}", text)
     # the library's message for a parameter that is now part of an object
     text = re.sub(r"write (\w+)=\w+\((\w+)=(.*?)\)\.$", r"write --set \1.\2=\3.", text)
-    others = [name for name, _ in OPTION.findall(text) if name not in OWN]
+    others = [name for name, _ in OPTION.findall(text) if name not in OWN and name not in READER]
     of_models = _settings() if others else frozenset()
     said = OPTION.sub(lambda found: _option(found[1], found[2], of_models) or found[0], text)
     left = ", ".join(f"{name}=" for name in dict.fromkeys(others) if name in READING)
@@ -84,7 +91,9 @@ def in_options(text: str) -> str:
 
 def _option(name: str, value: str, settings: frozenset[str]) -> str | None:
     """Return the command-line option, with its value if there is one; None if there is no such option."""
-    if name in OWN:
+    if name == "names" and value:
+        return "--names FILE, a file with one name per line"
+    if name in OWN or name in READER:
         given: Any = ()
         if value:
             try:
@@ -99,6 +108,8 @@ def _option(name: str, value: str, settings: frozenset[str]) -> str | None:
             each = ["none"] if name == "missing" and value == "[]" else each
             if name == "header" and isinstance(given, bool):
                 return "--header" if given else "--no-header"
+        if name in READER:
+            return " ".join(f"--reader {shlex.quote(f'{name}={one}')}" for one in each) or f"--reader {name}=..."
         return " ".join(f"{OWN[name]} {shlex.quote(str(one))}" for one in each) or OWN[name]
     return f"--set {name}={value or ''}" if name in settings and name not in READING else None
 

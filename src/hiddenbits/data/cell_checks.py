@@ -7,6 +7,7 @@ takes blanks of sparse formats as zeros and all others as not observed.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -25,6 +26,7 @@ MAX_COLUMNS = 10_000_000  # an item number above this is taken for damage, unles
 
 Blank = Literal["auto", "zero", "missing"]
 
+SHOWN_NAMES = 20
 CHUNK_CELLS = 1 << 22  # cells checked at a time, so that checking a large array takes little memory
 
 
@@ -262,8 +264,23 @@ def _kept(indptr: NDArray[np.int64], indices: AnyArray, keep: NDArray[np.bool_])
 
 def check_distinct(fields: Sequence[str]) -> None:
     """Refuse two columns of one name."""
-    seen: set[str] = set()
-    for field in fields:
-        if field in seen:
-            raise TableError(f"Two columns are called {field!r}. Give each column a unique name.")
-        seen.add(field)
+    if len(set(fields)) == len(fields):
+        return
+    often = Counter(fields)
+    twice = [name for name in often if often[name] > 1]
+    many = "Two" if often[twice[0]] == 2 else f"{often[twice[0]]:,}"
+    also = f" (and so it is with {', '.join(map(repr, twice[1:9]))})" if len(twice) > 1 else ""
+    other = f", such as names={_distinct(fields)!r}" if len(fields) <= SHOWN_NAMES else " with names=[...]"
+    raise TableError(f"{many} columns are called {twice[0]!r}{also}. Give each column a unique name{other}.")
+
+
+def _distinct(fields: Sequence[str]) -> list[str]:
+    """Return names that are all different: the second "a" is "a.2"."""
+    used, found = set(fields), []
+    for at, name in enumerate(fields):
+        count, new = 1, name
+        while at > 0 and new in found:
+            count += 1
+            new = f"{name}.{count}" if f"{name}.{count}" not in used else name
+        found.append(new)
+    return found

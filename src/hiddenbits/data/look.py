@@ -9,8 +9,9 @@ from typing import Any
 from hiddenbits.data.columns.choices import Choices
 from hiddenbits.data.columns.coding import Coding
 from hiddenbits.data.columns.describe import ColumnLook
-from hiddenbits.data.columns.message import ColumnsError
+from hiddenbits.data.columns.message import ColumnsError, suggested
 from hiddenbits.data.columns.recipe import recipe_text
+from hiddenbits.data.columns.shape import pairs
 from hiddenbits.data.open import open_table, said_about_columns
 from hiddenbits.data.table import Table
 from hiddenbits.quoting import name_of, quoted
@@ -30,6 +31,8 @@ class LookedAt:
         The table, where it could be read.
     needs : str or None
         The message about columns that need a word, where it could not.
+    asked : tuple of str
+        The names of these columns.
 
     Examples
     --------
@@ -44,6 +47,7 @@ class LookedAt:
     table: Table | None = None
     needs: str | None = None
     choices: Choices | None = field(default=None, repr=False)
+    asked: tuple[str, ...] = ()
 
     def lines(self) -> list[list[str]]:
         """Return a line for each column: its name, what it is taken for, its values, and what becomes of it."""
@@ -61,6 +65,19 @@ class LookedAt:
         if coding is not None:
             return "left out"
         return "asked" if look.needs_a_word else "left out" if look.left_out else "read"
+
+    def suggested(self) -> dict[str, Any]:
+        """Return options of `open_table` that would do for the columns that need a word."""
+        if self.table is not None:
+            return {}
+        if not self.asked and (found := pairs(self.columns)) is not None:
+            return {"row": found[0], "item": found[1]}
+        options: dict[str, Any] = {}
+        for look in self.columns:
+            for name, value in suggested(look).items() if look.name in self.asked else ():
+                old = options.get(name)
+                options[name] = [*(old or []), *value] if name == "drop" else {**(old or {}), **value}
+        return options
 
     def recipe(self, source: object = None) -> str:
         """Return a recipe (TOML) that says how the table is read, for ``open_table(..., recipe=)`` and ``--recipe``."""
@@ -101,6 +118,6 @@ def look_at_columns(data: Any, **options: Any) -> LookedAt:
             warnings.simplefilter("ignore", UserWarning)
             table = open_table(data, **options)
     except ColumnsError as error:
-        return LookedAt(error.looks, None, str(error), choices)
+        return LookedAt(error.looks, None, str(error), choices, error.asked)
     looks = () if table.read_as is None else table.read_as.looks
     return LookedAt(looks, table, None, choices)

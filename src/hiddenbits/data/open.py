@@ -229,6 +229,15 @@ def _has_words(X: Any) -> bool:
     )
 
 
+def _is_text_array(X: Any) -> bool:
+    """Whether an array, or a list of rows, has cells of text."""
+    if isinstance(X, (list, tuple)):
+        return _has_words(X) and len({len(row) if hasattr(row, "__len__") else -1 for row in X}) == 1
+    if not isinstance(X, np.ndarray) or X.ndim != 2:
+        return False
+    return X.dtype.kind == "U" or (X.dtype.kind == "O" and any(isinstance(cell, str) for cell in X.flat))
+
+
 # The first that accepts opens the table. Where the order matters, the line says why. Functions are named and not
 # imported: most of them need a package that may not be installed.
 OPENERS: tuple[Memory | Format, ...] = (
@@ -295,6 +304,13 @@ OPENERS: tuple[Memory | Format, ...] = (
         "columns.open:open_mixed_frame",
         form="frame",
         said="columns.open:open_frame",
+    ),
+    # before arrays of numbers, which scikit-learn checks
+    Memory(
+        "an array of text",
+        lambda X, request: request.kinds is None and _is_text_array(X),
+        "columns.open:open_array",
+        said="columns.open:open_array",
     ),
     Memory(
         "an array or a list of rows",

@@ -118,7 +118,7 @@ def test_codes_for_missing_never_become_bits(door):
 
 def test_a_threshold_turns_neither_codes_nor_ids_into_bits(door):
     ages = {"id": range(1, 13), "age": [*range(20, 29), 25, 27, -99], "n": [3.5, 1, 2, 7] * 3}
-    with pytest.raises(ColumnsError, match=r"'age': -99 \(1 cells\) looks like a code for missing"):
+    with pytest.raises(ColumnsError, match=r"'age': -99 \(1 cell\) looks like a code for missing"):
         open_table(door(ages), threshold=25)
     with pytest.warns(ColumnsLeftOutWarning, match=r"'id' \(id\)"):
         table = open_table(door(ages), threshold=3, missing=[-99])
@@ -236,3 +236,83 @@ def test_columns_by_number_and_in_order(door):
     table = open_table(door(SURVEY), columns=[3, 2], code={"q2": {2: 1}})
     assert table.names == ("q3", "q2")
     np.testing.assert_array_equal(table.to_float()[:2], [[0, 0], [1, 1]])
+
+
+def test_arrays_of_text_are_read_as_frames_are():
+    with pytest.warns(ColumnsCodedWarning, match="yes = 1, no = 0 in '0', '1'"):
+        table = open_table(np.array([["yes", "no"], ["no", ""], ["yes", "yes"]]))
+    np.testing.assert_array_equal(table.to_float(), [[1, 0], [0, nan], [1, 1]])
+    rows = np.array([["1", "0"], ["0", "1"], ["1", "1"], ["0", "0"]] * 3)
+    model = hiddenbits.BernoulliMixture(1, max_iter=2, tol=1.0).fit(rows)
+    np.testing.assert_allclose(model.score_samples(rows), model.score_samples(rows.astype(float)))
+    with pytest.raises(TableError, match=r"row 0, column '1': 'x' is not among the values of the fit, which are 0, 1"):
+        hiddenbits.BernoulliMixture(1, max_iter=2, tol=1.0).fit(rows.astype(int)).transform(np.array([["1", "x"]]))
+
+
+def test_codes_in_cells_are_never_two_values():
+    frame = pd.DataFrame({"codes": ["E11;I10", "J45"] * 4, "a": [0, 1] * 4})
+    with pytest.raises(ColumnsError, match=r"'codes': several codes in a cell, such as 'E11;I10'.*get_dummies\(';'\)"):
+        open_table(frame)
+    assert quietly(frame, code={"codes": {"J45": 1}}).names == ("codes", "a")  # the user knows better
+    assert quietly(pd.DataFrame({"town": ["Bern, CH", "Rome, IT"] * 4})).names == ("town",)
+
+
+MIXED = {
+    "id": range(101, 121),
+    "day": pd.date_range("2026-01-01", periods=20),
+    "note": [f"said that {i} times" for i in range(20)],
+    "wave": ["first"] * 20,
+    "trust": [1, 2, 3, 4] * 5,
+    "mood": ["low", "high", "medium", "low"] * 5,
+    "town": ["Bern", "Rom"] * 10,
+    "kg": np.linspace(50.5, 90.25, 20),
+    "a": [0, 1] * 10,
+}
+
+
+def test_kinds_are_inferred_after_a_look():
+    frame = pd.DataFrame(MIXED)
+    with (
+        pytest.warns(ColumnsCodedWarning, match=r"ordered: 'trust'; ordered \(low, medium, high\): 'mood'"),
+        pytest.warns(ColumnsLeftOutWarning, match=r"'id' \(id\); 'day' \(date\); 'note' \(text\); 'wave' \(const"),
+    ):
+        model = hiddenbits.LogisticPCA(1, max_iter=3, tol=1.0, random_state=0).fit(frame)
+    kinds = {"trust": "ordered", "mood": "ordered", "town": "nominal", "kg": "real", "a": "binary"}
+    assert model.kinds_ == kinds
+    assert model.coding_.left_out == ("id", "day", "note", "wave")
+    few = frame[list(kinds)]
+    np.testing.assert_array_equal(model.transform(frame), model.transform(few))
+    given = kinds | {"mood": ["low", "medium", "high"]}
+    same = hiddenbits.LogisticPCA(1, kinds=given, max_iter=3, tol=1.0, random_state=0).fit(few)  # silent: all are named
+    np.testing.assert_allclose(same.transform(few), model.transform(few))
+
+
+def test_codes_for_missing_are_asked_for_before_kinds_are_inferred():
+    odd = MIXED | {
+        "trust": [1, 2, 3, 9] * 5,
+        "town": ["Bern", "don't know"] * 10,
+        "kg": [*np.linspace(50.5, 90.25, 19), -99],
+    }
+    frame = pd.DataFrame(odd)
+    with pytest.raises(ColumnsError) as caught:
+        hiddenbits.LogisticPCA(1).fit(frame)
+    assert caught.value.asked == ("trust", "town", "kg")
+    for said in ("missing=[9]", 'missing=["don\'t know"]', "missing=[-99]"):
+        assert said in str(caught.value)
+    table = quietly(frame, kinds="auto", missing=[9, "don't know", -99], drop=["town"])
+    assert np.isnan(table.to_float()[-1]).any()
+    assert set(table.names) == {"trust", "mood", "kg", "a"}
+
+
+def test_a_number_beyond_floats_is_refused():
+    frame = pd.DataFrame({"a": [0, 10**400, 1]}, dtype=object)
+    with pytest.raises(TableError, match=r"row 1, column 0 \('a'\): the number is infinite, or too large"):
+        open_table(frame, kinds="auto")
+
+
+def test_rows_of_totals_and_counts_in_frames():
+    frame = pd.DataFrame({"town": ["Bern", "Rom", "Oslo", "Total"], "a": [1, 0, 1, 2]})
+    with pytest.raises(TableError, match=r"The last row is no row like the others: 'Total' .*frame\.iloc\[:-1\]"):
+        open_table(frame)
+    with pytest.raises(ColumnsError, match=r"'n': seems to say how often each row occurs"):
+        open_table(pd.DataFrame({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "n": [10, 4, 7, 30]}))

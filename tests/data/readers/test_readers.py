@@ -427,13 +427,13 @@ def test_csv_errors(tmp_path):
             open_table(path, **options)
 
     fails("party,a\nD,1\n,0\n", r"x\.csv: One column needs a word(.|\n)*'party': 'D' or blank(.|\n)*drop=\['party'\]\.")
-    fails("a,b\n1,0\n1,7\n", r"'b': 7 \(1 cells\) looks like a code for missing")
+    fails("a,b\n1,0\n1,7\n", r"'b': 7 \(1 cell\) looks like a code for missing")
     fails(
         "a,b\n1,0\n1,x\n", r"line 3, column 1 \('b'\): 'x' is not a bit, and the model was fitted to bits", code=PLAIN
     )
     fails('a,b\n"1\n",0\n1,x\n', r"line 4, column 1 \('b'\): 'x'", code=PLAIN)
     fails("a,b\n1,0\n1\n", "line 3: 1 cells, but the first line has 2")
-    fails("a,b\n1,0\n\n", "line 3: 0 cells, but the first line has 2")
+    fails("a,b\n1,0\n\n0,1\n", "line 3: 0 cells, but the first line has 2")
     fails("a,b\n1,0,1\n", "line 2: 3 cells")
     fails("a,a\n1,0\n", "Two columns are called 'a'")
     fails("a,b\n1,1_0\n", "'1_0' is not a finite number", threshold=0, code=PLAIN)

@@ -3,23 +3,27 @@
 | taken for | rule |
 |---|---|
 | bits | nothing but 0, 1, true, false and blanks |
-| two values | two distinct values besides blanks and codes for missing |
+| two values | two distinct numbers, or two words, besides blanks and codes for missing |
 | one value or blank | one value, and blanks: a blank may mean "no", or "not asked" |
 | ordered | 3 to 11 whole numbers within a range of 11, or labels of a known scale |
 | nominal | at most 50 words, or whole numbers, each of which occurs about twice or more |
 | date | every value is written as a date or a time |
 | id | all different (in 5 rows or more), or named so and nearly all different |
 | constant | one value in every row |
-| number, text | anything else |
+| codes | cells with several codes, such as "E11;I10" |
+| number | numbers, also such as "1,200" and "45%" |
+| text | anything else |
 
 Codes for missing are found in columns of the first five kinds: words such as "don't know", and numbers such as -99 or 9
-that lie apart from all other values of the column. They are asked for, and never turned into bits.
+that lie apart from all other values of the column. They are asked for, and never turned into bits. Numbers with a
+decimal comma in some cells and a point in others are asked for, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 from hiddenbits.data.columns.vocabulary import (
@@ -33,12 +37,23 @@ from hiddenbits.data.columns.vocabulary import (
     one_of_two,
     says_id,
 )
+from hiddenbits.data.columns.written import how_numbers_are_written, mark_between_codes
 
 Taken = Literal[
-    "bits", "two values", "one value or blank", "ordered", "nominal", "number", "date", "text", "id", "constant"
+    "bits",
+    "two values",
+    "one value or blank",
+    "ordered",
+    "nominal",
+    "codes",
+    "number",
+    "date",
+    "text",
+    "id",
+    "constant",
 ]
 READ: tuple[Taken, ...] = ("bits", "two values")
-ASKED: tuple[Taken, ...] = ("one value or blank", "ordered", "nominal")
+ASKED: tuple[Taken, ...] = ("one value or blank", "ordered", "nominal", "codes")
 
 MOST_ORDERED = 11  # whole numbers, or the range that they lie in
 MOST_NOMINAL = 50
@@ -66,6 +81,10 @@ class ColumnLook:
         Of two values the one that is read as 1, and the other.
     by_meaning : bool
         Whether their meaning says which is 1.
+    mark : str
+        What is between codes, where cells have several.
+    unclear : {"", "signs", "commas", "counts"}
+        Numbers with decimal commas and points; with commas, where they are to be cut; those that seem to count rows.
 
     Examples
     --------
@@ -83,11 +102,13 @@ class ColumnLook:
     one: Any = None
     zero: Any = None
     by_meaning: bool = False
+    mark: str = ""
+    unclear: str = ""
 
     @property
     def needs_a_word(self) -> bool:
         """Whether the column cannot be read before the user has said something about it."""
-        return self.taken in ASKED or bool(self.suspects)
+        return self.taken in ASKED or bool(self.suspects) or bool(self.unclear)
 
     @property
     def left_out(self) -> bool:
@@ -131,8 +152,14 @@ def described(
     if form in ("date", "other"):
         return look("date" if form == "date" else "text", ())
     keys = list(often)
-    suspects = [] if declared is not None else suspected(keys, threshold=threshold)
+    suspects = [] if declared is not None else suspected(keys, threshold=threshold, often=often)
     rest = [key for key in keys if key not in suspects]
+    written = how_numbers_are_written(rest)
+    if written:
+        unclear = written if written == "signs" or (threshold and written == "commas") else ""
+        return look("number", sorted(rest, key=str), unclear=unclear)
+    if not says_id(name) and (mark := mark_between_codes(rest, often)):
+        return look("codes", sorted(rest, key=lambda key: (-often[key], str(key))), mark=mark)
     taken, order = _taken(name, rest, often, n_rows, n_blank + sum(often[key] for key in suspects))
     if threshold and (taken == "number" or (taken == "id" and not says_id(name))):
         keep = suspects
@@ -186,11 +213,11 @@ def _taken(
     n_cells = n_rows - n_blank
     if _tells_rows_apart(name, keys, n_cells):
         return ("id" if says_id(name) or not any(" " in word.strip() for word in words) else "text"), frequent
-    if len(keys) == 2:
+    if len(keys) == 2 and len(numbers) != 1:  # a word next to a number is a category, or a mistake
         return "two values", sorted(keys, key=lambda key: (isinstance(key, str), key))
     if words and all(DATE.match(word) for word in words) and not numbers:
         return "date", sorted(keys)
-    repeated = len(keys) * 2 <= n_cells or len(keys) <= 5
+    repeated = len(keys) * 2 <= n_cells or (len(keys) <= 5 and (len(keys) < n_cells or not _are_phrases(words)))
     if not words:
         whole = all(key == int(key) for key in numbers)
         if whole and numbers[-1] - numbers[0] < MOST_ORDERED:
@@ -201,9 +228,15 @@ def _taken(
         return ("nominal" if few else "number"), list(numbers)
     if not numbers and (scale := on_one_scale(words)) is not None:
         return "ordered", list(scale)
-    if len(keys) <= MOST_NOMINAL and repeated:
+    among_bits = numbers and set(numbers) <= {0.0, 1.0} and len(words) <= MOST_ORDERED
+    if len(keys) <= MOST_NOMINAL and (repeated or among_bits):
         return "nominal", frequent
     return "text", frequent
+
+
+def _are_phrases(words: Sequence[str]) -> bool:
+    """Whether most words are several: a remark, not a category."""
+    return 2 * sum(" " in word.strip() for word in words) > len(words)
 
 
 def _tells_rows_apart(name: str, keys: Sequence[Key], n_cells: int) -> bool:
@@ -221,11 +254,13 @@ def _tells_rows_apart(name: str, keys: Sequence[Key], n_cells: int) -> bool:
     return max(numbers) - min(numbers) == n_cells - 1 and all(key == int(key) for key in numbers)
 
 
-def suspected(keys: Sequence[Key], *, threshold: bool = False) -> list[Key]:
+def suspected(keys: Sequence[Key], *, threshold: bool = False, often: Mapping[Key, int] | None = None) -> list[Key]:
     """Return the values that look like codes for missing.
 
     Words are known ones. Numbers are such as -9, 99 or 998, all on one side of all other values and apart from them: by
-    more than one step of whole numbers. Where numbers are cut (`threshold`), single digits above the others are counts.
+    more than any two others, and than one step of whole numbers. Where numbers are cut (`threshold`), single digits
+    above the others are counts; but one such as 99 that stands apart and is the most frequent (`often`) is a code, and
+    so is -99 among numbers that are not negative.
 
     Examples
     --------
@@ -241,12 +276,22 @@ def suspected(keys: Sequence[Key], *, threshold: bool = False) -> list[Key]:
     while low < high and numbers[high - 1] in MISSING_NUMBERS and numbers[high - 1] > 0:
         high -= 1
     below = _apart(numbers[:low], numbers[low:high] or numbers[high:], threshold=threshold)
+    middle = numbers[low:high]
+    if middle and middle[0] >= 0.0:
+        whole = all(number == int(number) for number in middle)
+        below = [n for n in numbers[:low] if n in below or n <= -7.0 or (threshold and whole and middle[0] - n > 1.0)]
     others = [number for number in numbers[:high] if number not in below]
     above = _apart([-n for n in numbers[high:][::-1]], [-n for n in others[::-1]], threshold=threshold)
     found: list[Key] = [*below, *sorted(-number for number in above)]
+    if threshold and often and not above and high < len(numbers) and middle:
+        found += [n for n in numbers[high:] if n >= 77.0 and n - middle[-1] > 5.0 and _most_frequent(n, often)]
     if found and len(found) == len(numbers) and len(words) == len(keys) - len(numbers):
         return list(words)  # nothing else would be left
     return [*found, *words]
+
+
+def _most_frequent(number: float, often: Mapping[Key, int]) -> bool:
+    return often[number] >= 3 and all(count < often[number] for key, count in often.items() if key != number)
 
 
 def _apart(codes: list[float], others: list[float], *, threshold: bool) -> list[float]:
@@ -255,7 +300,8 @@ def _apart(codes: list[float], others: list[float], *, threshold: bool) -> list[
     while codes:
         gap = (others[0] if others else float("inf")) - codes[-1]
         span = others[-1] - others[0] if others else 0.0
-        far = gap > max(1.0, span) or (gap > 1.0 and span < MOST_ORDERED)
+        step = max((b - a for a, b in pairwise(others)), default=1.0)  # 0, 2, 4, 6: 8 is not apart
+        far = gap > max(1.0, span) or (gap > max(1.0, step) and span < MOST_ORDERED)
         if codes[-1] == -1.0 and others in ([1.0], [0.0, 1.0]):
             far = False  # -1, 0, 1: against, neither, for
         if threshold and codes[-1] < 0.0 and others and others[0] <= 0.0 and others[-1] <= 0.0:  # mirrored: above

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 from os import path
 from typing import Any
@@ -10,11 +10,11 @@ from typing import Any
 from hiddenbits.data.columns.describe import ColumnLook
 from hiddenbits.data.columns.vocabulary import key_of
 from hiddenbits.data.table import TableError
-from hiddenbits.quoting import MOST, name_of, printable, quoted, values_hidden
+from hiddenbits.quoting import name_of, printable, quoted, values_hidden
 
 FEW = 3  # columns for which an option names each; for more a pattern, where one fits
 SHOWN = 12  # values that a message shows
-MOST_OPTION = 40  # characters of a value that an option repeats; a longer one is not for everybody's eyes
+LONG = 40  # characters; longer values are cut in options, too
 
 
 class ColumnsLeftOutWarning(UserWarning):
@@ -51,31 +51,67 @@ class ColumnsError(TableError):
     ----------
     looks : tuple of ColumnLook
         All columns of the table.
+    asked : tuple of str
+        The names of those that need a word.
     """
 
-    def __init__(self, message: str, looks: Sequence[ColumnLook] = ()) -> None:
+    def __init__(self, message: str, looks: Sequence[ColumnLook] = (), asked: Sequence[str] = ()) -> None:
         ValueError.__init__(self, printable(message, keep="\n"))
-        self.looks = tuple(looks)
+        self.looks, self.asked = tuple(looks), tuple(asked)
 
     def at(self, path: object) -> ColumnsError:
         """Return the error with the file before it."""
-        return ColumnsError(f"{printable(path)}: {self}", self.looks)
+        return ColumnsError(f"{printable(path)}: {self}", self.looks, self.asked)
 
 
-def needs_a_word(asked: Sequence[ColumnLook], looks: Sequence[ColumnLook]) -> ColumnsError:
-    """Return the error that lists all columns that need a word."""
+def needs_a_word(
+    asked: Sequence[ColumnLook], looks: Sequence[ColumnLook], *, of_kinds: bool = False, offers: Collection[str] = ()
+) -> ColumnsError:
+    """Return the error that lists all columns that need a word.
+
+    With `of_kinds` the table is one of several kinds. `offers` are the options that the reader of the file has.
+    """
     names = [look.name for look in looks]
     lines = []
     for suspects, group in _groups(asked, lambda look: tuple(map(key_of, look.suspects))):
         if suspects:
-            lines.append(_about_missing(group, names))
-    rest = [look for look in asked if not look.suspects or look.taken not in ("bits", "two values")]
-    for _, group in _groups(rest, lambda look: (look.taken, tuple(sorted(str(key_of(v)) for v in _proper(look))))):
-        lines.append(_about_values(group, names))
+            lines.append(_about_missing(group, names, of_kinds=of_kinds))
+    rest = [look for look in asked if not look.suspects or look.taken not in ("bits", "two values", "number", "id")]
+    if of_kinds:
+        rest = [look for look in rest if look.unclear or look.mark]
+    for _, group in _groups(rest, _in_common):
+        lines.append(_about_values(group, names, offers=offers, of_kinds=of_kinds))
     many = len(asked)
     head = f"{many} columns need a word" if many > 1 else "One column needs a word"
+    head += f" from you before this table can be read{'' if of_kinds else ' as bits'}. Give the options to open_table."
     every = f"To leave {'them' if many > 1 else 'it'} out: drop={_listed(asked, names, all_of_them=True)}."
-    return ColumnsError("\n".join([f"{head} from you before this table can be read as bits.", *lines, every]), looks)
+    if not of_kinds and any(look.taken in ("ordered", "nominal") for look in rest):
+        every += (
+            "\nLogisticPCA takes such columns as they are, without options (on the command line: model 'logistic')."
+        )
+    return ColumnsError("\n".join([head, *lines, every]), looks, [look.name for look in asked])
+
+
+def are_pairs(row: str, item: str, looks: Sequence[ColumnLook], *, offers: Collection[str]) -> ColumnsError:
+    """Return the error about a table that has a line for each pair of a row and an item."""
+    option = f"row={row!r}, item={item!r}"
+    do = (
+        f"say {option}"
+        if "row" in offers
+        else f"give the items of each row: frame.groupby({row!r})[{item!r}].agg(set).tolist()"
+    )
+    return ColumnsError(
+        f"This table seems to have a line for each pair of a row ({row!r}) and an item ({item!r}). If so, {do}. If "
+        f"each line is a row of its own, say id={[row]!r}.",
+        looks,
+    )
+
+
+def _in_common(look: ColumnLook) -> Any:
+    """Return what columns must have in common to be spoken of together."""
+    if look.unclear or look.mark:
+        return look.unclear, look.mark
+    return look.taken, tuple(sorted(str(key_of(value)) for value in _proper(look)))
 
 
 def suggested(look: ColumnLook) -> dict[str, Any]:
@@ -84,7 +120,11 @@ def suggested(look: ColumnLook) -> dict[str, Any]:
     if look.suspects:
         options["missing"] = {look.name: list(look.suspects)}
     values = _proper(look)
-    if look.taken == "ordered":
+    if look.unclear:
+        options["drop"] = [look.name]
+    elif look.mark:
+        options["split"] = {look.name: look.mark}
+    elif look.taken == "ordered":
         options["code"] = {look.name: dict.fromkeys(values[len(values) - len(values) // 2 :], 1)}
     elif look.taken == "nominal":
         options["code"] = {look.name: "one-hot"}
@@ -126,47 +166,58 @@ def _pattern(group: Sequence[ColumnLook], names: Sequence[str]) -> str | None:
 def _by_column(option: str, group: Sequence[ColumnLook], names: Sequence[str], value: Any) -> str:
     """Return an option that says the same about all columns of a group."""
     pattern = None if option == "kinds" else _pattern(group, names)
-    return f"{option}={dict.fromkeys([pattern] if pattern else [look.name for look in group], _cut(value))!r}"
+    value = _short(value) if isinstance(value, dict) else value
+    return f"{option}={dict.fromkeys([pattern] if pattern else [look.name for look in group], value)!r}"
 
 
-def _cut(value: Any) -> Any:
-    """Return what an option says of values, without the rest of long texts."""
-    if isinstance(value, dict):
-        return {_cut(one): bit for one, bit in value.items()}
-    if isinstance(value, list):
-        return [_cut(one) for one in value]
-    return f"{value[:MOST]}..." if isinstance(value, str) and len(value) > MOST_OPTION else value
+def _short(code: dict[Any, int]) -> dict[Any, int]:
+    """Return a code in which long texts are cut: a message shows little of a cell."""
+    return {quoted(v)[1:-1] if isinstance(v, str) and len(v) > LONG else v: bit for v, bit in code.items()}
+
+
+def _cut(values: Sequence[Any]) -> list[Any]:
+    return list(_short(dict.fromkeys(values, 1)))
 
 
 def _shown(values: Sequence[Any]) -> str:
     return ", ".join(map(quoted, values[:SHOWN])) + (", ..." if len(values) > SHOWN else "")
 
 
-def _about_missing(group: Sequence[ColumnLook], names: Sequence[str]) -> str:
+def _about_missing(group: Sequence[ColumnLook], names: Sequence[str], *, of_kinds: bool) -> str:
     look = group[0]
     count = sum(count for one in group for value, count in one.values if key_of(value) in {*map(key_of, look.suspects)})
     what = "looks like a code for missing" if len(look.suspects) == 1 else "look like codes for missing"
-    said = f"- {_names(group)}: {_shown(look.suspects)} ({count:,} cells) {what}."
+    said = f"- {_names(group)}: {_shown(look.suspects)} ({count:,} {'cells' if count > 1 else 'cell'}) {what}."
     if values_hidden():
         return f"{said} If so, name it with missing=."
-    return (
-        f"{said} If so, say missing={_cut(list(look.suspects))!r}. If not, say "
-        f"{_by_column('missing', group, names, [])} and, with code=, what it is."
-    )
+    code = "" if of_kinds else " and, with code=, what it is"
+    none = _by_column("missing", group, names, [])
+    return f"{said} If so, say missing={_cut(look.suspects)!r}. If not, say {none}{code}."
 
 
-def _about_values(group: Sequence[ColumnLook], names: Sequence[str]) -> str:
+def _about_values(group: Sequence[ColumnLook], names: Sequence[str], *, offers: Collection[str], of_kinds: bool) -> str:
     look, values = group[0], _proper(group[0])
     head = f"- {_names(group)}: "
+    if look.unclear:
+        return head + _about_numbers(group, names, offers=offers)
+    if look.mark:
+        shown = "" if values_hidden() else f", such as {quoted(next(v for v in values if look.mark in str(v)))}"
+        split = f"split={dict.fromkeys((one.name for one in group), look.mark)!r}"
+        alone = _by_column("kinds" if of_kinds else "code", group, names, "nominal" if of_kinds else "one-hot")
+        do = (
+            f"say {split}"
+            if "split" in offers
+            else f"make columns of them: frame[{look.name!r}].str.get_dummies({look.mark!r})"
+        )
+        return (
+            f"{head}several codes in a cell{shown}. For a bit of each code {do}. "
+            f"If each cell is one value, say {alone}."
+        )
     if values_hidden():
-        return f"{head}{look.taken}, its values are hidden. Say with code= which are 1."
+        return f"{head}{look.taken} (values are hidden). Say with code= which values are 1."
     code = _by_column("code", group, names, suggested(look).get("code", {}).get(look.name))
     if look.taken == "ordered":
-        order = values if any(isinstance(key_of(value), str) for value in values) else "ordered"
-        return (
-            f"{head}ordered values {_shown(values)}. Say which count as 1, such as {code}; the others are then 0. "
-            f"LogisticPCA can keep the order: {_by_column('kinds', group, names, order)}."
-        )
+        return f"{head}ordered values {_shown(values)}. Say which count as 1, such as {code}; the others are then 0."
     if look.taken == "nominal":
         some = _by_column("code", group, names, {values[0]: 1})
         return f"{head}categories {_shown(values)}. Say which are 1, such as {some}, or make a bit of each: {code}."
@@ -190,11 +241,32 @@ def _about_values(group: Sequence[ColumnLook], names: Sequence[str]) -> str:
     return f"{head}{why.get(look.taken, 'is not bits')}, so it cannot be bits. Take it out of columns= and code=."
 
 
-def said_of_left_out(looks: Sequence[ColumnLook]) -> str:
+def _about_numbers(group: Sequence[ColumnLook], names: Sequence[str], *, offers: Collection[str]) -> str:
+    """Return what is said about numbers that can be read in two ways."""
+    look = group[0]
+    if look.unclear == "counts":
+        return (
+            "seems to say how often each row occurs (it counts rows). Say "
+            f"drop={_listed(group, names, all_of_them=True)}, and give it to fit() as sample_weight, or each line "
+            "counts once."
+        )
+    comma = next((value for value, _ in look.values if isinstance(value, str) and "," in value), "1,5")
+    if look.unclear == "signs":
+        point = next((value for value, _ in look.values if isinstance(value, float)), 1.5)
+        return (
+            f"numbers with a decimal comma ({quoted(comma)}) and with a decimal point ({quoted(point)}). Use one sign "
+            "in all cells, or leave the column out."
+        )
+    do = "Set decimal=','" if "decimal" in offers else "Make them numbers"
+    return f"numbers with a comma ({quoted(comma)}). {do} if it is a decimal sign; remove it if it marks thousands."
+
+
+def said_of_left_out(looks: Sequence[ColumnLook], *, of_kinds: bool = False) -> str:
     """Return the sentence about columns that were left out."""
     parts = [f"{_names(group)} ({taken})" for taken, group in _groups(looks, lambda look: look.taken)]
+    why = "they say nothing about rows that a model could use" if of_kinds else "they are not bits"
     return (
-        f"Left out of the model, because they are not bits: {'; '.join(parts)}. They stay with the rows. "
+        f"Left out of the model, because {why}: {'; '.join(parts)}. They stay with the rows. "
         "To say so yourself, and to silence this, use drop= or id=."
     )
 
@@ -206,8 +278,20 @@ def said_of_coded(looks: Sequence[ColumnLook]) -> str:
     groups = _groups(looks, lambda look: (key_of(look.one), key_of(look.zero)))
     parts = [f"{_word(group[0].one)} = 1, {_word(group[0].zero)} = 0 in {_names(group)}" for _, group in groups]
     unsure = next((look for look in looks if not look.by_meaning), looks[0])
-    example = {unsure.name: {_cut(unsure.zero): 1}}
+    example = {unsure.name: _short({unsure.zero: 1})}
     return f"Read as bits: {'; '.join(parts)}. To change that, set code=, such as code={example!r}."
+
+
+def said_of_kinds(looks: Sequence[ColumnLook], kinds: Mapping[str, Any]) -> str:
+    """Return the sentence about columns whose kinds were guessed."""
+    found: dict[str, list[ColumnLook]] = {}
+    for look in looks:
+        kind = kinds[look.name]
+        order = "" if isinstance(kind, str) or values_hidden() else f" ({', '.join(map(_word, kind))})"
+        found.setdefault(f"ordered{order}" if not isinstance(kind, str) else kind, []).append(look)
+    parts = [f"{kind}: {_names(group)}" for kind, group in found.items()]
+    example = {looks[0].name: "nominal" if kinds[looks[0].name] != "nominal" else "ordered"}
+    return f"Kinds of columns were guessed. {'; '.join(parts)}. To change that, set kinds=, such as kinds={example!r}."
 
 
 def _word(value: Any) -> str:

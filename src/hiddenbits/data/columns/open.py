@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from hiddenbits.data.bits import Dense
 from hiddenbits.data.cell_checks import bad_cell, check_distinct
 from hiddenbits.data.columns.cells import ColumnCells
-from hiddenbits.data.columns.choices import ABOVE, ONE_HOT, Choices, Said, numbers_of
+from hiddenbits.data.columns.choices import ABOVE, ONE_HOT, Said, numbers_of
 from hiddenbits.data.columns.coding import CodedColumn, Coding, ReadColumns
 from hiddenbits.data.columns.describe import ColumnLook, described
+from hiddenbits.data.columns.kinds import category_of, check_names, choices_of, guesses_kinds, offers_of, open_of_kinds
 from hiddenbits.data.columns.message import (
     ColumnsCodedWarning,
     ColumnsLeftOutWarning,
+    are_pairs,
     needs_a_word,
     said_of_coded,
     said_of_left_out,
 )
-from hiddenbits.data.columns.vocabulary import Key, key_of
+from hiddenbits.data.columns.shape import counts_rows, pairs, refuse_totals
+from hiddenbits.data.columns.vocabulary import key_of
 from hiddenbits.data.inputs.arrays import as_array
+from hiddenbits.data.inputs.arrays import open_array as open_plain_array
 from hiddenbits.data.inputs.frames import open_frame as open_plain_frame
 from hiddenbits.data.inputs.frames import opened_frame
-from hiddenbits.data.mixed.cells import Cells
-from hiddenbits.data.mixed.encode import RawColumn, open_raw, raw_columns
-from hiddenbits.data.mixed.layout import FRAMES, Layout
+from hiddenbits.data.mixed.encode import RawColumn, raw_columns
+from hiddenbits.data.mixed.layout import FRAMES
 from hiddenbits.data.mixed.open import open_columns
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import MemorySource, Table, TableError
@@ -52,16 +54,12 @@ def open_raw_columns(
         Whether the columns have names of their own.
     """
     if request.kinds is not None:
-        return _of_kinds(raw, request, frame, named=named)
+        return open_of_kinds(raw, request, frame, named=named)
     table = open_cells([ColumnCells.of_raw(column) for column in raw], request, named=named)
     if frame not in FRAMES or table.read_as is None or request.coding is not None:
         return table
     read_as = replace(table.read_as, coding=replace(table.read_as.coding, frame=frame))
     return replace(table, read_as=read_as)
-
-
-def _choices(request: Request) -> Choices:
-    return Choices() if request.choices is None else request.choices
 
 
 def open_frame(X: Any, request: Request) -> Table:
@@ -96,18 +94,30 @@ def open_frame(X: Any, request: Request) -> Table:
 
 
 def open_array(X: Any, request: Request) -> Table:
-    """Open an array or a list of rows about whose columns something was said."""
-    raw, _ = raw_columns(as_array(X))
+    """Open an array or a list of rows of text, or about whose columns something was said."""
+    array = as_array(X)
+    if array.ndim == 2 and not array.size:
+        return open_plain_array(array.astype(float), request)
+    raw, _ = raw_columns(array)
     cells = [ColumnCells.of_raw(replace(column, name=str(j))) for j, column in enumerate(raw)]
+    if request.plain_only:
+        request = replace(request, coding=Coding(tuple(CodedColumn(column.name) for column in cells), named=False))
+        return replace(open_cells(cells, request, named=False), read_as=None)
     return open_cells(cells, request, named=False)
 
 
 def open_mixed_frame(X: Any, request: Request) -> Table:
-    """Open a frame whose columns are of several kinds, after what was said about columns."""
-    if not request.choices and request.coding is None:
+    """Open a frame whose columns are of several kinds: by a look, unless their kinds are given for all of them."""
+    frame = opened_frame(X)
+    named = isinstance(request.kinds, dict) and {str(name) for name in frame.columns} <= set(request.kinds)
+    if not request.choices and request.coding is None and (named or not guesses_kinds(request)):
         return open_columns(X, request)
-    raw, frame = raw_columns(X)
-    return _of_kinds(raw, request, frame)
+    if not all(frame.shape):
+        return open_columns(X, request)
+    check_distinct([str(name) for name in frame.columns])
+    raw = [raw_of_series(j, frame[:, j : j + 1]) for j in range(frame.shape[1])]
+    name = frame.implementation.value
+    return open_of_kinds(raw, request, name if name in FRAMES else "pandas")
 
 
 def raw_of_series(number: int, frame: Any) -> RawColumn:
@@ -129,103 +139,6 @@ def _objects(series: Any) -> Any:
     return values
 
 
-def _of_kinds(raw: Sequence[RawColumn], request: Request, frame: str | None, *, named: bool = True) -> Table:
-    """Return a table of several kinds; columns that were left out stay with the rows."""
-    raw = _renamed(raw, request)
-    said, places = said_with_kinds(
-        [column.name for column in raw], request, lambda: [ColumnCells.of_raw(one) for one in raw]
-    )
-    kept = [without(raw[j], said[j].missing or ()) for j in places]
-    named = named or request.names is not None
-    table: Table = open_raw([replace(one, number=j) for j, one in enumerate(kept)], frame, request.kinds, named=named)
-    cells = {column.name: ColumnCells.of_raw(column) for column, one in zip(raw, said, strict=True) if one.out}
-    if table.only_bits and not isinstance(request.kinds, Layout):
-        x, observed = table.source.read(0, table.shape[0])
-        assert isinstance(x, Cells)  # noqa: S101
-        table = Table(MemorySource(Dense(x.bits), observed), table.names)
-    codes = {column.name: one.missing or () for column, one in zip(raw, said, strict=True)}
-    if not cells and not any(codes.values()):
-        return table
-    order = tuple(column.name for column in raw)
-    return replace(table, read_as=ReadColumns(coding_of_kinds(order, said, places), order, cells))
-
-
-def said_with_kinds(
-    names: Sequence[str], request: Request, cells: Callable[[], Sequence[ColumnCells]]
-) -> tuple[list[Said], list[int]]:
-    """Return what was said of each column where kinds= is given, and the numbers of those that enter, in their order.
-
-    Of a dict by name, columns that it does not name are looked at (`cells`): those that are no property of rows stay
-    out, and codes for missing are asked for.
-    """
-    said = _choices(request).about(names)
-    if request.coding is not None:  # of a fit: its columns and codes for missing, whatever else there is
-        fitted = {column.name: tuple(map(key_of, column.missing)) for column in request.coding.columns}
-        said = [Said(out=name not in fitted, missing=fitted.get(name)) for name in names]
-    if _choices(request).code:
-        raise TypeError("code= makes bits of values, but kinds= keeps them. Give one of the two.")
-    if isinstance(request.kinds, dict):
-        said = _looked_through(cells(), said, request)
-    wanted = _choices(request).columns
-    every = range(len(names)) if wanted is None else numbers_of(names, wanted, "columns")
-    places = [j for j in every if not said[j].out]
-    if not places:
-        raise TableError("No column is left to read. Keep at least one.")
-    return said, places
-
-
-def coding_of_kinds(names: Sequence[str], said: Sequence[Said], places: Sequence[int]) -> Coding:
-    """Return what a table of several kinds keeps of its columns: which did not enter, and codes for missing."""
-    inside = [CodedColumn(names[j], missing=tuple(map(_category, said[j].missing or ()))) for j in places]
-    out = tuple(name for name, one in zip(names, said, strict=True) if one.out)
-    return Coding(tuple(inside), out, tuple(name for name, one in zip(names, said, strict=True) if one.is_id))
-
-
-def _looked_through(cells: Sequence[ColumnCells], said: Sequence[Said], request: Request) -> list[Said]:
-    """Leave out, aloud, columns that kinds= does not name and that are no property of rows; ask for missing codes."""
-    after, looks, left, asked = [], [], [], []
-    for column, one in zip(cells, said, strict=True):
-        look = described(column.name, column.counts, form=column.form, missing=one.missing, threshold=True)
-        looks.append(look)
-        stays = column.name in request.kinds or look.taken not in ("id", "date", "text", "constant")
-        if not one.out and not stays:
-            one = replace(one, out=True)
-            left.append(look)
-        elif not one.out and look.suspects:
-            asked.append(replace(look, taken="bits"))
-        after.append(one)
-    if asked:
-        raise needs_a_word(asked, looks)
-    if left:
-        warnings.warn(said_of_left_out(left), ColumnsLeftOutWarning, stacklevel=6)
-    return after
-
-
-def _renamed(raw: Sequence[RawColumn], request: Request) -> Sequence[RawColumn]:
-    if request.names is None:
-        return raw
-    check_names(request.names, len(raw))
-    return [replace(column, name=name) for column, name in zip(raw, request.names, strict=True)]
-
-
-def check_names(names: Sequence[str], n_columns: int) -> None:
-    """Refuse names that are not one for each column."""
-    if len(names) != n_columns:
-        raise TableError(f"{len(names)} names were given for {n_columns} columns. Give one name for each column.")
-
-
-def without(raw: RawColumn, missing: Sequence[Key]) -> RawColumn:
-    """Return a column in which codes for missing are blanks."""
-    if not missing:
-        return raw
-    if raw.is_numeric:
-        codes = [key for key in missing if isinstance(key, float)]
-        return replace(raw, values=np.where(np.isin(raw.values, codes), np.nan, raw.values))
-    values = raw.values.copy()
-    values[[value is not None and key_of(value) in missing for value in values]] = None
-    return replace(raw, values=values)
-
-
 def open_cells(cells: Sequence[ColumnCells], request: Request, *, named: bool = True) -> Table:
     """Return a table of bits from columns of any values: by the coding of a fit, or a look and what the user said."""
     if request.names is not None:
@@ -235,6 +148,7 @@ def open_cells(cells: Sequence[ColumnCells], request: Request, *, named: bool = 
     order = tuple(column.name for column in cells)
     if isinstance(request.coding, Coding):
         return _table(cells, request.coding, (), request, order, named=named)
+    refuse_totals(cells, offers=offers_of(request))
     cells, coding, looks, _ = planned(cells, request, named=named)
     return _table(cells, coding, looks, request, order, named=named)
 
@@ -247,7 +161,7 @@ def planned(
     What was guessed and left out is said; `cells` need only know how often each value occurs.
     """
     order = tuple(column.name for column in cells)
-    choices = _choices(request)
+    choices = choices_of(request)
     said = choices.about(order)
     if choices.columns is not None and not choices.only_bits(order):  # in the order in which they were named
         first = numbers_of(order, choices.columns, "columns")
@@ -296,21 +210,22 @@ def decide(
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise TableError(f"Two columns are called {twice!r}. Give each column a unique name.")
-    looks: list[ColumnLook] = []
-    guessed, left, asked = list(looks), list(looks), list(looks)
+    looks = _looks(cells, about, request)
+    if all(not (said.out or said.asked) for said in about) and (both := pairs(looks)) is not None:
+        raise are_pairs(*both, looks, offers=offers_of(request))
+    guessed: list[ColumnLook] = []
+    left: list[ColumnLook] = []
+    asked: list[ColumnLook] = []
     coded: list[CodedColumn] = []
     out: list[str] = []
     ids: list[str] = []
-    only_bits = _choices(request).only_bits(names)
-    for column, said in zip(cells, about, strict=True):
-        cut = request.threshold is not None or (isinstance(said.code, str) and said.code != ONE_HOT)
-        look = described(column.name, column.counts, form=column.form, missing=said.missing, threshold=cut)
-        looks.append(look)
+    only_bits = choices_of(request).only_bits(names)
+    for number, (column, look, said) in enumerate(zip(cells, looks, about, strict=True)):
         if said.out:
             out.append(column.name)
             ids += [column.name] if said.is_id else []
             continue
-        _refuse_infinite(column, len(looks) - 1, request)
+        _refuse_infinite(column, number, request)
         if only_bits and (look.taken != "bits" or look.suspects):
             out.append(column.name)
             continue
@@ -324,7 +239,7 @@ def decide(
             out.append(column.name)
             left.append(look)
     if asked:
-        raise needs_a_word(asked, looks)
+        raise needs_a_word(asked, looks, offers=offers_of(request))
     if not coded and not left:
         raise TableError("No column is left to read. Keep at least one.")
     if not coded:
@@ -334,6 +249,15 @@ def decide(
             "which number, or open the table with kinds='auto' for LogisticPCA."
         )
     return Coding(tuple(coded), tuple(out), tuple(ids), named), looks, guessed, left
+
+
+def _looks(cells: Sequence[ColumnCells], about: Sequence[Said], request: Request) -> list[ColumnLook]:
+    """Return what is seen in each column, and which of them seem to count rows."""
+    looks = []
+    for column, said in zip(cells, about, strict=True):
+        cut = request.threshold is not None or (isinstance(said.code, str) and said.code != ONE_HOT)
+        looks.append(described(column.name, column.counts, form=column.form, missing=said.missing, threshold=cut))
+    return [replace(look, unclear="counts") if counts_rows(look, cells, looks) else look for look in looks]
 
 
 def _refuse_infinite(column: ColumnCells, number: int, request: Request) -> None:
@@ -349,10 +273,10 @@ def _refuse_infinite(column: ColumnCells, number: int, request: Request) -> None
 
 def _coded(column: ColumnCells, look: ColumnLook, said: Said, request: Request) -> CodedColumn | None:
     """Return how a column becomes bits; None where it needs a word, or stays out."""
-    missing = tuple(_category(key) for key in said.missing or ())
+    missing = tuple(category_of(key) for key in said.missing or ())
     if said.code is not None:
         return _as_said(column, look, said.code, missing)
-    if look.suspects:
+    if look.suspects or look.unclear:
         return None
     numeric = all(key is None or isinstance(key, float) for key in column.keys)
     if request.threshold is not None and numeric and look.taken not in ("id", "date", "text"):
@@ -401,7 +325,3 @@ def _as_said(column: ColumnCells, look: ColumnLook, code: Any, missing: tuple[An
     if others:
         bits[1 - next(iter(code.values()))] += others
     return CodedColumn(column.name, "values", tuple(bits[1]), tuple(bits[0]), missing, code.get(""))
-
-
-def _category(key: Key) -> Any:
-    return int(key) if isinstance(key, float) and key.is_integer() else key

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from operator import itemgetter
 from typing import Any
@@ -25,6 +25,7 @@ from hiddenbits.data.columns.cells import ColumnCells, small
 from hiddenbits.data.columns.vocabulary import BLANKS, PAIRS, key_of, plain_word
 from hiddenbits.data.mixed.encode import RawColumn, raw_of_distinct
 from hiddenbits.data.readers.dialect import Dialect
+from hiddenbits.data.readers.ends import SAMPLE, Ends, refuse_title
 from hiddenbits.data.readers.locations import Place
 from hiddenbits.data.readers.request import FileRequest, reading
 from hiddenbits.data.readers.text_rows import RowsOf, Written
@@ -45,6 +46,9 @@ def open_csv(
     request: FileRequest,
     *,
     header: bool | None = None,
+    skip_top: int = 0,
+    skip_end: int = 0,
+    keep_empty: bool = False,
     delimiter: str | None = None,
     decimal: str | None = None,
     quote: str | None = None,
@@ -75,6 +79,11 @@ def open_csv(
     header : bool, optional
         Whether the first line holds names. By default it does when it has words and no bits, or when its
         numbers count columns (0, 1, 2, ...). One that mixes words and bits is refused until `header` decides.
+    skip_top, skip_end : int, default=0
+        Lines to leave out: above the names, such as a title, and at the end, such as totals.
+    keep_empty : bool, default=False
+        Whether rows at the end that have nothing but empty cells are rows. By default two or more are left out, which
+        is said.
     delimiter, decimal, quote, encoding : str, optional
         The character between cells, the decimal sign ("." or ","), the quotes around cells (" or '), and the encoding,
         by a name that Python knows. By default they are found in the first lines, and said (`FoundDialectWarning`)
@@ -93,7 +102,8 @@ def open_csv(
         Called now and then with the number of rows read so far, and the share of the files that they are; None where
         that is not known.
     """
-    written = Written(Dialect(encoding, delimiter, quote, decimal), max_bytes)
+    ends = Ends(skip_top, skip_end, keep_empty)
+    written = Written(Dialect(encoding, delimiter, quote, decimal), max_bytes, skip_top)
     if not row is item is value is None:
         if request.choices or split is not None:
             raise TableError(
@@ -108,14 +118,19 @@ def open_csv(
         raise TableError("items= names the items of pairs. Give row= and item=, too.")
     rows_of: RowsOf = written.open
     if split is not None:
-        if header is False:
-            raise TableError("split= needs a first line with the names of the columns.")
-        from hiddenbits.data.readers.split_cells import SplitRows
+        rows_of, header = split_rows(request, rows_of, split, header, max_columns), True
+    request = replace(request, offers=("skip_top", "skip_end", "split", "row", "decimal"))
+    return open_rows(request, rows_of, header=header, ends=ends, tell=tell)
 
-        with reading(request.files[0]):
-            rows_of = SplitRows(request.files, written.open, split, request.blank == "missing", max_columns).open
-        header = True
-    return open_rows(request, rows_of, header=header, tell=tell)
+
+def split_rows(request: FileRequest, rows_of: RowsOf, split: Any, header: bool | None, max_columns: int) -> RowsOf:
+    """Return a function that returns the rows of a file with cells cut into codes."""
+    if header is False:
+        raise TableError("split= needs a first line with the names of the columns.")
+    from hiddenbits.data.readers.split_cells import SplitRows
+
+    with reading(request.files[0]):
+        return SplitRows(request.files, rows_of, split, request.blank == "missing", max_columns).open
 
 
 def open_rows(
@@ -123,6 +138,7 @@ def open_rows(
     rows_of: RowsOf,
     *,
     header: bool | None,
+    ends: Ends,
     tell: Callable[[int, float | None], None] | None,
 ) -> Table:
     """Open files whose rows `rows_of` returns as lists of text, from whatever format; see `open_csv`."""
@@ -136,13 +152,16 @@ def open_rows(
             named = _holds_names(first) if of_kinds else _is_header(first, cells)
         if named:
             fields = tuple(field.strip() for field in first)
-            check_distinct(fields)
+            if request.names is None:
+                check_distinct(fields)
+            elif len(request.names) == len(fields):
+                fields = request.names
         else:
             fields = tuple(f"x{j}" if of_kinds else str(j) for j in range(len(first)))
         return _Layout(fields, named)
 
     def read(take: Take, tell: Callable[[int, float | None], None] | None = None) -> None:
-        _read(request.files, rows_of, lay_out, take, tell)
+        _read(request.files, rows_of, lay_out, take, tell, ends, look_above=header is None)
 
     looks = request.choices or request.coding or (request.threshold is not None and not request.plain_only)
     if request.kinds is None and not looks:
@@ -178,6 +197,9 @@ def _read(
     lay_out: Callable[[list[str]], _Layout],
     take: Take,
     tell: Callable[[int, float | None], None] | None,
+    ends: Ends,
+    *,
+    look_above: bool,
 ) -> None:
     """Hand over the rows of all files, some at a time. Errors, also those of `take`, name the file."""
     layout, n_rows = None, 0
@@ -187,6 +209,10 @@ def _read(
                 first = next(rows, None)
                 if first is None:
                     raise TableError("the file is empty. A table needs at least one row.")
+                after_first = rows.number + 1
+                head = list(islice(rows, min(SAMPLE, CHUNK_CELLS // (len(first) + 1))))
+                if look_above:
+                    refuse_title([first, *head], ends.skip_top)
                 found = lay_out(first)
                 layout = layout or found
                 if found != layout:
@@ -194,14 +220,21 @@ def _read(
                         f"the columns differ from those of {files[0].name}. All files of a table need the same."
                     )
                 width = len(layout.fields)
-                line = rows.number + 1 if layout.named else 1  # where the next rows start
-                every = rows if layout.named else chain([first], rows)
+                line = after_first if layout.named else 1  # where the next rows start
+                every = chain(head if layout.named else [first, *head], rows)
+                held: Rows = []  # rows that may be the end of the file
                 while chunk := list(islice(every, max(1, CHUNK_CELLS // width))):
+                    chunk, held = ends.cut(held + chunk, width)
+                    if not chunk:
+                        continue
                     take(layout, _full_rows(chunk, width, line), line)
-                    line = rows.number + 1
+                    line = _line_of(chunk, len(chunk), line)
                     n_rows += len(chunk)
                     if tell is not None:
                         tell(n_rows, None if rows.share is None else (number + rows.share) / len(files))
+                if last := held if held and not n_rows and not ends.skip_end else ends.last(path, held):
+                    take(layout, _full_rows(last, width, line), line)
+                    n_rows += len(last)
             except csv.Error as error:
                 raise TableError(f"line {rows.number}: {error}. Fix the line, or its quotes.") from error
     if not n_rows:

@@ -9,6 +9,7 @@ import codecs
 import csv
 import re
 import warnings
+from collections import Counter
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -20,6 +21,7 @@ QUOTES = ('"', "'")
 DECIMALS = (".", ",")
 SAMPLE_LINES = 200
 SAMPLE_BYTES = 1 << 18
+TITLE_LINES = 10  # at most
 ENOUGH = 0.9  # the share of lines that a delimiter must cut into as many cells as the first
 MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 # Control characters that no text file has, as bytes: what holds them is not text in one byte a character.
@@ -80,8 +82,11 @@ class Dialect:
                 ) from error
 
 
-def find_dialect(head: bytes, asked: Dialect, suffix: str) -> tuple[Dialect, bool]:
-    """Return how a file is written, from its first bytes, and whether its first line is Excel's ``sep=;``."""
+def find_dialect(head: bytes, asked: Dialect, suffix: str, skip_top: int = 0) -> tuple[Dialect, bool]:
+    """Return how a file is written, from its first bytes, and whether its first line is Excel's ``sep=;``.
+
+    Some lines at the top (`skip_top`) may be no part of the table.
+    """
     encoding = asked.encoding or found_encoding(head)
     text = codecs.getincrementaldecoder(encoding)("replace").decode(head[:SAMPLE_BYTES])
     lines = text.splitlines(keepends=True)
@@ -89,7 +94,7 @@ def find_dialect(head: bytes, asked: Dialect, suffix: str) -> tuple[Dialect, boo
         lines.pop()  # may be cut
     first = re.fullmatch(r"\ufeff?sep=(.)\r?\n", lines[0]) if lines else None
     said = first[1] if first is not None and first[1] not in "\"'\r\n" else None
-    lines = lines[1 if said else 0 :][:SAMPLE_LINES]
+    lines = lines[skip_top + (1 if said else 0) :][:SAMPLE_LINES]
     quote = asked.quote or _found_quote(lines)
     delimiter = asked.delimiter or said or _found_delimiter(lines, quote, "\t" if suffix in (".tsv", ".tab") else ",")
     decimal = asked.decimal or ("." if delimiter == "," else _found_decimal(_rows(lines, delimiter, quote)))
@@ -171,16 +176,19 @@ def _found_quote(lines: list[str]) -> str:
 
 
 def _found_delimiter(lines: list[str], quote: str, usual: str) -> str:
-    """Return what cuts (nearly) all lines into as many cells as the first, at least two.
+    """Return what cuts (nearly) all lines into as many cells, at least two; but for a few lines at the top.
 
     Where several do, numbers decide: ``0,5;1`` is two numbers if cut at the semicolon.
     """
     best, chosen = (ENOUGH, -1.0), usual
     for delimiter in sorted(DELIMITERS, key=lambda one: one != usual):
         rows = [row for row in _rows(lines, delimiter, quote) if row]
-        if not rows or len(rows[0]) < 2:
+        width = Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
+        if width < 2:
             continue
-        same = sum(len(row) == len(rows[0]) for row in rows) / len(rows)
+        top = next(at for at, row in enumerate(rows) if len(row) == width)  # below a title, if there is one
+        rows = rows[top if top <= TITLE_LINES else 0 :]
+        same = sum(len(row) == width for row in rows) / len(rows)
         cells = [cell for row in rows for cell in row]
         numbers = sum(PLAIN_NUMBER.fullmatch(cell) is not None for cell in cells) / len(cells)
         if (same, numbers) > best:

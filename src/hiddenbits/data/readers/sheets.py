@@ -5,19 +5,21 @@ from __future__ import annotations
 import datetime
 import re
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import IO, Any
 from warnings import warn
 
-from hiddenbits.data.cell_checks import MAX_BYTES
-from hiddenbits.data.readers.csv import open_rows
+from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS
+from hiddenbits.data.readers.csv import open_rows, split_rows
 from hiddenbits.data.readers.dialect import FoundDialectWarning
+from hiddenbits.data.readers.ends import Ends
 from hiddenbits.data.readers.locations import Place, for_library
 from hiddenbits.data.readers.request import FileRequest
 from hiddenbits.data.readers.text import too_large
+from hiddenbits.data.readers.text_rows import RowsOf
 from hiddenbits.data.table import Table, TableError
 from hiddenbits.quoting import cause, printable, told
 
@@ -31,6 +33,10 @@ def open_sheets(
     *,
     sheet: str | int | None = None,
     header: bool | None = None,
+    skip_top: int = 0,
+    skip_end: int = 0,
+    split: str | Mapping[str, str] | None = None,
+    max_columns: int = MAX_COLUMNS,
     max_bytes: int = MAX_BYTES,
     tell: Callable[[int, float | None], None] | None = None,
 ) -> Table:
@@ -45,15 +51,19 @@ def open_sheets(
         What every reader is asked.
     sheet : str or int, optional
         Name of the sheet, or its number, from 0. By default the first one that holds cells; said, if there are more.
-    header, tell
-        As for CSV files.
+    header, skip_top, skip_end, split, max_columns, tell
+        As for CSV files; rows are counted from the first that is not empty.
     max_bytes : int, default=4 GiB
         The most that the file may come to, unpacked, and its cells in memory.
     """
     if sheet is not None and (isinstance(sheet, bool) or not isinstance(sheet, (str, int))):
         raise TableError(f"sheet={sheet!r}: give the name of a sheet, or its number, from 0.")
-    books = _Books(sheet, max_bytes)
-    return open_rows(request, books.open, header=header, tell=tell)
+    ends = Ends(skip_top, skip_end)
+    rows_of: RowsOf = _Books(sheet, max_bytes, skip_top).open
+    if split is not None:
+        rows_of, header = split_rows(request, rows_of, split, header, max_columns), True
+    request = replace(request, offers=("skip_top", "skip_end", "split"))
+    return open_rows(request, rows_of, header=header, ends=ends, tell=tell)
 
 
 @dataclass
@@ -62,13 +72,15 @@ class _Books:
 
     sheet: str | int | None
     max_bytes: int
+    skip_top: int = 0
     _rows: dict[Place, tuple[list[list[str]], int]] = field(default_factory=dict)
 
     def open(self, path: Place) -> SheetRows:
         """Return the rows of a file; they are decoded once."""
         if path not in self._rows:
             self._rows[path] = self._read(path)
-        return SheetRows(*self._rows[path])
+        rows, first = self._rows[path]
+        return SheetRows(rows[self.skip_top :], first + self.skip_top)
 
     def _read(self, path: Place) -> tuple[list[list[str]], int]:
         calamine = _calamine()

@@ -47,6 +47,7 @@ class SplitRows:
             raise TableError(f"split={split!r}: no cell has it. Leave split= out.")
         for j in self._marks:
             self._codes[j] = {code: at for at, code in enumerate(sorted(self._codes[j]))}
+        self._width = len(self.names(self._names))
 
     def _look(self, path: Place, marks: Any, max_columns: int) -> None:
         rows = self._rows_of(path)
@@ -95,8 +96,10 @@ class SplitRows:
         return out
 
     def cut(self, row: list[str]) -> list[str]:
-        """Return a row with 0 and 1 for its codes."""
+        """Return a row with 0 and 1 for its codes; an empty row stays empty."""
         out: list[str] = []
+        if not any(map(str.strip, row)):
+            return [""] * self._width if row else row
         for j, cell in enumerate(row):
             mark = self._marks.get(j)
             if mark is None:

@@ -47,6 +47,7 @@ class Written:
 
     asked: Dialect
     max_bytes: int
+    skip_top: int = 0
     _known: dict[Place, tuple[Dialect, bool]] = field(default_factory=dict)
 
     def look(self, path: Place) -> tuple[Dialect, bool]:
@@ -62,14 +63,17 @@ class Written:
         try:
             if path not in self._known:
                 self._find(path, file)
-            return CsvRows(file, *self._known[path])
+            rows = CsvRows(file, *self._known[path])
+            for _ in range(self.skip_top):
+                next(rows, None)
+            return rows
         except BaseException:
             file.close()
             raise
 
     def _find(self, path: Place, file: io.BufferedReader) -> None:
         suffix = (path.suffix if path.suffix.lower() != ".gz" else f".{path.stem.rpartition('.')[2]}").lower()
-        found = find_dialect(file.peek(), self.asked, suffix)
+        found = find_dialect(file.peek(), self.asked, suffix, self.skip_top)
         if not any(found[0] == before for before, _ in self._known.values()):
             warn_of_dialect(path, found[0], self.asked, suffix)
         self._known[path] = found

@@ -60,8 +60,10 @@ class LogisticPCA(CriteriaMixin, MixedVerbs):
         What the columns are: one kind for all, one for each, or by name, where a list of categories, lowest first,
         makes a column ordered. "auto" takes arrays as bits and infers the kinds of a frame: bool, and numbers that are
         all 0 or 1, are binary; other floats are real; text and categorical types are nominal; ordered categorical types
-        are ordered. Other integers have to be named. The kinds of a table from `open_table` are those it was opened
-        with. Mixed tables are fitted by the variational bound; there is no polish for them.
+        are ordered. Other integers, and words of a known scale, are taken for what their values look like, which is
+        said. Ids, dates, texts and constants are left out, which is said, too; codes for missing are asked for. The
+        kinds of a table from `open_table` are those it was opened with. Mixed tables are fitted by the variational
+        bound; there is no polish for them.
     noise : {"column", "shared"}, default="column"
         Each real column has a noise variance of its own (factor analysis), or all have the same, in the units of the
         table (probabilistic PCA).

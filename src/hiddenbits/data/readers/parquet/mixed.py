@@ -14,7 +14,7 @@ import numpy as np
 
 from hiddenbits.data.bits import AllOnes, Bits, Dense
 from hiddenbits.data.columns.coding import ReadColumns
-from hiddenbits.data.columns.open import check_names, coding_of_kinds, said_with_kinds, without
+from hiddenbits.data.columns.kinds import check_names, coding_of_kinds, said_with_kinds, without
 from hiddenbits.data.columns.vocabulary import Key
 from hiddenbits.data.mixed.cells import Cells, MixedTable
 from hiddenbits.data.mixed.encode import RawColumn, encoded_cells, inferred_layout, raw_columns

@@ -1,0 +1,75 @@
+"""The command that `look` names at its end works."""
+
+import shlex
+
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+from hiddenbits import load, open_table
+from tests.cli.test_commands import run
+
+ROWS = 24
+SURVEY = {
+    "person": [f"p{i:02d}" for i in range(ROWS)],
+    "q1": ["ja", "nein", "ja", "ja"] * 6,
+    "q2": [1, 0, 0, 1, 1, 0] * 4,
+    "q3": [0, 1, -99] * 8,
+}
+
+
+def written(folder, columns):
+    path = folder / "t.csv"
+    rows = zip(*columns.values(), strict=True)
+    path.write_text("\n".join([",".join(columns), *(",".join(map(str, row)) for row in rows), ""]))
+    return path
+
+
+def next_of(path, *flags):
+    last = run("look", path, *flags).stdout.splitlines()[-1]
+    assert last.startswith("Next")
+    return shlex.split(last.partition("hiddenbits ")[2])
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        (["q1", "q2"], ["report"]),
+        (["person", "q1", "q2", "q3"], ["report", "--missing", "q3:-99"]),
+        (["q1", "q2", "mood"], ["fit", "logistic"]),
+        (["q1", "q3", "mood"], ["fit", "logistic", "--missing", "q3:-99"]),
+        (["q1", "q2", "box"], ["report", "--code", "box:x=1", "box:=0"]),
+        (["q1", "q2", "codes"], ["report", "--reader", "split=codes:;"]),
+    ],
+)
+def test_next_command(tmp_path, columns, words):
+    every = SURVEY | {"mood": [1, 2, 3, 4] * 6, "box": ["x", ""] * 12, "codes": ["E11;I10", "I10", "J45"] * 8}
+    path = written(tmp_path, {name: every[name] for name in columns})
+    command = next_of(path)
+    assert set(words) <= set(command)
+    if command[0] == "fit":
+        command[command.index("model.hb")] = str(tmp_path / "model.hb")
+        run(*command, "--size", 1, "--set", "max_iter=2", "--jobs", 1)
+        assert load(tmp_path / "model.hb").kinds_["mood"] == "ordered"
+    else:  # a report takes its time; what it reads is what `look` reads
+        assert next_of(path, *command[2:])[:2] == command[:2]
+        assert "need" not in run("look", *command[1:]).stdout
+
+
+def test_next_command_for_pairs(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = written(tmp_path, {"order_id": [1, 1, 2, 3, 3, 4], "product": ["milk", "tea", "tea", "milk", "jam", "tea"]})
+    command = next_of(path)
+    assert command[2:] == ["--reader", "row=order_id", "--reader", "item=product"]
+    assert "4 rows" in run("look", *command[1:]).stdout
+    assert open_table(path, row="order_id", item="product").shape == (4, 3)
+
+
+def test_options_of_the_reader(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("A survey\na;b\n0;1\n1;1\n0;0\nTotal;2\n")
+    refused = run("look", path, code=1).stderr
+    assert "--reader skip_top=1" in refused
+    flags = ["--reader", "skip_top=1", "--reader", "skip_end=1", "--reader", "delimiter=;"]
+    assert "3 rows" in run("look", path, *flags).stdout
+    assert "write name=value" in run("look", path, "--reader", "colour=1", code=1).stderr
