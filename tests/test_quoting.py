@@ -79,7 +79,7 @@ def bad_parquet(folder):
     pa = pytest.importorskip("pyarrow")
     pa.parquet = pytest.importorskip("pyarrow.parquet")
     path = folder / "x.parquet"
-    pa.parquet.write_table(pa.table({"a": [0, 1234567890123456789], "b": [1, 0]}), path)
+    pa.parquet.write_table(pa.table({"a": [0.0, 1.0, 0.12345678901234567], "b": [1, 0, 1]}), path)
     return lambda: open_table(path).source.read(0, 2)
 
 

@@ -39,7 +39,7 @@ def next_of(path, *flags):
         (["q1", "q2", "mood"], ["fit", "logistic"]),
         (["q1", "q3", "mood"], ["fit", "logistic", "--missing", "q3:-99"]),
         (["q1", "q2", "box"], ["report", "--code", "box:x=1", "box:=0"]),
-        (["q1", "q2", "codes"], ["report", "--reader", "split=codes:;"]),
+        (["q1", "q2", "codes"], ["report", "--split", "codes:;"]),
     ],
 )
 def test_next_command(tmp_path, columns, words):
@@ -60,7 +60,7 @@ def test_next_command_for_pairs(tmp_path):
     pytest.importorskip("pyarrow")
     path = written(tmp_path, {"order_id": [1, 1, 2, 3, 3, 4], "product": ["milk", "tea", "tea", "milk", "jam", "tea"]})
     command = next_of(path)
-    assert command[2:] == ["--reader", "row=order_id", "--reader", "item=product"]
+    assert command[2:] == ["--row", "order_id", "--item", "product"]
     assert "4 rows" in run("look", *command[1:]).stdout
     assert open_table(path, row="order_id", item="product").shape == (4, 3)
 
@@ -70,6 +70,6 @@ def test_options_of_the_reader(tmp_path):
     path.write_text("A survey\na;b\n0;1\n1;1\n0;0\nTotal;2\n")
     refused = run("look", path, code=1).stderr
     assert "--reader skip_top=1" in refused
-    flags = ["--reader", "skip_top=1", "--reader", "skip_end=1", "--reader", "delimiter=;"]
+    flags = ["--reader", "skip_top=1", "--reader", "skip_end=1", "--delimiter", ";"]
     assert "3 rows" in run("look", path, *flags).stdout
     assert "write name=value" in run("look", path, "--reader", "colour=1", code=1).stderr
