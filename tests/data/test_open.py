@@ -14,7 +14,7 @@ from scipy import sparse
 import hiddenbits
 from hiddenbits import BernoulliMixture, SpilledTableWarning, open_table
 from hiddenbits.data import TableError
-from hiddenbits.data.open import FORMATS, OPENERS, Memory, find_opener
+from hiddenbits.data.openers import FORMATS, OPENERS, Memory, find_opener
 from hiddenbits.data.readers import spill
 from hiddenbits.data.request import Request
 
@@ -204,4 +204,4 @@ def files_on_the_way(data) -> list[str]:
 def test_the_way_from_fit_to_the_table_is_short(make):
     files = files_on_the_way(make())
     assert len(set(files)) <= (6 if "data/columns/open.py" in files else 5), files  # a frame is looked at if need be
-    assert {"families/_base/inputs.py", "data/open.py"} <= set(files)
+    assert {"families/_base/inputs.py", "data/openers.py"} <= set(files)

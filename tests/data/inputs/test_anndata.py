@@ -12,7 +12,7 @@ from scipy import sparse
 
 from hiddenbits import BernoulliMixture
 from hiddenbits.data import Dense, Pattern, TableError, open_table
-from hiddenbits.data.open import find_opener
+from hiddenbits.data.openers import find_opener
 from hiddenbits.data.request import Request
 from tests.contracts.test_same_bits import same
 from tests.data.readers.test_readers import assert_reads, bits, holes

@@ -1,4 +1,4 @@
-"""Files as tables: a reader for each format. `hiddenbits.data.open` finds the files and lists the readers.
+"""Files as tables: a reader for each format. `hiddenbits.data.openers` finds the files and lists the readers.
 
 Whatever is wrong with a file ends in one `TableError` that names the file, the place and the remedy.
 """

@@ -16,7 +16,7 @@ from hiddenbits.data import Table, TableError
 from hiddenbits.data.cell_checks import bad_cell
 from hiddenbits.data.inputs.frames import opened_frame
 from hiddenbits.data.mixed.cells import MixedTable
-from hiddenbits.data.open import find_opener
+from hiddenbits.data.openers import find_opener
 from hiddenbits.data.request import Request
 from hiddenbits.quoting import printable, quoted
 

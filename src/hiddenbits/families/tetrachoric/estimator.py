@@ -15,7 +15,7 @@ from hiddenbits.array_types import Floats
 from hiddenbits.data import Table, TableError
 from hiddenbits.data.inputs.frames import opened_frame
 from hiddenbits.data.mixed.cells import MixedTable
-from hiddenbits.data.open import find_opener
+from hiddenbits.data.openers import find_opener
 from hiddenbits.data.request import Request
 from hiddenbits.engine import current, one_blas_thread
 from hiddenbits.families._base.inputs import with_sample_weight

@@ -1,0 +1,428 @@
+"""The one list of what opens which kind of table, and who finds the opener.
+
+A new format is one file with a function that opens it, and one line in `OPENERS`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from scipy import sparse
+
+from hiddenbits.data.cell_checks import check_width
+from hiddenbits.data.inputs.anndata import within_anndata
+from hiddenbits.data.inputs.arrays import is_array
+from hiddenbits.data.readers.snapshot import Snapshot
+from hiddenbits.data.readers.spill import Spilled
+from hiddenbits.data.request import Request
+from hiddenbits.data.table import PART_BYTES, Table, TableError
+
+if TYPE_CHECKING:
+    from hiddenbits.data.columns import Choices
+
+
+# Queries, datasets and streams, by package and class; to narwhals some are frames, which it would collect.
+STREAMS = (
+    ("polars", "LazyFrame"),
+    ("duckdb", "DuckDBPyRelation"),
+    ("_duckdb", "DuckDBPyRelation"),
+    ("pyarrow", "RecordBatchReader"),
+    ("pyarrow", "RecordBatch"),
+    ("pyarrow", "Dataset"),
+    ("pyarrow", "Scanner"),
+    ("adbc_driver_manager", "Cursor"),
+)
+DATABASES = ("postgresql://", "postgres://")
+ASKED = ("version", "query", "timeout")  # options with which lakes and databases have answered already
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Opens one form of data in memory.
+
+    Attributes
+    ----------
+    what : str
+        What it opens, for messages.
+    test : function of (X, request)
+        Whether X is of this form.
+    function : str
+        The function of (X, request) that returns a Table of bits, as "module:function"; imported when first used.
+    mixed : str
+        The function for columns of several kinds; empty where there is none.
+    form : {"array", "frame", "other"}
+        How callers with rules of their own, such as scikit-learn's, may look at X.
+    said : str
+        The function where the user said something about columns; empty where there is none.
+    checks : bool
+        Whether options are refused here; otherwise the function does that.
+    """
+
+    what: str
+    test: Callable[[Any, Request], bool]
+    function: str
+    mixed: str = ""
+    form: Literal["array", "frame", "other"] = "other"
+    said: str = ""
+    checks: bool = True
+
+    def accepts(self, X: Any, request: Request) -> bool:
+        """Whether this opener is the one for X."""
+        return self.test(X, request)
+
+    def open(self, X: Any, request: Request) -> Table:
+        """Return X as a Table."""
+        if self.checks:
+            _refuse_file_options(request)
+        if request.choices and not self.said:
+            raise TypeError(
+                f"columns=, drop=, id=, code= and missing= are for frames, arrays and files with columns, not for "
+                f"{self.what}."
+            )
+        only_bits = request.kinds is None or (request.infers_kinds and self.form != "frame")
+        said = request.choices or (request.coding is not None and not request.coding.named)
+        function = (self.said if said else self.function) if only_bits else self.mixed
+        if not function:
+            raise TableError(
+                "kinds= is for frames and arrays in memory, Parquet and CSV files. Load the rows into a frame, or "
+                "write them to Parquet."
+            )
+        table: Table = _load(function)(X, request)
+        check_width(table.shape[1], request.n_columns)
+        # a table that was open already keeps the size of its parts, unless another is asked for
+        return table if request.part_bytes == PART_BYTES else replace(table, part_bytes=request.part_bytes)
+
+
+@dataclass(frozen=True)
+class Format:
+    """Opens files of one format.
+
+    Attributes
+    ----------
+    name : str
+        The name of the format, as in ``format=``.
+    suffixes : tuple of str
+        The suffixes of its files.
+    function : str
+        The reader, a function of a `FileRequest` and options of its own, as "module:function".
+    mixed, packed, gzipped, remote, choices : bool
+        Whether columns may be of several kinds, bits be packed, files end in ``.gz``, and be at an address; and whether
+        the reader hands over columns of any values (`columns.open_raw_columns`), which the user may speak of.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    function: str
+    mixed: bool = False
+    packed: bool = False
+    gzipped: bool = False
+    remote: bool = True
+    choices: bool = True
+    form: Literal["other"] = "other"
+
+    @property
+    def what(self) -> str:
+        """What it opens, for messages: the suffix of its files."""
+        return self.suffixes[0]
+
+    def accepts(self, X: Any, request: Request) -> bool:
+        """Whether X are files of this format; `find_opener` has found them."""
+        return isinstance(X, _Files) and X.format == self.name
+
+    def open(self, X: _Files, request: Request) -> Table:
+        """Return the files as one Table."""
+        from hiddenbits.data.readers.locations import Remote
+        from hiddenbits.data.readers.request import FileRequest
+
+        far = next((file for file in X.locations if isinstance(file, Remote)), None)
+        if far is not None and not self.remote:
+            raise TableError(
+                f"{far}: {self.name} tables can only be read from a local disk. Copy the table there, or convert it "
+                "to Parquet, which can be read from an address."
+            )
+        if request.packed and not self.packed:
+            raise TableError(f"packed=True is for .npy and .npz files, not for {self.name} files.")
+        reader, options = _load(self.function), {k: v for k, v in request.options.items() if k != "format"}
+        if request.choices and not self.choices:
+            options |= _choices_as_options(request.choices)
+        known = sorted(set(inspect.signature(reader).parameters) - {"request"} | ({"kinds"} if self.mixed else set()))
+        known = sorted({*known, "columns", "drop", "id", "code", "missing"}) if self.choices else known
+        given = [*options, *(["kinds"] if request.kinds is not None and not request.infers_kinds else [])]
+        for option in given:
+            if option not in known:
+                raise TypeError(
+                    f"{option}= is not an option of the {self.name} reader, which has: {', '.join(known) or 'none'}."
+                )
+        table: Table = reader(
+            FileRequest(**vars(request), files=X.locations, schema=X.schema, given=X.given), **options
+        )
+        if request.n_columns is not None and table.shape[1] != request.n_columns:
+            raise TableError(
+                f"{X.locations[0]}: the table has {table.shape[1]} columns, not n_columns={request.n_columns}."
+            )
+        return replace(table, part_bytes=request.part_bytes)
+
+
+def _choices_as_options(choices: Choices) -> dict[str, Any]:
+    """Return what was said about columns as options of a reader; those that it does not have are refused."""
+    said = {"columns": choices.columns, "drop": choices.drop, "id": choices.id, "code": choices.code}
+    return {name: value for name, value in said.items() if value} | (
+        {} if choices.missing is None else {"missing": choices.missing}
+    )
+
+
+@dataclass(frozen=True)
+class _Files:
+    """What a path, an address, a pattern or a list of them stands for."""
+
+    locations: tuple[Any, ...]
+    format: str
+    schema: Any = None  # as `FileRequest` has them
+    given: tuple[Any, ...] = ()
+
+
+def _comes_from(X: Any, package: str, name: str | None = None) -> bool:
+    """Whether the class of X, or one that it inherits from, is of a package, without importing it."""
+    return any(
+        str(kind.__module__).partition(".")[0] == package and name in (None, kind.__name__) for kind in type(X).__mro__
+    )
+
+
+def _is_frame(X: Any) -> bool:
+    if isinstance(X, (np.ndarray, list, tuple)):
+        return False
+    from hiddenbits.data.inputs.frames import is_frame
+
+    return is_frame(X)
+
+
+def _is_stream(X: Any) -> bool:
+    """Whether rows come in batches: a query, a dataset, or what hands over a stream of Arrow's and is no frame."""
+    if any(_comes_from(X, *kind) for kind in STREAMS):
+        return True
+    return hasattr(X, "__arrow_c_stream__") and not hasattr(X, "dtype") and not _is_frame(X)  # a column has a dtype
+
+
+def _is_lake(X: Any) -> bool:
+    """Whether X is a Delta table: the path of its folder, or what deltalake has opened."""
+    if isinstance(X, (str, os.PathLike)):
+        return bool(_load("readers.paths:is_delta")(X))
+    return _comes_from(X, "deltalake", "DeltaTable")
+
+
+def _has_rows(X: Any, kind: type) -> bool:
+    """Whether a list has a row of some type."""
+    return isinstance(X, (list, tuple)) and any(isinstance(row, kind) for row in X)
+
+
+def _has_words(X: Any) -> bool:
+    """Whether a list has a row that begins with a word."""
+    return isinstance(X, (list, tuple)) and any(
+        isinstance(row, (list, tuple)) and len(row) > 0 and isinstance(row[0], str) for row in X
+    )
+
+
+def _is_text_array(X: Any) -> bool:
+    """Whether an array, or a list of rows, has cells of text."""
+    if isinstance(X, (list, tuple)):
+        return _has_words(X) and len({len(row) if hasattr(row, "__len__") else -1 for row in X}) == 1
+    if not isinstance(X, np.ndarray) or X.ndim != 2:
+        return False
+    return X.dtype.kind == "U" or (X.dtype.kind == "O" and any(isinstance(cell, str) for cell in X.flat))
+
+
+# The first that accepts opens the table. Where the order matters, the line says why. Functions are named and not
+# imported: most of them need a package that may not be installed.
+OPENERS: tuple[Memory | Format, ...] = (
+    Memory("a Table", lambda X, _: isinstance(X, Table), "openers:_open_again", "openers:_open_again", checks=False),
+    Memory(
+        "a query or dataset (LazyFrame, DuckDB, Arrow, ...)",
+        lambda X, _: isinstance(X, Spilled),  # `find_opener` has gathered them
+        "openers:_open_spilled",
+        "openers:_open_spilled",
+        said="openers:_open_spilled",
+        checks=False,
+    ),
+    Memory(
+        "a Delta table or a database",
+        lambda X, _: isinstance(X, Snapshot),  # and has asked them
+        "openers:_open_snapshot",
+        "openers:_open_snapshot",
+        said="openers:_open_snapshot",
+        checks=False,
+    ),
+    Format("npy", (".npy",), "readers.npy:open_npy", packed=True, choices=False),
+    Format("npz", (".npz",), "readers.npz:open_npz", packed=True, choices=False),
+    Format("parquet", (".parquet", ".pq"), "readers.parquet.open:open_parquet", mixed=True),
+    Format("csv", (".csv", ".tsv", ".tab"), "readers.csv:open_csv", mixed=True, gzipped=True),
+    Format("sheets", (".xlsx", ".ods", ".xlsm", ".xlsb", ".xls"), "readers.sheets:open_sheets", mixed=True),
+    Format("labelled", (".sav", ".dta", ".zsav", ".por"), "readers.labelled:open_labelled", mixed=True),
+    Format("jsonl", (".jsonl", ".ndjson"), "readers.arrow_files:open_jsonl", mixed=True, gzipped=True),
+    Format("feather", (".feather", ".arrow", ".ipc"), "readers.arrow_files:open_feather", mixed=True),
+    Format("h5ad", (".h5ad",), "readers.arrays.h5ad:open_h5ad", remote=False, choices=False),
+    Format("zarr", (".zarr",), "readers.arrays.zarr_tables:open_zarr", choices=False),
+    Format("baskets", (".dat", ".txt", ".basket"), "readers.baskets:open_baskets", gzipped=True, choices=False),
+    # before frames: a dask DataFrame would pass for a lazy one, and be collected
+    Memory("a dask array or DataFrame", lambda X, _: _comes_from(X, "dask"), "inputs.dask_tables:open_dask"),
+    # before arrays in memory: what it holds may be any of these, or in a file
+    Memory(
+        "an AnnData object", lambda X, _: _comes_from(X, "anndata", "AnnData"), "openers:_open_anndata", checks=False
+    ),
+    Memory(
+        "a dict of columns",
+        lambda X, _: isinstance(X, Mapping) and _load("readers.objects:is_columns")(X),
+        "readers.object_columns:open_dict",
+        "readers.object_columns:open_dict",
+        said="readers.object_columns:open_dict",
+    ),
+    Memory(
+        "a list of dicts",
+        lambda X, _: _has_rows(X, Mapping) and _load("readers.objects:is_records")(X),
+        "readers.object_columns:open_dict",
+        "readers.object_columns:open_dict",
+        said="readers.object_columns:open_dict",
+    ),
+    # before lists of rows, which have cells and not items
+    Memory(
+        "a list of transactions",
+        lambda X, _: (_has_rows(X, Set) or _has_words(X)) and _load("readers.objects:is_transactions")(X),
+        "readers.objects:open_transactions",
+    ),
+    # before all arrays: what they hold are bytes, not cells
+    Memory("an array of packed bits", lambda _, request: request.packed, "inputs.arrays:open_packed"),
+    Memory("a SciPy sparse array", lambda X, _: sparse.issparse(X), "inputs.arrays:open_sparse", form="array"),
+    # before arrays: frames pass for arrays, without the names of their columns
+    Memory(
+        "a frame (pandas, polars, Arrow, ...)",
+        lambda X, _: _is_frame(X),
+        "columns.open:open_frame",
+        "columns.open:open_mixed_frame",
+        form="frame",
+        said="columns.open:open_frame",
+    ),
+    # before arrays of numbers, which scikit-learn checks
+    Memory(
+        "an array of text",
+        lambda X, request: request.kinds is None and _is_text_array(X),
+        "columns.open:open_array",
+        said="columns.open:open_array",
+    ),
+    Memory(
+        "an array or a list of rows",
+        lambda X, _: is_array(X),
+        "inputs.arrays:open_array",
+        "mixed.open:open_columns",
+        form="array",
+        said="columns.open:open_array",
+    ),
+)
+FORMATS = tuple(opener for opener in OPENERS if isinstance(opener, Format))
+
+
+def find_opener(X: Any, request: Request) -> tuple[Memory | Format, Any]:
+    """Return the opener for X, and what it opens: X, the files that a path stands for, or the rows of a stream."""
+    if _is_stream(X):
+        X = _load("readers.streams:within_stream")(X, to_disk=bool(request.options))
+    if _is_lake(X):
+        version, *others = request.options.get("version"), *(set(request.options) - {"version"})
+        X = _load("readers.lakes:find_snapshot")(X, version, to_disk=bool(others))
+    if isinstance(X, str) and X.startswith(DATABASES):
+        if request.storage_options:
+            raise TypeError("storage_options= is for addresses of files, not for databases.")
+        X = _load("readers.postgresql:run_query")(X, request.options)
+    if isinstance(X, (str, os.PathLike)) or is_paths(X):
+        X = _find_files(X, request)
+    elif type(X).__name__ == "ParquetParts":
+        X = _Files(X.files, "parquet", given=X.given)
+    for opener in OPENERS:
+        if opener.accepts(X, request):
+            return opener, X
+    raise TableError(
+        f"Expected a table with rows and columns, got an object of type {type(X).__name__}. Give one of: "
+        f"{'; '.join(opener.what for opener in OPENERS if isinstance(opener, Memory))}; or the path of a file, or a "
+        f"list of them: {', '.join(known.what for known in FORMATS)}."
+    )
+
+
+def _open_again(table: Table, request: Request) -> Table:
+    """Return a table that is open; only the size of its parts may be asked for."""
+    given = [request.names, request.threshold, request.n_columns, request.kinds, request.choices]
+    if (
+        any(one is not None for one in given)
+        or request.blank != "auto"
+        or request.packed
+        or request.storage_options
+        or request.options
+    ):
+        raise TypeError(
+            "The table is already open. Give names=, blank=, threshold= and other options when you open it."
+        )
+    return table
+
+
+def _open_anndata(X: Any, request: Request) -> Table:
+    """Open X or a layer of an AnnData, whatever it is."""
+    options = dict(request.options)
+    cells, names, more = within_anndata(X, names=request.names, layer=options.pop("layer", None))
+    inner = replace(request, names=names, kinds=None, options=options | more)
+    opener, found = find_opener(cells, inner)
+    return opener.open(found, inner)
+
+
+def _open_spilled(X: Spilled, request: Request) -> Table:
+    """Open the files to which a query or stream was written."""
+    try:
+        opener, files = find_opener(X.files, request)
+        return X.keep_for(opener.open(files, request))
+    except BaseException:
+        X.remove()
+        raise
+
+
+def _open_snapshot(X: Snapshot, request: Request) -> Table:
+    """Open the files of a version of a Delta table, or the rows that were made of them or of a query."""
+    rows = _Files(X.files, "parquet", X.schema, X.given) if X.rows is None else X.rows
+    request = replace(request, options={k: v for k, v in request.options.items() if k not in ASKED})
+    opener, found = find_opener(rows, request)
+    return replace(opener.open(found, request), version=X.version)
+
+
+def _find_files(paths: Any, request: Request) -> _Files:
+    """Return the files that paths stand for, with their format."""
+    from hiddenbits.data.readers.parquet.hive import find_hive
+    from hiddenbits.data.readers.paths import find_files, find_format
+
+    parts = find_hive(paths, request.storage_options)
+    if parts is not None:
+        return _Files(parts.files, "parquet", given=parts.given)
+    locations = find_files(paths, request.storage_options)
+    suffixes = {suffix: known.name for known in FORMATS for suffix in known.suffixes}
+    gzipped = [known.name for known in FORMATS if known.gzipped]
+    return _Files(locations, find_format(locations, suffixes, gzipped, request.options.get("format")))
+
+
+def _refuse_file_options(request: Request) -> None:
+    """Refuse what only files can have."""
+    if request.storage_options:
+        raise TypeError("storage_options= is for addresses such as s3://bucket/x.parquet, but the table is in memory.")
+    if request.options:
+        listed = ", ".join(sorted(request.options))
+        raise TypeError(f"{listed}: option of a file reader, but the table is in memory.")
+
+
+def _load(function: str) -> Callable[..., Any]:
+    """Return a function of this package by its name."""
+    module, _, name = function.partition(":")
+    found: Callable[..., Any] = getattr(import_module(f"hiddenbits.data.{module}"), name)
+    return found
+
+
+def is_paths(data: Any) -> bool:
+    """Whether the argument is a non-empty list of paths."""
+    return isinstance(data, (list, tuple)) and bool(data) and all(isinstance(p, (str, os.PathLike)) for p in data)
