@@ -25,7 +25,7 @@ LOSES_MORE = {("BinarySparseCoding", 0): 0.009}
 FEWER_ROWS = 0.02  # independent bits of the tenth call's 5,000 rows may be so far below those of all rows
 
 
-@pytest.mark.thin(5)
+@pytest.mark.thin(9)
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("name", FAMILIES)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -20,7 +20,7 @@ def same(a, b):
     return all(np.array_equal(x, b.to_arrays()[name]) for name, x in a.to_arrays().items())
 
 
-@pytest.mark.thin(4)
+@pytest.mark.thin(7)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("missing", [True, False])
 def test_serial_threads_and_part_sizes(case, storage, missing, seed, short, monkeypatch):

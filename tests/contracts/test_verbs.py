@@ -82,7 +82,7 @@ def test_codes_reconstruct(case, fitted):
     np.testing.assert_allclose(fitted.inverse_transform(codes)[holes], fitted.complete(rows)[holes], atol=1e-12)
 
 
-@pytest.mark.thin(2)
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array])
 def test_sparse_equals_dense(case, kind):

@@ -37,11 +37,13 @@ def fit_and_save(folder: str, seed: int) -> None:
     model.save(Path(folder) / "model.hb")
 
 
-def run(folder: Path, seed: int, kill_after: float | None = None) -> tuple[bool, float]:
-    """Run the program; kill it after some seconds. Return (was it killed, seconds it ran)."""
+def run(folder: Path, seed: int, kill_after: float | None = None, *, saved: bool = False) -> tuple[bool, float]:
+    """Run the program; kill it after some seconds, or so long after its first checkpoint. Return (killed, seconds)."""
     child = multiprocessing.get_context("forkserver").Process(target=fit_and_save, args=(str(folder), seed))
     begun = time.perf_counter()
     child.start()
+    while saved and child.is_alive() and not (folder / "fit.hb").exists():
+        child.join(0.002)
     child.join(kill_after)
     killed = child.is_alive()
     if killed:
@@ -59,8 +61,9 @@ def trial(folder: Path, seed: int, rng: np.random.Generator) -> tuple[int, int]:
     broken.mkdir()
     _, seconds = run(whole, seed)
     kills = readable = 0
-    for _ in range(2):
-        killed, _ = run(broken, seed, rng.uniform(0.05, 0.9) * seconds)
+    for saved in (False, True):  # at any moment, and when there is something to resume
+        share = rng.uniform(0.0, 0.3) if saved else rng.uniform(0.05, 0.9)
+        killed, _ = run(broken, seed, share * seconds, saved=saved)
         if not killed:
             break
         kills += 1

@@ -31,7 +31,7 @@ def instances():
     return [make()(**({} if name in reals else bits), **SHORTER.get(name, {})) for name, make in every]
 
 
-@pytest.mark.thin(4)
+@pytest.mark.thin(7)
 @parametrize_with_checks(
     instances(), expected_failed_checks=lambda estimator: EXPECTED_FAILURES.get(type(estimator).__name__, {})
 )

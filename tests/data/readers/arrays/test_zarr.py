@@ -234,7 +234,7 @@ def test_what_anndata_writes(tmp_path, version, kind):
         assert_reads(open_table(place, layer="holes"), holes(bits()))
 
 
-@pytest.mark.thin(3)
+@pytest.mark.thin(7)
 @pytest.mark.parametrize("version", [2, 3])
 @pytest.mark.parametrize("kind", ["csr", "csc"])
 @pytest.mark.parametrize("dtype", ["bool", "i8", "f2", "f4", ">f8"])
