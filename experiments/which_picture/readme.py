@@ -9,7 +9,6 @@ from common import filled, grid, how, missed, read_results, verdicts
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "compare.md"
 STEPS = ("families", "sizes", "choosing", "answers", "news")
-LATER = "*Not measured yet: `run.py --full --only choosing` and `--only answers` will fill this in.*"
 
 
 def confusion_table(found: list[dict[str, Any]]) -> str:
@@ -85,8 +84,7 @@ def news_words(found: Any) -> str:
 
 def pages(folder: Path = HERE) -> dict[Path, str]:
     """README.md, from the results in the folder; and docs/compare.md, if they are those of the repository."""
-    measured = [name for name in STEPS if (folder / "results" / f"{name}.json").is_file()]
-    results = {name: {"figures": LATER} for name in STEPS} | read_results(folder, tuple(measured))
+    results = read_results(folder, STEPS)
     full = "--full" in results["news"]["command"]
     found = checks.of({name: report["figures"] for name, report in results.items()}, full=full)
     matrix = confusion_table(results["families"]["figures"])
