@@ -12,7 +12,7 @@ from tests.cli.test_commands import run
 
 @pytest.fixture
 def survey(tmp_path):
-    """Answers, two columns that need a word, an id and a blank."""
+    """Answers, two columns that need a decision, an id and a blank."""
     path = tmp_path / "survey.csv"
     with path.open("w", newline="") as file:
         lines = csv.writer(file)
@@ -51,7 +51,7 @@ def test_look_shows_columns_and_what_they_need(survey):
         "town": "constant",
     }
     refused = run("fit", survey, "classes", "-o", survey.with_name("m.hb"), code=1).stderr
-    assert "2 columns need a word" in refused
+    assert "2 columns need a decision" in refused
     assert "say --missing -99" in refused
 
 
@@ -138,6 +138,6 @@ def test_kinds_of_columns(survey, tmp_path):
     assert "'person' (id); 'town' (constant)" in told
     run("complete", survey, tmp_path / "m.hb", "-o", tmp_path / "done.csv")
     after = rows_of(tmp_path / "done.csv")
-    assert list(after[0]) == ["person", "town", "q1", "q2", "mood"]
+    assert list(after[0]) == ["person", "q1", "q2", "mood", "town"]
     assert after[7]["q1"] in ("ja", "nein")
     assert [row["mood"] for row in after] == [row["mood"] for row in rows_of(survey)]

@@ -177,7 +177,7 @@ def test_spreadsheets_run_nothing(tmp_path):
     (tmp_path / "names.txt").write_text("\n".join(names))
     run("convert", source, out, "--names", tmp_path / "names.txt")
     first = out.read_text().splitlines()[0]
-    assert first == "'=HYPERLINK(1),'+1,'@sum,'-2,plain"
+    assert first == "'=HYPERLINK(1),+1,'@sum,-2,plain"
 
 
 @pytest.mark.parametrize(

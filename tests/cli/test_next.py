@@ -72,4 +72,4 @@ def test_options_of_the_reader(tmp_path):
     assert "--reader skip_top=1" in refused
     flags = ["--reader", "skip_top=1", "--reader", "skip_end=1", "--delimiter", ";"]
     assert "3 rows" in run("look", path, *flags).stdout
-    assert "write name=value" in run("look", path, "--reader", "colour=1", code=1).stderr
+    assert "there is no option 'colour'" in run("look", path, "--reader", "colour=1", code=1).stderr

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -372,13 +373,32 @@ def complete(
     with at.engine():
         pieces = in_pieces("Completing", Verb(estimator, "complete"), found.table)
         read_as = found.table.read_as
-        if not found.table.only_bits:
-            _write(out, found.names, (piece.T.tolist() for piece in pieces), found)
+        if not found.table.only_bits and out.suffix.lower() != ".npz":
+            parts = _with_cells_as_they_were(pieces, found)
+            first = next(parts, {})
+            rows = (list(one.values()) for one in chain([first], parts))
+            _said(out, write_rows(out, list(first), rows, types=_types_of_kinds(found.table, first)))
         elif read_as is None or out.suffix.lower() == ".npz":
             _write(out, found.names, ((piece > 0.5).astype("uint8") for piece in pieces) if bits else pieces)
         else:
             columns = _in_own_values(pieces, read_as, bits)
             _said(out, write_rows(out, read_as.names, columns, types=read_as.types()))
+
+
+def _with_cells_as_they_were(pieces: Any, found: Opened) -> Iterator[dict[str, list[Any]]]:
+    """Yield completed rows of a table of several kinds as all columns of the file: observed cells as they were."""
+    start, read_as = 0, found.table.read_as
+    for piece in pieces:
+        columns = dict(zip(found.names, piece.T.tolist(), strict=True))
+        yield columns if read_as is None else read_as.filled(columns, start)
+        start += len(piece)
+
+
+def _types_of_kinds(table: Any, columns: Iterable[str]) -> dict[str, type]:
+    """Return the type of each column of a table of several kinds: of real ones float, for what is filled in."""
+    known = {} if table.read_as is None else table.read_as.types()
+    real = {one.name for one in table.layout.columns if one.kind == "real"} - {k for k, v in known.items() if v is str}
+    return {name: float if name in real else known.get(name, str) for name in columns}
 
 
 def _in_own_values(pieces: Any, read_as: Any, bits: bool) -> Iterator[list[list[Any]]]:

@@ -67,8 +67,8 @@ Recipe = Annotated[
 Reader = Annotated[
     list[str] | None,
     typer.Option(
-        help="How a file is read, where looking at it is not enough: delimiter=';', header=False, skip_top=1, "
-        "split=codes:';', row=order_id and item=product, ... Can be repeated.",
+        help="A further option of the file's reader, as name=value: skip_top=1 leaves out a title, skip_end=1 a row "
+        "of totals. Can be repeated.",
         rich_help_panel=TABLE,
     ),
 ]

@@ -6,6 +6,7 @@ import csv
 import glob
 import io
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 # Spreadsheets run text that begins with these as a formula; full-width signs count as plain ones.
 DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+NUMBER = re.compile(r"[-+]?[0-9]+([.,][0-9]+)?([eE][-+]?[0-9]+)?")
 FORMATS = (".csv", ".parquet", ".npz")
 
 
@@ -24,10 +26,11 @@ def safe(cell: Any) -> Any:
 
     Examples
     --------
-    >>> safe("=1+2"), safe("plain"), safe(-1.5)
-    ("'=1+2", 'plain', -1.5)
+    >>> safe("=1+2"), safe("plain"), safe(-1.5), safe("-1.5")
+    ("'=1+2", 'plain', -1.5, '-1.5')
     """
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(DANGEROUS) else cell
+    dangerous = isinstance(cell, str) and cell.startswith(DANGEROUS) and NUMBER.fullmatch(cell) is None
+    return f"'{cell}" if dangerous else cell
 
 
 def check_outputs(*outs: Path | None, read: Sequence[str | Path | None]) -> None:
@@ -135,7 +138,9 @@ def _write_csv(file: BinaryIO, names: Sequence[str], pieces: Iterator[Any], own:
 def _cell(cell: Any, as_it_is: bool) -> Any:
     """Return a cell as a line of a CSV file has it."""
     if isinstance(cell, float):
-        return "" if cell != cell else cell if as_it_is else f"{cell:.6g}"
+        if not as_it_is:
+            return "" if cell != cell else f"{cell:.6g}"
+        return "" if cell != cell else int(cell) if cell.is_integer() and abs(cell) < 2**53 else cell
     return "" if cell is None else safe(cell)
 
 

@@ -281,8 +281,10 @@ def _reader(texts: tuple[str, ...]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")
-        if not equals or not value or name not in READER:
+        if not equals or not value:
             raise ValueError(f"--reader {text!r}: write name=value, where the name is one of {', '.join(READER)}.")
+        if name not in READER:
+            raise ValueError(f"--reader {text!r}: there is no option {name!r}. The options are {', '.join(READER)}.")
         if value.lower() in ("true", "false"):
             found[name] = value.lower() == "true"
         else:

@@ -90,7 +90,7 @@ def test_one_message_names_all_and_its_options_work(door):
     with pytest.raises(ColumnsError) as caught:
         open_table(door(NEEDY))
     told = str(caught.value)
-    assert told.count("need a word") == 1
+    assert told.count("need a decision") == 1
     for name in "abcdef":
         assert f"'{name}'" in told
     assert "'g'" not in told
@@ -314,5 +314,5 @@ def test_rows_of_totals_and_counts_in_frames():
     frame = pd.DataFrame({"town": ["Bern", "Rom", "Oslo", "Total"], "a": [1, 0, 1, 2]})
     with pytest.raises(TableError, match=r"The last row is no row like the others: 'Total' .*frame\.iloc\[:-1\]"):
         open_table(frame)
-    with pytest.raises(ColumnsError, match=r"'n': seems to say how often each row occurs"):
+    with pytest.raises(ColumnsError, match=r"'n': seems to say how often each line occurs"):
         open_table(pd.DataFrame({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "n": [10, 4, 7, 30]}))

@@ -160,7 +160,7 @@ LEFT_OUT = {
 @pytest.mark.parametrize("case", ASKED)
 def test_columns_that_need_a_word_are_named(library, case):
     held, shown = ASKED[case]
-    with pytest.raises(TableError, match=rf"^One column needs a word(.|\n)*'{case}': {shown}") as caught:
+    with pytest.raises(TableError, match=rf"^One column needs a decision(.|\n)*'{case}': {shown}") as caught:
         open_table(frame_of(library, {"fine": [0, 1, 0], case: held}))
     assert "fine" not in str(caught.value)
 

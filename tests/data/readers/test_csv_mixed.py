@@ -129,7 +129,7 @@ def test_bits_in_the_first_line_are_no_names(tmp_path):
         ("a,a\n1.5,2\n", {}, "Two columns are called 'a'"),
         ("a,b\n1.5,x\n1.5\n", {}, "line 3: 1 cells, but the first line has 2"),
         ('a,b\n1.5,"x\n', {}, "line 2: .*Fix the line"),
-        ("a\n7\n1\n", {}, r"t.csv: One column needs a word(.|\n)*'a': 7 \(1 cell\) looks like a code for missing"),
+        ("a\n7\n1\n", {}, r"t.csv: One column needs a decision(.|\n)*'a': 7 \(1 cell\) looks like a code for missing"),
         ("a\n1.5\n1.5\ninf\n", {}, r"row 2, column 0 \('a'\): 'inf' is neither a finite number nor"),
         ("a\nx\ny\n", {"kinds": {"a": "ordered"}}, r"kinds=\{'a': \[...\]\}"),
         ("a\nx\ny\n", {"kinds": {"a": ["x", "z"]}}, r"row 1, column 0 \('a'\): 'y' is not among the categories"),
@@ -145,7 +145,7 @@ def test_refusals(tmp_path, text, options, message):
 
 
 def test_other_columns_in_a_table_of_bits(file):
-    with pytest.raises(TableError, match=r"need a word(.|\n)*LogisticPCA takes such columns as they are"):
+    with pytest.raises(TableError, match=r"need a decision(.|\n)*LogisticPCA takes such columns as they are"):
         open_table(file, drop=["mass"], header=True)
 
 

@@ -193,7 +193,7 @@ def test_what_does_not_go_together(tmp_path):
     np.save(tmp_path / "x.npy", np.eye(3))
     with pytest.raises(TypeError, match="kinds= is not an option of the npy reader"):
         open_table(tmp_path / "x.npy", kinds="real")
-    with pytest.raises(TableError, match=r"3 columns need a word(.|\n)*'word': categories(.|\n)*LogisticPCA"):
+    with pytest.raises(TableError, match=r"3 columns need a decision(.|\n)*'word': categories(.|\n)*LogisticPCA"):
         open_table(path, drop=["mass", "legs"])
 
 

@@ -426,7 +426,10 @@ def test_csv_errors(tmp_path):
         with pytest.raises(TableError, match=message):
             open_table(path, **options)
 
-    fails("party,a\nD,1\n,0\n", r"x\.csv: One column needs a word(.|\n)*'party': 'D' or blank(.|\n)*drop=\['party'\]\.")
+    fails(
+        "party,a\nD,1\n,0\n",
+        r"x\.csv: One column needs a decision(.|\n)*'party': 'D' or blank(.|\n)*drop=\['party'\]\.",
+    )
     fails("a,b\n1,0\n1,7\n", r"'b': 7 \(1 cell\) looks like a code for missing")
     fails(
         "a,b\n1,0\n1,x\n", r"line 3, column 1 \('b'\): 'x' is not a bit, and the model was fitted to bits", code=PLAIN
@@ -628,7 +631,7 @@ def test_parquet_errors(tmp_path):
     fails({"a": [0, 1], "l": [[0], [1]]}, r"column 'l' holds list<.*column='l'")
     five = {"a": [0, 1] * 20, "b": [0, 1] * 19 + [5, 1]}
     fails(five, r"x\.parquet: row 38, column 1 \('b'\): 5 is not a bit", code=PLAIN)
-    fails(five, r"x\.parquet: One column needs a word(.|\n)*'b': ordered values 0, 1, 5(.|\n)*drop=\['b'\]")
+    fails(five, r"x\.parquet: One column needs a decision(.|\n)*'b': ordered values 0, 1, 5(.|\n)*drop=\['b'\]")
     fails({"a": [0.0, 1.0], "b": [0, np.inf]}, r"row 1, column 1 \('b'\): infinity")
     fails({"a": [0, -1]}, r"row 1, column 0 \('a'\): -1 is not a bit", code=PLAIN)
     fails({"a": [0, 1]}, "columns= names 'z', but the columns are 'a'", columns=["z"])

@@ -123,6 +123,6 @@ CASES = (
         ones={"class": "crew", "sex": "male"},
         asks=("Freq",),
         say=("drop=['Freq']",),
-        told=("counts rows",),
+        told=("how often each line occurs",),
     ),
 )

@@ -355,6 +355,24 @@ class ReadColumns:
         columns = {**self.decoded(completed, start), **self.beside(start, start + len(completed))}
         return {name: columns[name] for name in self.names}
 
+    def filled(self, columns: Mapping[str, list[Any]], start: int = 0) -> dict[str, list[Any]]:
+        """Return all columns of the file, in its order: cells as they were, and where they are blank those given."""
+        stop = start + len(next(iter(columns.values())))
+        codes = {column.name: set(map(key_of, column.missing)) for column in self.coding.columns}
+        found = self.beside(start, stop)
+        for name, given in columns.items():
+            if name not in self.cells:
+                found[name] = given
+                continue
+            cells = self.cells[name].part(start, stop)
+            blank = [key is None or key in codes.get(name, ()) for key in cells.keys]
+            words = dict(zip(cells.keys, cells.values, strict=True))
+            if set(words) - {None} == {"true", "false"}:
+                given = [words["true" if p > 0.5 else "false"] for p in given]
+            rows = zip(cells.rows.tolist(), given, strict=True)
+            found[name] = [new if blank[k] else cells.values[k] for k, new in rows]
+        return {name: found[name] for name in self.names if name in found}
+
     def types(self) -> dict[str, type]:
         """Return the type (bool, int, float, str) of each column whose cells are the user's own values."""
         coded = {column.name: column for column in self.coding.columns}

@@ -31,6 +31,7 @@ from hiddenbits.data.columns.vocabulary import (
     MISSING_NUMBERS,
     MISSING_WORDS,
     Key,
+    ends_in_id,
     is_blank,
     key_of,
     on_one_scale,
@@ -246,9 +247,11 @@ def _tells_rows_apart(name: str, keys: Sequence[Key], n_cells: int) -> bool:
     """
     if says_id(name) and len(keys) >= 3 and len(keys) >= NEARLY_ALL * n_cells:
         return True
+    numbers = [key for key in keys if isinstance(key, float)]
+    if ends_in_id(name) and len(numbers) == len(keys) > MOST_ORDERED and all(key == int(key) for key in numbers):
+        return True  # of a person, school or county that has several rows
     if len(keys) < n_cells or n_cells < FEWEST_IDS:
         return False
-    numbers = [key for key in keys if isinstance(key, float)]
     if len(numbers) < len(keys):
         return not all(isinstance(key, str) and DATE.match(key) for key in keys)
     return max(numbers) - min(numbers) == n_cells - 1 and all(key == int(key) for key in numbers)

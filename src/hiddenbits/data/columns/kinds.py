@@ -115,8 +115,8 @@ def _looked_through(
         warnings.warn(said_of_left_out(left, of_kinds=True), ColumnsLeftOutWarning, stacklevel=5)
     by_name = {look.name: look for look in looks}
     guessed = {c.name: kind for c in kept if c.name not in given and (kind := _kind_of(c, by_name[c.name])) is not None}
-    if guessed:
-        warnings.warn(said_of_kinds([by_name[name] for name in guessed], guessed), ColumnsCodedWarning, stacklevel=5)
+    if told := [by_name[name] for name in guessed if guessed[name] != "binary"]:
+        warnings.warn(said_of_kinds(told, guessed), ColumnsCodedWarning, stacklevel=5)
     return after, kept, given | guessed, looks
 
 
@@ -200,13 +200,34 @@ def _look_at_raw(column: RawColumn, said: Said, *, named: bool) -> ColumnLook:
 
 def _kind_of(column: RawColumn, look: ColumnLook) -> Any:
     """Return the kind of a column that its type does not tell: whole numbers, and words of a known scale."""
-    if column.form == "int" and look.taken != "bits":
-        return {"ordered": "ordered", "number": "real"}.get(look.taken, "nominal")
+    whole = column.is_numeric and column.form != "bool" and _are_whole(column.values)
+    if whole and look.taken == "bits":
+        return "binary" if column.form == "float" else None  # 0.0 and 1.0, as pandas writes bits with blanks
+    if whole and len(look.values) > 2:
+        return "real" if look.taken == "number" else "ordered"
+    if whole:
+        return "nominal"
     if look.taken == "ordered" and not column.is_numeric and column.categories is None:
         spelled = {key_of(value): value for value in column.values if value is not None}
         same = len(spelled) == len({value for value in column.values if value is not None})
         return [spelled[key_of(value)] for value, _ in look.values] if same else None
     return None
+
+
+def with_own_cells(table: Table, cells: Sequence[ColumnCells], request: Request) -> Table:
+    """Return a table of several kinds that keeps its cells as they are written, for completed rows."""
+    if table.only_bits or table.names is None:
+        return table
+    order = [column.name for column in cells] if request.names is None else list(request.names)
+    own = dict(zip(order, cells, strict=True))
+    coding = Coding(tuple(CodedColumn(name) for name in table.names))
+    read_as = ReadColumns(coding, tuple(order), {}) if table.read_as is None else table.read_as
+    return replace(table, read_as=replace(read_as, cells=own))
+
+
+def _are_whole(values: Any) -> bool:
+    seen = values[~np.isnan(values)]
+    return bool((seen == np.rint(seen)).all())
 
 
 def _is_total(column: RawColumn) -> bool:

@@ -14,6 +14,7 @@ from hiddenbits.quoting import name_of, printable, quoted, values_hidden
 
 FEW = 3  # columns for which an option names each; for more a pattern, where one fits
 SHOWN = 12  # values that a message shows
+WHERE = "Add the options to open_table(...)."
 LONG = 40  # characters; longer values are cut in options, too
 
 
@@ -73,22 +74,22 @@ def needs_a_word(
     """
     names = [look.name for look in looks]
     lines = []
-    for suspects, group in _groups(asked, lambda look: tuple(map(key_of, look.suspects))):
-        if suspects:
-            lines.append(_about_missing(group, names, of_kinds=of_kinds))
+    groups = _groups([one for one in asked if one.suspects], lambda look: tuple(map(key_of, look.suspects)))
+    lines += [_about_missing(group, looks, of_kinds=of_kinds) for _, group in groups]
+    if len(groups) > 1 and not values_hidden():
+        every_code = {look.name: _cut(look.suspects) for _, group in groups for look in group}
+        lines.append(f"- If all of these mean that there is no answer: missing={every_code!r}.")
     rest = [look for look in asked if not look.suspects or look.taken not in ("bits", "two values", "number", "id")]
     if of_kinds:
         rest = [look for look in rest if look.unclear or look.mark]
     for _, group in _groups(rest, _in_common):
         lines.append(_about_values(group, names, offers=offers, of_kinds=of_kinds))
     many = len(asked)
-    head = f"{many} columns need a word" if many > 1 else "One column needs a word"
-    head += f" from you before this table can be read{'' if of_kinds else ' as bits'}. Give the options to open_table."
+    head = f"{many} columns need a decision" if many > 1 else "One column needs a decision"
+    head += f" from you before this table can be read{'' if of_kinds else ' as bits (0 and 1)'}. {WHERE}"
     every = f"To leave {'them' if many > 1 else 'it'} out: drop={_listed(asked, names, all_of_them=True)}."
     if not of_kinds and any(look.taken in ("ordered", "nominal") for look in rest):
-        every += (
-            "\nLogisticPCA takes such columns as they are, without options (on the command line: model 'logistic')."
-        )
+        every += "\nLogisticPCA takes such columns as they are, without code= (on the command line: model 'logistic')."
     return ColumnsError("\n".join([head, *lines, every]), looks, [look.name for look in asked])
 
 
@@ -183,16 +184,21 @@ def _shown(values: Sequence[Any]) -> str:
     return ", ".join(map(quoted, values[:SHOWN])) + (", ..." if len(values) > SHOWN else "")
 
 
-def _about_missing(group: Sequence[ColumnLook], names: Sequence[str], *, of_kinds: bool) -> str:
-    look = group[0]
+def _about_missing(group: Sequence[ColumnLook], looks: Sequence[ColumnLook], *, of_kinds: bool) -> str:
+    look, names = group[0], [one.name for one in looks]
     count = sum(count for one in group for value, count in one.values if key_of(value) in {*map(key_of, look.suspects)})
     what = "looks like a code for missing" if len(look.suspects) == 1 else "look like codes for missing"
     said = f"- {_names(group)}: {_shown(look.suspects)} ({count:,} {'cells' if count > 1 else 'cell'}) {what}."
     if values_hidden():
         return f"{said} If so, name it with missing=."
-    code = "" if of_kinds else " and, with code=, what it is"
+    code = "" if of_kinds or look.taken == "number" else ", and with code= which values are 1"
     none = _by_column("missing", group, names, [])
-    return f"{said} If so, say missing={_cut(look.suspects)!r}. If not, say {none}{code}."
+    inside, codes = {one.name for one in group}, {*map(key_of, look.suspects)}
+    elsewhere = any(key_of(value) in codes for one in looks if one.name not in inside for value, _ in one.values)
+    given = (
+        _by_column("missing", group, names, _cut(look.suspects)) if elsewhere else f"missing={_cut(look.suspects)!r}"
+    )
+    return f"{said} If so, say {given}. If it is a real answer, say {none}{code}."
 
 
 def _about_values(group: Sequence[ColumnLook], names: Sequence[str], *, offers: Collection[str], of_kinds: bool) -> str:
@@ -246,9 +252,9 @@ def _about_numbers(group: Sequence[ColumnLook], names: Sequence[str], *, offers:
     look = group[0]
     if look.unclear == "counts":
         return (
-            "seems to say how often each row occurs (it counts rows). Say "
-            f"drop={_listed(group, names, all_of_them=True)}, and give it to fit() as sample_weight, or each line "
-            "counts once."
+            "seems to say how often each line occurs. Say "
+            f"drop={_listed(group, names, all_of_them=True)}, and give the column to fit() as sample_weight=; without "
+            "that, each line counts once."
         )
     comma = next((value for value, _ in look.values if isinstance(value, str) and "," in value), "1,5")
     if look.unclear == "signs":
@@ -265,9 +271,10 @@ def said_of_left_out(looks: Sequence[ColumnLook], *, of_kinds: bool = False) -> 
     """Return the sentence about columns that were left out."""
     parts = [f"{_names(group)} ({taken})" for taken, group in _groups(looks, lambda look: look.taken)]
     why = "they say nothing about rows that a model could use" if of_kinds else "they are not bits"
+    drop = f"drop={[look.name for look in looks]!r}" if len(looks) <= FEW else "drop= with their names"
     return (
-        f"Left out of the model, because {why}: {'; '.join(parts)}. They stay with the rows. "
-        "To say so yourself, and to silence this, use drop= or id=."
+        f"Left out of the model, because {why}: {'; '.join(parts)}. They stay with the rows. If that is right, "
+        f"{drop} says so and silences this."
     )
 
 

@@ -227,6 +227,11 @@ def on_one_scale(words: list[str]) -> tuple[str, ...] | None:
     return None
 
 
+def ends_in_id(name: str) -> bool:
+    """Whether a name is, or ends in, the word id."""
+    return re.search(r"(^|[_\s.\-])(id|ID|Id)$|[a-z]I[Dd]$", name.strip()) is not None
+
+
 def says_id(name: str) -> bool:
     """Whether a column is named like one that tells rows apart.
 

@@ -22,6 +22,7 @@ from hiddenbits.data.bits import AllOnes, Bits, ByteArray, Dense
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS, check_distinct, observed_from_missing
 from hiddenbits.data.columns import open_cells, open_raw_columns
 from hiddenbits.data.columns.cells import ColumnCells, small
+from hiddenbits.data.columns.kinds import with_own_cells
 from hiddenbits.data.columns.vocabulary import BLANKS, PAIRS, key_of, plain_word
 from hiddenbits.data.mixed.encode import RawColumn, raw_of_distinct
 from hiddenbits.data.readers.dialect import Dialect
@@ -408,7 +409,8 @@ class _Columns:
         try:
             if request.kinds is not None:
                 raw = [_raw_column(number, *column) for number, column in enumerate(columns)]
-                return open_raw_columns(raw, request, named=self._layout.named)
+                table = open_raw_columns(raw, request, named=self._layout.named)
+                return with_own_cells(table, [_text_column(*column) for column in columns], request)
             cells = [_text_column(*column) for column in columns]
             if self._inferred and self._layout.named:
                 _refuse_row_as_names(cells)

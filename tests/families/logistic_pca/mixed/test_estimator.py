@@ -252,7 +252,7 @@ def test_what_cannot_be_is_refused():
         LogisticPCA(1, kinds="real").fit(np.array([[nan := np.nan, 1.0], [nan, 2.0]]))
     with pytest.raises(TableError, match="LogisticPCA"):
         BernoulliMixture(2).fit(open_mixed(frame))
-    with pytest.raises(TableError, match="need a word"):
+    with pytest.raises(TableError, match="need a decision"):
         BernoulliMixture(2).fit(frame)
     with pytest.raises(ValueError, match="Federated"):
         LogisticPCA(1, random_state=0).stats(frame)
