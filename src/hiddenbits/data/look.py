@@ -64,7 +64,9 @@ class LookedAt:
             return f"read: {more[found.how]}" if found.how in more else "read"
         if coding is not None:
             return "left out"
-        return "asked" if look.needs_a_word else "left out" if look.left_out else "read"
+        if look.needs_a_word:
+            return "you decide"
+        return "read" if not look.left_out else "no bits" if look.taken == "number" else "left out"
 
     def suggested(self) -> dict[str, Any]:
         """Return options of `open_table` that would do for the columns that need a word."""
