@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -97,11 +96,13 @@ def look(
         tell(f"Next, if these guesses are right: {next_command(asked, seen_columns)}")
         return
     coding = seen_columns.table.coding
-    found = Opened(seen_columns.table, {name: [] for name in (coding.left_out if coding else ())})
-    with at.work("Looking", found.table.shape[0]):
-        seen = evaluate.look(found.table)
+    with at.work("Looking", seen_columns.table.shape[0]):
+        seen = evaluate.look(seen_columns.table)
     if json:
-        as_json(seen.to_dict() | {"columns_without_bits": list(found.beside), "taken_for": _taken(lines)})
+        as_json(
+            seen.to_dict()
+            | {"columns_without_bits": list(coding.left_out if coding else ()), "taken_for": _taken(lines)}
+        )
         return
     tell(seen.describe())
     order = sorted(range(seen.n_columns), key=lambda j: -seen.ones[j])
@@ -310,7 +311,7 @@ def _draw(estimator: BaseEstimator, found: Opened, colour: str | None, out: Path
 
     shades = None
     if colour is not None and colour in found.beside:
-        shades = list(found.beside[colour])
+        shades = found.texts(colour)
     elif colour is not None:
         cells = found.table.to_float()[:, found.names.index(colour)]
         shades = ["blank" if cell != cell else str(int(cell)) for cell in cells]
@@ -374,23 +375,22 @@ def complete(
         pieces = in_pieces("Completing", Verb(estimator, "complete"), found.table)
         read_as = found.table.read_as
         if not found.table.only_bits and out.suffix.lower() != ".npz":
-            parts = _with_cells_as_they_were(pieces, found)
-            first = next(parts, {})
-            rows = (list(one.values()) for one in chain([first], parts))
-            _said(out, write_rows(out, list(first), rows, types=_types_of_kinds(found.table, first)))
+            heads = found.names if read_as is None else read_as.names
+            rows = _with_cells_as_they_were(pieces, found)
+            _said(out, write_rows(out, heads, rows, types=_types_of_kinds(found.table, heads)))
         elif read_as is None or out.suffix.lower() == ".npz":
             _write(out, found.names, ((piece > 0.5).astype("uint8") for piece in pieces) if bits else pieces)
         else:
-            columns = _in_own_values(pieces, read_as, bits)
-            _said(out, write_rows(out, read_as.names, columns, types=read_as.types()))
+            types = read_as.types()
+            _said(out, write_rows(out, read_as.names, _in_own_values(pieces, read_as, types, bits), types=types))
 
 
-def _with_cells_as_they_were(pieces: Any, found: Opened) -> Iterator[dict[str, list[Any]]]:
+def _with_cells_as_they_were(pieces: Any, found: Opened) -> Iterator[list[list[Any]]]:
     """Yield completed rows of a table of several kinds as all columns of the file: observed cells as they were."""
     start, read_as = 0, found.table.read_as
     for piece in pieces:
         columns = dict(zip(found.names, piece.T.tolist(), strict=True))
-        yield columns if read_as is None else read_as.filled(columns, start)
+        yield list((columns if read_as is None else read_as.filled(columns, start)).values())
         start += len(piece)
 
 
@@ -401,9 +401,12 @@ def _types_of_kinds(table: Any, columns: Iterable[str]) -> dict[str, type]:
     return {name: float if name in real else known.get(name, str) for name in columns}
 
 
-def _in_own_values(pieces: Any, read_as: Any, bits: bool) -> Iterator[list[list[Any]]]:
-    """Yield completed rows as all columns of the file; with `bits` the more probable bit for P(bit = 1)."""
-    start, own = 0, read_as.types()
+def _in_own_values(pieces: Any, read_as: Any, own: Container[str], bits: bool) -> Iterator[list[list[Any]]]:
+    """Yield completed rows as all columns of the file; with `bits` the more probable bit for P(bit = 1).
+
+    Columns that are not the user's `own` hold bits.
+    """
+    start = 0
     for piece in pieces:
         columns = read_as.in_order(piece, start)
         for name in columns:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 import shlex
 import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from hiddenbits.cli.progress import progress
 from hiddenbits.cli.words import READER, in_options
@@ -66,14 +65,23 @@ class Opened:
     """A table of bits, and the columns of the file that are none."""
 
     table: Table
-    beside: dict[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def beside(self) -> list[str]:
+        """Names of the columns that did not enter the model."""
+        return [] if self.table.read_as is None else self.table.read_as.names_beside
+
+    def texts(self, column: str) -> list[str]:
+        """Return the cells of a column that did not enter the model, as text."""
+        assert self.table.read_as is not None  # noqa: S101
+        return ["" if cell is None else str(cell) for cell in self.table.read_as.cells[column].listed()]
 
     @property
     def names(self) -> list[str]:
         """Names of the columns; x0, x1, ... where the table has none."""
         return list(self.table.names or [f"x{j}" for j in range(self.table.shape[1])])
 
-    def labels(self, column: str | None) -> Sequence[str] | None:
+    def labels(self, column: str | None) -> list[str] | None:
         """Return the column whose labels say which rows belong together; None where none was asked for."""
         if column is None:
             return None
@@ -82,42 +90,7 @@ class Opened:
             raise ValueError(
                 f"--groups {column}: labels must be a column that does not enter the model: add --drop. {there}"
             )
-        return list(self.beside[column])
-
-
-class _InFiles(Sequence[str]):
-    """A column that did not enter the model and stays in the files; rows are read when they are asked for."""
-
-    def __init__(self, cells: Any, n_rows: int) -> None:
-        self._cells, self._n_rows = cells, n_rows
-
-    def __len__(self) -> int:
-        return self._n_rows
-
-    @overload
-    def __getitem__(self, rows: int) -> str: ...
-    @overload
-    def __getitem__(self, rows: slice) -> list[str]: ...
-    def __getitem__(self, rows: int | slice) -> str | list[str]:
-        if isinstance(rows, slice):
-            start, stop, _ = rows.indices(self._n_rows)
-            return _texts(self._cells.listed(start, stop))
-        return _texts(self._cells.listed(rows, rows + 1))[0]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self[:])
-
-
-def _texts(cells: Sequence[Any]) -> list[str]:
-    return ["" if cell is None else str(cell) for cell in cells]
-
-
-def _beside(table: Table) -> dict[str, Sequence[str]]:
-    """Return the columns that did not enter as text; of a table on disk they are read as results are written."""
-    if table.source.resident or table.read_as is None:
-        return {name: _texts(cells) for name, cells in table.beside.items()}
-    cells = table.read_as.cells
-    return {name: _InFiles(cells[name], table.shape[0]) for name in table.read_as.names_beside}
+        return self.texts(column)
 
 
 def opened(asked: Asked, guarded: bool = False, model: Any = None, any_kind: bool = False) -> Opened:
@@ -148,7 +121,7 @@ def opened(asked: Asked, guarded: bool = False, model: Any = None, any_kind: boo
                 table = _only_its_bits(asked, options, model)
             else:
                 raise
-    return Opened(table, _beside(table))
+    return Opened(table)
 
 
 def _may_be_of_kinds(asked: Asked, any_kind: bool, error: Exception) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -89,6 +89,10 @@ class ColumnCells:
     def examples(self) -> list[Any]:
         """Return values that show the type of all."""
         return self.values
+
+    def filled(self, given: Sequence[Any], blank: Sequence[bool]) -> list[Any]:
+        """Return the cells, and those given where a value counts as blank."""
+        return [new if blank[k] else self.values[k] for k, new in zip(self.rows.tolist(), given, strict=True)]
 
 
 def common_type(values: Iterable[Any]) -> type:

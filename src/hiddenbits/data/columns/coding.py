@@ -369,8 +369,7 @@ class ReadColumns:
             words = dict(zip(cells.keys, cells.values, strict=True))
             if set(words) - {None} == {"true", "false"}:
                 given = [words["true" if p > 0.5 else "false"] for p in given]
-            rows = zip(cells.rows.tolist(), given, strict=True)
-            found[name] = [new if blank[k] else cells.values[k] for k, new in rows]
+            found[name] = cells.filled(given, blank)
         return {name: found[name] for name in self.names if name in found}
 
     def types(self) -> dict[str, type]:
@@ -392,9 +391,8 @@ class ReadColumns:
             if column.name in self.cells:
                 cells = self.cells[column.name].part(start, stop)
                 unseen = [column.code_of(key) == MISSING for key in cells.keys]
-                rows = cells.rows.tolist()
                 if any(isinstance(value, str) for value in cells.values):
                     filled = [new if new is None else str(new) for new in filled]
-                filled = [new if unseen[k] else cells.values[k] for k, new in zip(rows, filled, strict=True)]
+                filled = cells.filled(filled, unseen)
             out[column.name] = filled
         return out

@@ -48,25 +48,15 @@ def guesses_kinds(request: Request) -> bool:
 def open_of_kinds(raw: Sequence[RawColumn], request: Request, frame: str | None, *, named: bool = True) -> Table:
     """Return a table of several kinds; columns that were left out stay with the rows."""
     raw = _renamed(raw, request)
-    said = choices_of(request).about([column.name for column in raw])
-    if request.coding is not None:  # of a fit: its columns and codes for missing, whatever else there is
-        fitted = {column.name: tuple(map(key_of, column.missing)) for column in request.coding.columns}
-        said = [Said(out=column.name not in fitted, missing=fitted.get(column.name)) for column in raw]
-    kept = [without(column, one.missing or ()) for column, one in zip(raw, said, strict=True) if not one.out]
-    if choices_of(request).code:
-        raise TypeError("code= makes bits of values, but kinds= keeps them. Give one of the two.")
-    kinds = request.kinds
+    names = tuple(column.name for column in raw)
+    said, kinds = _said(names, request), request.kinds
     looks: list[ColumnLook] = []
     if guesses_kinds(request) and request.coding is None:
         if any(_is_total(column) for column in raw):
             refuse_totals([ColumnCells.of_raw(column) for column in raw], offers=offers_of(request))
-        said, kept, kinds, looks = _looked_through(raw, said, request)
-    if not kept:
-        raise TableError("No column is left to read. Keep at least one.")
-    if (wanted := choices_of(request).columns) is not None:
-        place = {column.name: j for j, column in enumerate(kept)}
-        first = numbers_of([column.name for column in raw], wanted, "columns")
-        kept = [kept[place[raw[j].name]] for j in first if raw[j].name in place]
+        said, kinds, looks = _looked_through(raw, said, request)
+    places = _places(names, said, request)
+    kept = [without(raw[j], said[j].missing or ()) for j in places]
     named = named or request.names is not None
     table: Table = open_raw([replace(one, number=j) for j, one in enumerate(kept)], frame, kinds, named=named)
     cells = {column.name: ColumnCells.of_raw(column) for column, one in zip(raw, said, strict=True) if one.out}
@@ -74,28 +64,45 @@ def open_of_kinds(raw: Sequence[RawColumn], request: Request, frame: str | None,
         x, observed = table.source.read(0, table.shape[0])
         assert isinstance(x, Cells)  # noqa: S101
         table = Table(MemorySource(Dense(x.bits), observed), table.names)
-    codes = {column.name: one.missing or () for column, one in zip(raw, said, strict=True)}
-    if not cells and not any(codes.values()):
+    if not cells and not any(one.missing for one in said):
         return table
-    ids = tuple(column.name for column, one in zip(raw, said, strict=True) if one.is_id)
-    inside = [CodedColumn(one.name, missing=tuple(map(category_of, codes[one.name]))) for one in kept]
-    coding = Coding(tuple(inside), tuple(cells), ids)
-    return replace(table, read_as=ReadColumns(coding, tuple(column.name for column in raw), cells, tuple(looks)))
+    return replace(table, read_as=ReadColumns(coding_of_kinds(names, said, places), names, cells, tuple(looks)))
+
+
+def _said(names: Sequence[str], request: Request) -> list[Said]:
+    """Return what was said of each column, or what a fit knew of it."""
+    if choices_of(request).code:
+        raise TypeError("code= makes bits of values, but kinds= keeps them. Give one of the two.")
+    if request.coding is None:
+        return choices_of(request).about(names)
+    # of a fit: its columns and codes for missing, whatever else there is
+    fitted = {column.name: tuple(map(key_of, column.missing)) for column in request.coding.columns}
+    return [Said(out=name not in fitted, missing=fitted.get(name)) for name in names]
+
+
+def _places(names: Sequence[str], said: Sequence[Said], request: Request) -> list[int]:
+    """Return the numbers of the columns that enter, in their order."""
+    wanted = choices_of(request).columns
+    every = range(len(names)) if wanted is None else numbers_of(names, wanted, "columns")
+    places = [j for j in every if not said[j].out]
+    if not places:
+        raise TableError("No column is left to read. Keep at least one.")
+    return places
 
 
 def _looked_through(
     raw: Sequence[RawColumn], said: Sequence[Said], request: Request
-) -> tuple[list[Said], list[RawColumn], dict[str, Any], list[ColumnLook]]:
+) -> tuple[list[Said], dict[str, Any], list[ColumnLook]]:
     """Leave out, aloud, columns that kinds= does not name and that no model can use; ask for codes for missing.
 
-    Return what is said about columns, those that stay, their kinds as far as they need saying, and the looks.
+    Return what is said about columns, the kinds of those that stay as far as they need saying, and the looks.
     """
     given: dict[str, Any] = dict(request.kinds) if isinstance(request.kinds, dict) else {}
     looks = [_look_at_raw(column, one, named=column.name in given) for column, one in zip(raw, said, strict=True)]
     if any(says_counts(column.name) for column in raw):
         cells = [ColumnCells.of_raw(column) for column in raw]
         looks = [replace(look, unclear="counts") if counts_rows(look, cells, looks) else look for look in looks]
-    after, kept, left, asked = [], [], [], []
+    after, left, asked = [], [], []
     for column, one, look in zip(raw, said, looks, strict=True):
         if not one.out and column.is_numeric and np.isinf(column.values).any():
             row = int(np.flatnonzero(np.isinf(column.values))[0])
@@ -110,16 +117,18 @@ def _looked_through(
         elif not one.out and (look.suspects or ((look.mark or look.unclear) and not named)):
             asked.append(look)
         after.append(one)
-        kept += [] if one.out else [without(column, one.missing or ())]
     if asked:
         raise needs_a_word(asked, looks, of_kinds=True, offers=offers_of(request))
     if left:
         warnings.warn(said_of_left_out(left, of_kinds=True), ColumnsLeftOutWarning, stacklevel=5)
-    by_name = {look.name: look for look in looks}
-    guessed = {c.name: kind for c in kept if c.name not in given and (kind := _kind_of(c, by_name[c.name])) is not None}
-    if told := [by_name[name] for name in guessed if guessed[name] != "binary"]:
+    guessed: dict[str, Any] = {}
+    for column, one, look in zip(raw, after, looks, strict=True):
+        if not one.out and column.name not in given:
+            kind = _kind_of(without(column, one.missing or ()), look)
+            guessed |= {} if kind is None else {column.name: kind}
+    if told := [look for look in looks if guessed.get(look.name, "binary") != "binary"]:
         warnings.warn(said_of_kinds(told, guessed), ColumnsCodedWarning, stacklevel=5)
-    return after, kept, given | guessed, looks
+    return after, given | guessed, looks
 
 
 def said_with_kinds(
@@ -130,20 +139,10 @@ def said_with_kinds(
     Of a dict by name, columns that it does not name are looked at (`cells`): those that are no property of rows stay
     out, and codes for missing are asked for.
     """
-    said = choices_of(request).about(names)
-    if request.coding is not None:  # of a fit: its columns and codes for missing, whatever else there is
-        fitted = {column.name: tuple(map(key_of, column.missing)) for column in request.coding.columns}
-        said = [Said(out=name not in fitted, missing=fitted.get(name)) for name in names]
-    if choices_of(request).code:
-        raise TypeError("code= makes bits of values, but kinds= keeps them. Give one of the two.")
+    said = _said(names, request)
     if isinstance(request.kinds, dict):
         said = _asked_through(cells(), said, request)
-    wanted = choices_of(request).columns
-    every = range(len(names)) if wanted is None else numbers_of(names, wanted, "columns")
-    places = [j for j in every if not said[j].out]
-    if not places:
-        raise TableError("No column is left to read. Keep at least one.")
-    return said, places
+    return said, _places(names, said, request)
 
 
 def coding_of_kinds(names: Sequence[str], said: Sequence[Said], places: Sequence[int]) -> Coding:

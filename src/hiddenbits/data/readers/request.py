@@ -58,25 +58,6 @@ class FileRequest(Request):
 
 
 @contextmanager
-def reading(path: Place | str) -> Iterator[None]:
-    """Name the file in every `TableError`, and turn a library's complaint about a damaged file into one."""
-    try:
-        yield
-    except TableError as error:
-        if str(error).startswith(printable(path)):
-            raise
-        raise error.at(path) from error
-    except (FileNotFoundError, PermissionError) as error:
-        gone = "there is no such file" if isinstance(error, FileNotFoundError) else "no permission to read the file"
-        raise TableError(f"{path}: {gone}. A table's files must stay where they are, on every worker too.") from error
-    except DAMAGE as error:
-        raise TableError(
-            f"{path}: cannot be read ({type(error).__name__}: {told(error, path)}). The file is damaged or of another "
-            "format; write it again, or name its format with format=."
-        ) from cause(error)
-
-
-@contextmanager
 def naming(path: Place | str) -> Iterator[None]:
     """Name the file in every `TableError`; warnings, also where they are errors, stay what they are."""
     try:
@@ -85,6 +66,24 @@ def naming(path: Place | str) -> Iterator[None]:
         if str(error).startswith(printable(path)):
             raise
         raise error.at(path) from error
+
+
+@contextmanager
+def reading(path: Place | str) -> Iterator[None]:
+    """Name the file in every `TableError`, and turn a library's complaint about a damaged file into one."""
+    try:
+        with naming(path):
+            yield
+    except TableError:
+        raise
+    except (FileNotFoundError, PermissionError) as error:
+        gone = "there is no such file" if isinstance(error, FileNotFoundError) else "no permission to read the file"
+        raise TableError(f"{path}: {gone}. A table's files must stay where they are, on every worker too.") from error
+    except DAMAGE as error:
+        raise TableError(
+            f"{path}: cannot be read ({type(error).__name__}: {told(error, path)}). The file is damaged or of another "
+            "format; write it again, or name its format with format=."
+        ) from cause(error)
 
 
 def check_shape(n_rows: int, n_columns: int) -> None:

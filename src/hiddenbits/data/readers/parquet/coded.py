@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from hiddenbits.data.bits import AllOnes, Bits, ByteArray, Dense
+from hiddenbits.data.bits import ByteArray
 from hiddenbits.data.columns.cells import Beside, ColumnCells, small
 from hiddenbits.data.columns.coding import MISSING, Coding, ReadColumns
 from hiddenbits.data.columns.kinds import check_names
 from hiddenbits.data.columns.open import open_cells, open_frame, planned
-from hiddenbits.data.masks import Mask, mask_bytes, mask_for, observed_bits
-from hiddenbits.data.readers.parquet.columns import plain_source
+from hiddenbits.data.masks import Mask, mask_for
+from hiddenbits.data.readers.parquet.columns import ParquetBits, plain_source
 from hiddenbits.data.readers.parquet.distinct import (
     CELL_BYTES,
     MANY,
@@ -28,7 +28,7 @@ from hiddenbits.data.readers.parquet.distinct import (
     distinct_cells,
 )
 from hiddenbits.data.readers.parquet.files import FileInfo, ParquetFiles, pyarrow
-from hiddenbits.data.readers.request import FileRequest, naming, reading
+from hiddenbits.data.readers.request import FileRequest, naming
 from hiddenbits.data.table import Table, TableError
 from hiddenbits.quoting import cause, told
 
@@ -134,7 +134,7 @@ def _coded(
 ) -> Table:
     mask = ("none", 0.0) if request.blank == "zero" else mask
     columns = tuple(at[column.name] for column in coding.columns)
-    source = CodedParquet(files, columns, coding, *mask, request.blank == "zero")
+    source = CodedParquet(files, columns, *mask, request.blank == "zero", coding)
     return Table(source, coding.labels, read_as=ReadColumns(coding, tuple(at), _beside(files, coding, at)))
 
 
@@ -170,65 +170,24 @@ def _mask(coding: Coding, counted: Mapping[str, CountedColumn], n_rows: int) -> 
 
 
 @dataclass(frozen=True, eq=False)
-class CodedParquet:
-    """Rows in Parquet files whose values become bits as they are read; `read` opens the files again, in any thread.
+class CodedParquet(ParquetBits):
+    """Rows in Parquet files whose values become bits as they are read.
 
     Attributes
     ----------
-    files : ParquetFiles
-        Where the rows are.
-    columns : tuple of str
-        The columns that enter, by their names in the files.
     coding : Coding
         How they become bits.
-    mask, share
-        Storage of the observed-mask, the same for all rows, and the share of the cells that is missing.
-    blank_is_zero : bool
-        Whether a blank is a 0.
     """
 
-    files: ParquetFiles
-    columns: tuple[str, ...]
     coding: Coding
-    mask: Mask
-    share: float
-    blank_is_zero: bool
 
-    resident = False
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self.files.n_rows
+    cell_bytes = CELL_BYTES
+    coded = True
 
     @property
     def n_columns(self) -> int:
         """Number of bits of a row."""
         return len(self.coding.labels)
-
-    @property
-    def row_bytes(self) -> float:
-        """Bytes of memory that one row takes when loaded."""
-        return self.n_columns * (1 + mask_bytes(self.mask, self.share))
-
-    @property
-    def row_cells(self) -> float:
-        """Cells of a row that arithmetic touches: all."""
-        return float(self.n_columns)
-
-    def read(self, start: int, stop: int) -> tuple[Bits, Bits]:
-        """Return (x, observed) of rows start to stop; reads only the row groups that hold them."""
-        shape = max(min(stop, self.n_rows) - start, 0), self.n_columns
-        x = np.empty(shape, np.uint8)
-        missing = None if self.mask == "none" else np.zeros(shape, np.uint8)
-        at = 0
-        size = CELL_BYTES * len(self.columns)
-        for path, first_row, batch in self.files.batches(start, stop, self.columns, size, coded=self.columns):
-            rows = slice(at, at + batch.num_rows)
-            with reading(path):
-                self._fill(batch, first_row, x[rows], None if missing is None else missing[rows])
-            at = rows.stop
-        return Dense(x), AllOnes(shape) if missing is None else observed_bits(missing, self.mask)
 
     def _fill(self, batch: Any, first_row: int, x: ByteArray, missing: ByteArray | None) -> None:
         """Write the bits of a batch into the rows of x, its blanks into the rows of missing."""

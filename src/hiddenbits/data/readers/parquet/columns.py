@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,24 +23,22 @@ TILE = 2048  # rows transposed at a time, so that a tile of 128 columns stays in
 
 
 @dataclass(frozen=True, eq=False)
-class ParquetSource:
-    """Rows of 0/1 columns in Parquet files; `read` opens the files again, in any thread or process.
+class ParquetBits:
+    """Rows of bits that columns of Parquet files make; `read` opens the files again, in any thread or process.
 
     Attributes
     ----------
     files : ParquetFiles
         Where the rows are.
     columns : tuple of str
-        The columns of the table.
+        The columns that enter, by their names in the files.
     mask : {"none", "missing", "dense", "observed"}
         Storage of the observed-mask, the same for all rows: none, the pattern of the missing cells, dense, or
         the pattern of the observed cells.
     share : float
-        Share of the cells that is missing, as far as the metadata tells.
+        Share of the cells that is missing, as far as that is known.
     blank_is_zero : bool
         Whether a blank is a 0.
-    threshold : float or None
-        Numbers above it are ones.
     """
 
     files: ParquetFiles
@@ -48,7 +46,10 @@ class ParquetSource:
     mask: Mask
     share: float
     blank_is_zero: bool
-    threshold: float | None
+
+    resident: ClassVar[bool] = False
+    cell_bytes: ClassVar[float] = 1  # what a cell takes while it is decoded
+    coded: ClassVar[bool] = False  # whether text comes as dictionaries
 
     @property
     def n_rows(self) -> int:
@@ -57,13 +58,8 @@ class ParquetSource:
 
     @property
     def n_columns(self) -> int:
-        """Number of columns."""
+        """Number of bits of a row."""
         return len(self.columns)
-
-    @property
-    def resident(self) -> bool:
-        """The rows are on disk."""
-        return False
 
     @property
     def row_bytes(self) -> float:
@@ -80,13 +76,31 @@ class ParquetSource:
         shape = max(min(stop, self.n_rows) - start, 0), self.n_columns
         x = np.empty(shape, np.uint8)
         missing = None if self.mask == "none" else np.zeros(shape, np.uint8)
-        at = 0
-        for path, first_row, batch in self.files.batches(start, stop, self.columns, self.n_columns):
+        at, size = 0, self.cell_bytes * len(self.columns)
+        words = self.columns if self.coded else ()
+        for path, first_row, batch in self.files.batches(start, stop, self.columns, size, coded=words):
             rows = slice(at, at + batch.num_rows)
             with reading(path):
                 self._fill(batch, first_row, x[rows], None if missing is None else missing[rows])
             at = rows.stop
         return Dense(x), AllOnes(shape) if missing is None else observed_bits(missing, self.mask)
+
+    def _fill(self, batch: Any, first_row: int, x: ByteArray, missing: ByteArray | None) -> None:
+        """Write the bits of a batch into the rows of x, its blanks into the rows of missing."""
+        raise NotImplementedError("each source fills its own rows")
+
+
+@dataclass(frozen=True, eq=False)
+class ParquetSource(ParquetBits):
+    """Rows of 0/1 columns in Parquet files.
+
+    Attributes
+    ----------
+    threshold : float or None
+        Numbers above it are ones.
+    """
+
+    threshold: float | None
 
     def _fill(self, batch: Any, first_row: int, x: ByteArray, missing: ByteArray | None) -> None:
         """Check a batch and write its columns into the rows of x, its blanks into the rows of missing."""

@@ -39,7 +39,7 @@ def open_mixed_parquet(request: FileRequest, files: ParquetFiles, infos: Sequenc
     table = _open(request, files, infos, columns, names, missing)
     coding = coding_of_kinds(order, said, places)
     if table is None and missing:
-        table = Table(CodedParquet(files, columns, coding, "dense", 0.5, False), names)
+        table = Table(CodedParquet(files, columns, "dense", 0.5, False, coding), names)
     elif table is None:
         table = Table(plain_source(request, files, infos, columns), names)
     if not coding.left_out and not missing:
