@@ -64,7 +64,7 @@ _HOMES = {
     "datasets": "hiddenbits.datasets",
     "images": "hiddenbits.images",
     "plots": "hiddenbits.plots",
-    "report": "hiddenbits.report",
+    "reporting": "hiddenbits.reporting",
 }
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # silent unless somebody asks: docs/logging.md
@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     from hiddenbits import evaluate as evaluate
     from hiddenbits import images as images
     from hiddenbits import plots as plots
-    from hiddenbits import report as report
+    from hiddenbits import reporting as reporting
     from hiddenbits.data import Table as Table
     from hiddenbits.data import TableError as TableError
     from hiddenbits.data import open_table as open_table

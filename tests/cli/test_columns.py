@@ -121,7 +121,7 @@ def test_flags_that_do_not_fit(survey, tmp_path, flags, message):
     assert message in " ".join(run("fit", survey, "classes", "-o", tmp_path / "m.hb", *flags, code=1).stderr.split())
 
 
-@pytest.mark.full  # tests/report has the same, of the library
+@pytest.mark.full  # tests/reporting has the same, of the library
 def test_a_report_shows_no_column_that_was_not_asked_for(survey, tmp_path):
     pytest.importorskip("jinja2")
     rest = [*FLAGS[2:], "--jobs", 1]

@@ -20,7 +20,7 @@ ROOMS = (
     "plots",
     "datasets",
     "images",
-    "report",
+    "reporting",
 )  # public submodules; `plots` imports matplotlib only to draw
 
 

@@ -334,13 +334,13 @@ def report(
     seed: given.Seed = 0,
 ) -> None:
     """Write a report about a table: one HTML file that works offline."""
-    from hiddenbits import report
+    from hiddenbits import reporting
 
     check_outputs(out, read=asked.files)
     found = opened(asked)
     name, labels = Path(asked.path).name, found.labels(groups)
     with at.work("Looking at the table") as bar:
-        report.write(
+        reporting.write(
             found.table,
             out,
             rows=rows,

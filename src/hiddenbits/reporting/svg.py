@@ -8,7 +8,7 @@ import numpy as np
 from markupsafe import Markup
 
 from hiddenbits.array_types import Floats
-from hiddenbits.report.text import plain
+from hiddenbits.reporting.text import plain
 
 CELL = 24  # side of a cell of a Hinton diagram
 FULL = 0.9  # side of the largest square, in cells

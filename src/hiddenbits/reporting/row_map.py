@@ -11,11 +11,11 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from hiddenbits.array_types import Bytes, Floats
-from hiddenbits.report.context import Context
-from hiddenbits.report.elements import Grid, Map, Section
-from hiddenbits.report.sample import Sample
-from hiddenbits.report.svg import Drawing
-from hiddenbits.report.text import count, name, names, plain, sentence
+from hiddenbits.reporting.context import Context
+from hiddenbits.reporting.elements import Grid, Map, Section
+from hiddenbits.reporting.sample import Sample
+from hiddenbits.reporting.svg import Drawing
+from hiddenbits.reporting.text import count, name, names, plain, sentence
 
 MOST_POINTS = 3_000
 MOST_ONES = 500_000  # ones and blanks stored with the dots: more would make the file large

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from tests.report.conftest import COLUMNS, TRICKS, hostile, survey, without_date
-from tests.report.reading import Page
+from tests.reporting.conftest import COLUMNS, TRICKS, hostile, survey, without_date
+from tests.reporting.reading import Page
 
 
 def test_hostile_names_and_cells_change_nothing_but_text(written):

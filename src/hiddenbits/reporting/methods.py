@@ -9,9 +9,9 @@ from importlib.metadata import version
 from markupsafe import Markup
 
 from hiddenbits import __version__
-from hiddenbits.report.context import Context
-from hiddenbits.report.elements import Grid, Part, Section, Text
-from hiddenbits.report.text import count, sentence
+from hiddenbits.reporting.context import Context
+from hiddenbits.reporting.elements import Grid, Part, Section, Text
+from hiddenbits.reporting.text import count, sentence
 
 
 def methods(context: Context, sections: Sequence[Section]) -> Section:

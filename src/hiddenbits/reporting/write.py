@@ -67,11 +67,12 @@ def write(
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> from hiddenbits import report
+    >>> from hiddenbits import reporting
     >>> from hiddenbits.datasets import simulate_mixture
     >>> X = simulate_mixture(60, 5, 2, seed=0).X
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     page = report.write(X, pathlib.Path(folder) / "report.html", title="Two kinds").read_text(encoding="utf-8")
+    ...     path = reporting.write(X, pathlib.Path(folder) / "report.html", title="Two kinds")
+    ...     page = path.read_text(encoding="utf-8")
     >>> page[:15], "Two kinds" in page
     ('<!doctype html>', True)
     """
@@ -79,8 +80,8 @@ def write(
         import jinja2  # noqa: F401
     except ImportError as error:
         raise ImportError("Reports need jinja2: pip install 'hiddenbits[report]'.") from error
-    from hiddenbits.report.render import page
-    from hiddenbits.report.text import plain
+    from hiddenbits.reporting.render import page
+    from hiddenbits.reporting.text import plain
 
     target = Path(path)
     check_target(target)
@@ -140,17 +141,17 @@ def _sections(
     tell: Tell,
 ) -> list[Any]:
     """Return the sections of the report."""
-    from hiddenbits.report.about import about
-    from hiddenbits.report.anomalies import doubtful_cells, filled_blanks, odd_rows
-    from hiddenbits.report.causes import causes, classes
-    from hiddenbits.report.comparison import comparison
-    from hiddenbits.report.context import Context
-    from hiddenbits.report.fits import Fits
-    from hiddenbits.report.methods import methods
-    from hiddenbits.report.row_map import chart
-    from hiddenbits.report.sample import drawn
-    from hiddenbits.report.spectrum import spectrum
-    from hiddenbits.report.synthetic import synthetic
+    from hiddenbits.reporting.about import about
+    from hiddenbits.reporting.anomalies import doubtful_cells, filled_blanks, odd_rows
+    from hiddenbits.reporting.causes import causes, classes
+    from hiddenbits.reporting.comparison import comparison
+    from hiddenbits.reporting.context import Context
+    from hiddenbits.reporting.fits import Fits
+    from hiddenbits.reporting.methods import methods
+    from hiddenbits.reporting.row_map import chart
+    from hiddenbits.reporting.sample import drawn
+    from hiddenbits.reporting.spectrum import spectrum
+    from hiddenbits.reporting.synthetic import synthetic
 
     steps = [
         ("drawing the map", chart),

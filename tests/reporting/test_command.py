@@ -1,6 +1,6 @@
 import pytest
 
-from tests.report.reading import Page
+from tests.reporting.reading import Page
 
 
 @pytest.fixture

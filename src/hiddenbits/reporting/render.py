@@ -11,7 +11,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from hiddenbits.report.elements import Section
+from hiddenbits.reporting.elements import Section
 
 
 def page(title: str, date: str, sections: Sequence[Section], *, rows: bool) -> str:
@@ -19,7 +19,7 @@ def page(title: str, date: str, sections: Sequence[Section], *, rows: bool) -> s
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     shelf = Environment(
-        loader=PackageLoader("hiddenbits.report", "templates"),
+        loader=PackageLoader("hiddenbits.reporting", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -43,7 +43,7 @@ def page(title: str, date: str, sections: Sequence[Section], *, rows: bool) -> s
 
 
 def _read(name: str) -> str:
-    return files("hiddenbits.report").joinpath("templates", name).read_text(encoding="utf-8")
+    return files("hiddenbits.reporting").joinpath("templates", name).read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from hiddenbits.report.context import Context
-from hiddenbits.report.elements import Grid, Part, Section, Text
-from hiddenbits.report.svg import bar
-from hiddenbits.report.text import count, name, names, percent, sentence, told_apart
+from hiddenbits.reporting.context import Context
+from hiddenbits.reporting.elements import Grid, Part, Section, Text
+from hiddenbits.reporting.svg import bar
+from hiddenbits.reporting.text import count, name, names, percent, sentence, told_apart
 
 SHOWN = 40  # columns listed at once; the others are folded
 

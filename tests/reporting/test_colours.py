@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import pytest
 
-STYLE = files("hiddenbits.report").joinpath("templates", "report.css").read_text(encoding="utf-8")
+STYLE = files("hiddenbits.reporting").joinpath("templates", "report.css").read_text(encoding="utf-8")
 LIGHT, DARK = (dict(re.findall(r"--(\w+): (#\w{6})", part)) for part in STYLE.split("* {")[0].split("@media"))
 
 

@@ -6,12 +6,12 @@ import numpy as np
 from markupsafe import Markup
 
 from hiddenbits.array_types import Floats
-from hiddenbits.report.anomalies import HIDDEN
-from hiddenbits.report.comparison import label
-from hiddenbits.report.context import Context
-from hiddenbits.report.elements import Figure, Grid, Part, Section, Text
-from hiddenbits.report.svg import cells
-from hiddenbits.report.text import name, percent, sentence
+from hiddenbits.reporting.anomalies import HIDDEN
+from hiddenbits.reporting.comparison import label
+from hiddenbits.reporting.context import Context
+from hiddenbits.reporting.elements import Figure, Grid, Part, Section, Text
+from hiddenbits.reporting.svg import cells
+from hiddenbits.reporting.text import name, percent, sentence
 
 ROWS, COLUMNS = 24, 40
 MOST = 20_000

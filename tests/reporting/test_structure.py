@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import hiddenbits
-from hiddenbits import open_table, report
-from tests.report.conftest import COLUMNS, quick, survey, without_date
-from tests.report.reading import Page
+from hiddenbits import open_table, reporting
+from tests.reporting.conftest import COLUMNS, quick, survey, without_date
+from tests.reporting.reading import Page
 
 SECTIONS = ["table", "map", "which", "classes", "causes", "spectrum", "odd", "cells", "blanks", "synthetic", "how"]
 
@@ -93,7 +93,7 @@ def test_the_same_seed_gives_the_same_file(plain_report, tmp_path):
     X, beside = survey()
     path = tmp_path / "again.html"
     with quick():
-        again = report.write(open_table(X, names=COLUMNS), path, beside=beside, title="A small survey")
+        again = reporting.write(open_table(X, names=COLUMNS), path, beside=beside, title="A small survey")
     one, other = (path.read_text(encoding="utf-8") for path in (plain_report, again))
     assert without_date(one) == without_date(other)
     assert [path.name for path in tmp_path.iterdir()] == ["again.html"]  # nothing half-written is left
@@ -105,7 +105,7 @@ def test_the_same_seed_gives_the_same_file(plain_report, tmp_path):
     ids=["constant", "four rows", "blank", "one column"],
 )
 def test_a_table_with_nothing_to_learn_from_is_described_all_the_same(X, tmp_path):
-    page = Page(report.write(X, tmp_path / "report.html").read_text(encoding="utf-8"))
+    page = Page(reporting.write(X, tmp_path / "report.html").read_text(encoding="utf-8"))
     assert [attributes["id"] for attributes, _ in page.all("details", class_="section")] == ["table", "how"]
     assert f"{X.shape[0]} rows" in page.section("table")
 
@@ -114,31 +114,31 @@ def test_errors_say_what_to_do(tmp_path):
     X, _ = survey()
     table, path = open_table(X), tmp_path / "report.html"
     with pytest.raises(ValueError, match="weights"):
-        report.write(table.with_weights(np.ones(100)), path)
+        reporting.write(table.with_weights(np.ones(100)), path)
     with pytest.raises(ValueError, match="no column 'age'"):
-        report.write(table, path, colour="age")
+        reporting.write(table, path, colour="age")
     with pytest.raises(ValueError, match="99 values for 100 rows"):
-        report.write(table, path, beside={"age": list(range(99))})
+        reporting.write(table, path, beside={"age": list(range(99))})
     with pytest.raises(FileNotFoundError, match="no folder"):
-        report.write(table, tmp_path / "nowhere" / "report.html")
+        reporting.write(table, tmp_path / "nowhere" / "report.html")
     with pytest.raises(ValueError, match="needs a table of bits"):
-        report.write(open_table(np.random.default_rng(0).normal(size=(20, 3)), kinds="real"), path)
+        reporting.write(open_table(np.random.default_rng(0).normal(size=(20, 3)), kinds="real"), path)
     assert not path.exists()
 
 
 def test_the_room_is_a_public_name():
-    assert hiddenbits.report.write is report.write
+    assert hiddenbits.reporting.write is reporting.write
 
 
 def test_columns_beside_the_table_may_be_frames_of_any_index(tmp_path):
     pd = pytest.importorskip("pandas", reason="pandas is not installed")
-    from hiddenbits.report.write import _checked
+    from hiddenbits.reporting.write import _checked
 
     given = pd.DataFrame({"size": [1.5, None, 2.0], "who": ["a", None, "c"]}, index=[7, 5, 0])
     given["who"] = given["who"].astype("string")
     found = _checked(open_table(np.eye(3)), given, "who")
     assert found == {"size": ["1.5", "", "2.0"], "who": ["a", "", "c"]}
-    text = report.write(np.eye(3), tmp_path / "report.html", beside=given).read_text(encoding="utf-8")
+    text = reporting.write(np.eye(3), tmp_path / "report.html", beside=given).read_text(encoding="utf-8")
     assert "size and who" in Page(text).section("table")
 
 
@@ -148,6 +148,6 @@ def test_rows_are_named_by_their_ids_and_no_other_column_is_shown(tmp_path):
     frame = pd.DataFrame({f"q{j}": rng.integers(0, 2, 30) for j in range(4)})
     frame = frame.assign(who=[f"person-{i}" for i in range(30)], town=[f"town-{i}" for i in range(30)])
     table = open_table(frame, id="who", drop="town")
-    text = report.write(table, tmp_path / "a.html").read_text(encoding="utf-8")
+    text = reporting.write(table, tmp_path / "a.html").read_text(encoding="utf-8")
     assert "person-" in Page(text).section("odd")
     assert "town-" not in text

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from hiddenbits import open_table, report
+from hiddenbits import open_table, reporting
 from hiddenbits.datasets import simulate_mixture
 
 
@@ -38,7 +38,7 @@ def written(tmp_path_factory):
         if key not in made:
             table = open_table(X) if names is None else open_table(X, names=names)
             with quick():
-                made[key] = report.write(table, folder / f"{key}.html", **options)
+                made[key] = reporting.write(table, folder / f"{key}.html", **options)
         return made[key]
 
     return write
@@ -47,7 +47,7 @@ def written(tmp_path_factory):
 @contextmanager
 def quick():
     """Compare the three pictures that are quickest to fit."""
-    from hiddenbits.report import model_choice
+    from hiddenbits.reporting import model_choice
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(model_choice, "MODELS", ["IndependentBits", "BernoulliMixture", "ClippedPCA"])

@@ -6,10 +6,10 @@ import numpy as np
 from markupsafe import Markup
 
 from hiddenbits.array_types import Floats
-from hiddenbits.report.context import Context
-from hiddenbits.report.elements import Figure, Grid, Part, Section, Text
-from hiddenbits.report.svg import WIDE, Drawing
-from hiddenbits.report.text import count, percent, sentence
+from hiddenbits.reporting.context import Context
+from hiddenbits.reporting.elements import Figure, Grid, Part, Section, Text
+from hiddenbits.reporting.svg import WIDE, Drawing
+from hiddenbits.reporting.text import count, percent, sentence
 
 SHOWN, MANY = 30, 10
 

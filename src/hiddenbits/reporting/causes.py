@@ -9,12 +9,12 @@ from markupsafe import Markup
 from sklearn.base import BaseEstimator
 
 from hiddenbits.array_types import Floats, Rows
-from hiddenbits.report.comparison import label
-from hiddenbits.report.context import Context
-from hiddenbits.report.elements import Figure, Grid, Listed, Part, Section, Text
-from hiddenbits.report.fits import Fit
-from hiddenbits.report.svg import hinton
-from hiddenbits.report.text import count, name, names, percent, sentence
+from hiddenbits.reporting.comparison import label
+from hiddenbits.reporting.context import Context
+from hiddenbits.reporting.elements import Figure, Grid, Listed, Part, Section, Text
+from hiddenbits.reporting.fits import Fit
+from hiddenbits.reporting.svg import hinton
+from hiddenbits.reporting.text import count, name, names, percent, sentence
 
 IN_LIST, IN_DIAGRAM = 6, 24
 UNIT = {"CombinationMachine": "influence", "NoisyOrNetwork": "cause"}

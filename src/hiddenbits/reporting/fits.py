@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator
 from hiddenbits import ClippedPCA
 from hiddenbits.array_types import Floats
 from hiddenbits.evaluate import Comparison
-from hiddenbits.report.model_choice import compared, fitted, made
-from hiddenbits.report.sample import Sample
+from hiddenbits.reporting.model_choice import compared, fitted, made
+from hiddenbits.reporting.sample import Sample
 
 CAUSES = ("CombinationMachine", "NoisyOrNetwork")
 

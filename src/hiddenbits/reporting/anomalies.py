@@ -6,11 +6,11 @@ import numpy as np
 from markupsafe import Markup
 
 from hiddenbits.array_types import Floats
-from hiddenbits.report.comparison import label
-from hiddenbits.report.context import Context
-from hiddenbits.report.elements import Figure, Grid, Part, Section, Text
-from hiddenbits.report.svg import WIDE, Drawing
-from hiddenbits.report.text import count, name, percent, sentence, times
+from hiddenbits.reporting.comparison import label
+from hiddenbits.reporting.context import Context
+from hiddenbits.reporting.elements import Figure, Grid, Part, Section, Text
+from hiddenbits.reporting.svg import WIDE, Drawing
+from hiddenbits.reporting.text import count, name, percent, sentence, times
 
 ODD, CELLS = 10, 20  # rows and cells that are listed
 STANDS_OUT = 3.0  # a row is odd when it is e^3, about 20 times, less likely than the middle one

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from hiddenbits import CopiedRowsWarning, evaluate
 from hiddenbits.evaluate import Comparison
-from hiddenbits.report.sample import Sample
+from hiddenbits.reporting.sample import Sample
 
 MODELS: list[str] | None = None  # the models to compare; None: the default of `compare`
 

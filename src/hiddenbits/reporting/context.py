@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from hiddenbits.report.fits import Fits
-from hiddenbits.report.sample import Sample
-from hiddenbits.report.text import name, plain
+from hiddenbits.reporting.fits import Fits
+from hiddenbits.reporting.sample import Sample
+from hiddenbits.reporting.text import name, plain
 
 LABELS = 3  # other columns that identify a row in a list
 

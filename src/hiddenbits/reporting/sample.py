@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hiddenbits import Piece, Table, evaluate, map_pieces
 from hiddenbits.array_types import AnyArray, Bytes, Floats
-from hiddenbits.report.text import sentence, told_apart
+from hiddenbits.reporting.text import sentence, told_apart
 
 MOST_ROWS, MOST_COLUMNS, MOST_CELLS = 20_000, 1_000, 400_000
 FEWEST_ROWS, FEWEST_COLUMNS = 12, 2  # with fewer, no model is fitted

@@ -1,5 +1,5 @@
 """A report about a table as one HTML file that works offline (``pip install 'hiddenbits[report]'``)."""
 
-from hiddenbits.report.write import write
+from hiddenbits.reporting.write import write
 
 __all__ = ["write"]

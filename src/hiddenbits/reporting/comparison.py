@@ -8,10 +8,10 @@ from markupsafe import Markup
 
 from hiddenbits import evaluate
 from hiddenbits.evaluate import Comparison
-from hiddenbits.report.context import Context
-from hiddenbits.report.elements import Figure, Grid, Part, Section, Text
-from hiddenbits.report.svg import WIDE, Drawing
-from hiddenbits.report.text import count, names, sentence, times
+from hiddenbits.reporting.context import Context
+from hiddenbits.reporting.elements import Figure, Grid, Part, Section, Text
+from hiddenbits.reporting.svg import WIDE, Drawing
+from hiddenbits.reporting.text import count, names, sentence, times
 
 FAMILIES = evaluate.known_families()
 

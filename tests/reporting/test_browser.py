@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hiddenbits.datasets import simulate_mixture
-from tests.report.conftest import TRICKS, hostile, survey
+from tests.reporting.conftest import TRICKS, hostile, survey
 
 SIZES = [390, 1400]
 FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
@@ -193,7 +193,7 @@ def test_hostile_names_and_cells_stay_text(browser, written, width):
 def test_small_and_large_reports_open_within_three_seconds(browser, plain_report, written, monkeypatch):
     # A million rows, as everywhere; the models see 5,000 of them instead of 20,000 to spare time. What the file holds
     # does not depend on it: dots, squares and lists are as many.
-    from hiddenbits.report import sample
+    from hiddenbits.reporting import sample
 
     monkeypatch.setattr(sample, "MOST_ROWS", 5_000)
     X = simulate_mixture(1_000_000, 12, 3, seed=0).X

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hiddenbits import open_table
-from tests.report.reading import Page
+from tests.reporting.reading import Page
 
 
 def planted(n=240, seed=3):
@@ -69,7 +69,7 @@ def test_something_hidden_beats_nothing(page):
 def test_a_tie_is_said_first():
     """Two kinds and one influence say the same, with as many numbers: the first of them is named."""
     from hiddenbits import evaluate
-    from hiddenbits.report.comparison import _opening
+    from hiddenbits.reporting.comparison import _opening
 
     sizes = {"BernoulliMixture": [2], "CombinationMachine": [1]}
     found = evaluate.compare(planted()[0], ["IndependentBits", *sizes], sizes=sizes, measures=(), cv=0.3)
@@ -91,7 +91,7 @@ def test_copies_are_said_unless_groups_are_given(written):
 
 
 def test_shares_with_and_without_a_unit_are_weighted_counts():
-    from hiddenbits.report.causes import SMOOTH, switched
+    from hiddenbits.reporting.causes import SMOOTH, switched
 
     rng = np.random.default_rng(1)
     cells = rng.integers(0, 2, (30, 4)).astype(float)
@@ -112,8 +112,8 @@ def test_shares_with_and_without_a_unit_are_weighted_counts():
 
 
 def test_large_tables_are_thinned_and_say_so(written, monkeypatch):
-    from hiddenbits.report import row_map as chart
-    from hiddenbits.report import sample
+    from hiddenbits.reporting import row_map as chart
+    from hiddenbits.reporting import sample
 
     monkeypatch.setattr(sample, "MOST_ROWS", 200)
     monkeypatch.setattr(chart, "MOST_POINTS", 50)
@@ -139,7 +139,7 @@ def test_large_tables_are_thinned_and_say_so(written, monkeypatch):
 
 
 def test_wide_tables_keep_the_columns_that_vary_most(monkeypatch):
-    from hiddenbits.report import sample
+    from hiddenbits.reporting import sample
 
     monkeypatch.setattr(sample, "MOST_COLUMNS", 5)
     rng = np.random.default_rng(2)
@@ -152,7 +152,7 @@ def test_wide_tables_keep_the_columns_that_vary_most(monkeypatch):
 
 
 def test_names_are_shortened_on_one_line_and_told_apart():
-    from hiddenbits.report.text import name, plain, told_apart
+    from hiddenbits.reporting.text import name, plain, told_apart
 
     assert plain("a\nb\tc") == "a b c"
     assert plain("a\x00\ud800b\u202ec") == r"a\x00\ud800b\u202ec"
@@ -162,7 +162,7 @@ def test_names_are_shortened_on_one_line_and_told_apart():
 
 
 def test_numbers_are_never_rounded_to_certainty():
-    from hiddenbits.report.text import percent
+    from hiddenbits.reporting.text import percent
 
     assert [percent(share) for share in (0.0, 1e-6, 0.0149, 0.5, 0.985, 0.99999, 1.0, float("nan"))] == [
         "0%",
