@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -364,56 +363,20 @@ def complete(
 ) -> None:
     """Fill the blanks of a table: of bits with P(bit = 1), of other columns with the more probable of their values.
 
-    Observed cells, and columns that did not enter the model, stay as they are.
+    Observed cells, and columns that did not enter the model, stay as they are. Numbers that are filled in lie within
+    the range of those seen.
     """
     from hiddenbits import load
+    from hiddenbits.cli.completed import write_completed
 
     check_rows_file(out, [*asked.files, model])
     estimator: Any = load(model)
     found = opened(asked, model=estimator)
     with at.engine():
         pieces = in_pieces("Completing", Verb(estimator, "complete"), found.table)
-        read_as = found.table.read_as
-        if not found.table.only_bits and out.suffix.lower() != ".npz":
-            heads = found.names if read_as is None else read_as.names
-            rows = _with_cells_as_they_were(pieces, found)
-            _said(out, write_rows(out, heads, rows, types=_types_of_kinds(found.table, heads)))
-        elif read_as is None or out.suffix.lower() == ".npz":
-            _write(out, found.names, ((piece > 0.5).astype("uint8") for piece in pieces) if bits else pieces)
-        else:
-            types = read_as.types()
-            _said(out, write_rows(out, read_as.names, _in_own_values(pieces, read_as, types, bits), types=types))
-
-
-def _with_cells_as_they_were(pieces: Any, found: Opened) -> Iterator[list[list[Any]]]:
-    """Yield completed rows of a table of several kinds as all columns of the file: observed cells as they were."""
-    start, read_as = 0, found.table.read_as
-    for piece in pieces:
-        columns = dict(zip(found.names, piece.T.tolist(), strict=True))
-        yield list((columns if read_as is None else read_as.filled(columns, start)).values())
-        start += len(piece)
-
-
-def _types_of_kinds(table: Any, columns: Iterable[str]) -> dict[str, type]:
-    """Return the type of each column of a table of several kinds: of real ones float, for what is filled in."""
-    known = {} if table.read_as is None else table.read_as.types()
-    real = {one.name for one in table.layout.columns if one.kind == "real"} - {k for k, v in known.items() if v is str}
-    return {name: float if name in real else known.get(name, str) for name in columns}
-
-
-def _in_own_values(pieces: Any, read_as: Any, own: Container[str], bits: bool) -> Iterator[list[list[Any]]]:
-    """Yield completed rows as all columns of the file; with `bits` the more probable bit for P(bit = 1).
-
-    Columns that are not the user's `own` hold bits.
-    """
-    start = 0
-    for piece in pieces:
-        columns = read_as.in_order(piece, start)
-        for name in columns:
-            if bits and name not in own:
-                columns[name] = [int(p > 0.5) for p in columns[name]]
-        yield list(columns.values())
-        start += len(piece)
+        rows, filled = write_completed(out, found, pieces, bits=bits)
+    _said(out, rows)
+    say(filled)
 
 
 @app.command()

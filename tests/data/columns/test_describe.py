@@ -110,7 +110,15 @@ def test_codes_for_missing_are_asked_for(values, codes, taken):
         (repeat("trifft zu", "trifft eher zu", "trifft eher nicht zu"), "ordered"),
         (repeat("red", "green", "blue"), "nominal"),
         (repeat("Aa", "AA", "aa"), "nominal"),
-        (repeat(10.0, 20.0, 50.0), "nominal"),
+        (repeat(101.0, 205.0, 310.0), "nominal"),
+        (repeat(6.0, 12.0, 18.0, 24.0, 36.0, 72.0, 48.0), "ordered"),
+        (repeat(0.0, 50.0, 100.0), "ordered"),
+        (repeat("no", "partial", "full"), "ordered"),
+        (repeat("very anxious", "somewhat anxious", "a little anxious", "not anxious at all"), "ordered"),
+        (repeat("20-29", "under 20", "30-39", "40+"), "ordered"),
+        (repeat("(10,20]", "(20,30]", "[0,10]"), "ordered"),
+        (repeat("north side", "east side", "west side"), "nominal"),
+        (repeat("1-3 months", "1-2 years", "3-5 years"), "nominal"),
         ([float(i % 37) for i in range(60)], "number"),
         ([i + 0.5 for i in range(60)], "number"),
         ([f"2024-01-{1 + i % 28:02d}" for i in range(60)], "date"),
@@ -163,3 +171,12 @@ def test_with_a_threshold_columns_of_numbers_are_looked_through():
 @pytest.mark.parametrize("pair", [("unknown", "known"), ("a", "b"), (1.0, "x")])
 def test_the_order_of_two_values_does_not_matter(pair):
     assert one_of_two(*pair) == one_of_two(*pair[::-1])
+
+
+def test_ranges_and_degrees_come_in_their_order():
+    ages = look(repeat("20-29", "under 20", "30-39", "40+"))
+    assert [value for value, _ in ages.values] == ["under 20", "20-29", "30-39", "40+"]
+    worry = look(repeat("very anxious", "a little anxious", "not anxious at all"))
+    assert [value for value, _ in worry.values] == ["not anxious at all", "a little anxious", "very anxious"]
+    many = look(repeat("0", "3 or more", "1-2"))
+    assert (many.taken, [value for value, _ in many.values]) == ("ordered", [0, "1-2", "3 or more"])

@@ -316,3 +316,20 @@ def test_rows_of_totals_and_counts_in_frames():
         open_table(frame)
     with pytest.raises(ColumnsError, match=r"'n': seems to say how often each line occurs"):
         open_table(pd.DataFrame({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "n": [10, 4, 7, 30]}))
+
+
+def test_a_message_about_very_many_columns_is_short_and_names_them_all():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({f"c{j}x": rng.integers(0, 3, 40) * (j + 1) + j for j in range(300)})
+    with pytest.raises(hiddenbits.TableError) as refused:
+        hiddenbits.open_table(frame)
+    told = str(refused.value)
+    assert len(told) < 20_000
+    assert "--write-recipe" in told
+    assert all(f"'{name}'" in told for name in frame.columns)
+
+
+def test_all_guessed_kinds_are_told():
+    frame = pd.DataFrame({"a": [1, 2, 3, 4] * 10, "b": ["x", "y", "z", "x"] * 10, "c": np.arange(40) / 7})
+    with pytest.warns(hiddenbits.ColumnsCodedWarning, match="ordered: 'a'; nominal: 'b'; real: 'c'"):
+        hiddenbits.open_table(frame, kinds="auto")

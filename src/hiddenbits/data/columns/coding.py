@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -355,8 +356,14 @@ class ReadColumns:
         columns = {**self.decoded(completed, start), **self.beside(start, start + len(completed))}
         return {name: columns[name] for name in self.names}
 
-    def filled(self, columns: Mapping[str, list[Any]], start: int = 0) -> dict[str, list[Any]]:
-        """Return all columns of the file, in its order: cells as they were, and where they are blank those given."""
+    def filled(
+        self, columns: Mapping[str, list[Any]], start: int = 0, counts: Counter[str] | None = None
+    ) -> dict[str, list[Any]]:
+        """Return all columns of the file, in its order: cells as they were, and where they are blank those given.
+
+        Numbers stay within the range of those seen, and are whole where those are. `counts` adds up how many cells of
+        each column were filled.
+        """
         stop = start + len(next(iter(columns.values())))
         codes = {column.name: set(map(key_of, column.missing)) for column in self.coding.columns}
         found = self.beside(start, stop)
@@ -366,6 +373,10 @@ class ReadColumns:
                 continue
             cells = self.cells[name].part(start, stop)
             blank = [key is None or key in codes.get(name, ()) for key in cells.keys]
+            if counts is not None:
+                counts[name] += int(np.asarray(blank)[cells.rows].sum())
+            if isinstance(self.cells[name], ColumnCells):  # which knows all values of the column
+                given = cells.like_seen(given, blank)
             words = dict(zip(cells.keys, cells.values, strict=True))
             if set(words) - {None} == {"true", "false"}:
                 given = [words["true" if p > 0.5 else "false"] for p in given]

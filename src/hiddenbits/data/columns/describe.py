@@ -5,7 +5,7 @@
 | bits | nothing but 0, 1, true, false and blanks |
 | two values | two distinct numbers, or two words, besides blanks and codes for missing |
 | one value or blank | one value, and blanks: a blank may mean "no", or "not asked" |
-| ordered | 3 to 11 whole numbers within a range of 11, or labels of a known scale |
+| ordered | 3 to 11 whole numbers in even steps, or labels of a known scale, or ranges such as "20-29" |
 | nominal | at most 50 words, or whole numbers, each of which occurs about twice or more |
 | date | every value is written as a date or a time |
 | id | all different (in 5 rows or more), or named so and nearly all different |
@@ -21,6 +21,7 @@ decimal comma in some cells and a point in others are asked for, too.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -32,6 +33,7 @@ from hiddenbits.data.columns.vocabulary import (
     MISSING_WORDS,
     Key,
     ends_in_id,
+    in_order_of_size,
     is_blank,
     key_of,
     on_one_scale,
@@ -226,13 +228,19 @@ def _taken(
         if not whole and {0.0, 1.0} <= set(numbers) and len(keys) <= MOST_ORDERED:
             return "nominal", list(numbers)  # bits, and a few that are none
         few = whole and len(keys) <= MOST_ORDERED and len(keys) * 4 <= n_cells
-        return ("nominal" if few else "number"), list(numbers)
-    if not numbers and (scale := on_one_scale(words)) is not None:
+        return ("number" if not few else "ordered" if _in_steps(numbers) else "nominal"), list(numbers)
+    if (scale := in_order_of_size(keys) if numbers else on_one_scale(words)) is not None:
         return "ordered", list(scale)
     among_bits = numbers and set(numbers) <= {0.0, 1.0} and len(words) <= MOST_ORDERED
     if len(keys) <= MOST_NOMINAL and (repeated or among_bits):
         return "nominal", frequent
     return "text", frequent
+
+
+def _in_steps(numbers: Sequence[float]) -> bool:
+    """Whether whole numbers go up in even steps, most of which occur: 6, 12, 18, 24, or 0 to 12; not 101, 205, 310."""
+    step = math.gcd(*(int(number - numbers[0]) for number in numbers[1:]))
+    return 2 * len(numbers) > (numbers[-1] - numbers[0]) / step + 1
 
 
 def _are_phrases(words: Sequence[str]) -> bool:

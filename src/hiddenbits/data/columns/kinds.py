@@ -126,8 +126,13 @@ def _looked_through(
         if not one.out and column.name not in given:
             kind = _kind_of(without(column, one.missing or ()), look)
             guessed |= {} if kind is None else {column.name: kind}
-    if told := [look for look in looks if guessed.get(look.name, "binary") != "binary"]:
-        warnings.warn(said_of_kinds(told, guessed), ColumnsCodedWarning, stacklevel=5)
+    if any(kind != "binary" for kind in guessed.values()):
+        by_type = {look.name: KIND_OF[look.taken] for look in looks if look.taken in KIND_OF}
+        inside = {column.name for column, one in zip(raw, after, strict=True) if not one.out} - set(given)
+        kinds = {name: kind for name, kind in (by_type | guessed).items() if name in inside and kind != "binary"}
+        warnings.warn(
+            said_of_kinds([one for one in looks if one.name in kinds], kinds), ColumnsCodedWarning, stacklevel=5
+        )
     return after, given | guessed, looks
 
 
@@ -172,6 +177,7 @@ def _asked_through(cells: Sequence[ColumnCells], said: Sequence[Said], request: 
     return after
 
 
+KIND_OF = {"number": "real", "nominal": "nominal"}  # of columns whose type tells their kind
 UNUSABLE = ("id", "date", "text", "constant", "one value or blank")
 MANY = 1000  # distinct numbers; a column with more is a number or an id
 
@@ -205,7 +211,7 @@ def _kind_of(column: RawColumn, look: ColumnLook) -> Any:
     if whole and look.taken == "bits":
         return "binary" if column.form == "float" else None  # 0.0 and 1.0, as pandas writes bits with blanks
     if whole and len(look.values) > 2:
-        return "real" if look.taken == "number" else "ordered"
+        return {"number": "real", "nominal": "nominal"}.get(look.taken, "ordered")
     if whole:
         return "nominal"
     if look.taken == "ordered" and not column.is_numeric and column.categories is None:

@@ -13,9 +13,10 @@ from hiddenbits.data.table import TableError
 from hiddenbits.quoting import name_of, printable, quoted, values_hidden
 
 FEW = 3  # columns for which an option names each; for more a pattern, where one fits
-SHOWN = 12  # values that a message shows
+SHOWN = 12  # values that a message shows, and columns of one kind
+MOST_LINES = 20  # of a message about columns; of more columns it has the names
 WHERE = "Add the options to open_table(...)."
-LONG = 40  # characters; longer values are cut in options, too
+LONG = 80  # characters; longer values are cut in options, too
 
 
 class ColumnsLeftOutWarning(UserWarning):
@@ -73,17 +74,26 @@ def needs_a_word(
     With `of_kinds` the table is one of several kinds. `offers` are the options that the reader of the file has.
     """
     names = [look.name for look in looks]
-    lines = []
+    lines, concerned = [], []
     groups = _groups([one for one in asked if one.suspects], lambda look: tuple(map(key_of, look.suspects)))
     lines += [_about_missing(group, looks, of_kinds=of_kinds) for _, group in groups]
+    concerned += [group for _, group in groups]
     if len(groups) > 1 and not values_hidden():
         every_code = {look.name: _cut(look.suspects) for _, group in groups for look in group}
         lines.append(f"- If all of these mean that there is no answer: missing={every_code!r}.")
+        concerned.append([])
     rest = [look for look in asked if not look.suspects or look.taken not in ("bits", "two values", "number", "id")]
     if of_kinds:
         rest = [look for look in rest if look.unclear or look.mark]
     for _, group in _groups(rest, _in_common):
         lines.append(_about_values(group, names, offers=offers, of_kinds=of_kinds))
+        concerned.append(group)
+    if len(lines) > MOST_LINES:
+        rest = [look for group in concerned[MOST_LINES - 1 :] for look in group]
+        lines[MOST_LINES - 1 :] = [
+            f"- {len(rest):,} more: {_names(rest)}. 'hiddenbits look TABLE --write-recipe recipe.toml' writes down a "
+            "choice for every column; change what is not right, and say recipe='recipe.toml'."
+        ]
     many = len(asked)
     head = f"{many} columns need a decision" if many > 1 else "One column needs a decision"
     head += f" from you before this table can be read{'' if of_kinds else ' as bits (0 and 1)'}. {WHERE}"
@@ -225,6 +235,8 @@ def _about_values(group: Sequence[ColumnLook], names: Sequence[str], *, offers: 
     if look.taken == "ordered":
         return f"{head}ordered values {_shown(values)}. Say which count as 1, such as {code}; the others are then 0."
     if look.taken == "nominal":
+        if any(len(str(value)) > LONG for value in values):
+            return f"{head}categories {_shown(values)}. Make a bit of each: {code}."
         some = _by_column("code", group, names, {values[0]: 1})
         return f"{head}categories {_shown(values)}. Say which are 1, such as {some}, or make a bit of each: {code}."
     if look.taken == "one value or blank":
@@ -296,7 +308,10 @@ def said_of_kinds(looks: Sequence[ColumnLook], kinds: Mapping[str, Any]) -> str:
         kind = kinds[look.name]
         order = "" if isinstance(kind, str) or values_hidden() else f" ({', '.join(map(_word, kind))})"
         found.setdefault(f"ordered{order}" if not isinstance(kind, str) else kind, []).append(look)
-    parts = [f"{kind}: {_names(group)}" for kind, group in found.items()]
+    parts = [
+        f"{kind}: {_names(group[:SHOWN])}" + (f" and {len(group) - SHOWN:,} more" if len(group) > SHOWN else "")
+        for kind, group in found.items()
+    ]
     example = {looks[0].name: "nominal" if kinds[looks[0].name] != "nominal" else "ordered"}
     return f"Kinds of columns were guessed. {'; '.join(parts)}. To change that, set kinds=, such as kinds={example!r}."
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from typing import Any
 
 Key = float | str  # a cell as it is compared: a number, or a word
@@ -103,8 +104,22 @@ SCALES: tuple[tuple[str, ...], ...] = (
     ("disagree strongly", "disagree", "neutral", "agree", "agree strongly"),
     ("never", "almost never", "very rarely", "rarely", "seldom", "occasionally", "sometimes", "often", "frequently",
      "usually", "very often", "almost always", "always"),
-    ("not at all", "a little", "slightly", "somewhat", "moderately", "quite a bit", "very", "very much", "extremely"),
-    ("none", "very low", "low", "medium", "moderate", "high", "very high"),
+    ("not", "not at all", "a little", "slightly", "somewhat", "fairly", "moderately", "quite", "quite a bit", "very",
+     "very much", "extremely"),
+    ("none", "very low", "low", "lower", "mid", "middle", "medium", "moderate", "high", "higher", "very high"),
+    ("no", "partial", "full"),
+    ("none", "few", "some", "moderate", "many", "most", "high", "all"),
+    ("none", "little", "a little", "some", "marked", "much", "a lot", "a great deal"),
+    ("worse", "same", "better"),
+    ("young", "middle", "old"),
+    ("light", "moderate", "heavy"),
+    ("short", "medium", "long"),
+    ("slow", "medium", "fast"),
+    ("not too happy", "pretty happy", "very happy"),
+    ("hardly any", "only some", "a great deal"),
+    ("primary", "secondary", "tertiary"),
+    ("less than high school", "high school", "some college", "college", "bachelor", "bachelors", "master", "masters",
+     "phd", "doctorate"),
     ("very poor", "very bad", "poor", "bad", "fair", "average", "ok", "okay", "good", "very good", "excellent"),
     ("none", "mild", "moderate", "severe", "very severe"),
     ("very dissatisfied", "dissatisfied", "neutral", "satisfied", "very satisfied"),
@@ -138,6 +153,12 @@ DATE = re.compile(
     r"""(?x) ^(?: \d{4}[-/.]\d{1,2}[-/.]\d{1,2} | \d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2}) | \d{4}-\d{2} )
       (?: [T\s]+ \d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)? \s*(?:[AaPp][Mm])? (?:Z|[+-]\d{2}:?\d{2})? )?$
       | ^\d{1,2}:\d{2}(?::\d{2})?$"""
+)
+RANGE = re.compile(  # "20-29", "< 20", "65 or older", "[10,20)", "$10,000 to $20,000"
+    r"""(?x) ^ (?P<before> [<>\u2264\u2265]=? | under | below | up\ to | less\ than | over | above | more\ than
+        | at\ least )? \s* [\[(]? \$? (?P<low> -?\d{1,3}(?:,\d{3})+ | -?\d+(?:\.\d+)? ) k? \s*
+      (?P<after> (?: - | \u2013 | to | and | , ) \s* \$? -?\d[\d,]*(?:\.\d+)? k? [\])]?
+        | \+ | (?:or|and) \s (?:more|less|older|younger|over|under|above|below|up) )? \s* (?P<unit> [a-z]*\.? ) $"""
 )
 NUMBERED = re.compile(
     r"^\(?\d{1,3}\)?\s*[.:=)\-]\s*(?=\D)|^\(\d{1,3}\)\s*|^\d{1,3}\s+(?=[^\W\d])"
@@ -220,11 +241,54 @@ def on_one_scale(words: list[str]) -> tuple[str, ...] | None:
     for scale in SCALES:
         if len(plain) == len(words) and set(plain) <= set(scale):
             return tuple(plain[word] for word in scale if word in plain)
+    if (shared := _without_shared_words(list(plain))) is not None and len(plain) == len(words) and len(words) > 2:
+        inner = next((scale for scale in SCALES if set(shared) <= set(scale)), ())
+        if inner:  # "not anxious at all", "a little anxious", "very anxious"
+            return tuple(plain[shared[degree]] for degree in inner if degree in shared)
+    if (sizes := in_order_of_size(words)) is not None:
+        return tuple(str(word) for word in sizes)
     numbered = [re.match(r"^\(?(\d{1,2})\)?[\s.:=)\-]", word) for word in words]
     places = [int(found[1]) for found in numbered if found]
     if len(set(places)) == len(words):  # "1 - very bad", ..., "5 - very good"
         return tuple(word for _, word in sorted(zip(places, words, strict=True)))
     return None
+
+
+def _without_shared_words(words: list[str]) -> dict[str, str] | None:
+    """Return texts by what is left of each without the words that all share; None where nothing is shared or left."""
+    parts = [word.split() for word in words]
+    shared = set(parts[0]).intersection(*parts[1:]) if parts else set()
+    left = {" ".join(one for one in part if one not in shared): word for part, word in zip(parts, words, strict=True)}
+    return left if shared and len(left) == len(words) and "" not in left else None
+
+
+def in_order_of_size(keys: Sequence[Key]) -> list[Key] | None:
+    """Return ranges and numbers in their order, lowest first; None where one is neither, or units differ.
+
+    Examples
+    --------
+    >>> in_order_of_size(["30-39", "under 20", "40+", "20-29"])
+    ['under 20', '20-29', '30-39', '40+']
+    >>> in_order_of_size([0.0, "3 or more", "1-2"]), in_order_of_size(["1-3 months", "1-2 years"])
+    ([0.0, '1-2', '3 or more'], None)
+    """
+    found = [(RANGE.match(f"{key:g}" if isinstance(key, float) else key.casefold()), key) for key in keys]
+    units = {match["unit"].rstrip("s.") for match, _ in found if match is not None} - {""}
+    if any(match is None for match, _ in found) or len(units) > 1 or all(isinstance(key, float) for key in keys):
+        return None
+    places = {key: _low_end(match) for match, key in found if match is not None}
+    return sorted(keys, key=places.__getitem__) if len(set(places.values())) == len(keys) > 2 else None
+
+
+def _low_end(match: re.Match[str]) -> tuple[float, int]:
+    """Return where a range begins; of one that is open below its end, and that it comes before others there."""
+    low = float(match["low"].replace(",", ""))
+    before, after = (match["before"] or "").strip(), (match["after"] or "").strip()
+    if before in ("<", "<=", "\u2264", "under", "below", "up to", "less than") or after.endswith(
+        ("less", "under", "below", "younger")
+    ):
+        return low, -1
+    return low, 1 if before in (">", "over", "above", "more than") else 0
 
 
 def ends_in_id(name: str) -> bool:
