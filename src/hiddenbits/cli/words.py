@@ -77,7 +77,12 @@ def in_options(text: str) -> str:
     "Choose one with --key, or leave it out with --drop 'my age'."
     """
     text = re.sub(r"open_table\(\.\.\., ([^()]*)\)", r"\1", text)
-    text = text.replace(" Add the options to open_table(...).", "")
+    text = text.replace(" Give the options to open_table(X, ...), and fit what it returns.", "")
+    text = text.replace("give LogisticPCA or open_table kinds=", "say kinds=")
+    text = text.replace(
+        "LogisticPCA takes ordered values and categories as they are: kinds='auto', and no code=.",
+        "The model 'logistic' takes ordered values and categories as they are, without --code.",
+    )
     # scikit-learn's message for a parameter that is out of range
     text = re.sub(r"The '(\w+)' parameter of \w+", lambda found: f"The value of {OWN.get(found[1]) or found[1]}", text)
     # the library's message for a parameter that is now part of an object

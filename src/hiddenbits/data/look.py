@@ -66,6 +66,8 @@ class LookedAt:
             return "left out"
         if look.needs_a_word:
             return "you decide"
+        if look.taken == "two values":
+            return f"read: {quoted(look.one)} = 1, {quoted(look.zero)} = 0"
         return "read" if not look.left_out else "no bits" if look.taken == "number" else "left out"
 
     def suggested(self) -> dict[str, Any]:

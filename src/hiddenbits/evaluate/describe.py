@@ -114,7 +114,7 @@ class Look:
         about = "" if self.different_exact else "about "
         lines = [
             f"{self.n_rows:,} rows x {self.n_columns:,} columns",
-            f"{self.n_ones:,} ones ({self.n_ones / cells:.2%} of observed cells), at most {self.most_ones:,} in a row",
+            f"{self.n_ones:,} ones ({self.n_ones / cells:.2%} of observed cells), at most {self.most_ones:,} a row",
             f"{about}{self.n_different:,} distinct rows ({self.n_different / self.n_rows:.1%} of all)",
             self.about_blanks,
         ]

@@ -312,7 +312,7 @@ def test_a_number_beyond_floats_is_refused():
 
 def test_rows_of_totals_and_counts_in_frames():
     frame = pd.DataFrame({"town": ["Bern", "Rom", "Oslo", "Total"], "a": [1, 0, 1, 2]})
-    with pytest.raises(TableError, match=r"The last row is no row like the others: 'Total' .*frame\.iloc\[:-1\]"):
+    with pytest.raises(TableError, match=r"The last row seems to be a total: 'Total' .*frame\.iloc\[:-1\]"):
         open_table(frame)
     with pytest.raises(ColumnsError, match=r"'n': seems to say how often each line occurs"):
         open_table(pd.DataFrame({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "n": [10, 4, 7, 30]}))

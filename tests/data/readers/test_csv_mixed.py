@@ -145,7 +145,9 @@ def test_refusals(tmp_path, text, options, message):
 
 
 def test_other_columns_in_a_table_of_bits(file):
-    with pytest.raises(TableError, match=r"need a decision(.|\n)*LogisticPCA takes such columns as they are"):
+    with pytest.raises(
+        TableError, match=r"need a decision(.|\n)*LogisticPCA takes ordered values and categories as they are"
+    ):
         open_table(file, drop=["mass"], header=True)
 
 

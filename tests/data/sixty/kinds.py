@@ -10,7 +10,7 @@ CASES = (
         {"q1": "00011110", "q2": "00001111", "a": "01100110"},
         asks=("q1", "q2"),
         say=("code={'q1': {4: 1, 5: 1}, 'q2': {4: 1, 5: 1}}",),
-        told=("LogisticPCA takes such columns as they are",),
+        told=("LogisticPCA takes ordered values and categories as they are",),
     ),
     Case(
         "Likert, labels",
@@ -33,7 +33,7 @@ CASES = (
         {"colour=red": "10010101", "colour=blue": "01001000", "colour=green": "00100010", "a": "01101001"},
         asks=("colour",),
         say=("code={'colour': 'one-hot'}",),
-        told=("LogisticPCA takes such columns as they are",),
+        told=("LogisticPCA takes ordered values and categories as they are",),
     ),
     Case(
         "ids, names, dates, a remark, a constant, an age",
@@ -114,7 +114,7 @@ CASES = (
         lines("order_id,product", "1,milk", "1,bread", "2,bread", "3,milk", "3,eggs", "3,bread", "4,eggs"),
         {"bread": "1110", "eggs": "0011", "milk": "1010"},
         asks=("order_id", "product"),
-        say=("row='order_id', item='product'",),
+        say=("row='order_id'", "item='product'"),
     ),
     Case(
         "categories with counts, as R's table() gives them",

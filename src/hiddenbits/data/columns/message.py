@@ -15,7 +15,7 @@ from hiddenbits.quoting import name_of, printable, quoted, values_hidden
 FEW = 3  # columns for which an option names each; for more a pattern, where one fits
 SHOWN = 12  # values that a message shows, and columns of one kind
 MOST_LINES = 20  # of a message about columns; of more columns it has the names
-WHERE = "Add the options to open_table(...)."
+WHERE = "Give the options to open_table(X, ...), and fit what it returns."
 LONG = 80  # characters; longer values are cut in options, too
 
 
@@ -97,19 +97,20 @@ def needs_a_word(
     many = len(asked)
     head = f"{many} columns need a decision" if many > 1 else "One column needs a decision"
     head += f" from you before this table can be read{'' if of_kinds else ' as bits (0 and 1)'}. {WHERE}"
-    every = f"To leave {'them' if many > 1 else 'it'} out: drop={_listed(asked, names, all_of_them=True)}."
+    if any(look.unclear != "counts" for look in asked):
+        lines.append(f"To leave {'them' if many > 1 else 'it'} out: drop={_listed(asked, names, all_of_them=True)}.")
     if not of_kinds and any(look.taken in ("ordered", "nominal") for look in rest):
-        every += "\nLogisticPCA takes such columns as they are, without code= (on the command line: model 'logistic')."
-    return ColumnsError("\n".join([head, *lines, every]), looks, [look.name for look in asked])
+        lines.append("LogisticPCA takes ordered values and categories as they are: kinds='auto', and no code=.")
+    return ColumnsError("\n".join([head, *lines]), looks, [look.name for look in asked])
 
 
 def are_pairs(row: str, item: str, looks: Sequence[ColumnLook], *, offers: Collection[str]) -> ColumnsError:
     """Return the error about a table that has a line for each pair of a row and an item."""
-    option = f"row={row!r}, item={item!r}"
+    option = f"row={row!r} and item={item!r}"
     do = (
         f"say {option}"
         if "row" in offers
-        else f"give the items of each row: frame.groupby({row!r})[{item!r}].agg(set).tolist()"
+        else f"pass this instead of the frame: frame.groupby({row!r})[{item!r}].agg(set).tolist()"
     )
     return ColumnsError(
         f"This table seems to have a line for each pair of a row ({row!r}) and an item ({item!r}). If so, {do}. If "
@@ -158,7 +159,7 @@ def _groups(looks: Sequence[ColumnLook], by: Any) -> list[tuple[Any, list[Column
 
 
 def _names(group: Sequence[ColumnLook]) -> str:
-    return ", ".join(repr(name_of(look.name)) if look.name.strip() else name_of(look.name) for look in group)
+    return ", ".join(repr(name_of(look.name)) if look.name.strip() else "a column without a name" for look in group)
 
 
 def _listed(group: Sequence[ColumnLook], names: Sequence[str], *, all_of_them: bool = False) -> str:
@@ -200,7 +201,7 @@ def _about_missing(group: Sequence[ColumnLook], looks: Sequence[ColumnLook], *, 
     what = "looks like a code for missing" if len(look.suspects) == 1 else "look like codes for missing"
     said = f"- {_names(group)}: {_shown(look.suspects)} ({count:,} {'cells' if count > 1 else 'cell'}) {what}."
     if values_hidden():
-        return f"{said} If so, name it with missing=."
+        return f"{said} If so, name it with missing=. Values are not shown because HIDDENBITS_HIDE_VALUES is set."
     code = "" if of_kinds or look.taken == "number" else ", and with code= which values are 1"
     none = _by_column("missing", group, names, [])
     inside, codes = {one.name for one in group}, {*map(key_of, look.suspects)}
@@ -223,7 +224,8 @@ def _about_values(group: Sequence[ColumnLook], names: Sequence[str], *, offers: 
         do = (
             f"say {split}"
             if "split" in offers
-            else f"make columns of them: frame[{look.name!r}].str.get_dummies({look.mark!r})"
+            else f"open frame.drop(columns={look.name!r}).join(frame[{look.name!r}].str.get_dummies({look.mark!r})), "
+            "in which a blank counts as no code"
         )
         return (
             f"{head}several codes in a cell{shown}. For a bit of each code {do}. "
@@ -264,9 +266,9 @@ def _about_numbers(group: Sequence[ColumnLook], names: Sequence[str], *, offers:
     look = group[0]
     if look.unclear == "counts":
         return (
-            "seems to say how often each line occurs. Say "
-            f"drop={_listed(group, names, all_of_them=True)}, and give the column to fit() as sample_weight=; without "
-            "that, each line counts once."
+            "seems to say how often each line occurs. If so, say "
+            f"drop={_listed(group, names, all_of_them=True)}, and give the column to fit() as sample_weight=, without "
+            "which each line would count once. If not, that drop= is enough."
         )
     comma = next((value for value, _ in look.values if isinstance(value, str) and "," in value), "1,5")
     if look.unclear == "signs":
@@ -275,19 +277,24 @@ def _about_numbers(group: Sequence[ColumnLook], names: Sequence[str], *, offers:
             f"numbers with a decimal comma ({quoted(comma)}) and with a decimal point ({quoted(point)}). Use one sign "
             "in all cells, or leave the column out."
         )
-    do = "Set decimal=','" if "decimal" in offers else "Make them numbers"
-    return f"numbers with a comma ({quoted(comma)}). {do} if it is a decimal sign; remove it if it marks thousands."
+    if "decimal" in offers:
+        do = "Set decimal=',' if it is a decimal sign; remove it if it marks thousands."
+    else:
+        series = f"frame[{look.name!r}].str.replace"
+        do = f"If it is a decimal sign, take {series}(',', '.').astype(float); if it marks thousands, replace it by ''."
+    return f"numbers with a comma ({quoted(comma)}). {do}"
 
 
 def said_of_left_out(looks: Sequence[ColumnLook], *, of_kinds: bool = False) -> str:
     """Return the sentence about columns that were left out."""
     parts = [f"{_names(group)} ({taken})" for taken, group in _groups(looks, lambda look: look.taken)]
-    why = "they say nothing about rows that a model could use" if of_kinds else "they are not bits"
-    drop = f"drop={[look.name for look in looks]!r}" if len(looks) <= FEW else "drop= with their names"
-    return (
-        f"Left out of the model, because {why}: {'; '.join(parts)}. They stay with the rows. If that is right, "
-        f"{drop} says so and silences this."
-    )
+    why = "models do not use such columns" if of_kinds else "they are not bits"
+    drop = f"drop={[look.name for look in looks]!r}" if len(looks) <= SHOWN else "drop= with their names"
+    said = f"Left out of the model, because {why}: {'; '.join(parts)}. They stay with the rows."
+    number = next((look.name for look in looks if look.taken == "number"), None)
+    if number is not None:
+        said += f" To make bits of numbers, say above which they are 1, such as code={{{number!r}: '> 0'}}."
+    return f"{said} If it is right to leave them out, {drop} says so and silences this."
 
 
 def said_of_coded(looks: Sequence[ColumnLook]) -> str:
@@ -313,7 +320,8 @@ def said_of_kinds(looks: Sequence[ColumnLook], kinds: Mapping[str, Any]) -> str:
         for kind, group in found.items()
     ]
     example = {looks[0].name: "nominal" if kinds[looks[0].name] != "nominal" else "ordered"}
-    return f"Kinds of columns were guessed. {'; '.join(parts)}. To change that, set kinds=, such as kinds={example!r}."
+    change = f"To change that, give LogisticPCA or open_table kinds=, such as kinds={example!r}."
+    return f"Kinds of columns were guessed. {'; '.join(parts)}. {change}"
 
 
 def _word(value: Any) -> str:

@@ -75,8 +75,8 @@ def refuse_totals(cells: Sequence[ColumnCells], *, offers: Collection[str]) -> N
             else "Leave it out: of a pandas frame, take frame.iloc[:-1]."
         )
         raise TableError(
-            f"The last row is no row like the others: {quoted(value)} in column {column.name!r}, and the sums or means "
-            f"of the rows above. {do}"
+            f"The last row seems to be a total: {quoted(value)} in column {column.name!r}, and the sums or means of "
+            f"the rows above. {do}"
         )
 
 
