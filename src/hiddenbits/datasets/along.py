@@ -194,6 +194,6 @@ def example_rows(name: str) -> tuple[list[str], list[list[str]]]:
 
 def _read_csv(name: str) -> tuple[list[str], list[list[str]]]:
     """Return the header and the rows of a table in the package."""
-    with (files("hiddenbits.datasets") / "files" / f"{name}.csv").open(newline="", encoding="utf-8") as file:
-        header, *rows = csv.reader(file)
+    text = (files("hiddenbits.datasets") / "files" / f"{name}.csv").read_text(encoding="utf-8")
+    header, *rows = csv.reader(text.splitlines())
     return header, rows
