@@ -12,18 +12,8 @@ import numpy as np
 from hiddenbits import LogisticPCA, plots
 from hiddenbits.datasets import load_zoo
 
-try:
-    zoo = load_zoo()
-    X, legs, kind, names = zoo.X, zoo.legs, zoo.type, zoo.names
-except FileNotFoundError as missing:
-    print(f"{missing} Instead: 90 simulated animals of three types.")
-    rng = np.random.default_rng(1)
-    kind = np.repeat(["mammal", "bird", "insect"], 30)
-    chances = {"mammal": (0.95, 0.05, 0.9), "bird": (0.02, 0.95, 0.9), "insect": (0.3, 0.6, 0.05)}
-    columns = [[chances[k][j % 3] for j in range(9)] for k in kind]
-    X = (rng.random((90, 9)) < columns).astype(np.uint8)
-    legs = np.array([{"mammal": 4, "bird": 2, "insect": 6}[k] for k in kind])
-    names = tuple(f"{word} {j}" for j in range(3) for word in ("hair", "feathers", "backbone"))
+zoo = load_zoo()
+X, legs, kind, names = zoo.X, zoo.legs, zoo.type, zoo.names
 
 # %%
 # Columns and their kinds

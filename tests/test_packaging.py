@@ -47,6 +47,11 @@ def test_the_conda_recipe_asks_for_what_the_project_asks_for():
     assert core.items() <= run.items()
 
 
+def test_the_licences_are_there():
+    assert PROJECT["license-files"] == ["LICENSE", "src/hiddenbits/datasets/files/LICENSE-DATA.md"]
+    assert all((ROOT / name).is_file() for name in PROJECT["license-files"])
+
+
 def test_everything_is_in_all():
     extras = set(PROJECT["optional-dependencies"]) - {"all", "dev", "docs", "test"}
     assert set(re.findall(r"\w+", PROJECT["optional-dependencies"]["all"][0])) - {"hiddenbits"} == extras

@@ -5,7 +5,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-from common import NO_DATA, have_data, save
+from common import save
 from pictures import neighbours
 
 from hiddenbits import LogisticPCA, Variational, datasets, plots
@@ -13,29 +13,26 @@ from hiddenbits import LogisticPCA, Variational, datasets, plots
 SEEDS = {"start": 0}
 
 
-def draw(folder: Path, *, full: bool) -> dict[str, Any] | str:
+def draw(folder: Path, *, full: bool) -> dict[str, Any]:
     """Draw 15 yes/no columns and the number of legs on one map; the types of the animals are colours only."""
-    if not have_data():
-        return NO_DATA
     import pandas as pd
 
     zoo = datasets.load_zoo()
-    types = np.array([{"mollusc.et.al": "mollusc and others"}.get(name, name) for name in zoo.type.tolist()])
     bits = pd.DataFrame(zoo.X.astype(bool), columns=zoo.names)
     animals = bits.assign(legs=zoo.legs)
     model = LogisticPCA(2, kinds={"legs": "ordered"}, random_state=SEEDS["start"]).fit(animals)
     # All 20 lines would be a thicket.
     figure, ax = plt.subplots(figsize=(7.75, 6.2), layout="constrained")
-    plots.map(model, animals, colour=types, lines=12, ax=ax)
+    plots.map(model, animals, colour=zoo.type, lines=12, ax=ax)
     save(figure, folder, "zoo")
     together = {}
     for kind in ("ordered", "nominal", "real") if full else ("ordered",):
         other = LogisticPCA(2, kinds={"legs": kind}, random_state=SEEDS["start"])
-        together[f"legs {kind}"] = neighbours(other.fit_transform(animals), types)
+        together[f"legs {kind}"] = neighbours(other.fit_transform(animals), zoo.type)
     for words, polish in ("yes/no columns alone", False), ("yes/no columns alone, polished", True):
         method = Variational(polish=polish)  # mixed tables have no polish
         other = LogisticPCA(2, method=method, random_state=SEEDS["start"])
-        together[words] = neighbours(other.fit_transform(bits), types)
+        together[words] = neighbours(other.fit_transform(bits), zoo.type)
     return {
         "animals": len(animals),
         "distinct_places": len(np.unique(np.round(model.transform(animals), 9), axis=0)),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hiddenbits import LogisticPCA, Variational
-from hiddenbits.datasets import load_senate109, load_survey, load_usps, load_zoo, simulate_prototypes
+from hiddenbits.datasets import load_senate109, load_survey, load_usps, simulate_prototypes
 
 pytestmark = pytest.mark.core
 
@@ -49,31 +49,16 @@ def test_survey(real_data):
         load_survey("nothing")
 
 
-def test_zoo(real_data):
-    zoo = load_zoo()
-    assert zoo.X.shape == (101, 15)
-    assert zoo.X.dtype == np.uint8
-    rows = read(real_data / "tables" / "zoo.csv")
-    for n, row in enumerate(rows):
-        assert zoo.legs[n] == int(row["legs"])
-        assert zoo.type[n] == row["type"]
-        assert [row[name] == "TRUE" for name in zoo.names] == (zoo.X[n] == 1).tolist()
-
-
 def test_without_the_folder(monkeypatch, tmp_path):
     monkeypatch.delenv("HIDDENBITS_DATA", raising=False)
-    for load in (load_zoo, load_senate109, load_usps):
+    for load in (load_senate109, load_usps):
         with pytest.raises(FileNotFoundError, match="HIDDENBITS_DATA"):
             load()
     monkeypatch.setenv("HIDDENBITS_DATA", str(tmp_path))
-    with pytest.raises(FileNotFoundError, match=r"no tables/zoo\.csv"):
-        load_zoo()
+    with pytest.raises(FileNotFoundError, match=r"no votes/senate109\.csv"):
+        load_senate109()
     with pytest.raises(FileNotFoundError, match="Available: none"):
         load_survey("lsat")
-    (tmp_path / "tables").mkdir()
-    (tmp_path / "tables" / "zoo.csv").write_text("hair,legs,type\nTRUE,4,mammal\nmaybe,2,bird\n")
-    with pytest.raises(ValueError, match="'maybe' where TRUE or FALSE"):
-        load_zoo()
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -131,7 +131,7 @@ def test_partial_and_federated_fits_take_the_usual_number(model):
 
 @pytest.mark.thin(2)
 @pytest.mark.parametrize("model", [BernoulliMixture(8), TreeMixture()], ids=lambda model: type(model).__name__)
-def test_on_the_zoo_at_most_one_of_six_fits_ends_low(model, real_data):
+def test_on_the_zoo_at_most_one_of_six_fits_ends_low(model):
     """More than .02 nats a row below the best of them; with n_init=4 each has four such fits."""
     zoo = load_zoo().X
     found = [objective(clone(model).set_params(random_state=seed).fit(zoo)) for seed in range(6)]

@@ -1,11 +1,11 @@
-"""Simulated tables with known ground truth, and loaders of real tables."""
+"""Simulated tables with known ground truth, small tables that come along, and loaders of real tables."""
 
-from hiddenbits.datasets.along import example_rows, load_baskets, load_exam
+from hiddenbits.datasets.along import Zoo, example_rows, load_baskets, load_exam, load_votes, load_zoo
 from hiddenbits.datasets.bars import SimulatedBars, simulate_bars
 from hiddenbits.datasets.causes import SimulatedLines, SimulatedShifter, simulate_lines, simulate_shifter
 from hiddenbits.datasets.influences import SimulatedInfluences, influences_truth, simulate_influences
 from hiddenbits.datasets.loaders import Splits, data_folder, load_debd
-from hiddenbits.datasets.named import Digits, Votes, Zoo, load_senate109, load_survey, load_usps, load_votes, load_zoo
+from hiddenbits.datasets.named import Digits, Votes, load_senate109, load_survey, load_usps
 from hiddenbits.datasets.prototypes import SimulatedPrototypes, simulate_prototypes
 from hiddenbits.datasets.simulate import SimulatedMixture, mixture_truth, simulate_mixture, write_mixture
 

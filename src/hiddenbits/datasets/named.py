@@ -1,4 +1,4 @@
-"""Well-known real tables, from the folder named by HIDDENBITS_DATA: digits, votes, surveys, animals."""
+"""Well-known real tables, from the folder named by HIDDENBITS_DATA: digits, votes of the Senate, surveys."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Votes(NamedTuple):
     X : ndarray of shape (members, votes)
         1 for yes, 0 for no, NaN for neither.
     party : ndarray of shape (members,) of str
-        The members' parties; empty where they are not known.
+        The members' parties.
     names : tuple of str
         The votes.
 
@@ -60,34 +60,6 @@ class Votes(NamedTuple):
 
     X: Floats
     party: NDArray[np.str_]
-    names: tuple[str, ...]
-
-
-class Zoo(NamedTuple):
-    """Animals: yes/no columns, the number of legs, and the type.
-
-    Attributes
-    ----------
-    X : ndarray of shape (animals, 15) of uint8
-        The yes/no columns.
-    legs : ndarray of shape (animals,)
-        Number of legs.
-    type : ndarray of shape (animals,) of str
-        Such as "mammal".
-    names : tuple of str
-        Names of the yes/no columns.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hiddenbits.datasets import Zoo
-    >>> Zoo(np.array([[1]], np.uint8), np.array([4]), np.array(["mammal"]), ("hair",)).names
-    ('hair',)
-    """
-
-    X: Bytes
-    legs: NDArray[np.int64]
-    type: NDArray[np.str_]
     names: tuple[str, ...]
 
 
@@ -135,30 +107,10 @@ def load_senate109() -> Votes:
     >>> load_senate109().X.shape  # doctest: +SKIP
     (102, 645)
     """
-    names, rows = _read_csv("votes/senate109.csv")
+    with _found("votes/senate109.csv").open(newline="", encoding="utf-8") as file:
+        names, *rows = csv.reader(file)
     cells = [[np.nan if cell in ("", "NA") else float(cell) for cell in row[1:]] for row in rows]
     return Votes(np.array(cells), np.array([row[0] for row in rows]), tuple(names[1:]))
-
-
-def load_votes() -> Votes:
-    """Return 16 votes of the House of Representatives of the United States in 1984: 435 members, blanks where none.
-
-    From the folder that HIDDENBITS_DATA names. The file does not have the members' parties, so `party` is empty.
-    Source: Congressional Voting Records, UCI Machine Learning Repository.
-
-    Returns
-    -------
-    votes : Votes
-
-    Examples
-    --------
-    >>> from hiddenbits.datasets import load_votes
-    >>> load_votes().X.shape  # doctest: +SKIP
-    (435, 16)
-    """
-    names, rows = _read_csv("votes/house84.csv")
-    cells = [[np.nan if cell in ("", "NA") else float(cell) for cell in row] for row in rows]
-    return Votes(np.array(cells), np.array([], dtype=np.str_), tuple(names))
 
 
 def load_survey(name: str) -> Table:
@@ -186,39 +138,9 @@ def load_survey(name: str) -> Table:
     return open_table(path)
 
 
-def load_zoo() -> Zoo:
-    """Return the animals of the zoo table: 101 animals, 15 yes/no columns, legs and type.
-
-    Returns
-    -------
-    zoo : Zoo
-
-    Examples
-    --------
-    >>> from hiddenbits.datasets import load_zoo
-    >>> load_zoo().X.shape  # doctest: +SKIP
-    (101, 15)
-    """
-    names, rows = _read_csv("tables/zoo.csv")
-    columns = dict(zip(names, zip(*rows, strict=True), strict=True))
-    legs, kinds = columns.pop("legs"), columns.pop("type")
-    strange = {cell for column in columns.values() for cell in column} - {"TRUE", "FALSE"}
-    if strange:
-        raise ValueError(f"zoo.csv has {sorted(strange)[0]!r} where TRUE or FALSE is expected.")
-    X = np.array([[cell == "TRUE" for cell in column] for column in columns.values()], np.uint8).T
-    return Zoo(np.ascontiguousarray(X), np.array(legs, np.int64), np.array(kinds), tuple(columns))
-
-
 def _found(name: str) -> Path:
     """Return the path of a file in the folder of real tables."""
     path = data_folder() / name
     if not path.is_file():
         raise FileNotFoundError(f"There is no {name} in the folder that HIDDENBITS_DATA names.")
     return path
-
-
-def _read_csv(name: str) -> tuple[list[str], list[list[str]]]:
-    """Return the header and the rows of a CSV file."""
-    with _found(name).open(newline="", encoding="utf-8") as file:
-        header, *rows = csv.reader(file)
-    return header, rows
