@@ -180,3 +180,10 @@ def test_ranges_and_degrees_come_in_their_order():
     assert [value for value, _ in worry.values] == ["not anxious at all", "a little anxious", "very anxious"]
     many = look(repeat("0", "3 or more", "1-2"))
     assert (many.taken, [value for value, _ in many.values]) == ("ordered", [0, "1-2", "3 or more"])
+
+
+def test_none_is_a_blank_among_numbers_a_degree_on_a_scale_and_else_asked_about():
+    assert look(repeat("0", "1", "None")).suspects == ()
+    assert look(repeat("0", "1", "None")).n_blank > 0
+    assert look(repeat("none", "mild", "severe")).taken == "ordered"
+    assert look(repeat("none", "current", "former")).suspects == ("none",)

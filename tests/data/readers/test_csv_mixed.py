@@ -16,7 +16,7 @@ nan = np.nan
 TEXT = """flag,bit,mass,legs,word,size
 TRUE, 0 ,1.5,4,red,small
 false,1,,2,"b, l",large
-NA,?,-2e3,8,none,medium
+NA,?,-2e3,8,null,medium
 True,0,.25,4,red,
 """
 CELLS = np.array(

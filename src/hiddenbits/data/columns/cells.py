@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenbits.data.columns.vocabulary import Key, is_blank, key_of
+from hiddenbits.data.columns.vocabulary import Key, is_blank, key_of, none_is_blank
 from hiddenbits.data.mixed.encode import RawColumn
 
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(\.[0-9]+)?")  # 007 is no number
@@ -63,7 +63,8 @@ class ColumnCells:
     def keys(self) -> list[Key | None]:
         """The distinct values as they are compared; None for blanks, those in words too."""
         keys = [None if value is None else key_of(value) for value in self.values]
-        return [None if key is None or is_blank(key) else key for key in keys]
+        no_answer = none_is_blank(keys)
+        return [None if key is None or is_blank(key) or (no_answer and key == "none") else key for key in keys]
 
     @cached_property
     def counts(self) -> dict[Any, int]:

@@ -36,6 +36,7 @@ from hiddenbits.data.columns.vocabulary import (
     in_order_of_size,
     is_blank,
     key_of,
+    none_is_blank,
     on_one_scale,
     one_of_two,
     says_id,
@@ -192,6 +193,8 @@ def _grouped(counts: Mapping[Any, int], missing: set[Key]) -> tuple[dict[Key, An
         often[key] = often.get(key, 0) + count
         if count > best.get(key, 0):
             labels[key], best[key] = _label(value, key), count
+    if none_is_blank(often):
+        del labels["none"], often["none"]
     return labels, often
 
 
@@ -280,6 +283,9 @@ def suspected(keys: Sequence[Key], *, threshold: bool = False, often: Mapping[Ke
     """
     plus_minus = set(keys) == {"+", "-"}
     words = [key for key in keys if isinstance(key, str) and key in MISSING_WORDS and not plus_minus]
+    answers = [key for key in keys if isinstance(key, str) and (key == "none" or key not in words)]
+    if "none" in words and len(answers) > 2 and on_one_scale(answers):
+        words.remove("none")  # none, mild, severe
     numbers = sorted(key for key in keys if isinstance(key, float))
     low, high = 0, len(numbers)
     while low < high and numbers[low] in MISSING_NUMBERS and numbers[low] < 0:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 Key = float | str  # a cell as it is compared: a number, or a word
 
-BLANKS = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "."})  # read as blanks everywhere
+BLANKS = frozenset({"", "na", "n/a", "nan", "null", "?", "."})  # read as blanks everywhere
 TRUTHS: dict[str, float] = {"true": 1.0, "false": 0.0}
 
 # The word for 1 first.
@@ -80,7 +80,7 @@ NEGATIONS = ("not ", "no ", "non ", "non-", "not-", "nicht ", "kein ", "keine ",
 # Answers that are most often not an answer; they are asked for, because some people want them as a value.
 MISSING_WORDS = frozenset(
     {
-        "-", "--", "---", "*", "**", "#n/a", "#na", "n.a.", "n.a", "na.", "nil", "missing", "unknown", "unk",
+        "none", "-", "--", "---", "*", "**", "#n/a", "#na", "n.a.", "n.a", "na.", "nil", "missing", "unknown", "unk",
         "don't know", "dont know", "do not know", "dk", "d/k", "dk/na", "dk/ref", "not sure", "no answer",
         "not answered", "not asked", "not applicable", "not available", "refused", "refusal", "refuse", "declined",
         "prefer not to say", "prefer not to answer", "skipped", "no opinion", "no data", "not stated", "not known",
@@ -110,7 +110,7 @@ SCALES: tuple[tuple[str, ...], ...] = (
     ("no", "partial", "full"),
     ("none", "few", "some", "moderate", "many", "most", "high", "all"),
     ("none", "little", "a little", "some", "marked", "much", "a lot", "a great deal"),
-    ("worse", "same", "better"),
+    ("much worse", "worse", "same", "average", "better", "much better"),
     ("young", "middle", "old"),
     ("light", "moderate", "heavy"),
     ("short", "medium", "long"),
@@ -206,6 +206,18 @@ def number_of(text: str) -> float | None:
 def is_blank(key: Key) -> bool:
     """Whether a cell is a blank, written in words."""
     return isinstance(key, str) and key in BLANKS
+
+
+def none_is_blank(keys: Iterable[Key | None]) -> bool:
+    """Whether "none" is Python's word for a blank, as it is among numbers, and not an answer among others.
+
+    Examples
+    --------
+    >>> none_is_blank([0.0, 1.0, "none"]), none_is_blank(["none", "current", "former"])
+    (True, False)
+    """
+    words = {key for key in keys if isinstance(key, str)} - TRUTHS.keys() - BLANKS
+    return words == {"none"}
 
 
 def plain_word(key: Key) -> str:

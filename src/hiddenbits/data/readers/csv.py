@@ -23,7 +23,7 @@ from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS, check_distinct, 
 from hiddenbits.data.columns import open_cells, open_raw_columns
 from hiddenbits.data.columns.cells import ColumnCells, small
 from hiddenbits.data.columns.kinds import with_own_cells
-from hiddenbits.data.columns.vocabulary import BLANKS, PAIRS, key_of, plain_word
+from hiddenbits.data.columns.vocabulary import BLANKS, PAIRS, key_of, none_is_blank, plain_word
 from hiddenbits.data.mixed.encode import RawColumn, raw_of_distinct
 from hiddenbits.data.readers.dialect import Dialect
 from hiddenbits.data.readers.ends import SAMPLE, Ends, refuse_title
@@ -437,6 +437,8 @@ def _refuse_row_as_names(cells: Sequence[ColumnCells]) -> None:
 def _raw_column(number: int, name: str, texts: list[str], rows: Any) -> RawColumn:
     """Return a column from its distinct cells and which of them each row has."""
     values = [_value(text) for text in texts]
+    if none_is_blank(map(key_of, filter(None, values))):
+        values = [None if isinstance(value, str) else value for value in values]
     seen = {isinstance(value, bool) + 2 * isinstance(value, str) for value in values if value is not None}
     if len(seen) > 1:  # a number among words is a word
         values = [None if value is None else text.strip() for value, text in zip(values, texts, strict=True)]

@@ -17,7 +17,7 @@ from hiddenbits.data.readers.text_rows import Written
 from hiddenbits.data.table import Table, TableError
 from hiddenbits.quoting import cause, told
 
-BLANKS = ["", "NA", "N/A", "NaN", "nan", "null", "None", "?"]
+BLANKS = ["", "NA", "N/A", "NaN", "nan", "null", "?"]
 
 
 def open_long_lines(

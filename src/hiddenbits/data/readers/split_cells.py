@@ -10,7 +10,7 @@ from hiddenbits.data.readers.text_rows import RowsOf, TextRows
 from hiddenbits.data.table import TableError
 from hiddenbits.quoting import quoted
 
-BLANKS = ("", "na", "n/a", "nan", "null", "none", "?")
+BLANKS = ("", "na", "n/a", "nan", "null", "?")
 
 
 class SplitRows:
