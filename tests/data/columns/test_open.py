@@ -316,3 +316,15 @@ def test_rows_of_totals_and_counts_in_frames():
         open_table(frame)
     with pytest.raises(ColumnsError, match=r"'n': seems to say how often each line occurs"):
         open_table(pd.DataFrame({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "n": [10, 4, 7, 30]}))
+
+
+@pytest.mark.parametrize("blank", ["auto", "zero"])
+def test_rows_are_coded_some_at_a_time(monkeypatch, blank):
+    values = {"a": ["yes", "no", None, "yes", "no", "yes", "no"], "b": ["u", "v", "w", "u", None, "w", "v"]}
+    monkeypatch.setattr("hiddenbits.data.columns.coding.CHUNK_ROWS", 3)
+    with pytest.warns(ColumnsCodedWarning):
+        table = open_table(values, code={"b": "one-hot"}, blank=blank)
+    gap = 0 if blank == "zero" else np.nan
+    a = [1, 0, gap, 1, 0, 1, 0]
+    b = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0], [gap] * 3, [0, 0, 1], [0, 1, 0]]
+    np.testing.assert_array_equal(table.to_float(), np.column_stack([a, b]))
