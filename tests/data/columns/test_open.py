@@ -333,3 +333,15 @@ def test_all_guessed_kinds_are_told():
     frame = pd.DataFrame({"a": [1, 2, 3, 4] * 10, "b": ["x", "y", "z", "x"] * 10, "c": np.arange(40) / 7})
     with pytest.warns(hiddenbits.ColumnsCodedWarning, match="ordered: 'a'; nominal: 'b'; real: 'c'"):
         hiddenbits.open_table(frame, kinds="auto")
+
+
+@pytest.mark.parametrize("blank", ["auto", "zero"])
+def test_rows_are_coded_some_at_a_time(monkeypatch, blank):
+    values = {"a": ["yes", "no", None, "yes", "no", "yes", "no"], "b": ["u", "v", "w", "u", None, "w", "v"]}
+    monkeypatch.setattr("hiddenbits.data.columns.coding.CHUNK_ROWS", 3)
+    with pytest.warns(ColumnsCodedWarning):
+        table = open_table(values, code={"b": "one-hot"}, blank=blank)
+    gap = 0 if blank == "zero" else np.nan
+    a = [1, 0, gap, 1, 0, 1, 0]
+    b = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0], [gap] * 3, [0, 0, 1], [0, 1, 0]]
+    np.testing.assert_array_equal(table.to_float(), np.column_stack([a, b]))

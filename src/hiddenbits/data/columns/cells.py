@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from hiddenbits.data.columns.vocabulary import Key, is_blank, key_of, none_is_blank
 from hiddenbits.data.mixed.encode import RawColumn
 
+FEW = 8  # values
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(\.[0-9]+)?")  # 007 is no number
 
 
@@ -69,7 +70,10 @@ class ColumnCells:
     @cached_property
     def counts(self) -> dict[Any, int]:
         """How often each value occurs."""
-        many = np.bincount(self.rows, minlength=len(self.values)).tolist()
+        if len(self.values) <= FEW:  # a comparison of bytes is quicker than a count of whole numbers
+            many = [int(np.count_nonzero(self.rows == k)) for k in range(len(self.values))]
+        else:
+            many = np.bincount(self.rows, minlength=len(self.values)).tolist()
         counts: dict[Any, int] = {}
         for value, count in zip(self.values, many, strict=True):
             counts[value] = counts.get(value, 0) + count

@@ -25,6 +25,7 @@ HOW: tuple[How, ...] = ("bits", "values", "one-hot", "above")
 BIT_KEYS: dict[Key, int] = {0.0: 0, 1.0: 1, "false": 0, "true": 1}
 MISSING, UNKNOWN = 2, 3  # codes of a cell besides 0 and 1
 MOST_LEVELS = 1000
+CHUNK_ROWS = 1 << 13  # rows that are written at once, column by column, while they are in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -82,17 +83,27 @@ class CodedColumn:
 
     def encode(self, cells: ColumnCells, first_row: int = 0) -> tuple[Bytes, NDArray[np.bool_]]:
         """Return the bits, (rows, bits), and where they are not observed; refuse a value that the fit did not see."""
+        return self.bits_at(self.codes_of(cells, first_row), cells.rows)
+
+    def codes_of(self, cells: ColumnCells, first_row: int = 0) -> NDArray[np.int32]:
+        """Return the code of each distinct value; refuse one that the fit did not see."""
         codes = np.array([self.code_of(key) for key in cells.keys], np.int32)
         for number in np.flatnonzero(codes == UNKNOWN).tolist():
             if (cells.rows == number).any():
                 self._refuse(cells, number, first_row)
+        return codes
+
+    def bits_at(self, codes: NDArray[np.int32], rows: AnyArray) -> tuple[Bytes, NDArray[np.bool_]]:
+        """Do the same for some rows, from the codes of the distinct values."""
+        gone = codes == MISSING
+        missing = gone[rows] if gone.any() else np.zeros(len(rows), bool)
         if self.how == "one-hot":
             levels = np.arange(UNKNOWN + 1, UNKNOWN + 1 + len(self.ones))
-            bits = (codes[:, None] == levels).astype(np.uint8)[cells.rows]
-            return bits, np.repeat((codes == MISSING)[cells.rows][:, None], len(self.ones), axis=1)
-        blank = codes == MISSING
-        bits = np.where(blank, 0, codes).astype(np.uint8)[cells.rows]
-        return bits[:, None], blank[cells.rows][:, None]
+            bits = (codes[:, None] == levels).astype(np.uint8)[rows]
+            return bits, np.repeat(missing[:, None], len(self.ones), axis=1)
+        ones = np.flatnonzero(codes == 1)
+        bit = rows == ones[0] if len(ones) == 1 else (codes == 1)[rows]  # a comparison is quicker
+        return bit.view(np.uint8)[:, None], missing[:, None]
 
     def _refuse(self, cells: ColumnCells, number: int, first_row: int) -> None:
         row = first_row + cells.first_row(number)
@@ -192,12 +203,20 @@ class Coding:
     def encode(self, cells: Mapping[str, ColumnCells], blank: Blank = "auto") -> tuple[Bits, Bits]:
         """Return (x, observed) of a table whose columns have these names."""
         self.check_columns(cells)
-        pairs = [column.encode(cells[column.name]) for column in self.columns]
-        x = np.concatenate([bits for bits, _ in pairs], axis=1)
-        missing = np.concatenate([blanks for _, blanks in pairs], axis=1)
-        if blank == "zero" or not missing.any():
-            return Dense(np.ascontiguousarray(x)), AllOnes(x.shape)
-        return Dense(np.ascontiguousarray(x)), observed_from_missing(missing.astype(np.uint8))
+        codes, places = [column.codes_of(cells[column.name]) for column in self.columns], self.bits_of()
+        n_rows = len(cells[self.columns[0].name].rows)
+        x = np.empty((n_rows, len(self.labels)), np.uint8)
+        blanks = blank != "zero" and any((one == MISSING).any() for one in codes)
+        missing = np.empty(x.shape, bool) if blanks else None
+        for start in range(0, n_rows, CHUNK_ROWS):
+            some = slice(start, start + CHUNK_ROWS)
+            for column, one, bits in zip(self.columns, codes, places, strict=True):
+                x[some, bits], gone = column.bits_at(one, cells[column.name].rows[some])
+                if missing is not None:
+                    missing[some, bits] = gone
+        if missing is None or not missing.any():
+            return Dense(x), AllOnes(x.shape)
+        return Dense(x), observed_from_missing(missing.view(np.uint8))
 
     def bits_of(self) -> list[slice]:
         """Return which bits belong to each column."""

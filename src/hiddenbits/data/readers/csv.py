@@ -1,46 +1,42 @@
-"""Comma-separated tables, read into memory: bits in one byte a cell, or columns of several kinds.
-
-A file of text has no types: `_value` says what a cell is, for tables of bits and of several kinds. A column whose cells
-are all true or false, or all numbers, is one of these, and any other is one of words.
-"""
+"""Comma-separated tables, read into memory: bits in one byte a cell, or columns of several kinds."""
 
 from __future__ import annotations
 
 import csv
-import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
-from itertools import chain, islice
-from operator import itemgetter
+from dataclasses import replace
+from itertools import islice
 from typing import Any
 
-import numpy as np
-
-from hiddenbits.data.bits import AllOnes, Bits, ByteArray, Dense
-from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS, check_distinct, observed_from_missing
-from hiddenbits.data.columns import open_cells, open_raw_columns
-from hiddenbits.data.columns.cells import ColumnCells, small
-from hiddenbits.data.columns.kinds import with_own_cells
-from hiddenbits.data.columns.vocabulary import BLANKS, PAIRS, key_of, none_is_blank, plain_word
-from hiddenbits.data.mixed.encode import RawColumn, raw_of_distinct
+from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS, check_distinct
+from hiddenbits.data.columns.vocabulary import PAIRS, plain_word
 from hiddenbits.data.readers.dialect import Dialect
 from hiddenbits.data.readers.ends import SAMPLE, Ends, refuse_title
 from hiddenbits.data.readers.locations import Place
 from hiddenbits.data.readers.request import FileRequest, reading
-from hiddenbits.data.readers.text_rows import RowsOf, Written
-from hiddenbits.data.table import MemorySource, Table, TableError
+from hiddenbits.data.readers.text_blocks import TextBlock
+from hiddenbits.data.readers.text_columns import (
+    BAD,
+    BLANK,
+    BitCodes,
+    BitColumns,
+    Layout,
+    OtherCellsError,
+    Rows,
+    Take,
+    TextColumns,
+    cell_number,
+    cell_value,
+    line_of,
+)
+from hiddenbits.data.readers.text_rows import CsvRows, RowsOf, TextRows, Written
+from hiddenbits.data.table import Table, TableError
 from hiddenbits.quoting import quoted
 
-TRUTHS = {"true": True, "false": False}
-BITS = {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "false": 0, "true": 1}
 ANSWERS = {word for pair in PAIRS for word in pair}  # a line of nothing but these is a row
-BLANK, BAD = 2, 3  # codes of a cell besides 0 and 1
 CHUNK_CELLS = 1 << 19
-CACHED = 1 << 16
-
-Rows = list[list[str]]
 
 
 def open_csv(
@@ -143,9 +139,9 @@ def open_rows(
     tell: Callable[[int, float | None], None] | None,
 ) -> Table:
     """Open files whose rows `rows_of` returns as lists of text, from whatever format; see `open_csv`."""
-    cells = _Cells(request.threshold)
+    cells = BitCodes(request.threshold)
 
-    def lay_out(first: list[str]) -> _Layout:
+    def lay_out(first: list[str]) -> Layout:
         of_kinds = request.kinds is not None
         first = first or ([] if of_kinds else [""])  # an empty line is one empty cell, but no name
         named = header
@@ -159,43 +155,28 @@ def open_rows(
                 fields = request.names
         else:
             fields = tuple(f"x{j}" if of_kinds else str(j) for j in range(len(first)))
-        return _Layout(fields, named)
+        return Layout(fields, named)
 
     def read(take: Take, tell: Callable[[int, float | None], None] | None = None) -> None:
         _read(request.files, rows_of, lay_out, take, tell, ends, look_above=header is None)
 
     looks = request.choices or request.coding or (request.threshold is not None and not request.plain_only)
     if request.kinds is None and not looks:
-        bits = _BitColumns(cells, request)
+        bits = BitColumns(cells, request)
         try:
             read(bits.take, tell)
             return bits.table()
-        except _OtherCellsError:
+        except OtherCellsError:
             del bits  # what was gathered of it
-    columns = _Columns(inferred=header is None)
+    columns = TextColumns(inferred=header is None)
     read(columns.take, tell)
     return columns.table(request)
-
-
-class _OtherCellsError(Exception):
-    """A table of bits holds other cells. No kind of error that a damaged file causes."""
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """The fields of a line."""
-
-    fields: tuple[str, ...]
-    named: bool
-
-
-Take = Callable[[_Layout, Rows, int], None]  # is given some rows, and the line at which they start
 
 
 def _read(
     files: Sequence[Place],
     rows_of: RowsOf,
-    lay_out: Callable[[list[str]], _Layout],
+    lay_out: Callable[[list[str]], Layout],
     take: Take,
     tell: Callable[[int, float | None], None] | None,
     ends: Ends,
@@ -222,15 +203,11 @@ def _read(
                     )
                 width = len(layout.fields)
                 line = after_first if layout.named else 1  # where the next rows start
-                every = chain(head if layout.named else [first, *head], rows)
-                held: Rows = []  # rows that may be the end of the file
-                while chunk := list(islice(every, max(1, CHUNK_CELLS // width))):
-                    chunk, held = ends.cut(held + chunk, width)
-                    if not chunk:
-                        continue
-                    take(layout, _full_rows(chunk, width, line), line)
-                    line = _line_of(chunk, len(chunk), line)
-                    n_rows += len(chunk)
+                held = head if layout.named else [first, *head]  # rows that may be the end of the file
+                for some in _sure_rows(rows, held, width, ends):
+                    take(layout, some if isinstance(some, TextBlock) else _full_rows(some, width, line), line)
+                    line = line_of(some, len(some), line)
+                    n_rows += len(some)
                     if tell is not None:
                         tell(n_rows, None if rows.share is None else (number + rows.share) / len(files))
                 if last := held if held and not n_rows and not ends.skip_end else ends.last(path, held):
@@ -242,6 +219,25 @@ def _read(
         raise TableError(f"{files[0]}: the file has no rows. A table needs at least one.")
 
 
+def _sure_rows(rows: TextRows, held: Rows, width: int, ends: Ends) -> Iterator[Rows | TextBlock]:
+    """Yield rows that are not at the end of the file, some at a time; `held` has the first, and in the end the last."""
+    at_once = max(1, CHUNK_CELLS // width)
+    more = True
+    while more:
+        block = rows.block(width, ends) if isinstance(rows, CsvRows) else None
+        if block is not None:
+            if held:
+                yield held.copy()
+                held.clear()
+            yield block
+            continue
+        chunk = list(islice(rows, at_once))
+        more = bool(chunk)
+        sure, held[:] = ends.cut(held + chunk, width)
+        if sure:
+            yield sure
+
+
 def _full_rows(chunk: Rows, width: int, line: int) -> Rows:
     """Return rows that start at a line, after a check that each has as many cells as the first line."""
     if width == 1:
@@ -249,59 +245,12 @@ def _full_rows(chunk: Rows, width: int, line: int) -> Rows:
     if set(map(len, chunk)) != {width}:
         at = next(i for i, row in enumerate(chunk) if len(row) != width)
         raise TableError(
-            f"line {_line_of(chunk, at, line)}: {len(chunk[at])} cells, but the first line has {width}. Fix the line."
+            f"line {line_of(chunk, at, line)}: {len(chunk[at])} cells, but the first line has {width}. Fix the line."
         )
     return chunk
 
 
-def _line_of(chunk: Rows, at: int, first: int) -> int:
-    """Return the line on which row `at` of a chunk starts: quoted cells may hold line breaks."""
-    return first + at + sum(cell.count("\n") for row in chunk[:at] for cell in row)
-
-
-def _value(text: str) -> bool | int | float | str | None:
-    """Return what a cell holds: true or false, a number, a word; None where it is blank."""
-    word = text.strip()
-    lower = word.lower()
-    if lower in BLANKS:
-        return None
-    if lower in TRUTHS:
-        return TRUTHS[lower]
-    number = _number(word)
-    return word if number is None else number
-
-
-def _number(word: str) -> int | float | None:
-    """Return the number that a word is; None where it is none."""
-    try:
-        number = float(word)
-    except ValueError:
-        return None
-    if "_" in word:
-        return None
-    return int(number) if math.isfinite(number) and word.lstrip("+-").isdigit() else number
-
-
-class _Cells(dict[str, int]):
-    """Code of a cell by its text in a table of bits; unusual spellings are worked out once and remembered."""
-
-    def __init__(self, threshold: float | None) -> None:
-        self.threshold = threshold
-
-    def __missing__(self, text: str) -> int:
-        value = _value(text)
-        if value is None:
-            code = BLANK
-        elif self.threshold is None:
-            code = BITS.get(text.strip().lower(), BAD)
-        else:
-            code = BAD if isinstance(value, str) or not math.isfinite(value) else int(value > self.threshold)
-        if len(self) < CACHED:
-            self[text] = code
-        return code
-
-
-def _is_header(first: list[str], cells: _Cells) -> bool:
+def _is_header(first: list[str], cells: BitCodes) -> bool:
     """Whether the first line of a table of bits holds names; see `open_csv`."""
     words = [cell.strip() for cell in first if cells[cell] == BAD]
     bits = [cell.strip() for cell in first if cells[cell] < BLANK]
@@ -321,125 +270,10 @@ def _is_header(first: list[str], cells: _Cells) -> bool:
 def _holds_names(first: list[str]) -> bool:
     """Return True: the first line of a table of several kinds holds names. One with a number or no word is refused."""
     words = [cell.strip() for cell in first]
-    numbers = [word for word in words if _number(word) is not None]
-    if numbers or (words and not any(isinstance(_value(word), str) for word in words)):
+    numbers = [word for word in words if cell_number(word) is not None]
+    if numbers or (words and not any(isinstance(cell_value(word), str) for word in words)):
         raise TableError(
             f"line 1 has {'a number' if numbers else 'only bits or blanks'} ({quoted((numbers or words)[0])}). Set "
             "header=True if it contains the column names, otherwise header=False."
         )
     return True
-
-
-class _BitColumns:
-    """A table of bits, gathered chunk by chunk."""
-
-    def __init__(self, cells: _Cells, request: FileRequest) -> None:
-        self._cells, self._request = cells, request
-        self._layout = _Layout((), False)
-        self._codes: list[ByteArray] = []
-
-    def take(self, layout: _Layout, rows: Rows, line: int) -> None:
-        """Take the codes of some rows."""
-        flat = chain.from_iterable(rows)
-        codes = np.frombuffer(bytearray(map(self._cells.__getitem__, flat)), np.uint8).reshape(len(rows), -1)
-        if codes.max() == BAD:
-            if not self._request.plain_only:
-                raise _OtherCellsError
-            at, j = (int(i) for i in np.argwhere(codes == BAD)[0])
-            raise self._bad_cell(rows[at][j], _line_of(rows, at, line), j, layout)
-        self._layout = layout
-        self._codes.append(codes)
-
-    def table(self) -> Table:
-        """Return the table."""
-        codes, request = np.concatenate(self._codes), self._request
-        self._codes = []
-        blank = codes == BLANK
-        codes[blank] = 0
-        observed: Bits = AllOnes((codes.shape[0], codes.shape[1]))
-        if request.blank != "zero" and blank.any():
-            observed = observed_from_missing(blank.view(np.uint8))
-        names = self._layout.fields if self._layout.named else None
-        return Table(MemorySource(Dense(codes), observed), names if request.names is None else request.names)
-
-    def _bad_cell(self, text: str, line: int, column: int, layout: _Layout) -> TableError:
-        """Return the error for a cell that is not a bit, in a table for a model that was fitted to bits."""
-        where = f"line {line}, column {column}" + (f" ({layout.fields[column]!r})" if layout.named else "")
-        if self._cells.threshold is not None:
-            return TableError(f"{where}: {quoted(text)} is not a finite number. Fix the cell.")
-        return TableError(
-            f"{where}: {quoted(text)} is not a bit, and the model was fitted to bits. Cells must be 0, 1, true, false "
-            "or blank. Recode the column."
-        )
-
-
-class _Numbered(dict[str, int]):
-    """The number of each distinct text, in the order in which they came."""
-
-    def __missing__(self, text: str) -> int:
-        self[text] = number = len(self)
-        return number
-
-
-class _Columns:
-    """Columns of several kinds, gathered chunk by chunk: the distinct cells of each, and which of them a row has."""
-
-    def __init__(self, *, inferred: bool) -> None:
-        self._inferred = inferred  # whether it was inferred that the first line holds names, or does not
-        self._layout = _Layout((), False)
-        self._distinct: list[_Numbered] = []
-        self._rows: list[list[Any]] = []
-
-    def take(self, layout: _Layout, rows: Rows, _line: int) -> None:
-        """Take some rows."""
-        if not self._distinct:
-            self._layout = layout
-            self._distinct, self._rows = [_Numbered() for _ in layout.fields], [[] for _ in layout.fields]
-        for j, (distinct, codes) in enumerate(zip(self._distinct, self._rows, strict=True)):
-            numbers = map(distinct.__getitem__, map(itemgetter(j), rows))
-            codes.append(np.fromiter(numbers, np.int32, len(rows)))
-
-    def table(self, request: FileRequest) -> Table:
-        """Return the table: of bits, where all columns turn out to be binary."""
-        columns = [
-            (field, list(distinct), np.concatenate(codes))
-            for field, distinct, codes in zip(self._layout.fields, self._distinct, self._rows, strict=True)
-        ]
-        self._distinct, self._rows = [], []
-        try:
-            if request.kinds is not None:
-                raw = [_raw_column(number, *column) for number, column in enumerate(columns)]
-                table = open_raw_columns(raw, request, named=self._layout.named)
-                return with_own_cells(table, [_text_column(*column) for column in columns], request)
-            cells = [_text_column(*column) for column in columns]
-            if self._inferred and self._layout.named:
-                _refuse_row_as_names(cells)
-            return open_cells(cells, request, named=self._layout.named)
-        except TableError as error:
-            raise error.at(request.files[0]) from error
-
-
-def _text_column(name: str, texts: list[str], rows: Any) -> ColumnCells:
-    """Return a column from its distinct cells and which of them each row has; cells stay as they are written."""
-    return ColumnCells(name, [text.strip() or None for text in texts], small(rows, len(texts)))
-
-
-def _refuse_row_as_names(cells: Sequence[ColumnCells]) -> None:
-    """Refuse names that look like a row: at least half of them occur as values of their own columns."""
-    same = [column for column in cells if column.name and key_of(column.name) in column.keys]
-    if 2 * len(same) >= len(cells) and len(same) > 0:
-        raise TableError(
-            f"line 1 looks like a row, not like names: {quoted(same[0].name)} also occurs below. Set header=False, or "
-            "header=True if it contains the column names."
-        )
-
-
-def _raw_column(number: int, name: str, texts: list[str], rows: Any) -> RawColumn:
-    """Return a column from its distinct cells and which of them each row has."""
-    values = [_value(text) for text in texts]
-    if none_is_blank(map(key_of, filter(None, values))):
-        values = [None if isinstance(value, str) else value for value in values]
-    seen = {isinstance(value, bool) + 2 * isinstance(value, str) for value in values if value is not None}
-    if len(seen) > 1:  # a number among words is a word
-        values = [None if value is None else text.strip() for value, text in zip(values, texts, strict=True)]
-    return raw_of_distinct(number, name, values, rows)
