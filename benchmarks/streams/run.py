@@ -75,8 +75,8 @@ def source(kind: str, folder: Path) -> Any:
 def child(kind: str, folder: Path, quick: bool) -> dict[str, float]:
     """Open a table, read some rows, which loads what is needed for it, and then all its parts once."""
     from hiddenbits import open_table
-    from hiddenbits.data.readers import spill
     from hiddenbits.data.readers.parquet import coded
+    from hiddenbits.data.readers.streams import spill
 
     if quick:  # the way of large tables for small ones
         spill.KEEP_BYTES = coded.SMALL_BYTES = 1 << 20
@@ -139,7 +139,7 @@ def main() -> None:
     try:
         write(work / "bits", n_bits, words=False)
         write(work / "words", n_words, words=True)
-        if importlib.util.find_spec("deltalake") and importlib.util.find_spec("hiddenbits.data.readers.lakes"):
+        if importlib.util.find_spec("deltalake") and importlib.util.find_spec("hiddenbits.data.readers.streams.lakes"):
             write_delta(work / "delta", work / "bits")
             kinds.append("Delta table")
             packages.append("deltalake")

@@ -28,7 +28,7 @@ _HOMES = {
     "NoisyOrNetwork": "hiddenbits.families.noisy_or.estimator",
     "Pursuit": "hiddenbits.families.combination_machine.options",
     "Quadrature": "hiddenbits.families.logistic_pca.options",
-    "SpilledTableWarning": "hiddenbits.data.readers.spill",
+    "SpilledTableWarning": "hiddenbits.data.readers.streams.spill",
     "SmallWeightsWarning": "hiddenbits.families._base.inputs",
     "Table": "hiddenbits.data",
     "TableError": "hiddenbits.data",
@@ -87,7 +87,7 @@ if TYPE_CHECKING:
     from hiddenbits.data.readers import DuplicateItemsWarning as DuplicateItemsWarning
     from hiddenbits.data.readers import FoundDialectWarning as FoundDialectWarning
     from hiddenbits.data.readers.guarded import ReadLimits as ReadLimits
-    from hiddenbits.data.readers.spill import SpilledTableWarning as SpilledTableWarning
+    from hiddenbits.data.readers.streams.spill import SpilledTableWarning as SpilledTableWarning
     from hiddenbits.data.subset import take_rows as take_rows
     from hiddenbits.engine import CheckpointError as CheckpointError
     from hiddenbits.engine import ClusterError as ClusterError

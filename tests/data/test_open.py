@@ -15,7 +15,7 @@ import hiddenbits
 from hiddenbits import BernoulliMixture, SpilledTableWarning, open_table
 from hiddenbits.data import TableError
 from hiddenbits.data.openers import FORMATS, OPENERS, Memory, find_opener
-from hiddenbits.data.readers import spill
+from hiddenbits.data.readers.streams import spill
 from hiddenbits.data.request import Request
 
 X = np.random.default_rng(0).integers(0, 2, (30, 3))

@@ -18,8 +18,8 @@ from scipy import sparse
 from hiddenbits.data.cell_checks import check_width
 from hiddenbits.data.inputs.anndata import within_anndata
 from hiddenbits.data.inputs.arrays import is_array
-from hiddenbits.data.readers.snapshot import Snapshot
-from hiddenbits.data.readers.spill import Spilled
+from hiddenbits.data.readers.streams.snapshot import Snapshot
+from hiddenbits.data.readers.streams.spill import Spilled
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import PART_BYTES, Table, TableError
 
@@ -137,7 +137,7 @@ class Format:
 
     def open(self, X: _Files, request: Request) -> Table:
         """Return the files as one Table."""
-        from hiddenbits.data.readers.locations import Remote
+        from hiddenbits.data.readers.remote.locations import Remote
         from hiddenbits.data.readers.request import FileRequest
 
         far = next((file for file in X.locations if isinstance(file, Remote)), None)
@@ -212,7 +212,7 @@ def _is_stream(X: Any) -> bool:
 def _is_lake(X: Any) -> bool:
     """Whether X is a Delta table: the path of its folder, or what deltalake has opened."""
     if isinstance(X, (str, os.PathLike)):
-        return bool(_load("readers.paths:is_delta")(X))
+        return bool(_load("readers.remote.paths:is_delta")(X))
     return _comes_from(X, "deltalake", "DeltaTable")
 
 
@@ -328,14 +328,14 @@ FORMATS = tuple(opener for opener in OPENERS if isinstance(opener, Format))
 def find_opener(X: Any, request: Request) -> tuple[Memory | Format, Any]:
     """Return the opener for X, and what it opens: X, the files that a path stands for, or the rows of a stream."""
     if _is_stream(X):
-        X = _load("readers.streams:within_stream")(X, to_disk=bool(request.options))
+        X = _load("readers.streams.arrow:within_stream")(X, to_disk=bool(request.options))
     if _is_lake(X):
         version, *others = request.options.get("version"), *(set(request.options) - {"version"})
-        X = _load("readers.lakes:find_snapshot")(X, version, to_disk=bool(others))
+        X = _load("readers.streams.lakes:find_snapshot")(X, version, to_disk=bool(others))
     if isinstance(X, str) and X.startswith(DATABASES):
         if request.storage_options:
             raise TypeError("storage_options= is for addresses of files, not for databases.")
-        X = _load("readers.postgresql:run_query")(X, request.options)
+        X = _load("readers.streams.postgresql:run_query")(X, request.options)
     if isinstance(X, (str, os.PathLike)) or is_paths(X):
         X = _find_files(X, request)
     elif type(X).__name__ == "ParquetParts":
@@ -396,7 +396,7 @@ def _open_snapshot(X: Snapshot, request: Request) -> Table:
 def _find_files(paths: Any, request: Request) -> _Files:
     """Return the files that paths stand for, with their format."""
     from hiddenbits.data.readers.parquet.hive import find_hive
-    from hiddenbits.data.readers.paths import find_files, find_format
+    from hiddenbits.data.readers.remote.paths import find_files, find_format
 
     parts = find_hive(paths, request.storage_options)
     if parts is not None:

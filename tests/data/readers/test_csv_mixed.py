@@ -7,8 +7,8 @@ import pytest
 
 from hiddenbits import ColumnsCodedWarning, Table, TableError, open_table
 from hiddenbits.data.mixed.encode import open_mixed
-from hiddenbits.data.readers import text_rows
-from hiddenbits.data.readers.text import open_text
+from hiddenbits.data.readers.text import rows as text_rows
+from hiddenbits.data.readers.text.files import open_text
 
 pytestmark = pytest.mark.core
 

@@ -12,7 +12,7 @@ import pytest
 
 import hiddenbits
 from hiddenbits import BernoulliMixture, SpilledTableWarning, TableError, open_table
-from hiddenbits.data.readers import postgresql, spill
+from hiddenbits.data.readers.streams import postgresql, spill
 from tests.data import test_same_bits
 from tests.data.readers import postgres_server
 from tests.data.test_same_bits import expected  # noqa: F401  (a fixture)

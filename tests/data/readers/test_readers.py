@@ -21,7 +21,7 @@ from scipy import sparse
 from hiddenbits import ColumnsCodedWarning
 from hiddenbits.data import AllOnes, Complement, Dense, MemorySource, Packed, Pattern, TableError, open_table
 from hiddenbits.data.readers import DuplicateItemsWarning
-from hiddenbits.data.readers.paths import natural_key
+from hiddenbits.data.readers.remote.paths import natural_key
 
 PLAIN = SimpleNamespace(coding_=None)  # stands for a model that was fitted to bits: nothing is guessed
 core = pytest.mark.core
@@ -466,7 +466,7 @@ def test_csv_errors(tmp_path):
 @core
 @pytest.mark.parametrize("chunk", [1 << 23, 50])
 def test_baskets(tmp_path, chunk, monkeypatch):
-    monkeypatch.setattr("hiddenbits.data.readers.text.CHUNK_BYTES", chunk)
+    monkeypatch.setattr("hiddenbits.data.readers.text.files.CHUNK_BYTES", chunk)
     x = bits(80, 120, density=0.05)
     x[3] = 0
     x[-1] = 0

@@ -3,7 +3,7 @@
 Whatever is wrong with a file ends in one `TableError` that names the file, the place and the remedy.
 """
 
-from hiddenbits.data.readers.dialect import FoundDialectWarning
 from hiddenbits.data.readers.items import DuplicateItemsWarning
+from hiddenbits.data.readers.text.dialect import FoundDialectWarning
 
 __all__ = ["DuplicateItemsWarning", "FoundDialectWarning"]

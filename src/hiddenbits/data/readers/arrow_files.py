@@ -8,12 +8,12 @@ from typing import Any
 
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS, check_distinct
 from hiddenbits.data.columns.open import open_frame, open_mixed_frame
-from hiddenbits.data.readers.locations import Place, for_library, open_place
 from hiddenbits.data.readers.parquet.files import is_list, pyarrow
 from hiddenbits.data.readers.parquet.open import open_parquet
+from hiddenbits.data.readers.remote.locations import Place, for_library, open_place
 from hiddenbits.data.readers.request import FileRequest, check_shape, naming, reading
-from hiddenbits.data.readers.spill import Spilled, gather
-from hiddenbits.data.readers.text import open_text, too_large
+from hiddenbits.data.readers.streams.spill import Spilled, gather
+from hiddenbits.data.readers.text.files import open_text, too_large
 from hiddenbits.data.table import Table, TableError
 from hiddenbits.quoting import cause, told
 

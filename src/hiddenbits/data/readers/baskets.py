@@ -12,7 +12,7 @@ from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS
 from hiddenbits.data.readers.items import Repeats, basket_bits, check_items, item_names, sort_baskets
 from hiddenbits.data.readers.named_baskets import has_names, open_named_baskets
 from hiddenbits.data.readers.request import FileRequest, reading
-from hiddenbits.data.readers.text import line_chunks, too_large
+from hiddenbits.data.readers.text.files import line_chunks, too_large
 from hiddenbits.data.table import MemorySource, Table, TableError
 from hiddenbits.quoting import quoted
 

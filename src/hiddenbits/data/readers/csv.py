@@ -12,12 +12,10 @@ from typing import Any
 
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS, check_distinct
 from hiddenbits.data.columns.vocabulary import PAIRS, plain_word
-from hiddenbits.data.readers.dialect import Dialect
-from hiddenbits.data.readers.ends import SAMPLE, Ends, refuse_title
-from hiddenbits.data.readers.locations import Place
+from hiddenbits.data.readers.remote.locations import Place
 from hiddenbits.data.readers.request import FileRequest, reading
-from hiddenbits.data.readers.text_blocks import TextBlock
-from hiddenbits.data.readers.text_columns import (
+from hiddenbits.data.readers.text.blocks import TextBlock
+from hiddenbits.data.readers.text.columns import (
     BAD,
     BLANK,
     BitCodes,
@@ -31,7 +29,9 @@ from hiddenbits.data.readers.text_columns import (
     cell_value,
     line_of,
 )
-from hiddenbits.data.readers.text_rows import CsvRows, RowsOf, TextRows, Written
+from hiddenbits.data.readers.text.dialect import Dialect
+from hiddenbits.data.readers.text.ends import SAMPLE, Ends, refuse_title
+from hiddenbits.data.readers.text.rows import CsvRows, RowsOf, TextRows, Written
 from hiddenbits.data.table import Table, TableError
 from hiddenbits.quoting import quoted
 

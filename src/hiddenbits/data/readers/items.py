@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from hiddenbits.data.bits import AllOnes, Bits, Pattern
 from hiddenbits.data.cell_checks import MAX_BYTES, Blank, check_distinct
-from hiddenbits.data.readers.locations import find_place
+from hiddenbits.data.readers.remote.locations import find_place
 from hiddenbits.data.readers.request import FileRequest, reading
-from hiddenbits.data.readers.text import read_lines
+from hiddenbits.data.readers.text.files import read_lines
 from hiddenbits.data.table import TableError
 from hiddenbits.quoting import printable
 

@@ -11,10 +11,10 @@ import numpy as np
 from hiddenbits.array_types import AnyArray
 from hiddenbits.data.cell_checks import MAX_BYTES, check_distinct
 from hiddenbits.data.mixed.encode import RawColumn, raw_column_of
-from hiddenbits.data.readers.locations import Place, for_library
 from hiddenbits.data.readers.raw_table import open_decoded
+from hiddenbits.data.readers.remote.locations import Place, for_library
 from hiddenbits.data.readers.request import FileRequest, check_shape, reading
-from hiddenbits.data.readers.text import too_large
+from hiddenbits.data.readers.text.files import too_large
 from hiddenbits.data.table import Table, TableError
 from hiddenbits.quoting import cause, told
 

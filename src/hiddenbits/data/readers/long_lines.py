@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from hiddenbits.data.readers.dialect import Dialect
-from hiddenbits.data.readers.locations import Place
 from hiddenbits.data.readers.parquet.files import pyarrow
 from hiddenbits.data.readers.parquet.open import open_parquet
+from hiddenbits.data.readers.remote.locations import Place
 from hiddenbits.data.readers.request import FileRequest, reading
-from hiddenbits.data.readers.spill import Spilled, gather
-from hiddenbits.data.readers.text import open_text
-from hiddenbits.data.readers.text_rows import Written
+from hiddenbits.data.readers.streams.spill import Spilled, gather
+from hiddenbits.data.readers.text.dialect import Dialect
+from hiddenbits.data.readers.text.files import open_text
+from hiddenbits.data.readers.text.rows import Written
 from hiddenbits.data.table import Table, TableError
 from hiddenbits.quoting import cause, told
 

@@ -11,11 +11,11 @@ from warnings import warn
 
 import numpy as np
 
-from hiddenbits.data.readers.dialect import NAMES, FoundDialectWarning, found_encoding
 from hiddenbits.data.readers.items import Repeats, basket_bits, sort_baskets
-from hiddenbits.data.readers.locations import Place
+from hiddenbits.data.readers.remote.locations import Place
 from hiddenbits.data.readers.request import FileRequest, reading
-from hiddenbits.data.readers.text import line_chunks, open_text, too_large
+from hiddenbits.data.readers.text.dialect import NAMES, FoundDialectWarning, found_encoding
+from hiddenbits.data.readers.text.files import line_chunks, open_text, too_large
 from hiddenbits.data.table import MemorySource, Table, TableError
 from hiddenbits.quoting import printable, quoted
 

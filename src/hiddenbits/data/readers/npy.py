@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hiddenbits.data.bits import AllOnes, Bits, Dense, Packed
 from hiddenbits.data.cell_checks import MAX_BYTES, dense_bits, packed_bits
-from hiddenbits.data.readers.locations import Place, Remote, each, open_place
+from hiddenbits.data.readers.remote.locations import Place, Remote, each, open_place
 from hiddenbits.data.readers.request import FileRequest, check_shape, check_widths, reading
 from hiddenbits.data.stack import stack, stack_observed
 from hiddenbits.data.table import MemorySource, Table, TableError

@@ -12,8 +12,8 @@ from scipy import sparse
 
 from hiddenbits.data.bits import Bits
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS, sparse_bits
-from hiddenbits.data.readers.locations import open_place
 from hiddenbits.data.readers.npy import MAX_HEADER, Header, array_bits, read_header
+from hiddenbits.data.readers.remote.locations import open_place
 from hiddenbits.data.readers.request import FileRequest, check_shape, check_widths, reading
 from hiddenbits.data.stack import stack, stack_observed
 from hiddenbits.data.table import MemorySource, Table, TableError

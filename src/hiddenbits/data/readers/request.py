@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from hiddenbits.data.readers.locations import Place
+from hiddenbits.data.readers.remote.locations import Place
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import TableError
 from hiddenbits.quoting import cause, printable, told

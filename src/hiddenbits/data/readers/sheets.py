@@ -14,12 +14,12 @@ from warnings import warn
 
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS
 from hiddenbits.data.readers.csv import open_rows, split_rows
-from hiddenbits.data.readers.dialect import FoundDialectWarning
-from hiddenbits.data.readers.ends import Ends
-from hiddenbits.data.readers.locations import Place, for_library
+from hiddenbits.data.readers.remote.locations import Place, for_library
 from hiddenbits.data.readers.request import FileRequest
-from hiddenbits.data.readers.text import too_large
-from hiddenbits.data.readers.text_rows import RowsOf
+from hiddenbits.data.readers.text.dialect import FoundDialectWarning
+from hiddenbits.data.readers.text.ends import Ends
+from hiddenbits.data.readers.text.files import too_large
+from hiddenbits.data.readers.text.rows import RowsOf
 from hiddenbits.data.table import Table, TableError
 from hiddenbits.quoting import cause, printable, told
 

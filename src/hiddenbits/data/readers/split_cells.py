@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from hiddenbits.data.readers.locations import Place
-from hiddenbits.data.readers.text_rows import RowsOf, TextRows
+from hiddenbits.data.readers.remote.locations import Place
+from hiddenbits.data.readers.text.rows import RowsOf, TextRows
 from hiddenbits.data.table import TableError
 from hiddenbits.quoting import quoted
 

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import AnyArray
 from hiddenbits.data.columns.coding import ReadColumns
-from hiddenbits.data.readers.locations import is_url
 from hiddenbits.data.readers.parquet.files import pyarrow
+from hiddenbits.data.readers.remote.locations import is_url
 from hiddenbits.engine import Piece, map_pieces
 from hiddenbits.families._base.inputs import as_table
 from hiddenbits.quoting import printable

@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenbits.data.readers.locations import Place
+from hiddenbits.data.readers.remote.locations import Place
 from hiddenbits.data.table import TableError
 from hiddenbits.quoting import cause, told
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS
-from hiddenbits.data.readers.addresses import LEFT_OUT
 from hiddenbits.data.readers.arrays.find_table import Wanted, open_stored
 from hiddenbits.data.readers.arrays.stored import Reader, library, pieces_of
-from hiddenbits.data.readers.locations import Place, Remote
+from hiddenbits.data.readers.remote.addresses import LEFT_OUT
+from hiddenbits.data.readers.remote.locations import Place, Remote
+from hiddenbits.data.readers.remote.secrets import reaching
 from hiddenbits.data.readers.request import FileRequest
-from hiddenbits.data.readers.secrets import reaching
 from hiddenbits.data.table import Table, TableError
 
 

@@ -9,8 +9,8 @@ from itertools import accumulate
 from typing import Any
 
 from hiddenbits.data.cell_checks import check_distinct
-from hiddenbits.data.readers.locations import Place, Remote, each, for_library
 from hiddenbits.data.readers.parquet.footer import Chunk, read_chunks
+from hiddenbits.data.readers.remote.locations import Place, Remote, each, for_library
 from hiddenbits.data.readers.request import reading
 from hiddenbits.data.table import TableError
 from hiddenbits.quoting import cause, told

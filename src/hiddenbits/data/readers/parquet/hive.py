@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hiddenbits.data.readers.locations import Place, Remote, find_place, is_url, local_path
 from hiddenbits.data.readers.parquet.files import pyarrow
-from hiddenbits.data.readers.paths import natural_key, refuse_lake
+from hiddenbits.data.readers.remote.locations import Place, Remote, find_place, is_url, local_path
+from hiddenbits.data.readers.remote.paths import natural_key, refuse_lake
 from hiddenbits.data.readers.request import reading
 from hiddenbits.data.table import TableError
 

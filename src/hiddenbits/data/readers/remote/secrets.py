@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote
 
-from hiddenbits.data.readers.addresses import SECRET, safe_url, secrets_of
+from hiddenbits.data.readers.remote.addresses import SECRET, safe_url, secrets_of
 from hiddenbits.data.table import TableError
 
 ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://[^\s'\"<>]+")

@@ -7,13 +7,13 @@ import threading
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from hiddenbits.data.readers.secrets import reaching
+from hiddenbits.data.readers.remote.secrets import reaching
 from hiddenbits.data.table import TableError
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-    from hiddenbits.data.readers.locations import Remote
+    from hiddenbits.data.readers.remote.locations import Remote
 
 SLACK = 4 << 20  # what a format may need besides its data, such as the list of an archive's files
 AHEAD = 1 << 16  # what object stores are asked for beyond a piece: callers ask for what they need
@@ -58,7 +58,7 @@ class RemoteFile(io.RawIOBase):
         return reaching(self._place.shown, self._place.path, self._place.options)
 
     def _open_web(self, size: int | None) -> Any:
-        from hiddenbits.data.readers.web_files import open_web
+        from hiddenbits.data.readers.remote.web_files import open_web
 
         return open_web(self._place, size)
 

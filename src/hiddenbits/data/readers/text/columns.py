@@ -24,7 +24,7 @@ from hiddenbits.data.columns.kinds import with_own_cells
 from hiddenbits.data.columns.vocabulary import BLANKS, key_of, none_is_blank
 from hiddenbits.data.mixed.encode import RawColumn, raw_of_distinct
 from hiddenbits.data.readers.request import FileRequest
-from hiddenbits.data.readers.text_blocks import FEW, TextBlock
+from hiddenbits.data.readers.text.blocks import FEW, TextBlock
 from hiddenbits.data.table import MemorySource, Table, TableError
 from hiddenbits.quoting import quoted
 

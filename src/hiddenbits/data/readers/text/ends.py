@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hiddenbits.data.readers.dialect import FoundDialectWarning
+from hiddenbits.data.readers.text.dialect import FoundDialectWarning
 from hiddenbits.data.table import TableError
 from hiddenbits.quoting import printable, quoted
 

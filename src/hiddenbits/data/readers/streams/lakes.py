@@ -15,10 +15,10 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from hiddenbits.data.readers.parquet.files import find_groups, pyarrow
-from hiddenbits.data.readers.paths import natural_key
-from hiddenbits.data.readers.snapshot import Snapshot
-from hiddenbits.data.readers.spill import gather
-from hiddenbits.data.readers.streams import within_stream
+from hiddenbits.data.readers.remote.paths import natural_key
+from hiddenbits.data.readers.streams.arrow import within_stream
+from hiddenbits.data.readers.streams.snapshot import Snapshot
+from hiddenbits.data.readers.streams.spill import gather
 from hiddenbits.data.table import TableError
 from hiddenbits.quoting import cause, told
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from hiddenbits.data.readers.locations import Place, open_place
+from hiddenbits.data.readers.remote.locations import Place, open_place
 from hiddenbits.data.readers.request import reading
 from hiddenbits.data.table import TableError
 

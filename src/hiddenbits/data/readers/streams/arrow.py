@@ -8,8 +8,8 @@ from typing import Any
 
 from hiddenbits.data.readers.parquet.files import pyarrow
 from hiddenbits.data.readers.parquet.hive import within_dataset
-from hiddenbits.data.readers.postgresql import plain_types
-from hiddenbits.data.readers.spill import Spilled, gather, gather_sunk
+from hiddenbits.data.readers.streams.postgresql import plain_types
+from hiddenbits.data.readers.streams.spill import Spilled, gather, gather_sunk
 from hiddenbits.data.table import TableError
 from hiddenbits.quoting import cause, told
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Protocol
 
-from hiddenbits.data.readers.dialect import Dialect, find_dialect, point_decimals, warn_of_dialect
-from hiddenbits.data.readers.ends import Ends
-from hiddenbits.data.readers.locations import Place
-from hiddenbits.data.readers.text import CappedReader, open_text
-from hiddenbits.data.readers.text_blocks import TextBlock, can_cut, cut_block
+from hiddenbits.data.readers.remote.locations import Place
+from hiddenbits.data.readers.text.blocks import TextBlock, can_cut, cut_block
+from hiddenbits.data.readers.text.dialect import Dialect, find_dialect, point_decimals, warn_of_dialect
+from hiddenbits.data.readers.text.ends import Ends
+from hiddenbits.data.readers.text.files import CappedReader, open_text
 from hiddenbits.data.table import TableError
 
 MAX_LINE = 1 << 27  # the csv module would take a line of any length into memory

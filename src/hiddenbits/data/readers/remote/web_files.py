@@ -10,7 +10,7 @@ from fsspec.implementations.http import HTTPFile, HTTPStreamFile
 from hiddenbits.data.table import TableError
 
 if TYPE_CHECKING:
-    from hiddenbits.data.readers.locations import Remote
+    from hiddenbits.data.readers.remote.locations import Remote
 
 STEP = 1 << 20
 PLAIN = {"Accept-Encoding": "identity"}

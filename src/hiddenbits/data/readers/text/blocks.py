@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits.array_types import AnyArray
-from hiddenbits.data.readers.dialect import Dialect, point_decimals
+from hiddenbits.data.readers.text.dialect import Dialect, point_decimals
 
 FEW = 32  # distinct cells that are found by comparing; where there are more, cells are looked up one by one
 SIZES = (1, 2, 4, 8)  # bytes that are compared at once

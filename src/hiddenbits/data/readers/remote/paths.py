@@ -10,7 +10,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from hiddenbits.data.readers.locations import Place, Remote, find_remote, is_folder, is_url, local_path, refuse_pipe
+from hiddenbits.data.readers.remote.locations import (
+    Place,
+    Remote,
+    find_remote,
+    is_folder,
+    is_url,
+    local_path,
+    refuse_pipe,
+)
 from hiddenbits.data.table import TableError
 
 DELTA = "_delta_log"  # the folder that makes a folder a Delta table

@@ -14,10 +14,10 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TypeVar
 
-from hiddenbits.data.readers.addresses import LEFT_OUT, is_http, safe_url
-from hiddenbits.data.readers.redirects import with_guard
-from hiddenbits.data.readers.remote_files import RemoteFile, beyond_cap
-from hiddenbits.data.readers.secrets import reaching
+from hiddenbits.data.readers.remote.addresses import LEFT_OUT, is_http, safe_url
+from hiddenbits.data.readers.remote.files import RemoteFile, beyond_cap
+from hiddenbits.data.readers.remote.redirects import with_guard
+from hiddenbits.data.readers.remote.secrets import reaching
 from hiddenbits.data.table import TableError
 
 BUFFER = 1 << 20  # what a remote file is asked for at least, when it is read in small steps

@@ -1,0 +1,1 @@
+"""Where files are: paths, addresses, secrets, and files read over a network."""

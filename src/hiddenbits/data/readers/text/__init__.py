@@ -1,0 +1,1 @@
+"""Files of text: how they are written, and their cells."""
