@@ -17,6 +17,14 @@ def pytest_addoption(parser):
     parser.addoption("--cases", type=int, help="at most so many cases of each test, others for each test")
 
 
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
+def pytest_xdist_make_scheduler(config, log):
+    """Give each process neighbouring tests: what a file imports, writes or starts for all its tests is made once."""
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log) if config.getoption("dist") == "load" else None
+
+
 @pytest.hookimpl(trylast=True)  # after -k and -m: at least one case of every test that they choose
 def pytest_collection_modifyitems(config, items):
     """Keep the everyday tier unless asked for more: one seed, nothing marked `full`, every n-th case of `thin(n)`."""
@@ -63,7 +71,7 @@ def _everyday(items, *, with_faults):
     return kept
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def short(request):
     """Whether fewer passes and deaths will do; `pytest --full` does all of them."""
     return not request.config.getoption("--full")

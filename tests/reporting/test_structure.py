@@ -148,6 +148,7 @@ def test_rows_are_named_by_their_ids_and_no_other_column_is_shown(tmp_path):
     frame = pd.DataFrame({f"q{j}": rng.integers(0, 2, 30) for j in range(4)})
     frame = frame.assign(who=[f"person-{i}" for i in range(30)], town=[f"town-{i}" for i in range(30)])
     table = open_table(frame, id="who", drop="town")
-    text = reporting.write(table, tmp_path / "a.html").read_text(encoding="utf-8")
+    with quick():
+        text = reporting.write(table, tmp_path / "a.html").read_text(encoding="utf-8")
     assert "person-" in Page(text).section("odd")
     assert "town-" not in text
