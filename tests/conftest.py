@@ -80,11 +80,13 @@ def short(request):
     return not request.config.getoption("--full")
 
 
-@pytest.fixture
-def few_starts(short, monkeypatch):
-    """Start fits to small tables as often as those to large ones, where a test asks for something else."""
-    if short:
-        monkeypatch.setattr("hiddenbits.families._base.estimator.SMALL", 0)
+@pytest.fixture(scope="module")
+def few_starts(short):
+    """Start fits to small tables as often as those to large ones, where tests ask for something else."""
+    with pytest.MonkeyPatch.context() as patch:
+        if short:
+            patch.setattr("hiddenbits.families._base.estimator.SMALL", 0)
+        yield
 
 
 @pytest.fixture

@@ -187,11 +187,12 @@ COMMANDS = {
 
 @pytest.mark.thin(3)
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_a_bar(name, files, monkeypatch):
+def test_every_command_has_a_bar(name, files, short, monkeypatch):
     """With no patience at all each shows its bar, on the error stream and not with --json."""
     if name == "report":
         pytest.importorskip("jinja2")
-        monkeypatch.setattr("hiddenbits.reporting.model_choice.MODELS", ["IndependentBits", "BernoulliMixture"])
+        if short:
+            monkeypatch.setattr("hiddenbits.reporting.model_choice.MODELS", ["IndependentBits", "BernoulliMixture"])
     words = [str(files / word) if "." in word else word for word in COMMANDS[name]]
     monkeypatch.setattr(module, "SLOW", 0.0)
     monkeypatch.setenv("FORCE_COLOR", "1")

@@ -231,7 +231,7 @@ def test_a_killed_writer_never_leaves_a_part(tmp_path, short):
         np.testing.assert_array_equal(stored.arrays["x"], np.full(200_000 + 50_000 * i, i))
         seen.add(i)
 
-    for _ in range(4 if short else 10):
+    for _ in range(6 if short else 10):
         path.unlink(missing_ok=True)
         child = run_child(script, path)
         try:
