@@ -6,15 +6,26 @@ from zlib import crc32
 import pytest
 from hypothesis import settings
 
-# The continuous integration tries the same examples every time; at a desk new ones are tried.
-settings.register_profile("here", deadline=None, derandomize=bool(os.environ.get("CI")))
-settings.load_profile("here")
-
 
 def pytest_addoption(parser):
     parser.addoption("--full", action="store_true", help="the full tier: all seeds, and what is marked full or thin")
     parser.addoption("--faults", action="store_true", help="the everyday tier, and clusters whose processes are killed")
     parser.addoption("--cases", type=int, help="at most so many cases of each test, others for each test")
+
+
+def pytest_configure(config):
+    # The continuous integration tries the same examples every time; at a desk new ones are tried.
+    most = 200 if config.getoption("--full") else 25
+    settings.register_profile("here", deadline=None, max_examples=most, derandomize=bool(os.environ.get("CI")))
+    settings.load_profile("here")
+
+
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
+def pytest_xdist_make_scheduler(config, log):
+    """Give each process neighbouring tests: what a file imports, writes or starts for all its tests is made once."""
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log) if config.getoption("dist") == "load" else None
 
 
 @pytest.hookimpl(trylast=True)  # after -k and -m: at least one case of every test that they choose
@@ -63,10 +74,19 @@ def _everyday(items, *, with_faults):
     return kept
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def short(request):
     """Whether fewer passes and deaths will do; `pytest --full` does all of them."""
     return not request.config.getoption("--full")
+
+
+@pytest.fixture(scope="module")
+def few_starts(short):
+    """Start fits to small tables as often as those to large ones, where tests ask for something else."""
+    with pytest.MonkeyPatch.context() as patch:
+        if short:
+            patch.setattr("hiddenbits.families._base.estimator.SMALL", 0)
+        yield
 
 
 @pytest.fixture

@@ -88,10 +88,10 @@ def test_no_terminal_and_no_bar_for_machines(monkeypatch):
 def test_lines_where_there_is_no_terminal(files, monkeypatch):
     """A batch job: a line on the error stream now and then, with what a bar would show; none with --quiet or --json."""
     words = ["fit", str(files / "t.csv"), "classes", "-n", "3", "-o", str(files / "lines.hb"), "--jobs", "1"]
-    words += ["--set", "tol=1e-13", "--set", "n_init=20", "--set", "accelerate=False"]
+    words += ["--set", "tol=1e-13", "--set", "accelerate=False", "--set"]
     code = "from hiddenbits.cli import progress; progress.SLOW = .01; from hiddenbits.cli.app import app; app()"
     done = subprocess.run(
-        [sys.executable, "-c", code, *words],
+        [sys.executable, "-c", code, *words, "n_init=20"],
         capture_output=True,
         text=True,
         timeout=200,
@@ -105,6 +105,7 @@ def test_lines_where_there_is_no_terminal(files, monkeypatch):
     assert "rows/s" not in done.stdout
     monkeypatch.setattr(module, "SLOW", 0.0)
     monkeypatch.setattr(module, "EVERY", 0.02)
+    words.append("n_init=5")
     assert "Fitting BernoulliMixture: 0:0" in CliRunner().invoke(app, words).stderr
     for quiet in (["--quiet", *words], [*words, "--json"]):
         assert "Fitting" not in CliRunner().invoke(app, quiet).stderr
@@ -186,10 +187,12 @@ COMMANDS = {
 
 @pytest.mark.thin(3)
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_a_bar(name, files, monkeypatch):
+def test_every_command_has_a_bar(name, files, short, monkeypatch):
     """With no patience at all each shows its bar, on the error stream and not with --json."""
     if name == "report":
         pytest.importorskip("jinja2")
+        if short:
+            monkeypatch.setattr("hiddenbits.reporting.model_choice.MODELS", ["IndependentBits", "BernoulliMixture"])
     words = [str(files / word) if "." in word else word for word in COMMANDS[name]]
     monkeypatch.setattr(module, "SLOW", 0.0)
     monkeypatch.setenv("FORCE_COLOR", "1")

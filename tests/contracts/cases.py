@@ -217,7 +217,7 @@ CASES = [
     Case(
         "CombinationMachine",
         Combination(2, ridge=1.0, n_candidates=2),
-        CombinationMachine(2, ridge=1.0, start=Growth(n_candidates=2), tol=1e-8, random_state=0),
+        CombinationMachine(2, ridge=1.0, start=Growth(n_candidates=2), n_init=1, tol=1e-8, random_state=0),
         combination_params,
         combination_statistics,
         {"ridge": 7.0},

@@ -98,7 +98,7 @@ def test_update_is_a_maximum(case):
 @pytest.mark.parametrize("missing", [True, False])
 def test_weights_equal_repeats(case, missing):
     rng = np.random.default_rng(1)
-    rows = structured_rows(rng, 200, 8, missing)
+    rows = structured_rows(rng, 100, 8, missing)
     counts = rng.integers(0, 4, len(rows))
     weighted = clone(case.estimator).fit(rows, sample_weight=counts)
     repeated = clone(case.estimator).fit(np.repeat(rows, counts, axis=0))

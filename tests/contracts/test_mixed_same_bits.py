@@ -1,6 +1,7 @@
 """Tables of several kinds of columns keep the promises of tables of bits: serial, threads, any parts, resumed."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -28,16 +29,16 @@ def in_parts(table, part_bytes):
 @pytest.mark.thin(3)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("missing", [0.1, 0.0])
-def test_serial_threads_and_part_sizes(mixed, missing, seed, monkeypatch):
+def test_serial_threads_and_part_sizes(mixed, missing, seed, short, monkeypatch):
     monkeypatch.setattr("hiddenbits.engine.loops.online_em.GROUP_ROWS", 150)
     table = mixed_table(mixed, seed, missing=missing)
     settings = Settings(max_iter=8, tol=0.0, seed=seed, online_passes=seed % 2)
     outcomes = []
-    for n_jobs in (1, 3):
-        for walked in (table, in_parts(table, 1), in_parts(table, 20_000)):
-            executor = Local(n_jobs)
-            outcomes.append(mixed.loop(mixed.model, walked.grid(64), executor, settings, None, None))
-            executor.close()
+    ways = list(product((1, 3), (table, in_parts(table, 1), in_parts(table, 20_000))))
+    for n_jobs, walked in (ways[0], ways[4], ways[5]) if short else ways:
+        executor = Local(n_jobs)
+        outcomes.append(mixed.loop(mixed.model, walked.grid(64), executor, settings, None, None))
+        executor.close()
     assert len(outcomes[0].trace) == 8
     for other in outcomes[1:]:
         assert same(outcomes[0].params, other.params)
@@ -66,7 +67,7 @@ def test_resumed_equals_uninterrupted(mixed, passes, tmp_path):
 @pytest.mark.thin(3)
 def test_verbs_on_threads_and_from_parts(mixed, monkeypatch):
     monkeypatch.setattr("hiddenbits.families._base.estimator.block_height", lambda footprint: 64)
-    table = mixed_table(mixed, 0)
+    table = mixed_table(mixed, 0, n=300)
     model = clone(mixed.estimator).fit(table)
     with hiddenbits.run_on(n_jobs=3):
         for walked in (table, in_parts(table, 9000)):

@@ -70,9 +70,9 @@ def test_resumed_equals_uninterrupted(case, seed, tmp_path, monkeypatch):
     if case.loop is fit_gradient:  # positions are kept after a leg of several iterations
         monkeypatch.setattr("hiddenbits.engine.loops.gradient.SEGMENT", 4)
         passes += 4
-    table = table_of(structured_rows(np.random.default_rng(seed), 800, 10, missing=True))
-    grid = table.grid(256)
-    settings = Settings(n_init=2, max_iter=40, seed=seed, online_passes=seed == 1)
+    table = table_of(structured_rows(np.random.default_rng(seed), 400, 10, missing=True))
+    grid = table.grid(128)
+    settings = Settings(n_init=2, max_iter=16, seed=seed, online_passes=seed == 1)
     whole = case.loop(case.model, grid, Local(), settings, None, None)
     checkpoints = Checkpoint(tmp_path / "fit.hb", case.model, settings, table.shape, grid.height)
     interruptions, resumed = 0, None
@@ -112,8 +112,7 @@ def test_checkpoint_of_another_fit_is_refused(case, tmp_path):
         fit(tables[0], settings=Settings(max_iter=6))
     with pytest.raises(hiddenbits.CheckpointError, match="its hyperparameters"):
         fit(tables[0], model=replace(case.model, **case.other))
-    model = clone(case.estimator).fit(tables[0].to_float())
-    model.save(tmp_path / "fit.hb")
+    hiddenbits.IndependentBits().fit(tables[0].to_float()).save(tmp_path / "fit.hb")
     with pytest.raises(hiddenbits.CheckpointError, match="not a checkpoint"):
         fit(tables[0])
 
@@ -144,8 +143,8 @@ def test_online_fit_goes_on_after_loading(case, tmp_path):
 
 @pytest.mark.thin(3)
 def test_verbs_on_threads(case, monkeypatch):
-    monkeypatch.setattr("hiddenbits.families._base.estimator.block_height", lambda footprint: 256)  # 20 blocks
-    rows = structured_rows(np.random.default_rng(0), 5000, 8, missing=True)
+    monkeypatch.setattr("hiddenbits.families._base.estimator.block_height", lambda footprint: 200)  # 8 blocks
+    rows = structured_rows(np.random.default_rng(0), 1500, 8, missing=True)
     model = clone(case.estimator).fit(rows)
     with hiddenbits.run_on(n_jobs=3):
         threaded = clone(case.estimator).fit(rows)

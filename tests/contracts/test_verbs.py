@@ -15,12 +15,12 @@ from tests.oracle.enumeration import Oracle
 pytestmark = pytest.mark.core
 
 
-@pytest.fixture(params=[case for case in CASES if case.enumerates], ids=lambda case: case.name)
+@pytest.fixture(scope="module", params=[case for case in CASES if case.enumerates], ids=lambda case: case.name)
 def case(request):
     return request.param
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def fitted(case):
     return clone(case.estimator).fit(structured_rows(np.random.default_rng(0), 300, 6, missing=True))
 

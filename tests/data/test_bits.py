@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -22,7 +22,6 @@ def gram_of(bits):
 
 
 pytestmark = pytest.mark.core
-quick = settings(max_examples=40, deadline=None)
 
 
 def frozen(array):
@@ -83,7 +82,6 @@ def whole(seed: int, shape, dtype):
 
 @every_storage
 @either_float
-@quick
 @given(x=tables, seed=st.integers(0, 99), k=st.integers(0, 4))
 def test_products(storage, dtype, x, seed, k):
     bits, dense = build(storage, x)
@@ -116,7 +114,6 @@ def test_products_of_real_numbers(storage, dtype):
 
 
 @every_storage
-@quick
 @given(x=tables)
 def test_counts(storage, x):
     bits, dense = build(storage, x)
@@ -144,7 +141,6 @@ def assert_same(bits: Bits, dense) -> None:
 
 
 @every_storage
-@quick
 @given(x=tables, data=st.data())
 def test_rows_and_take(storage, x, data):
     bits, dense = build(storage, x)

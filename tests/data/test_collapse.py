@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -14,7 +14,6 @@ from hiddenbits.data.cell_checks import observed_from_missing
 from hiddenbits.data.collapse import distinct_rows
 
 pytestmark = pytest.mark.core
-quick = settings(max_examples=60, deadline=None)
 STORAGES = {
     "dense": Dense,
     "pattern": lambda x: Pattern(*pattern_of(x), x.shape[1]),
@@ -64,7 +63,6 @@ def assert_classes(values, storage) -> None:
 
 
 @every_storage
-@quick
 @given(values=repeating())
 def test_distinct_rows(storage, values):
     assert_classes(values, storage)
@@ -73,7 +71,6 @@ def test_distinct_rows(storage, values):
 @pytest.mark.thin(3)
 @every_storage
 @pytest.mark.parametrize("n_keys", [1, 2, 5])
-@quick
 @given(values=repeating())
 def test_colliding_keys_change_nothing(storage, n_keys, values):
     def few_keys(bits, stream):
@@ -87,7 +84,6 @@ def test_colliding_keys_change_nothing(storage, n_keys, values):
 
 @every_storage
 @pytest.mark.parametrize("weighted", [False, True])
-@quick
 @given(values=repeating(), seed=st.integers(0, 99))
 def test_collapse(storage, weighted, values, seed):
     n = len(values)
@@ -136,7 +132,7 @@ def test_sparse_with_stored_zeros():
 def test_chunks_do_not_show():
     """Rows so wide that the keys and the comparison go through in many pieces."""
     rng = np.random.default_rng(0)
-    d, n = 3_000_000, 40
+    d, n = 1_000_000, 40
     kinds = [np.unique(rng.integers(0, d, 5)) for _ in range(7)]
     picks = rng.integers(0, 7, n)
     rows = [kinds[i] for i in picks]

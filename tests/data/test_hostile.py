@@ -14,13 +14,15 @@ import hostile
 pytestmark = pytest.mark.core
 
 
-def test_a_thousand_hostile_tables():
+def test_a_thousand_hostile_tables(short):
+    """Half of them in a short run."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    counts, wrong = hostile.run(range(1000))
+    counts, wrong = hostile.run(range(500 if short else 1000))
     assert not wrong, "\n\n".join(wrong[:5])
+    least = 5 if short else 20
     for kind in {maker.__name__ for maker in hostile.MAKERS}:
-        assert counts[kind, "refused"] >= 20, kind
-        assert counts[kind, "table"] >= 20 or kind == "no_table", kind
+        assert counts[kind, "refused"] >= least, kind
+        assert counts[kind, "table"] >= least or kind == "no_table", kind
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     assert grown < 300, f"memory grew by {grown:.0f} MB"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -15,7 +15,6 @@ from hiddenbits.data import Arrays, MemorySource, Table, TableError, open_table
 from hiddenbits.data.summary import summarise
 
 pytestmark = pytest.mark.core
-quick = settings(max_examples=80, deadline=None)
 
 
 def opened(storage: str, n: int, d: int, seed: int, part_bytes: int) -> tuple[Table, np.ndarray]:
@@ -32,7 +31,6 @@ def opened(storage: str, n: int, d: int, seed: int, part_bytes: int) -> tuple[Ta
 
 @pytest.mark.parametrize("storage", ["packed", "sparse", "holes", "few holes"])
 @pytest.mark.parametrize("weighted", [False, True])
-@quick
 @given(
     n=st.integers(1, 60),
     d=st.integers(1, 12),

@@ -27,7 +27,7 @@ def objective(model):
 
 
 def grid_of(seed, missing=True):
-    return table_of(structured_rows(np.random.default_rng(seed), 400, 8, missing)).grid(128)
+    return table_of(structured_rows(np.random.default_rng(seed), 200, 8, missing)).grid(64)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -52,7 +52,7 @@ def test_the_same_bits_on_threads(model):
     outcomes = []
     for n_jobs in (1, 3):
         executor = Local(n_jobs)
-        settings = Settings(n_init=2, max_iter=30, n_short=3, short_passes=4)
+        settings = Settings(n_init=2, max_iter=15, n_short=3, short_passes=4)
         outcomes.append(fit_em(model, grid_of(0), executor, settings, None, None))
         executor.close()
     assert same(outcomes[0].params, outcomes[1].params)
@@ -63,7 +63,7 @@ def test_the_same_bits_on_threads(model):
 @pytest.mark.parametrize("passes", [1, 7])
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 def test_resumed_equals_uninterrupted(model, passes, tmp_path):
-    grid, settings = grid_of(1), Settings(n_init=2, max_iter=30, seed=3, n_short=3, short_passes=4)
+    grid, settings = grid_of(1), Settings(n_init=2, max_iter=15, seed=3, n_short=3, short_passes=4)
     whole = fit_em(model, grid, Local(), settings, None, None)
     checkpoints = Checkpoint(tmp_path / "fit.hb", model, settings, grid.table.shape, grid.height)
     interruptions, resumed = 0, None

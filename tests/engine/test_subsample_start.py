@@ -66,7 +66,7 @@ def test_it_ends_as_high_and_sooner(start, seed, grids):
 @pytest.mark.parametrize(("model", "loop"), [(Combination(2), fit_gradient), (Mixture(3), fit_em)])
 def test_the_same_bits_on_threads_and_in_parts(model, loop, missing, grids):
     rows = structured_rows(np.random.default_rng(0), 2_000, 8, missing)
-    table, settings = table_of(rows), Settings(max_iter=12, start_rows=400)
+    table, settings = table_of(rows), Settings(max_iter=6, start_rows=400)
     outcomes = []
     for walked, n_jobs in ((table, 1), (table, 3), (Table(NotResident(table.source), part_bytes=2_000), 2)):
         executor = Local(n_jobs)

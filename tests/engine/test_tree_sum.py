@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hiddenbits.engine import Key, TreeSum
@@ -17,7 +17,6 @@ def recursive_sum(values):
 
 
 @given(st.integers(1, 70), st.integers(0, 2**32 - 1), st.integers(1, 9))
-@settings(max_examples=200, deadline=None)
 def test_same_bits_in_any_order_and_any_parts(n, seed, n_workers):
     rng = np.random.default_rng(seed)
     values = [rng.standard_normal(3) * 10.0 ** rng.integers(-8, 8) for _ in range(n)]

@@ -10,7 +10,7 @@ from hiddenbits import BernoulliMixture, evaluate, open_table
 from hiddenbits.datasets import simulate_mixture
 from hiddenbits.evaluate.row_scores import RowScores, apart_from_best, simplest
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.usefixtures("few_starts")]
 
 
 @pytest.mark.parametrize(("gap", "place"), [(0.9, 1), (1.1, 0)])

@@ -11,7 +11,7 @@ from hiddenbits.evaluate.calibration import bins, calibrated
 from hiddenbits.evaluate.row_scores import RowScores, chance, difference
 from hiddenbits.evaluate.splits import splits
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.usefixtures("few_starts")]
 
 TIMES = ("fit_seconds", "all_seconds", "peak_memory")
 

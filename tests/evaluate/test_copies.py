@@ -10,7 +10,7 @@ from hiddenbits.datasets import load_debd, simulate_mixture
 from hiddenbits.evaluate.copies import copied_share
 from hiddenbits.evaluate.splits import splits
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.usefixtures("few_starts")]
 
 
 def noise(seed, rows=60, columns=12):

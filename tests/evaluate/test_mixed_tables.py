@@ -109,7 +109,7 @@ def test_the_same_from_parts_and_with_weights():
 
 
 def test_estimates_say_so():
-    figure = evaluate.hidden_cells(LogisticPCA(4, kinds=KINDS, tol=1e-2, random_state=0), mixed_rows(0, n=100))
+    figure = evaluate.hidden_cells(LogisticPCA(4, kinds=KINDS, tol=1e-2, random_state=0), mixed_rows(0, n=40))
     assert figure.kind == "estimate"
 
 

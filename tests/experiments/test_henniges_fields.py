@@ -118,8 +118,9 @@ def test_noise_fits_badly(size, most):
     assert not globular(gabors, blobs).any()
 
 
-@pytest.mark.parametrize("balance", [0.0, 0.5, 1.0])
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
+@pytest.mark.parametrize("balance", [0.0, 0.5, 1.0])
 def test_blobs_are_found_again_and_globular(balance, sign):
     shape = (15, 13)
     truth = [(5.2, 6.1, 1.5), (8.0, 9.0, 2.1), (3.0, 4.5, 0.9)]

@@ -213,13 +213,14 @@ def loaded_or_message(path):
         return str(error)
 
 
-def test_damaged_files_are_refused_or_are_what_they_say(tmp_path):
+def test_damaged_files_are_refused_or_are_what_they_say(tmp_path, short):
+    times = 150 if short else 300
     outcomes = {"refused": 0, "valid": 0, "untouched": 0}
     path = tmp_path / "received.hb"
     for number, kind in enumerate(KINDS):
         statistics(kind).save(path)
         original = path.read_bytes()
-        for what, raw, resummed in damaged_copies(original, np.random.default_rng([1, number]), 300):
+        for what, raw, resummed in damaged_copies(original, np.random.default_rng([1, number]), times):
             path.write_bytes(raw)
             loaded = loaded_or_message(path)
             if isinstance(loaded, str):
@@ -237,8 +238,8 @@ def test_damaged_files_are_refused_or_are_what_they_say(tmp_path):
             assert all(np.array_equal(found[name], arrays[name]) for name in arrays), what
             merge([loaded])
             outcomes["valid" if resummed else "untouched"] += 1
-    assert sum(outcomes.values()) == 300 * len(KINDS)
-    assert outcomes["refused"] > 1000
+    assert sum(outcomes.values()) == times * len(KINDS)
+    assert outcomes["refused"] > 10 * times // 3
     assert outcomes["valid"] > 5
     assert outcomes["untouched"] > 5
 

@@ -141,7 +141,8 @@ def test_limits(tmp_path, folders, monkeypatch):
         with pytest.raises(TableError, match=message):
             open_table(tmp_path / "x.npy", guarded=limits)
     assert open_table(tmp_path / "x.npy", guarded=ReadLimits(bytes=30_000)).shape == (3000, 7)
-    (tmp_path / "bomb.csv.gz").write_bytes(gzip.compress(b"0,1\n" * 5_000_000))
+    # Long lines: the reader gets through them sooner.
+    (tmp_path / "bomb.csv.gz").write_bytes(gzip.compress((b"0,1," * 2500 + b"0\n") * 1800))
     with pytest.raises(TableError, match=r"bomb\.csv\.gz.*gzip bomb|bomb\.csv\.gz: .*times its size"):
         open_table(tmp_path / "bomb.csv.gz", guarded=ReadLimits(memory=1 << 30))
 
@@ -219,5 +220,5 @@ def test_damaged_files(tmp_path, folders, monkeypatch, short, kind):
         sparse.save_npz(path, sparse.csr_array(bits()))
     else:
         write_csv(path, holes(bits()), [f"c{j}" for j in range(7)])
-    times = 20 if short else 100
+    times = 10 if short else 100
     assert fuzz(path, 5, False, times, guarded=ReadLimits(seconds=20, memory=1 << 30)) > times // 5

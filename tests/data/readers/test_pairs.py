@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -77,6 +77,7 @@ def lines_of(x, order="sorted", seed=0):
 # What is read ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("order", ["sorted", "falling", "grouped", "shuffled"])
 @pytest.mark.parametrize(("group", "files"), [(1, 1), (5, 3), (1000, 1), (40, 7)])
 def test_any_order_group_and_file(tmp_path, order, group, files):
@@ -151,7 +152,6 @@ lines_with_values = st.lists(
 
 
 @pytest.mark.parametrize("valued", [True, False])
-@settings(max_examples=120, deadline=None)
 @given(lines=lines_with_values, group=st.integers(1, 9), files=st.integers(1, 4), grouped=st.booleans())
 def test_any_lines(tmp_path_factory, valued, lines, group, files, grouped):
     """Repeats are counted once with a warning, contradictions refused, and all else is what the lines say."""

@@ -91,6 +91,7 @@ OPTIONS = {
 }
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_the_same_as_the_frame(tmp_path, where, options):
     frame = survey()

@@ -208,7 +208,7 @@ def test_the_server_stops_half_way(server, monkeypatch, door):
 
 def test_a_server_that_falls_silent(server, monkeypatch):
     """It keeps its connection and never answers again."""
-    monkeypatch.setattr(postgresql, "GRACE", -24.0)
+    monkeypatch.setattr(postgresql, "GRACE", -27.0)
     calls = stopped(server, monkeypatch, signal.SIGSTOP)
     try:
         with pytest.raises(TableError, match=r"no answer from the server after [\d,]+ rows in 30 seconds") as error:

@@ -30,14 +30,15 @@ CASES = [
     *("two.npz", "packed.npz", "csr.npz", "x.csv", "x.csv.gz", "x.dat", "x.dat.gz"),
     *("part*.parquet", "x.parquet", "lists.parquet", "names.parquet"),
 ]
+PARTS = (7 * 40, 7 * 3, 1 << 20)
 
 
-def assert_same_table(far, near, expected):
+def assert_same_table(far, near, expected, parts=PARTS):
     """The remote table is the local one: cells, names, storage, and any part of any size, after a journey too."""
     assert far.names == near.names
     assert_reads(far, expected, 8)
     assert_reads(pickle.loads(pickle.dumps(far)), expected, 2)
-    for part_bytes in (7 * 3, 7 * 40, 1 << 20):
+    for part_bytes in parts:
         for height in (1, 16):
             grids = [open_table(table, part_bytes=part_bytes).grid(height) for table in (far, near)]
             assert grids[0].n_parts == grids[1].n_parts
@@ -96,14 +97,14 @@ def test_chains(server, contents, folder, cases, name, first):
 
 @pytest.mark.thin(2)
 @pytest.mark.parametrize("name", ["part*.npy", "float.npy", "csr.npz", "x.csv.gz", "part*.parquet", "lists.parquet"])
-def test_s3(contents, folder, cases, name):
+def test_s3(contents, folder, cases, name, short):
     pytest.importorskip("s3fs")
     if name not in cases:
         pytest.skip("pyarrow is not installed")
     options, expected = cases[name]
     with S3Server(contents) as server:
         far = open_table(f"s3://bucket/t/{name}", storage_options=S3_OPTIONS | {"endpoint_url": server.url}, **options)
-        assert_same_table(far, open_table(f"{folder}/{name}", **options), expected)
+        assert_same_table(far, open_table(f"{folder}/{name}", **options), expected, PARTS[:1] if short else PARTS)
 
 
 @core

@@ -48,11 +48,11 @@ def test_bars_by_default(seed):
     assert found.converged_
 
 
-def test_bars_as_in_the_paper():
-    """Its rate is 96.5%: of six sets one may fail."""
-    sets = [simulate_bars(1000, seed=seed) for seed in range(6)]
+def test_bars_as_in_the_paper(short):
+    """Its rate is 96.5%: of six sets, or two in a short run, one may fail."""
+    sets = [simulate_bars(1000, seed=seed) for seed in range(2 if short else 6)]
     fits = [BinarySparseCoding.paper(random_state=seed).fit(bars.X) for seed, bars in enumerate(sets)]
-    assert sum(recovered(fit, bars.fields) for fit, bars in zip(fits, sets, strict=True)) >= 5
+    assert sum(recovered(fit, bars.fields) for fit, bars in zip(fits, sets, strict=True)) >= len(sets) - 1
     assert {(fit.stop_reason_, fit.n_iter_, fit.converged_) for fit in fits} == {("schedule_done", 60, False)}
 
 

@@ -38,6 +38,7 @@ def test_usps_twos(twos):
     assert np.abs(np.diff(way, axis=0)).sum(axis=0).max() <= 1
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_usps_posteriors(twos):
     """Means within .02 posterior standard deviations of 100,000 importance draws a row, ln P within .05."""

@@ -70,6 +70,7 @@ def test_chains_learn_what_enumeration_learns(seed):
     assert chains.score(test) > exact.score(test) - 0.03
 
 
+@pytest.mark.full
 def test_blanks_hardly_harm():
     """A tenth of the cells missing at random: the machine found still scores complete rows within .1 nats."""
     truth = machine(0, 10, 3, 1.0)

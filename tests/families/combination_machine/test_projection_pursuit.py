@@ -170,6 +170,7 @@ def test_pursuit_alone_on_target_a(seed):
     assert log_loss(units, np.zeros(64), drawn.test) < 0.63
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("seed", [1001, 1002])
 def test_pursuit_is_a_start_to_climb_from(seed):

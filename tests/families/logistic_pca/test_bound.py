@@ -79,7 +79,7 @@ def test_bound_is_below_the_likelihood_on_every_row(seed, q):
 @pytest.mark.parametrize("warm_steps", [1, 3])
 @pytest.mark.parametrize("missing", [True, False])
 def test_bound_never_falls(seed, n_components, warm_steps, missing):
-    rows = structured_rows(np.random.default_rng(seed), 500, 14, missing)
+    rows = structured_rows(np.random.default_rng(seed), 250, 14, missing)
     model = Logistic(n_components, polish=False, ridge=0.0, warm_steps=warm_steps)
     for accelerate in (False, True):
         outcome = fit(model, rows, max_iter=300, tol=0.0, accelerate=accelerate)

@@ -63,6 +63,7 @@ def test_exact_posteriors_hold_the_truth_as_often_as_they_say():
     assert np.mean(found) == pytest.approx(0.9, abs=0.015)
 
 
+@pytest.mark.full
 def test_intervals_hold_the_truth_after_a_fit():
     """With 1500 rows the loadings are known well enough; .02 is four standard errors. The polish does it."""
     shares = {True: [], False: []}

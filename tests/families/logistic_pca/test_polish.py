@@ -95,6 +95,7 @@ def test_polish_closes_most_of_the_gap_to_maximum_likelihood(seed):
     assert nll["polished"] - nll["exact"] < 0.1 * (nll["bound"] - nll["exact"])
 
 
+@pytest.mark.full
 def test_reference_figures():
     """Exact EM reaches the published 4.93 on this table; the polish comes within .02 of it, whatever its start."""
     X = synth(3, 0.05)

@@ -108,7 +108,7 @@ LOOPS = [pytest.param(GIBBS, fit_em, id="full passes"), pytest.param(BLOCKS, fit
 @pytest.mark.parametrize(("model", "loop"), LOOPS)
 @pytest.mark.parametrize("storage", ["dense", "csr", "packed"])
 def test_same_bits_on_threads_and_from_parts(model, loop, storage):
-    table = table_of(structured_rows(np.random.default_rng(0), 1500, 12, missing=storage != "csr"), storage)
+    table = table_of(structured_rows(np.random.default_rng(0), 800, 12, missing=storage != "csr"), storage)
     settings = Settings(max_iter=200 if loop is fit_em else 4, seed=3)
     outcomes = []
     for n_jobs in (1, 3):
@@ -127,8 +127,8 @@ def test_same_bits_on_threads_and_from_parts(model, loop, storage):
 @pytest.mark.parametrize(("model", "loop"), LOOPS)
 def test_resumed_equals_uninterrupted(model, loop, tmp_path):
     """The states of the rows are in the checkpoint: broken off after every other pass, the bits are the same."""
-    table = table_of(structured_rows(np.random.default_rng(1), 600, 10, missing=True))
-    grid, settings = table.grid(256), Settings(n_init=2, max_iter=100 if loop is fit_em else 4, seed=1)
+    table = table_of(structured_rows(np.random.default_rng(1), 300, 10, missing=True))
+    grid, settings = table.grid(128), Settings(n_init=2, max_iter=100 if loop is fit_em else 4, seed=1)
     whole = loop(model, grid, Local(), settings, None, None)
     checkpoints = Checkpoint(tmp_path / "fit.hb", model, settings, table.shape, grid.height)
     interruptions, resumed = 0, None

@@ -270,7 +270,7 @@ def test_damaged_files(tmp_path, kind, monkeypatch, short):
     good = (tmp_path / "good.h5ad").read_bytes()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     refused = equal = 0
-    path, times = tmp_path / "x.h5ad", 24 if short else 150
+    path, times = tmp_path / "x.h5ad", 12 if short else 150
     for i in range(times):
         rng = np.random.default_rng([11, i])
         raw = damage(good, rng, False)

@@ -169,8 +169,8 @@ def test_threads(tmp_path):
     table = open_table(write(tmp_path / "x.zarr", values, chunks=(64, 4)))
     assert table.source.read(480, 530)[0].shape == (20, 7)  # as a slice would
     with ThreadPoolExecutor(8) as pool:
-        for start, (x, _) in enumerate(pool.map(lambda i: table.source.read(i, i + 50), range(450))):
-            np.testing.assert_array_equal(x.to_dense(), np.nan_to_num(values[start : start + 50]))
+        for part, (x, _) in enumerate(pool.map(lambda i: table.source.read(i, i + 50), range(0, 450, 3))):
+            np.testing.assert_array_equal(x.to_dense(), np.nan_to_num(values[3 * part : 3 * part + 50]))
 
 
 def test_only_needed_chunks_are_read(tmp_path):

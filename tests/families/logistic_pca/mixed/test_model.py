@@ -116,7 +116,7 @@ def test_noise_has_a_floor():
 def test_objective_never_falls(seed, q, accelerate, noise, ridge):
     table = open_mixed(mixed_rows(seed), kinds=KINDS)
     _, outcome = fit(
-        table, n_components=q, accelerate=accelerate, noise=noise, ridge=ridge, tol=0.0, max_iter=150, seed=seed
+        table, n_components=q, accelerate=accelerate, noise=noise, ridge=ridge, tol=0.0, max_iter=70, seed=seed
     )
     steps = np.diff(outcome.trace)
     assert len(steps) > 50

@@ -33,7 +33,7 @@ def plane_of(model, params, step=0.05):
     return MixedPlane(params, model.sticks, model.n_real, model.levels, step)
 
 
-@pytest.mark.thin(3)
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("kinds", TABLES, ids="-".join)
 @pytest.mark.parametrize(("q", "size"), [(1, 1.0), (1, 4.0), (2, 1.0), (2, 2.5)])
 def test_answers_equal_integration_and_bound_is_below(kinds, q, size):
@@ -85,7 +85,7 @@ def test_log_joint_is_the_definition():
 @pytest.mark.thin(2)
 @pytest.mark.parametrize("kinds", [TABLES[4], TABLES[2]], ids="-".join)
 def test_sampled_answers_are_within_their_error(kinds, monkeypatch):
-    table = small_table(3, kinds, n=40)
+    table = small_table(3, kinds, n=20)
     model = model_of(table, n_components=2, n_draws=20000)
     params = random_params(np.random.default_rng(3), model, 1.5)
     exact = {name: ask(model, name, params, table) for name in ("log_likelihood", "fill", "posterior_moments")}
