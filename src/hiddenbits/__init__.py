@@ -46,6 +46,7 @@ _HOMES = {
     "FoundDialectWarning": "hiddenbits.data.readers",
     "NoZerosWarning": "hiddenbits.engine",
     "Piece": "hiddenbits.engine",
+    "Progress": "hiddenbits.cli.execution",
     "ReadLimits": "hiddenbits.data.readers.guarded",
     "TetrachoricCorrelations": "hiddenbits.families.tetrachoric.estimator",
     "UnlockedCheckpointWarning": "hiddenbits.engine",
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
     from hiddenbits import images as images
     from hiddenbits import plots as plots
     from hiddenbits import reporting as reporting
+    from hiddenbits.cli.execution import Progress as Progress
     from hiddenbits.data import Table as Table
     from hiddenbits.data import TableError as TableError
     from hiddenbits.data import open_table as open_table

@@ -56,6 +56,18 @@ def html(above: Sequence[str], head: Sequence[str], lines: Lines, below: Sequenc
     return f"{first}<table><thead><tr>{ths}</tr></thead><tbody>{body}</tbody></table>{notes}"
 
 
+def percent(share: float) -> str:
+    """Return a share in percent; a tiny share is not shown as 0.
+
+    Examples
+    --------
+    >>> from hiddenbits.shown import percent
+    >>> percent(0.25), percent(0.0001), percent(0.0)
+    ('25.0%', '<0.1%', '0.0%')
+    """
+    return "<0.1%" if 0.0 < share < 0.0005 else f"{share:.1%}"
+
+
 class Shown(ABC):
     """A result that shows itself as a table, in a terminal and in a notebook."""
 
