@@ -146,6 +146,14 @@ curves, information = plots.item_curves(LogisticPCA(1, random_state=0).fit(answe
 ax = plots.causes(NoisyOrNetwork(3, random_state=0).fit(rows), rows)
 
 # %%
+# residual_pairs
+# --------------
+# :func:`hiddenbits.plots.residual_pairs`: pairs of columns that are both 1 more or less often than a model expects. Here
+# two classes for three kinds of rows.
+
+ax = plots.residual_pairs(BernoulliMixture(2, random_state=0).fit(rows), rows)
+
+# %%
 # Arrows on a map
 # ---------------
 # With ``arrows=True`` a map is a biplot: in which direction a bit becomes more probable.

@@ -152,3 +152,17 @@ def test_other_models_are_refused(plot):
     X, _, model = clusters()
     with pytest.raises(ValueError, match="need"):
         plot(model, X)
+
+
+def test_residual_pairs():
+    diagnostics = pytest.importorskip("hiddenbits.diagnostics", reason="residuals are counted there")
+    X = simulate_mixture(500, 5, 2, seed=0).X
+    X[:, 4] = X[:, 3]
+    model = BernoulliMixture(2, random_state=0).fit(X)
+    ax = plots.residual_pairs(model, X, most=4)
+    found = diagnostics.residual_pairs(model, X, n_pairs=4)
+    assert [bar.get_width() for bar in ax.patches if bar.get_height() == 0.6] == pytest.approx(found["residual"])
+    assert names_down(ax) == [f"{a}, {b}" for a, b in zip(found["first"], found["second"], strict=True)]
+    texts = [text.get_text() for text in ax.texts]
+    assert texts[0] == f"{found['observed'][0]:,.0f}, expected {found['expected'][0]:,.0f}"
+    assert texts[-1] == "6 more pairs with smaller residuals"

@@ -12,6 +12,7 @@ from hiddenbits.plots.map import map  # noqa: A004
 from hiddenbits.plots.posterior import posterior, posterior_density
 from hiddenbits.plots.profiles import profiles
 from hiddenbits.plots.projections import projections
+from hiddenbits.plots.residual_pairs import residual_pairs
 from hiddenbits.plots.spectrum import spectrum
 from hiddenbits.plots.strips import components, strips
 from hiddenbits.plots.trace import trace
@@ -29,6 +30,7 @@ __all__ = [
     "posterior_density",
     "profiles",
     "projections",
+    "residual_pairs",
     "spectrum",
     "strips",
     "trace",
