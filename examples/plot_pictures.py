@@ -148,8 +148,8 @@ ax = plots.causes(NoisyOrNetwork(3, random_state=0).fit(rows), rows)
 # %%
 # residual_pairs
 # --------------
-# :func:`hiddenbits.plots.residual_pairs`: pairs of columns that are both 1 more or less often than a model expects. Here
-# two classes for three kinds of rows.
+# :func:`hiddenbits.plots.residual_pairs`: pairs of columns that are both 1 more or less often than a model expects.
+# Here two classes for three kinds of rows.
 
 ax = plots.residual_pairs(BernoulliMixture(2, random_state=0).fit(rows), rows)
 

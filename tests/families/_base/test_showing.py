@@ -204,3 +204,14 @@ def test_learning_in_pieces_has_no_score(rows):
     story = model.summary().story
     assert story["stop"] == "learns in pieces (partial_fit)"
     assert "score" not in story
+
+
+def test_tetrachoric_correlations(rows):
+    found = hiddenbits.tetrachoric(rows)
+    tables = found.summary().tables
+    assert np.allclose(tables["spectrum"]["eigenvalue"], np.linalg.eigvalsh(found.fit.correlation)[::-1])
+    assert len(tables["pairs"]) == 15
+    for _, pair in tables["pairs"].iterrows():
+        assert found.correlation.loc[pair["first"], pair["second"]] == pair["correlation"]
+        assert found.standard_error.loc[pair["first"], pair["second"]] == pair["standard error"]
+    assert "Correlations of pairs" in repr(found.summary())

@@ -138,6 +138,15 @@ def story_html(story: Mapping[str, str]) -> str:
     return f'<table class="hiddenbits-fit" style="margin-top:0.5em"><tbody>{rows}</tbody></table>'
 
 
+def spectrum_table(eigenvalues: Floats, by_chance: Floats | None = None) -> SummaryTable:
+    """Return the table of the eigenvalues of correlations of hidden variables, largest first."""
+    columns: dict[str, Any] = {"number": [str(k + 1) for k in range(len(eigenvalues))], "eigenvalue": eigenvalues}
+    columns["share"] = eigenvalues / max(len(eigenvalues), 1)
+    if by_chance is not None:
+        columns["by chance"] = by_chance
+    return SummaryTable("Spectrum of the correlations of the hidden variables", columns, "eigenvalues")
+
+
 def strongest(values: Floats, names: Sequence[str], n: int = LISTED) -> str:
     """Return the largest of some numbers that are above 0.05, as a list of names: "bread 0.61, milk 0.43"."""
     order = [j for j in np.argsort(-values, kind="stable")[:n] if values[j] >= 0.05]

@@ -16,7 +16,7 @@ from hiddenbits.engine import one_blas_thread
 from hiddenbits.families._base.closed_form import ClosedForm
 from hiddenbits.families._base.inputs import as_table
 from hiddenbits.families._base.parameters import DRAWS
-from hiddenbits.families._base.showing import SummaryTable
+from hiddenbits.families._base.showing import SummaryTable, spectrum_table
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.clipped_pca.model import Clipped
 from hiddenbits.families.clipped_pca.params import ClippedParams, ClippedStats
@@ -172,13 +172,8 @@ class ClippedPCA(ClosedForm, CodingEstimator[ClippedParams, ClippedStats]):
         return None
 
     def _tables(self) -> dict[str, SummaryTable]:
-        spectrum = {"eigenvalue": self.spectrum_, "share": self.spectrum_ / max(len(self.spectrum_), 1)}
-        if self.chance_spectrum_ is not None:
-            spectrum["by chance"] = self.chance_spectrum_
-        numbers = [f"{k + 1}" for k in range(len(self.spectrum_))]
-        title = "Spectrum of the correlations of the hidden variables"
         return {
-            "spectrum": SummaryTable(title, {"number": numbers, **spectrum}, "eigenvalues"),
+            "spectrum": spectrum_table(self.spectrum_, self.chance_spectrum_),
             "loadings": self._loadings(self.components_, {"intercept": self.intercepts_}, self._code_names()),
         }
 
