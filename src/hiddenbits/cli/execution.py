@@ -124,7 +124,7 @@ class Progress(Watch):
     """A progress bar for fits of more than two seconds, in a terminal or a notebook: one of scikit-learn's callbacks.
 
     It says which restart and which pass a fit is at and how long it may still take, and is gone when the fit is over.
-    Where there is neither a terminal nor a notebook, it writes a line every 30 seconds to standard error instead. It
+    Where it cannot draw (a batch job, a notebook without ipywidgets), it writes a line every 30 seconds instead. It
     needs scikit-learn 1.9 or newer, and rich (``pip install 'hiddenbits[cli]'``). Without it, fits show nothing.
 
     Examples
