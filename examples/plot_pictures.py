@@ -13,12 +13,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from hiddenbits import (
+    BernoulliMixture,
     BinarySparseCoding,
     ClippedPCA,
     CombinationMachine,
     DegeneratePairsWarning,
     LogisticPCA,
     LogisticPCAMixture,
+    NoisyOrNetwork,
     Variational,
     evaluate,
     plots,
@@ -117,6 +119,46 @@ ax = plots.hinton(machine, (8, 8))
 # :func:`hiddenbits.plots.projections`: the rows along the weights of each unit, coloured where it is more likely on.
 
 ax = plots.projections(machine, influences.train)
+
+# %%
+# profiles
+# --------
+# :func:`hiddenbits.plots.profiles`: how often each bit is 1 in each class, next to all rows.
+
+classes = BernoulliMixture(3, random_state=0).fit(rows)
+ax = plots.profiles(classes, rows)
+
+# %%
+# item_curves
+# -----------
+# :func:`hiddenbits.plots.item_curves`: items of a scale, how P(1) of each rises along it, and where they tell rows
+# apart. Simulated answers to questions of rising difficulty.
+
+rng = np.random.default_rng(0)
+answers = rng.normal(size=(600, 1)) + rng.logistic(size=(600, 10)) > np.linspace(-2.5, 2.5, 10)
+curves, information = plots.item_curves(LogisticPCA(1, random_state=0).fit(answers), answers)
+
+# %%
+# causes
+# ------
+# :func:`hiddenbits.plots.causes`: which columns each hidden cause switches on.
+
+ax = plots.causes(NoisyOrNetwork(3, random_state=0).fit(rows), rows)
+
+# %%
+# residual_pairs
+# --------------
+# :func:`hiddenbits.plots.residual_pairs`: pairs of columns that are both 1 more or less often than a model expects.
+# Here two classes for three kinds of rows.
+
+ax = plots.residual_pairs(BernoulliMixture(2, random_state=0).fit(rows), rows)
+
+# %%
+# Arrows on a map
+# ---------------
+# With ``arrows=True`` a map is a biplot: in which direction a bit becomes more probable.
+
+ax = plots.map(model, rows, arrows=True)
 
 # %%
 # compare

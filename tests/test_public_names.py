@@ -34,7 +34,8 @@ def used(text):
 def is_public(name, room=""):
     """Whether a dotted name is public, or within the room that uses it."""
     package, *parts = name.split(".")
-    free = {room, "__version__", "__all__", *(["array_types", "quoting"] if room else [])}  # modules for every room
+    shared = ["array_types", "quoting", "shown"] if room else []  # modules for every room
+    free = {room, "__version__", "__all__", *shared}
     if (
         package != "hiddenbits"
         or not parts

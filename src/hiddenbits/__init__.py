@@ -34,6 +34,7 @@ _HOMES = {
     "TableError": "hiddenbits.data",
     "Statistics": "hiddenbits.federated.statistics",
     "StatisticsError": "hiddenbits.federated.statistics",
+    "Summary": "hiddenbits.families._base.showing",
     "StoreError": "hiddenbits.store",
     "ColumnsCodedWarning": "hiddenbits.data.columns.message",
     "ColumnsLeftOutWarning": "hiddenbits.data.columns.message",
@@ -46,6 +47,7 @@ _HOMES = {
     "FoundDialectWarning": "hiddenbits.data.readers",
     "NoZerosWarning": "hiddenbits.engine",
     "Piece": "hiddenbits.engine",
+    "Progress": "hiddenbits.cli.execution",
     "ReadLimits": "hiddenbits.data.readers.guarded",
     "TetrachoricCorrelations": "hiddenbits.families.tetrachoric.estimator",
     "UnlockedCheckpointWarning": "hiddenbits.engine",
@@ -77,6 +79,7 @@ if TYPE_CHECKING:
     from hiddenbits import images as images
     from hiddenbits import plots as plots
     from hiddenbits import reporting as reporting
+    from hiddenbits.cli.execution import Progress as Progress
     from hiddenbits.data import Table as Table
     from hiddenbits.data import TableError as TableError
     from hiddenbits.data import open_table as open_table
@@ -100,6 +103,7 @@ if TYPE_CHECKING:
     from hiddenbits.evaluate.copies import CopiedRowsWarning as CopiedRowsWarning
     from hiddenbits.families._base.inputs import SmallWeightsWarning as SmallWeightsWarning
     from hiddenbits.families._base.persistence import load as load
+    from hiddenbits.families._base.showing import Summary as Summary
     from hiddenbits.families.bernoulli_mixture.estimator import BernoulliMixture as BernoulliMixture
     from hiddenbits.families.binary_sparse_coding.annealing import Annealing as Annealing
     from hiddenbits.families.binary_sparse_coding.estimator import BinarySparseCoding as BinarySparseCoding

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -17,12 +18,14 @@ pytest.importorskip("rich")
 from rich.console import Console
 from typer.testing import CliRunner
 
+import hiddenbits
 from hiddenbits import BernoulliMixture, run_on
 from hiddenbits.cli import progress as module
 from hiddenbits.cli.app import app
 from hiddenbits.cli.console import log_to_screen
 from hiddenbits.cli.execution import fitted
 from hiddenbits.cli.progress import Bar, Quiet
+from hiddenbits.datasets import simulate_mixture
 
 WIDTH = 160
 
@@ -210,3 +213,34 @@ def test_every_command_has_a_bar(name, files, short, monkeypatch):
         assert quiet.stderr == ""
     if name == "report":
         assert "10 of 10: drawing rows" in bar
+
+
+@pytest.mark.skipif(not hasattr(BernoulliMixture, "set_callbacks"), reason="scikit-learn before 1.9")
+def test_the_bar_of_a_fit_in_python(monkeypatch):
+    """Drawn at once, it says which restart and pass a fit is at, and it is gone after the fit, failed or not."""
+    consoles, bars = [], []
+
+    class Drawn(Bar):
+        def __init__(self, what):
+            consoles.append(terminal())
+            super().__init__(what, console=consoles[-1])
+            bars.append(self)
+
+        def at(self, words, done, most, note=""):
+            super().at(words, done, most, note)
+            self._drawn.refresh()
+
+    monkeypatch.setattr(module, "SLOW", 0.0)
+    monkeypatch.setattr("hiddenbits.cli.execution.Bar", Drawn)
+    X = simulate_mixture(200, 6, 2, seed=0).X
+    model = BernoulliMixture(2, n_init=2, random_state=0).set_callbacks(hiddenbits.Progress()).fit(X)
+    passes = sum(restart.n_iter for restart in model.restarts_)
+    text = shown(consoles[0])
+    assert "Fitting BernoulliMixture" in text
+    assert "restart 1 of 2, pass 1" in text
+    assert f"restart 2 of 2, pass {passes - model.restarts_[0].n_iter}" in text
+    assert bars[0]._closed
+    pickle.loads(pickle.dumps(model))
+    with pytest.raises(ValueError, match="not a bit"):
+        model.fit(np.full((3, 6), 7))
+    assert all(bar._closed for bar in bars)

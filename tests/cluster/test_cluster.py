@@ -94,7 +94,7 @@ def test_all_verbs(client, tmp_path):
     with hiddenbits.run_on(client):
         there = clone(alone).fit(table)
         assert same(alone.params_, there.params_)
-        for verb in ("transform", "score_samples", "complete", "bit_probabilities", "code"):
+        for verb in ("transform", "score_samples", "complete", "bit_probabilities", "code", "predict"):
             for rows in (table, X):
                 assert np.array_equal(getattr(there, verb)(rows), _local(getattr(alone, verb), rows))
         online = clone(alone).partial_fit(table).partial_fit(X)

@@ -77,3 +77,24 @@ def test_guesses_about_blanks():
     assert "not reached" in evaluate.look(stopped).about_blanks
     assert "count as not observed, not as 0" in evaluate.look(stopped[:, ::-1]).about_blanks
     assert "no observed cell" in evaluate.look([[nan, nan], [0, 1]]).describe()
+
+
+def test_it_prints_what_the_command_line_prints(tmp_path):
+    pytest.importorskip("typer", reason="the cli extra is not installed")
+    from typer.testing import CliRunner
+
+    from hiddenbits.cli.app import app
+
+    rng = np.random.default_rng(0)
+    X = (rng.random((50, 15)) < np.linspace(0.1, 0.9, 15)).astype(int)
+    names = [f"q{j}" for j in range(15)]
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join([",".join(names), *(",".join(map(str, row)) for row in X)]))
+    printed = CliRunner().invoke(app, ["look", str(path)]).stdout
+    text = repr(evaluate.look(open_table(path)))
+    assert text in printed
+    lines = [line.split() for line in text.splitlines()[-12:]]
+    ones = np.sort(X.sum(axis=0))[::-1]
+    assert [int(line[1]) for line in lines] == [*ones[:6], *ones[-6:]]
+    assert all(line[2] == f"{int(line[1]) / 50:.1%}" for line in lines)
+    assert "<td>50</td>" in evaluate.look(X)._repr_html_()

@@ -10,7 +10,7 @@ import typer
 
 from hiddenbits.cli import options as given
 from hiddenbits.cli.command import Place, command
-from hiddenbits.cli.console import LogLevel, as_json, log_to_screen, percent, say, state, table, tell
+from hiddenbits.cli.console import LogLevel, as_json, log_to_screen, say, state, table, tell
 from hiddenbits.cli.execution import Verb, fitted, in_pieces, written
 from hiddenbits.cli.models import all_families, family, made
 from hiddenbits.cli.outputs import check_folder, check_outputs, check_rows_file, write_rows
@@ -103,12 +103,7 @@ def look(
             | {"columns_without_bits": list(coding.left_out if coding else ()), "taken_for": _taken(lines)}
         )
         return
-    tell(seen.describe())
-    order = sorted(range(seen.n_columns), key=lambda j: -seen.ones[j])
-    shown = order if len(order) <= 12 else [*order[:6], *order[-6:]]
-    rows = [[seen.names[j], f"{seen.ones[j]:,}", percent(seen.means[j]), f"{seen.observed[j]:,}"] for j in shown]
-    title = "Columns" if len(order) <= 12 else "Columns with the most and the fewest ones"
-    table(title, ["column", "ones", "share", "observed"], rows)
+    tell(str(seen))
     tell(f"Next: {next_command(asked, seen_columns)}")
 
 

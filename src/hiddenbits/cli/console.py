@@ -83,17 +83,6 @@ def table(title: str, heads: list[str], rows: list[list[str]]) -> None:
     console.print(drawn)
 
 
-def percent(share: float) -> str:
-    """Return a share in percent; a tiny share is not shown as 0.
-
-    Examples
-    --------
-    >>> percent(0.25), percent(0.0001), percent(0.0)
-    ('25.0%', '<0.1%', '0.0%')
-    """
-    return "<0.1%" if 0.0 < share < 0.0005 else f"{share:.1%}"
-
-
 def _is_number(text: str) -> bool:
     return text.translate(str.maketrans("", "", ",.-%±<")).strip().isdigit()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,8 +82,9 @@ class Watch:
     most"; after it, the bar assumes that the others take as long.
     """
 
-    def __init__(self, bar: Bar, words: str) -> None:
-        self.bar, self.words = bar, words
+    def __init__(self, bar: Bar | None, words: str) -> None:
+        self.bar: Any = bar
+        self.words = words
         self.passes = self.restarts = self.before = 0
 
     def setup(self, estimator: object, context: object) -> None:
@@ -116,6 +118,39 @@ class Watch:
                 said.append(f"at most {clock(each * (limit - here))} left (limit: {limit:,} passes)")
             self.bar.at(self.words, self.restarts + share, most, ", ".join(said))
         return False
+
+
+class Progress(Watch):
+    """A progress bar for fits of more than two seconds, in a terminal or a notebook: one of scikit-learn's callbacks.
+
+    It says which restart and which pass a fit is at and how long it may still take, and is gone when the fit is over.
+    Where it cannot draw (a batch job, a notebook without ipywidgets), it writes a line every 30 seconds instead. It
+    needs scikit-learn 1.9 or newer, and rich (``pip install 'hiddenbits[cli]'``). Without it, fits show nothing.
+
+    Examples
+    --------
+    >>> from hiddenbits import BernoulliMixture, Progress
+    >>> from hiddenbits.datasets import simulate_mixture
+    >>> X = simulate_mixture(200, 6, 2, seed=0).X
+    >>> model = BernoulliMixture(2, random_state=0).set_callbacks(Progress()).fit(X)  # quick: no bar is drawn
+    >>> model.converged_
+    True
+    """
+
+    def __init__(self) -> None:
+        if find_spec("rich") is None:
+            raise ImportError("Progress draws with rich: pip install 'hiddenbits[cli]'.")
+        super().__init__(None, "")
+
+    def setup(self, estimator: object, context: object) -> None:
+        """Begin a bar, which is drawn two seconds later."""
+        self.words = f"Fitting {type(estimator).__name__}"
+        self.bar, self.passes, self.restarts, self.before = Bar(self.words), 0, 0, 0
+
+    def teardown(self, estimator: BaseEstimator, context: Any) -> None:
+        """Remove the bar."""
+        self.bar.close()
+        self.bar = None  # which can be neither sent to workers nor saved
 
 
 def fitted(model: BaseEstimator, table: Table, bar: Bar) -> Any:

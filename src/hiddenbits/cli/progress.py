@@ -1,7 +1,7 @@
 """A progress bar on standard error for work that takes more than two seconds: step, rows per second, time left.
 
-Without a terminal (a batch job, a pipe) it writes a line every 30 seconds instead. Nothing is shown with --json or
---quiet, or for shorter work. Standard output stays clean.
+Without a terminal (a batch job, a pipe, a notebook without ipywidgets) it writes a line every 30 seconds instead.
+Nothing is shown with --json or --quiet, or for shorter work. Standard output stays clean.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from threading import Event, Lock, Thread, Timer
 from typing import TYPE_CHECKING, Any
 
@@ -111,7 +112,8 @@ class Bar:
                 return super().render(task)
 
         console = self._console or Console(stderr=True)
-        if not console.is_terminal or console.is_dumb_terminal:
+        notebook = console.is_jupyter and find_spec("ipywidgets") is not None  # rich draws there with these alone
+        if not notebook and (not console.is_terminal or console.is_dumb_terminal):
             Thread(target=self._lines, daemon=True).start()
             return
         shown = (Words("what"), Length(24), TimeElapsedColumn(), Words("speed"), Words("left"))

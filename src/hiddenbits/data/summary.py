@@ -39,6 +39,17 @@ class Summary(Arrays):
         """P(bit = 1) of each column, drawn in by half a row so that no column is certain."""
         return np.asarray((self.ones + 0.5) / (self.observed + 1.0))
 
+    @property
+    def independent(self) -> float | None:
+        """Mean log-likelihood of a row, in nats, under independent bits at the column means; None without counts."""
+        if not len(self.ones):
+            return None
+        counts = np.stack([self.ones, self.observed - self.ones, self.observed])
+        if (counts < 0.0).any():  # sums of numbers that are no bits
+            return None
+        ones, zeros, both = (counts * np.log(np.where(counts > 0.0, counts, 1.0))).sum(axis=1)
+        return float((ones + zeros - both) / self.weight)
+
 
 @lru_cache(maxsize=4)
 def _random_column(length: int) -> Floats:

@@ -79,6 +79,8 @@ class Outcome:
         All restarts.
     marks : tuple of float
         What the model thought of the start and of each stage of that restart, where it grew by a climb.
+    independent : float or None
+        Mean log-likelihood of a row under independent bits at the column means; None where the table is not of bits.
     """
 
     params: Any
@@ -87,3 +89,4 @@ class Outcome:
     best: int
     restarts: tuple[Restart, ...]
     marks: tuple[float, ...] = ()
+    independent: float | None = None

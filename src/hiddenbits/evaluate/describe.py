@@ -13,13 +13,17 @@ from hiddenbits.array_types import Floats
 from hiddenbits.data.hashing import Hashes, row_hashes, word_keys
 from hiddenbits.evaluate.measures import PIECE_CELLS
 from hiddenbits.quoting import name_of
+from hiddenbits.shown import Shown, percent
 
+ENDS = 6  # columns shown with the most ones, and with the fewest
 KEPT = 1 << 16  # number of smallest row hashes kept: up to this many distinct rows the count is exact
 
 
-@dataclass(frozen=True, eq=False)
-class Look:
+@dataclass(frozen=True, eq=False, repr=False)
+class Look(Shown):
     """The summary of a table that `look` returns.
+
+    Printing it shows the main figures and the columns, as `hiddenbits look` does; so does a notebook.
 
     Attributes
     ----------
@@ -125,6 +129,16 @@ class Look:
             lines.append(f"{len(self.constant_columns):,} constant columns, the same in every row: {few}")
         return "\n".join(lines)
 
+    def _shown(self) -> tuple[list[str], list[str], list[list[str]], list[str]]:
+        order, means = sorted(range(self.n_columns), key=lambda j: -self.ones[j]), self.means
+        few = len(order) <= 2 * ENDS
+        lines = [
+            [name_of(self.names[j]), f"{self.ones[j]:,}", percent(means[j]), f"{self.observed[j]:,}"]
+            for j in (order if few else [*order[:ENDS], *order[-ENDS:]])
+        ]
+        title = "Columns" if few else "Columns with the most and the fewest ones"
+        return [*self.describe().split("\n"), title], ["column", "ones", "share", "observed"], lines, []
+
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain numbers, text and lists, for a JSON file."""
         return {
@@ -164,7 +178,18 @@ def look(X: object) -> Look:
     Examples
     --------
     >>> from hiddenbits import evaluate
-    >>> evaluate.look([[0, 1], [1, 1], [0, 1]]).means.round(2).tolist()
+    >>> found = evaluate.look([[0, 1], [1, 1], [0, 1]])
+    >>> found
+    3 rows x 2 columns
+    4 ones (66.67% of observed cells), at most 2 in a row
+    2 distinct rows (66.7% of all)
+    There are no blanks.
+    1 constant columns, the same in every row: x1
+    Columns
+    column  ones   share  observed
+    x1         3  100.0%         3
+    x0         1   33.3%         3
+    >>> found.means.round(2).tolist()
     [0.33, 1.0]
     """
     table = open_table(X)

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from hiddenbits.array_types import Floats
+from hiddenbits.plots.arrows import USUAL, along_arrows, correlations, draw_arrows, name_arrows
 from hiddenbits.plots.labels import Room, around
 from hiddenbits.plots.lines import draw_lines, n_bits, name_lines
 from hiddenbits.plots.rows import Kind, Places, area_of_one, areas, is_numeric, kinds, places, size_key
@@ -31,6 +32,7 @@ def map(  # noqa: A001
     labels: Sequence[object] | None = None,
     ellipses: bool | float = False,
     lines: bool | int = False,
+    arrows: bool | int = False,
     names: Sequence[object] | bool = True,
     dims: tuple[int, int] = (0, 1),
     legends: bool = True,
@@ -58,9 +60,13 @@ def map(  # noqa: A001
         Draw the lines P(bit = 1) = 1/2 of all columns, or of this many: those with the largest loadings whose line
         crosses the plot. If the model has further dimensions, these are set to 0. In a mixed table, binary and ordered
         columns have lines, and nominal ones with two categories; "legs>2" is the line P(legs > 2 | legs >= 2) = 1/2.
+    arrows : bool or int, default=False
+        Draw a biplot: arrows for at most 8 columns, or this many, in the direction in which the bit becomes more
+        probable. Their lengths are correlations of what is behind a column with the dimensions, in a unit of their own.
+        Of columns that point nearly the same way the longest arrow is drawn, and none of a correlation below 0.3.
     names : sequence or bool, default=True
-        Names of the columns, written next to the lines on the side where the bit is more often 1. True uses the
-        model's names, False writes none.
+        Names of the columns, written at the arrows, and next to the lines on the side where the bit is more often 1.
+        True uses the model's names, False writes none.
     dims : (int, int), default=(0, 1)
         Which dimensions to draw.
     legends : bool, default=True
@@ -89,13 +95,13 @@ def map(  # noqa: A001
     pair = checked_dims(model, dims)
     if lines and n_bits(model) == 0:
         raise ValueError("No column of this model is binary or ordered, so there are no lines to draw. Remove lines=.")
-    if X is None and not lines:
-        raise ValueError("Nothing to draw. Give the rows X, or lines=True, or both.")
-    if X is None and (colour is not None or labels is not None or ellipses):
-        raise ValueError("colour=, labels= and ellipses= describe rows. Give X too.")
+    if X is None:
+        _check_without_rows(
+            lines=bool(lines), of_rows=colour is not None or labels is not None or bool(ellipses or arrows)
+        )
     if isinstance(colour, str):
         raise ValueError(f"colour={colour!r} is a name. Give one value per row, such as frame[{colour!r}].")
-    chosen = _column_names(model, names) if lines else None
+    chosen = _column_names(model, names) if lines or arrows else None
     own, ax = ax is None, axes_or_new(ax)
     where, size = np.zeros((0, 2)), np.zeros(0)
     name_axes(ax, pair)
@@ -117,9 +123,18 @@ def map(  # noqa: A001
         W, b = np.asarray(model.components_)[pair].T[:bits], np.asarray(model.intercepts_)[:bits]
         drawn, outside = draw_lines(ax, W, b, None if lines is True else int(lines))
         said += [f"{outside} of {len(b)} lines lie outside"] if outside and lines is True else []
+    if arrows:
+        along = correlations(model, pair)
+        pointing, tips = draw_arrows(ax, along, USUAL if arrows is True else int(arrows))
+        said += [f"arrows of {len(pointing)} of {len(along)} columns"] if len(pointing) < len(along) else []
     if labels is not None or chosen is not None:
-        room = Room(ax, where, np.sqrt(size) / 2.0)
-        if chosen is not None:
+        kept_clear = along_arrows(tips) if arrows else np.zeros((0, 2))
+        radii = np.concatenate([np.sqrt(size) / 2.0, np.ones(len(kept_clear))])
+        room = Room(ax, np.concatenate([where, kept_clear]), radii)
+        if arrows and chosen is not None:
+            missed = name_arrows(ax, pointing, tips, chosen, room)
+            said += [f"no room for {missed} of their names"] if missed else []
+        if lines and chosen is not None:
             left_out = name_lines(ax, drawn, W, chosen, room)
             said += [f"no room for {left_out} of {len(drawn)} names"] if left_out else []
         if labels is not None and means is not None:
@@ -128,6 +143,14 @@ def map(  # noqa: A001
     if own:
         settle(ax)
     return ax
+
+
+def _check_without_rows(*, lines: bool, of_rows: bool) -> None:
+    """Refuse a plot without rows that has nothing to draw, or is to draw something of rows."""
+    if not lines:
+        raise ValueError("Nothing to draw. Give the rows X, or lines=True, or both.")
+    if of_rows:
+        raise ValueError("colour=, labels=, ellipses= and arrows= describe rows. Give X too.")
 
 
 def name_axes(ax: Axes, pair: list[int]) -> None:

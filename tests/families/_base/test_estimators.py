@@ -49,7 +49,7 @@ def test_set_output(rows, container):
     pytest.importorskip(container)
     codes = BernoulliMixture(3, random_state=0).set_output(transform=container).fit(rows).transform(rows)
     assert type(codes).__module__.startswith(container)
-    assert list(codes.columns) == ["bernoullimixture0", "bernoullimixture1", "bernoullimixture2"]
+    assert list(codes.columns) == ["class_1", "class_2", "class_3"]
 
 
 def test_tables_check_names_and_width(rows):

@@ -25,7 +25,9 @@ def rows():
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("verb", ["transform", "posterior", "code", "score_samples", "complete", "bit_probabilities"])
+@pytest.mark.parametrize(
+    "verb", ["transform", "posterior", "code", "predict", "score_samples", "complete", "bit_probabilities"]
+)
 def test_written_is_what_the_verb_returns(rows, verb, n_jobs, tmp_path):
     names = tuple("abcdef")
     model = BernoulliMixture(2, random_state=0).fit(hiddenbits.open_table(rows, names=names))
@@ -36,7 +38,8 @@ def test_written_is_what_the_verb_returns(rows, verb, n_jobs, tmp_path):
     values = getattr(model, verb)(hiddenbits.open_table(rows, names=names))
     assert np.array_equal(read_folder(folder), values.reshape(len(rows), -1))
     found = pq.read_schema(next(folder.iterdir())).names
-    expected = {"score_samples": ["log_likelihood"], "complete": [*names], "bit_probabilities": [*names]}
+    expected = {"predict": ["class"], "score_samples": ["log_likelihood"]}
+    expected |= {"complete": [*names], "bit_probabilities": [*names]}
     assert found == expected.get(verb, list(model.get_feature_names_out()))
 
 
@@ -69,7 +72,7 @@ def test_nothing_is_left_of_a_failure(rows, tmp_path, monkeypatch):
 
 def test_unknown_verbs(rows, tmp_path):
     with pytest.raises(ValueError, match=r"can write: .*score_samples"):
-        BernoulliMixture(2, random_state=0).fit(rows).write("predict", rows, tmp_path / "out.parquet")
+        BernoulliMixture(2, random_state=0).fit(rows).write("decode", rows, tmp_path / "out.parquet")
     with pytest.raises(ValueError, match="IndependentBits can write: score_samples"):
         IndependentBits().fit(rows).write("transform", rows, tmp_path / "out.parquet")
 

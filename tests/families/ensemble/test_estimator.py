@@ -63,7 +63,7 @@ def test_posterior_is_bayes_rule_over_members(rows, fitted):
     truth = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
     np.testing.assert_allclose(fitted.posterior(rows), truth, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(fitted.transform(rows), fitted.posterior(rows))
-    assert fitted.get_feature_names_out().tolist() == [f"ensemble{m}" for m in range(6)]
+    assert fitted.get_feature_names_out().tolist() == [f"member_{m + 1}" for m in range(6)]
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -168,7 +168,7 @@ def test_verbs_fit_together(fitted, tmp_path):
 
 def test_codes_are_named_and_checked(fitted):
     X, model = fitted
-    names = ["map0", "map1", *(f"map{k}_dimension{j}" for k in range(2) for j in range(2))]
+    names = ["map_1", "map_2", *(f"map_{k}_dimension_{j}" for k in (1, 2) for j in (1, 2))]
     assert model.get_feature_names_out().tolist() == names
     codes = model.transform(X[:5])
     assert model.inverse_transform(codes.astype(np.float32)).shape == (5, 12)

@@ -41,7 +41,11 @@ def all_restarts(
             position = one(context, _first_position(one, context, subsample, position))
             context.log_stop("Restart %d of %d", position)
     best = position.best
-    return Outcome(best.params, np.array(best.trace), best.stages, best.restart, position.finished, best.marks)
+    of_bits = grid is None or grid.table.only_bits
+    independent = context.summary.independent if of_bits else None
+    return Outcome(
+        best.params, np.array(best.trace), best.stages, best.restart, position.finished, best.marks, independent
+    )
 
 
 def _loaded(context: FitContext) -> Position:

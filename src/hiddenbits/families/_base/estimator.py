@@ -48,6 +48,7 @@ from hiddenbits.families._base.inputs import (
 )
 from hiddenbits.families._base.outputs import drawn_values, in_own_values, like
 from hiddenbits.families._base.partial_fit import OnlineVerbs
+from hiddenbits.families._base.showing import ShowsItself
 from hiddenbits.model_api import P, RowModel, S
 from hiddenbits.store.validation import require
 
@@ -56,14 +57,6 @@ RowFunction = Callable[[P, Any, Block], Floats]  # of the parameters, what was p
 SMALL = 2_000_000  # arithmetic of a pass, by weight, columns and model, up to which a table is small
 DRAW_ROWS = 65536  # rows drawn at a time, each run with a key of its own
 
-_EXPLANATIONS = {
-    StopReason.MAX_ITER: "it used all of its max_iter passes. Raise max_iter or tol",
-    StopReason.CALLBACK: "a callback asked it to",
-    StopReason.FELL: "the objective fell, which it must not do: please report this table as a bug",
-    StopReason.NOT_FINITE: "the objective was not a finite number: lower the learning_rate of chains, if "
-    "there are any, otherwise please report this table as a bug",
-}
-
 
 class BitsEstimator(
     Grouped,
@@ -71,6 +64,7 @@ class BitsEstimator(
     OnlineVerbs,
     FederatedVerbs,
     FileVerbs,
+    ShowsItself,
     CallbackSupportMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
     Generic[P, S],
@@ -212,12 +206,9 @@ class BitsEstimator(
         self.restarts_ = outcome.restarts
         self.weight_seen_ = weight
         self.running_ = None
-        if best.reason not in (StopReason.CONVERGED, StopReason.SCHEDULE):
-            warnings.warn(
-                f"{type(self).__name__} did not converge; the fit stopped because {_EXPLANATIONS[best.reason]}.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+        self._independent = outcome.independent
+        for said in self._cautions():
+            warnings.warn(said, ConvergenceWarning, stacklevel=3)
 
     def _height(self, model: RowModel[P, S], table: Table) -> int:
         """Return how many rows make a block of the verbs, and of passes unless they need another height."""
@@ -358,7 +349,7 @@ class BitsEstimator(
 
         Returns
         -------
-        X : ndarray of shape (n_samples, columns) of uint8
+        X : ndarray of shape (n_samples, columns) of uint8, or what `set_output` asks for
             Where the fit made bits of other values (`coding_`), these values: a frame like that of the fit, or a dict
             of columns where the fit was to a file.
         """

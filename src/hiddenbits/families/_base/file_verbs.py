@@ -20,7 +20,7 @@ class FileVerbs:
 
         Parameters
         ----------
-        verb : {"transform", "posterior", "code", "score_samples", "complete", "bit_probabilities"}
+        verb : {"transform", "posterior", "code", "predict", "score_samples", "complete", "bit_probabilities"}
             What to compute.
         X : table of shape (rows, columns)
             As for `fit`.

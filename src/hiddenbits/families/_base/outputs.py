@@ -8,6 +8,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from sklearn.utils._set_output import _get_output_config
 
 from hiddenbits.array_types import AnyArray
 from hiddenbits.data import Table
@@ -69,7 +70,7 @@ def drawn_values(estimator: Any, bits: AnyArray) -> Any:
     """
     coding = getattr(estimator, "coding_", None)
     if coding is None or coding.only_bits or estimator.threshold is not None:
-        return bits
+        return in_container(estimator, bits)
     chances = _one_each(estimator, coding, bits)
     columns: dict[str, Any] = {}
     for column, place in zip(coding.columns, coding.bits_of(), strict=True):
@@ -79,6 +80,15 @@ def drawn_values(estimator: Any, bits: AnyArray) -> Any:
         backend: Any = coding.frame
         return nw.from_dict(columns, backend=backend).to_native()
     return columns
+
+
+def in_container(estimator: Any, values: AnyArray) -> Any:
+    """Return rows as what `set_output` asks for: an array, or a frame with the names of the fit."""
+    wanted: Any = _get_output_config("transform", estimator)["dense"]
+    if wanted == "default":
+        return values
+    columns = {name: np.ascontiguousarray(values[:, j]) for j, name in enumerate(estimator._column_names())}
+    return nw.from_dict(columns, backend=wanted).to_native()
 
 
 def _one_each(estimator: Any, coding: Coding, bits: AnyArray) -> AnyArray:

@@ -19,7 +19,7 @@ from hiddenbits.families._base.inputs import as_table
 from hiddenbits.quoting import printable
 from hiddenbits.store import whole_file, whole_folder
 
-VERBS = ("transform", "posterior", "code", "score_samples", "complete", "bit_probabilities")
+VERBS = ("transform", "posterior", "code", "predict", "score_samples", "complete", "bit_probabilities")
 FILE_BYTES = 1 << 27  # about what the results in one file take in memory
 
 
@@ -95,4 +95,6 @@ def _columns(estimator: Any, verb: str, names: Any) -> list[str]:
     if verb in ("complete", "bit_probabilities"):
         given = getattr(estimator, "feature_names_in_", names)
         return [f"x{j}" for j in range(estimator.n_features_in_)] if given is None else [str(name) for name in given]
+    if verb == "predict":
+        return list(estimator._predicted_names())
     return [str(name) for name in estimator.get_feature_names_out()]

@@ -5,17 +5,19 @@ from __future__ import annotations
 from abc import abstractmethod
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from hiddenbits.array_types import Floats
+from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.engine import one_blas_thread
 from hiddenbits.families._base.estimator import BitsEstimator
 from hiddenbits.model_api import CodeModel, P, S
 
 
-class CodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BitsEstimator[P, S]):  # type: ignore[misc]
+class CodingEstimator(TransformerMixin, BitsEstimator[P, S]):  # type: ignore[misc]
     """Base of the estimators whose rows have a hidden code."""
+
+    _code_word = "dimension"  # what a number of a code belongs to
 
     @abstractmethod
     def _model(self) -> CodeModel[P, S]:
@@ -69,6 +71,25 @@ class CodingEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BitsEst
             raise ValueError(f"A code has {self._n_features_out} columns, got {codes.shape[1]}.")
         with one_blas_thread():
             return self._model().reconstruct(self.params_, codes)
+
+    def get_feature_names_out(self, input_features: object = None) -> AnyArray:
+        """Return the names of a code's numbers, counted from 1: "class_1", "dimension_1", "cause_1".
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored; scikit-learn's convention.
+
+        Returns
+        -------
+        names : ndarray of str
+        """
+        check_is_fitted(self, "params_")
+        return np.array(self._code_names(), dtype=object)
+
+    def _code_names(self) -> list[str]:
+        """Return the names of a code's numbers."""
+        return [f"{self._code_word}_{k + 1}" for k in range(self._n_features_out)]
 
     @property
     def _n_features_out(self) -> int:

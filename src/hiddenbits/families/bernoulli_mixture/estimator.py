@@ -12,11 +12,13 @@ from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.engine import Settings
 from hiddenbits.families._base.criteria import CriteriaMixin
 from hiddenbits.families._base.parameters import COMMON, N_INIT
+from hiddenbits.families._base.predictions import PredictsClasses
+from hiddenbits.families._base.showing import SummaryTable
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.bernoulli_mixture.model import Mixture, MixtureParams, MixtureStats
 
 
-class BernoulliMixture(CriteriaMixin, CodingEstimator[MixtureParams, MixtureStats]):
+class BernoulliMixture(CriteriaMixin, PredictsClasses, CodingEstimator[MixtureParams, MixtureStats]):
     """A mixture of Bernoulli products: each row belongs to one hidden class (latent class analysis).
 
     The log-likelihood is exact. Missing cells are left out of a row's likelihood, which is right when they are
@@ -123,6 +125,9 @@ class BernoulliMixture(CriteriaMixin, CodingEstimator[MixtureParams, MixtureStat
 
     def _model(self) -> Mixture:
         return Mixture(self.n_components, self.prior_strength, self.prior_mean, self.start)
+
+    def _tables(self) -> dict[str, SummaryTable]:
+        return self._classes(self.weights_, self.probabilities_, self._code_names())
 
     @property
     def weights_(self) -> Floats:

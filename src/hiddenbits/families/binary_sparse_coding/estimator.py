@@ -15,6 +15,7 @@ from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.engine import Settings
 from hiddenbits.families._base.grouped import Group
 from hiddenbits.families._base.parameters import COMMON
+from hiddenbits.families._base.showing import SummaryTable, strongest_each_way
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.binary_sparse_coding.annealing import Annealing
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
@@ -107,6 +108,7 @@ class BinarySparseCoding(CodingEstimator[CodingParams, CodingStats]):
         "n_scheduled": "schedule.n_passes",
         **{name: f"schedule.{name}" for name in Annealing.names() if name != "n_passes"},
     }
+    _code_word = "cause"
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **{name: COMMON[name] for name in ("online_passes", "n_init", "max_iter", "tol", "random_state")},
         "n_components": [Interval(Integral, 1, None, closed="left")],
@@ -249,6 +251,19 @@ class BinarySparseCoding(CodingEstimator[CodingParams, CodingStats]):
         """
         check_is_fitted(self, "params_")
         return self._drawn(partial(self._model().draw, self.params_), n_samples, random_state, np.float64)
+
+    @property
+    def _score_is(self) -> None:  # a free energy, at the temperature of its pass
+        return None
+
+    def _tables(self) -> dict[str, SummaryTable]:
+        names, causes, W = self._column_names(), self._code_names(), self.components_
+        adds = strongest_each_way(W, names, "adds to", "takes from")
+        fields = dict(zip(causes, W, strict=True))
+        return {
+            "causes": SummaryTable("Causes", {"cause": causes, "on": self.activity_, **adds}, "causes"),
+            "fields": self._by_column("What each cause adds to the columns", fields, np.abs(W).max(axis=0)),
+        }
 
     @property
     def components_(self) -> Floats:

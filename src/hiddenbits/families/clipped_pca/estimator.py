@@ -16,6 +16,7 @@ from hiddenbits.engine import one_blas_thread
 from hiddenbits.families._base.closed_form import ClosedForm
 from hiddenbits.families._base.inputs import as_table
 from hiddenbits.families._base.parameters import DRAWS
+from hiddenbits.families._base.showing import SummaryTable, spectrum_table
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.clipped_pca.model import Clipped
 from hiddenbits.families.clipped_pca.params import ClippedParams, ClippedStats
@@ -165,6 +166,16 @@ class ClippedPCA(ClosedForm, CodingEstimator[ClippedParams, ClippedStats]):
     def _pass_height(self, model: RowModel[ClippedParams, ClippedStats], table: Table) -> int:
         refuse_width(table.shape[1], type(self).__name__)
         return block_rows(table.shape[1], table.source.row_cells)
+
+    @property
+    def _score_is(self) -> None:  # of pairs of columns
+        return None
+
+    def _tables(self) -> dict[str, SummaryTable]:
+        return {
+            "spectrum": spectrum_table(self.spectrum_, self.chance_spectrum_),
+            "loadings": self._loadings(self.components_, {"intercept": self.intercepts_}, self._code_names()),
+        }
 
     @property
     def components_(self) -> Floats:

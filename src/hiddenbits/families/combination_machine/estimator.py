@@ -16,6 +16,8 @@ from hiddenbits.families._base.criteria import CriteriaMixin
 from hiddenbits.families._base.grouped import Group
 from hiddenbits.families._base.inputs import seed_of
 from hiddenbits.families._base.parameters import COMMON, N_INIT
+from hiddenbits.families._base.predictions import PredictsCauses
+from hiddenbits.families._base.showing import SummaryTable, strongest_each_way
 from hiddenbits.families._base.start_rows import START_ROWS, rows_to_begin_on
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.model_chains import EXACT_UNITS, CombinationChains
@@ -34,7 +36,7 @@ GROWS: dict[str, tuple[Any, ...]] = {
 }
 
 
-class CombinationMachine(CriteriaMixin, RealsVerbs):
+class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
     """Hidden on/off influences that act together: a restricted Boltzmann machine with exact likelihood.
 
     Every row has its own set of active units, and the influences of all active units on a bit add up in its log-odds.
@@ -329,6 +331,21 @@ class CombinationMachine(CriteriaMixin, RealsVerbs):
     def _finished(self, params: CombinationParams) -> CombinationParams:
         """Units in order of falling influence: their order means nothing."""
         return params.ordered()
+
+    @property
+    def _score_is(self) -> str | None:
+        return None if self._by_chains else super()._score_is
+
+    def _tables(self) -> dict[str, SummaryTable]:
+        names, causes, W = self._column_names(), self._code_names(), self.weights_
+        does = strongest_each_way(W, names, "switches on", "switches off")
+        weights = {**dict(zip(causes, W, strict=True)), "bias": self.bias_}
+        return {
+            "causes": SummaryTable("Causes", {"cause": causes, "threshold": self.thresholds_, **does}, "causes"),
+            "weights": self._by_column(
+                "Weights: half of what each cause adds to the log-odds", weights, np.abs(W).max(axis=0, initial=0.0)
+            ),
+        }
 
     @property
     def weights_(self) -> Floats:

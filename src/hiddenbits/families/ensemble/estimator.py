@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,11 +24,12 @@ from hiddenbits.families._base.outputs import drawn_values, in_own_values, like
 from hiddenbits.families.ensemble.files import EnsembleFiles
 from hiddenbits.families.ensemble.members import same_coding, same_names
 from hiddenbits.families.ensemble.pooling import completed, fit_weights, left_out, pool
+from hiddenbits.families.ensemble.showing import ShowsMembers
 
 KINDS = ("exact", "bound", "estimate")  # what the members' likelihoods are; the weakest is that of the mixture
 
 
-class Ensemble(Grouped, TakesTables, EnsembleFiles, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Ensemble(Grouped, TakesTables, EnsembleFiles, ShowsMembers, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A mixture of models: several fits of one estimator, or of several, each with a weight.
 
     P(row) is the weighted mean of what the members say, so the log-likelihood is exact where theirs is. The weights
@@ -380,10 +381,6 @@ class Ensemble(Grouped, TakesTables, EnsembleFiles, ClassNamePrefixFeaturesOutMi
                 bits.coding_ = None
                 out[here] = bits.sample(len(here), random_state=seed)
         return drawn_values(self, out)
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.weights_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -13,6 +13,7 @@ from hiddenbits.data import Table
 from hiddenbits.families._base.criteria import CriteriaMixin
 from hiddenbits.families._base.parameters import COMMON
 from hiddenbits.families._base.partial_fit import FIRST_RESTARTS
+from hiddenbits.families._base.showing import SummaryTable
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.hidden_tree.model import StateTree
 from hiddenbits.families.hidden_tree.params import HiddenTreeParams, HiddenTreeStats
@@ -132,6 +133,17 @@ class HiddenTree(CriteriaMixin, CodingEstimator[HiddenTreeParams, HiddenTreeStat
     def _pass_height(self, model: RowModel[HiddenTreeParams, HiddenTreeStats], table: Table) -> int:
         refuse_width(table.shape[1], type(self).__name__, MOST_COLUMNS)
         return self._height(model, table)
+
+    def _code_names(self) -> list[str]:
+        K = self.probabilities_.shape[1]
+        return [f"{name}_state_{k + 1}" for name in self._column_names() for k in range(K)]
+
+    def _tables(self) -> dict[str, SummaryTable]:
+        names = np.array([*self._column_names(), "-"], dtype=object)
+        states = {f"P(1) in state_{k + 1}": column for k, column in enumerate(self.probabilities_.T)}
+        columns = {"depends on": names[self.parents_], **states}
+        spread = np.ptp(self.probabilities_, axis=1)
+        return {"tree": self._by_column("The tree of hidden states, one for each column", columns, spread)}
 
     @property
     def parents_(self) -> Rows:

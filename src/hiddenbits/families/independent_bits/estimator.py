@@ -11,6 +11,7 @@ from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.families._base.closed_form import ClosedForm
 from hiddenbits.families._base.criteria import CriteriaMixin
 from hiddenbits.families._base.estimator import BitsEstimator
+from hiddenbits.families._base.showing import SummaryTable
 from hiddenbits.families.independent_bits.model import Independent, IndependentParams, IndependentStats
 
 
@@ -82,6 +83,9 @@ class IndependentBits(ClosedForm, CriteriaMixin, BitsEstimator[IndependentParams
 
     def _model(self) -> Independent:
         return Independent(self.prior_strength, self.prior_mean)
+
+    def _tables(self) -> dict[str, SummaryTable]:
+        return {"probabilities": self._by_column("P(bit = 1) of each column", {"probability": self.probabilities_})}
 
     @property
     def probabilities_(self) -> Floats:

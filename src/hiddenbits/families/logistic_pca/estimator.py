@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.data.mixed.layout import KINDS
-from hiddenbits.engine import Outcome, Position
+from hiddenbits.engine import Position
 from hiddenbits.families._base.criteria import CriteriaMixin
 from hiddenbits.families._base.grouped import Group
 from hiddenbits.families._base.parameters import COMMON, DRAWS, MOST_NODES
+from hiddenbits.families._base.showing import SummaryTable
 from hiddenbits.families.logistic_pca.grid_em import LogisticGrid
 from hiddenbits.families.logistic_pca.mixed.model import Mixed
 from hiddenbits.families.logistic_pca.mixed.params import MixedParams, turned
@@ -239,16 +238,31 @@ class LogisticPCA(CriteriaMixin, MixedVerbs):
     def _attributes_at(self, weight: float, position: Position) -> dict[str, object]:
         return {**super()._attributes_at(weight, position), "layout_": self.layout_}
 
-    def _keep(self, outcome: Outcome, weight: float) -> None:
-        super()._keep(outcome, weight)
-        model = self._model()
+    def _cautions(self) -> list[str]:
+        said, model = super()._cautions(), self._model()
         if isinstance(model, LogisticGrid) and model.nodes == "grid" and model.blurs(self.params_):
-            warnings.warn(
+            said.append(
                 "The grid of the fit is too coarse for loadings this large, and the map may cling to its nodes. Raise "
-                "n_nodes or ridge, or use method='variational'.",
-                ConvergenceWarning,
-                stacklevel=3,
+                "n_nodes or ridge, or use method='variational'."
             )
+        return said
+
+    @property
+    def _score_is(self) -> str:
+        exact = isinstance(self._model(), LogisticGrid)
+        return "log-likelihood plus log prior" if exact else "approximate log-likelihood plus log prior"
+
+    def _column_names(self) -> list[str]:
+        return self.activation_names_ or super()._column_names()
+
+    def _tables(self) -> dict[str, SummaryTable]:
+        a, b = self.components_, self.intercepts_
+        if len(a) > 1 or self._mixed is not None:
+            return {"loadings": self._loadings(a, {"intercept": b}, self._code_names())}
+        with np.errstate(divide="ignore", invalid="ignore"):  # a column that does not depend on the scale
+            items = {"discrimination": a[0], "difficulty": -b / a[0], "intercept": b}
+        title = "Items: P(1) = 1/2 where the scale is at the difficulty; a larger discrimination makes a steeper step"
+        return {"items": self._by_column(title, items, np.abs(a[0]))}
 
     @property
     def components_(self) -> Floats:

@@ -10,9 +10,11 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from hiddenbits.array_types import AnyArray, Floats, Randomness
+from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.engine import Settings
 from hiddenbits.families._base.parameters import COMMON, DRAWS, N_INIT
+from hiddenbits.families._base.predictions import PredictsClasses
+from hiddenbits.families._base.showing import SummaryTable
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.logistic_pca.estimator import LogisticPCA
 from hiddenbits.families.logistic_pca.options import Variational
@@ -21,7 +23,7 @@ from hiddenbits.families.logistic_pca_mixture.params import MapsParams, MapsStat
 from hiddenbits.maths.packed_symmetric import unpack
 
 
-class LogisticPCAMixture(CodingEstimator[MapsParams, MapsStats]):
+class LogisticPCAMixture(PredictsClasses, CodingEstimator[MapsParams, MapsStats]):
     """A mixture of logistic-PCA maps: each row belongs to one of several maps, and is a point on it.
 
     A row chooses a map k with probability pi_k, then a place x ~ N(0, I) there, and its bits are
@@ -215,22 +217,25 @@ class LogisticPCAMixture(CodingEstimator[MapsParams, MapsStats]):
     def _n_features_out(self) -> int:
         return len(self.weights_) * (1 + self._n_dimensions)
 
-    def get_feature_names_out(self, input_features: object = None) -> AnyArray:
-        """Return the names of a code's numbers: "map0", ... of the probabilities, "map0_dimension0", ... of the places.
+    _code_word = "map"
 
-        Parameters
-        ----------
-        input_features : None
-            Ignored; scikit-learn's convention.
+    def _code_names(self) -> list[str]:
+        maps = [f"map_{k + 1}" for k in range(len(self.weights_))]
+        return [*maps, *(f"{one}_dimension_{j + 1}" for one in maps for j in range(self._n_dimensions))]
 
-        Returns
-        -------
-        names : ndarray of str
-        """
-        check_is_fitted(self, "params_")
-        maps, dimensions = range(len(self.weights_)), range(self._n_dimensions)
-        places = [f"map{k}_dimension{j}" for k in maps for j in dimensions]
-        return np.array([*(f"map{k}" for k in maps), *places], dtype=object)
+    @property
+    def _score_is(self) -> str:
+        return "approximate log-likelihood plus log prior"
+
+    def _tables(self) -> dict[str, SummaryTable]:
+        K, names = len(self.weights_), self._code_names()
+        maps = {"map": names[:K], "share": self.weights_}
+        components = np.concatenate([one.components_ for one in self.maps_])
+        intercepts = {f"map_{k + 1}_intercept": one.intercepts_ for k, one in enumerate(self.maps_)}
+        return {
+            "maps": SummaryTable("Maps and their shares", maps, "maps"),
+            "loadings": self._loadings(components, intercepts, names[K:]),
+        }
 
     @property
     def n_parameters_(self) -> int:

@@ -14,6 +14,9 @@ from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data import Table
 from hiddenbits.engine import current, one_blas_thread
 from hiddenbits.families._base.inputs import as_table
+from hiddenbits.families._base.predictions import PredictsCauses
+from hiddenbits.families._base.showing import SummaryTable
+from hiddenbits.families._base.showing import strongest as listed
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.noisy_or.descriptions import described, reach, sentence, strongest
 from hiddenbits.families.noisy_or.model import NoisyOr
@@ -53,7 +56,7 @@ class Reasons(NamedTuple):
     shares: Floats
 
 
-class NoisyOrVerbs(CodingEstimator[NoisyOrParams, Any]):
+class NoisyOrVerbs(PredictsCauses, CodingEstimator[NoisyOrParams, Any]):
     """The verbs of a network of causes."""
 
     @abstractmethod
@@ -74,6 +77,29 @@ class NoisyOrVerbs(CodingEstimator[NoisyOrParams, Any]):
     @property
     def _n_features_out(self) -> int:
         return len(self.params_.names)
+
+    def _code_names(self) -> list[str]:
+        sizes = self.params_.n_causes
+        layers = ["" if len(sizes) == 1 else f"layer_{number + 1}_" for number in range(len(sizes))]
+        return [f"{layer}cause_{i + 1}" for layer, n in zip(layers, sizes, strict=True) for i in range(n)]
+
+    @property
+    def _score_is(self) -> str | None:
+        said = {"exact": super()._score_is, "truncated": "bound on the log-likelihood, plus log prior"}
+        return said.get(self._how)
+
+    def _tables(self) -> dict[str, SummaryTable]:
+        causes, names, params = self._code_names(), self._column_names(), self.params_
+        lists = [listed(row, names) for layer in reach(params) for row in layer]
+        columns = {"cause": causes, "on": np.concatenate(params.activity), "switches on": lists}
+        lowest = dict(zip(causes, params.layers[0], strict=False))  # the leak comes last
+        strengths = {**lowest, "no cause": params.layers[0][-1]}
+        spread = params.layers[0][:-1].max(axis=0, initial=0.0)
+        title = "Strengths: P(a cause alone switches the bit on)"
+        return {
+            "causes": SummaryTable("Causes, how often they are on, and what they switch on", columns, "causes"),
+            "strengths": self._by_column(title, strengths, spread),
+        }
 
     def marginals(self, X: object) -> Marginals:
         """Return P(unit on | observed bits) of all units, with Monte-Carlo standard errors.

@@ -20,6 +20,7 @@ from hiddenbits.data.request import Request
 from hiddenbits.engine import current, one_blas_thread
 from hiddenbits.families._base.inputs import with_sample_weight
 from hiddenbits.families._base.outputs import SquareFrame
+from hiddenbits.families._base.showing import Summary, SummaryTable, spectrum_table
 from hiddenbits.maths import nearest_correlation
 from hiddenbits.maths.pair_counts import PairCounts, block_rows, count_pairs, refuse_width
 from hiddenbits.maths.tetrachoric import Degenerate, PairFit, fit_pairs, independence, interval
@@ -172,6 +173,41 @@ class TetrachoricCorrelations:
         first, second = range(d)[first], range(d)[second]
         both, only_first, only_second, neither = self.counts.cells(slice(first, first + 1), slice(second, second + 1))
         return np.array([[neither[0, 0], only_second[0, 0]], [only_first[0, 0], both[0, 0]]])
+
+    def summary(self) -> Summary:
+        """Return the spectrum of the correlations and the pairs, as named tables that print themselves.
+
+        Returns
+        -------
+        summary : Summary
+            `tables` has "spectrum" and "pairs" as frames; the largest correlations are printed.
+
+        Examples
+        --------
+        >>> import numpy as np, hiddenbits
+        >>> x = np.random.default_rng(0).standard_normal((2000, 1))
+        >>> found = hiddenbits.tetrachoric(x + np.random.default_rng(1).standard_normal((2000, 3)) > 0)
+        >>> list(found.summary().tables)
+        ['spectrum', 'pairs']
+        """
+        R, d = self.fit.correlation, self.counts.n_columns
+        names = np.array(self.names or [f"x{j}" for j in range(d)], dtype=object)
+        first, second = np.triu_indices(d, 1)
+        pairs = {
+            "first": names[first],
+            "second": names[second],
+            "correlation": R[first, second],
+            "standard error": self.fit.standard_error[first, second],
+        }
+        weight = np.abs(R[first, second])
+        return Summary(
+            repr(self)[1:-1],
+            {"rows": f"{self.counts.seen.max():,.10g} x {d:,} columns"},
+            {
+                "spectrum": spectrum_table(np.asarray(np.linalg.eigvalsh(R)[::-1], np.float64)),
+                "pairs": SummaryTable("Correlations of pairs", pairs, "pairs", weight),
+            },
+        )
 
     def _framed(self, values: Floats) -> Any:
         return values if self.frame is None else self.frame(values)

@@ -15,6 +15,8 @@ from hiddenbits.data import Table
 from hiddenbits.engine import Settings
 from hiddenbits.families._base.criteria import CriteriaMixin
 from hiddenbits.families._base.parameters import COMMON, N_INIT
+from hiddenbits.families._base.predictions import PredictsClasses
+from hiddenbits.families._base.showing import SummaryTable
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.tree_mixture.model import Trees
 from hiddenbits.families.tree_mixture.params import TreeParams, TreeStats
@@ -24,7 +26,7 @@ from hiddenbits.model_api import RowModel
 MOST_COLUMNS = 8_000  # the pairs of columns of one class take 256 MB, and a look for a tree twice as much again
 
 
-class TreeMixture(CriteriaMixin, CodingEstimator[TreeParams, TreeStats]):
+class TreeMixture(CriteriaMixin, PredictsClasses, CodingEstimator[TreeParams, TreeStats]):
     """A mixture of trees: each row belongs to one hidden class, in which each bit depends on one other bit.
 
     A class is a tree over the columns: a bit is drawn given the bit of its parent (Chow and Liu 1968; Meila and Jordan
@@ -154,6 +156,20 @@ class TreeMixture(CriteriaMixin, CodingEstimator[TreeParams, TreeStats]):
     def _pass_height(self, model: RowModel[TreeParams, TreeStats], table: Table) -> int:
         refuse_width(table.shape[1], type(self).__name__, MOST_COLUMNS)
         return self._height(model, table)
+
+    def _tables(self) -> dict[str, SummaryTable]:
+        classes, names = self._code_names(), np.array(self._column_names(), dtype=object)
+        k, child = np.nonzero(self.parents_ >= 0)
+        if_zero, if_one = self.conditionals_[k, child].T
+        links = {
+            "class": np.array(classes, dtype=object)[k],
+            "column": names[child],
+            "depends on": names[self.parents_[k, child]],
+            "P(1) if it is 0": if_zero,
+            "P(1) if it is 1": if_one,
+        }
+        found = SummaryTable("Links of the trees", links, "links", np.abs(if_one - if_zero))
+        return self._classes(self.weights_, self.probabilities_, classes) | {"links": found}
 
     @property
     def weights_(self) -> Floats:

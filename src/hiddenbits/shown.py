@@ -1,0 +1,85 @@
+"""Results as frames, HTML and plain text: one way to show a table in a terminal and in a notebook."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from html import escape
+from importlib.util import find_spec
+from typing import Any
+
+BACKENDS = ("pandas", "polars", "pyarrow")
+
+Lines = Sequence[Sequence[str]]
+
+
+def as_frame(columns: dict[str, list[Any]], backend: str | None = None, *, otherwise: str = "use records()") -> Any:
+    """Return columns as a frame of the given library, or of the first that is installed."""
+    import narwhals.stable.v2 as nw
+
+    chosen: Any = backend or next((name for name in BACKENDS if find_spec(name)), None)
+    if chosen is None:
+        raise ImportError(f"A frame needs one of {', '.join(BACKENDS)}. Install one, or {otherwise}.")
+    kinds: dict[str, Any] = {}
+    for name, values in columns.items():
+        types = {type(value) for value in values if value is not None}
+        kinds[name] = nw.Float64() if types <= {float, int} and types != {int} else nw.String()
+        if types == {int}:
+            kinds[name] = nw.Int64()
+        elif types == {bool}:
+            kinds[name] = nw.Boolean()
+    filled = {
+        name: [math.nan if value is None and kinds[name] == nw.Float64() else value for value in values]
+        for name, values in columns.items()
+    }
+    return nw.from_dict(filled, schema=kinds, backend=chosen).to_native()
+
+
+def plain(
+    above: Sequence[str], head: Sequence[str], lines: Lines, below: Sequence[str], left: Sequence[int] = (0,)
+) -> str:
+    """Return a table in plain text, with sentences above and below it; the `left` columns are aligned there."""
+    widths = [max(len(line[i]) for line in (head, *lines)) for i in range(len(head))]
+    rows = [
+        "  ".join(cell.ljust(widths[i]) if i in left else cell.rjust(widths[i]) for i, cell in enumerate(line)).rstrip()
+        for line in (head, *lines)
+    ]
+    return "\n".join([*above, *rows, *below])
+
+
+def html(above: Sequence[str], head: Sequence[str], lines: Lines, below: Sequence[str]) -> str:
+    """Return the same as HTML; all content is escaped."""
+    ths = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line) + "</tr>" for line in lines)
+    first, notes = ("".join(f"<p>{escape(said)}</p>" for said in some) for some in (above, below))
+    return f"{first}<table><thead><tr>{ths}</tr></thead><tbody>{body}</tbody></table>{notes}"
+
+
+def percent(share: float) -> str:
+    """Return a share in percent; a tiny share is not shown as 0.
+
+    Examples
+    --------
+    >>> from hiddenbits.shown import percent
+    >>> percent(0.25), percent(0.0001), percent(0.0)
+    ('25.0%', '<0.1%', '0.0%')
+    """
+    return "<0.1%" if 0.0 < share < 0.0005 else f"{share:.1%}"
+
+
+class Shown(ABC):
+    """A result that shows itself as a table, in a terminal and in a notebook."""
+
+    @abstractmethod
+    def _shown(self) -> tuple[list[str], list[str], list[list[str]], list[str]]:
+        """Return the sentences above, head, lines and the sentences below."""
+
+    def __str__(self) -> str:
+        return plain(*self._shown())
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return html(*self._shown())

@@ -1,0 +1,217 @@
+"""What fitted estimators show of themselves: numbers recomputed from the parameters, and what a notebook gets."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+import hiddenbits
+from hiddenbits import (
+    BernoulliMixture,
+    BinarySparseCoding,
+    ClippedPCA,
+    CombinationMachine,
+    Ensemble,
+    HiddenTree,
+    IndependentBits,
+    LogisticPCA,
+    LogisticPCAMixture,
+    NoisyOrNetwork,
+    TreeMixture,
+)
+from hiddenbits.datasets import simulate_mixture
+from hiddenbits.families._base.showing import Summary, SummaryTable
+
+pandas = pytest.importorskip("pandas", reason="a frame of the tests is pandas'")
+
+NAMES = tuple("abcdef")
+
+
+@pytest.fixture(scope="module")
+def rows():
+    X = simulate_mixture(300, 6, 2, seed=0).X.astype(float)
+    X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
+    return pandas.DataFrame(X, columns=list(NAMES))
+
+
+def numbers(model, name):
+    """Return a table of a summary without its first column, as numbers."""
+    frame = model.summary().tables[name]
+    return frame[[column for column in frame.columns[1:] if frame[column].dtype.kind == "f"]].to_numpy()
+
+
+def test_profiles_are_the_parameters(rows):
+    model = BernoulliMixture(2, random_state=0).fit(rows)
+    tables = model.summary().tables
+    assert list(tables) == ["classes", "profiles"]
+    assert tables["profiles"]["column"].tolist() == list(NAMES)
+    assert tables["profiles"].columns.tolist() == ["column", "class_1", "class_2"]
+    assert np.array_equal(numbers(model, "profiles"), model.probabilities_.T)
+    assert np.array_equal(tables["classes"]["share"], model.weights_)
+
+
+def test_the_story_has_the_score_next_to_that_of_independent_bits(rows):
+    model = BernoulliMixture(2, prior_strength=0, n_init=2, tol=1e-9, random_state=0).fit(rows)
+    story = model.summary().story
+    assert story["rows"] == "300 x 6 columns"
+    assert story["passes"] == f"{model.n_iter_}, in the best of 2 restarts"
+    assert story["stop"] == "converged"
+    independent = IndependentBits(prior_strength=0).fit(rows).score(rows)
+    assert story["score"] == (
+        f"{model.score(rows):.4f} nats per row (log-likelihood plus log prior); independent bits {independent:.4f}"
+    )
+    assert "warning" not in story
+
+
+def test_weights_count_as_rows(rows):
+    twice = BernoulliMixture(1, prior_strength=0, random_state=0).fit(rows, sample_weight=np.full(300, 2.0))
+    once = BernoulliMixture(1, prior_strength=0, random_state=0).fit(rows)
+    assert twice.summary().story["rows"] == "600 x 6 columns"
+    assert twice.summary().story["score"] == once.summary().story["score"]
+
+
+def test_a_warning_of_the_fit_stays_in_its_story(rows, tmp_path):
+    model = BernoulliMixture(2, max_iter=2, n_init=1, tol=0, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="Raise max_iter or tol") as said:
+        model.fit(rows)
+    assert model.summary().story["warning"] == str(said[0].message)
+    assert model.summary().story["stop"] == "stopped at max_iter"
+    model.save(tmp_path / "model.hb")
+    story = hiddenbits.load(tmp_path / "model.hb").summary().story
+    assert story["warning"] == str(said[0].message)
+    assert "independent" not in story["score"]  # a file does not keep the column counts
+
+
+def test_items_of_a_scale(rows):
+    model = LogisticPCA(1, random_state=0).fit(rows)
+    items = model.summary().tables["items"]
+    a, b = model.components_[0], model.intercepts_
+    assert np.array_equal(items["discrimination"], a)
+    assert np.allclose(b + a * items["difficulty"], 0.0, atol=1e-12)
+    assert np.allclose(model.inverse_transform(items["difficulty"].to_numpy()[:, None]).diagonal(), 0.5)
+    with pytest.raises(KeyError):
+        model.summary().tables["loadings"]
+
+
+def test_loadings(rows):
+    model = LogisticPCA(2, random_state=0).fit(rows)
+    assert np.array_equal(numbers(model, "loadings"), np.vstack([model.components_, model.intercepts_]).T)
+    clipped = ClippedPCA(2).fit(rows)
+    assert np.array_equal(numbers(clipped, "loadings")[:, :2], clipped.components_.T)
+    spectrum = clipped.summary().tables["spectrum"]
+    assert np.array_equal(spectrum["eigenvalue"], clipped.spectrum_)
+    assert spectrum["share"].sum() == pytest.approx(1.0)
+
+
+def test_mixed_columns(rows):
+    frame = rows.assign(size=np.random.default_rng(1).normal(size=len(rows)))
+    model = LogisticPCA(1, random_state=0).fit(frame)
+    table = model.summary().tables["loadings"]
+    assert table["column"].tolist() == model.activation_names_
+    assert np.array_equal(table["dimension_1"], model.components_[0])
+    assert "independent" not in model.summary().story["score"]
+
+
+def test_causes(rows):
+    model = NoisyOrNetwork(2, random_state=0).fit(rows)
+    tables = model.summary().tables
+    assert np.array_equal(numbers(model, "strengths"), np.vstack([model.strengths_, model.leaks_[0]]).T)
+    best = int(model.strengths_[0].argmax())
+    assert tables["causes"]["switches on"][0].startswith(f"{NAMES[best]} {model.strengths_[0, best]:.2f}")
+    assert np.array_equal(tables["causes"]["on"], model.priors_)
+    machine = CombinationMachine(2, n_init=1, random_state=0).fit(rows.fillna(0))
+    assert np.array_equal(numbers(machine, "weights"), np.vstack([machine.weights_, machine.bias_]).T)
+    low = int(machine.weights_[1].argmin())
+    listed = machine.summary().tables["causes"]["switches off"][1]
+    assert listed.startswith(f"{NAMES[low]} {-machine.weights_[1, low]:.2f}") == (machine.weights_[1, low] <= -0.05)
+
+
+def test_layers_have_names(rows):
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        model = NoisyOrNetwork([2, 1], max_iter=3, n_init=1, tol=0, random_state=0).fit(rows)
+    names = ["layer_1_cause_1", "layer_1_cause_2", "layer_2_cause_1"]
+    assert model.get_feature_names_out().tolist() == names
+    assert model.summary().tables["causes"]["cause"].tolist() == names
+
+
+def test_trees(rows):
+    model = TreeMixture(2, n_init=1, random_state=0).fit(rows)
+    links = model.summary().tables["links"]
+    assert len(links) == np.count_nonzero(model.parents_ >= 0) > 0
+    for _, link in links.iterrows():
+        k, j, parent = int(link["class"][-1]) - 1, NAMES.index(link["column"]), NAMES.index(link["depends on"])
+        assert model.parents_[k, j] == parent
+        assert (link["P(1) if it is 0"], link["P(1) if it is 1"]) == tuple(model.conditionals_[k, j])
+    tree = HiddenTree(2, n_init=1, random_state=0).fit(rows)
+    assert np.array_equal(numbers(tree, "tree"), tree.probabilities_)
+    above = [NAMES[p] if p >= 0 else "-" for p in tree.parents_]
+    assert tree.summary().tables["tree"]["depends on"].tolist() == above
+    assert tree.get_feature_names_out()[:3].tolist() == ["a_state_1", "a_state_2", "b_state_1"]
+
+
+def test_maps_fields_and_members(rows):
+    maps = LogisticPCAMixture(1, n_maps=2, n_init=1, polish=False, random_state=0).fit(rows)
+    found = maps.summary().tables["loadings"]
+    assert np.array_equal(found["map_2_dimension_1"], maps.maps_[1].components_[0])
+    assert np.array_equal(maps.summary().tables["maps"]["share"], maps.weights_)
+    full = rows.fillna(0.0)
+    coding = BinarySparseCoding(2, n_init=1, random_state=0).fit(full)
+    assert np.array_equal(numbers(coding, "fields"), coding.components_.T)
+    assert np.array_equal(coding.summary().tables["causes"]["on"], coding.activity_)
+    assert "score" not in coding.summary().story
+    pool = Ensemble(BernoulliMixture(2), n_estimators=2, random_state=0).fit(rows)
+    assert np.array_equal(pool.summary().tables["members"]["weight"], pool.weights_)
+    assert pool.get_feature_names_out().tolist() == ["member_1", "member_2"]
+
+
+def test_long_tables_are_cut_where_they_matter_least():
+    values = np.linspace(0.0, 1.0, 100)
+    table = SummaryTable("Title", {"column": [f"x{j}" for j in range(100)], "number": values}, "columns", values)
+    text = str(table)
+    assert text.splitlines()[-1] == "... 80 more columns; shown are those that matter most"
+    assert "x80 " in text
+    assert "x79 " not in text
+    assert len(Summary("Model", {}, {"all": table}).tables["all"]) == 100
+    few = SummaryTable("Title", {"column": ["a"], **{f"c{k}": [1.0] for k in range(15)}}, "columns")
+    assert "... and 6 more across: c9, c10, c11" in str(few)
+
+
+def test_print_and_notebook_escape_names(rows):
+    frame = rows.rename(columns={"a": "<script>alert(1)</script>", "b": "bell\x07"})
+    summary = BernoulliMixture(2, random_state=0).fit(frame).summary()
+    assert "bell\x07" not in repr(summary)
+    assert "bell\\x07" in repr(summary)
+    assert "<script>" in repr(summary)
+    assert "<script>" not in summary._repr_html_()
+
+
+def test_the_story_follows_scikit_learns_box(rows):
+    model = BernoulliMixture(2, random_state=0)
+    assert "hiddenbits-fit" not in model._repr_html_()
+    assert "hiddenbits-fit" not in model._repr_mimebundle_()["text/html"]
+    model.fit(rows)
+    for shown in (model._repr_html_(), model._repr_mimebundle_()["text/html"]):
+        assert "sk-container" in shown.split('<table class="hiddenbits-fit"')[0]
+        assert "independent bits" in shown
+    assert "hiddenbits-fit" not in clone(model)._repr_html_()
+    assert repr(model) == "BernoulliMixture(random_state=0)"
+    with pytest.raises(NotFittedError):
+        clone(model).summary()
+
+
+def test_learning_in_pieces_has_no_score(rows):
+    model = BernoulliMixture(2, random_state=0).partial_fit(rows)
+    story = model.summary().story
+    assert story["stop"] == "learns in pieces (partial_fit)"
+    assert "score" not in story
+
+
+def test_tetrachoric_correlations(rows):
+    found = hiddenbits.tetrachoric(rows)
+    tables = found.summary().tables
+    assert np.allclose(tables["spectrum"]["eigenvalue"], np.linalg.eigvalsh(found.fit.correlation)[::-1])
+    assert len(tables["pairs"]) == 15
+    for _, pair in tables["pairs"].iterrows():
+        assert found.correlation.loc[pair["first"], pair["second"]] == pair["correlation"]
+        assert found.standard_error.loc[pair["first"], pair["second"]] == pair["standard error"]
+    assert "Correlations of pairs" in repr(found.summary())

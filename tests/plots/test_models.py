@@ -1,0 +1,168 @@
+"""Profiles, item curves, networks of causes and arrows: what is drawn is what the model says."""
+
+import matplotlib.colors
+import numpy as np
+import pytest
+
+from hiddenbits import BernoulliMixture, ClippedPCA, CombinationMachine, LogisticPCA, NoisyOrNetwork, open_table, plots
+from hiddenbits.datasets import simulate_mixture
+from hiddenbits.plots.arrows import chosen_arrows, correlations
+from tests.plots.fitted import clusters
+
+
+@pytest.fixture(scope="module")
+def table():
+    X = simulate_mixture(200, 6, 2, seed=0).X.astype(float)
+    X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
+    return open_table(X, names=["$a$", *"bcdef"])
+
+
+@pytest.fixture(scope="module")
+def classes(table):
+    return BernoulliMixture(2, random_state=0).fit(table)
+
+
+def names_down(ax):
+    return [text.get_text() for text in ax.get_yticklabels()]
+
+
+def test_profiles_are_the_classes(table, classes):
+    ax = plots.profiles(classes, table)
+    where = {name: y for y, name in enumerate(names_down(ax))}
+    assert set(where) == set(table.names)
+    drawn = [c.get_offsets() for c in ax.collections if c.get_label() == "_class"]
+    for k, points in enumerate(reversed(drawn)):
+        found = {round(y): x for x, y in points}
+        expected = {where[name]: p for name, p in zip(table.names, classes.probabilities_[k], strict=True)}
+        assert found == pytest.approx(expected)
+    means = next(c.get_offsets() for c in ax.collections if c.get_label() == "_all rows")
+    assert sorted(means[:, 0]) == pytest.approx(sorted(np.nanmean(table.to_float(), axis=0)))
+    legend = [text.get_text() for text in ax.figure.legends[0].get_texts()]
+    assert legend == [*(f"class {k + 1} ({share:.0%} of rows)" for k, share in enumerate(classes.weights_)), "all rows"]
+
+
+def test_profiles_leave_out_what_differs_least(classes):
+    ax = plots.profiles(classes, most=2)
+    spread = np.ptp(classes.probabilities_, axis=0)
+    assert set(names_down(ax)) == {classes.feature_names_in_[j] for j in np.argsort(-spread)[:2]}
+    assert "4 more columns, whose classes differ less" in [text.get_text() for text in ax.texts]
+
+
+def test_profiles_of_columns_of_other_values():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"q": ["yes", "no"] * 20, "r": ["no", "no", "no", "yes"] * 10})
+    with pytest.warns(UserWarning, match="yes"):
+        model = BernoulliMixture(1, random_state=0).fit(frame)
+    ax = plots.profiles(model, frame)
+    means = next(c.get_offsets() for c in ax.collections if c.get_label() == "_all rows")
+    assert sorted(means[:, 0]) == pytest.approx([0.25, 0.5])
+
+
+def test_item_curves(table):
+    model = LogisticPCA(1, random_state=0).fit(table)
+    upper, lower = plots.item_curves(model, table, most=2)
+    a, b = model.components_[0], model.intercepts_
+    coloured = sorted(np.argsort(-np.abs(a))[:2], key=lambda j: -b[j] / a[j])
+    curves = [line for line in upper.lines if line.get_linewidth() > 1.0]
+    assert len(upper.lines) == 6 + 1  # and the line at 1/2
+    for j, line in zip(coloured, curves, strict=True):
+        x, y = line.get_data()
+        assert y == pytest.approx(model.inverse_transform(x[:, None])[:, j])
+    x, total = lower.lines[-1].get_data()
+    p = model.inverse_transform(x[:, None])
+    assert total == pytest.approx((a**2 * p * (1 - p)).sum(axis=1))
+    assert lower.get_xlabel() != ""
+    behind = next(ax for ax in upper.figure.axes if ax not in (upper, lower))
+    assert sum(bar.get_height() for bar in behind.patches) == 200
+    upper, _ = plots.item_curves(model, columns=["b", 3])
+    assert len([line for line in upper.lines if line.get_linewidth() > 1.0]) == 2
+
+
+def links(ax):
+    """Return the links that are drawn: place of the cause, place of the column, width and colour."""
+    found = []
+    for patch in ax.patches:
+        corners = patch.get_path().vertices
+        found.append((corners[0, 1], corners[-1, 1], patch.get_linewidth(), patch.get_edgecolor()[:3]))
+    return found
+
+
+def test_network_of_causes(table):
+    model = NoisyOrNetwork(2, random_state=0).fit(table)
+    ax = plots.causes(model, table, links=2)
+    drawn, strengths = links(ax), model.strengths_
+    strongest = np.sort(strengths, axis=1)[:, ::-1][:, :2]
+    expected = sorted(strongest[strongest > 0.1 * strengths.max()] / strengths.max() * 5.0)
+    assert sorted(width for _, _, width, _ in drawn) == pytest.approx(expected)
+    texts = [text.get_text() for text in ax.texts]
+    on = model.transform(table).mean(axis=0)
+    assert texts[:2] == [f"cause {i + 1}\non in {on[i]:.0%}" for i in range(2)]
+    j = int(strengths[0].argmax())
+    assert f"{table.names[j]}  {strengths[:, j].max():.2f}" in texts
+    assert not ax.figure.legends  # nothing is switched off
+
+
+def test_what_a_cause_switches_off_has_another_colour():
+    X = simulate_mixture(200, 5, 2, seed=0).X
+    model = CombinationMachine(1, n_init=1, random_state=0).fit(X)
+    ax = plots.causes(model, links=5)
+    colours = {width: colour for _, _, width, colour in links(ax)}
+    off = matplotlib.colors.to_rgb(plots.causes.__globals__["OFF"])
+    w = model.weights_[0]
+    drawn = w[np.abs(w) > 0.1 * np.abs(w).max()]
+    assert sum(colour == off for colour in colours.values()) == (drawn < 0).sum() > 0
+
+
+def test_arrows_point_where_bits_become_more_probable():
+    X, _, model = clusters()
+    ax = plots.map(model, X, arrows=3)
+    arrows = [one for one in ax.texts if getattr(one, "arrow_patch", None) is not None]
+    along = correlations(model, [0, 1])
+    chosen = chosen_arrows(along, 3)
+    assert len(arrows) == len(chosen) == 3
+    units = [np.asarray(one.xy) / np.hypot(*along[j]) for one, j in zip(arrows, chosen, strict=True)]
+    assert np.ptp([np.hypot(*unit) for unit in units]) < 1e-9  # one unit for all
+    here = model.inverse_transform(np.zeros((1, 2)))[0]
+    for one, j in zip(arrows, chosen, strict=True):
+        assert model.inverse_transform(np.array([one.xy]))[0, j] > here[j]
+    with pytest.raises(ValueError, match="Give X too"):
+        plots.map(model, lines=True, arrows=True)
+
+
+def test_few_arrows():
+    W = np.array([[1.0, 0.0], [0.9, 0.05], [0.0, -0.8], [0.1, 0.1], [-0.7, 0.0]])
+    assert chosen_arrows(W, 8) == [0, 2, 4]  # one points as the first does, one is short
+    assert chosen_arrows(W, 2) == [0, 2]
+
+
+def test_arrows_are_correlations():
+    """Of clipped PCA the loadings are correlations; of logistic PCA the noise is logistic."""
+    X, _, model = clusters()
+    clipped = ClippedPCA(2).fit(X)
+    assert correlations(clipped, [0, 1]) == pytest.approx(clipped.components_.T)
+    x = np.random.default_rng(0).normal(size=(200_000, 2))
+    noisy = x @ model.components_[:, 0] + np.random.default_rng(1).logistic(size=200_000)
+    found = [np.corrcoef(x[:, k], noisy)[0, 1] for k in range(2)]
+    # The standard error of a correlation is at most 1 / sqrt(200,000) = 0.0022.
+    assert correlations(model, [0, 1])[0] == pytest.approx(found, abs=0.009)
+
+
+@pytest.mark.parametrize("plot", [plots.profiles, plots.item_curves, plots.causes])
+def test_other_models_are_refused(plot):
+    X, _, model = clusters()
+    with pytest.raises(ValueError, match="need"):
+        plot(model, X)
+
+
+def test_residual_pairs():
+    diagnostics = pytest.importorskip("hiddenbits.diagnostics", reason="residuals are counted there")
+    X = simulate_mixture(500, 5, 2, seed=0).X
+    X[:, 4] = X[:, 3]
+    model = BernoulliMixture(2, random_state=0).fit(X)
+    ax = plots.residual_pairs(model, X, most=4)
+    found = diagnostics.residual_pairs(model, X, n_pairs=4)
+    assert [bar.get_width() for bar in ax.patches if bar.get_height() == 0.6] == pytest.approx(found["residual"])
+    assert names_down(ax) == [f"{a}, {b}" for a, b in zip(found["first"], found["second"], strict=True)]
+    texts = [text.get_text() for text in ax.texts]
+    assert texts[0] == f"{found['observed'][0]:,.0f}, expected {found['expected'][0]:,.0f}"
+    assert texts[-1] == "6 more pairs with smaller residuals"
