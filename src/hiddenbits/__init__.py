@@ -63,6 +63,7 @@ _HOMES = {
     "evaluate": "hiddenbits.evaluate",
     "datasets": "hiddenbits.datasets",
     "images": "hiddenbits.images",
+    "inference": "hiddenbits.inference",
     "plots": "hiddenbits.plots",
     "reporting": "hiddenbits.reporting",
 }
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
     from hiddenbits import datasets as datasets
     from hiddenbits import evaluate as evaluate
     from hiddenbits import images as images
+    from hiddenbits import inference as inference
     from hiddenbits import plots as plots
     from hiddenbits import reporting as reporting
     from hiddenbits.data import Table as Table

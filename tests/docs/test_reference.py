@@ -20,6 +20,7 @@ ROOMS = (
     "plots",
     "datasets",
     "images",
+    "inference",
     "reporting",
 )  # public submodules; `plots` imports matplotlib only to draw
 

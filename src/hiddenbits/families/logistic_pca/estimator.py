@@ -16,8 +16,10 @@ from hiddenbits.data.mixed.layout import KINDS
 from hiddenbits.engine import Outcome, Position
 from hiddenbits.families._base.criteria import CriteriaMixin
 from hiddenbits.families._base.grouped import Group
+from hiddenbits.families._base.information import InformationVerbs
 from hiddenbits.families._base.parameters import COMMON, DRAWS, MOST_NODES
 from hiddenbits.families.logistic_pca.grid_em import LogisticGrid
+from hiddenbits.families.logistic_pca.information import LogisticScores
 from hiddenbits.families.logistic_pca.mixed.model import Mixed
 from hiddenbits.families.logistic_pca.mixed.params import MixedParams, turned
 from hiddenbits.families.logistic_pca.mixed.verbs import MixedVerbs
@@ -27,7 +29,7 @@ from hiddenbits.families.logistic_pca.params import canonical
 from hiddenbits.maths.packed_symmetric import unpack
 
 
-class LogisticPCA(CriteriaMixin, MixedVerbs):
+class LogisticPCA(CriteriaMixin, MixedVerbs, InformationVerbs):
     """Logistic PCA: each row is a point in a few dimensions, and each bit a logistic function of it.
 
     x ~ N(0, I), P(bit i = 1 | x) = sigma(w_i.x + b_i) (Tipping 1998; item response theory calls it the
@@ -232,6 +234,18 @@ class LogisticPCA(CriteriaMixin, MixedVerbs):
             n_draws=self.n_draws,
             seed=seed,
         )
+
+    def _row_scores(self) -> LogisticScores:
+        model = self._model()
+        if isinstance(model, Mixed):
+            raise ValueError("Gradients of rows are for tables of bits; this map was fitted to a mixed table.")
+        rule = model.rule(self.params_)
+        if rule is None:
+            raise ValueError(
+                "Gradients of rows need exact posteriors, on a grid: a map of 1 to 3 dimensions with loadings that are "
+                "not too large."
+            )
+        return LogisticScores(model, self.params_, rule, self.ridge)
 
     def _finished(self, params: Any) -> Any:
         return turned(params) if isinstance(params, MixedParams) else canonical(params)

@@ -1,0 +1,9 @@
+"""Numbers people publish: standard errors and intervals of the parameters of a fitted model, and of functions of them.
+
+`information` takes them from the likelihood around the estimates.
+"""
+
+from hiddenbits.inference.information_matrix import NotAtMaximumWarning, information
+from hiddenbits.inference.uncertainty import Uncertainty
+
+__all__ = ["NotAtMaximumWarning", "Uncertainty", "information"]
