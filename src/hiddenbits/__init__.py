@@ -47,6 +47,7 @@ _HOMES = {
     "NoZerosWarning": "hiddenbits.engine",
     "Piece": "hiddenbits.engine",
     "ReadLimits": "hiddenbits.data.readers.guarded",
+    "RotatedLoadings": "hiddenbits.families._base.rotation",
     "TetrachoricCorrelations": "hiddenbits.families.tetrachoric.estimator",
     "UnlockedCheckpointWarning": "hiddenbits.engine",
     "hide_cells": "hiddenbits.data.masking",
@@ -102,6 +103,7 @@ if TYPE_CHECKING:
     from hiddenbits.evaluate.copies import CopiedRowsWarning as CopiedRowsWarning
     from hiddenbits.families._base.inputs import SmallWeightsWarning as SmallWeightsWarning
     from hiddenbits.families._base.persistence import load as load
+    from hiddenbits.families._base.rotation import RotatedLoadings as RotatedLoadings
     from hiddenbits.families.bernoulli_mixture.estimator import BernoulliMixture as BernoulliMixture
     from hiddenbits.families.binary_sparse_coding.annealing import Annealing as Annealing
     from hiddenbits.families.binary_sparse_coding.estimator import BinarySparseCoding as BinarySparseCoding

@@ -18,6 +18,7 @@ from hiddenbits.families._base.criteria import CriteriaMixin
 from hiddenbits.families._base.grouped import Group
 from hiddenbits.families._base.information import InformationVerbs
 from hiddenbits.families._base.parameters import COMMON, DRAWS, MOST_NODES
+from hiddenbits.families._base.rotation import RotationVerbs
 from hiddenbits.families.logistic_pca.grid_em import LogisticGrid
 from hiddenbits.families.logistic_pca.information import LogisticScores
 from hiddenbits.families.logistic_pca.mixed.model import Mixed
@@ -28,8 +29,10 @@ from hiddenbits.families.logistic_pca.options import Quadrature, Variational
 from hiddenbits.families.logistic_pca.params import canonical
 from hiddenbits.maths.packed_symmetric import unpack
 
+LOGISTIC_TO_NORMAL = 1.702  # sigma(1.702 z) is within .01 of the normal distribution function of z
 
-class LogisticPCA(CriteriaMixin, MixedVerbs, InformationVerbs):
+
+class LogisticPCA(CriteriaMixin, MixedVerbs, InformationVerbs, RotationVerbs):
     """Logistic PCA: each row is a point in a few dimensions, and each bit a logistic function of it.
 
     x ~ N(0, I), P(bit i = 1 | x) = sigma(w_i.x + b_i) (Tipping 1998; item response theory calls it the
@@ -246,6 +249,13 @@ class LogisticPCA(CriteriaMixin, MixedVerbs, InformationVerbs):
                 "not too large."
             )
         return LogisticScores(model, self.params_, rule, self.ridge)
+
+    def _standardised(self) -> tuple[Floats, Floats]:
+        if self._mixed is not None:
+            raise ValueError("rotate is for maps of bits; this one was fitted to a mixed table.")
+        slopes: Floats = self.params_.loadings
+        scale = np.sqrt(LOGISTIC_TO_NORMAL**2 + (slopes**2).sum(axis=1))
+        return slopes / scale[:, None], scale
 
     def _finished(self, params: Any) -> Any:
         return turned(params) if isinstance(params, MixedParams) else canonical(params)
