@@ -107,7 +107,7 @@ def information(
     if not 0.0 < level < 1.0:
         raise ValueError(f"level={level}: give a number between 0 and 1, such as 0.95.")
     if not hasattr(model, "row_gradients"):
-        raise TypeError(f"{type(model).__name__} has no exact scores of rows: {FAMILIES} do.")
+        raise TypeError(f"{type(model).__name__} has no exact scores of rows: {FAMILIES} do. Use inference.bootstrap.")
     table = opened(model, X, sample_weight)
     free = model.free_parameters()
     labels = codes_of(clusters, table.shape[0], "clusters")
@@ -203,7 +203,7 @@ def _inverse(inner: Floats, ties: Floats) -> Floats:
     if not smallest > 1e-10:
         raise ValueError(
             "The information matrix has no inverse, so some parameters are not determined by this table, or the fit is "
-            "not at a maximum. Use fewer classes or dimensions, or fit with a smaller tol."
+            "not at a maximum. Use fewer classes or dimensions, fit with a smaller tol, or use inference.bootstrap."
         )
     return np.asarray(np.linalg.inv(bordered)[:size, :size] / np.outer(scale, scale))
 
