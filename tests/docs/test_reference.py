@@ -19,6 +19,7 @@ ROOMS = (
     "evaluate",
     "plots",
     "datasets",
+    "diagnostics",
     "images",
     "inference",
     "reporting",

@@ -1,5 +1,20 @@
-"""What a fitted model leaves unexplained."""
+"""What a fitted model leaves unexplained, and how sure it is of what it says."""
 
+from hiddenbits.diagnostics.classification import average_posteriors, classification_table, entropy
+from hiddenbits.diagnostics.item_fit import item_fit, person_fit
+from hiddenbits.diagnostics.limited_information import M2, m2
+from hiddenbits.diagnostics.overall_fit import Overall, overall
 from hiddenbits.diagnostics.pairs import residual_pairs
 
-__all__ = ["residual_pairs"]
+__all__ = [
+    "M2",
+    "Overall",
+    "average_posteriors",
+    "classification_table",
+    "entropy",
+    "item_fit",
+    "m2",
+    "overall",
+    "person_fit",
+    "residual_pairs",
+]
