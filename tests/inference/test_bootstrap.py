@@ -9,7 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 import hiddenbits
 from hiddenbits import (
+    Annealing,
     BernoulliMixture,
+    BinarySparseCoding,
     ClippedPCA,
     CombinationMachine,
     IndependentBits,
@@ -65,6 +67,9 @@ def test_refit_of_random_steps_is_refused():
         machine.fit(classes(0, 60))
     with pytest.raises(ValueError, match="Use fit"):
         machine.refit(classes(0, 60))
+    coding = BinarySparseCoding(2, schedule=Annealing(n_passes=3), random_state=0).fit(classes(0, 60))
+    with pytest.raises(ValueError, match="schedule"):  # its schedule is over: it would stop after a pass
+        coding.refit(classes(0, 60))
 
 
 @pytest.mark.parametrize("seed", range(3))

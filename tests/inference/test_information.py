@@ -109,6 +109,16 @@ def test_weights_are_repeats_and_storages_agree(seed):
     np.testing.assert_allclose(of_packed.covariance, of_dense.covariance, rtol=1e-9)
 
 
+def test_rows_without_weight_do_not_matter(monkeypatch):
+    X = two_classes(0, 700, 4)
+    w = np.where(np.arange(700) < 300, 0.0, 1.0)  # the first piece has no weight at all
+    model = mixture(X, w=w)
+    expected = inference.information(model, X[300:])
+    monkeypatch.setattr("hiddenbits.inference.information_matrix.PIECE_NUMBERS", 1)
+    found = inference.information(model, X, sample_weight=w)
+    np.testing.assert_allclose(found.covariance, expected.covariance, rtol=1e-9)
+
+
 def test_pieces_and_threads_give_the_same_bits(monkeypatch):
     X = two_classes(0, 700, 4)
     model = mixture(X)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from hiddenbits import BernoulliMixture, Piece, Table, map_pieces
+from hiddenbits import BernoulliMixture, ClippedPCA, LogisticPCA, Piece, Table, map_pieces
 from hiddenbits.array_types import Floats
 
 PIECE_CELLS = 1 << 22  # cells of posteriors that are worked on together
@@ -17,7 +17,7 @@ PIECE_CELLS = 1 << 22  # cells of posteriors that are worked on together
 
 def can_align(model: Any) -> bool:
     """Whether replicates of a model can be brought into its order and orientation."""
-    return isinstance(model, BernoulliMixture) or hasattr(model.params_, "loadings")
+    return isinstance(model, (BernoulliMixture, LogisticPCA, ClippedPCA))
 
 
 def aligned(found: Any, target: Any, table: Table) -> Any:

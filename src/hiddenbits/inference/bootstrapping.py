@@ -158,7 +158,7 @@ def _check(model: Any, n: int, weights: str, statistic: object, level: float) ->
         raise ValueError(f"level={level}: give a number between 0 and 1, such as 0.95.")
     if not hasattr(model, "refit"):
         raise TypeError(f"{type(model).__name__} cannot be refitted.")
-    if statistic is None and not (hasattr(model, "params_") and can_align(model)):
+    if statistic is None and not can_align(model):
         raise TypeError(
             f"Replicates of {type(model).__name__} are not aligned with it. Give statistic=, a function of the fitted "
             "model to which the order of its parts does not matter."

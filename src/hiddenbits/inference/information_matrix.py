@@ -162,7 +162,9 @@ def _sums(
     def work(piece: Piece) -> tuple[Floats, Any, Floats]:
         g, w = model.row_gradients(piece.table), piece.weights
         weighted = g * w[:, None]
-        curvature = model.observed_information(piece.table, w) if kind == "observed" else np.zeros((0, 0))
+        curvature = np.zeros((g.shape[1],) * 2)
+        if kind == "observed" and w.any():
+            curvature = model.observed_information(piece.table, w)
         if labels is None:
             return curvature, weighted.T @ (weighted if weights == "sampling" else g), weighted.sum(axis=0)
         groups, inside = np.unique(labels[piece.start : piece.start + len(g)], return_inverse=True)
@@ -176,8 +178,7 @@ def _sums(
     in_clusters = None if labels is None else np.zeros((int(labels.max()) + 1, p))
     for bent, product, slope in found:
         gradient += slope
-        if kind == "observed":
-            curvature += bent
+        curvature += bent
         if in_clusters is None:
             products += product
         else:

@@ -66,9 +66,11 @@ class RefitVerb:
         refitted : estimator
         """
         check_is_fitted(self, "params_")
-        if self._loop not in (fit_em, fit_closed_form):
-            raise ValueError(f"refit is for families that EM fits in passes; {self} learns by other steps. Use fit.")
         made: Any = copy(self)
+        if self._loop not in (fit_em, fit_closed_form) or made._model().promises.scheduled:
+            raise ValueError(
+                f"refit is for EM until it stands still; {self} learns by a schedule or random steps. Use fit."
+            )
         table = with_sample_weight(as_table(made, X, reset=False), sample_weight)
         model = made._model()
         if model.promises.deterministic:
