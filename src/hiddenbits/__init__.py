@@ -49,6 +49,7 @@ _HOMES = {
     "Piece": "hiddenbits.engine",
     "Progress": "hiddenbits.cli.execution",
     "ReadLimits": "hiddenbits.data.readers.guarded",
+    "RotatedLoadings": "hiddenbits.families._base.rotation",
     "TetrachoricCorrelations": "hiddenbits.families.tetrachoric.estimator",
     "UnlockedCheckpointWarning": "hiddenbits.engine",
     "hide_cells": "hiddenbits.data.masking",
@@ -62,9 +63,11 @@ _HOMES = {
     "TreeMixture": "hiddenbits.families.tree_mixture.estimator",
     "Variational": "hiddenbits.families.logistic_pca.options",
     "tetrachoric": "hiddenbits.families.tetrachoric.estimator",
+    "diagnostics": "hiddenbits.diagnostics",
     "evaluate": "hiddenbits.evaluate",
     "datasets": "hiddenbits.datasets",
     "images": "hiddenbits.images",
+    "inference": "hiddenbits.inference",
     "plots": "hiddenbits.plots",
     "reporting": "hiddenbits.reporting",
 }
@@ -75,8 +78,10 @@ __all__ = [*sorted(_HOMES), "__version__"]
 
 if TYPE_CHECKING:
     from hiddenbits import datasets as datasets
+    from hiddenbits import diagnostics as diagnostics
     from hiddenbits import evaluate as evaluate
     from hiddenbits import images as images
+    from hiddenbits import inference as inference
     from hiddenbits import plots as plots
     from hiddenbits import reporting as reporting
     from hiddenbits.cli.execution import Progress as Progress
@@ -103,6 +108,7 @@ if TYPE_CHECKING:
     from hiddenbits.evaluate.copies import CopiedRowsWarning as CopiedRowsWarning
     from hiddenbits.families._base.inputs import SmallWeightsWarning as SmallWeightsWarning
     from hiddenbits.families._base.persistence import load as load
+    from hiddenbits.families._base.rotation import RotatedLoadings as RotatedLoadings
     from hiddenbits.families._base.showing import Summary as Summary
     from hiddenbits.families.bernoulli_mixture.estimator import BernoulliMixture as BernoulliMixture
     from hiddenbits.families.binary_sparse_coding.annealing import Annealing as Annealing

@@ -19,7 +19,9 @@ ROOMS = (
     "evaluate",
     "plots",
     "datasets",
+    "diagnostics",
     "images",
+    "inference",
     "reporting",
 )  # public submodules; `plots` imports matplotlib only to draw
 

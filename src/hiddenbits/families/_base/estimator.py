@@ -48,6 +48,7 @@ from hiddenbits.families._base.inputs import (
 )
 from hiddenbits.families._base.outputs import drawn_values, in_own_values, like
 from hiddenbits.families._base.partial_fit import OnlineVerbs
+from hiddenbits.families._base.refit import RefitVerb
 from hiddenbits.families._base.showing import ShowsItself
 from hiddenbits.model_api import P, RowModel, S
 from hiddenbits.store.validation import require
@@ -62,6 +63,7 @@ class BitsEstimator(
     Grouped,
     TakesTables,
     OnlineVerbs,
+    RefitVerb,
     FederatedVerbs,
     FileVerbs,
     ShowsItself,

@@ -11,14 +11,16 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.engine import Settings
 from hiddenbits.families._base.criteria import CriteriaMixin
+from hiddenbits.families._base.information import InformationVerbs
 from hiddenbits.families._base.parameters import COMMON, N_INIT
 from hiddenbits.families._base.predictions import PredictsClasses
 from hiddenbits.families._base.showing import SummaryTable
 from hiddenbits.families._base.transformer import CodingEstimator
+from hiddenbits.families.bernoulli_mixture.information import MixtureScores
 from hiddenbits.families.bernoulli_mixture.model import Mixture, MixtureParams, MixtureStats
 
 
-class BernoulliMixture(CriteriaMixin, PredictsClasses, CodingEstimator[MixtureParams, MixtureStats]):
+class BernoulliMixture(CriteriaMixin, PredictsClasses, CodingEstimator[MixtureParams, MixtureStats], InformationVerbs):
     """A mixture of Bernoulli products: each row belongs to one hidden class (latent class analysis).
 
     The log-likelihood is exact. Missing cells are left out of a row's likelihood, which is right when they are
@@ -128,6 +130,9 @@ class BernoulliMixture(CriteriaMixin, PredictsClasses, CodingEstimator[MixturePa
 
     def _tables(self) -> dict[str, SummaryTable]:
         return self._classes(self.weights_, self.probabilities_, self._code_names())
+
+    def _row_scores(self) -> MixtureScores:
+        return MixtureScores(self._model(), self.params_)
 
     @property
     def weights_(self) -> Floats:

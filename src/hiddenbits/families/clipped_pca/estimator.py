@@ -16,6 +16,7 @@ from hiddenbits.engine import one_blas_thread
 from hiddenbits.families._base.closed_form import ClosedForm
 from hiddenbits.families._base.inputs import as_table
 from hiddenbits.families._base.parameters import DRAWS
+from hiddenbits.families._base.rotation import RotationVerbs
 from hiddenbits.families._base.showing import SummaryTable, spectrum_table
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.clipped_pca.model import Clipped
@@ -25,7 +26,7 @@ from hiddenbits.maths.pair_counts import block_rows, refuse_width
 from hiddenbits.model_api import RowModel
 
 
-class ClippedPCA(ClosedForm, CodingEstimator[ClippedParams, ClippedStats]):
+class ClippedPCA(ClosedForm, CodingEstimator[ClippedParams, ClippedStats], RotationVerbs):
     """Clipped PCA: each row is a point in a few dimensions, and each bit says on which side of a plane it lies.
 
     y ~ N(0, I); a column has a hidden variable w.y + noise of variance 1, and its bit is 1 where that is above the
@@ -166,6 +167,10 @@ class ClippedPCA(ClosedForm, CodingEstimator[ClippedParams, ClippedStats]):
     def _pass_height(self, model: RowModel[ClippedParams, ClippedStats], table: Table) -> int:
         refuse_width(table.shape[1], type(self).__name__)
         return block_rows(table.shape[1], table.source.row_cells)
+
+    def _standardised(self) -> tuple[Floats, Floats]:
+        with np.errstate(divide="ignore"):  # a column without noise is a step: its slope is infinite
+            return self.params_.loadings, 1.0 / np.sqrt(self.params_.noise)
 
     @property
     def _score_is(self) -> None:  # of pairs of columns

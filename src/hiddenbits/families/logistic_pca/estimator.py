@@ -14,9 +14,12 @@ from hiddenbits.data.mixed.layout import KINDS
 from hiddenbits.engine import Position
 from hiddenbits.families._base.criteria import CriteriaMixin
 from hiddenbits.families._base.grouped import Group
+from hiddenbits.families._base.information import InformationVerbs
 from hiddenbits.families._base.parameters import COMMON, DRAWS, MOST_NODES
+from hiddenbits.families._base.rotation import RotationVerbs
 from hiddenbits.families._base.showing import SummaryTable
 from hiddenbits.families.logistic_pca.grid_em import LogisticGrid
+from hiddenbits.families.logistic_pca.information import LogisticScores
 from hiddenbits.families.logistic_pca.mixed.model import Mixed
 from hiddenbits.families.logistic_pca.mixed.params import MixedParams, turned
 from hiddenbits.families.logistic_pca.mixed.verbs import MixedVerbs
@@ -25,8 +28,10 @@ from hiddenbits.families.logistic_pca.options import Quadrature, Variational
 from hiddenbits.families.logistic_pca.params import canonical
 from hiddenbits.maths.packed_symmetric import unpack
 
+LOGISTIC_TO_NORMAL = 1.702  # sigma(1.702 z) is within .01 of the normal distribution function of z
 
-class LogisticPCA(CriteriaMixin, MixedVerbs):
+
+class LogisticPCA(CriteriaMixin, MixedVerbs, InformationVerbs, RotationVerbs):
     """Logistic PCA: each row is a point in a few dimensions, and each bit a logistic function of it.
 
     x ~ N(0, I), P(bit i = 1 | x) = sigma(w_i.x + b_i) (Tipping 1998; item response theory calls it the
@@ -231,6 +236,25 @@ class LogisticPCA(CriteriaMixin, MixedVerbs):
             n_draws=self.n_draws,
             seed=seed,
         )
+
+    def _row_scores(self) -> LogisticScores:
+        model = self._model()
+        if isinstance(model, Mixed):
+            raise ValueError("Gradients of rows are for tables of bits; this map was fitted to a mixed table.")
+        rule = model.rule(self.params_)
+        if rule is None:
+            raise ValueError(
+                "Gradients of rows need exact posteriors, on a grid: a map of 1 to 3 dimensions with loadings that are "
+                "not too large."
+            )
+        return LogisticScores(model, self.params_, rule, self.ridge)
+
+    def _standardised(self) -> tuple[Floats, Floats]:
+        if self._mixed is not None:
+            raise ValueError("rotate is for maps of bits; this one was fitted to a mixed table.")
+        slopes: Floats = self.params_.loadings
+        scale = np.sqrt(LOGISTIC_TO_NORMAL**2 + (slopes**2).sum(axis=1))
+        return slopes / scale[:, None], scale
 
     def _finished(self, params: Any) -> Any:
         return turned(params) if isinstance(params, MixedParams) else canonical(params)

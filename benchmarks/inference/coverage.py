@@ -1,0 +1,134 @@
+"""How often 95% intervals contain the truth, on simulated tables.
+
+    python -m benchmarks.inference.coverage --quick      # 20 tables: a look
+    python -m benchmarks.inference.coverage --full       # 400 tables: recorded; an hour and more
+    python -m benchmarks.inference.coverage --quick --only mixture clusters      # some of the designs below
+
+- mixture: 3 classes, 1000 x 10; shares and profiles; by information (robust) and by bootstrap (99 replicates). Once
+  with profiles drawn at random, whose smallest class overlaps with the others (some tables have estimates at 0 or 1; an
+  interval that does not exist counts as a miss), and once ("apart") with classes that lie apart. The second was added
+  after the first run of the first, to tell what the overlap does.
+- map: 2 dimensions, 800 x 10, varimax loadings in the standardised metric; by information through the rotation
+  (and, with --full, by bootstrap).
+- clusters: 2 classes, 100 clusters of 10 rows that share their class shares; by information with and without clusters=.
+
+Coverage is over all numbers of all tables; the first run counts.
+"""
+
+import warnings
+
+import numpy as np
+from benchmarks.record import asking, record
+from scipy.optimize import linear_sum_assignment
+
+from hiddenbits import BernoulliMixture, LogisticPCA, inference
+from hiddenbits.maths.rotations import rotate
+
+REPLICATES = 99
+DESIGNS = ["mixture", "apart", "map", "clusters"]
+
+
+def inside(found: inference.Uncertainty, name: str, truth: np.ndarray) -> np.ndarray:
+    low, high = found.interval[name]
+    return (low <= truth) & (truth <= high)
+
+
+def matched(model: BernoulliMixture, truth: np.ndarray) -> np.ndarray:
+    """Return the true class of each fitted one."""
+    apart = ((model.probabilities_[:, None, :] - truth[None]) ** 2).sum(axis=2)
+    return linear_sum_assignment(apart)[1]
+
+
+def apart() -> np.ndarray:
+    high = np.stack([np.arange(10) < 5, np.arange(10) >= 5, np.arange(10) % 2 == 0])
+    return np.where(high, 0.8, 0.2)
+
+
+def mixture(seed: int, name: str, theta: np.ndarray) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng([1, seed])
+    shares = np.array([0.5, 0.3, 0.2])
+    X = (rng.random((1000, 10)) < theta[rng.choice(3, 1000, p=shares)]).astype(int)
+    model = BernoulliMixture(3, prior_strength=0, tol=1e-9, max_iter=5000, random_state=0).fit(X)
+    order = matched(model, theta)
+    out = {}
+    for method, found in (
+        ("information", inference.information(model, X)),
+        ("bootstrap", inference.bootstrap(model, X, n=REPLICATES, seed=seed)),
+    ):
+        out[f"{name}, profiles, {method}"] = inside(found, "probabilities", theta[order])
+        out[f"{name}, shares, {method}"] = inside(found, "weights", shares[order])
+    return out
+
+
+def plane(seed: int, quick: bool) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng([2, seed])
+    slopes = np.zeros((10, 2))
+    slopes[:5, 0], slopes[5:, 1] = np.linspace(1.0, 2.0, 5), np.linspace(2.0, 1.0, 5)
+    slopes[[2, 7], [1, 0]] = 0.6
+    b = np.linspace(-1.0, 1.0, 10)
+    X = (rng.random((800, 10)) < 1 / (1 + np.exp(-(rng.standard_normal((800, 2)) @ slopes.T + b)))).astype(int)
+    truth = rotate(
+        slopes / np.sqrt(1.702**2 + (slopes**2).sum(axis=1, keepdims=True)), "varimax", kaiser=False
+    ).loadings
+    model = LogisticPCA(2, method="quadrature", ridge=0, tol=1e-8, max_iter=5000, random_state=0).fit(X)
+
+    def loadings(fitted: LogisticPCA) -> dict[str, np.ndarray]:
+        return {"loadings": fitted.rotate("varimax").aligned(truth).loadings}
+
+    found = inference.information(model, X, statistic=loadings)
+    out = {"map, varimax loadings, information": inside(found, "loadings", truth)}
+    if not quick:
+        found = inference.bootstrap(model, X, n=REPLICATES, seed=seed, statistic=loadings)
+        out["map, varimax loadings, bootstrap"] = inside(found, "loadings", truth)
+    return out
+
+
+def clustered(seed: int) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng([3, seed])
+    theta = np.stack([np.full(8, 0.8), np.full(8, 0.25)])
+    share = rng.beta(1.0, 1.0, 100)  # of the first class in each cluster, 1/2 on average
+    labels = np.repeat(np.arange(100), 10)
+    X = (rng.random((1000, 8)) < theta[(rng.random(1000) > share[labels]).astype(int)]).astype(int)
+    model = BernoulliMixture(2, prior_strength=0, tol=1e-9, max_iter=5000, random_state=0).fit(X)
+    found = {
+        "with clusters=": inference.information(model, X, clusters=labels),
+        "ignored": inference.information(model, X),
+        "bootstrap of clusters": inference.bootstrap(model, X, n=REPLICATES, seed=seed, clusters=labels),
+    }
+    return {f"clusters, shares, {how}": inside(one, "weights", np.full(2, 0.5)) for how, one in found.items()}
+
+
+if __name__ == "__main__":
+    parser = asking(__doc__)
+    parser.add_argument("--only", nargs="+", choices=DESIGNS, default=DESIGNS)
+    asked = parser.parse_args()
+    quick, only = asked.quick, asked.only
+    tables = 20 if quick else 400
+    warnings.simplefilter("ignore")  # of single tables: what counts is the coverage over all
+    overlapping = np.random.default_rng(7).uniform(0.15, 0.85, (3, 10))
+    hits: dict[str, list[np.ndarray]] = {}
+    for seed in range(tables):
+        designs = {
+            "mixture": lambda seed=seed: mixture(seed, "mixture", overlapping),
+            "apart": lambda seed=seed: mixture(seed, "mixture, classes apart", apart()),
+            "map": lambda seed=seed: plane(seed, quick),
+            "clusters": lambda seed=seed: clustered(seed),
+        }
+        for design in only:
+            for name, contained in designs[design]().items():
+                hits.setdefault(name, []).append(contained)
+    figures = {
+        name: {"coverage": round(float(np.mean(some)), 4), "intervals": int(np.size(some))}
+        for name, some in hits.items()
+    }
+    if quick:
+        for name, figure in figures.items():
+            print(f"{name}: {figure['coverage']:.3f} of {figure['intervals']}")
+    else:
+        record(
+            "inference/coverage" if only == DESIGNS else "inference/coverage_of_some",
+            figures,
+            seeds=tables,
+            level=0.95,
+            replicates=REPLICATES,
+        )

@@ -1,0 +1,116 @@
+"""`bootstrap_lrt`: whether a larger model is needed, by a likelihood-ratio test with simulated tables."""
+
+from __future__ import annotations
+
+import warnings
+from copy import copy
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from hiddenbits.array_types import Floats
+from hiddenbits.data.hashing import keyed_rng
+from hiddenbits.diagnostics.tables import opened
+
+STREAM = 0x1127  # the address of these random numbers, next to others with the same seed
+
+
+class BootstrapLRT(NamedTuple):
+    """A likelihood-ratio test; from `bootstrap_lrt`.
+
+    Attributes
+    ----------
+    statistic : float
+        2 (ln L of the larger model - ln L of the smaller one).
+    p : float
+        Share of simulated tables, the real one counted among them, whose statistic is at least as large.
+    replicates : ndarray of shape (n,)
+        Their statistics.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hiddenbits.diagnostics import BootstrapLRT
+    >>> BootstrapLRT(3.2, 0.4, np.array([1.0, 4.0])).p
+    0.4
+    """
+
+    statistic: float
+    p: float
+    replicates: Floats
+
+
+def bootstrap_lrt(smaller: Any, larger: Any, X: object, *, n: int = 99, seed: int = 0) -> BootstrapLRT:
+    """Test whether a table needs the larger of two models, such as K + 1 classes where K may do.
+
+    The likelihood ratio of mixtures is not chi-square, so its distribution is simulated (McLachlan 1987): tables are
+    drawn from the smaller model, with the blanks of X, and both models are fitted to each. The smaller one begins at
+    its own parameters; the larger one has the starts of its `n_init`. Too few starts make it miss its maximum, and the
+    p-value too small: give simulated tables as many starts as the real one.
+
+    Parameters
+    ----------
+    smaller, larger : fitted estimators
+        Of maximum likelihood (no prior or ridge), with an exact likelihood, fitted to X without weights.
+    X : table of shape (rows, columns)
+        The table of the fits, in memory.
+    n : int, default=99
+        Number of simulated tables: p is a multiple of 1 / (n + 1).
+    seed : int, default=0
+        Of the simulation.
+
+    Returns
+    -------
+    test : BootstrapLRT
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hiddenbits import BernoulliMixture, diagnostics
+    >>> X = np.repeat([[1, 1, 1, 0], [0, 0, 0, 1]], 50, axis=0) ^ (np.random.default_rng(0).random((100, 4)) < 0.1)
+    >>> one, two = (BernoulliMixture(K, prior_strength=0, n_init=2, random_state=0).fit(X) for K in (1, 2))
+    >>> diagnostics.bootstrap_lrt(one, two, X, n=19).p
+    0.05
+    """
+    if n < 1:
+        raise ValueError(f"n={n}: simulate at least one table, and 99 or more for a p-value that you publish.")
+    table = opened(smaller, X)
+    if table.weights is not None:
+        raise ValueError("bootstrap_lrt draws rows one by one: repeat rows in place of giving them weights.")
+    statistic = 2.0 * (_log_likelihood(larger, table) - _log_likelihood(smaller, table))
+    if larger.n_parameters_ <= smaller.n_parameters_ or statistic < 0.0:
+        raise ValueError(
+            f"The larger model has {larger.n_parameters_} parameters and the smaller {smaller.n_parameters_}, and its "
+            f"statistic is {statistic:.4g}. Give the smaller one first; if the larger one fits worse, raise its n_init."
+        )
+    blank = np.isnan(table.to_float()) if table.n_missing else None
+    bare = copy(smaller)
+    bare.coding_ = None  # bits are drawn, not the values that they stand for
+    replicates = np.zeros(n)
+    for number in range(n):
+        drawn = bare.sample(table.shape[0], random_state=int(keyed_rng(seed, STREAM, number).integers(2**31 - 1)))
+        rows = drawn if blank is None else np.where(blank, np.nan, drawn)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            fits = _plain(bare).refit(rows), clone(larger).set_params(threshold=None).fit(rows)
+        low, high = (_log_likelihood(fit, rows) for fit in fits)
+        replicates[number] = max(0.0, 2.0 * (high - low))
+    return BootstrapLRT(statistic, float(1 + (replicates >= statistic).sum()) / (n + 1), replicates)
+
+
+def _plain(model: Any) -> Any:
+    """Return a copy that takes arrays of bits without names."""
+    made = copy(model)
+    made.threshold = None
+    if hasattr(made, "feature_names_in_"):
+        del made.feature_names_in_
+    return made
+
+
+def _log_likelihood(model: Any, X: Any) -> float:
+    """Return ln L at maximum likelihood; AIC refuses a fit with a prior, or without an exact likelihood."""
+    if not hasattr(model, "aic"):
+        raise TypeError(f"{type(model).__name__} has no exact likelihood to compare.")
+    return float(model.n_parameters_) - float(model.aic(X)) / 2.0

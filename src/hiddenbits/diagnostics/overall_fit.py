@@ -1,0 +1,133 @@
+"""`overall`: the line on model fit that a paper's table has."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import chi2
+
+from hiddenbits import map_pieces
+from hiddenbits.diagnostics.tables import cells, opened
+
+MOST_COLUMNS = 20  # beyond 2^20 cells nearly all are empty, and neither G^2 nor X^2 has its distribution
+
+
+class Overall(NamedTuple):
+    """How well a model fits a table; from `overall`.
+
+    Attributes
+    ----------
+    log_likelihood : float
+        Of all rows, in nats.
+    n_parameters : int
+        Free parameters, p.
+    rows : float
+        Number of rows, or their weight.
+    aic, bic, sabic : float
+        Information criteria, lower is better: -2 ln L + 2 p, + p ln N, and + p ln((N + 2) / 24).
+    g2, x2 : float
+        Likelihood-ratio and Pearson's statistic of the table of all patterns; NaN where rows have blanks, or more than
+        20 columns.
+    df : int
+        2^columns - 1 - p; at most 0: the model has more parameters than the table can test.
+    g2_p, x2_p : float
+        Their p-values by the chi-square distribution, which needs expected counts of about 5. Where `expected` is far
+        smaller, do not publish them.
+    expected : float
+        Mean expected count of a pattern.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hiddenbits import BernoulliMixture, diagnostics
+    >>> X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 25)
+    >>> fit = diagnostics.overall(BernoulliMixture(1, prior_strength=0, random_state=0).fit(X), X)
+    >>> fit.n_parameters, fit.df, abs(round(fit.g2, 6))
+    (2, 1, 0.0)
+    """
+
+    log_likelihood: float
+    n_parameters: int
+    rows: float
+    aic: float
+    bic: float
+    sabic: float
+    g2: float
+    x2: float
+    df: int
+    g2_p: float
+    x2_p: float
+    expected: float
+
+
+def overall(model: Any, X: object, sample_weight: ArrayLike | None = None) -> Overall:
+    """Return log-likelihood, information criteria, and G^2 and X^2 against the table of all patterns.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        A family with an exact likelihood, fitted by maximum likelihood (without prior or ridge).
+    X : table of shape (rows, columns)
+        The table of the fit.
+    sample_weight : array of shape (rows,), optional
+        The weights of the fit; a weight of 2 counts as two equal rows.
+
+    Returns
+    -------
+    fit : Overall
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hiddenbits import BernoulliMixture, diagnostics
+    >>> X = np.random.default_rng(0).integers(0, 2, (500, 4))
+    >>> fit = diagnostics.overall(BernoulliMixture(1, prior_strength=0, random_state=0).fit(X), X)
+    >>> fit.df
+    11
+    """
+    if not hasattr(model, "bic"):
+        raise TypeError(f"{type(model).__name__} has no information criteria.")
+    table = opened(model, X, sample_weight)
+    bic, p = float(model.bic(table)), int(model.n_parameters_)
+    weight = float(table.shape[0] if table.weights is None else table.weights.sum())
+    log_likelihood = (p * float(np.log(weight)) - bic) / 2.0
+    g2 = x2 = np.nan
+    d = table.shape[1]
+    if d <= MOST_COLUMNS and not table.n_missing:
+        g2, x2 = _against_patterns(model, table, weight)
+    df = 2**d - 1 - p
+    tested = df > 0
+    return Overall(
+        log_likelihood=log_likelihood,
+        n_parameters=p,
+        rows=weight,
+        aic=2.0 * p - 2.0 * log_likelihood,
+        bic=bic,
+        sabic=p * float(np.log((weight + 2.0) / 24.0)) - 2.0 * log_likelihood,
+        g2=g2,
+        x2=x2,
+        df=df,
+        g2_p=float(chi2.sf(g2, df)) if tested else np.nan,
+        x2_p=float(chi2.sf(x2, df)) if tested else np.nan,
+        expected=weight / 2.0**d,
+    )
+
+
+def _against_patterns(model: Any, table: Any, weight: float) -> tuple[float, float]:
+    """Return G^2 and X^2: over the patterns that occur, since the expected counts of all add up to the rows."""
+    d = table.shape[1]
+    counts, logs = np.zeros(2**d), np.zeros(2**d)
+
+    def numbered(piece: Any) -> Any:
+        numbers = (cells(piece)[0] @ 2.0 ** np.arange(d)).astype(np.int64)
+        return numbers, piece.weights, model.score_samples(piece.table)
+
+    for numbers, weights, log_p in map_pieces(numbered, table, 1 << 16):
+        np.add.at(counts, numbers, weights)
+        logs[numbers] = log_p
+    seen = counts > 0.0
+    observed, expected = counts[seen], weight * np.exp(logs[seen])
+    g2 = 2.0 * float(observed @ np.log(observed / expected))
+    return g2, float((observed**2 / expected).sum() - weight)

@@ -1,0 +1,72 @@
+"""From what a user hands in to the rows of a table, and back to frames of the user's own kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from hiddenbits import Piece, Table, map_pieces, open_table
+from hiddenbits.array_types import AnyArray, Floats
+
+PIECE_CELLS = 1 << 22  # cells that are worked on together
+
+T = TypeVar("T")
+
+
+def opened(model: Any, X: object, sample_weight: ArrayLike | None = None) -> Table:
+    """Return X as a table of bits, opened as the fitted model would open it, with weights."""
+    check_is_fitted(model)
+    if getattr(model, "kinds_", None) is not None or getattr(model, "visible", "bits") != "bits":
+        raise ValueError("This is for models and tables of bits, but the model was fitted to other columns.")
+    table = X if isinstance(X, Table) else open_table(X, threshold=model.threshold, code=model)
+    if sample_weight is None:
+        return table
+    given = np.asarray(sample_weight, np.float64)
+    weighted = table.with_weights(given)  # checks the weights as given
+    return weighted if table.weights is None else table.with_weights(given * table.weights)
+
+
+def total(function: Callable[[Piece], AnyArray], table: Table) -> AnyArray:
+    """Return the sum of function(piece) over all rows, in their order, where the engine in force runs."""
+    found = map_pieces(function, table, max(1, PIECE_CELLS // table.shape[1]))
+    first = next(found)
+    return sum(found, first)
+
+
+def cells(piece: Piece) -> tuple[Floats, Floats]:
+    """Return the bits of a piece, 0 where not observed, and which of them were observed."""
+    x, observed = piece.table.source.read(0, piece.table.shape[0])
+    seen = observed.to_dense().astype(np.float64)
+    return x.to_dense() * seen, seen
+
+
+def refuse_blanks(table: Table, what: str) -> None:
+    """Refuse a table with missing cells where a statistic is defined for complete rows."""
+    if missing := table.n_missing:
+        raise ValueError(
+            f"{what} is defined for complete rows, and {missing} cells of this table are missing. Drop rows with "
+            "blanks first, if they are few."
+        )
+
+
+def names_of(model: Any, table: Table) -> list[str]:
+    """Return the names of the columns: the table's, the model's, or x0, x1, ..."""
+    names = table.names or getattr(model, "feature_names_in_", None)
+    return [f"x{j}" for j in range(table.shape[1])] if names is None else [str(name) for name in names]
+
+
+def like(X: object, columns: dict[str, AnyArray]) -> Any:
+    """Return columns as a frame of X's library; as a structured array if X is no frame."""
+    frame: Any = nw.from_native(X, pass_through=True)
+    if isinstance(frame, (nw.DataFrame, nw.LazyFrame)):
+        plain = {key: values.tolist() for key, values in columns.items()}
+        return nw.from_dict(plain, backend=frame.implementation).to_native()
+    made = np.empty(len(next(iter(columns.values()))), [(key, values.dtype) for key, values in columns.items()])
+    for key, values in columns.items():
+        made[key] = values
+    return made

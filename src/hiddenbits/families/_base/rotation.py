@@ -1,0 +1,149 @@
+"""`rotate`: loadings of a fitted map in the metric of factor analysis, turned towards a simple structure."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from hiddenbits.array_types import Floats
+from hiddenbits.maths.rotations import Method, rotate
+
+
+@dataclass(frozen=True, eq=False)
+class RotatedLoadings:
+    """Loadings after a rotation; from the method `rotate` of a fitted map.
+
+    Attributes
+    ----------
+    method : str
+        "varimax", "promax" or "oblimin".
+    kaiser : bool
+        Whether rows of loadings had length 1 while the rotation was found.
+    loadings : ndarray of shape (columns, factors)
+        Standardised loadings (the pattern): of the hidden variable behind a column, scaled to variance 1, on factors
+        of variance 1. Factors are ordered by their sum of squares; each has a positive sum.
+    correlations : ndarray of shape (factors, factors)
+        Correlations of the factors; the identity after varimax.
+    slopes : ndarray of shape (columns, factors)
+        The same rotation of the slopes: discriminations, logistic or (`ClippedPCA`) probit ones.
+    communalities : ndarray of shape (columns,)
+        Share of the variance of each hidden variable that the factors explain; no rotation changes it.
+    turn : ndarray of shape (dimensions, factors)
+        T: loadings are the unrotated ones times the inverse of T', and codes are rotated by T.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hiddenbits import LogisticPCA
+    >>> rng = np.random.default_rng(0)
+    >>> codes = rng.standard_normal((400, 2))
+    >>> X = (rng.random((400, 6)) < 1 / (1 + np.exp(-2 * codes[:, [0, 0, 0, 1, 1, 1]]))).astype(int)
+    >>> found = LogisticPCA(2, random_state=0).fit(X).rotate("varimax")
+    >>> bool((np.abs(found.loadings).max(axis=1) > 3 * np.abs(found.loadings).min(axis=1)).all())
+    True
+    """
+
+    method: str
+    kaiser: bool
+    loadings: Floats
+    correlations: Floats
+    slopes: Floats
+    communalities: Floats
+    turn: Floats
+
+    def transform(self, codes: ArrayLike) -> Floats:
+        """Return the factor scores of rows.
+
+        Parameters
+        ----------
+        codes : array of shape (rows, dimensions)
+            From the model's `transform`.
+        """
+        return np.asarray(codes, np.float64) @ self.turn
+
+    def aligned(self, target: ArrayLike) -> RotatedLoadings:
+        """Return the same rotation with factors in the order, and with the signs, that are closest to others' loadings.
+
+        Parameters
+        ----------
+        target : array of shape (columns, factors)
+            Loadings to compare with: another program's, or those of the whole table for a bootstrap replicate.
+        """
+        from scipy.optimize import linear_sum_assignment
+
+        inner = np.asarray(target, np.float64).T @ self.loadings
+        order = linear_sum_assignment(-np.abs(inner))[1]
+        signs = np.where(inner[np.arange(len(order)), order] < 0.0, -1.0, 1.0)
+        return self._arranged(order, signs)
+
+    def _arranged(self, order: Any, signs: Floats) -> RotatedLoadings:
+        return RotatedLoadings(
+            self.method,
+            self.kaiser,
+            self.loadings[:, order] * signs,
+            self.correlations[np.ix_(order, order)] * np.outer(signs, signs),
+            self.slopes[:, order] * signs,
+            self.communalities,
+            self.turn[:, order] * signs,
+        )
+
+
+class RotationVerbs:
+    """Adds `rotate` to an estimator whose columns have loadings on hidden dimensions N(0, I)."""
+
+    def rotate(self, method: Method = "varimax", *, kaiser: bool | None = None, power: float = 4.0) -> RotatedLoadings:
+        """Return the loadings in the standardised metric of factor analysis, rotated to a simple structure.
+
+        A slope a becomes the loading (a/D) / sqrt(1 + |a|^2/D^2), with D = 1.702 for logistic slopes (as mirt has it)
+        and 1 for those of a probit model (`ClippedPCA`, whose `components_` are standardised already). Varimax and
+        oblimin (quartimin) go down the gradient of their criterion from several starts, as GPArotation does from one;
+        promax is that of R's ``stats::promax``.
+
+        Parameters
+        ----------
+        method : {"varimax", "promax", "oblimin"}, default="varimax"
+            Factors without correlations, or (promax, oblimin) with them.
+        kaiser : bool, optional
+            Kaiser's normalisation: find the rotation with rows of loadings scaled to length 1. By default as in the
+            programs named: not for varimax and oblimin, but for promax.
+        power : float, default=4.0
+            Of promax.
+
+        Returns
+        -------
+        rotated : RotatedLoadings
+        """
+        check_is_fitted(self, "params_")
+        if method not in ("varimax", "promax", "oblimin"):
+            raise ValueError(f'method={method!r}: give "varimax", "promax" or "oblimin".')
+        if not power > 1.0:
+            raise ValueError(f"power={power}: give a number above 1, such as 4.")
+        loadings, scale = self._standardised()
+        normalise = method == "promax" if kaiser is None else kaiser
+        found = rotate(loadings, method, kaiser=normalise, power=power)
+        if not found.converged:
+            warnings.warn(
+                f"{method} did not converge: several rotations are equally simple.", ConvergenceWarning, stacklevel=2
+            )
+        rotated = RotatedLoadings(
+            method,
+            normalise,
+            found.loadings,
+            found.turn.T @ found.turn,
+            found.loadings * scale[:, None],
+            (loadings**2).sum(axis=1),
+            found.turn,
+        )
+        order = np.argsort(-(found.loadings**2).sum(axis=0), kind="stable")
+        return rotated._arranged(order, np.where(found.loadings[:, order].sum(axis=0) < 0.0, -1.0, 1.0))
+
+    @abstractmethod
+    def _standardised(self) -> tuple[Floats, Floats]:
+        """Return standardised loadings, (columns, dimensions), and what makes slopes of them, (columns,)."""

@@ -1,0 +1,120 @@
+"""Scores of rows under logistic PCA of bits, on a grid: what standard errors are made of.
+
+Coordinates: the loadings as in `components_`, dimension by dimension, then the intercepts. At a node x of the grid a
+row has the score o_i (t_i - p_i(x)) x^ for column i, with x^ = (x, 1). The score of the row is its posterior mean
+(Fisher), and its information E[-S'] - Var[S] (Louis). A rotation of the map changes no likelihood: the
+information has no inverse until a condition fixes the orientation, here the canonical one, orthogonal columns of W.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from hiddenbits.array_types import Floats
+from hiddenbits.data import Block
+from hiddenbits.families.logistic_pca.params import VARIATIONAL, LogisticParams
+from hiddenbits.families.logistic_pca.rows import LogisticRows, activations, chances
+from hiddenbits.maths.free_parameters import FreeParameters, Quantity
+from hiddenbits.maths.gauss_hermite import Rule
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticScores:
+    """The scores at given parameters, integrated by a rule."""
+
+    model: LogisticRows
+    params: LogisticParams
+    rule: Rule
+    ridge: float
+
+    def free(self, weight: float) -> FreeParameters:
+        """Return the coordinates; none of them has a border."""
+        W, b = self.params.loadings.T, self.params.intercepts
+        q, d = W.shape
+        p = (q + 1) * d
+        vector = np.concatenate([W.ravel(), b])
+        centred = np.concatenate([W.ravel(), b - self.params.centre])
+        pairs = [(a, c) for a in range(q) for c in range(a + 1, q)]
+        ties = np.zeros((len(pairs), p))
+        for tie, (a, c) in zip(ties, pairs, strict=True):  # Sum_i w_ia w_ic = 0
+            tie[a * d : (a + 1) * d], tie[c * d : (c + 1) * d] = W[c], W[a]
+        unit = np.eye(p)
+        quantities = [
+            Quantity("components", W, unit[: q * d], ("dimension", "column")),
+            Quantity("intercepts", b, unit[q * d :], ("column",)),
+        ]
+        if q == 1 and (W != 0.0).all():
+            slopes = np.zeros((d, p))
+            slopes[:, :d], slopes[:, d:] = np.diag(b / W[0] ** 2), np.diag(-1.0 / W[0])
+            quantities.append(Quantity("difficulties", -b / W[0], slopes, ("column",)))
+        return FreeParameters(
+            vector=vector,
+            prior_gradient=-self.ridge * centred,
+            prior_curvature=np.full(p, self.ridge),
+            border=np.zeros(p, bool),
+            ties=ties,
+            quantities=tuple(quantities),
+        )
+
+    def at(self, vector: Floats) -> LogisticParams:
+        """Return the parameters at a vector of coordinates."""
+        joint = vector.reshape(-1, self.params.n_columns).T
+        return self.params.with_joint(np.ascontiguousarray(joint), VARIATIONAL)
+
+    def _nodes(self) -> tuple[Floats, Floats]:
+        """Return x^, (L, q + 1), and p, (L, d), at all nodes."""
+        nodes = self.rule.nodes
+        return np.column_stack([nodes, np.ones(len(nodes))]), chances(activations(self.params, nodes))
+
+    def _gradients(
+        self, block: Block, extended: Floats, p: Floats
+    ) -> Iterator[tuple[slice, Floats, Floats, Floats, Floats]]:
+        """Yield some rows at a time: posterior weights of the nodes, bits, what was observed, and gradients."""
+        for rows, r, _ in self.model.on_grid(self.params, self.rule, block):
+            x = block.x.rows(rows.start, rows.stop).to_dense().astype(np.float64)
+            o = block.observed.rows(rows.start, rows.stop).to_dense().astype(np.float64)
+            mean = r @ extended
+            parts = [x * mean[:, a : a + 1] - o * (r @ (p * extended[:, a : a + 1])) for a in range(extended.shape[1])]
+            yield rows, r, x, o, np.concatenate(parts, axis=1)
+
+    def gradients(self, block: Block) -> Floats:
+        """Return the gradient of ln P(row) of each row."""
+        extended, p = self._nodes()
+        return np.concatenate([g for *_, g in self._gradients(block, extended, p)])
+
+    def information(self, block: Block) -> Floats:
+        """Return minus the second derivatives of the weighted log-likelihood of a block."""
+        extended, p = self._nodes()
+        k, d = extended.shape[1], p.shape[1]
+        total = np.zeros((k * d, k * d))
+        for rows, r, x, o, g in self._gradients(block, extended, p):
+            w = block.weights[rows]
+            total += (g * w[:, None]).T @ g
+            wr = r * w[:, None]
+            seen = wr.T @ o  # (L, d)
+            blanks = np.flatnonzero(~o.all(axis=1))
+            full = np.delete(wr, blanks, axis=0).sum(axis=0)
+            for a in range(k):
+                for c in range(a, k):
+                    square = extended[:, a] * extended[:, c]
+                    # E[S S'] = Sum_l r x^ x^' (x - o p)(x - o p)', summed over rows
+                    ones = x.T @ (x * (wr @ square)[:, None])
+                    mixed = x.T @ (o * (wr @ (p * square[:, None])))
+                    both = (p * (full * square)[:, None]).T @ p + _both_seen(wr[blanks], o[blanks], p, square)
+                    part = np.diag(square @ (seen * p * (1.0 - p))) - (ones - mixed - mixed.T + both)
+                    total[a * d : (a + 1) * d, c * d : (c + 1) * d] += part
+                    if c > a:
+                        total[c * d : (c + 1) * d, a * d : (a + 1) * d] += part.T
+        return total
+
+
+def _both_seen(wr: Floats, o: Floats, p: Floats, square: Floats) -> Floats:
+    """Return Sum_nl wr_nl square_l (o_n p_l)(o_n p_l)' over rows with blanks: node by node, the costly part."""
+    total = np.zeros((p.shape[1], p.shape[1]))
+    if len(o):
+        for at in np.flatnonzero(wr.sum(axis=0) * np.abs(square) > 0.0):
+            total += np.outer(p[at], p[at]) * (o.T @ (o * (wr[:, at] * square[at])[:, None]))
+    return total

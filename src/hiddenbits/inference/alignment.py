@@ -1,0 +1,50 @@
+"""One model in the orientation of another: the same order of classes, the same axes of a map."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from hiddenbits import BernoulliMixture, ClippedPCA, LogisticPCA, Piece, Table, map_pieces
+from hiddenbits.array_types import Floats
+
+PIECE_CELLS = 1 << 22  # cells of posteriors that are worked on together
+
+
+def can_align(model: Any) -> bool:
+    """Whether replicates of a model can be brought into its order and orientation."""
+    return isinstance(model, (BernoulliMixture, LogisticPCA, ClippedPCA))
+
+
+def aligned(found: Any, target: Any, table: Table) -> Any:
+    """Return a fitted model with its classes in the order, or its axes in the orientation, closest to another's.
+
+    Classes by the Hungarian method on the rows that they share; axes by orthogonal Procrustes rotation of the loadings.
+    """
+    made = copy(found)
+    if isinstance(found, BernoulliMixture):
+        order = linear_sum_assignment(-_shared(found, target, table))[1]
+        made.params_ = replace(
+            found.params_,
+            weights=found.params_.weights[order],
+            probabilities=np.ascontiguousarray(found.params_.probabilities[:, order]),
+        )
+    else:
+        U, _, V = np.linalg.svd(found.params_.loadings.T @ target.params_.loadings)
+        made.params_ = replace(found.params_, loadings=found.params_.loadings @ (U @ V))
+    return made
+
+
+def _shared(found: Any, target: Any, table: Table) -> Floats:
+    """Return how many rows, by their posteriors, are in each class of the one model and of the other, (K, K)."""
+
+    def count(piece: Piece) -> Floats:
+        other: Floats = target.posterior(piece.table) * piece.weights[:, None]
+        return np.asarray(other.T @ found.posterior(piece.table))
+
+    K = len(target.weights_)
+    return np.asarray(sum(map_pieces(count, table, max(1, PIECE_CELLS // K)), np.zeros((K, K))))

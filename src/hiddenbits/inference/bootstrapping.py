@@ -1,0 +1,165 @@
+"""`bootstrap`: standard errors and intervals from refits to resampled rows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
+
+from hiddenbits import take_rows
+from hiddenbits.array_types import Floats
+from hiddenbits.inference.alignment import aligned, can_align
+from hiddenbits.inference.resampling import check_design, replicate_weights
+from hiddenbits.inference.tables import backend_of, codes_of, column_names, opened
+from hiddenbits.inference.uncertainty import Uncertainty, arranged, statistic_values
+
+Named = dict[str, tuple[Floats, tuple[str, ...], str]]
+
+
+def bootstrap(
+    model: Any,
+    X: object,
+    *,
+    n: int = 200,
+    clusters: ArrayLike | None = None,
+    strata: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    weights: Literal["counts", "sampling"] = "counts",
+    statistic: Callable[[Any], Any] | None = None,
+    seed: int = 0,
+    tol: float = 1e-8,
+    level: float = 0.95,
+) -> Uncertainty:
+    """Return standard errors and percentile intervals from refits of a fitted model to resampled rows.
+
+    A replicate is a fit with random weights, which begins at the fitted parameters and runs to convergence. Classes are
+    then put in the order of the fitted model's (by the Hungarian method on the rows that they share), and axes of a map
+    in its orientation (by Procrustes rotation). Replicates are keyed by their number: the first 100 of 200 are those of
+    ``n=100``, and serial, threads and cluster (`run_on`) give the same.
+
+    Parameters
+    ----------
+    model : estimator
+        Any fitted family that has `refit`. Without `statistic`, a `BernoulliMixture`, `LogisticPCA` or `ClippedPCA`.
+    X : table of shape (rows, columns)
+        The table of the fit.
+    n : int, default=200
+        Number of replicates: 200 for standard errors, 999 for intervals that you publish.
+    clusters : array of shape (rows,), optional
+        Labels of rows that belong together: whole clusters are drawn.
+    strata : array of shape (rows,), optional
+        Labels of strata, within which rows or clusters are drawn. With clusters or strata weights are Rao and Wu's:
+        n - 1 of n units are drawn, and count n / (n - 1).
+    sample_weight : array of shape (rows,), optional
+        The weights of the fit.
+    weights : {"counts", "sampling"}, default="counts"
+        A weight of 2 is two equal rows, drawn one by one; or one row that stands for two.
+    statistic : callable, optional
+        A function of a fitted model that returns an array, or a dict of arrays; by default the parameters. Models of
+        other families are not aligned: the order of their parts must not matter to it.
+    seed : int, default=0
+        Of the resampling.
+    tol : float, default=1e-8
+        Tolerance of the refits. They begin close to their end: with a large one they stop early and vary too little.
+    level : float, default=0.95
+        Of the intervals.
+
+    Returns
+    -------
+    found : Uncertainty
+        `replicates` has the numbers of each replicate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hiddenbits import BernoulliMixture, inference
+    >>> X = np.random.default_rng(0).integers(0, 2, (300, 3))
+    >>> model = BernoulliMixture(1, prior_strength=0, random_state=0).fit(X)
+    >>> found = inference.bootstrap(model, X, n=99)
+    >>> found.replicates.shape
+    (99, 4)
+    >>> exact = np.sqrt(model.probabilities_ * (1 - model.probabilities_) / 300)
+    >>> bool(np.allclose(found.se["probabilities"], exact, rtol=0.3))
+    True
+    """
+    _check(model, n, weights, statistic, level)
+    table = opened(model, X, sample_weight)
+    rows = table.shape[0]
+    in_clusters, in_strata = codes_of(clusters, rows, "clusters"), codes_of(strata, rows, "strata")
+    check_design(in_clusters, in_strata)
+    base = np.ones(rows) if table.weights is None else table.weights
+    bare = table.with_weights(None)
+
+    def numbers(fitted: Any) -> Named:
+        return parameters(fitted) if statistic is None else statistic_values(statistic(fitted), table.shape[1])
+
+    values = numbers(model)
+    replicates = np.empty((n, sum(array.size for array, *_ in values.values())))
+    failed = 0
+    for number in range(n):
+        w = replicate_weights(seed, number, base, in_clusters, in_strata, weights == "counts")
+        drawn = take_rows(bare, w > 0.0).with_weights(w[w > 0.0]) if bare.source.resident else bare.with_weights(w)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            refitted = model.refit(drawn, tol=tol)
+        failed += not refitted.converged_
+        if can_align(model):
+            refitted = aligned(refitted, model, table)
+        replicates[number] = np.concatenate([array.ravel() for array, *_ in numbers(refitted).values()])
+    if failed:
+        warnings.warn(
+            f"{failed} of {n} replicates did not converge. Raise max_iter of the model, or tol.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return Uncertainty(
+        method=f"bootstrap, {n} replicates" + _drawn(in_clusters, in_strata),
+        level=level,
+        covariance=np.atleast_2d(np.cov(replicates, rowvar=False)),
+        parts=arranged(values),
+        columns=column_names(model, table),
+        backend=backend_of(X),
+        replicates=replicates,
+    )
+
+
+def parameters(model: Any) -> Named:
+    """Return the arrays that people publish of a family, with their axes and scale."""
+    if hasattr(model, "probabilities_"):
+        return {
+            "weights": (model.weights_, ("class",), "probability"),
+            "probabilities": (model.probabilities_, ("class", "column"), "probability"),
+        }
+    found: Named = {
+        "components": (model.components_, ("dimension", "column"), "real"),
+        "intercepts": (model.intercepts_, ("column",), "real"),
+    }
+    if len(model.components_) == 1 and hasattr(model, "free_parameters"):
+        with np.errstate(divide="ignore"):
+            found["difficulties"] = (-model.intercepts_ / model.components_[0], ("column",), "real")
+    return found
+
+
+def _drawn(clusters: object, strata: object) -> str:
+    units = " of clusters" if clusters is not None else ""
+    return units + (" within strata" if strata is not None else "")
+
+
+def _check(model: Any, n: int, weights: str, statistic: object, level: float) -> None:
+    if n < 2:
+        raise ValueError(f"n={n}: a standard error needs at least two replicates, and 200 make a good one.")
+    if weights not in ("counts", "sampling"):
+        raise ValueError(f'weights={weights!r}: give "counts" or "sampling".')
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level={level}: give a number between 0 and 1, such as 0.95.")
+    if not hasattr(model, "refit"):
+        raise TypeError(f"{type(model).__name__} cannot be refitted.")
+    if statistic is None and not can_align(model):
+        raise TypeError(
+            f"Replicates of {type(model).__name__} are not aligned with it. Give statistic=, a function of the fitted "
+            "model to which the order of its parts does not matter."
+        )

@@ -1,0 +1,236 @@
+"""`information`: standard errors from the curvature of the likelihood and the scores of rows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hiddenbits import Piece, Table, map_pieces
+from hiddenbits.array_types import Floats, Rows
+from hiddenbits.inference.tables import backend_of, codes_of, column_names, opened
+from hiddenbits.inference.uncertainty import Uncertainty, arranged, statistic_values
+
+PIECE_NUMBERS = 1 << 22  # numbers of the gradients that are worked on together
+NOTHING = 1e-6  # a logit with less information than this, in rows, was not observed at all
+FAR = 0.1  # standard errors from the maximum that are too many
+STEP = 1e-4  # of a coordinate, to differentiate a statistic: the error of a central difference is about its square
+FAMILIES = "BernoulliMixture and LogisticPCA (1 to 3 dimensions)"
+
+
+class NotAtMaximumWarning(UserWarning):
+    """Estimates are not at the maximum of the likelihood of this table, which standard errors assume.
+
+    Examples
+    --------
+    >>> import numpy as np, warnings
+    >>> from hiddenbits import BernoulliMixture, inference
+    >>> X = np.random.default_rng(0).integers(0, 2, (200, 3))
+    >>> model = BernoulliMixture(1, prior_strength=0, random_state=0).fit(X)
+    >>> with warnings.catch_warnings(record=True, action="always") as said:
+    ...     _ = inference.information(model, 1 - X)  # another table
+    >>> said[0].category is inference.NotAtMaximumWarning
+    True
+    """
+
+
+def information(
+    model: Any,
+    X: object,
+    *,
+    robust: bool = True,
+    clusters: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    weights: Literal["counts", "sampling"] = "counts",
+    kind: Literal["observed", "outer"] = "observed",
+    statistic: Callable[[Any], Any] | None = None,
+    level: float = 0.95,
+) -> Uncertainty:
+    """Return standard errors and intervals of a fitted model's parameters, from the likelihood around them.
+
+    The score of a row (the gradient of its log-likelihood) is the posterior mean of the gradient that one would have
+    if hidden codes were known (Fisher's identity), and the observed information A follows likewise (Louis' formula);
+    both are exact, add over rows, and take blanks and weights. With B the sum of outer products of scores, the
+    covariance of the estimates is A^-1 B A^-1 (``robust=True``: right even where the model is not), A^-1
+    (``robust=False``: as ltm and mirt) or B^-1 (``robust=False, kind="outer"``: as poLCA).
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted `BernoulliMixture`, or a `LogisticPCA` of bits of 1 to 3 dimensions. Fit it to convergence: a small
+        `tol`, such as 1e-9, and for maps method="quadrature". With a prior or ridge, A has the curvature of the
+        prior, and the errors are those of the penalised estimates.
+    X : table of shape (rows, columns)
+        The table of the fit.
+    robust : bool, default=True
+        The sandwich.
+    clusters : array of shape (rows,), optional
+        Labels of rows that belong together, such as pupils of a school; scores are summed over clusters before their
+        products are. Needs ``robust=True``.
+    sample_weight : array of shape (rows,), optional
+        The weights of the fit.
+    weights : {"counts", "sampling"}, default="counts"
+        A weight of 2 is two equal rows; or one row that stands for two (its square enters B; needs ``robust=True``).
+    kind : {"observed", "outer"}, default="observed"
+        Which information is inverted.
+    statistic : callable, optional
+        A function of the fitted model that returns an array, or a dict of arrays; by default the parameters. Its
+        errors are by the delta method, with derivatives by differences.
+    level : float, default=0.95
+        Of the intervals.
+
+    Returns
+    -------
+    found : Uncertainty
+        Estimates, `se`, `interval` and `covariance` of "weights" and "probabilities" of a mixture; "components",
+        "intercepts" and (one dimension) "difficulties" of a map. Probabilities at 0 or 1 have no standard error: NaN.
+        Maps of several dimensions are in their canonical orientation, and the errors are those given it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hiddenbits import BernoulliMixture, inference
+    >>> X = np.repeat([[1, 1, 0], [0, 1, 0], [1, 0, 1], [0, 0, 1]], [30, 5, 5, 20], axis=0)
+    >>> model = BernoulliMixture(1, prior_strength=0, random_state=0).fit(X)
+    >>> found = inference.information(model, X, robust=False)
+    >>> p = X.mean(axis=0)
+    >>> bool(np.allclose(found.se["probabilities"], np.sqrt(p * (1 - p) / 60)))
+    True
+    >>> odds = inference.information(model, X, statistic=lambda m: m.probabilities_ / (1 - m.probabilities_))
+    >>> odds.se["statistic"].shape
+    (1, 3)
+    """
+    _check(robust, clusters, weights, kind)
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level={level}: give a number between 0 and 1, such as 0.95.")
+    if not hasattr(model, "row_gradients"):
+        raise TypeError(f"{type(model).__name__} has no exact scores of rows: {FAMILIES} do. Use inference.bootstrap.")
+    table = opened(model, X, sample_weight)
+    free = model.free_parameters()
+    labels = codes_of(clusters, table.shape[0], "clusters")
+    curvature, products, gradient = _sums(model, table, len(free.vector), labels, weights, kind)
+    inner = (curvature if kind == "observed" else products) + np.diag(free.prior_curvature)
+    kept = np.flatnonzero(~free.border & (np.diag(inner) > NOTHING))
+    inverse = _inverse(inner[np.ix_(kept, kept)], free.ties[:, kept])
+    covariance = inverse @ products[np.ix_(kept, kept)] @ inverse if robust else inverse
+    _warn_if_far(inverse @ (gradient + free.prior_gradient)[kept], np.sqrt(np.diag(inverse)))
+    if statistic is None:
+        values = {one.name: (one.values, one.axes, one.scale) for one in free.quantities}
+        jacobian = np.concatenate([one.jacobian for one in free.quantities])
+        lost = np.setdiff1d(np.arange(len(free.vector)), kept)
+        has_error = ~(jacobian[:, lost] != 0.0).any(axis=1) | (np.abs(jacobian[:, kept]).sum(axis=1) > 0.0)
+    else:
+        values = statistic_values(statistic(model), table.shape[1])
+        jacobian = np.zeros((sum(array.size for array, *_ in values.values()), len(free.vector)))
+        jacobian[:, kept] = _derivatives(model, statistic, free.vector, kept)
+        has_error = np.ones(len(jacobian), bool)
+    J = jacobian[:, kept]
+    return Uncertainty(
+        method=_words(robust, labels, kind),
+        level=level,
+        covariance=J @ covariance @ J.T,
+        parts=arranged(values),
+        columns=column_names(model, table),
+        backend=backend_of(X),
+        has_error=has_error,
+    )
+
+
+def _check(robust: bool, clusters: object, weights: str, kind: str) -> None:
+    if weights not in ("counts", "sampling") or kind not in ("observed", "outer"):
+        raise ValueError(f'weights={weights!r}, kind={kind!r}: give "counts" or "sampling", and "observed" or "outer".')
+    if not robust and (clusters is not None or weights == "sampling"):
+        raise ValueError("clusters= and weights='sampling' need robust=True: the information alone ignores them.")
+    if robust and kind == "outer":
+        raise ValueError('kind="outer" is for robust=False: the sandwich has the observed information around it.')
+
+
+def _words(robust: bool, labels: Rows | None, kind: str) -> str:
+    if not robust:
+        return "inverse observed information" if kind == "observed" else "inverse sum of outer products of scores"
+    return "robust (sandwich)" if labels is None else f"robust (sandwich), {labels.max() + 1} clusters"
+
+
+def _sums(
+    model: Any, table: Table, n_coordinates: int, labels: Rows | None, weights: str, kind: str
+) -> tuple[Floats, Floats, Floats]:
+    """Return A, B and the gradient of the whole table, added piece by piece in the order of the rows."""
+
+    def work(piece: Piece) -> tuple[Floats, Any, Floats]:
+        g, w = model.row_gradients(piece.table), piece.weights
+        weighted = g * w[:, None]
+        curvature = np.zeros((g.shape[1],) * 2)
+        if kind == "observed" and w.any():
+            curvature = model.observed_information(piece.table, w)
+        if labels is None:
+            return curvature, weighted.T @ (weighted if weights == "sampling" else g), weighted.sum(axis=0)
+        groups, inside = np.unique(labels[piece.start : piece.start + len(g)], return_inverse=True)
+        sums = np.zeros((len(groups), g.shape[1]))
+        np.add.at(sums, inside, weighted)
+        return curvature, (groups, sums), weighted.sum(axis=0)
+
+    p = n_coordinates
+    found: Iterator[Any] = map_pieces(work, table, max(256, PIECE_NUMBERS // p))
+    curvature, products, gradient = np.zeros((p, p)), np.zeros((p, p)), np.zeros(p)
+    in_clusters = None if labels is None else np.zeros((int(labels.max()) + 1, p))
+    for bent, product, slope in found:
+        gradient += slope
+        curvature += bent
+        if in_clusters is None:
+            products += product
+        else:
+            in_clusters[product[0]] += product[1]
+    if in_clusters is not None:
+        n = len(in_clusters)
+        if n < 2:
+            raise ValueError("All rows are in one cluster, which says nothing about how clusters differ.")
+        products = in_clusters.T @ in_clusters * (n / (n - 1.0))
+    return curvature, products, gradient
+
+
+def _inverse(inner: Floats, ties: Floats) -> Floats:
+    """Return the covariance of estimates that fulfil the ties: a part of the inverse of a bordered matrix."""
+    size = len(inner)
+    ties = ties / np.maximum(np.linalg.norm(ties, axis=1, keepdims=True), 1e-300)
+    scale = np.sqrt(np.maximum(np.diag(inner), 1e-300))  # a matrix with a unit diagonal is solved more exactly
+    bordered = np.block(
+        [[inner / np.outer(scale, scale), (ties / scale).T], [ties / scale, np.zeros((len(ties),) * 2)]]
+    )
+    across = np.linalg.svd((ties / scale), full_matrices=True)[2][len(ties) :] if len(ties) else np.eye(size)
+    smallest = np.linalg.eigvalsh(across @ bordered[:size, :size] @ across.T)[0] if size else 1.0
+    if not smallest > 1e-10:
+        raise ValueError(
+            "The information matrix has no inverse, so some parameters are not determined by this table, or the fit is "
+            "not at a maximum. Use fewer classes or dimensions, fit with a smaller tol, or use inference.bootstrap."
+        )
+    return np.asarray(np.linalg.inv(bordered)[:size, :size] / np.outer(scale, scale))
+
+
+def _warn_if_far(step: Floats, errors: Floats) -> None:
+    away = float(np.abs(step / errors).max(initial=0.0))
+    if away > FAR:
+        warnings.warn(
+            f"The estimates are about {away:.2g} standard errors from the maximum for this table, so the errors are "
+            "not to be trusted. Give the table and the weights of the fit; fit with a smaller tol, and maps with "
+            'method="quadrature".',
+            NotAtMaximumWarning,
+            stacklevel=3,
+        )
+
+
+def _derivatives(model: Any, statistic: Callable[[Any], Any], vector: Floats, kept: Rows) -> Floats:
+    """Return the derivatives of a statistic by some coordinates, by central differences."""
+
+    def at(shift: Floats) -> Floats:
+        found = statistic_values(statistic(model.at_vector(vector + shift)), -1)
+        return np.concatenate([array.ravel() for array, *_ in found.values()])
+
+    columns = []
+    for coordinate in kept:
+        step = np.zeros(len(vector))
+        step[coordinate] = STEP * max(1.0, abs(vector[coordinate]))
+        columns.append((at(step) - at(-step)) / (2.0 * step[coordinate]))
+    return np.stack(columns, axis=1)

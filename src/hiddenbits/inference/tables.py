@@ -1,0 +1,78 @@
+"""From what a user hands in to a table, and back to frames of the user's own kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from hiddenbits import Table, open_table
+from hiddenbits.array_types import AnyArray, Floats, Rows
+
+BACKENDS = ("pandas", "polars", "pyarrow")
+
+
+def opened(model: Any, X: object, sample_weight: ArrayLike | None) -> Table:
+    """Return X as the table that the fitted model would open, with weights."""
+    check_is_fitted(model)
+    if getattr(model, "kinds_", None) is not None:
+        raise ValueError("hiddenbits.inference is for tables of bits; this model was fitted to columns of other kinds.")
+    table = X if isinstance(X, Table) else open_table(X, threshold=model.threshold, code=model)
+    if sample_weight is None:
+        return table
+    given = np.asarray(sample_weight, np.float64)
+    weighted = table.with_weights(given)  # checks the weights as given
+    return weighted if table.weights is None else table.with_weights(given * table.weights)
+
+
+def codes_of(labels: ArrayLike | None, n_rows: int, name: str) -> Rows | None:
+    """Return a number for each row's label, 0, 1, ...; None where there are no labels."""
+    if labels is None:
+        return None
+    given = np.asarray(labels)
+    if given.shape != (n_rows,):
+        raise ValueError(f"{name} has shape {given.shape}, but the table has {n_rows} rows. Give one label a row.")
+    if given.dtype == object:
+        given = given.astype(str)
+    return np.asarray(np.unique(given, return_inverse=True)[1])
+
+
+def column_names(model: Any, table: Table) -> list[str]:
+    """Return the names of the columns: the table's, the model's, or x0, x1, ..."""
+    names = table.names or getattr(model, "feature_names_in_", None)
+    return [f"x{j}" for j in range(table.shape[1])] if names is None else [str(name) for name in names]
+
+
+def backend_of(X: object) -> Any:
+    """Return the library of a frame; None where X is no frame."""
+    frame = nw.from_native(X, pass_through=True)
+    return getattr(frame, "implementation", None)
+
+
+def as_frame(columns: dict[str, Any], backend: Any = None) -> Any:
+    """Return columns as a frame of a library, or of the first that is installed."""
+    chosen: Any = backend or next((name for name in BACKENDS if find_spec(name)), None)
+    if chosen is None:
+        raise ImportError(f"A frame needs one of {', '.join(BACKENDS)}. Install one, or use records().")
+    return nw.from_dict(columns, backend=chosen).to_native()
+
+
+def square_frame(names: Sequence[str], values: Floats, backend: Any = None) -> Any:
+    """Return a square matrix as a frame with named columns; pandas has the names on the rows too."""
+    made = as_frame({name: np.ascontiguousarray(values[:, j]) for j, name in enumerate(names)}, backend)
+    if nw.from_native(made).implementation.is_pandas():
+        made.index = list(names)
+    return made
+
+
+def labels_of(values: AnyArray, axes: tuple[str, ...], columns: Sequence[str]) -> list[dict[str, object]]:
+    """Return what each number of an array belongs to: its class or dimension, and the name of its column."""
+    return [
+        {axis: columns[at] if axis == "column" else int(at) for axis, at in zip(axes, place, strict=True)}
+        for place in np.ndindex(values.shape)
+    ]

@@ -1,0 +1,158 @@
+"""The finding about groups (`by`): how they lie in the picture, with standard errors."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.array_types import Floats
+from hiddenbits.reporting.context import Context
+from hiddenbits.reporting.findings.directions import ends
+from hiddenbits.reporting.findings.drawings import bars, dots
+from hiddenbits.reporting.findings.effects import ERRORS, contrast, least_rows
+from hiddenbits.reporting.findings.finding import Finding, Number
+from hiddenbits.reporting.findings.words import Sides, joined, of_rows, quoted
+from hiddenbits.reporting.fits import Fit
+from hiddenbits.reporting.text import percent, plain
+
+MOST = 4  # groups in the sentence
+MANY = 7  # values of a column of numbers beyond which it is cut into thirds
+SCALES = ("LogisticPCA", "ClippedPCA")
+UNIT = {"BernoulliMixture": "kind", "CombinationMachine": "influence", "NoisyOrNetwork": "cause"}
+
+
+def labels_of(context: Context) -> list[str]:
+    """Return the group of each sampled row, "" where it has none; numbers with many values are cut into thirds."""
+    by, sample = context.by, context.sample
+    if by in sample.beside:
+        return _thirds(sample.beside[by])
+    if by not in sample.own_names:
+        return []
+    column = sample.cells[:, sample.own_names.index(by)]
+    return ["" if cell != cell else ("1 (yes)" if cell else "0 (no)") for cell in column]
+
+
+def _thirds(values: Sequence[str]) -> list[str]:
+    """Return values as they are, or numbers as low, middle and high."""
+    try:
+        numbers = np.array([float(value) if value.strip() else np.nan for value in values])
+    except ValueError:
+        return [value.strip() for value in values]
+    if len(set(values)) <= MANY or not np.isfinite(numbers).any():
+        return [value.strip() for value in values]
+    low, high = np.nanquantile(numbers, [1 / 3, 2 / 3])
+    named = (f"up to {low:g}", f"{low:g} to {high:g}", f"above {high:g}")
+    return ["" if x != x else named[0] if x <= low else named[1] if x <= high else named[2] for x in numbers]
+
+
+def means_by_group(
+    codes: Floats, labels: Sequence[str], least: int, *, shares: bool
+) -> dict[str, tuple[Floats, Floats, int]]:
+    """Return the mean code of each group that is large enough, its standard errors and its number of rows.
+
+    The error of a share is at least that of a share that is half a row from 0 and 1, so that it is never certain.
+    """
+    found = {}
+    every = np.asarray(labels, object)
+    for label, n in Counter(label for label in labels if label).most_common():
+        if n >= least:
+            rows = codes[every == label]
+            mean, error = rows.mean(axis=0), rows.std(axis=0, ddof=1) / np.sqrt(n)
+            edge = (0.5 / (n + 1.0)) * (1.0 - 0.5 / (n + 1.0)) / n
+            found[label] = (mean, np.maximum(error, np.sqrt(edge)) if shares else error, n)
+    return found
+
+
+def group_codes(context: Context, fit: Fit) -> Floats:
+    """Return what a model says about each sampled row.
+
+    Kinds and causes are probabilities, places on scales standard deviations from the mean of all rows.
+    """
+    codes = np.asarray(fit.model.transform(context.sample.cells), np.float64)
+    if fit.name in SCALES:
+        return np.asarray((codes - codes.mean(axis=0)) / np.maximum(codes.std(axis=0), 1e-12))
+    return np.asarray(codes[:, np.argsort(-codes.mean(axis=0), kind="stable")])  # the most common first, as elsewhere
+
+
+def groups(context: Context, fit: Fit) -> list[Finding]:
+    """Say how the groups of rows lie in the picture.
+
+    Where groups are mostly of different kinds, each is said with its kind. Otherwise the groups are compared on the
+    kind, cause or scale in which they differ most.
+    """
+    labels = labels_of(context)
+    codes, scale = group_codes(context, fit), fit.name in SCALES
+    means = means_by_group(codes, labels, least_rows(len(labels)), shares=not scale) if labels else {}
+    if len(means) < 2:
+        return []
+    table = np.stack([mean for mean, _, _ in means.values()])
+    errors = np.stack([error for _, error, _ in means.values()])
+    unit = table.argmax(axis=1)
+    if UNIT.get(fit.name) == "kind" and len(set(unit[:MOST])) > 1:
+        said, chosen = _by_kind(context, list(means), table, errors), list(range(min(MOST, len(means))))
+    else:
+        said, unit, chosen = _by_gap(context, fit, codes, list(means), table, errors)
+    numbers: dict[str, Number] = {"groups": len(means)}
+    lines = []
+    for g in chosen:
+        name, value, error = list(means)[g], float(table[g, unit[g]]), float(errors[g, unit[g]])
+        numbers |= {f"mean of {name}": value, f"error of {name}": error, f"unit of {name}": int(unit[g]) + 1}
+        numbers[f"rows of {name}"] = means[name][2]
+        lines.append((name, value, error))
+    by = plain(str(context.by), 40)
+    alt = f"Groups of {by}, with two standard errors."
+    drawing = dots(lines, alt) if scale else bars(lines, alt, [percent(value) for _, value, _ in lines])
+    total = context.sample.look.n_rows
+    return [Finding("groups", said, numbers, drawing, "groups", len(labels), total, f"Groups of {by}")]
+
+
+def _by_kind(context: Context, names: list[str], table: Floats, errors: Floats) -> str:
+    """Say of which kind the largest groups mostly are."""
+    said = []
+    for g, name in enumerate(names[:MOST]):
+        k = int(table[g].argmax())
+        figure = f"{percent(float(table[g, k]))} ± {100.0 * errors[g, k]:.1f}"
+        said.append(f"{quoted(name)} {'mostly of kind' if g == 0 else 'of kind'} {k + 1} ({figure})")
+    among = of_rows(context, len(context.sample.cells))
+    return f"The groups of {quoted(str(context.by))} are of different kinds{among}: {joined(said)}."
+
+
+def _by_gap(
+    context: Context, fit: Fit, codes: Floats, names: list[str], table: Floats, errors: Floats
+) -> tuple[str, NDArray[np.intp], list[int]]:
+    """Compare the groups where they differ most; return the sentence, that unit for every group, and the groups."""
+    gap = table.max(axis=0) - table.min(axis=0)
+    spread = np.hypot(*(np.take_along_axis(errors, at[None], 0)[0] for at in (table.argmax(0), table.argmin(0))))
+    k = int(np.argmax(gap - ERRORS * spread))
+    chosen = sorted(range(len(names)), key=lambda g: -table[g, k])
+    if len(chosen) > MOST:
+        chosen = [*chosen[: MOST // 2], *chosen[-(MOST // 2) :]]
+    scale, many = fit.name in SCALES, table.shape[1]
+    what = f"in how often they are of kind {k + 1}"
+    if scale:
+        what = "in their place on the scale" if many == 1 else f"on scale {k + 1} of {many}"
+    elif UNIT[fit.name] != "kind":
+        what = f"in how often {UNIT[fit.name]} {k + 1} is active"
+    said = joined(
+        [f"{quoted(names[g])} {_figure(float(table[g, k]), float(errors[g, k]), scale=scale)}" for g in chosen]
+    )
+    if scale:
+        sample = context.sample
+        sides = Sides(contrast(*ends(codes[:, k]), sample.cells), sample.names, least_rows(len(sample.cells)))
+        toward = f"; plus is towards {quoted(sample.names[sides.more[0]])}" if sides.more else ""
+        said += f", in standard deviations from the mean of all rows{toward}"
+    by, among = quoted(str(context.by)), of_rows(context, len(context.sample.cells))
+    # The largest of many gaps is large by chance: sqrt(2 ln m) standard errors of m of them.
+    edge = ERRORS + np.sqrt(2.0 * np.log(max(1.0, many * len(names) * (len(names) - 1) / 2.0)))
+    if gap[k] > edge * spread[k]:
+        sentence = f"The groups of {by} differ most {what}{among}: {said}."
+    else:
+        sentence = f"The groups of {by} do not differ clearly in this picture{among}; the most {what}: {said}."
+    return sentence, np.full(len(names), k), chosen
+
+
+def _figure(value: float, error: float, *, scale: bool) -> str:
+    return f"{value:+.2f} ± {error:.2f}" if scale else f"{percent(value)} ± {100.0 * error:.1f}"

@@ -1,0 +1,110 @@
+"""The first two sentences: what the table is, and which picture of it fits."""
+
+from __future__ import annotations
+
+from hiddenbits.reporting.comparison import label, sized
+from hiddenbits.reporting.context import Context
+from hiddenbits.reporting.findings.described import described
+from hiddenbits.reporting.findings.finding import Number
+from hiddenbits.reporting.findings.words import joined, word
+from hiddenbits.reporting.text import count, percent, times
+
+CLEAR = 4.0  # standard errors by which the best model leads clearly
+
+
+def about_table(context: Context) -> tuple[str, dict[str, Number]]:
+    """Say what the table is."""
+    seen = context.sample.look
+    share = seen.n_ones / max(1, int(seen.observed.sum()))
+    blank = seen.n_blank / max(1, seen.n_rows * seen.n_columns)
+    blanks = f"{percent(blank)} of all cells are blank" if seen.n_blank else "none is blank"
+    said = (
+        f"A table of {count(seen.n_rows, 'row')} and {count(seen.n_columns, 'yes/no column')}: {percent(share)} of the "
+        f"recorded cells are 1 (yes), and {blanks}."
+    )
+    return said, {"rows": seen.n_rows, "columns": seen.n_columns, "share of ones": share, "share of blanks": blank}
+
+
+def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
+    """Say which model fits and how sure that is."""
+    if not context.sample.worth_it:
+        return "The table is too small, or its columns vary too little, to look for anything hidden.", {}
+    found = context.fits.compared
+    best, even = found.entry(found.best), found.ties()
+    numbers: dict[str, Number] = {"models": len(found.entries), "test rows": found.n_test}
+    if context.fits.doubtful:
+        said = (
+            f"Nothing hidden was found: none of {word(len(found.entries))} models predicts unseen rows clearly better "
+            "than columns that have nothing to do with each other. There is nothing more to say about this table."
+        )
+        return said, numbers
+    fit = described(context)
+    if fit is None:
+        numbers["tied"] = len(even) - 1
+        return (
+            f"“{label(best.model)}” fits best, but its fit was cut short, so the report does not describe it.",
+            numbers,
+        )
+    told = found.entry(fit.name)
+    said = PICTURES[told.model](told.size)
+    others = [model for model in even if model != told.model]
+    if others:
+        named = [f"“{label(model)}” ({sized(model, found.entry(model).size)})" for model in others]
+        reason = "the simplest" if told is best else "the easiest to describe"
+        said += f" That is a tie: {joined(named)} {'fits' if len(others) == 1 else 'fit'} as well; this is {reason}."
+        numbers["tied"] = len(others)
+    else:
+        next_best = next((e for e in found.entries if e.model != best.model), None)
+        if next_best is not None:
+            gap, error = best.difference - next_best.difference, max(next_best.difference_error, best.difference_error)
+            sure = "clearly" if gap > CLEAR * error else "probably"
+            said += f" This predicts unseen rows {sure} better than the next, “{label(next_best.model)}”."
+            numbers |= {"gap": gap, "error of the gap": error}
+    alone = next((e for e in found.entries if e.model == "IndependentBits"), None)
+    if alone is not None:
+        gain = told.difference - alone.difference
+        numbers["gain"] = gain
+        said += (
+            f" It makes an unseen row {times(gain)} as probable as columns that have nothing to do with each other do."
+        )
+    numbers["size"] = int(told.size)
+    return said, numbers
+
+
+def _kinds(size: str) -> str:
+    return f"The rows fall into {word(int(size))} kinds."
+
+
+def _scales(size: str) -> str:
+    if size == "1":
+        return "One scale lies behind the columns: every row has a place on it, such as an ability or an opinion."
+    return f"{word(int(size)).capitalize()} scales lie behind the columns: every row has a place on each, as on a map."
+
+
+def _influences(size: str) -> str:
+    if size == "1":
+        return (
+            "One hidden switch lies behind the columns: where it is on, some columns are more often 1 and others less."
+        )
+    return (
+        f"{word(int(size)).capitalize()} hidden influences lie behind the columns; several may act on a row at once, "
+        "and each makes some columns more often 1 and others less."
+    )
+
+
+def _causes(size: str) -> str:
+    if size == "1":
+        return "One hidden cause lies behind the columns: where it is present, it switches some of them on."
+    return (
+        f"{word(int(size)).capitalize()} hidden causes lie behind the columns; several may be present in a row, and "
+        "each switches some columns on."
+    )
+
+
+PICTURES = {
+    "BernoulliMixture": _kinds,
+    "LogisticPCA": _scales,
+    "ClippedPCA": _scales,
+    "CombinationMachine": _influences,
+    "NoisyOrNetwork": _causes,
+}

@@ -1,0 +1,194 @@
+"""Bootstrap: closed forms of variances, alignment, survey designs, and the same numbers however they are run."""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import hiddenbits
+from hiddenbits import (
+    Annealing,
+    BernoulliMixture,
+    BinarySparseCoding,
+    ClippedPCA,
+    CombinationMachine,
+    IndependentBits,
+    LogisticPCA,
+    inference,
+)
+from hiddenbits.inference.alignment import aligned
+from hiddenbits.inference.resampling import replicate_weights
+
+
+def classes(seed, n=400, d=6, K=2):
+    rng = np.random.default_rng(seed)
+    theta = np.where(np.arange(d) % K == np.arange(K)[:, None], 0.85, 0.2)
+    return (rng.random((n, d)) < theta[rng.integers(0, K, n)]).astype(np.float64)
+
+
+def mixture(X, K=2, **settings):
+    return BernoulliMixture(K, **{"prior_strength": 0.0, "tol": 1e-9, "n_init": 1, "random_state": 0, **settings}).fit(
+        X
+    )
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        BernoulliMixture(2, random_state=0),
+        LogisticPCA(2, random_state=0),
+        LogisticPCA(1, method="quadrature", random_state=0),
+        IndependentBits(),
+        ClippedPCA(1),
+    ],
+    ids=lambda model: f"{type(model).__name__} {getattr(model, 'method', '')}",
+)
+def test_refit_begins_where_the_fit_ended(model):
+    X = classes(0)
+    model.fit(X)
+    before = model.score(X)
+    again = model.refit(X)
+    assert again is not model
+    assert model.score(X) == before  # untouched
+    assert again.trace_[-1] > model.trace_[-1] - 1e-3  # the objective, in nats over the table
+    assert again.n_iter_ <= max(model.n_iter_, 6)
+    # Weights are repeats: both refits end at the same maximum.
+    w = np.random.default_rng(1).integers(0, 3, len(X))
+    weighted, repeated = model.refit(X, sample_weight=w, tol=1e-9), model.refit(np.repeat(X, w, axis=0), tol=1e-9)
+    assert weighted.score(X, sample_weight=w) == pytest.approx(repeated.score(X, sample_weight=w), abs=1e-6)
+    assert weighted.score(X, sample_weight=w) >= model.score(X, sample_weight=w) - 1e-5
+
+
+def test_refit_of_random_steps_is_refused():
+    machine = CombinationMachine(2, random_state=0, max_iter=3)
+    with pytest.warns(ConvergenceWarning):
+        machine.fit(classes(0, 60))
+    with pytest.raises(ValueError, match="Use fit"):
+        machine.refit(classes(0, 60))
+    coding = BinarySparseCoding(2, schedule=Annealing(n_passes=3), random_state=0).fit(classes(0, 60))
+    with pytest.raises(ValueError, match="schedule"):  # its schedule is over: it would stop after a pass
+        coding.refit(classes(0, 60))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_one_class_has_the_errors_of_shares(seed):
+    """The standard error of 200 replicates has a relative error of 1/sqrt(400), 5%; we allow four of them."""
+    X = classes(seed, 300, 3)
+    model = mixture(X, 1)
+    found = inference.bootstrap(model, X, n=200, seed=seed)
+    p = X.mean(axis=0)
+    expected = np.sqrt(p * (1 - p) / len(X))
+    np.testing.assert_allclose(found.se["probabilities"][0], expected, rtol=0.2)
+    low, high = found.interval["probabilities"]
+    np.testing.assert_allclose(high - low, 2 * 1.96 * expected[None], rtol=0.3)  # quantiles vary more
+    assert (found.estimate["probabilities"] == model.probabilities_).all()
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_mixture_agrees_with_its_information(seed):
+    """Far from borders both estimate the same; 100 replicates have a relative error of 7%; median over 12 numbers."""
+    X = classes(seed, 800)
+    model = mixture(X)
+    found, exact = inference.bootstrap(model, X, n=100, seed=seed), inference.information(model, X)
+    ratio = found.se["probabilities"] / exact.se["probabilities"]
+    assert 0.85 < np.median(ratio) < 1.15
+    assert ratio.min() > 0.6
+    assert ratio.max() < 1.6
+
+
+def test_replicates_are_keyed():
+    X = classes(0, 150, 4)
+    model = mixture(X)
+    many, few = inference.bootstrap(model, X, n=12, seed=3), inference.bootstrap(model, X, n=5, seed=3)
+    assert (many.replicates[:5] == few.replicates).all()
+    assert not (inference.bootstrap(model, X, n=5, seed=4).replicates == few.replicates).any()
+    with hiddenbits.run_on(n_jobs=2):
+        threads = inference.bootstrap(model, X, n=5, seed=3)
+    assert (threads.replicates == few.replicates).all()
+
+
+def test_alignment_undoes_a_permutation_and_a_rotation():
+    X = classes(0, 300, 6, 3)
+    model = mixture(X, 3)
+    shuffled = mixture(X, 3)
+    order = [2, 0, 1]
+    shuffled.params_ = replace(
+        model.params_, weights=model.params_.weights[order], probabilities=model.params_.probabilities[:, order]
+    )
+    back = aligned(shuffled, model, hiddenbits.open_table(X))
+    assert (back.probabilities_ == model.probabilities_).all()
+    assert (back.weights_ == model.weights_).all()
+    plane = LogisticPCA(2, random_state=0).fit(X)
+    turned = LogisticPCA(2, random_state=0).fit(X)
+    turn = np.linalg.qr(np.random.default_rng(0).normal(size=(2, 2)))[0]
+    turned.params_ = replace(plane.params_, loadings=plane.params_.loadings @ turn)
+    again = aligned(turned, plane, hiddenbits.open_table(X))
+    np.testing.assert_allclose(again.components_, plane.components_, atol=1e-12)
+
+
+def test_a_statistic_of_a_rotated_map():
+    X = classes(1, 300, 6, 2)
+    model = LogisticPCA(2, method="quadrature", ridge=0.1, random_state=0).fit(X)
+    target = model.rotate("varimax").loadings
+    found = inference.bootstrap(
+        model, X, n=10, tol=1e-6, statistic=lambda m: {"loadings": m.rotate("varimax").aligned(target).loadings}
+    )
+    assert found.estimate["loadings"].shape == (6, 2)
+    assert (found.se["loadings"] < 0.6).all()  # factors that change places or signs would vary by their size
+
+
+@pytest.mark.parametrize("design", ["rows", "clusters", "strata", "both"])
+def test_weights_have_the_variance_of_the_design(design):
+    """Variance of a weighted total over 2500 draws against its formula; its relative error is sqrt(2/2500), 2.8%."""
+    rng = np.random.default_rng(0)
+    y, base = rng.normal(size=24), np.ones(24)
+    clusters = np.repeat(np.arange(8), 3) if design in ("clusters", "both") else None
+    strata = np.repeat([0, 1], 12) if design in ("strata", "both") else None
+    totals = [replicate_weights(1, i, base, clusters, strata, counts=True) @ y for i in range(2500)]
+    sums = y if clusters is None else y.reshape(8, 3).sum(axis=1)
+    if design == "rows":
+        expected = 24 * y.var()
+    else:
+        groups = np.split(sums, 2) if strata is not None else [sums]
+        expected = sum(len(g) * g.var(ddof=1) for g in groups)
+    assert np.var(totals) == pytest.approx(expected, rel=0.13)
+    assert np.mean(totals) == pytest.approx(y.sum(), abs=5 * np.sqrt(expected / 2500))
+
+
+def test_clusters_and_strata_reach_the_fits():
+    X = classes(0, 100, 3)
+    X[:, 2] = np.repeat([0, 1], 50)
+    model = mixture(X, 1)
+    strata = np.repeat(["north", "south"], 50)
+    found = inference.bootstrap(model, X, n=20, strata=strata)
+    assert found.se["probabilities"][0, 2] < 1e-12  # the strata are as large in every replicate
+    assert found.se["probabilities"][0, 0] > 0.01
+    assert "within strata" in found.method
+    copies = np.repeat(X, 4, axis=0)
+    model = mixture(copies, 1)
+    rows = inference.bootstrap(model, copies, n=100)
+    whole = inference.bootstrap(model, copies, n=100, clusters=np.repeat(np.arange(100), 4))
+    np.testing.assert_allclose(whole.se["probabilities"] / rows.se["probabilities"], 2.0, rtol=0.4)
+    counted = inference.bootstrap(mixture(X, 1), X, n=100, sample_weight=np.full(100, 4.0))
+    np.testing.assert_allclose(counted.se["probabilities"] / rows.se["probabilities"], 1.0, rtol=0.35)
+    sampled = inference.bootstrap(mixture(X, 1), X, n=100, sample_weight=np.full(100, 4.0), weights="sampling")
+    np.testing.assert_allclose(sampled.se["probabilities"] / whole.se["probabilities"], 1.0, rtol=0.35)
+
+
+def test_frames_and_what_is_refused():
+    X = classes(0, 120, 3)
+    frame = pl.DataFrame(X, schema=["a", "b", "c"])
+    model = mixture(frame, 1)
+    assert isinstance(inference.bootstrap(model, frame, n=3).to_frame(), pl.DataFrame)
+    with pytest.raises(ValueError, match="several strata"):
+        inference.bootstrap(model, frame, clusters=np.repeat(np.arange(60), 2), strata=np.arange(120) % 2)
+    with pytest.raises(ValueError, match="single row"):
+        inference.bootstrap(model, frame, strata=[1] + [0] * 119)
+    with pytest.raises(ValueError, match="at least two"):
+        inference.bootstrap(model, frame, n=1)
+    with pytest.raises(TypeError, match="not aligned"):
+        inference.bootstrap(IndependentBits().fit(X), X)
+    with pytest.warns(ConvergenceWarning, match="replicates did not converge"):
+        inference.bootstrap(mixture(X, 2, max_iter=1000).set_params(max_iter=1), X, n=2, tol=1e-14)

@@ -1,0 +1,272 @@
+"""Standard errors from the information: closed forms, numerical derivatives, and what R's programs print."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.sparse import csr_array
+
+import hiddenbits
+from hiddenbits import BernoulliMixture, IndependentBits, LogisticPCA, inference
+
+
+def two_classes(seed, n=300, d=4):
+    rng = np.random.default_rng(seed)
+    theta = rng.uniform(0.15, 0.85, (2, d))
+    return (rng.random((n, d)) < theta[(rng.random(n) < 0.4).astype(int)]).astype(np.float64)
+
+
+def with_blanks(X, seed, share=0.1):
+    X = X.copy()
+    X[np.random.default_rng([seed, 1]).random(X.shape) < share] = np.nan
+    return X
+
+
+def mixture(X, K=2, w=None, **settings):
+    settings = {"prior_strength": 0.0, "tol": 1e-11, "max_iter": 20000, "n_init": 1, "random_state": 0, **settings}
+    return BernoulliMixture(K, **settings).fit(X, sample_weight=w)
+
+
+def trait(X, q=1, w=None, **settings):
+    settings = {"method": "quadrature", "ridge": 0.0, "tol": 1e-10, "max_iter": 20000, "random_state": 0, **settings}
+    return LogisticPCA(q, **settings).fit(X, sample_weight=w)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_one_class_has_the_errors_of_shares(seed):
+    X = two_classes(seed)
+    p, n = X.mean(axis=0), len(X)
+    model = mixture(X, 1)
+    expected = np.sqrt(p * (1 - p) / n)
+    for robust in (True, False):
+        found = inference.information(model, X, robust=robust)
+        np.testing.assert_allclose(found.se["probabilities"][0], expected, rtol=1e-6)
+    outer = inference.information(mixture(X[:, :1], 1), X[:, :1], robust=False, kind="outer")
+    np.testing.assert_allclose(outer.se["probabilities"][0], expected[:1], rtol=1e-6)
+    np.testing.assert_allclose(found.covariance[1:, 1:][0, 0], expected[0] ** 2, rtol=1e-6)
+    low, high = found.interval["probabilities"]
+    z = 1.959963984540054
+    np.testing.assert_allclose(
+        np.log(low / (1 - low))[0], np.log(p / (1 - p)) - z / np.sqrt(n * p * (1 - p)), rtol=1e-6
+    )
+    assert (low[0] < p).all()
+    assert (p < high[0]).all()
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("kind", ["mixture", "map 1", "map 2"])
+def test_gradients_and_information_are_derivatives_of_the_likelihood(kind, seed):
+    X = with_blanks(two_classes(seed, 80, 5), seed)
+    w = np.random.default_rng(seed).integers(1, 4, len(X)).astype(float)
+    if kind == "mixture":
+        model = mixture(X, w=w, tol=1e-6, prior_strength=1.0)
+    else:
+        model = trait(X, int(kind[-1]), w, ridge=0.5, tol=1e-5)
+    at, h = model.free_parameters().vector, 1e-5
+
+    def slopes(function):
+        return np.array([(function(at + h * e) - function(at - h * e)) / (2 * h) for e in np.eye(len(at))])
+
+    np.testing.assert_allclose(
+        model.row_gradients(X), slopes(lambda v: model.at_vector(v).score_samples(X)).T, atol=1e-8
+    )
+    bent = -slopes(lambda v: w @ model.at_vector(v).row_gradients(X))
+    np.testing.assert_allclose(model.observed_information(X, w), bent, atol=1e-6 * np.abs(bent).max())
+
+
+@pytest.mark.parametrize("kind", ["mixture", "map 2"])
+def test_the_prior_has_its_gradient_and_curvature(kind):
+    """At the penalised maximum the gradients of rows and prior cancel; the curvature of the prior is its derivative."""
+    X = two_classes(0, 120, 4)
+    model = mixture(X, prior_strength=2.0) if kind == "mixture" else trait(X, 2, ridge=0.3, tol=1e-12)
+    free = model.free_parameters()
+    np.testing.assert_allclose(model.row_gradients(X).sum(axis=0) + free.prior_gradient, 0.0, atol=2e-3)
+    h = 1e-6
+    for at in range(len(free.vector)):
+        step = h * np.eye(len(free.vector))[at]
+        up, down = (model.at_vector(free.vector + s).free_parameters().prior_gradient[at] for s in (step, -step))
+        assert free.prior_curvature[at] == pytest.approx((down - up) / (2 * h), abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_weights_are_repeats_and_storages_agree(seed):
+    X = with_blanks(two_classes(seed), seed)
+    w = np.random.default_rng(seed).integers(1, 4, len(X))
+    model = mixture(X, w=w)
+    found = inference.information(model, X, sample_weight=w)
+    repeated = inference.information(model, np.repeat(X, w, axis=0))
+    np.testing.assert_allclose(found.covariance, repeated.covariance, rtol=1e-9)
+    complete = np.nan_to_num(X)
+    of_dense, of_sparse, of_packed = (
+        inference.information(mixture(complete), table)
+        for table in (
+            complete,
+            csr_array(complete),
+            hiddenbits.open_table(np.packbits(complete.astype(np.uint8), axis=1), packed=True, n_columns=4),
+        )
+    )
+    np.testing.assert_allclose(of_sparse.covariance, of_dense.covariance, rtol=1e-9)
+    np.testing.assert_allclose(of_packed.covariance, of_dense.covariance, rtol=1e-9)
+
+
+def test_rows_without_weight_do_not_matter(monkeypatch):
+    X = two_classes(0, 700, 4)
+    w = np.where(np.arange(700) < 300, 0.0, 1.0)  # the first piece has no weight at all
+    model = mixture(X, w=w)
+    expected = inference.information(model, X[300:])
+    monkeypatch.setattr("hiddenbits.inference.information_matrix.PIECE_NUMBERS", 1)
+    found = inference.information(model, X, sample_weight=w)
+    np.testing.assert_allclose(found.covariance, expected.covariance, rtol=1e-9)
+
+
+def test_pieces_and_threads_give_the_same_bits(monkeypatch):
+    X = two_classes(0, 700, 4)
+    model = mixture(X)
+    alone = inference.information(model, X)
+    monkeypatch.setattr("hiddenbits.inference.information_matrix.PIECE_NUMBERS", 1)  # pieces of 256 rows
+    pieces = inference.information(model, X)
+    np.testing.assert_allclose(pieces.covariance, alone.covariance, rtol=1e-10)
+    with hiddenbits.run_on(n_jobs=2):
+        threads = inference.information(model, X)
+    assert (threads.covariance == pieces.covariance).all()
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_clusters(seed):
+    X = two_classes(seed, 200)
+    model = mixture(X)
+    n = len(X)
+    rows = inference.information(model, X)
+    apart = inference.information(model, X, clusters=np.arange(n))
+    np.testing.assert_allclose(apart.covariance, rows.covariance * n / (n - 1), rtol=1e-9)
+    # Every row three times, in a cluster of its own: nothing was learnt from the copies.
+    copies = inference.information(model, np.repeat(X, 3, axis=0), clusters=np.repeat(np.arange(n).astype(str), 3))
+    np.testing.assert_allclose(copies.covariance, apart.covariance, rtol=1e-6)
+    sampled = inference.information(model, X, sample_weight=np.full(n, 3.0), weights="sampling")
+    np.testing.assert_allclose(sampled.covariance, rows.covariance, rtol=1e-9)
+
+
+def test_a_statistic_has_the_errors_of_the_delta_method():
+    X = two_classes(1)
+    model = mixture(X)
+    plain = inference.information(model, X)
+    again = inference.information(model, X, statistic=lambda m: {"p": m.probabilities_, "size": m.weights_})
+    np.testing.assert_allclose(again.se["p"], plain.se["probabilities"], rtol=1e-6)
+    np.testing.assert_allclose(again.se["size"], plain.se["weights"], rtol=1e-6)
+    apart = inference.information(model, X, statistic=lambda m: m.probabilities_[0] - m.probabilities_[1])
+    places = np.arange(2, 10).reshape(2, 4)
+    for j in range(4):
+        i, k = places[:, j]
+        variance = plain.covariance[i, i] + plain.covariance[k, k] - 2 * plain.covariance[i, k]
+        assert apart.se["statistic"][j] == pytest.approx(np.sqrt(variance), rel=1e-5)
+
+
+def test_the_orientation_of_a_map_does_not_change_what_it_says():
+    """Errors of what does not depend on the rotation are the same with and without a condition on it."""
+    rng = np.random.default_rng(0)
+    W, b = rng.normal(size=(6, 2)) * 1.2, rng.normal(size=6) * 0.5
+    X = (rng.random((500, 6)) < 1 / (1 + np.exp(-(rng.normal(size=(500, 2)) @ W.T + b)))).astype(float)
+    model = trait(X, 2, tol=1e-9)
+    found = inference.information(model, X, robust=False, statistic=lambda m: m.components_.T @ m.components_)
+    free = model.free_parameters()
+    bent = model.observed_information(X)
+    assert np.abs(np.linalg.eigvalsh(bent)[0]) < 1e-3 * np.abs(bent).max()  # a rotation costs nothing
+    loose = np.linalg.pinv(bent, rcond=1e-5)
+    J = np.zeros((36, 18))
+    for i in range(12):
+        step = np.zeros(18)
+        step[i] = 1e-5
+        moved = [model.at_vector(free.vector + s).components_ for s in (step, -step)]
+        J[:, i] = (moved[0].T @ moved[0] - moved[1].T @ moved[1]).ravel() / 2e-5
+    np.testing.assert_allclose(found.covariance, J @ loose @ J.T, atol=1e-3 * found.covariance.max())
+
+
+def test_probabilities_at_the_border_have_no_error():
+    X = np.column_stack([two_classes(0), np.ones(300)])
+    found = inference.information(mixture(X), X)
+    assert np.isnan(found.se["probabilities"][:, 4]).all()
+    assert np.isfinite(found.se["probabilities"][:, :4]).all()
+    assert np.isnan(found.interval["probabilities"][0][:, 4]).all()
+
+
+def test_frames_are_of_the_users_kind():
+    X = two_classes(0)
+    frame = pl.DataFrame(X, schema=["a", "b", "c", "d"])
+    found = inference.information(mixture(frame), frame)
+    table = found.to_frame()
+    assert isinstance(table, pl.DataFrame)
+    assert table.columns == ["quantity", "class", "column", "estimate", "se", "lower", "upper"]
+    assert table.height == 10
+    assert table["column"].to_list()[2:6] == ["a", "b", "c", "d"]
+    covariance = inference.information(mixture(X), X).covariance_frame("pandas")
+    assert list(covariance.index) == list(covariance.columns)
+    assert covariance.columns[2] == "probabilities[0, x0]"
+
+
+def test_what_is_refused_and_what_is_warned_of():
+    X = two_classes(0)
+    model = mixture(X)
+    with pytest.raises(TypeError, match="no exact scores"):
+        inference.information(IndependentBits().fit(X), X)
+    with pytest.raises(ValueError, match="robust=True"):
+        inference.information(model, X, robust=False, clusters=np.arange(300))
+    with pytest.raises(ValueError, match="sandwich"):
+        inference.information(model, X, kind="outer")
+    with pytest.raises(ValueError, match="one label a row"):
+        inference.information(model, X, clusters=np.arange(3))
+    with pytest.raises(ValueError, match="one cluster"):
+        inference.information(model, X, clusters=np.zeros(300))
+    with pytest.raises(ValueError, match="not determined"):
+        inference.information(mixture(X[:, :2]), X[:, :2])  # two classes behind two columns
+    with pytest.warns(inference.NotAtMaximumWarning, match="standard errors from the maximum"):
+        inference.information(model, 1 - X)
+    with pytest.raises(ValueError, match="1 to 3 dimensions"):
+        inference.information(LogisticPCA(4, random_state=0).fit(two_classes(0, 100, 6)), two_classes(0, 100, 6))
+
+
+# --------------------------------------------------------------------------------------------------- R's programs
+
+
+def test_lsat_as_ltm_and_mirt(real_data):
+    """Estimates and standard errors agree to 1e-4 (tol=1e-12, 121 nodes; ltm 61); observed information, as theirs."""
+    X = pd.read_csv(real_data / "survey" / "lsat.csv")
+    found = inference.information(trait(X, tol=1e-12), X, robust=False)
+    ltm = pd.read_csv(real_data / "reference" / "lsat_2pl_ltm.csv")
+    mirt = pd.read_csv(real_data / "reference" / "lsat_2pl_mirt_louis.csv")
+    for name, place in (("difficulties", slice(0, 5)), ("components", slice(5, 10))):
+        np.testing.assert_allclose(found.estimate[name].ravel(), ltm["value"][place], rtol=1e-4)
+        np.testing.assert_allclose(found.se[name].ravel(), ltm["std.err"][place], rtol=1e-4)
+    np.testing.assert_allclose(found.estimate["intercepts"], mirt["d"][mirt.what == "par"], rtol=1e-4)
+    np.testing.assert_allclose(found.se["intercepts"], mirt["d"][mirt.what == "SE"], rtol=1e-4)
+
+
+@pytest.mark.parametrize("table", ["wirs", "sat12"])
+def test_other_traits_as_ltm_and_mirt(real_data, table):
+    if table == "wirs":
+        X, ltm = (
+            pd.read_csv(real_data / "survey" / "wirs.csv"),
+            pd.read_csv(real_data / "reference" / "wirs_2pl_ltm.csv"),
+        )
+        slopes, errors = ltm["value"][6:], ltm["std.err"][6:]
+    else:
+        X = pd.read_csv(real_data / "survey" / "sat12_binary.csv")
+        mirt = pd.read_csv(real_data / "reference" / "sat12_2pl_mirt_louis.csv")
+        slopes, errors = mirt["a1"][mirt.what == "par"], mirt["a1"][mirt.what == "SE"]
+    found = inference.information(trait(X, tol=1e-11), X, robust=False)
+    np.testing.assert_allclose(found.estimate["components"][0], slopes, rtol=3e-3)
+    np.testing.assert_allclose(found.se["components"][0], errors, rtol=0.03)
+
+
+@pytest.mark.parametrize("K", [2, 3, 4])
+def test_carcinoma_as_polca(real_data, K):
+    """PoLCA inverts the sum of outer products: kind="outer". tol=1e-12; profiles between .02 and .98."""
+    X = pd.read_csv(real_data / "survey" / "carcinoma.csv")
+    model = mixture(X, K, tol=1e-12, n_init=10)
+    found = inference.information(model, X, robust=False, kind="outer")
+    polca = pd.read_csv(real_data / "reference" / f"carcinoma_lca{K}_poLCA.csv")
+    order = np.argsort(-model.weights_)
+    p, errors = polca.filter(like="prob.").to_numpy(), polca.filter(regex=r"^se\.").to_numpy()
+    inner = (p > 0.02) & (p < 0.98)
+    np.testing.assert_allclose(model.probabilities_[order], p, atol=1e-3)
+    np.testing.assert_allclose(found.se["probabilities"][order][inner], errors[inner], rtol=0.005)
+    np.testing.assert_allclose(found.se["weights"][order], polca["share_se"], rtol=0.005)
