@@ -15,12 +15,18 @@ LABELS = 3  # other columns that identify a row in a list
 
 @dataclass(frozen=True)
 class Context:
-    """The sampled rows, the models, whether rows may be shown, and the column that colours the map first."""
+    """The sampled rows, the models, whether rows may be shown, and the column that colours the map first.
+
+    `by` has a label for each sampled row, "" where it is blank, if the report is asked how groups of rows lie
+    (``--by COLUMN``), otherwise it is None; `by_name` is the name of that column.
+    """
 
     sample: Sample
     fits: Fits
     rows: bool
     colour: str | None
+    by: tuple[str, ...] | None = None
+    by_name: str = ""
 
     @property
     def label_heads(self) -> list[str]:

@@ -8,6 +8,9 @@ from typing import Any
 
 from markupsafe import Markup
 
+# Sections of evidence, in the order of the page; a finding names one of them. Those with nothing to show are left out.
+KEYS = ("table", "which", "map", "groups", "classes", "items", "causes", "pairs", "odd", "cells", "blanks", "how")
+
 
 @dataclass(frozen=True)
 class Grid:
