@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from hiddenbits import Table
 from hiddenbits.reporting.fits import Fits
 from hiddenbits.reporting.sample import Sample
 from hiddenbits.reporting.text import name, plain
@@ -17,16 +18,16 @@ LABELS = 3  # other columns that identify a row in a list
 class Context:
     """The sampled rows, the models, whether rows may be shown, and the column that colours the map first.
 
-    `by` has a label for each sampled row, "" where it is blank, if the report is asked how groups of rows lie
-    (``--by COLUMN``), otherwise it is None; `by_name` is the name of that column.
+    `table` is the whole table, from which findings take figures for all rows; `by` names the column whose groups are
+    compared, one of the other columns or of the table's own.
     """
 
     sample: Sample
     fits: Fits
     rows: bool
     colour: str | None
-    by: tuple[str, ...] | None = None
-    by_name: str = ""
+    table: Table | None = None
+    by: str | None = None
 
     @property
     def label_heads(self) -> list[str]:

@@ -172,7 +172,7 @@ def _sections(
     sample = drawn(table, beside, seed, groups)
     if colour is not None and colour not in beside and colour not in sample.own_names:
         raise ValueError(f"Column {colour!r} is constant in the rows that the map shows. Colour by another.")
-    context = Context(sample, Fits(sample, comparing), rows, colour)
+    context = Context(sample, Fits(sample, comparing), rows, colour, table)
     made = [about(context)]
     if sample.worth_it:
         made.append(comparison(context))

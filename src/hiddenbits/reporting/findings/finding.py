@@ -1,0 +1,73 @@
+"""What a finding is: a sentence, the numbers in it, and the section that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Kind = Literal[
+    "picture", "classes", "directions", "causes", "pairs", "odd_rows", "cells", "missing", "groups", "nothing"
+]
+Number = float | int | str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was found in a table.
+
+    Attributes
+    ----------
+    kind : str
+        What it is about.
+    sentence : str
+        Plain text (not markup: the page escapes it), which contains names and cells of the table.
+    numbers : dict
+        Every number in the sentence, by name, as it was before rounding. It can be computed again from the models.
+    drawing : str
+        A small SVG of about 220 x 90, or "".
+    evidence : str
+        The section that shows it: "map", "classes", "causes", "pairs", "odd", "cells", "blanks", "groups" or "which".
+    rows, of_rows : int
+        The number of rows behind it, and the number in the table.
+    title : str
+        Two to five words, such as "Three kinds of rows".
+    names_rows : bool
+        Whether the sentence names individual rows, which a report without rows must leave out; `find` never returns
+        such a finding for one.
+    """
+
+    kind: Kind
+    sentence: str
+    numbers: Mapping[str, Number]
+    drawing: str
+    evidence: str
+    rows: int
+    of_rows: int
+    title: str = ""
+    names_rows: bool = False
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a report says first.
+
+    Attributes
+    ----------
+    table : str
+        What the table is, in a sentence.
+    picture : str
+        The model that fits and how sure that is, in a sentence or two.
+    found : tuple of Finding
+        The most important first, at most six; empty where nothing is hidden.
+    next_steps : tuple of str
+        What to do next: each is a sentence with a command or a line of Python between backticks.
+    numbers : dict
+        The numbers in `table` and `picture`, by name.
+    """
+
+    table: str
+    picture: str
+    found: tuple[Finding, ...] = ()
+    next_steps: tuple[str, ...] = ()
+    numbers: Mapping[str, Number] = field(default_factory=dict)
