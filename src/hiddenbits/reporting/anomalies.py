@@ -1,6 +1,8 @@
-"""Rows and cells under the chosen model: odd rows, doubtful cells, filled blanks."""
+"""Rows and cells under the chosen model: odd rows, and cells that may be wrong."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup
@@ -9,10 +11,10 @@ from hiddenbits.array_types import Floats
 from hiddenbits.reporting.comparison import label
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.elements import Figure, Grid, Part, Section, Text
-from hiddenbits.reporting.svg import WIDE, Drawing
+from hiddenbits.reporting.svg import WIDE, Drawing, ticks
 from hiddenbits.reporting.text import count, name, percent, sentence, times
 
-ODD, CELLS = 10, 20  # rows and cells that are listed
+ODD, CELLS = 10, 12  # rows and cells that are listed
 STANDS_OUT = 3.0  # a row is odd when it is e^3, about 20 times, less likely than the middle one
 IMPROBABLE = 0.05  # a recorded cell with a smaller probability is listed
 HIDDEN = Markup("This report was written without individual rows.")
@@ -66,49 +68,58 @@ def _surprises(context: Context, i: int) -> Markup:
 def _histogram(scores: Floats) -> Figure:
     """Draw how likely rows are."""
     low, high = float(scores.min()), float(scores.max())
-    counts, edges = np.histogram(scores, bins=24, range=(low, high if high > low else low + 1.0))
-    width, height, bottom = WIDE, 160.0, 126.0
-    drawn = Drawing(width, height, f"Histogram of the scores of {len(scores):,} rows, {low:.1f} to {high:.1f}.", "wide")
-    side = (width - 20.0) / len(counts)
+    high = high if high > low else low + 1.0
+    counts, edges = np.histogram(scores, bins=32, range=(low, high))
+    height, top, bottom, left = 220.0, 34.0, 176.0, 52.0
+    drawn = Drawing(
+        WIDE, height, f"Histogram of the scores of {len(scores):,} rows, {low:.1f} to {high:.1f}.", "wide"
+    )
+
+    def x(score: float) -> float:
+        return left + (score - low) / (high - low) * (WIDE - left - 24.0)
+
+    def y(number: float) -> float:
+        return bottom - number / max(1, counts.max()) * (bottom - top)
+
+    marks = [mark for mark in ticks(0.0, float(counts.max()), 4) if mark == int(mark)]
+    drawn.left_axis(marks, y, left, "rows", form="{:,.0f}".format, right=WIDE - 24.0)
     for k, n in enumerate(counts):
-        tall = (bottom - 10.0) * n / counts.max()
-        drawn.add(
-            '<rect class="k0" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"><title>{}</title></rect>',
-            10.0 + side * k + 1.0,
-            bottom - tall,
-            side - 2.0,
-            tall,
-            f"{edges[k]:.1f} to {edges[k + 1]:.1f}: {count(int(n), 'row')}",
-        )
-    drawn.add('<line class="zero" x1="10" y1="{0}" x2="{1}" y2="{0}"/>', bottom, width - 10)
-    drawn.text(10, bottom + 16, f"{low:.1f}", style="small")
-    drawn.text(width - 10, bottom + 16, f"{edges[-1]:.1f}", anchor="end", style="small")
-    drawn.text(width / 2, bottom + 30, "odd rows left, typical rows right", anchor="middle", style="small")
+        title = f"{edges[k]:.1f} to {edges[k + 1]:.1f}: {count(int(n), 'row')}"
+        drawn.bar(x(edges[k]) + 1, y(n), x(edges[k + 1]) - x(edges[k]) - 2, bottom - y(n), "k0", title)
+    words = "score of the row (natural logarithm of its probability): odd rows left, typical rows right"
+    drawn.bottom_axis(ticks(low, high, 8), x, bottom, words)
     lines = [[f"{edges[k]:.1f} to {edges[k + 1]:.1f}", f"{n:,}"] for k, n in enumerate(counts)]
     same = Grid("The histogram as a table", ["score", "rows"], lines, frozenset({1}))
-    caption = Markup(
-        "The score of a row is the natural logarithm of the probability of its recorded cells, so rows with blanks "
-        "score higher."
-    )
+    caption = sentence("How likely each of {} is. Rows with blanks score higher.", count(len(scores), "row"))
     return Figure(drawn.done(), caption, same)
+
+
+def _improbable(context: Context) -> tuple[Any, Floats, float]:
+    """Return which recorded cells are improbable, the probability of each cell, and how many chance would give."""
+    cells, expected = context.sample.cells, context.fits.probabilities
+    seen = ~np.isnan(cells)
+    given = np.where(cells == 1.0, expected, 1.0 - expected)
+    rarer = np.minimum(expected, 1.0 - expected)
+    return seen & (given < IMPROBABLE), given, float(rarer[seen & (rarer < IMPROBABLE)].sum())
+
+
+def points_to_mistakes(context: Context) -> bool:
+    """Whether there are clearly more improbable cells than chance would give."""
+    against, _, by_chance = _improbable(context)
+    return bool(against.sum() > by_chance + 2.0 * np.sqrt(by_chance))
 
 
 def doubtful_cells(context: Context) -> Section:
     """List the recorded cells that the model finds improbable."""
-    fit, sample, expected = context.fits.best, context.sample, context.fits.probabilities
+    fit, sample = context.fits.best, context.sample
     seen = ~np.isnan(sample.cells)
-    given = np.where(sample.cells == 1.0, expected, 1.0 - expected)
-    rarer = np.minimum(expected, 1.0 - expected)
-    against = seen & (given < IMPROBABLE)
-    by_chance = float(rarer[seen & (rarer < IMPROBABLE)].sum())
-    number = int(against.sum())
+    against, given, by_chance = _improbable(context)
     opening = sentence(
         "Given the rest of the row, the model gives {} of the {} recorded cells a probability below 5%; if every cell "
-        "were right, about {} such cells would be expected by chance{}.",
-        f"{number:,}" if number else "none",
+        "were right, about {} such cells would be expected by chance.",
+        f"{int(against.sum()):,}",
         f"{int(seen.sum()):,}",
         f"{by_chance:,.0f}",
-        ", so nothing points to mistakes" if number <= by_chance + 2.0 * np.sqrt(by_chance) else "",
     )
     parts: list[Part] = []
     if not context.rows:
@@ -138,51 +149,8 @@ def doubtful_cells(context: Context) -> Section:
     )
     return Section(
         "cells",
-        "Cells that may have been recorded wrongly",
+        "Cells that may be wrong",
         opening,
         parts,
         [("probability of each cell given the rest of its row", f"{fit.line}.bit_probabilities(table)")],
     )
-
-
-def filled_blanks(context: Context) -> Section:
-    """List the most probable values of blanks."""
-    fit, sample, expected = context.fits.best, context.sample, context.fits.probabilities
-    blank = np.isnan(sample.cells)
-    how = [("probability of each blank", f"{fit.line}.complete(table)")]
-    title = "Blanks, filled in"
-    if not blank.any():
-        said = sentence("There is nothing to fill in: the cells that the models use have no blanks.")
-        return Section("blanks", title, said, (), how)
-    sure = np.abs(expected - 0.5) > 0.4
-    opening = sentence(
-        "Of {}, the model is sure of {} (probability above 90%), given the rest of the row.",
-        count(int(blank.sum()), "blank"),
-        f"{int((blank & sure).sum()):,}",
-    )
-    parts: list[Part] = []
-    if context.rows:
-        places = np.argwhere(blank)
-        order = np.argsort(-np.abs(expected[blank] - 0.5), kind="stable")[:CELLS]
-        lines: list[list[object]] = [
-            [*context.labels(i), name(sample.names[j]), percent(float(expected[i, j]))] for i, j in places[order]
-        ]
-        heads = [*context.label_heads, "column", "probability of 1"]
-        parts.append(Grid("The blanks that the model is most sure of", heads, lines, frozenset({len(heads) - 1})))
-    else:
-        parts.append(Text(HIDDEN))
-    number = blank.sum(axis=0)
-    top = [j for j in np.argsort(-number, kind="stable")[:CELLS] if number[j]]
-    tallied = [
-        [
-            name(sample.names[j]),
-            f"{number[j]:,}",
-            percent(float(expected[blank[:, j], j].mean())),
-            percent(float(sample.shares[j])),
-        ]
-        for j in top
-    ]
-    heads = ["column", "blanks", "expected share of ones", "share of ones in recorded cells"]
-    parts.append(Grid("Blanks by column", heads, tallied, frozenset({1, 2, 3})))
-    command = Markup("To fill in all blanks: <code>hiddenbits fit</code>, then <code>hiddenbits complete</code>.")
-    return Section("blanks", title, opening, [*parts, Text(command)], how)

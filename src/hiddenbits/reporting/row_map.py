@@ -11,6 +11,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from hiddenbits.array_types import Bytes, Floats
+from hiddenbits.reporting.arrows import WIDTH, Square, arrows, effects, regions
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.elements import Grid, Map, Section
 from hiddenbits.reporting.sample import Sample
@@ -19,9 +20,9 @@ from hiddenbits.reporting.text import count, name, names, plain, sentence
 
 MOST_POINTS = 3_000
 MOST_ONES = 500_000  # ones and blanks stored with the dots: more would make the file large
-WIDTH, TALLEST, MARGIN = 640.0, 560.0, 30.0
 BINS, BINS_ALONE = 48, 28  # squares across that count rows: behind dots, and without dots
 FEW = 7  # categories that have a colour each
+REGIONS = 8  # kinds that are named on the map
 
 Places = NDArray[np.int64]
 
@@ -30,25 +31,25 @@ def chart(context: Context) -> Section:
     """Draw the map."""
     fit, sample = context.fits.map, context.sample
     where = np.asarray(fit.model.transform(sample.cells), np.float64)
-    loadings = np.asarray(fit.model.components_, np.float64)
-    toward = [_toward(loadings[axis] * sign, sample) for axis in (0, 1) for sign in (1.0, -1.0)]
+    moved = effects(np.asarray(fit.model.components_, np.float64), sample.shares)
+    toward = [_toward(moved[axis], sample) for axis in (0, 1)]
     opening = sentence(
-        "{}; rows that lie close together are similar. Rows to the right more often have {}; rows at the top, {}.",
+        "{}; rows that lie close together are alike. Further to the right, rows more often have {}; further up, {}.",
         "Each dot is a row" if context.rows else "Each square counts rows",
         names(toward[0], 3),
-        names(toward[2], 3),
+        names(toward[1], 3),
     )
-    square = _Square(where)
+    square = Square(where)
     first, counts = _dots(sample, where) if context.rows else (np.zeros(0, np.int64), np.zeros(0))
     every = int(counts.sum()) == len(where)
-    drawing = _drawn(square, where, first, counts, binned=not every)
-    data, choices, chosen = _panel(context, square, where, first, counts) if context.rows else (None, (), "")
-    strength = np.hypot(*loadings)
-    top = np.argsort(-strength, kind="stable")[:30]
+    kinds = _kinds(context)
+    drawing = _drawn(context, square, where, first, counts, kinds, moved, binned=not every)
+    data, choices, chosen = _panel(context, square, where, first, counts, kinds) if context.rows else (None, (), "")
+    top = np.argsort(-np.hypot(*moved), kind="stable")[:30]
     same = Grid(
-        "The map as a table: the direction in which each column moves a row",
-        ["column", "to the right", "to the top"],
-        [[name(sample.names[j]), f"{loadings[0, j]:+.2f}", f"{loadings[1, j]:+.2f}"] for j in top],
+        "The map as a table: how much more often a column is 1, one standard deviation further",
+        ["column", "to the right", "up"],
+        [[name(sample.names[j]), *(f"{100 * moved[axis, j]:+.0f} points" for axis in (0, 1))] for j in top],
         frozenset({1, 2}),
     )
     caption = _caption(context, len(first), int(counts.sum()))
@@ -57,10 +58,16 @@ def chart(context: Context) -> Section:
     return Section("map", "The map of rows", opening, parts, how)
 
 
-def _toward(weights: Floats, sample: Sample) -> list[str]:
+def _kinds(context: Context) -> Floats:
+    """Return the probability of each kind in each row, the most common kind first."""
+    codes = np.asarray(context.fits.classes.model.transform(context.sample.cells), np.float64)
+    return codes[:, np.argsort(-codes.mean(axis=0), kind="stable")]
+
+
+def _toward(moved: Floats, sample: Sample) -> list[str]:
     """Return the columns that are more often 1 in this direction, the strongest first."""
-    order = np.argsort(-weights, kind="stable")
-    found = [sample.names[j] for j in order[:3] if weights[j] > 0.25 * np.abs(weights).max(initial=0.0)]
+    order = np.argsort(-moved, kind="stable")
+    found = [sample.names[j] for j in order[:3] if moved[j] > 0.25 * np.abs(moved).max(initial=0.0)]
     return found or ["no column in particular"]
 
 
@@ -78,24 +85,12 @@ def _caption(context: Context, dots: int, shown: int) -> Markup:
         said = sentence("{} as {}.", count(shown, "row"), count(dots, "dot"))
     if shown < n:
         said = sentence("The map shows {} The squares behind the dots count {}.", said, count(n, "row"))
+    kinds = context.fits.compared.best == "BernoulliMixture"
+    said += " Names stand where the rows of a kind lie." if kinds else (
+        " An arrow leads to where a column is more often 1; a longer one, to where it changes more."
+    )
     alike = " Identical rows share a dot; its size shows how many they are."
     return said + alike if dots < shown else said
-
-
-class _Square:
-    """Maps positions on the two scales to positions in the drawing, with the same unit for both."""
-
-    def __init__(self, where: Floats) -> None:
-        low, high = where.min(axis=0), where.max(axis=0)
-        span = np.maximum(high - low, 1e-6)
-        self.scale = min((WIDTH - 2 * MARGIN) / span[0], (TALLEST - 2 * MARGIN) / span[1])
-        self.height = float(max(280.0, span[1] * self.scale + 2 * MARGIN))
-        self.middle = (low + high) / 2.0
-
-    def __call__(self, where: Floats) -> Floats:
-        """Return positions in the drawing, y downwards."""
-        away = (where - self.middle) * self.scale
-        return np.column_stack([WIDTH / 2 + away[:, 0], self.height / 2 - away[:, 1]])
 
 
 def _dots(sample: Sample, where: Floats) -> tuple[Places, Floats]:
@@ -126,51 +121,56 @@ def _radius(counts: Floats) -> Floats:
     return np.minimum(base * np.sqrt(counts), 4.0 * base)
 
 
-def _drawn(square: _Square, where: Floats, first: Places, counts: Floats, *, binned: bool) -> Markup:
-    """Draw dots, and where not all rows are dots, squares that count them."""
-    drawn = Drawing(
-        WIDTH,
-        square.height,
-        "Map of the rows; a table below shows how each column moves a row.",
-        "chart",
-    )
-    drawn.add('<rect class="paper" x=".5" y=".5" width="{:.0f}" height="{:.0f}"/>', WIDTH - 1, square.height - 1)
+def _drawn(
+    context: Context,
+    square: Square,
+    where: Floats,
+    first: Places,
+    counts: Floats,
+    kinds: Floats,
+    moved: Floats,
+    *,
+    binned: bool,
+) -> Markup:
+    """Draw dots, and where not all rows are dots, squares that count them; then arrows, or names of regions."""
+    words = "Map of the rows; a table below shows how each column changes over it."
+    drawn = Drawing(WIDTH, square.height, words, "chart")
+    square.axes(drawn)
     if binned:
         side = WIDTH / (BINS if len(first) else BINS_ALONE)
         bins, held = np.unique((square(where) // side).astype(int), axis=0, return_counts=True)
         for (c, r), n in zip(bins, held, strict=True):
             half = 0.5 * side * np.sqrt(n / held.max())
-            drawn.add(
-                '<rect class="{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"><title>{}</title></rect>',
-                "bin" if len(first) else "k0",
-                (c + 0.5) * side - half,
-                (r + 0.5) * side - half,
-                2 * half,
-                2 * half,
-                count(int(n), "row"),
+            style = "bin" if len(first) else "k0"
+            drawn.bar(
+                (c + 0.5) * side - half, (r + 0.5) * side - half, 2 * half, 2 * half, style, count(int(n), "row")
             )
     for (x, y), r in zip(square(where[first]), _radius(counts), strict=True):
         shape = f"M{x - r:.1f} {y:.1f}a{r:.1f} {r:.1f} 0 1 0 {2 * r:.1f} 0a{r:.1f} {r:.1f} 0 1 0 {-2 * r:.1f} 0"
         drawn.add('<path class="p k0" d="{}"/>', shape)
+    drawn.add('<g class="names">')
+    if context.fits.compared.best == "BernoulliMixture" and kinds.shape[1] <= REGIONS:
+        centres = (kinds.T @ where) / np.maximum(kinds.sum(axis=0), 1e-9)[:, None]
+        regions(drawn, square, centres, [f"kind {k + 1}" for k in range(kinds.shape[1])])
+    else:
+        arrows(drawn, square, moved, context.sample.names)
+    drawn.add("</g>")
     return drawn.done()
 
 
 def _panel(
-    context: Context, square: _Square, where: Floats, first: Places, counts: Floats
+    context: Context, square: Square, where: Floats, first: Places, counts: Floats, kinds: Floats
 ) -> tuple[dict[str, Any], Sequence[tuple[str, Sequence[tuple[str, str]]]], str]:
     """Return the data for the script, the columns to colour by, and the first one to show."""
     sample = context.sample
     places = square(where[first])
     order = np.argsort(sample.shares, kind="stable")  # the rarest first: they say most about a row
     cells = sample.cells[first][:, order]
-    codes = np.asarray(context.fits.classes.model.transform(sample.cells[first]))
-    common = np.argsort(-np.asarray(context.fits.classes.model.transform(sample.cells)).mean(axis=0), kind="stable")
-    kinds = np.argsort(common)[codes.argmax(axis=1)]
     extra = [
         {
             "name": "most probable kind",
-            "labels": [f"kind {k + 1}" for k in range(len(common))],
-            "codes": kinds.tolist(),
+            "labels": [f"kind {k + 1}" for k in range(kinds.shape[1])],
+            "codes": kinds[first].argmax(axis=1).tolist(),
             "numeric": False,
         }
     ]

@@ -1,0 +1,106 @@
+"""What stands on the map next to the dots: axes, arrows named by columns, and names of regions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hiddenbits.array_types import Floats
+from hiddenbits.reporting.svg import LETTER, Drawing, ticks
+from hiddenbits.reporting.text import plain
+
+WIDTH, TALLEST, LEFT, BOTTOM, MARGIN = 640.0, 560.0, 40.0, 46.0, 26.0
+ARROWS, LONGEST = 8, 24  # arrows, and letters of a name
+APART = 17.0, 110.0  # labels closer than this, down and across, would overlap
+
+
+class Square:
+    """Maps positions on the two scales to positions in the drawing, with the same unit for both."""
+
+    def __init__(self, where: Floats) -> None:
+        low, high = where.min(axis=0), where.max(axis=0)
+        span = np.maximum(high - low, 1e-6)
+        across, down = WIDTH - LEFT - 2 * MARGIN, TALLEST - BOTTOM - 2 * MARGIN
+        self.scale = float(min(across / span[0], down / span[1]))
+        self.height = float(max(300.0, span[1] * self.scale + 2 * MARGIN + BOTTOM))
+        self.middle = (low + high) / 2.0
+        self.bottom = self.height - BOTTOM
+
+    def __call__(self, where: Floats) -> Floats:
+        """Return positions in the drawing, y downwards."""
+        away = (where - self.middle) * self.scale
+        return np.column_stack([(LEFT + WIDTH) / 2 + away[:, 0], self.bottom / 2 - away[:, 1]])
+
+    def axes(self, drawn: Drawing) -> None:
+        """Draw the frame and the axes; their unit is a standard deviation of the model's rows."""
+        drawn.add(
+            '<rect class="paper" x="{:.1f}" y=".5" width="{:.0f}" height="{:.0f}"/>',
+            LEFT,
+            WIDTH - LEFT - 1,
+            self.bottom - 1,
+        )
+        reach = np.array([WIDTH - LEFT, self.bottom]) / 2.0 / self.scale
+        low, high = self.middle - reach, self.middle + reach
+        for value in ticks(float(low[0]), float(high[0]), 7):
+            x = float(self(np.array([[value, 0.0]]))[0, 0])
+            drawn.line(x, self.bottom, x, self.bottom + 5, "zero")
+            drawn.text(x, self.bottom + 18, f"{value:g}", anchor="middle", style="small")
+        for value in ticks(float(low[1]), float(high[1]), 7):
+            y = float(self(np.array([[0.0, value]]))[0, 1])
+            drawn.line(LEFT - 5, y, LEFT, y, "zero")
+            drawn.text(LEFT - 8, y + 4, f"{value:g}", anchor="end", style="small")
+        middle = (LEFT + WIDTH) / 2
+        drawn.text(middle, self.bottom + 37, "place of the row, in standard deviations", anchor="middle", style="small")
+
+
+def effects(loadings: Floats, shares: Floats) -> Floats:
+    """Return by how much the share of ones in each column changes per unit of each scale: effect x frequency."""
+    return np.asarray(loadings * (shares * (1.0 - shares)))
+
+
+def arrows(drawn: Drawing, square: Square, moved: Floats, names: Sequence[str]) -> list[int]:
+    """Draw the columns that change most over the map as arrows; return which."""
+    strength = np.hypot(*moved)
+    longest = 0.42 * min(WIDTH - LEFT, square.bottom) / max(float(strength.max(initial=0.0)), 1e-12)
+    middle = np.array([(LEFT + WIDTH) / 2, square.bottom / 2])
+    shown: list[int] = []
+    tips: list[Floats] = []
+    for j in np.argsort(-strength, kind="stable"):
+        tip = middle + moved[:, j] * np.array([longest, -longest])
+        if strength[j] < 0.3 * strength.max() or len(shown) == ARROWS:
+            break
+        down, across = APART
+        if any(abs(tip[1] - other[1]) < down and abs(tip[0] - other[0]) < across for other in tips):
+            continue
+        shown.append(int(j))
+        tips.append(tip)
+    for j, tip in zip(shown, tips, strict=True):
+        way = (tip - middle) / max(float(np.hypot(*(tip - middle))), 1e-9)
+        side = np.array([-way[1], way[0]])
+        head = " ".join(f"{x:.1f},{y:.1f}" for x, y in (tip, tip - 9 * way + 4 * side, tip - 9 * way - 4 * side))
+        drawn.line(middle[0], middle[1], *(tip - 6 * way), "arrow")
+        drawn.add('<polygon class="tip" points="{}"/>', head)
+    for j, tip in zip(shown, tips, strict=True):
+        _label(drawn, square, tip + np.array([6.0 if tip[0] >= middle[0] else -6.0, 4.0]), plain(names[j], LONGEST))
+    return shown
+
+
+def regions(drawn: Drawing, square: Square, centres: Floats, names: Sequence[str]) -> None:
+    """Name regions of the map, the first ones first; a name that would cover another moves down."""
+    taken: list[Floats] = []
+    for place, text in zip(square(centres), names, strict=True):
+        spot = place.copy()
+        while any(abs(spot[1] - y) < APART[0] and abs(spot[0] - x) < APART[1] for x, y in taken):
+            spot[1] += APART[0]
+        taken.append(spot)
+        _label(drawn, square, spot, text, middle=True)
+
+
+def _label(drawn: Drawing, square: Square, at: Floats, text: str, *, middle: bool = False) -> None:
+    """Write a label that stays inside the frame and can be read on top of dots."""
+    wide = LETTER * len(text) + 6.0
+    x, y = float(at[0]), float(np.clip(at[1], 14.0, square.bottom - 6.0))
+    begin = x - wide / 2 if middle else x if x >= (LEFT + WIDTH) / 2 else x - wide
+    begin = min(max(begin, LEFT + 4.0), WIDTH - 4.0 - wide)
+    drawn.text(begin + wide / 2, y, text, anchor="middle", style="label")

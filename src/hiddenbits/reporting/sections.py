@@ -1,0 +1,75 @@
+"""Which sections of evidence a report has: those that the chosen model supports, and those that a finding names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from hiddenbits.reporting.about import about
+from hiddenbits.reporting.anomalies import doubtful_cells, odd_rows, points_to_mistakes
+from hiddenbits.reporting.blanks import blanks
+from hiddenbits.reporting.causes import causes
+from hiddenbits.reporting.comparison import comparison
+from hiddenbits.reporting.context import Context
+from hiddenbits.reporting.elements import KEYS, Section
+from hiddenbits.reporting.findings import Findings, find
+from hiddenbits.reporting.fits import CAUSES
+from hiddenbits.reporting.groups import groups
+from hiddenbits.reporting.items import items
+from hiddenbits.reporting.methods import methods
+from hiddenbits.reporting.profiles import classes
+from hiddenbits.reporting.row_map import chart
+
+Step = Callable[[str, int, int], None]  # the words, the number of the step and how many there are
+
+MAKERS: dict[str, Callable[[Context], Section]] = {
+    "table": about,
+    "which": comparison,
+    "map": chart,
+    "groups": groups,
+    "classes": classes,
+    "items": items,
+    "causes": causes,
+    "odd": odd_rows,
+    "cells": doubtful_cells,
+    "blanks": blanks,
+    "how": methods,
+}
+
+
+def made(context: Context, step: Step) -> tuple[Findings, list[Section]]:
+    """Return the findings and the sections."""
+    if context.sample.worth_it:
+        _ = context.fits.compared  # says its own progress
+    step("finding what matters", 1, len(MAKERS))
+    found = find(context)
+    keys = supported(context) | {finding.evidence for finding in found.found}
+    sections = []
+    for at, key in enumerate((key for key in KEYS if key in keys), 2):
+        step(f"drawing {key}", min(at, len(MAKERS)), len(MAKERS))
+        sections.append(MAKERS[key](context))
+    return found, sections
+
+
+def supported(context: Context) -> set[str]:
+    """Return the sections that the table and the chosen models support; where nothing is hidden, these are few."""
+    keys = {"table", "how"}
+    if not context.sample.worth_it:
+        return keys
+    keys.add("which")
+    if context.fits.doubtful:
+        return keys
+    compared = context.fits.compared
+    even = {entry.model: entry.size for entry in compared.entries if entry.model in (*compared.ties(), compared.best)}
+    wanted = {
+        "map": True,
+        "odd": True,
+        "groups": context.by is not None,
+        "classes": "BernoulliMixture" in even,
+        "items": "1" in (even.get("LogisticPCA"), even.get("ClippedPCA")),
+        "causes": not even.keys().isdisjoint(CAUSES),
+        "cells": points_to_mistakes(context),
+        "blanks": bool(np.isnan(context.sample.cells).any()),
+    }
+    return keys | {key for key, yes in wanted.items() if yes}
