@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections import Counter
 
 import numpy as np
 from markupsafe import Markup
@@ -11,40 +11,39 @@ from hiddenbits.array_types import Floats
 from hiddenbits.reporting.comparison import label
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.elements import Figure, Grid, Part, Section, Text
+from hiddenbits.reporting.findings import Findings
+from hiddenbits.reporting.findings.misfit import suspects
 from hiddenbits.reporting.svg import WIDE, Drawing, ticks
 from hiddenbits.reporting.text import count, name, percent, sentence, times
 
 ODD, CELLS = 10, 12  # rows and cells that are listed
-STANDS_OUT = 3.0  # a row is odd when it is e^3, about 20 times, less likely than the middle one
-IMPROBABLE = 0.05  # a recorded cell with a smaller probability is listed
 HIDDEN = Markup("This report was written without individual rows.")
 
 
-def odd_rows(context: Context) -> Section:
-    """List the least likely rows."""
-    fit, sample = context.fits.best, context.sample
-    scores = np.asarray(fit.model.score_samples(sample.cells), np.float64)
+def odd_rows(context: Context, found: Findings) -> Section:
+    """List the least likely rows; how many of them chance would not make is taken from the findings."""
+    fit = context.fits.best
+    scores = np.asarray(fit.model.score_samples(context.sample.cells), np.float64)
     order = np.argsort(scores, kind="stable")
+    odd = next((int(one.numbers["rows"]) for one in found.found if one.kind == "odd_rows"), 0)
     middle = float(np.median(scores))
-    ratio = times(middle - float(scores[order[0]]))
     opening = sentence(
-        "No row of this table stands out as odd: even the least likely is only {} less likely than a typical one.",
-        ratio,
+        "The least likely row is {} less likely than a typical one, under the model “{}”. {}",
+        times(middle - float(scores[order[0]])),
+        label(fit.name),
+        "In a table of this size chance alone makes such rows, so none stands out."
+        if not odd
+        else f"{count(odd, 'row is', 'rows are')} less likely than chance alone would make in a table of this size. "
+        "Look at them: they may be mistakes, or the most interesting rows.",
     )
-    if middle - scores[order[0]] > STANDS_OUT:
-        opening = sentence(
-            "The oddest row of this table is {} less likely than a typical one, under the model “{}”. Odd rows are "
-            "worth a look: they may be mistakes, or the most interesting rows.",
-            ratio,
-            label(fit.name),
-        )
     parts: list[Part] = []
     if context.rows:
         lines = [
             [*context.labels(i), times(middle - float(scores[i])), _surprises(context, int(i))] for i in order[:ODD]
         ]
         heads = [*context.label_heads, "less likely than a typical row", "what is odd about it"]
-        parts.append(Grid("The oddest rows", heads, lines, wordy=len(heads) - 1))
+        title = "The least likely rows" if odd == 0 else f"The oddest rows, the first {min(odd, ODD)} beyond chance"
+        parts.append(Grid(title, heads, lines, wordy=len(heads) - 1))
     else:
         parts.append(Text(HIDDEN))
     parts.append(_histogram(scores))
@@ -71,9 +70,7 @@ def _histogram(scores: Floats) -> Figure:
     high = high if high > low else low + 1.0
     counts, edges = np.histogram(scores, bins=32, range=(low, high))
     height, top, bottom, left = 220.0, 34.0, 176.0, 52.0
-    drawn = Drawing(
-        WIDE, height, f"Histogram of the scores of {len(scores):,} rows, {low:.1f} to {high:.1f}.", "wide"
-    )
+    drawn = Drawing(WIDE, height, f"Histogram of the scores of {len(scores):,} rows, {low:.1f} to {high:.1f}.", "wide")
 
     def x(score: float) -> float:
         return left + (score - low) / (high - low) * (WIDE - left - 24.0)
@@ -94,63 +91,30 @@ def _histogram(scores: Floats) -> Figure:
     return Figure(drawn.done(), caption, same)
 
 
-def _improbable(context: Context) -> tuple[Any, Floats, float]:
-    """Return which recorded cells are improbable, the probability of each cell, and how many chance would give."""
-    cells, expected = context.sample.cells, context.fits.probabilities
-    seen = ~np.isnan(cells)
-    given = np.where(cells == 1.0, expected, 1.0 - expected)
-    rarer = np.minimum(expected, 1.0 - expected)
-    return seen & (given < IMPROBABLE), given, float(rarer[seen & (rarer < IMPROBABLE)].sum())
-
-
-def points_to_mistakes(context: Context) -> bool:
-    """Whether there are clearly more improbable cells than chance would give."""
-    against, _, by_chance = _improbable(context)
-    return bool(against.sum() > by_chance + 2.0 * np.sqrt(by_chance))
-
-
 def doubtful_cells(context: Context) -> Section:
-    """List the recorded cells that the model finds improbable."""
+    """List the recorded cells against which the rest of their row speaks strongly."""
     fit, sample = context.fits.best, context.sample
-    seen = ~np.isnan(sample.cells)
-    against, given, by_chance = _improbable(context)
+    given, places, by_chance = suspects(context)
     opening = sentence(
-        "Given the rest of the row, the model gives {} of the {} recorded cells a probability below 5%; if every cell "
-        "were right, about {} such cells would be expected by chance.",
-        f"{int(against.sum()):,}",
-        f"{int(seen.sum()):,}",
-        f"{by_chance:,.0f}",
+        "The rest of the row speaks strongly against {} of the {} recorded cells; chance would explain about {} of "
+        "them. They may be mistakes: check them at their source.",
+        f"{len(places):,}",
+        f"{int((~np.isnan(sample.cells)).sum()):,}",
+        f"{by_chance:,.1f}",
     )
     parts: list[Part] = []
-    if not context.rows:
-        parts.append(Text(HIDDEN))
-    elif against.any():
-        places = np.argwhere(against)
-        order = np.argsort(given[against], kind="stable")[:CELLS]
-        lines: list[list[object]] = []
-        for i, j in places[order]:
-            bit = int(sample.cells[i, j])
-            lines.append([*context.labels(i), name(sample.names[j]), str(bit), percent(float(given[i, j]))])
+    if context.rows:
+        lines: list[list[object]] = [
+            [*context.labels(i), name(sample.names[j]), f"{sample.cells[i, j]:.0f}", percent(float(given[i, j]))]
+            for i, j in places[:CELLS]
+        ]
         heads = [*context.label_heads, "column", "recorded", "its probability"]
         parts.append(Grid("The least probable cells", heads, lines, frozenset({len(heads) - 1})))
-    by_column = against.sum(axis=0)
-    top = [j for j in np.argsort(-by_column, kind="stable")[:CELLS] if by_column[j]]
-    if top:
-        tallied = [[name(sample.names[j]), f"{by_column[j]:,}", percent(by_column[j] / seen[:, j].sum())] for j in top]
-        heads = ["column", "improbable cells", "share of its cells"]
-        parts.append(Grid("Improbable cells by column", heads, tallied, frozenset({1, 2}), folded=context.rows))
-    parts.append(
-        Text(
-            Markup(
-                "An improbable cell is not necessarily wrong. If there are many more of them than expected by chance, "
-                "the model misses something, or some cells are wrong."
-            )
-        )
-    )
-    return Section(
-        "cells",
-        "Cells that may be wrong",
-        opening,
-        parts,
-        [("probability of each cell given the rest of its row", f"{fit.line}.bit_probabilities(table)")],
-    )
+    else:
+        parts.append(Text(HIDDEN))
+    tally = Counter(j for _, j in places).most_common(CELLS)
+    lines = [[name(sample.names[j]), f"{n:,}"] for j, n in tally]
+    parts.append(Grid("Suspect cells by column", ["column", "cells"], lines, frozenset({1}), folded=context.rows))
+    line = f"{fit.line}.bit_probabilities(table)"
+    how = [("probability of each cell given the rest of its row", line)]
+    return Section("cells", "Cells that may be wrong", opening, parts, how)

@@ -11,7 +11,8 @@ from hiddenbits.reporting.svg import LETTER, Drawing, ticks
 from hiddenbits.reporting.text import plain
 
 WIDTH, TALLEST, LEFT, BOTTOM, MARGIN = 640.0, 560.0, 40.0, 46.0, 26.0
-ARROWS, LONGEST = 8, 24  # arrows, and letters of a name
+EACH, LONGEST = 3, 24  # arrows in each direction, and letters of a name
+NOMINAL = 210.0  # length of the longest arrow, if its name leaves room for it
 APART = 17.0, 110.0  # labels closer than this, down and across, would overlap
 
 
@@ -59,30 +60,47 @@ def effects(loadings: Floats, shares: Floats) -> Floats:
     return np.asarray(loadings * (shares * (1.0 - shares)))
 
 
-def arrows(drawn: Drawing, square: Square, moved: Floats, names: Sequence[str]) -> list[int]:
-    """Draw the columns that change most over the map as arrows; return which."""
-    strength = np.hypot(*moved)
-    longest = 0.42 * min(WIDTH - LEFT, square.bottom) / max(float(strength.max(initial=0.0)), 1e-12)
+def arrows(drawn: Drawing, square: Square, moved: Floats, names: Sequence[str]) -> None:
+    """Draw the columns that change most over the map as arrows, in each of its four directions."""
     middle = np.array([(LEFT + WIDTH) / 2, square.bottom / 2])
-    shown: list[int] = []
-    tips: list[Floats] = []
-    for j in np.argsort(-strength, kind="stable"):
-        tip = middle + moved[:, j] * np.array([longest, -longest])
-        if strength[j] < 0.3 * strength.max() or len(shown) == ARROWS:
-            break
-        down, across = APART
-        if any(abs(tip[1] - other[1]) < down and abs(tip[0] - other[0]) < across for other in tips):
-            continue
-        shown.append(int(j))
-        tips.append(tip)
-    for j, tip in zip(shown, tips, strict=True):
+    shown = _chosen(moved)
+    if not shown:
+        return
+    labels = [plain(names[j], LONGEST) for j in shown]
+    ways = moved[:, shown].T * np.array([1.0, -1.0])
+    free = np.array([(WIDTH - LEFT) / 2 - 14.0 - LETTER * len(label) for label in labels])
+    scale = NOMINAL / float(np.hypot(*ways.T).max())
+    fits = float(np.min(np.where(np.abs(ways[:, 0]) > 0.0, free / np.maximum(np.abs(ways[:, 0]), 1e-12), np.inf)))
+    tips = middle + ways * max(min(scale, fits), 0.6 * scale)
+    for tip in tips:
         way = (tip - middle) / max(float(np.hypot(*(tip - middle))), 1e-9)
         side = np.array([-way[1], way[0]])
         head = " ".join(f"{x:.1f},{y:.1f}" for x, y in (tip, tip - 9 * way + 4 * side, tip - 9 * way - 4 * side))
         drawn.line(middle[0], middle[1], *(tip - 6 * way), "arrow")
         drawn.add('<polygon class="tip" points="{}"/>', head)
-    for j, tip in zip(shown, tips, strict=True):
-        _label(drawn, square, tip + np.array([6.0 if tip[0] >= middle[0] else -6.0, 4.0]), plain(names[j], LONGEST))
+    for label, tip in zip(labels, tips, strict=True):
+        right = tip[0] >= middle[0]
+        _label(drawn, square, tip + np.array([6.0 if right else -6.0, 4.0]), label)
+
+
+def _chosen(moved: Floats) -> list[int]:
+    """Return the columns that move most to the right, to the left, up and down, whose names do not overlap."""
+    strength = np.hypot(*moved)
+    wanted: list[int] = []
+    for rank in range(EACH):
+        for axis, sign in ((0, 1.0), (0, -1.0), (1, 1.0), (1, -1.0)):
+            toward = sign * moved[axis]
+            j = int(np.argsort(-toward, kind="stable")[min(rank, len(toward) - 1)])
+            if toward[j] > 0.0 and strength[j] > 0.15 * strength.max() and j not in wanted:
+                wanted.append(j)
+    shown: list[int] = []
+    tips = moved * np.array([[1.0], [-1.0]]) * NOMINAL / max(float(strength.max(initial=0.0)), 1e-12)
+    down, across = APART
+    for j in sorted(wanted, key=lambda j: -strength[j]):
+        away = np.abs(tips[:, shown] - tips[:, [j]])
+        same_side = np.sign(tips[0, shown]) == np.sign(tips[0, j])
+        if not ((away[1] < down) & (same_side | (away[0] < across))).any():
+            shown.append(j)
     return shown
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from markupsafe import Markup
 
-from hiddenbits.array_types import Rows
+from hiddenbits.array_types import Floats
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.elements import Figure, Grid, Part, Section, Text
 from hiddenbits.reporting.svg import WIDE, Drawing, room, ticks
-from hiddenbits.reporting.text import count, name, percent, plain, sentence
+from hiddenbits.reporting.text import count, name, percent, plain, sentence, told_apart
 
 COLUMNS, CELLS = 24, 12  # columns that are drawn, and blanks that are listed
 
@@ -26,23 +26,23 @@ def blanks(context: Context) -> Section:
         f"all {int(blank.sum()):,}" if int(blank.sum()) == seen.n_blank else f"{count(int(blank.sum()), 'blank')} here",
         f"{int((blank & sure).sum()):,}",
     )
-    number = blank.sum(axis=0)
-    order = np.array([j for j in np.argsort(-number, kind="stable") if number[j]], np.int64)
+    number = seen.n_rows - seen.observed
+    every = told_apart(seen.names)
+    order = np.argsort(-number, kind="stable")[: int((number > 0).sum())]
     drawn = order[:COLUMNS]
+    place = {shown: j for j, shown in enumerate(sample.names)}
+    lines = []
+    for j in drawn:
+        at = place.get(every[j])
+        filled = "-" if at is None or not blank[:, at].any() else percent(float(expected[blank[:, at], at].mean()))
+        ones = percent(float(seen.means[j]))
+        lines.append([name(every[j]), f"{number[j]:,}", percent(float(number[j] / seen.n_rows)), filled, ones])
+    heads = ["column", "blanks", "of its cells", "expected share of ones in them", "share of ones in recorded cells"]
+    same = Grid("Blanks by column, as a table", heads, lines, frozenset({1, 2, 3, 4}))
     most = f" The {len(drawn)} columns with the most are drawn." if len(drawn) < len(order) else ""
-    heads = ["column", "blanks", "expected share of ones in them", "share of ones in recorded cells"]
-    lines = [
-        [
-            name(sample.names[j]),
-            f"{number[j]:,}",
-            percent(float(expected[blank[:, j], j].mean())),
-            percent(float(sample.shares[j])),
-        ]
-        for j in drawn
-    ]
-    same = Grid("Blanks by column, as a table", heads, lines, frozenset({1, 2, 3}))
-    caption = sentence("Share of blank cells in each column, of {}.{}", count(len(blank), "row"), most)
-    parts: list[Part] = [Figure(_drawn(context, drawn), caption, same)]
+    caption = sentence("Share of blank cells in each column, of all {}.{}", count(seen.n_rows, "row"), most)
+    shares = number[drawn] / seen.n_rows
+    parts: list[Part] = [Figure(_drawn([every[j] for j in drawn], shares), caption, same)]
     if context.rows:
         places = np.argwhere(blank)
         first = np.argsort(-np.abs(expected[blank] - 0.5), kind="stable")[:CELLS]
@@ -57,24 +57,21 @@ def blanks(context: Context) -> Section:
     return Section("blanks", "What is missing", opening, [*parts, Text(Markup(command))], how)  # noqa: S704 (ours)
 
 
-def _drawn(context: Context, columns: Rows) -> Markup:
+def _drawn(columns: list[str], shares: Floats) -> Markup:
     """Draw a bar for each column."""
-    missing = np.isnan(context.sample.cells).mean(axis=0)
-    shown = [plain(context.sample.names[j], 30) for j in columns]
+    shown = [plain(column, 30) for column in columns]
     left, line, top = room(shown), 20.0, 6.0
     bottom = top + line * len(shown)
     drawn = Drawing(WIDE, bottom + 44, f"Share of blanks in {count(len(shown), 'column')}.", "wide")
-    marks = ticks(0.0, max(0.01, float(missing[columns].max())) * 1.02, 5)
-    scale = (WIDE - left - 40.0) / max(marks[-1], float(missing[columns].max()))
+    high = max(0.001, float(shares.max()))
 
     def x(share: float) -> float:
-        return left + share * scale
+        return left + share / high * (WIDE - left - 40.0)
 
     words = "share of the column's cells that are blank"
-    drawn.bottom_axis(marks, x, bottom, words, form=lambda share: f"{100 * share:g}%", up_to=top)
-    for number, j in enumerate(columns):
+    drawn.bottom_axis(ticks(0.0, high, 5), x, bottom, words, form=lambda share: f"{100 * share:g}%", up_to=top)
+    for number, (column, share) in enumerate(zip(columns, shares, strict=True)):
         y = top + line * number
         drawn.text(left - 8, y + line - 5, shown[number], anchor="end")
-        title = f"{context.sample.names[j]}: {percent(float(missing[j]))} blank"
-        drawn.bar(left, y + 3, missing[j] * scale, line - 6, "k0", title)
+        drawn.bar(left, y + 3, x(share) - left, line - 6, "k0", f"{column}: {percent(float(share))} blank")
     return drawn.done()

@@ -5,125 +5,104 @@ from __future__ import annotations
 import numpy as np
 from markupsafe import Markup
 
+from hiddenbits.array_types import Floats
 from hiddenbits.reporting.comparison import label
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.elements import Figure, Grid, Section, cautions
-from hiddenbits.reporting.profiles import FEWEST, Shares, shares
+from hiddenbits.reporting.findings.effects import least_rows
+from hiddenbits.reporting.findings.kinds import UNIT
+from hiddenbits.reporting.findings.units import Units, units_of
 from hiddenbits.reporting.svg import WIDE, Drawing, room
 from hiddenbits.reporting.text import count, name, percent, plain, sentence
 
-UNITS, EACH = 10, 6  # units that are drawn, and columns of each
-UNIT = {"CombinationMachine": "influence", "NoisyOrNetwork": "cause"}
+MOST, EACH = 10, 6  # units that are drawn, and columns of each
+DOES = {"cause": "switch on", "influence": "change"}
+
+Links = dict[tuple[int, int], tuple[float, float]]  # by unit, from 0, and column: shares of ones with and without it
 
 
 def causes(context: Context) -> Section:
     """Describe the causes."""
     fit, sample = context.fits.causes, context.sample
     word = UNIT[fit.name]
-    found = shares(np.asarray(fit.model.transform(sample.cells), np.float64), sample.cells)
-    links = _links(found)
-    number = len(found.order)
+    units = units_of(fit.model, sample.cells)
+    links, common = _links(units), units.shares[units.order]
     opening = sentence(
         "If several {} can be active in one row, {} of them explain how the columns go together. The most common is "
-        "active in {} of the rows. The lines lead to the columns that each switches on.",
+        "active in {} of the rows. The lines lead to the columns that each {}.",
         label(fit.name).removeprefix("several "),
-        number,
-        percent(float(found.common[0])),
+        len(common),
+        percent(float(common[0])),
+        "switches on" if word == "cause" else "changes",
     )
-    drawn = sorted({k for k, _ in links})
-    left = f" Of {number} {word}s, the {len(drawn)} that change a column clearly are drawn." if len(drawn) < number else ""
+    drawn = len({k for k, _ in links})
+    left = f" Of {len(common)} {word}s, the {drawn} that clearly change a column are drawn."
     caption = sentence(
         "On the left the {}s, larger where they are active in more rows; on the right the columns. A thicker line: a "
-        "larger difference in the share of ones with and without it. Dashed: less often 1. Left out is what lies within "
-        "two standard errors or rests on fewer than {} rows.{}",
+        "larger difference in the share of ones with and without it. Dashed: less often 1. Left out is what may be "
+        "chance: within two standard errors, or seen in fewer than {} rows.{}",
         word,
-        FEWEST,
-        left,
+        least_rows(units.n),
+        left if drawn < len(common) else "",
     )
     heads = [word, "active in", "column", "ones with it", "ones without it"]
     lines = [
-        [
-            f"{word} {k + 1}",
-            percent(float(found.common[k])),
-            name(sample.names[j]),
-            percent(float(found.on[k, j])),
-            percent(float(found.off[k, j])),
-        ]
-        for k, j in links
+        [f"{word} {k + 1}", percent(float(common[k])), name(sample.names[j]), percent(on), percent(off)]
+        for (k, j), (on, off) in links.items()
     ]
     same = Grid("The network as a table", heads, lines, frozenset({1, 3, 4}))
-    parts = [Figure(_drawn(found, links, sample.names, word), caption, same), *cautions(fit.note)]
+    parts = [Figure(_drawn(common, links, sample.names, word), caption, same), *cautions(fit.note)]
     how = [(f"{word}s of each row", f"{fit.line}.transform(table)")]
-    return Section("causes", f"Hidden {word}s and what they switch on", opening, parts, how)
+    return Section("causes", f"Hidden {word}s and what they {DOES[word]}", opening, parts, how)
 
 
-def _links(found: Shares) -> list[tuple[int, int]]:
-    """Return the pairs of unit and column to draw: for each unit the columns that it changes most."""
-    change = np.where(found.sure, found.on - found.off, 0.0)
-    made = []
-    for k in range(min(UNITS, len(found.order))):
-        strength = np.abs(change[k])
-        made += [(k, int(j)) for j in np.argsort(-strength, kind="stable")[:EACH] if strength[j] > 0.05]
+def _links(units: Units) -> Links:
+    """Return what to draw: for each unit the columns that it changes most."""
+    made: Links = {}
+    for number, k in enumerate(units.order[:MOST]):
+        between = units.contrast(k)
+        for j in between.named(least_rows(units.n))[:EACH]:
+            made[number, j] = (float(between.shares[0, j]), float(between.shares[1, j]))
     return made
 
 
-def _drawn(found: Shares, links: list[tuple[int, int]], columns: list[str], word: str) -> Markup:
+def _drawn(common: Floats, links: Links, columns: list[str], word: str) -> Markup:
     """Draw units on the left, columns on the right, and lines between them."""
     units = sorted({k for k, _ in links})
-    strength = {(k, j): float(found.on[k, j] - found.off[k, j]) for k, j in links}
-    order = _columns(links, strength)
+    strength = {link: on - off for link, (on, off) in links.items()}
+    order = _columns(strength)
     shown = {j: plain(columns[j], 30) for j in order}
-    line, top = 23.0, 14.0
-    height = top + max(line * len(order), 50.0 * len(units)) + 10.0
-    right = WIDE - room(list(shown.values()))
-    drawn = Drawing(
-        WIDE,
-        height,
-        f"Network of {count(len(units), word)} and the {count(len(order), 'column')} that they switch on.",
-        "wide",
-    )
-    step = (height - top - 10.0) / max(1, len(order))
-    where = {j: top + step * (n + 0.5) for n, j in enumerate(order)}
-    gap = (height - top - 10.0) / max(1, len(units))
+    x, right, top = 170.0, WIDE - room(list(shown.values())), 14.0
+    height = max(23.0 * len(order), 50.0 * len(units))
+    said = f"Network of {count(len(units), word)} and {count(len(order), 'column')}."
+    drawn = Drawing(WIDE, top + height + 10.0, said, "wide")
+    where = {j: top + height * (n + 0.5) / len(order) for n, j in enumerate(order)}
     wanted = {k: np.mean([where[j] for q, j in links if q == k]) for k in units}
-    level = {k: top + gap * (n + 0.5) for n, k in enumerate(sorted(units, key=lambda k: wanted[k]))}
-    x = 150.0
-    for (k, j), value in strength.items():
-        a, b = level[k], where[j]
+    level = {k: top + height * (n + 0.5) / len(units) for n, k in enumerate(sorted(units, key=lambda k: wanted[k]))}
+    for (k, j), (on, off) in links.items():
         middle = (x + right) / 2
         drawn.add(
-            '<path class="link c{}{}" stroke-width="{:.1f}" d="M{:.1f} {:.1f}C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}">'
-            "<title>{}</title></path>",
+            '<path class="link c{}{}" stroke-width="{:.1f}" d="{}"><title>{}</title></path>',
             units.index(k) % 7,
-            "" if value > 0 else " lower",
-            1.0 + 7.0 * abs(value),
-            x,
-            a,
-            middle,
-            a,
-            middle,
-            b,
-            right - 6,
-            b,
-            f"{word} {k + 1}, {columns[j]}: {percent(found.on[k, j])} with it, {percent(found.off[k, j])} without",
+            "" if on > off else " lower",
+            1.0 + 7.0 * abs(on - off),
+            f"M{x:.0f} {level[k]:.1f}C{middle:.0f} {level[k]:.1f} {middle:.0f} {where[j]:.1f} {right - 6:.0f} {where[j]:.1f}",
+            f"{word} {k + 1}, {columns[j]}: {percent(on)} with it, {percent(off)} without",
         )
     for k in units:
-        radius = 5.0 + 12.0 * float(np.sqrt(found.common[k]))
-        title = f"{word} {k + 1}: active in {percent(float(found.common[k]))} of the rows"
-        drawn.dot(x, level[k], radius, f"k{units.index(k) % 7}", title)
+        title = f"{word} {k + 1}: active in {percent(float(common[k]))} of the rows"
+        drawn.dot(x, level[k], 5.0 + 12.0 * float(np.sqrt(common[k])), f"k{units.index(k) % 7}", title)
         drawn.text(x - 24, level[k], f"{word} {k + 1}", anchor="end", style="strong")
-        drawn.text(x - 24, level[k] + 16, f"{percent(float(found.common[k]))} of rows", anchor="end", style="small")
+        drawn.text(x - 24, level[k] + 16, f"{percent(float(common[k]))} of rows", anchor="end", style="small")
     for j in order:
         drawn.text(right, where[j] + 5, shown[j])
     return drawn.done()
 
 
-def _columns(links: list[tuple[int, int]], strength: dict[tuple[int, int], float]) -> list[int]:
-    """Return the columns, each next to others of the unit that moves it most."""
+def _columns(strength: dict[tuple[int, int], float]) -> list[int]:
+    """Return the columns, each next to others of the unit that changes it most."""
     best: dict[int, tuple[int, int]] = {}
-    for k, j in links:
+    for k, j in strength:
         if j not in best or abs(strength[k, j]) > abs(strength[best[j]]):
             best[j] = (k, j)
     return sorted(best, key=lambda j: (best[j][0], -abs(strength[best[j]])))
-
-

@@ -1,8 +1,8 @@
-"""How groups of rows lie in the picture: their mean places on the map, and the kinds that they hold, with errors."""
+"""How groups of rows lie in the picture: their mean codes under the chosen model, with errors."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 from markupsafe import Markup
@@ -10,101 +10,84 @@ from markupsafe import Markup
 from hiddenbits.array_types import Floats
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.elements import Figure, Grid, Part, Section
-from hiddenbits.reporting.profiles import FEWEST
+from hiddenbits.reporting.findings.effects import least_rows
+from hiddenbits.reporting.findings.groups import SCALES, UNIT, group_codes, labels_of, means_by_group
 from hiddenbits.reporting.svg import WIDE, Drawing, room, ticks
 from hiddenbits.reporting.text import count, name, percent, plain, sentence
 
-GROUPS = 16  # groups that are drawn, the largest
-
-
-def group_labels(context: Context) -> list[str]:
-    """Return the label of each sampled row in the column that the report is asked to go by; "" where it is blank."""
-    sample = context.sample
-    if context.by in sample.beside:
-        return sample.beside[context.by]
-    cells = sample.cells[:, sample.own_names.index(str(context.by))]
-    return ["" if cell != cell else f"{cell:.0f}" for cell in cells]
+GROUPS, PANELS = 16, 3  # groups and units that are drawn
 
 
 def groups(context: Context) -> Section:
-    """Draw the mean place of each group on the two scales of the map."""
-    fit, sample = context.fits.map, context.sample
-    labels = np.asarray(group_labels(context))
-    sizes = Counter(label for label in labels if label)
-    large = [label for label, n in sizes.most_common(GROUPS) if n >= FEWEST]
-    places = np.asarray(fit.model.transform(sample.cells), np.float64)
-    means = np.array([places[labels == label].mean(axis=0) for label in large]).reshape(-1, 2)
-    errors = np.array([places[labels == label].std(axis=0, ddof=1) / np.sqrt(sizes[label]) for label in large])
-    errors = errors.reshape(-1, 2)
-    left_out = len(sizes) - len(large)
+    """Draw the mean code of each group."""
+    fit, labels = context.fits.best, labels_of(context)
+    least = least_rows(len(labels))
+    means = means_by_group(group_codes(context), labels, least)
+    scale = fit.name in SCALES
+    unit = "scale" if scale else UNIT.get(fit.name, "unit")
+    small = len({label for label in labels if label}) - len(means)
     opening = sentence(
-        "Rows are grouped by {}: {} with at least {} rows{}. The picture shows where the average row of each group lies "
-        "on the two scales of the map.",
+        "Rows are grouped by {}: {} with at least {} rows{}. The picture shows {} in the average row of each group.",
         name(context.by),
-        count(len(large), "group"),
-        FEWEST,
-        f"; {count(left_out, 'smaller group is', 'smaller groups are')} left out" if left_out else "",
+        count(len(means), "group"),
+        least,
+        f" ({count(small, 'smaller group is', 'smaller groups are')} left out)" if small else "",
+        "the place on each scale" if scale else f"how often each {unit} is {'present' if unit == 'kind' else 'active'}",
     )
     parts: list[Part] = []
-    how = [("places of rows", f"{fit.line}.transform(table)")]
-    if large:
-        heads = ["group", "rows", "left to right", "", "bottom to top", ""]
+    if means:
+        shown = list(means)[:GROUPS]
+        table = np.stack([means[label][0] for label in shown])
+        errors = np.stack([means[label][1] for label in shown])
+        units = [f"{unit} {k + 1}" for k in range(table.shape[1])]
+        form = "{:+.2f}".format if scale else percent
+
+        def figure(value: float, error: float) -> str:
+            return f"{form(value)} ± {error:.2f}" if scale else f"{form(value)} ± {100 * error:.1f}"
+
         lines = [
-            [
-                name(label),
-                f"{sizes[label]:,}",
-                *(text for axis in (0, 1) for text in (f"{means[g, axis]:+.2f}", f"± {2 * errors[g, axis]:.2f}")),
-            ]
-            for g, label in enumerate(large)
+            [name(label), f"{means[label][2]:,}", *(figure(float(m), float(e)) for m, e in zip(*pair, strict=True))]
+            for label, *pair in zip(shown, table, errors, strict=True)
         ]
-        same = Grid("The groups as a table", heads, lines, frozenset(range(1, 6)))
-        caption = Markup(
-            "The mean place of the rows of each group, in standard deviations of all rows. The line shows two standard "
-            "errors either way: groups whose lines overlap cannot be told apart."
+        heads = ["group", "rows", *units]
+        caption = f"All {unit}s by group, with standard errors{'' if scale else ' in percentage points'}"
+        same = Grid(caption, heads, lines, frozenset(range(1, len(heads))))
+        chosen = np.sort(np.argsort(-(table.max(axis=0) - table.min(axis=0)), kind="stable")[:PANELS])
+        drawing = _drawn(shown, table[:, chosen], errors[:, chosen], [units[k] for k in chosen], scale=scale)
+        words = sentence(
+            "Dots are means; the line shows two standard errors either way: groups whose lines overlap cannot be told "
+            "apart.{}",
+            f" The {len(chosen)} {unit}s in which groups differ most are drawn." if len(chosen) < len(units) else "",
         )
-        parts.append(Figure(_drawn(large, means, errors), caption, same))
-        parts.append(_by_kind(context, labels, large))
-        how.append(("kinds of rows", f"{context.fits.classes.line}.transform(table)"))
+        parts.append(Figure(drawing, words, same))
+    how = [(f"{unit}s of each row", f"{fit.line}.transform(table)")]
     return Section("groups", f"By {plain(context.by)}", opening, parts, how)
 
 
-def _drawn(large: list[str], means: Floats, errors: Floats) -> Markup:
-    """Draw two panels: left to right, and bottom to top."""
-    shown = [plain(label, 24) for label in large]
-    left, line, top = room(shown, 190.0), 26.0, 28.0
-    bottom = top + line * len(large)
-    wide = (WIDE - left - 40.0) / 2
-    drawn = Drawing(WIDE, bottom + 46, f"Mean places of {count(len(large), 'group')} on two scales.", "wide")
-    low = float(min((means - 2 * errors).min(), 0.0))
-    high = float(max((means + 2 * errors).max(), 0.0))
-    for axis, words in ((0, "left to right on the map"), (1, "bottom to top on the map")):
-        begin = left + axis * (wide + 24.0) + 10.0
+def _drawn(shown: list[str], means: Floats, errors: Floats, units: list[str], *, scale: bool) -> Markup:
+    """Draw a panel for each unit."""
+    names = [plain(label, 24) for label in shown]
+    left, line, top = room(names, 200.0), 26.0, 28.0
+    bottom = top + line * len(shown)
+    wide = (WIDE - left - 30.0) / len(units)
+    said = f"Means of {count(len(shown), 'group')} on {', '.join(units)}, with two standard errors."
+    drawn = Drawing(WIDE, bottom + 46, said, "wide")
+    low, high = float((means - 2 * errors).min()), float((means + 2 * errors).max())
+    low, high = (min(low, 0.0), max(high, 0.0)) if scale else (0.0, min(1.0, max(high, 0.01)))
+    form: Callable[[float], str] = "{:g}".format if scale else lambda share: f"{100 * share:g}%"
+    for k, unit in enumerate(units):
+        begin = left + k * wide + 14.0
 
         def x(value: float, begin: float = begin) -> float:
-            return begin + (value - low) / (high - low or 1.0) * (wide - 10.0)
+            return begin + (np.clip(value, low, high) - low) / (high - low or 1.0) * (wide - 36.0)
 
-        drawn.text(begin, 16, words, style="strong")
-        drawn.bottom_axis(ticks(low, high, 5), x, bottom, "standard deviations", up_to=top)
-        for g, label in enumerate(large):
-            y = top + line * (g + 0.5)
-            mean, error = float(means[g, axis]), float(errors[g, axis])
+        drawn.text(begin, 16, unit, style="strong")
+        words = "standard deviations" if scale else "of the group's rows"
+        drawn.bottom_axis(ticks(low, high, 3), x, bottom, words, form=form, up_to=top)
+        for g, label in enumerate(shown):
+            y, mean, error = top + line * (g + 0.5), float(means[g, k]), float(errors[g, k])
             drawn.line(x(mean - 2 * error), y, x(mean + 2 * error), y, "whisker")
-            drawn.dot(x(mean), y, 5.5, f"k{g % 7}", f"{label}: {mean:+.2f} ± {2 * error:.2f}")
-    for g, text in enumerate(shown):
+            drawn.dot(x(mean), y, 5.5, f"k{g % 7}", f"{label}: {form(round(mean, 3))} ± {form(round(2 * error, 3))}")
+    for g, text in enumerate(names):
         drawn.text(left - 6, top + line * (g + 0.5) + 5, text, anchor="end")
     return drawn.done()
-
-
-def _by_kind(context: Context, labels: Floats, large: list[str]) -> Grid:
-    """Return the share of each kind in each group, with its standard error."""
-    codes = np.asarray(context.fits.classes.model.transform(context.sample.cells), np.float64)
-    codes = codes[:, np.argsort(-codes.mean(axis=0), kind="stable")]
-    lines = []
-    for label in large:
-        inside = codes[labels == label]
-        share, error = inside.mean(axis=0), inside.std(axis=0, ddof=1) / np.sqrt(len(inside))
-        pairs = zip(share, error, strict=True)
-        lines.append([name(label), *(f"{percent(float(s))} ± {100 * e:.1f}" for s, e in pairs)])
-    heads = ["group", *(f"kind {k + 1}" for k in range(codes.shape[1]))]
-    title = "Kinds of rows in each group, with standard errors in percentage points"
-    return Grid(title, heads, lines, frozenset(range(1, len(heads))), folded=True)

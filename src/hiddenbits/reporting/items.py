@@ -70,7 +70,7 @@ def _curve(values: Floats) -> Floats:
 
 def _drawn(slopes: Floats, intercepts: Floats, chosen: Rows, columns: list[str], places: Floats) -> Markup:
     shown = [plain(columns[j], 22) for j in chosen]
-    left, top, bottom, below = 44.0, 34.0, 290.0, 60.0
+    left, top, bottom, below = 54.0, 34.0, 290.0, 60.0
     right = WIDE - 24.0 - LETTER * max(map(len, shown))
     drawn = Drawing(
         WIDE,

@@ -101,7 +101,12 @@ class Report:
             lines += ["## What was found", ""]
             lines += [f"{n}. {_item(finding)}" for n, finding in enumerate(self.found.found, 1)] + [""]
         if self.found.next_steps:
-            lines += ["## What to do next", "", *(f"- {_quoted(step, code=True)}" for step in self.found.next_steps), ""]
+            lines += [
+                "## What to do next",
+                "",
+                *(f"- {_quoted(step, code=True)}" for step in self.found.next_steps),
+                "",
+            ]
         return "\n".join(lines)
 
     def save(self, path: str | os.PathLike[str]) -> Path:

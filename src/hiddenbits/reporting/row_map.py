@@ -86,8 +86,10 @@ def _caption(context: Context, dots: int, shown: int) -> Markup:
     if shown < n:
         said = sentence("The map shows {} The squares behind the dots count {}.", said, count(n, "row"))
     kinds = context.fits.compared.best == "BernoulliMixture"
-    said += " Names stand where the rows of a kind lie." if kinds else (
-        " An arrow leads to where a column is more often 1; a longer one, to where it changes more."
+    said += (
+        " Names stand where the rows of a kind lie."
+        if kinds
+        else (" An arrow leads to where a column is more often 1; a longer one, to where it changes more.")
     )
     alike = " Identical rows share a dot; its size shows how many they are."
     return said + alike if dots < shown else said
@@ -142,9 +144,7 @@ def _drawn(
         for (c, r), n in zip(bins, held, strict=True):
             half = 0.5 * side * np.sqrt(n / held.max())
             style = "bin" if len(first) else "k0"
-            drawn.bar(
-                (c + 0.5) * side - half, (r + 0.5) * side - half, 2 * half, 2 * half, style, count(int(n), "row")
-            )
+            drawn.bar((c + 0.5) * side - half, (r + 0.5) * side - half, 2 * half, 2 * half, style, count(int(n), "row"))
     for (x, y), r in zip(square(where[first]), _radius(counts), strict=True):
         shape = f"M{x - r:.1f} {y:.1f}a{r:.1f} {r:.1f} 0 1 0 {2 * r:.1f} 0a{r:.1f} {r:.1f} 0 1 0 {-2 * r:.1f} 0"
         drawn.add('<path class="p k0" d="{}"/>', shape)

@@ -7,17 +7,19 @@ from collections.abc import Callable
 import numpy as np
 
 from hiddenbits.reporting.about import about
-from hiddenbits.reporting.anomalies import doubtful_cells, odd_rows, points_to_mistakes
+from hiddenbits.reporting.anomalies import doubtful_cells, odd_rows
 from hiddenbits.reporting.blanks import blanks
 from hiddenbits.reporting.causes import causes
 from hiddenbits.reporting.comparison import comparison
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.elements import KEYS, Section
 from hiddenbits.reporting.findings import Findings, find
+from hiddenbits.reporting.findings.misfit import suspects
 from hiddenbits.reporting.fits import CAUSES
 from hiddenbits.reporting.groups import groups
 from hiddenbits.reporting.items import items
 from hiddenbits.reporting.methods import methods
+from hiddenbits.reporting.pairs import pairs
 from hiddenbits.reporting.profiles import classes
 from hiddenbits.reporting.row_map import chart
 
@@ -31,7 +33,7 @@ MAKERS: dict[str, Callable[[Context], Section]] = {
     "classes": classes,
     "items": items,
     "causes": causes,
-    "odd": odd_rows,
+    "pairs": pairs,
     "cells": doubtful_cells,
     "blanks": blanks,
     "how": methods,
@@ -48,7 +50,7 @@ def made(context: Context, step: Step) -> tuple[Findings, list[Section]]:
     sections = []
     for at, key in enumerate((key for key in KEYS if key in keys), 2):
         step(f"drawing {key}", min(at, len(MAKERS)), len(MAKERS))
-        sections.append(MAKERS[key](context))
+        sections.append(odd_rows(context, found) if key == "odd" else MAKERS[key](context))
     return found, sections
 
 
@@ -64,12 +66,13 @@ def supported(context: Context) -> set[str]:
     even = {entry.model: entry.size for entry in compared.entries if entry.model in (*compared.ties(), compared.best)}
     wanted = {
         "map": True,
+        "pairs": True,
         "odd": True,
         "groups": context.by is not None,
         "classes": "BernoulliMixture" in even,
         "items": "1" in (even.get("LogisticPCA"), even.get("ClippedPCA")),
         "causes": not even.keys().isdisjoint(CAUSES),
-        "cells": points_to_mistakes(context),
+        "cells": bool(suspects(context)[1]),
         "blanks": bool(np.isnan(context.sample.cells).any()),
     }
     return keys | {key for key, yes in wanted.items() if yes}

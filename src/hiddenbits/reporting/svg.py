@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from markupsafe import Markup
 
-LETTER = 7.4  # width of a letter, about
+LETTER = 8.6  # width of a letter, about
 WIDE = 680.0  # width of a drawing that fills the column of text
 
 
@@ -108,7 +108,7 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
     return [round(number * step, 10) for number in range(first, last + 1)]
 
 
-def room(names: Sequence[str], most: float = 230.0) -> float:
+def room(names: Sequence[str], most: float = 270.0) -> float:
     """Return the width that names need."""
     return min(most, 16.0 + LETTER * max((len(name) for name in names), default=0))
 
