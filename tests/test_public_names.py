@@ -9,7 +9,7 @@ import pytest
 import hiddenbits
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("cli", "datasets", "evaluate", "images", "plots", "reporting")
+ROOMS = ("cli", "datasets", "diagnostics", "evaluate", "images", "plots", "reporting")
 # How a file appears whole or not at all: once for all rooms.
 SHARED = {"hiddenbits.store.whole_file", "hiddenbits.store.check_target"}
 HASHING = "hiddenbits.data.hashing."  # one way to make numbers of rows, of words and of settings

@@ -61,6 +61,7 @@ _HOMES = {
     "TreeMixture": "hiddenbits.families.tree_mixture.estimator",
     "Variational": "hiddenbits.families.logistic_pca.options",
     "tetrachoric": "hiddenbits.families.tetrachoric.estimator",
+    "diagnostics": "hiddenbits.diagnostics",
     "evaluate": "hiddenbits.evaluate",
     "datasets": "hiddenbits.datasets",
     "images": "hiddenbits.images",
@@ -74,6 +75,7 @@ __all__ = [*sorted(_HOMES), "__version__"]
 
 if TYPE_CHECKING:
     from hiddenbits import datasets as datasets
+    from hiddenbits import diagnostics as diagnostics
     from hiddenbits import evaluate as evaluate
     from hiddenbits import images as images
     from hiddenbits import plots as plots

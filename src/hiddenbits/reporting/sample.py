@@ -23,13 +23,14 @@ PIECE_CELLS = 1 << 22
 class Sample:
     """Rows and columns of a table as numbers, NaN where blank.
 
-    `rows` are their numbers in the table, from 0; `names` the columns as shown and `own_names` as the table has them;
-    `beside` the cells of other columns of the same rows; `look` the summary of the whole table; `groups` the labels of
-    rows that are held out together.
+    `rows` and `columns` are their numbers in the table, from 0; `names` the columns as shown and `own_names` as the
+    table has them; `beside` the cells of other columns of the same rows; `look` the summary of the whole table;
+    `groups` the labels of rows that are held out together.
     """
 
     cells: Floats
     rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
     names: list[str]
     own_names: list[str]
     beside: dict[str, list[str]]
@@ -101,6 +102,7 @@ def drawn(table: Table, beside: Mapping[str, Sequence[str]], seed: int, groups: 
     return Sample(
         cells,
         rows,
+        columns,
         [shown[j] for j in columns],
         [own[j] for j in columns],
         {key: [str(values[i]) for i in rows] for key, values in beside.items()},

@@ -2,13 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from hiddenbits.reporting.context import Context
-from hiddenbits.reporting.findings.finding import Findings
+from hiddenbits.reporting.findings.directions import directions
+from hiddenbits.reporting.findings.finding import Finding, Findings
+from hiddenbits.reporting.findings.groups import groups
+from hiddenbits.reporting.findings.kinds import causes, kinds
+from hiddenbits.reporting.findings.misfit import cells, odd_rows, pairs
+from hiddenbits.reporting.findings.missing import missing
+from hiddenbits.reporting.findings.next_steps import next_steps
 from hiddenbits.reporting.findings.opening import about_picture, about_table
+
+MOST, MOST_HIDDEN = 6, 3  # findings in all, and about kinds, scales or causes
+HIDDEN: dict[str, Callable[[Context], list[Finding]]] = {
+    "BernoulliMixture": kinds,
+    "LogisticPCA": directions,
+    "ClippedPCA": directions,
+    "CombinationMachine": causes,
+    "NoisyOrNetwork": causes,
+}
 
 
 def find(context: Context) -> Findings:
-    """Return the findings of a table."""
+    """Return the findings of a table.
+
+    First comes what the chosen model says: kinds of rows, directions, or causes; then the groups that were asked for;
+    then what does not fit, and what is missing. If no model is clearly better than independent columns there are no
+    findings at all. A model whose fit did not converge is not described.
+
+    Parameters
+    ----------
+    context : Context
+        The sampled rows and the models.
+
+    Returns
+    -------
+    findings : Findings
+    """
     table, numbers = about_table(context)
     picture, more = about_picture(context)
-    return Findings(table, picture, numbers=numbers | more)
+    found: list[Finding] = []
+    if context.sample.worth_it and not context.fits.doubtful:
+        fit = context.fits.best
+        hidden = HIDDEN.get(fit.name, lambda _: [])(context) if not fit.note else []
+        others = [one for what in (groups, pairs, odd_rows, cells, missing) for one in what(context)]
+        found = [*hidden[: max(1, min(MOST_HIDDEN, MOST - len(others)))], *others][:MOST]
+    return Findings(table, picture, tuple(found), next_steps(context, found), numbers | more)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 from hiddenbits.reporting.comparison import label, sized
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.findings.finding import Number
+from hiddenbits.reporting.findings.words import joined, word
 from hiddenbits.reporting.text import count, percent, times
+
+CLEAR = 4.0  # standard errors by which the best model leads clearly
 
 
 def about_table(context: Context) -> tuple[str, dict[str, Number]]:
@@ -15,11 +16,12 @@ def about_table(context: Context) -> tuple[str, dict[str, Number]]:
     seen = context.sample.look
     share = seen.n_ones / max(1, int(seen.observed.sum()))
     blank = seen.n_blank / max(1, seen.n_rows * seen.n_columns)
+    blanks = f"{percent(blank)} of all cells are blank" if seen.n_blank else "none is blank"
     said = (
         f"A table of {count(seen.n_rows, 'row')} and {count(seen.n_columns, 'yes/no column')}: {percent(share)} of the "
-        f"recorded cells are yes (1), and {f'{percent(blank)} are blank' if seen.n_blank else 'none is blank'}."
+        f"recorded cells are 1 (yes), and {blanks}."
     )
-    return said, {"rows": seen.n_rows, "columns": seen.n_columns, "share_of_ones": share, "share_of_blanks": blank}
+    return said, {"rows": seen.n_rows, "columns": seen.n_columns, "share of ones": share, "share of blanks": blank}
 
 
 def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
@@ -28,21 +30,75 @@ def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
         return "The table is too small, or its columns vary too little, to look for anything hidden.", {}
     found = context.fits.compared
     best, even = found.entry(found.best), found.ties()
-    if best.model == "IndependentBits":
-        return (
-            f"Nothing hidden was found: none of {len(found.entries)} models predicts unseen rows clearly better than "
-            "columns that have nothing to do with each other.",
-            {"models": len(found.entries), "test_rows": found.n_test},
-        )
-    alone = next((e for e in found.entries if e.model == "IndependentBits"), None)
-    gain = math.nan if alone is None else best.difference - alone.difference
-    said = f"What fits best is “{label(best.model)}” ({sized(best.model, best.size)})"
-    if len(even) > 1:
-        others = " and ".join(f"“{label(model)}”" for model in even if model != best.model)
+    numbers: dict[str, Number] = {"models": len(found.entries), "test rows": found.n_test}
+    if context.fits.doubtful:
         said = (
-            f"It is a tie: “{label(best.model)}” ({sized(best.model, best.size)}) fits as well as {others}, and is "
-            "the simplest"
+            f"Nothing hidden was found: none of {word(len(found.entries))} models predicts unseen rows clearly better "
+            "than columns that have nothing to do with each other. There is nothing more to say about this table."
         )
-    if not math.isnan(gain):
-        said += f"; it makes an unseen row {times(gain)} as probable as columns that have nothing to do with each other"
-    return said + ".", {"gain": gain, "test_rows": found.n_test, "ties": len(even), "size": best.size}
+        return said, numbers
+    said = PICTURES[best.model](best.size)
+    others = [model for model in even if model != best.model]
+    if others:
+        named = [f"“{label(model)}” ({sized(model, found.entry(model).size)})" for model in others]
+        said += (
+            f" That is a tie: {joined(named)} {'fits' if len(others) == 1 else 'fit'} as well; this is the simplest."
+        )
+        numbers["tied"] = len(others)
+    else:
+        next_best = next((e for e in found.entries if e.model != best.model), None)
+        if next_best is not None:
+            gap, error = best.difference - next_best.difference, max(next_best.difference_error, best.difference_error)
+            sure = "clearly" if gap > CLEAR * error else "probably"
+            said += f" This predicts unseen rows {sure} better than the next, “{label(next_best.model)}”."
+            numbers |= {"gap": gap, "error of the gap": error}
+    alone = next((e for e in found.entries if e.model == "IndependentBits"), None)
+    if alone is not None:
+        gain = best.difference - alone.difference
+        numbers["gain"] = gain
+        said += (
+            f" It makes an unseen row {times(gain)} as probable as columns that have nothing to do with each other do."
+        )
+    if context.fits.best.note:
+        said += " Its fit was cut short, so the report does not describe it."
+    numbers["size"] = int(best.size) if best.size.isdigit() else best.size
+    return said, numbers
+
+
+def _kinds(size: str) -> str:
+    return f"The rows fall into {word(int(size))} kinds."
+
+
+def _scales(size: str) -> str:
+    if size == "1":
+        return "One scale lies behind the columns: every row has a place on it, such as an ability or an opinion."
+    return f"{word(int(size)).capitalize()} scales lie behind the columns: every row has a place on each, as on a map."
+
+
+def _influences(size: str) -> str:
+    if size == "1":
+        return (
+            "One hidden switch lies behind the columns: where it is on, some columns are more often 1 and others less."
+        )
+    return (
+        f"{word(int(size)).capitalize()} hidden influences lie behind the columns; several may act on a row at once, "
+        "and each makes some columns more often 1 and others less."
+    )
+
+
+def _causes(size: str) -> str:
+    if size == "1":
+        return "One hidden cause lies behind the columns: where it is present, it switches some of them on."
+    return (
+        f"{word(int(size)).capitalize()} hidden causes lie behind the columns; several may be present in a row, and "
+        "each switches some columns on."
+    )
+
+
+PICTURES = {
+    "BernoulliMixture": _kinds,
+    "LogisticPCA": _scales,
+    "ClippedPCA": _scales,
+    "CombinationMachine": _influences,
+    "NoisyOrNetwork": _causes,
+}

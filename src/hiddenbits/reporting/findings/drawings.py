@@ -1,0 +1,88 @@
+"""The small drawings next to findings: about 220 x 90, few words, colours from the page's style."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hiddenbits.array_types import Floats
+from hiddenbits.reporting.svg import Drawing
+from hiddenbits.reporting.text import percent, plain
+
+WIDTH, HEIGHT, LEFT, LINE = 220.0, 90.0, 96.0, 22.0
+LETTERS = 13  # of a name
+
+
+def dumbbells(lines: Sequence[tuple[str, float, float]], said: str) -> str:
+    """Draw two shares for each of up to four columns: a filled dot for the rows in question, a ring for the others."""
+    drawn = Drawing(WIDTH, 12.0 + LINE * max(1, len(lines[:4])), said, "small-drawing")
+
+    def at(share: float) -> float:
+        return LEFT + 8.0 + share * (WIDTH - LEFT - 18.0)
+
+    for number, (name, share, other) in enumerate(lines[:4]):
+        y = 6.0 + LINE * (number + 0.5)
+        drawn.text(LEFT - 4, y + 4, plain(name, LETTERS), anchor="end", style="small")
+        drawn.add('<line class="zero" x1="{0:.1f}" y1="{2}" x2="{1:.1f}" y2="{2}"/>', at(0.0), at(1.0), y)
+        drawn.add('<line class="whisker" x1="{:.1f}" y1="{}" x2="{:.1f}" y2="{}"/>', at(other), y, at(share), y)
+        drawn.add('<circle class="off" cx="{:.1f}" cy="{}" r="4.5"/>', at(other), y)
+        tip = f"{name}: {percent(share)}, others {percent(other)}"
+        drawn.add('<circle class="k0" cx="{:.1f}" cy="{}" r="5"><title>{}</title></circle>', at(share), y, tip)
+    return str(drawn.done())
+
+
+def bars(lines: Sequence[tuple[str, float, float]], said: str, shown: Sequence[str]) -> str:
+    """Draw up to four values of at least 0 as bars, with two standard errors either way; `shown` are the values."""
+    drawn = Drawing(WIDTH, 12.0 + LINE * max(1, len(lines[:4])), said, "small-drawing")
+    top = max((value + 2.0 * error for _, value, error in lines[:4]), default=1.0) or 1.0
+    scale = (WIDTH - LEFT - 52.0) / top
+    for number, (name, value, error) in enumerate(lines[:4]):
+        y = 6.0 + LINE * (number + 0.5)
+        drawn.text(LEFT - 4, y + 4, plain(name, LETTERS), anchor="end", style="small")
+        drawn.add(
+            '<rect class="k{}" x="{}" y="{}" width="{:.1f}" height="12"/>', number % 7, LEFT, y - 6, value * scale
+        )
+        if error:
+            low, high = max(0.0, value - 2.0 * error) * scale, (value + 2.0 * error) * scale
+            drawn.add('<line class="whisker" x1="{:.1f}" y1="{2}" x2="{:.1f}" y2="{2}"/>', LEFT + low, LEFT + high, y)
+        drawn.text(WIDTH - 2, y + 4, shown[number], anchor="end", style="small")
+    return str(drawn.done())
+
+
+def dots(lines: Sequence[tuple[str, float, float]], said: str) -> str:
+    """Draw up to four positions on a scale as dots, with two standard errors either way."""
+    drawn = Drawing(WIDTH, 12.0 + LINE * max(1, len(lines[:4])), said, "small-drawing")
+    reach = [abs(value) + 2.0 * error for _, value, error in lines[:4]]
+    scale = (WIDTH - LEFT - 20.0) / 2.0 / (max(reach, default=1.0) or 1.0)
+    middle = LEFT + (WIDTH - LEFT) / 2.0
+    drawn.add('<line class="zero" x1="{0:.1f}" y1="2" x2="{0:.1f}" y2="{1}"/>', middle, 10.0 + LINE * len(lines[:4]))
+    for number, (name, value, error) in enumerate(lines[:4]):
+        y, x, half = 6.0 + LINE * (number + 0.5), middle + value * scale, 2.0 * error * scale
+        drawn.text(LEFT - 4, y + 4, plain(name, LETTERS), anchor="end", style="small")
+        drawn.add('<line class="whisker" x1="{0:.1f}" y1="{2}" x2="{1:.1f}" y2="{2}"/>', x - half, x + half, y)
+        drawn.add('<circle class="k{}" cx="{:.1f}" cy="{}" r="5"/>', number % 7, x, y)
+    return str(drawn.done())
+
+
+def histogram(values: Floats, edge: float, said: str) -> str:
+    """Draw how values are distributed; those below the edge in another colour."""
+    drawn = Drawing(WIDTH, HEIGHT, said, "small-drawing")
+    counts, edges = np.histogram(values, bins=26)
+    side, bottom = (WIDTH - 16.0) / len(counts), HEIGHT - 20.0
+    for k, n in enumerate(counts):
+        if n:
+            tall = max(3.0, (bottom - 6.0) * n / counts.max())
+            style = "k1" if edges[k] < edge else "k0"
+            drawn.add(
+                '<rect class="{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>',
+                style,
+                8.0 + side * k + 0.5,
+                bottom - tall,
+                side - 1.0,
+                tall,
+            )
+    drawn.add('<line class="zero" x1="8" y1="{0}" x2="{1}" y2="{0}"/>', bottom, WIDTH - 8)
+    drawn.text(8, HEIGHT - 5, "odd", style="small")
+    drawn.text(WIDTH - 8, HEIGHT - 5, "typical", anchor="end", style="small")
+    return str(drawn.done())

@@ -1,0 +1,78 @@
+"""What may be named: differences between two sets of rows that are large, common and certain enough.
+
+Two sets of rows are compared column by column: a kind of rows and all others, the two ends of a scale, rows with a
+cause and without. The effect is the difference d of the two shares of ones, with the standard error
+
+    se = sqrt(p (1 - p) / n + q (1 - q) / m)
+
+where rows count by the probability that they belong to a set, which makes se too large rather than too small. Columns
+are ranked by |d| - 2 se, in percentage points: an item that is 40 times as frequent but occurs in one row of a thousand
+comes last. A column is named only if
+
+- d is more than two standard errors from 0 and at least 2 percentage points, and
+- both sets, and the ones in the set with more of them, count at least 20 rows. In tables with fewer than 200 rows it is
+  a tenth of the rows, at least 5.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hiddenbits.array_types import Floats
+
+LEAST_ROWS, SMALLEST = 20, 5
+LEAST_DIFFERENCE = 0.02
+ERRORS = 2.0  # standard errors that an effect must exceed
+
+
+def least_rows(n_rows: int) -> int:
+    """Return the number of rows on which an effect has to rest, in a table of this size.
+
+    Examples
+    --------
+    >>> least_rows(10_000), least_rows(101), least_rows(30)
+    (20, 10, 5)
+    """
+    return min(LEAST_ROWS, max(SMALLEST, n_rows // 10))
+
+
+@dataclass(frozen=True, eq=False)
+class Contrast:
+    """Two sets of rows: how many of their cells were observed and how many are ones, by column; (2, columns)."""
+
+    ones: Floats
+    seen: Floats
+
+    @property
+    def shares(self) -> Floats:
+        """Share of ones of both sets, (2, columns); NaN where a set has no observed cell."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(self.ones / self.seen)
+
+    @property
+    def difference(self) -> Floats:
+        """Difference of the shares."""
+        return np.asarray(self.shares[0] - self.shares[1])
+
+    @property
+    def errors(self) -> Floats:
+        """Standard errors of the differences; one row is added to each set, so that a share of 0 is not certain."""
+        share = (self.ones + 0.5) / (self.seen + 1.0)
+        return np.asarray(np.sqrt((share * (1.0 - share) / np.maximum(self.seen, 1e-9)).sum(axis=0)))
+
+    def named(self, least: int) -> list[int]:
+        """Return the columns that may be named, those with the largest effect first."""
+        d, error = np.nan_to_num(self.difference), np.nan_to_num(self.errors, nan=np.inf)
+        supported = (self.seen.min(axis=0) >= least) & (np.where(d > 0, self.ones[0], self.ones[1]) >= least)
+        sure = (np.abs(d) > ERRORS * error) & (np.abs(d) >= LEAST_DIFFERENCE)
+        rank = np.abs(d) - ERRORS * error
+        return [int(j) for j in np.argsort(-rank, kind="stable") if supported[j] and sure[j]]
+
+
+def contrast(first: Floats, second: Floats, cells: Floats) -> Contrast:
+    """Return the contrast between two sets of rows, which are weights in [0, 1], one for each row."""
+    seen, ones = (~np.isnan(cells)).astype(np.float64), np.nan_to_num(cells)
+    weights = np.stack([first, second])
+    return Contrast(weights @ ones, weights @ seen)

@@ -1,0 +1,53 @@
+"""What to do next: a command or a line of Python, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hiddenbits import evaluate
+from hiddenbits.reporting.context import Context
+from hiddenbits.reporting.findings.finding import Finding
+
+WHAT = {
+    "BernoulliMixture": "the probability of each kind for every row",
+    "LogisticPCA": "the place of every row on the scales",
+    "ClippedPCA": "the place of every row on the scales",
+    "CombinationMachine": "which influences are active in every row",
+    "NoisyOrNetwork": "which causes are present in every row",
+}
+
+
+def next_steps(context: Context, found: Sequence[Finding]) -> tuple[str, ...]:
+    """Return what to do next, the most useful first."""
+    if not context.sample.worth_it:
+        return ("Collect more rows, or columns that vary.",)
+    compared = context.fits.compared
+    if context.fits.doubtful:
+        return (
+            "Stop here, or collect more rows: a weak connection between columns shows only in many rows.",
+            "`hiddenbits compare TABLE` prints how close each model came.",
+        )
+    best = compared.entry(compared.best)
+    family = evaluate.known_families()[best.model]
+    size = f" --size {best.size}" if best.size else ""
+    steps = [
+        f"`hiddenbits fit TABLE {family.word}{size} --out model.hb` keeps this model, fitted to all rows; in Python "
+        f"`hiddenbits.load('model.hb').transform(table)` then gives {WHAT.get(best.model, 'its code for every row')}."
+    ]
+    kinds = {one.kind for one in found}
+    if len(compared.ties()) > 1:
+        steps.append(
+            "`hiddenbits compare TABLE` shows how close the tied models are; only more rows can separate them."
+        )
+    if kinds & {"odd_rows", "cells"}:
+        steps.append(
+            "Check the rows and cells that are named above at their source before anything else is computed from them."
+        )
+    if "pairs" in kinds:
+        steps.append(
+            "If two columns that belong together ask the same thing, leave one out (`--drop COLUMN`), and run this "
+            "again."
+        )
+    if "missing" in kinds:
+        steps.append("`hiddenbits complete TABLE model.hb --out filled.csv` fills in the blanks with probabilities.")
+    return tuple(steps)

@@ -1,0 +1,110 @@
+"""Phrases that several findings share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hiddenbits.reporting.context import Context
+from hiddenbits.reporting.findings.effects import Contrast
+from hiddenbits.reporting.findings.finding import Number
+from hiddenbits.reporting.text import count, percent, plain
+
+NAMED = 3  # columns in a sentence, on each side
+ONE_SIDED = 0.85  # of the named columns, this share goes the same way: the rows differ in how many ones they have
+ENOUGH = 4  # named columns that make such a statement possible
+WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+
+def word(number: int) -> str:
+    """Return a number as text: in letters up to twelve."""
+    return WORDS[number] if 0 <= number < len(WORDS) else f"{number:,}"
+
+
+def joined(phrases: Sequence[str]) -> str:
+    """Return phrases as an enumeration: a, b and c."""
+    return phrases[0] if len(phrases) == 1 else ", ".join(phrases[:-1]) + " and " + phrases[-1]
+
+
+def quoted(column: str) -> str:
+    """Return the name of a column as it appears in a sentence."""
+    return f"“{plain(column, 40)}”"
+
+
+def of_rows(context: Context, rows: int) -> str:
+    """Say on how many rows a figure rests, where these are not all rows: ", among 2,366 of the 9,835 rows"."""
+    total = context.sample.look.n_rows
+    return "" if rows == total else f", among {rows:,} of the {count(total, 'row')}"
+
+
+class Sides:
+    """The columns in which two sets of rows differ, in words and numbers.
+
+    `more` and `less` are the columns that the first set has more and less often, the largest effects first;
+    `leaning` is 1 or -1 where nearly all go the same way, else 0.
+    """
+
+    def __init__(self, between: Contrast, names: Sequence[str], least: int) -> None:
+        self.between, self.names = between, names
+        self.columns = between.named(least)
+        d = between.difference
+        self.more = [j for j in self.columns if d[j] > 0]
+        self.less = [j for j in self.columns if d[j] < 0]
+        most = max(len(self.more), len(self.less))
+        self.leaning = 0
+        if len(self.columns) >= max(ENOUGH, 0.5 * len(names)) and most >= ONE_SIDED * len(self.columns):
+            self.leaning = 1 if len(self.more) == most else -1
+
+    def shown(
+        self, columns: Sequence[int], there: str, *, here: str = "of them", flipped: bool = False, most: int = NAMED
+    ) -> str:
+        """Return columns with the shares of both sets: "milk" (60% of them, 20% of others), "butter" (41%, 9%)."""
+        share = self.between.shares[::-1] if flipped else self.between.shares
+        said = []
+        for at, j in enumerate(columns[:most]):
+            p, q = percent(float(share[0, j])), percent(float(share[1, j]))
+            said.append(
+                f"{quoted(self.names[j])} ({p}, {q})" if at else f"{quoted(self.names[j])} ({p} {here}, {q} {there})"
+            )
+        return joined(said)
+
+    def numbers(self, columns: Sequence[int], most: int = NAMED) -> dict[str, Number]:
+        """Return the same shares and the standard errors of their differences, by name."""
+        share, error, found = self.between.shares, self.between.errors, {}
+        for j in columns[:most]:
+            found[f"share of {self.names[j]}"] = float(share[0, j])
+            found[f"share of {self.names[j]}, others"] = float(share[1, j])
+            found[f"error of {self.names[j]}"] = float(error[j])
+        return found
+
+    @property
+    def totals(self) -> tuple[float, float]:
+        """Mean number of ones in a row of both sets: the sum of the shares."""
+        first, second = self.between.shares.sum(axis=1)
+        return float(first), float(second)
+
+    def apart(self, other: str) -> tuple[str, dict[str, Number]]:
+        """Say what sets the first set of rows apart from the other, with the numbers; "" if nothing may be named."""
+        if not self.columns:
+            return "", {}
+        if self.leaning:
+            first, second = self.totals
+            top = self.more if self.leaning > 0 else self.less
+            said = (
+                f"have {'more' if self.leaning > 0 else 'fewer'} ones in almost every column (on average {first:.1f} "
+                f"of {len(self.names)}, {other} {second:.1f}), most clearly in {self.shown(top, f'of {other}')}"
+            )
+            return said, {"ones": first, "ones, others": second, **self.numbers(top)}
+        parts = []
+        if self.more:
+            parts.append(f"more often have {self.shown(self.more, f'of {other}')}")
+        if self.less:
+            parts.append(
+                f"{'less often' if self.more else 'less often have'} {self.shown(self.less, f'of {other}', most=2)}"
+            )
+        numbers = self.numbers(self.more) | self.numbers(self.less, 2)
+        return ", and ".join(parts), numbers
+
+    def lines(self) -> list[tuple[str, float, float]]:
+        """Return the columns with the largest effects and both shares, for a drawing."""
+        share = self.between.shares
+        return [(self.names[j], float(share[0, j]), float(share[1, j])) for j in self.columns[:4]]

@@ -1,0 +1,120 @@
+"""Residuals of pairs of columns, against sums over all rows of bits that a model can make."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import hiddenbits
+from hiddenbits import diagnostics, open_table
+from hiddenbits.datasets import simulate_mixture
+
+D = 6
+EVERY = np.array(list(itertools.product([0.0, 1.0], repeat=D)))
+MODELS = {
+    "independent": hiddenbits.IndependentBits(),
+    "classes": hiddenbits.BernoulliMixture(3, random_state=0),
+    "scale": hiddenbits.LogisticPCA(1, random_state=0),
+    "map": hiddenbits.LogisticPCA(2, random_state=0),
+    "clipped": hiddenbits.ClippedPCA(2, random_state=0),
+    "influences": hiddenbits.CombinationMachine(2, random_state=0),
+    "causes": hiddenbits.NoisyOrNetwork(2, random_state=0),
+}
+
+
+def rows(n=300, seed=0, blanks=0.1):
+    rng = np.random.default_rng(seed)
+    X = simulate_mixture(n, D, 3, seed=seed).X.astype(float)
+    X[rng.random(X.shape) < blanks] = np.nan
+    return X
+
+
+def by_pair(found):
+    return {(one["first"], one["second"]): one for one in found}
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_the_same_as_the_sum_over_all_rows_of_bits(kind):
+    """P(both are 1) is the total probability of the rows that have both; observed are counts by hand."""
+    X = rows()
+    model = MODELS[kind].fit(X)
+    shares = np.exp(model.score_samples(EVERY))
+    assert shares.sum() == pytest.approx(1.0, abs=1e-5)
+    found = by_pair(diagnostics.residual_pairs(model, X))
+    assert len(found) == D * (D - 1) // 2
+    for j, k in itertools.combinations(range(D), 2):
+        one = found[f"x{j}", f"x{k}"]
+        seen = ~np.isnan(X[:, j]) & ~np.isnan(X[:, k])
+        n, both = seen.sum(), shares[(EVERY[:, j] == 1) & (EVERY[:, k] == 1)].sum()
+        assert one["rows"] == n
+        assert one["observed"] == ((X[:, j] == 1) & (X[:, k] == 1)).sum()
+        assert one["expected"] == pytest.approx(n * both, rel=1e-4)
+        by_hand = (one["observed"] - n * both) / np.sqrt(n * both * (1 - both))
+        assert one["residual"] == pytest.approx(by_hand, abs=2e-3)
+
+
+def test_other_families_are_sampled_and_their_error_is_added():
+    X = rows(2000, blanks=0.0)
+    model = hiddenbits.TreeMixture(2, random_state=0).fit(X)
+    shares = np.exp(model.score_samples(EVERY))
+    for one in diagnostics.residual_pairs(model, X):
+        j, k = int(one["first"][1:]), int(one["second"][1:])
+        both = shares[(EVERY[:, j] == 1) & (EVERY[:, k] == 1)].sum()
+        draws = 2**16
+        assert one["expected"] / 2000 == pytest.approx(both, abs=5 * np.sqrt(both * (1 - both) / draws))
+        share = one["expected"] / 2000
+        spread = np.sqrt(2000 * share * (1 - share) * (1 + 2000 / draws))
+        assert one["residual"] == pytest.approx((one["observed"] - one["expected"]) / spread, rel=1e-9)
+
+
+def test_four_dimensions_are_integrated_by_draws():
+    X = rows(200)
+    model = hiddenbits.LogisticPCA(4, random_state=0).fit(X)
+    drawn = np.asarray(model.sample(100_000, random_state=1), float)
+    for one in diagnostics.residual_pairs(model, X):
+        j, k = int(one["first"][1:]), int(one["second"][1:])
+        assert one["expected"] / one["rows"] == pytest.approx((drawn[:, j] * drawn[:, k]).mean(), abs=0.01)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_residuals_of_a_true_model_have_unit_spread(seed):
+    """New rows of the model itself: 45 correlated residuals, so the mean square is loosely within (0.5, 1.8)."""
+    model = hiddenbits.BernoulliMixture(2, random_state=0).fit(simulate_mixture(2000, 10, 2, seed=seed).X)
+    fresh = model.sample(3000, random_state=seed)
+    found = diagnostics.residual_pairs(model, fresh)["residual"]
+    assert 0.5 < np.mean(found**2) < 1.8
+    assert np.abs(found).max() < 4.5
+
+
+def test_a_copied_column_comes_first_and_weights_count_rows():
+    X = simulate_mixture(400, D, 2, seed=0).X
+    X[:, 5] = X[:, 4]
+    model = hiddenbits.BernoulliMixture(2, random_state=0).fit(X)
+    first = diagnostics.residual_pairs(model, X, n_pairs=1)
+    assert first[["first", "second"]].tolist() == [("x4", "x5")]
+    assert first["residual"][0] > 5
+    twice = diagnostics.residual_pairs(model, open_table(X).with_weights(np.full(400, 2.0)), n_pairs=1)
+    assert twice["observed"][0] == 2 * first["observed"][0]
+    assert twice["rows"][0] == 800
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_frame_comes_back_as_a_frame(library):
+    frames = pytest.importorskip(library)
+    frame = frames.DataFrame(rows(blanks=0.0), **{"columns" if library == "pandas" else "schema": list("abcdef")})
+    model = hiddenbits.BernoulliMixture(2, random_state=0).fit(frame)
+    found = diagnostics.residual_pairs(model, frame)
+    assert type(found) is frames.DataFrame
+    assert list(found.columns) == ["first", "second", "rows", "observed", "expected", "residual"]
+    assert set(found["first"]) | set(found["second"]) == set("abcdef")
+    sizes = np.abs(found["residual"].to_numpy())
+    assert (np.diff(sizes) <= 0).all()
+
+
+def test_errors_say_what_to_do():
+    X = rows()
+    model = hiddenbits.BernoulliMixture(2, random_state=0).fit(X)
+    with pytest.raises(ValueError, match="n_pairs=0"):
+        diagnostics.residual_pairs(model, X, n_pairs=0)
+    with pytest.raises(ValueError, match="fitted to 6 columns, and X has 5"):
+        diagnostics.residual_pairs(model, X[:, :5])
