@@ -32,10 +32,9 @@ def page(written):
 
 def test_kinds_are_found_with_their_shares(page):
     _, kind = planted()
-    text = page.section("classes")
-    share = max(kind.mean(), 1 - kind.mean())
-    largest = int(re.search(r"the largest kind holds (\d+)% of the rows", text)[1]) / 100
-    assert abs(largest - share) < 0.03
+    shares = re.search(r"one of 2 kinds, they hold (\d+)% and (\d+)% of the rows", page.section("classes"))
+    for found, share in zip(shares.groups(), sorted([kind.mean(), 1 - kind.mean()], reverse=True), strict=True):
+        assert abs(int(found) / 100 - share) < 0.03
 
 
 def test_the_planted_odd_row_comes_first(page):
@@ -90,25 +89,53 @@ def test_copies_are_said_unless_groups_are_given(written):
         written("wrong", X, groups=[1, 2, 3])
 
 
-def test_shares_with_and_without_a_unit_are_weighted_counts():
-    from hiddenbits.reporting.causes import SMOOTH, switched
+def test_profiles_are_differences_of_weighted_shares_from_those_of_all_rows():
+    from hiddenbits.reporting.findings.units import Units
+    from hiddenbits.reporting.profiles import in_order, shares
 
     rng = np.random.default_rng(1)
-    cells = rng.integers(0, 2, (30, 4)).astype(float)
+    cells = rng.integers(0, 2, (300, 4)).astype(float)
+    codes = rng.dirichlet(np.full(3, 0.1), 300)
+    cells[:, 2] = codes[:, 1] > 0.5  # this column tells one kind from the others
     cells[rng.random(cells.shape) < 0.2] = np.nan
-    codes = rng.random((30, 3))
-    on, off = switched(codes, cells)
-    for k in range(3):
+    seen, ones = (~np.isnan(cells)).astype(float), np.nan_to_num(cells)
+    units = Units(300, codes.sum(0), codes.T @ ones, codes.T @ seen, ones.sum(0), seen.sum(0))
+    on, mean, sure = shares(units, [2, 1])
+    for number, k in enumerate((2, 1)):
         for j in range(4):
-            ones = seen = 0.0
-            for i in range(30):
-                if not np.isnan(cells[i, j]):
-                    ones += codes[i, k] * cells[i, j]
-                    seen += codes[i, k]
-            assert on[k, j] == pytest.approx((ones + SMOOTH) / (seen + 2 * SMOOTH), rel=1e-12)
-            total, all_ones = (~np.isnan(cells[:, j])).sum(), np.nansum(cells[:, j])
-            expected = (all_ones - ones + SMOOTH) / (total - seen + 2 * SMOOTH)
-            assert off[k, j] == pytest.approx(expected, rel=1e-12)
+            rows = [i for i in range(300) if not np.isnan(cells[i, j])]
+            expected = sum(codes[i, k] * cells[i, j] for i in rows) / sum(codes[i, k] for i in rows)
+            assert on[number, j] == pytest.approx(expected, rel=1e-12)
+            assert mean[j] == pytest.approx(np.mean(cells[rows, j]), rel=1e-12)
+    assert sure[1, 2]
+    assert in_order(on - mean, np.where(sure, np.abs(on - mean), 0.0))[-1] == 2
+
+
+def test_curves_follow_the_model_and_labels_do_not_overlap():
+    from hiddenbits.reporting.items import _apart, _curve, _information
+
+    slopes, intercepts = np.array([0.5, 2.0, -3.0]), np.array([0.0, 4.0, 1.0])
+    z = np.random.default_rng(0).standard_normal(200_000)
+    p = _curve(slopes[:, None] * z + intercepts[:, None])
+    drawn = (slopes[:, None] ** 2 * p * (1 - p)).mean(axis=1)
+    np.testing.assert_allclose(_information(slopes, intercepts), drawn, rtol=0.02)  # Monte-Carlo error about 0.3%
+    made = _apart([50.0, 52.0, 51.0, 200.0, 300.0], 16.0, 34.0, 290.0)
+    gaps = np.diff(np.sort(made))
+    assert gaps.min() >= 16.0
+    assert np.argsort(made).tolist() == [0, 2, 1, 3, 4]
+    assert max(made) <= 300.0
+
+
+def test_ticks_are_round_and_inside():
+    from hiddenbits.reporting.svg import ticks
+
+    for low, high in ((-2.3, 3.1), (0.0, 0.0734), (-17.2, -0.4), (0.0, 61.0), (1e-9, 3e-9), (5.0, 5.0)):
+        found = ticks(low, high)
+        assert low - 1e-9 <= found[0] <= found[-1] <= high + 1e-9
+        assert len(found) <= 7
+        if high > low:
+            assert len(found) >= 2
+            assert len(set(np.round(np.diff(found) / (high - low), 6))) == 1
 
 
 def test_large_tables_are_thinned_and_say_so(written, monkeypatch):
@@ -120,22 +147,31 @@ def test_large_tables_are_thinned_and_say_so(written, monkeypatch):
     monkeypatch.setattr(chart, "MOST_ONES", 10**9)
     monkeypatch.setattr(sample, "PIECE_CELLS", 700)  # so that rows come from many pieces
     X = np.random.default_rng(5).integers(0, 2, (900, 7)).astype(float)
+    X[:, :4] = (X[:, [0]] + X[:, :4] * (np.random.default_rng(6).random((900, 4)) < 0.3)) % 2  # four go together
     page = Page(written("thinned", X).read_text(encoding="utf-8"))
     assert "This table has 900 rows" in page.section("table")
-    assert "fitted to 200 rows, chosen at random (seed 0) from all 900" in page.section("table")
+    assert "From all 900 rows" in page.section("table")
+    assert "fitted to 200 rows, chosen at random (seed 0) from all 900" in page.section("how")
+    assert "default_rng(0).choice(900, 200, replace=False)" in page.section("how")
+    assert "From 200 of 900 rows" in page.section("which")
     text = page.section("map")
     assert "The map shows 50 rows of 900, chosen at random" in text
     assert "count 200 rows" in text
-    # Columns that are drawn on their own: the report does not claim that something is hidden.
-    assert "nothing hidden" in page.all("p", class_="opening")[2][1]
-    assert "best:" not in page.all("p", class_="opening")[2][1]
-    assert "may be chance" in page.section("classes")
-    assert "No row of this table stands out as odd" in page.section("odd")
     data = json.loads(page.all("script", id="map-data")[0][1])
     assert sum(data["n"]) == 50
     for place, row in enumerate(data["row"]):
         ones = {data["names"][j] for j in data["ones"][place]}
         assert ones == {f"x{j}" for j in np.flatnonzero(X[row - 1])}
+
+
+def test_where_nothing_is_hidden_the_report_says_so_and_stops(written):
+    X = np.random.default_rng(5).integers(0, 2, (300, 7)).astype(float)
+    page = Page(written("nothing", X).read_text(encoding="utf-8"))
+    sections = [one["id"] for one, _ in page.all("details") if "section" in one["class"].split()]
+    assert sections == ["table", "which", "how"]
+    assert page.all("ol") == []
+    assert written.reports["nothing"].found.found == ()
+    assert "None of three models predicts unseen rows clearly better" in page.section("which")
 
 
 def test_wide_tables_keep_the_columns_that_vary_most(monkeypatch):

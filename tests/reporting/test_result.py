@@ -85,7 +85,7 @@ def test_the_page_stands_in_a_frame_that_cannot_reach_the_notebook(small_report)
 
 
 def test_groups_are_shown_with_their_errors():
-    X, beside = survey(120)
+    X, _ = survey(120)
     X[:60] = np.where(np.isnan(X[:60]), np.nan, 1.0)  # one party is all ones
     party = ["Rote"] * 60 + ["Gelbe"] * 60
     with quick():

@@ -158,7 +158,7 @@ def test_errors_say_what_to_do(tmp_path):
 
 def test_columns_beside_the_table_may_be_frames_of_any_index():
     pd = pytest.importorskip("pandas", reason="pandas is not installed")
-    from hiddenbits.reporting.report import _checked
+    from hiddenbits.reporting.entry import _checked
 
     given = pd.DataFrame({"size": [1.5, None, 2.0], "who": ["a", None, "c"]}, index=[7, 5, 0])
     given["who"] = given["who"].astype("string")

@@ -76,7 +76,7 @@ def _histogram(scores: Floats) -> Figure:
         return left + (score - low) / (high - low) * (WIDE - left - 24.0)
 
     def y(number: float) -> float:
-        return bottom - number / max(1, counts.max()) * (bottom - top)
+        return bottom - number / max(1.0, float(counts.max())) * (bottom - top)
 
     marks = [mark for mark in ticks(0.0, float(counts.max()), 4) if mark == int(mark)]
     drawn.left_axis(marks, y, left, "rows", form="{:,.0f}".format, right=WIDE - 24.0)

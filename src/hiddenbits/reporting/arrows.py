@@ -76,7 +76,8 @@ def arrows(drawn: Drawing, square: Square, moved: Floats, names: Sequence[str]) 
         way = (tip - middle) / max(float(np.hypot(*(tip - middle))), 1e-9)
         side = np.array([-way[1], way[0]])
         head = " ".join(f"{x:.1f},{y:.1f}" for x, y in (tip, tip - 9 * way + 4 * side, tip - 9 * way - 4 * side))
-        drawn.line(middle[0], middle[1], *(tip - 6 * way), "arrow")
+        end = tip - 6 * way
+        drawn.line(middle[0], middle[1], end[0], end[1], "arrow")
         drawn.add('<polygon class="tip" points="{}"/>', head)
     for label, tip in zip(labels, tips, strict=True):
         right = tip[0] >= middle[0]

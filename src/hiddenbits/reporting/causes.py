@@ -80,13 +80,13 @@ def _drawn(common: Floats, links: Links, columns: list[str], word: str) -> Marku
     wanted = {k: np.mean([where[j] for q, j in links if q == k]) for k in units}
     level = {k: top + height * (n + 0.5) / len(units) for n, k in enumerate(sorted(units, key=lambda k: wanted[k]))}
     for (k, j), (on, off) in links.items():
-        middle = (x + right) / 2
+        middle, a, b = (x + right) / 2, level[k], where[j]
         drawn.add(
             '<path class="link c{}{}" stroke-width="{:.1f}" d="{}"><title>{}</title></path>',
             units.index(k) % 7,
             "" if on > off else " lower",
             1.0 + 7.0 * abs(on - off),
-            f"M{x:.0f} {level[k]:.1f}C{middle:.0f} {level[k]:.1f} {middle:.0f} {where[j]:.1f} {right - 6:.0f} {where[j]:.1f}",
+            f"M{x:.0f} {a:.1f}C{middle:.0f} {a:.1f} {middle:.0f} {b:.1f} {right - 6:.0f} {b:.1f}",
             f"{word} {k + 1}, {columns[j]}: {percent(on)} with it, {percent(off)} without",
         )
     for k in units:

@@ -79,7 +79,7 @@ def _drawn(shown: list[str], means: Floats, errors: Floats, units: list[str], *,
         begin = left + k * wide + 14.0
 
         def x(value: float, begin: float = begin) -> float:
-            return begin + (np.clip(value, low, high) - low) / (high - low or 1.0) * (wide - 36.0)
+            return begin + (min(max(value, low), high) - low) / (high - low or 1.0) * (wide - 36.0)
 
         drawn.text(begin, 16, unit, style="strong")
         words = "standard deviations" if scale else "of the group's rows"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.elements import Section
@@ -60,7 +60,7 @@ def _used(context: Context, *, every: bool) -> str:
 def _ticked(text: str) -> Markup:
     """Return a sentence in which what stands between backticks is code."""
     parts = text.split("`")
-    made = [Markup("<code>{}</code>" if at % 2 else "{}").format(part) for at, part in enumerate(parts)]
+    made = [Markup("<code>{}</code>").format(part) if at % 2 else escape(part) for at, part in enumerate(parts)]
     return Markup("").join(made)
 
 
