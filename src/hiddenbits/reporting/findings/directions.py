@@ -10,15 +10,16 @@ from hiddenbits.reporting.findings.drawings import dumbbells
 from hiddenbits.reporting.findings.effects import contrast, least_rows
 from hiddenbits.reporting.findings.finding import Finding, Number
 from hiddenbits.reporting.findings.words import Sides, of_rows
+from hiddenbits.reporting.fits import Fit
 
 SHOWN = 2  # directions that are described: the map has two
 END = 0.25  # share of the rows at each end
 ORDINAL = ("first", "second")
 
 
-def places(context: Context) -> Floats:
-    """Return the place of each sampled row on the scales of the chosen model."""
-    return np.asarray(context.fits.best.model.transform(context.sample.cells), np.float64)
+def places(context: Context, fit: Fit) -> Floats:
+    """Return the place of each sampled row on the scales of a model."""
+    return np.asarray(fit.model.transform(context.sample.cells), np.float64)
 
 
 def ends(place: Floats) -> tuple[Floats, Floats]:
@@ -29,9 +30,9 @@ def ends(place: Floats) -> tuple[Floats, Floats]:
     return (place >= high).astype(np.float64), (place <= low).astype(np.float64)
 
 
-def directions(context: Context) -> list[Finding]:
-    """Describe the first two scales of the chosen model by the quarter of the rows at each end."""
-    where, sample = places(context), context.sample
+def directions(context: Context, fit: Fit) -> list[Finding]:
+    """Describe the first two scales of a model by the quarter of the rows at each end."""
+    where, sample = places(context, fit), context.sample
     found = []
     for axis in range(min(SHOWN, where.shape[1])):
         upper, lower = ends(where[:, axis])

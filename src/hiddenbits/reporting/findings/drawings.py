@@ -45,7 +45,7 @@ def bars(lines: Sequence[tuple[str, float, float]], said: str, shown: Sequence[s
         )
         if error:
             low, high = max(0.0, value - 2.0 * error) * scale, (value + 2.0 * error) * scale
-            drawn.add('<line class="whisker" x1="{:.1f}" y1="{2}" x2="{:.1f}" y2="{2}"/>', LEFT + low, LEFT + high, y)
+            drawn.add('<line class="whisker" x1="{0:.1f}" y1="{2}" x2="{1:.1f}" y2="{2}"/>', LEFT + low, LEFT + high, y)
         drawn.text(WIDTH - 2, y + 4, shown[number], anchor="end", style="small")
     return str(drawn.done())
 

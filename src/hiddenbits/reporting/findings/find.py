@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hiddenbits.reporting.context import Context
+from hiddenbits.reporting.findings.described import described
 from hiddenbits.reporting.findings.directions import directions
 from hiddenbits.reporting.findings.finding import Finding, Findings
 from hiddenbits.reporting.findings.groups import groups
@@ -13,9 +14,10 @@ from hiddenbits.reporting.findings.misfit import cells, odd_rows, pairs
 from hiddenbits.reporting.findings.missing import missing
 from hiddenbits.reporting.findings.next_steps import next_steps
 from hiddenbits.reporting.findings.opening import about_picture, about_table
+from hiddenbits.reporting.fits import Fit
 
 MOST, MOST_HIDDEN = 6, 3  # findings in all, and about kinds, scales or causes
-HIDDEN: dict[str, Callable[[Context], list[Finding]]] = {
+HIDDEN: dict[str, Callable[[Context, Fit], list[Finding]]] = {
     "BernoulliMixture": kinds,
     "LogisticPCA": directions,
     "ClippedPCA": directions,
@@ -29,7 +31,7 @@ def find(context: Context) -> Findings:
 
     First comes what the chosen model says: kinds of rows, directions, or causes; then the groups that were asked for;
     then what does not fit, and what is missing. If no model is clearly better than independent columns there are no
-    findings at all. A model whose fit did not converge is not described.
+    findings at all. A model whose fit did not converge is not described (`described`).
 
     Parameters
     ----------
@@ -44,8 +46,9 @@ def find(context: Context) -> Findings:
     picture, more = about_picture(context)
     found: list[Finding] = []
     if context.sample.worth_it and not context.fits.doubtful:
-        fit = context.fits.best
-        hidden = HIDDEN.get(fit.name, lambda _: [])(context) if not fit.note else []
-        others = [one for what in (groups, pairs, odd_rows, cells, missing) for one in what(context)]
+        fit = described(context)
+        hidden = [] if fit is None else HIDDEN[fit.name](context, fit)
+        others = [] if fit is None or context.by is None else groups(context, fit)
+        others += [one for what in (pairs, odd_rows, cells, missing) for one in what(context)]
         found = [*hidden[: max(1, min(MOST_HIDDEN, MOST - len(others)))], *others][:MOST]
     return Findings(table, picture, tuple(found), next_steps(context, found), numbers | more)

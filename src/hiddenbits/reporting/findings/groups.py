@@ -6,13 +6,16 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hiddenbits.array_types import Floats
 from hiddenbits.reporting.context import Context
+from hiddenbits.reporting.findings.directions import ends
 from hiddenbits.reporting.findings.drawings import bars, dots
-from hiddenbits.reporting.findings.effects import ERRORS, least_rows
+from hiddenbits.reporting.findings.effects import ERRORS, contrast, least_rows
 from hiddenbits.reporting.findings.finding import Finding, Number
-from hiddenbits.reporting.findings.words import joined, of_rows, quoted
+from hiddenbits.reporting.findings.words import Sides, joined, of_rows, quoted
+from hiddenbits.reporting.fits import Fit
 from hiddenbits.reporting.text import percent, plain
 
 MOST = 4  # groups in the sentence
@@ -45,83 +48,110 @@ def _thirds(values: Sequence[str]) -> list[str]:
     return ["" if x != x else named[0] if x <= low else named[1] if x <= high else named[2] for x in numbers]
 
 
-def means_by_group(codes: Floats, labels: Sequence[str], least: int) -> dict[str, tuple[Floats, Floats, int]]:
-    """Return the mean code of each group that is large enough, its standard errors and its number of rows."""
+def means_by_group(
+    codes: Floats, labels: Sequence[str], least: int, *, shares: bool
+) -> dict[str, tuple[Floats, Floats, int]]:
+    """Return the mean code of each group that is large enough, its standard errors and its number of rows.
+
+    The error of a share is at least that of a share that is half a row from 0 and 1, so that it is never certain.
+    """
     found = {}
     every = np.asarray(labels, object)
     for label, n in Counter(label for label in labels if label).most_common():
         if n >= least:
             rows = codes[every == label]
-            found[label] = (rows.mean(axis=0), rows.std(axis=0, ddof=1) / np.sqrt(n), n)
+            mean, error = rows.mean(axis=0), rows.std(axis=0, ddof=1) / np.sqrt(n)
+            edge = (0.5 / (n + 1.0)) * (1.0 - 0.5 / (n + 1.0)) / n
+            found[label] = (mean, np.maximum(error, np.sqrt(edge)) if shares else error, n)
     return found
 
 
-def group_codes(context: Context) -> Floats:
-    """Return what the chosen model says about each sampled row.
+def group_codes(context: Context, fit: Fit) -> Floats:
+    """Return what a model says about each sampled row.
 
     Kinds and causes are probabilities, places on scales standard deviations from the mean of all rows.
     """
-    codes = np.asarray(context.fits.best.model.transform(context.sample.cells), np.float64)
-    if context.fits.best.name in SCALES:
+    codes = np.asarray(fit.model.transform(context.sample.cells), np.float64)
+    if fit.name in SCALES:
         return np.asarray((codes - codes.mean(axis=0)) / np.maximum(codes.std(axis=0), 1e-12))
     return np.asarray(codes[:, np.argsort(-codes.mean(axis=0), kind="stable")])  # the most common first, as elsewhere
 
 
-def groups(context: Context) -> list[Finding]:
-    """Say how the groups of rows lie in the picture: on the kind, cause or scale in which they differ most."""
+def groups(context: Context, fit: Fit) -> list[Finding]:
+    """Say how the groups of rows lie in the picture.
+
+    Where groups are mostly of different kinds, each is said with its kind. Otherwise the groups are compared on the
+    kind, cause or scale in which they differ most.
+    """
     labels = labels_of(context)
-    sample, fit = context.sample, context.fits.best
-    means = means_by_group(group_codes(context), labels, least_rows(len(labels))) if labels else {}
+    codes, scale = group_codes(context, fit), fit.name in SCALES
+    means = means_by_group(codes, labels, least_rows(len(labels)), shares=not scale) if labels else {}
     if len(means) < 2:
         return []
     table = np.stack([mean for mean, _, _ in means.values()])
     errors = np.stack([error for _, error, _ in means.values()])
+    unit = table.argmax(axis=1)
+    if UNIT.get(fit.name) == "kind" and len(set(unit[:MOST])) > 1:
+        said, chosen = _by_kind(context, list(means), table, errors), list(range(min(MOST, len(means))))
+    else:
+        said, unit, chosen = _by_gap(context, fit, codes, list(means), table, errors)
+    numbers: dict[str, Number] = {"groups": len(means)}
+    lines = []
+    for g in chosen:
+        name, value, error = list(means)[g], float(table[g, unit[g]]), float(errors[g, unit[g]])
+        numbers |= {f"mean of {name}": value, f"error of {name}": error, f"unit of {name}": int(unit[g]) + 1}
+        numbers[f"rows of {name}"] = means[name][2]
+        lines.append((name, value, error))
+    by = plain(str(context.by), 40)
+    alt = f"Groups of {by}, with two standard errors."
+    drawing = dots(lines, alt) if scale else bars(lines, alt, [percent(value) for _, value, _ in lines])
+    total = context.sample.look.n_rows
+    return [Finding("groups", said, numbers, drawing, "groups", len(labels), total, f"Groups of {by}")]
+
+
+def _by_kind(context: Context, names: list[str], table: Floats, errors: Floats) -> str:
+    """Say of which kind the largest groups mostly are."""
+    said = []
+    for g, name in enumerate(names[:MOST]):
+        k = int(table[g].argmax())
+        figure = f"{percent(float(table[g, k]))} ± {100.0 * errors[g, k]:.1f}"
+        said.append(f"{quoted(name)} {'mostly of kind' if g == 0 else 'of kind'} {k + 1} ({figure})")
+    among = of_rows(context, len(context.sample.cells))
+    return f"The groups of {quoted(str(context.by))} are of different kinds{among}: {joined(said)}."
+
+
+def _by_gap(
+    context: Context, fit: Fit, codes: Floats, names: list[str], table: Floats, errors: Floats
+) -> tuple[str, NDArray[np.intp], list[int]]:
+    """Compare the groups where they differ most; return the sentence, that unit for every group, and the groups."""
     gap = table.max(axis=0) - table.min(axis=0)
     spread = np.hypot(*(np.take_along_axis(errors, at[None], 0)[0] for at in (table.argmax(0), table.argmin(0))))
     k = int(np.argmax(gap - ERRORS * spread))
-    chosen = sorted(range(len(means)), key=lambda g: -table[g, k])
+    chosen = sorted(range(len(names)), key=lambda g: -table[g, k])
     if len(chosen) > MOST:
         chosen = [*chosen[: MOST // 2], *chosen[-(MOST // 2) :]]
-    names = list(means)
-    scale = fit.name in SCALES
-    figure = [_figure(float(table[g, k]), float(errors[g, k]), scale=scale) for g in chosen]
-    said = joined([f"{quoted(names[g])} {text}" for g, text in zip(chosen, figure, strict=True)])
-    numbers: dict[str, Number] = {"groups": len(means), "gap": float(gap[k]), "error of the gap": float(spread[k])}
-    for g in chosen:
-        numbers |= {f"mean of {names[g]}": float(table[g, k]), f"error of {names[g]}": float(errors[g, k])}
-        numbers[f"rows of {names[g]}"] = means[names[g]][2]
-    by = quoted(str(context.by))
-    differ = gap[k] > ERRORS * spread[k] * (1.0 + 0.5 * np.log(max(1.0, table.shape[1] * (len(means) - 1))))
-    what = f"on scale {k + 1} of {table.shape[1]}" if scale else f"in how often they are of kind {k + 1}"
-    if fit.name in UNIT and UNIT[fit.name] != "kind":
+    scale, many = fit.name in SCALES, table.shape[1]
+    what = f"in how often they are of kind {k + 1}"
+    if scale:
+        what = "in their place on the scale" if many == 1 else f"on scale {k + 1} of {many}"
+    elif UNIT[fit.name] != "kind":
         what = f"in how often {UNIT[fit.name]} {k + 1} is active"
-    if scale and table.shape[1] == 1:
-        what = "in their place on the scale"
-    numbers["unit"] = k + 1
-    if differ:
-        unit = " (in standard deviations from the mean)" if scale else " of their rows"
-        sentence = f"The groups of {by} differ most {what}{of_rows(context, len(labels))}: {said}{unit}."
+    said = joined(
+        [f"{quoted(names[g])} {_figure(float(table[g, k]), float(errors[g, k]), scale=scale)}" for g in chosen]
+    )
+    if scale:
+        sample = context.sample
+        sides = Sides(contrast(*ends(codes[:, k]), sample.cells), sample.names, least_rows(len(sample.cells)))
+        toward = f"; plus is towards {quoted(sample.names[sides.more[0]])}" if sides.more else ""
+        said += f", in standard deviations from the mean of all rows{toward}"
+    by, among = quoted(str(context.by)), of_rows(context, len(context.sample.cells))
+    # The largest of many gaps is large by chance: sqrt(2 ln m) standard errors of m of them.
+    edge = ERRORS + np.sqrt(2.0 * np.log(max(1.0, many * len(names) * (len(names) - 1) / 2.0)))
+    if gap[k] > edge * spread[k]:
+        sentence = f"The groups of {by} differ most {what}{among}: {said}."
     else:
-        sentence = (
-            f"The groups of {by} do not differ clearly in this picture{of_rows(context, len(labels))}: the largest "
-            f"difference is {what}, {said}."
-        )
-    lines = [(names[g], float(table[g, k]), float(errors[g, k])) for g in chosen]
-    alt = f"Groups of {plain(str(context.by))}, with two standard errors."
-    drawing = dots(lines, alt) if scale else bars(lines, alt, [percent(value) for _, value, _ in lines])
-    total = sample.look.n_rows
-    return [
-        Finding(
-            "groups",
-            sentence,
-            numbers,
-            drawing,
-            "groups",
-            len(labels),
-            total,
-            f"Groups of {plain(str(context.by), 24)}",
-        )
-    ]
+        sentence = f"The groups of {by} do not differ clearly in this picture{among}; the most {what}: {said}."
+    return sentence, np.full(len(names), k), chosen
 
 
 def _figure(value: float, error: float, *, scale: bool) -> str:

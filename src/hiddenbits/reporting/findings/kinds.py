@@ -8,15 +8,16 @@ from hiddenbits.reporting.findings.effects import least_rows
 from hiddenbits.reporting.findings.finding import Finding, Number
 from hiddenbits.reporting.findings.units import Units, all_units, units_of
 from hiddenbits.reporting.findings.words import Sides, of_rows
+from hiddenbits.reporting.fits import Fit
 from hiddenbits.reporting.text import percent
 
 UNIT = {"CombinationMachine": "influence", "NoisyOrNetwork": "cause"}
 RINGS = "filled dots: these rows; rings: the other rows"
 
 
-def kinds(context: Context) -> list[Finding]:
+def kinds(context: Context, fit: Fit) -> list[Finding]:
     """Say how large the kinds are and what sets each apart; figures are of all rows where that is quick."""
-    units = all_units(context, context.fits.best.model)
+    units = all_units(context, fit.model)
     order, names = units.order, context.sample.names
     if len(order) == 2:
         return _two_kinds(context, units)
@@ -60,9 +61,9 @@ def _two_kinds(context: Context, units: Units) -> list[Finding]:
     return [_made(context, "classes", "Two kinds of rows", sentence, figures | numbers, sides, units)]
 
 
-def causes(context: Context) -> list[Finding]:
+def causes(context: Context, fit: Fit) -> list[Finding]:
     """Say how often each cause is active and what it switches on."""
-    fit, names = context.fits.best, context.sample.names
+    names = context.sample.names
     units, unit = units_of(fit.model, context.sample.cells), UNIT[fit.name]
     found = []
     for number, k in enumerate(units.order, 1):

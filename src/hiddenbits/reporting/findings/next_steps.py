@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from hiddenbits import evaluate
 from hiddenbits.reporting.context import Context
+from hiddenbits.reporting.findings.described import described
 from hiddenbits.reporting.findings.finding import Finding
 
 WHAT = {
@@ -27,7 +28,8 @@ def next_steps(context: Context, found: Sequence[Finding]) -> tuple[str, ...]:
             "Stop here, or collect more rows: a weak connection between columns shows only in many rows.",
             "`hiddenbits compare TABLE` prints how close each model came.",
         )
-    best = compared.entry(compared.best)
+    fit = described(context)
+    best = compared.entry(compared.best if fit is None else fit.name)
     family = evaluate.known_families()[best.model]
     size = f" --size {best.size}" if best.size else ""
     steps = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hiddenbits.reporting.comparison import label, sized
 from hiddenbits.reporting.context import Context
+from hiddenbits.reporting.findings.described import described
 from hiddenbits.reporting.findings.finding import Number
 from hiddenbits.reporting.findings.words import joined, word
 from hiddenbits.reporting.text import count, percent, times
@@ -37,13 +38,20 @@ def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
             "than columns that have nothing to do with each other. There is nothing more to say about this table."
         )
         return said, numbers
-    said = PICTURES[best.model](best.size)
-    others = [model for model in even if model != best.model]
+    fit = described(context)
+    if fit is None:
+        numbers["tied"] = len(even) - 1
+        return (
+            f"“{label(best.model)}” fits best, but its fit was cut short, so the report does not describe it.",
+            numbers,
+        )
+    told = found.entry(fit.name)
+    said = PICTURES[told.model](told.size)
+    others = [model for model in even if model != told.model]
     if others:
         named = [f"“{label(model)}” ({sized(model, found.entry(model).size)})" for model in others]
-        said += (
-            f" That is a tie: {joined(named)} {'fits' if len(others) == 1 else 'fit'} as well; this is the simplest."
-        )
+        reason = "the simplest" if told is best else "the easiest to describe"
+        said += f" That is a tie: {joined(named)} {'fits' if len(others) == 1 else 'fit'} as well; this is {reason}."
         numbers["tied"] = len(others)
     else:
         next_best = next((e for e in found.entries if e.model != best.model), None)
@@ -54,14 +62,12 @@ def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
             numbers |= {"gap": gap, "error of the gap": error}
     alone = next((e for e in found.entries if e.model == "IndependentBits"), None)
     if alone is not None:
-        gain = best.difference - alone.difference
+        gain = told.difference - alone.difference
         numbers["gain"] = gain
         said += (
             f" It makes an unseen row {times(gain)} as probable as columns that have nothing to do with each other do."
         )
-    if context.fits.best.note:
-        said += " Its fit was cut short, so the report does not describe it."
-    numbers["size"] = int(best.size) if best.size.isdigit() else best.size
+    numbers["size"] = int(told.size)
     return said, numbers
 
 
