@@ -43,14 +43,14 @@ def test_every_link_leads_to_a_place_in_the_page(page):
 
 def test_every_finding_has_its_sentence_and_leads_to_its_evidence(small_report):
     page = Page(small_report.html)
-    shown = [" ".join(text.split()) for _, text in page.all("ol", class_="found")[0:1]]
+    shown = " ".join(page.all("ol")[0][1].split())
     assert small_report.found.found
     for finding in small_report.found.found:
-        assert " ".join(finding.sentence.split()) in shown[0]
+        assert " ".join(finding.sentence.split()) in shown
         assert [text for _, text in page.all("a", href=f"#{finding.evidence}") if text.startswith("Evidence: ")]
-    leads = [text for attributes, text in page.all("p") if "lead" in attributes.get("class", "")]
-    assert small_report.found.table in leads[0]
-    assert small_report.found.picture in leads[1]
+    leads = [" ".join(text.split()) for _, text in page.all("p", class_="lead")]
+    assert leads[0].startswith(small_report.found.table)
+    assert leads[1].startswith(small_report.found.picture)
 
 
 def test_sections_say_their_rows_and_the_lines_that_repeat_them(page):
@@ -169,8 +169,9 @@ def test_columns_beside_the_table_may_be_frames_of_any_index():
 
 def test_rows_are_named_by_their_ids_and_no_other_column_is_shown():
     pd = pytest.importorskip("pandas", reason="pandas is not installed")
-    X, _ = survey(60)
-    frame = pd.DataFrame(X[:, :4], columns=[f"q{j}" for j in range(4)])
+    X = np.repeat(np.arange(60)[:, None] % 2, 4, axis=1)
+    X[:10, 0] ^= 1
+    frame = pd.DataFrame(X, columns=[f"q{j}" for j in range(4)])
     frame = frame.assign(who=[f"person-{i}" for i in range(60)], town=[f"town-{i}" for i in range(60)])
     with quick():
         text = report(open_table(frame, id="who", drop="town")).html

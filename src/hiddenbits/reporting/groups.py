@@ -10,6 +10,7 @@ from markupsafe import Markup
 from hiddenbits.array_types import Floats
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.elements import Figure, Grid, Part, Section
+from hiddenbits.reporting.findings.described import described
 from hiddenbits.reporting.findings.effects import least_rows
 from hiddenbits.reporting.findings.groups import SCALES, UNIT, group_codes, labels_of, means_by_group
 from hiddenbits.reporting.svg import WIDE, Drawing, room, ticks
@@ -20,10 +21,9 @@ GROUPS, PANELS = 16, 3  # groups and units that are drawn
 
 def groups(context: Context) -> Section:
     """Draw the mean code of each group."""
-    fit, labels = context.fits.best, labels_of(context)
-    least = least_rows(len(labels))
-    means = means_by_group(group_codes(context), labels, least)
-    scale = fit.name in SCALES
+    fit, labels = described(context) or context.fits.best, labels_of(context)
+    least, scale = least_rows(len(labels)), fit.name in SCALES
+    means = means_by_group(group_codes(context, fit), labels, least, shares=not scale)
     unit = "scale" if scale else UNIT.get(fit.name, "unit")
     small = len({label for label in labels if label}) - len(means)
     opening = sentence(

@@ -14,6 +14,7 @@ from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.reporting.arrows import WIDTH, Square, arrows, effects, regions
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.elements import Grid, Map, Section
+from hiddenbits.reporting.findings.described import described
 from hiddenbits.reporting.sample import Sample
 from hiddenbits.reporting.svg import Drawing
 from hiddenbits.reporting.text import count, name, names, plain, sentence
@@ -64,6 +65,12 @@ def _kinds(context: Context) -> Floats:
     return codes[:, np.argsort(-codes.mean(axis=0), kind="stable")]
 
 
+def _shows_kinds(context: Context) -> bool:
+    """Whether names on the map are those of kinds; otherwise they are those of columns, on arrows."""
+    fit = described(context)
+    return fit is not None and fit.name == "BernoulliMixture" and len(fit.model.weights_) <= REGIONS
+
+
 def _toward(moved: Floats, sample: Sample) -> list[str]:
     """Return the columns that are more often 1 in this direction, the strongest first."""
     order = np.argsort(-moved, kind="stable")
@@ -85,7 +92,7 @@ def _caption(context: Context, dots: int, shown: int) -> Markup:
         said = sentence("{} as {}.", count(shown, "row"), count(dots, "dot"))
     if shown < n:
         said = sentence("The map shows {} The squares behind the dots count {}.", said, count(n, "row"))
-    kinds = context.fits.compared.best == "BernoulliMixture"
+    kinds = _shows_kinds(context)
     said += (
         " Names stand where the rows of a kind lie."
         if kinds
@@ -149,7 +156,7 @@ def _drawn(
         shape = f"M{x - r:.1f} {y:.1f}a{r:.1f} {r:.1f} 0 1 0 {2 * r:.1f} 0a{r:.1f} {r:.1f} 0 1 0 {-2 * r:.1f} 0"
         drawn.add('<path class="p k0" d="{}"/>', shape)
     drawn.add('<g class="names">')
-    if context.fits.compared.best == "BernoulliMixture" and kinds.shape[1] <= REGIONS:
+    if _shows_kinds(context):
         centres = (kinds.T @ where) / np.maximum(kinds.sum(axis=0), 1e-9)[:, None]
         regions(drawn, square, centres, [f"kind {k + 1}" for k in range(kinds.shape[1])])
     else:

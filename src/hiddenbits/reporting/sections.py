@@ -1,4 +1,4 @@
-"""Which sections of evidence a report has: those that the chosen model supports, and those that a finding names."""
+"""Which sections of evidence a report has: those of the model that the findings describe, and those that a finding names."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from hiddenbits.reporting.comparison import comparison
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.elements import KEYS, Section
 from hiddenbits.reporting.findings import Findings, find
+from hiddenbits.reporting.findings.described import described
+from hiddenbits.reporting.findings.groups import SCALES
 from hiddenbits.reporting.findings.misfit import suspects
 from hiddenbits.reporting.fits import CAUSES
 from hiddenbits.reporting.groups import groups
@@ -62,16 +64,17 @@ def supported(context: Context) -> set[str]:
     keys.add("which")
     if context.fits.doubtful:
         return keys
-    compared = context.fits.compared
-    even = {entry.model: entry.size for entry in compared.entries if entry.model in (*compared.ties(), compared.best)}
+    fit = described(context)
+    shown = "" if fit is None else fit.name
+    scales = 0 if fit is None or shown not in SCALES else len(fit.model.components_)
     wanted = {
         "map": True,
         "pairs": True,
         "odd": True,
         "groups": context.by is not None,
-        "classes": "BernoulliMixture" in even,
-        "items": "1" in (even.get("LogisticPCA"), even.get("ClippedPCA")),
-        "causes": not even.keys().isdisjoint(CAUSES),
+        "classes": shown == "BernoulliMixture",
+        "items": scales == 1,
+        "causes": shown in CAUSES,
         "cells": bool(suspects(context)[1]),
         "blanks": bool(np.isnan(context.sample.cells).any()),
     }
