@@ -30,11 +30,16 @@ def page(written):
     return Page(written("planted", X, [f"item{j}" for j in range(10)]).read_text(encoding="utf-8"))
 
 
-def test_kinds_are_found_with_their_shares(page):
-    _, kind = planted()
-    shares = re.search(r"kinds, they hold (\d+)%,? (?:and )?(\d+)%", page.section("classes"))  # and the odd row's
-    for found, share in zip(shares.groups(), sorted([kind.mean(), 1 - kind.mean()], reverse=True), strict=True):
-        assert abs(int(found) / 100 - share) < 0.03
+def test_the_profile_of_kinds_is_one_picture(small_report):
+    """Two kinds were planted: a bar for each column and kind, and the same shares in the table."""
+    page = Page(small_report.html)
+    text = page.section("classes")
+    assert "If every row is one of 2 kinds" in text
+    shown = re.findall(r"kind (\d), (question \d): (\S+%), all rows (\S+%)", text)
+    assert len(shown) == 2 * 8
+    listed = {line[0]: line[1:] for line in re.findall(r"(question \d) (\S+%) (\S+%) (\S+%)", text)}
+    for kind, column, share, mean in shown:
+        assert (listed[column][0], listed[column][int(kind)]) == (mean, share)
 
 
 def test_the_planted_odd_row_comes_first(page):

@@ -91,8 +91,8 @@ def test_groups_are_shown_with_their_errors():
     with quick():
         page = Page(report(X, by=party, title="parties").html)
     text = page.section("groups")
-    assert "Rows are grouped by group: 2 groups" in text
-    found = dict(re.findall(r"(Rote|Gelbe) 60 ([+-]\d\.\d\d) ± ", text))
-    assert abs(float(found["Rote"]) - float(found["Gelbe"])) > 0.5
+    assert "Rows are grouped by group : 2 groups" in text
+    found = dict(re.findall(r"(Rote|Gelbe) 60 [<>]?(\S+)% ± \d+\.\d", text))  # the first kind
+    assert abs(float(found["Rote"]) - float(found["Gelbe"])) > 50.0
     chosen = [text.strip() for attributes, text in page.all("option") if "selected" in attributes]
     assert chosen == ["group"]  # the map is coloured by it

@@ -1,4 +1,4 @@
-"""Which sections of evidence a report has: those of the model that the findings describe, and those that a finding names."""
+"""Which sections of evidence a report has: those of the model that the findings describe, and what findings name."""
 
 from __future__ import annotations
 
