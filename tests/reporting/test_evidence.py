@@ -93,7 +93,10 @@ def test_a_tie_is_said_first():
     found = evaluate.compare(planted()[0], ["IndependentBits", *sizes], sizes=sizes, measures=(), cv=0.3)
     said = str(_opening(found)).replace("<bdi>", "").replace("</bdi>", "")
     assert said.startswith("It is a tie: of three models")
-    assert "“kinds of rows” (2 kinds) is the simplest of them, and the sections below use it: it makes" in said
+    assert (
+        "“kinds of rows” (2 kinds) is the simplest of them, and rows, cells and blanks are judged by it: it makes"
+        in said
+    )
 
 
 @pytest.mark.full
@@ -133,14 +136,15 @@ def test_profiles_are_differences_of_weighted_shares_from_those_of_all_rows():
 
 
 def test_curves_follow_the_model_and_labels_do_not_overlap():
-    from hiddenbits.reporting.items import _apart, _curve, _information
+    from hiddenbits.reporting.items import _curve, _information
+    from hiddenbits.reporting.svg import spread
 
     slopes, intercepts = np.array([0.5, 2.0, -3.0]), np.array([0.0, 4.0, 1.0])
     z = np.random.default_rng(0).standard_normal(200_000)
     p = _curve(slopes[:, None] * z + intercepts[:, None])
     drawn = (slopes[:, None] ** 2 * p * (1 - p)).mean(axis=1)
     np.testing.assert_allclose(_information(slopes, intercepts), drawn, rtol=0.02)  # Monte-Carlo error about 0.3%
-    made = _apart([50.0, 52.0, 51.0, 200.0, 300.0], 16.0, 34.0, 290.0)
+    made = spread([50.0, 52.0, 51.0, 200.0, 310.0], 16.0, 34.0, 300.0)
     gaps = np.diff(np.sort(made))
     assert gaps.min() >= 16.0
     assert np.argsort(made).tolist() == [0, 2, 1, 3, 4]

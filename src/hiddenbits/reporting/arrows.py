@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hiddenbits.array_types import Floats
-from hiddenbits.reporting.svg import LETTER, Drawing, ticks
+from hiddenbits.reporting.svg import LETTER, Drawing, spread, ticks
 from hiddenbits.reporting.text import plain
 
 WIDTH, TALLEST, LEFT, BOTTOM, MARGIN = 640.0, 560.0, 40.0, 46.0, 26.0
@@ -62,16 +62,18 @@ def effects(loadings: Floats, shares: Floats) -> Floats:
 
 def arrows(drawn: Drawing, square: Square, moved: Floats, names: Sequence[str]) -> None:
     """Draw the columns that change most over the map as arrows, in each of its four directions."""
-    middle = np.array([(LEFT + WIDTH) / 2, square.bottom / 2])
+    middle = square(np.zeros((1, 2)))[0]
     shown = _chosen(moved)
     if not shown:
         return
     labels = [plain(names[j], LONGEST) for j in shown]
     ways = moved[:, shown].T * np.array([1.0, -1.0])
-    free = np.array([(WIDTH - LEFT) / 2 - 14.0 - LETTER * len(label) for label in labels])
+    wide = np.array([12.0 + LETTER * len(label) for label in labels])
+    free_x = np.where(ways[:, 0] > 0.0, WIDTH - wide - middle[0], middle[0] - LEFT - wide)
+    free_y = np.where(ways[:, 1] > 0.0, square.bottom - 8.0 - middle[1], middle[1] - 14.0)
+    most = np.column_stack([free_x, free_y]) / np.maximum(np.abs(ways), 1e-12)
     scale = NOMINAL / float(np.hypot(*ways.T).max())
-    fits = float(np.min(np.where(np.abs(ways[:, 0]) > 0.0, free / np.maximum(np.abs(ways[:, 0]), 1e-12), np.inf)))
-    tips = middle + ways * max(min(scale, fits), 0.6 * scale)
+    tips = middle + ways * max(min(scale, float(most.min())), 0.5 * scale)
     for tip in tips:
         way = (tip - middle) / max(float(np.hypot(*(tip - middle))), 1e-9)
         side = np.array([-way[1], way[0]])
@@ -79,9 +81,11 @@ def arrows(drawn: Drawing, square: Square, moved: Floats, names: Sequence[str]) 
         end = tip - 6 * way
         drawn.line(middle[0], middle[1], end[0], end[1], "arrow")
         drawn.add('<polygon class="tip" points="{}"/>', head)
-    for label, tip in zip(labels, tips, strict=True):
-        right = tip[0] >= middle[0]
-        _label(drawn, square, tip + np.array([6.0 if right else -6.0, 4.0]), label)
+    right = tips[:, 0] >= middle[0]
+    for side, shift in ((right, 6.0), (~right, -6.0)):
+        levels = spread((tips[side, 1] + 4.0).tolist(), APART[0], 14.0, square.bottom - 6.0)
+        for k, level in zip(np.flatnonzero(side), levels, strict=True):
+            _label(drawn, square, np.array([tips[k, 0] + shift, level]), labels[k], right=shift > 0.0)
 
 
 def _chosen(moved: Floats) -> list[int]:
@@ -116,10 +120,10 @@ def regions(drawn: Drawing, square: Square, centres: Floats, names: Sequence[str
         _label(drawn, square, spot, text, middle=True)
 
 
-def _label(drawn: Drawing, square: Square, at: Floats, text: str, *, middle: bool = False) -> None:
+def _label(drawn: Drawing, square: Square, at: Floats, text: str, *, middle: bool = False, right: bool = True) -> None:
     """Write a label that stays inside the frame and can be read on top of dots."""
     wide = LETTER * len(text) + 6.0
     x, y = float(at[0]), float(np.clip(at[1], 14.0, square.bottom - 6.0))
-    begin = x - wide / 2 if middle else x if x >= (LEFT + WIDTH) / 2 else x - wide
+    begin = x - wide / 2 if middle else x if right else x - wide
     begin = min(max(begin, LEFT + 4.0), WIDTH - 4.0 - wide)
     drawn.text(begin + wide / 2, y, text, anchor="middle", style="label")

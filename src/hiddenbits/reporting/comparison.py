@@ -97,7 +97,7 @@ def _opening(found: Comparison) -> Markup:
     if len(even) > 1:
         words = sentence(
             "It is a tie: of {} models of what may lie behind this table, {} predict unseen rows equally well, within "
-            "the error. “{}” ({}) is the simplest of them, and the sections below use it",
+            "the error. “{}” ({}) is the simplest of them, and rows, cells and blanks are judged by it",
             number,
             names([f"“{label(model)}”" for model in even]),
             label(best.model),

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.elements import Figure, Grid, Section, cautions
-from hiddenbits.reporting.svg import LETTER, WIDE, Drawing
+from hiddenbits.reporting.svg import LETTER, WIDE, Drawing, spread
 from hiddenbits.reporting.text import count, name, names, percent, plain, sentence
 
 CURVES, REACH = 7, 3.0  # columns that are drawn; standard deviations of the scale on either side
@@ -87,7 +87,7 @@ def _drawn(slopes: Floats, intercepts: Floats, chosen: Rows, columns: list[str],
 
     drawn.left_axis([0.0, 0.25, 0.5, 0.75, 1.0], y, left, "probability of 1", form="{:.0%}".format, right=right)
     z = np.linspace(-REACH, REACH, 61)
-    ends = _apart([y(float(_curve(slopes[j] * REACH + intercepts[j]))) for j in chosen], 16.0, top, bottom)
+    ends = spread([y(float(_curve(slopes[j] * REACH + intercepts[j]))) for j in chosen], 16.0, top, bottom + 10.0)
     for number, j in enumerate(chosen):
         p = _curve(slopes[j] * z + intercepts[j])
         points = " ".join(f"{x(float(a)):.1f},{y(float(b)):.1f}" for a, b in zip(z, p, strict=True))
@@ -104,15 +104,3 @@ def _drawn(slopes: Floats, intercepts: Floats, chosen: Rows, columns: list[str],
     words = "place on the scale, in standard deviations of the rows"
     drawn.bottom_axis([-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0], x, bottom + below, words, form="{:+.0f}".format)
     return drawn.done()
-
-
-def _apart(places: list[float], least: float, top: float, bottom: float) -> list[float]:
-    """Return places for labels that do not overlap, close to where they belong."""
-    order = np.argsort(places, kind="stable")
-    free = top
-    made = [0.0] * len(places)
-    for rank, k in enumerate(order):
-        last = bottom + 10.0 - least * (len(order) - 1 - rank)
-        made[k] = min(max(places[k], free), last)
-        free = made[k] + least
-    return made

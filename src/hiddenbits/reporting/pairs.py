@@ -12,6 +12,7 @@ from hiddenbits import diagnostics
 from hiddenbits.reporting.comparison import label
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.elements import Figure, Grid, Section
+from hiddenbits.reporting.findings.effects import least_rows
 from hiddenbits.reporting.findings.misfit import BY_CHANCE
 from hiddenbits.reporting.svg import WIDE, Drawing, room, ticks
 from hiddenbits.reporting.text import count, name, percent, plain, sentence
@@ -24,13 +25,16 @@ def pairs(context: Context) -> Section:
     fit, sample = context.fits.best, context.sample
     found = diagnostics.residual_pairs(fit.model, sample.cells)
     edge = float(norm.isf(BY_CHANCE / 2.0 / max(1, len(found))))
+    least = least_rows(len(sample.cells))
+    found = found[np.maximum(found["observed"], found["expected"]) >= least]
     beyond = int((np.abs(found["residual"]) > edge).sum())
     opening = sentence(
-        "For each of {} pairs of columns, the model “{}” says in how many rows both should be 1. {} further from that "
-        "than {:.1f} standard errors, which chance alone hardly ever reaches.",
-        f"{len(found):,}",
+        "For each pair of columns, the model “{}” says in how many rows both should be 1. Of {} with at least {} such "
+        "rows, {} further from that than {:.1f} standard errors, which chance alone hardly ever reaches.",
         label(fit.name),
-        "No pair is" if not beyond else "One pair is" if beyond == 1 else f"{beyond:,} pairs are",
+        count(len(found), "pair"),
+        least,
+        "none is" if not beyond else "one is" if beyond == 1 else f"{beyond:,} are",
         edge,
     )
     places = {f"x{j}": j for j in range(len(sample.names))}

@@ -26,6 +26,7 @@ FEW = 7  # categories that have a colour each
 REGIONS = 8  # kinds that are named on the map
 
 Places = NDArray[np.int64]
+_Panel = tuple[dict[str, Any] | None, Sequence[tuple[str, Sequence[tuple[str, str]]]], str]
 
 
 def chart(context: Context) -> Section:
@@ -45,7 +46,8 @@ def chart(context: Context) -> Section:
     every = int(counts.sum()) == len(where)
     kinds = _kinds(context)
     drawing = _drawn(context, square, where, first, counts, kinds, moved, binned=not every)
-    data, choices, chosen = _panel(context, square, where, first, counts, kinds) if context.rows else (None, (), "")
+    empty: _Panel = (None, (), "")
+    data, choices, chosen = _panel(context, square, where, first, counts, kinds, moved) if context.rows else empty
     top = np.argsort(-np.hypot(*moved), kind="stable")[:30]
     same = Grid(
         "The map as a table: how much more often a column is 1, one standard deviation further",
@@ -53,22 +55,24 @@ def chart(context: Context) -> Section:
         [[name(sample.names[j]), *(f"{100 * moved[axis, j]:+.0f} points" for axis in (0, 1))] for j in top],
         frozenset({1, 2}),
     )
-    caption = _caption(context, len(first), int(counts.sum()))
+    caption = _caption(context, len(first), int(counts.sum()), kinds=_named(kinds))
     parts = [Map(drawing, caption, data, choices, chosen, same)]
     how = [("places", f"{fit.line}.transform(table)")]
     return Section("map", "The map of rows", opening, parts, how)
 
 
-def _kinds(context: Context) -> Floats:
-    """Return the probability of each kind in each row, the most common kind first."""
-    codes = np.asarray(context.fits.classes.model.transform(context.sample.cells), np.float64)
-    return codes[:, np.argsort(-codes.mean(axis=0), kind="stable")]
-
-
-def _shows_kinds(context: Context) -> bool:
-    """Whether names on the map are those of kinds; otherwise they are those of columns, on arrows."""
+def _kinds(context: Context) -> Floats | None:
+    """Return the probability of each kind in each row, the most common kind first, if the findings are about kinds."""
     fit = described(context)
-    return fit is not None and fit.name == "BernoulliMixture" and len(fit.model.weights_) <= REGIONS
+    if fit is None or fit.name != "BernoulliMixture":
+        return None
+    codes = np.asarray(fit.model.transform(context.sample.cells), np.float64)
+    return np.asarray(codes[:, np.argsort(-codes.mean(axis=0), kind="stable")])
+
+
+def _named(kinds: Floats | None) -> bool:
+    """Whether names on the map are those of kinds; otherwise they are those of columns, on arrows."""
+    return kinds is not None and kinds.shape[1] <= REGIONS
 
 
 def _toward(moved: Floats, sample: Sample) -> list[str]:
@@ -78,7 +82,7 @@ def _toward(moved: Floats, sample: Sample) -> list[str]:
     return found or ["no column in particular"]
 
 
-def _caption(context: Context, dots: int, shown: int) -> Markup:
+def _caption(context: Context, dots: int, shown: int, *, kinds: bool) -> Markup:
     """Describe what the map shows and what it leaves out."""
     n, every = len(context.sample.rows), context.sample.look.n_rows
     if not context.rows:
@@ -92,7 +96,6 @@ def _caption(context: Context, dots: int, shown: int) -> Markup:
         said = sentence("{} as {}.", count(shown, "row"), count(dots, "dot"))
     if shown < n:
         said = sentence("The map shows {} The squares behind the dots count {}.", said, count(n, "row"))
-    kinds = _shows_kinds(context)
     said += (
         " Names stand where the rows of a kind lie."
         if kinds
@@ -136,7 +139,7 @@ def _drawn(
     where: Floats,
     first: Places,
     counts: Floats,
-    kinds: Floats,
+    kinds: Floats | None,
     moved: Floats,
     *,
     binned: bool,
@@ -156,7 +159,7 @@ def _drawn(
         shape = f"M{x - r:.1f} {y:.1f}a{r:.1f} {r:.1f} 0 1 0 {2 * r:.1f} 0a{r:.1f} {r:.1f} 0 1 0 {-2 * r:.1f} 0"
         drawn.add('<path class="p k0" d="{}"/>', shape)
     drawn.add('<g class="names">')
-    if _shows_kinds(context):
+    if kinds is not None and _named(kinds):
         centres = (kinds.T @ where) / np.maximum(kinds.sum(axis=0), 1e-9)[:, None]
         regions(drawn, square, centres, [f"kind {k + 1}" for k in range(kinds.shape[1])])
     else:
@@ -166,22 +169,24 @@ def _drawn(
 
 
 def _panel(
-    context: Context, square: Square, where: Floats, first: Places, counts: Floats, kinds: Floats
-) -> tuple[dict[str, Any], Sequence[tuple[str, Sequence[tuple[str, str]]]], str]:
+    context: Context,
+    square: Square,
+    where: Floats,
+    first: Places,
+    counts: Floats,
+    kinds: Floats | None,
+    moved: Floats,
+) -> _Panel:
     """Return the data for the script, the columns to colour by, and the first one to show."""
     sample = context.sample
     places = square(where[first])
     order = np.argsort(sample.shares, kind="stable")  # the rarest first: they say most about a row
     cells = sample.cells[first][:, order]
-    extra = [
-        {
-            "name": "most probable kind",
-            "labels": [f"kind {k + 1}" for k in range(kinds.shape[1])],
-            "codes": kinds[first].argmax(axis=1).tolist(),
-            "numeric": False,
-        }
-    ]
-    extra += [_coded(key, [values[i] for i in first]) for key, values in sample.beside.items()]
+    extra = [_coded(key, [values[i] for i in first]) for key, values in sample.beside.items()]
+    if kinds is not None:
+        labels = [f"kind {k + 1}" for k in range(kinds.shape[1])]
+        found = {"labels": labels, "codes": kinds[first].argmax(axis=1).tolist(), "numeric": False}
+        extra.insert(0, {"name": "most probable kind", **found})
     data = {
         "x": [round(float(x), 1) for x in places[:, 0]],
         "y": [round(float(y), 1) for y in places[:, 1]],
@@ -194,11 +199,9 @@ def _panel(
         "beside": extra,
     }
     back = np.argsort(order)
-    groups = [("", [("b0", "most probable kind")])]
-    if sample.beside:
-        groups.append(("Other columns", [(f"b{k + 1}", plain(key)) for k, key in enumerate(sample.beside)]))
+    groups = [("Other columns", [(f"b{k}", str(column["name"])) for k, column in enumerate(extra)])] if extra else []
     groups.append(("Columns of bits", [(f"c{back[j]}", sample.names[j]) for j in range(len(order))]))
-    return data, groups, _first(context, extra, back)
+    return data, groups, _first(context, extra, back, moved)
 
 
 def _coded(key: str, values: list[str]) -> dict[str, Any]:
@@ -227,13 +230,18 @@ def _number(text: str) -> float | None:
     return number if np.isfinite(number) else None
 
 
-def _first(context: Context, extra: list[dict[str, Any]], back: NDArray[np.intp]) -> str:
-    """Return the column that colours the map first: the requested one, or one with few values."""
+def _first(context: Context, extra: list[dict[str, Any]], back: NDArray[np.intp], moved: Floats) -> str:
+    """Return the column that colours the map first.
+
+    It is the requested one, or one with few values, or the kinds, or the column that changes most over the map.
+    """
     sample = context.sample
     if context.colour is not None:
         if context.colour in sample.beside:
-            return f"b{list(sample.beside).index(context.colour) + 1}"
+            return f"b{list(sample.beside).index(context.colour) + len(extra) - len(sample.beside)}"
         return f"c{back[sample.own_names.index(context.colour)]}"
-    few = [k for k, column in enumerate(extra) if k and 1 < len(column["labels"]) <= FEW]
+    asked = range(len(extra) - len(sample.beside), len(extra))
+    few = [k for k in asked if 1 < len(extra[k]["labels"]) <= FEW]
     words = [k for k in few if not all(_number(label) is not None for label in extra[k]["labels"])]
-    return f"b{[*words, *few, 0][0]}"
+    chosen = [*words, *few, *range(len(extra) - len(sample.beside))]
+    return f"b{chosen[0]}" if chosen else f"c{back[int(np.argmax(np.abs(moved[0])))]}"

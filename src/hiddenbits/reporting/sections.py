@@ -69,7 +69,6 @@ def supported(context: Context) -> set[str]:
     scales = 0 if fit is None or shown not in SCALES else len(fit.model.components_)
     wanted = {
         "map": True,
-        "pairs": True,
         "odd": True,
         "groups": context.by is not None,
         "classes": shown == "BernoulliMixture",

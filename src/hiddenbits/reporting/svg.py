@@ -108,6 +108,22 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
     return [round(number * step, 10) for number in range(first, last + 1)]
 
 
+def spread(places: Sequence[float], least: float, top: float, bottom: float) -> list[float]:
+    """Return places for labels that do not overlap, close to where they belong.
+
+    Examples
+    --------
+    >>> spread([50.0, 90.0, 51.0], 16.0, 0.0, 100.0)
+    [50.0, 90.0, 66.0]
+    """
+    order = sorted(range(len(places)), key=lambda k: places[k])
+    free, made = top, [0.0] * len(places)
+    for rank, k in enumerate(order):
+        made[k] = min(max(places[k], free), bottom - least * (len(order) - 1 - rank))
+        free = made[k] + least
+    return made
+
+
 def room(names: Sequence[str], most: float = 270.0) -> float:
     """Return the width that names need."""
     return min(most, 16.0 + LETTER * max((len(name) for name in names), default=0))
