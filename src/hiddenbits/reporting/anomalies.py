@@ -20,8 +20,7 @@ HIDDEN = Markup("This report was written without individual rows.")
 
 def odd_rows(context: Context) -> Section:
     """List the least likely rows."""
-    fit, sample = context.fits.best, context.sample
-    scores = np.asarray(fit.model.score_samples(sample.cells), np.float64)
+    fit, scores = context.fits.best, context.fits.scores
     order = np.argsort(scores, kind="stable")
     middle = float(np.median(scores))
     ratio = times(middle - float(scores[order[0]]))
