@@ -22,8 +22,7 @@ HIDDEN = Markup("This report was written without individual rows.")
 
 def odd_rows(context: Context, found: Findings) -> Section:
     """List the least likely rows; how many of them chance would not make is taken from the findings."""
-    fit = context.fits.best
-    scores = np.asarray(fit.model.score_samples(context.sample.cells), np.float64)
+    fit, scores = context.fits.best, context.fits.scores
     order = np.argsort(scores, kind="stable")
     odd = next((int(one.numbers["rows"]) for one in found.found if one.kind == "odd_rows"), 0)
     middle = float(np.median(scores))
