@@ -55,13 +55,15 @@ def test_suspect_cells_are_listed_with_their_rows():
     from hiddenbits.reporting.context import Context
     from hiddenbits.reporting.sample import drawn
 
-    X = np.repeat(np.arange(100)[:, None] % 2, 5, axis=1).astype(float)
-    X[5, 2] = 1.0 - X[5, 2]
+    rule = np.repeat(np.arange(400)[:, None] % 2, 5, axis=1)
+    X = rule.astype(float)
+    X[5, 2] = 0.0
     sample = drawn(open_table(X), {}, 0)
-    expected = np.repeat(np.arange(100)[:, None] % 2, 5, axis=1) * 0.9998 + 0.0001
+    expected = rule * 0.9998 + 0.0001
     fits = SimpleNamespace(probabilities=expected, best=SimpleNamespace(line="model"))
     section = doubtful_cells(Context(sample, fits, True, None))
-    assert "against 1 of the 500 recorded cells" in str(section.opening)
+    assert "1 of 5 columns follow" in str(section.opening)
+    assert "1 cell is against it" in str(section.opening)
     assert [str(cell) for cell in section.parts[0].rows[0]] == ["6", "<bdi>x2</bdi>", "0", "<0.1%"]
     hidden = doubtful_cells(Context(sample, fits, False, None))
     assert "without individual rows" in str(hidden.parts[0].text)

@@ -17,7 +17,7 @@ from tests.reporting.reading import Page
 
 
 def test_report_is_a_function_of_the_package_and_returns_what_it_says(small_report):
-    assert hiddenbits.report is hiddenbits.reporting.report
+    assert callable(hiddenbits.report)
     assert isinstance(small_report, Report)
     assert str(small_report).splitlines()[:3] == [
         "A small survey",

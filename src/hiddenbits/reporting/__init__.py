@@ -1,6 +1,6 @@
 """A report about a table: what was found, and a page that works offline (``pip install 'hiddenbits[report]'``)."""
 
-from hiddenbits.reporting.entry import report
+from hiddenbits.reporting.entry import report as report
 from hiddenbits.reporting.result import Report
 
-__all__ = ["Report", "report"]
+__all__ = ["Report"]

@@ -93,13 +93,13 @@ def _histogram(scores: Floats) -> Figure:
 def doubtful_cells(context: Context) -> Section:
     """List the recorded cells against which the rest of their row speaks strongly."""
     fit, sample = context.fits.best, context.sample
-    given, places, by_chance = suspects(context)
+    given, places, certain = suspects(context)
     opening = sentence(
-        "The rest of the row speaks strongly against {} of the {} recorded cells; chance would explain about {} of "
-        "them. They may be mistakes: check them at their source.",
-        f"{len(places):,}",
-        f"{int((~np.isnan(sample.cells)).sum()):,}",
-        f"{by_chance:,.1f}",
+        "{} of {} columns follow a nearly strict rule: given the rest of the row, the model is certain of their cells. {} "
+        "against it. They may be mistakes: check them at their source.",
+        len({j for _, j in places}),
+        len(sample.names),
+        count(len(places), "cell is", "cells are"),
     )
     parts: list[Part] = []
     if context.rows:
@@ -112,8 +112,9 @@ def doubtful_cells(context: Context) -> Section:
     else:
         parts.append(Text(HIDDEN))
     tally = Counter(j for _, j in places).most_common(CELLS)
-    lines = [[name(sample.names[j]), f"{n:,}"] for j, n in tally]
-    parts.append(Grid("Suspect cells by column", ["column", "cells"], lines, frozenset({1}), folded=context.rows))
+    lines = [[name(sample.names[j]), f"{n:,}", f"{certain[j]:,}"] for j, n in tally]
+    heads = ["column", "suspect cells", "of which the model is certain"]
+    parts.append(Grid("Suspect cells by column", heads, lines, frozenset({1, 2}), folded=context.rows))
     line = f"{fit.line}.bit_probabilities(table)"
     how = [("probability of each cell given the rest of its row", line)]
     return Section("cells", "Cells that may be wrong", opening, parts, how)

@@ -11,7 +11,7 @@ from hiddenbits.reporting.svg import LETTER, Drawing, spread, ticks
 from hiddenbits.reporting.text import plain
 
 WIDTH, TALLEST, LEFT, BOTTOM, MARGIN = 640.0, 560.0, 40.0, 46.0, 26.0
-EACH, LONGEST = 3, 24  # arrows in each direction, and letters of a name
+EACH, LONGEST = 3, 19  # arrows in each direction, and letters of a name
 NOMINAL = 210.0  # length of the longest arrow, if its name leaves room for it
 APART = 17.0, 110.0  # labels closer than this, down and across, would overlap
 
