@@ -2,8 +2,8 @@
 
     python tools/report_pictures.py FOLDER REPORT.html [REPORT.html ...]
 
-Writes FOLDER/NAME_390_light.png and so on, the page as it opens, and NAME_390_light_unfolded.png, all sections open; and
-NAME.pdf, the page on paper. Pictures in docs/pictures are cut from such.
+Writes FOLDER/NAME_390_light.png and so on, the page as it opens, and NAME_390_light_unfolded.png, all sections open;
+and NAME.pdf, the page on paper. Pictures in docs/pictures are cut from such.
 """
 
 from __future__ import annotations

@@ -95,8 +95,8 @@ def doubtful_cells(context: Context) -> Section:
     fit, sample = context.fits.best, context.sample
     given, places, certain = suspects(context)
     opening = sentence(
-        "{} of {} columns follow a nearly strict rule: given the rest of the row, the model is certain of their cells. {} "
-        "against it. They may be mistakes: check them at their source.",
+        "{} of {} columns follow a nearly strict rule: given the rest of the row, the model is certain of their cells. "
+        "{} against it. They may be mistakes: check them at their source.",
         len({j for _, j in places}),
         len(sample.names),
         count(len(places), "cell is", "cells are"),
