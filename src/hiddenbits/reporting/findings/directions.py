@@ -1,9 +1,9 @@
 """Findings about scales: what sets the two ends of a direction of the map apart.
 
 The ends are the upper and the lower quarter of a scale, and the shares of ones there are the model's: P(bit = 1 |
-place), averaged over the quarter. The shares among the rows that seem to lie there would be too far apart, since their places
-follow from the same bits. A row counts as much as its place is known, by the variance of the places of all rows (1 if
-all are known exactly), so each end rests on a quarter of the rows times that variance.
+place), averaged over the quarter. The shares among the rows that seem to lie there would be too far apart, since their
+places follow from the same bits. A row counts as much as its place is known, by the variance of the places of all rows
+(1 if all are known exactly), so each end rests on a quarter of the rows times that variance.
 """
 
 from __future__ import annotations
