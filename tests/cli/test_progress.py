@@ -206,4 +206,4 @@ def test_every_command_has_a_bar(name, files, monkeypatch):
         assert json.loads(quiet.stdout)
         assert quiet.stderr == ""
     if name == "report":
-        assert "10 of 10: drawing rows" in bar
+        assert "3 of 3: drawing the evidence" in bar

@@ -118,4 +118,3 @@ def test_report_command_line_compare_and_select_give_one_answer(name, tmp_path, 
     assert words in re.sub(r"</?bdi>", "", page)
     made = f"hiddenbits.{found.best}(n_components={found.size}, random_state=0).fit(table)"
     assert made.replace("n_components=2, ", "") + ".score_samples" in page  # odd rows go by it; 2 is the default
-    assert made.replace("n_components=2, ", "") + ".bit_probabilities" in page

@@ -14,7 +14,7 @@ from hiddenbits import Table, open_table
 from hiddenbits.reporting.result import BACKENDS, Report
 
 Tell = Callable[[str, float, float], None]  # the current step, how much is done, and the total
-COMPARING = 14  # weight of the comparison in the progress, another step being 1: it makes about as many fits
+COMPARING, DRAWING = 14.0, 4.0  # weights of comparing models and of the rest in the progress, a look being 1
 
 
 def report(
@@ -114,11 +114,11 @@ def _silent(words: str, done: float, most: float) -> None:
     """Say nothing."""
 
 
-def _steps(tell: Tell) -> Callable[[str, int, int], None]:
-    """Return what tells of the steps after the comparison: its words, its number and how many there are."""
+def _steps(tell: Tell) -> Callable[[str, float], None]:
+    """Return what tells of the steps after the comparison: its words, and the share of them that is done."""
 
-    def said(words: str, at: int, steps: int) -> None:
-        tell(f"{at + 2} of {steps + 2}: {words}", at + COMPARING, steps + COMPARING + 1.0)
+    def said(words: str, share: float) -> None:
+        tell(f"3 of 3: {words}", 1.0 + COMPARING + DRAWING * share, 1.0 + COMPARING + DRAWING)
 
     return said
 
@@ -163,9 +163,9 @@ def _context(
     from hiddenbits.reporting.sample import drawn
 
     def comparing(words: str, done: float, fits: float) -> None:
-        tell(f"comparing models, {words}", 1.0 + COMPARING * done / fits, 2.0 * COMPARING)
+        tell(f"2 of 3: comparing models, {words}", 1.0 + COMPARING * done / fits, 1.0 + COMPARING + DRAWING)
 
-    tell("looking at the table", 0.0, 2.0 * COMPARING)
+    tell("1 of 3: looking at the table", 0.0, 1.0 + COMPARING + DRAWING)
     sample = drawn(table, beside, seed, groups)
     for name, words in ((by, "Group"), (colour, "Colour")):
         if name is not None and name not in beside and name not in sample.own_names:

@@ -25,7 +25,7 @@ from hiddenbits.reporting.pairs import pairs
 from hiddenbits.reporting.profiles import classes
 from hiddenbits.reporting.row_map import chart
 
-Step = Callable[[str, int, int], None]  # the words, the number of the step and how many there are
+Step = Callable[[str, float], None]  # the words, and the share of the work that is done
 
 MAKERS: dict[str, Callable[[Context], Section]] = {
     "table": about,
@@ -46,12 +46,13 @@ def made(context: Context, step: Step) -> tuple[Findings, list[Section]]:
     """Return the findings and the sections."""
     if context.sample.worth_it:
         _ = context.fits.compared  # says its own progress
-    step("finding what matters", 1, len(MAKERS))
+    step("finding what matters", 0.0)
     found = find(context)
-    keys = supported(context) | {finding.evidence for finding in found.found}
+    wanted = supported(context) | {finding.evidence for finding in found.found}
+    keys = [key for key in KEYS if key in wanted]
     sections = []
-    for at, key in enumerate((key for key in KEYS if key in keys), 2):
-        step(f"drawing {key}", min(at, len(MAKERS)), len(MAKERS))
+    for at, key in enumerate(keys, 1):
+        step("drawing the evidence", 0.5 + 0.5 * at / len(keys))
         sections.append(odd_rows(context, found) if key == "odd" else MAKERS[key](context))
     return found, sections
 
