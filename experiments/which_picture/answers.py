@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import hiddenbits
-from hiddenbits import evaluate, open_table, reporting
+from hiddenbits import evaluate, open_table, report
 
 TABLES = {
     "house84": "votes/house84.csv",
@@ -59,7 +59,7 @@ def one(names: list[str], X: np.ndarray) -> dict[str, Any]:
         command = [sys.executable, "-m", "hiddenbits", "compare", str(path), "--folder", str(fits), "--json"]
         told = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
         chosen = evaluate.select(found.best, opened, folder=fits).size if found.size else ""
-        reporting.write(opened, page)
+        report(opened).save(page)
         line = re.search(r"<code>hiddenbits\.(\w+)\((.*?)\)\.fit\(table\)\.score_samples", page.read_text("utf-8"))
     model, settings = line[1], line[2]
     size = re.search(r"n_components=(\d+)", settings)

@@ -58,6 +58,7 @@ _HOMES = {
     "map_pieces": "hiddenbits.engine",
     "merge": "hiddenbits.federated.statistics",
     "open_table": "hiddenbits.data",
+    "report": "hiddenbits.reporting",
     "run_on": "hiddenbits.engine",
     "take_rows": "hiddenbits.data.subset",
     "TreeMixture": "hiddenbits.families.tree_mixture.estimator",
@@ -134,6 +135,7 @@ if TYPE_CHECKING:
     from hiddenbits.federated.statistics import Statistics as Statistics
     from hiddenbits.federated.statistics import StatisticsError as StatisticsError
     from hiddenbits.federated.statistics import merge as merge
+    from hiddenbits.reporting import report as report
     from hiddenbits.store import StoreError as StoreError
 
 

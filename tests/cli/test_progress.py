@@ -212,7 +212,7 @@ def test_every_command_has_a_bar(name, files, short, monkeypatch):
         assert json.loads(quiet.stdout)
         assert quiet.stderr == ""
     if name == "report":
-        assert "10 of 10: drawing rows" in bar
+        assert "3 of 3: drawing the evidence" in bar
 
 
 @pytest.mark.skipif(not hasattr(BernoulliMixture, "set_callbacks"), reason="scikit-learn before 1.9")

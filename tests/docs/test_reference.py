@@ -16,6 +16,7 @@ pytestmark = pytest.mark.core
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 ROOMS = (
+    "diagnostics",
     "evaluate",
     "plots",
     "datasets",

@@ -93,7 +93,7 @@ def test_report_command_line_compare_and_select_give_one_answer(name, tmp_path, 
     pytest.importorskip("jinja2")
     from typer.testing import CliRunner
 
-    from hiddenbits import reporting
+    from hiddenbits import report
     from hiddenbits.cli.app import app
     from hiddenbits.reporting import comparison, model_choice
 
@@ -109,7 +109,7 @@ def test_report_command_line_compare_and_select_give_one_answer(name, tmp_path, 
     for model in models[1:]:
         assert str(evaluate.select(model, X).size) == found.entry(model).size
     monkeypatch.setattr(model_choice, "MODELS", models)
-    page = reporting.write(open_table(X), tmp_path / "report.html").read_text(encoding="utf-8")
+    page = report(open_table(X)).html
     if name == "noise":
         assert found.best == "IndependentBits"
         assert "models predicts unseen rows clearly better than “nothing hidden”" in page
@@ -118,4 +118,3 @@ def test_report_command_line_compare_and_select_give_one_answer(name, tmp_path, 
     assert words in re.sub(r"</?bdi>", "", page)
     made = f"hiddenbits.{found.best}(n_components={found.size}, random_state=0).fit(table)"
     assert made.replace("n_components=2, ", "") + ".score_samples" in page  # odd rows go by it; 2 is the default
-    assert made.replace("n_components=2, ", "") + ".bit_probabilities" in page

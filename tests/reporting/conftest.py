@@ -4,7 +4,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from hiddenbits import open_table, reporting
+from hiddenbits import open_table, report
 from hiddenbits.datasets import simulate_mixture
 
 
@@ -38,9 +38,11 @@ def written(tmp_path_factory):
         if key not in made:
             table = open_table(X) if names is None else open_table(X, names=names)
             with quick():
-                made[key] = reporting.write(table, folder / f"{key}.html", **options)
+                write.reports[key] = report(table, **options)
+            made[key] = write.reports[key].save(folder / f"{key}.html")
         return made[key]
 
+    write.reports = {}  # what `report` returned
     return write
 
 
@@ -59,6 +61,12 @@ def quick():
 def plain_report(written):
     X, beside = survey()
     return written("plain", X, COLUMNS, beside=beside, title="A small survey")
+
+
+@pytest.fixture(scope="session")
+def small_report(written, plain_report):
+    """What `report` returned for the same table."""
+    return written.reports[plain_report.stem]
 
 
 def without_date(text):

@@ -1,6 +1,8 @@
 """The report in a real browser: Debian's Chromium, without a screen. One browser serves all tests."""
 
+import base64
 import json
+import re
 import shutil
 import tempfile
 
@@ -46,6 +48,11 @@ def show(browser, path, width=1400, theme="light"):
     browser.get(path.as_uri())
     painted = "const done = arguments[0]; requestAnimationFrame(() => setTimeout(() => done(performance.now()), 0));"
     return browser.execute_async_script(painted) / 1000.0
+
+
+def unfold(browser):
+    """Open all sections, as a person would."""
+    browser.find_element("id", "unfold").click()
 
 
 def complaints(browser):
@@ -99,6 +106,8 @@ def test_opens_in_silence_and_fits_the_screen(browser, plain_report, width, them
     show(browser, plain_report, width, theme)
     assert complaints(browser) == ([], [])
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    unfold(browser)
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     ground = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
     assert ground == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 23, 27)"}[theme]
 
@@ -107,6 +116,7 @@ def test_opens_in_silence_and_fits_the_screen(browser, plain_report, width, them
 def test_hovering_over_a_dot_shows_its_row(browser, plain_report, width):
     X, beside = survey()
     show(browser, plain_report, width)
+    unfold(browser)
     data = json.loads(browser.execute_script("return document.getElementById('map-data').textContent"))
     away = np.hypot(*(np.subtract.outer(data[axis], data[axis]) for axis in "xy")) + np.eye(100) * 1e9
     for place in np.argsort(-away.min(axis=1))[:3]:  # dots that stand alone
@@ -125,6 +135,7 @@ def test_colours_follow_the_choice(browser, plain_report):
 
     X, _ = survey()
     show(browser, plain_report)
+    unfold(browser)
     legend = browser.find_element("id", "legend")
     assert legend.text.split() == ["Blaue", "(50)", "Gruene", "(50)"]
     Select(browser.find_element("id", "colour")).select_by_visible_text("question 3")
@@ -135,24 +146,87 @@ def test_colours_follow_the_choice(browser, plain_report):
     assert complaints(browser) == ([], [])
 
 
-def test_sections_fold_by_keyboard_and_mouse(browser, plain_report):
+def test_sections_open_by_keyboard_mouse_and_links(browser, plain_report, small_report):
     from selenium.webdriver.common.keys import Keys
 
     show(browser, plain_report)
     section = browser.find_element("id", "which")
     summary = section.find_element("css selector", "summary")
     opening = section.find_element("css selector", ".opening")
-    assert opening.is_displayed()
+    assert not opening.is_displayed()
     summary.send_keys(Keys.ENTER)
-    assert not opening.is_displayed()
+    assert opening.is_displayed()
     summary.send_keys(Keys.SPACE)
-    assert opening.is_displayed()
-    summary.click()
     assert not opening.is_displayed()
-    browser.find_element("link text", "Which model fits").click()  # a link to a folded section opens it
-    assert opening.is_displayed()
-    browser.find_element("id", "fold").click()
-    assert not any(one.get_attribute("open") for one in browser.find_elements("css selector", "details.section"))
+    for _ in range(2):  # a link to a folded section opens it, also when it is followed again
+        browser.find_element("link text", "How sure is this?").click()
+        assert opening.is_displayed()
+        browser.find_element("id", "fold").click()
+        assert not opening.is_displayed()
+    for number, finding in enumerate(small_report.found.found):
+        browser.find_elements("css selector", ".found a")[number].click()
+        assert browser.find_element("css selector", f"#{finding.evidence} .opening").is_displayed()
+    browser.find_element("link text", "How to repeat this").click()  # in the list at the side
+    assert browser.find_element("css selector", "#how .opening").is_displayed()
+    browser.find_element("id", "unfold").click()
+    assert all(one.get_attribute("open") for one in browser.find_elements("css selector", "details.section"))
+    assert complaints(browser) == ([], [])
+
+
+@pytest.mark.parametrize("width", SIZES)
+def test_tab_reaches_everything_that_can_be_used(browser, plain_report, width):
+    from selenium.webdriver import ActionChains
+    from selenium.webdriver.common.keys import Keys
+
+    show(browser, plain_report, width)
+    browser.find_element("id", "unfold").click()
+    usable = """return [...document.querySelectorAll("a[href], button, select, summary, [tabindex='0']")]
+        .filter((one) => one.checkVisibility({contentVisibilityAuto: true}) && one.getClientRects().length).length"""
+    wanted = browser.execute_script(usable)
+    browser.execute_script("document.activeElement.blur(); window.seen = new Set()")
+    mark = "if (document.activeElement !== document.body) window.seen.add(document.activeElement)"
+    browser.execute_script(f"document.addEventListener('focusin', () => {{ {mark} }})")
+    ActionChains(browser, duration=0).send_keys(Keys.TAB * (wanted + 5)).perform()
+    assert wanted > 20
+    assert browser.execute_script("return window.seen.size") >= wanted
+
+
+def test_the_findings_fill_one_screen_and_all_of_it_four_at_most(browser, plain_report):
+    show(browser, plain_report)
+    bottom = browser.execute_script("return document.querySelector('header').getBoundingClientRect().bottom")
+    assert bottom <= 900
+    assert browser.execute_script("return document.documentElement.scrollHeight") <= 4 * 900
+
+
+def test_no_text_is_cut_off_at_the_edge_of_a_drawing(browser, plain_report):
+    show(browser, plain_report)
+    browser.find_element("id", "unfold").click()
+    cut = """return [...document.querySelectorAll("main svg text")].filter((text) => {
+        const box = text.getBBox(), view = text.ownerSVGElement.viewBox.baseVal;
+        return box.x < -1 || box.y < -1 || box.x + box.width > view.width + 1 || box.y + box.height > view.height + 1;
+    }).map((text) => text.textContent)"""
+    assert browser.execute_script(cut) == []
+    assert browser.execute_script("return document.querySelectorAll('main svg text').length") > 50
+
+
+def test_on_paper_the_sections_of_the_findings_are_open_on_six_pages_at_most(browser, plain_report):
+    show(browser, plain_report)
+    printed = base64.b64decode(
+        browser.execute_cdp_cmd("Page.printToPDF", {"paperWidth": 8.27, "paperHeight": 11.69})["data"]
+    )
+    pages = len(re.findall(rb"/Type\s*/Page\b", printed))
+    assert 2 <= pages <= 6
+    assert not browser.find_elements("css selector", "details.section[open]")  # folded again afterwards
+
+
+def test_a_notebook_shows_the_page_in_a_frame(browser, small_report, tmp_path):
+    path = tmp_path / "notebook.html"
+    path.write_text(f"<!doctype html><title>notebook</title>{small_report._repr_html_()}", encoding="utf-8")
+    show(browser, path)
+    browser.switch_to.frame(0)
+    browser.find_element("link text", "How sure is this?").click()
+    assert browser.find_element("css selector", "#which .opening").is_displayed()
+    browser.switch_to.default_content()
     assert complaints(browser) == ([], [])
 
 
@@ -160,6 +234,7 @@ def test_arrow_keys_go_from_dot_to_dot(browser, plain_report):
     from selenium.webdriver.common.keys import Keys
 
     show(browser, plain_report)
+    unfold(browser)
     data = json.loads(browser.execute_script("return document.getElementById('map-data').textContent"))
     chart = browser.find_element("id", "chart")
     seen = []
@@ -180,6 +255,7 @@ def test_hostile_names_and_cells_stay_text(browser, written, width):
     show(browser, hostile(written), width)
     assert browser.execute_script(tags) == tame
     assert browser.title == f"{TRICKS[0]}: a report by hiddenbits"
+    unfold(browser)
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     point(browser, 0)
     browser.find_element("id", "chart").send_keys("\ue014")  # arrow right
@@ -201,6 +277,7 @@ def test_small_and_large_reports_open_within_three_seconds(browser, plain_report
     for path in (plain_report, large):
         assert min(show(browser, path, width) for width in SIZES) < 3.0
         assert complaints(browser) == ([], [])
+    unfold(browser)
     text = browser.find_element("css selector", "#map figcaption").text
     assert "of 1,000,000, chosen at random" in text
     assert large.stat().st_size < 3e6

@@ -29,9 +29,7 @@ def test_text_has_contrast_of_level_aa(theme):
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 def test_marks_stand_out_from_the_page(theme):
-    marks = [f"k{k}" for k in range(7)] + [f"s{k}" for k in range(5)] + ["edge", "focus"]
+    marks = [f"k{k}" for k in range(7)] + [f"s{k}" for k in range(5)] + ["edge", "focus", "more", "less"]
     for mark in marks:
         assert contrast(theme[mark], theme["page"]) >= 3.0, mark
-    for square in ("#ffffff", "#000000"):
-        assert contrast(square, theme["ground"]) >= 2.5  # both cannot have 4.58, the best that one grey gives
-    assert len({theme[mark] for mark in marks}) >= len(marks) - 1
+    assert len({theme[mark] for mark in marks}) >= len(marks) - 3  # two of them serve twice

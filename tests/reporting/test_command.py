@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from tests.reporting.reading import Page
@@ -26,6 +28,18 @@ def test_the_command_writes_the_report(run, tmp_path):
     assert "who" not in Page(text).section("table")  # a column that was left out shows only where it is asked for
     assert run("--no-rows", "--out", "named.html", "--id", "who").exit_code == 0
     assert "who" in Page((tmp_path / "named.html").read_text(encoding="utf-8")).section("table")
+
+
+def test_the_command_writes_the_findings_alone_and_groups_them(run, tmp_path):
+    done = run("--by", "who", "--out", "a.html", "--json", "a.json", "--markdown", "a.md")
+    assert done.exit_code == 0, done.output
+    read = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    assert (read["title"], read["findings"]) == ("few.csv", [])
+    assert (tmp_path / "a.md").read_text(encoding="utf-8").startswith("# few.csv\n\nA table of 8 rows")
+    assert run("--out", "a.html", "--json", "a.html").exit_code == 1
+    done = run("--by", "age")
+    assert done.exit_code == 1
+    assert "'age'" in done.output
 
 
 def test_the_command_names_what_is_wrong(run):

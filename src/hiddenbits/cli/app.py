@@ -320,6 +320,14 @@ def report(
     asked: Asked,
     at: Place,
     out: Annotated[Path, typer.Option("--out", "-o", help="The HTML file to write.")] = Path("report.html"),
+    json: Annotated[Path | None, typer.Option("--json", help="Write the findings to this file, as JSON.")] = None,
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", help="Write the findings to this file, as Markdown for a mail.")
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(help="A column whose groups are compared, such as a party or a region; it enters no model."),
+    ] = None,
     rows: Annotated[
         bool, typer.Option("--rows/--no-rows", help="Whether the file may contain individual rows.")
     ] = True,
@@ -327,16 +335,17 @@ def report(
     groups: given.Groups = None,
     seed: given.Seed = 0,
 ) -> None:
-    """Write a report about a table: one HTML file that works offline."""
-    from hiddenbits import reporting
+    """Write a report about a table: what was found, in one HTML file that works offline."""
+    import hiddenbits
+    from hiddenbits.store import whole_file
 
-    check_outputs(out, read=asked.files)
-    found = opened(asked)
+    check_outputs(out, json, markdown, read=asked.files)
+    found = opened(asked if by is None or by in asked.id else replace(asked, drop=(*asked.drop, by)))
     name, labels = Path(asked.path).name, found.labels(groups)
     with at.work("Looking at the table") as bar:
-        reporting.write(
+        made = hiddenbits.report(
             found.table,
-            out,
+            by=by,
             rows=rows,
             colour=colour,
             groups=labels,
@@ -344,6 +353,11 @@ def report(
             seed=seed,
             tell=bar.at,
         )
+    made.save(out)
+    for path, text in ((json, made.to_json()), (markdown, made.to_markdown())):
+        if path:
+            with whole_file(path) as file:
+                file.write(text.encode("utf-8"))
     say(f"Report written to {out}. Open it in a browser.")
 
 

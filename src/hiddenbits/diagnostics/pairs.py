@@ -111,7 +111,7 @@ def _like(X: object, columns: dict[str, Any]) -> Any:
     """Return columns as a frame of X's library; as a structured array if X is no frame."""
     import narwhals.stable.v2 as nw
 
-    frame: Any = nw.from_native(X, pass_through=True)  # type: ignore[call-overload]
+    frame: Any = nw.from_native(X, pass_through=True)
     if isinstance(frame, (nw.DataFrame, nw.LazyFrame)):
         plain = {key: values.tolist() for key, values in columns.items()}
         return nw.from_dict(plain, backend=frame.implementation).to_native()

@@ -1,5 +1,6 @@
-"""A report about a table as one HTML file that works offline (``pip install 'hiddenbits[report]'``)."""
+"""A report about a table: what was found, and a page that works offline (``pip install 'hiddenbits[report]'``)."""
 
-from hiddenbits.reporting.write import write
+from hiddenbits.reporting.entry import report as report
+from hiddenbits.reporting.result import Report
 
-__all__ = ["write"]
+__all__ = ["Report"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hiddenbits.reporting.context import Context
-from hiddenbits.reporting.elements import Grid, Part, Section, Text
+from hiddenbits.reporting.elements import Grid, Part, Section
 from hiddenbits.reporting.svg import bar
 from hiddenbits.reporting.text import count, name, names, percent, sentence, told_apart
 
@@ -61,6 +61,5 @@ def about(context: Context) -> Section:
         most = 1000
         caption = f"All {len(lines):,} columns" if len(lines) <= most else f"The {most:,} columns with the most ones"
         parts.append(Grid(caption, heads, lines[:most], right, folded=True))
-    parts += [Text(said) for said in context.sample.about()]
-    how = [("counts", "hiddenbits.evaluate.look(table), over all rows")]
-    return Section("table", "What this table is", opening, parts, how)
+    how = [("counts", "hiddenbits.evaluate.look(hiddenbits.open_table(...))")]
+    return Section("table", "The table and its columns", opening, parts, how, every_row=True)

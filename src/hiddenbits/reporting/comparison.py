@@ -10,7 +10,7 @@ from hiddenbits import evaluate
 from hiddenbits.evaluate import Comparison
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.elements import Figure, Grid, Part, Section, Text
-from hiddenbits.reporting.svg import WIDE, Drawing
+from hiddenbits.reporting.svg import WIDE, Drawing, room, ticks
 from hiddenbits.reporting.text import count, names, sentence, times
 
 FAMILIES = evaluate.known_families()
@@ -97,7 +97,7 @@ def _opening(found: Comparison) -> Markup:
     if len(even) > 1:
         words = sentence(
             "It is a tie: of {} models of what may lie behind this table, {} predict unseen rows equally well, within "
-            "the error. “{}” ({}) is the simplest of them, and the sections below use it",
+            "the error. “{}” ({}) is the simplest of them, and rows, cells and blanks are judged by it",
             number,
             names([f"“{label(model)}”" for model in even]),
             label(best.model),
@@ -120,39 +120,28 @@ def _opening(found: Comparison) -> Markup:
 def _drawn(found: Comparison) -> Markup:
     """Draw how far each model is behind the highest."""
     entries = found.entries
-    width, left, line = WIDE, 138.0, 32.0
+    shown = [f"{label(e.model)}{f', {e.size}' if e.size else ''}" for e in entries]
+    left, line = room(shown), 28.0
     reach = [
         (abs(e.difference), 2.0 * (0.0 if math.isnan(e.difference_error) else e.difference_error)) for e in entries
     ]
     low = min(min(0.0, middle - half) for middle, half in reach)
     high = max(middle + half for middle, half in reach) or 1.0
-    scale = (width - left - 24.0) / (high - low or 1.0)
+    scale = (WIDE - left - 40.0) / (high - low or 1.0)
     said = "; ".join(f"{label(e.model)} {abs(e.difference):.2f}" for e in entries)
-    drawn = Drawing(width, line * len(entries) + 44, f"Behind the highest score: {said}.", "wide")
     bottom = line * len(entries) + 6
+    drawn = Drawing(WIDE, bottom + 44, f"Behind the highest score: {said}.", "wide")
 
     def at(value: float) -> float:
         return left + 12.0 + (value - low) * scale
 
-    drawn.add('<line class="zero" x1="{0:.1f}" y1="0" x2="{0:.1f}" y2="{1:.1f}"/>', at(0.0), bottom)
+    words = "behind the highest score, per row (in natural logarithms)"
+    drawn.bottom_axis(ticks(low, high, 6), at, bottom, words, up_to=0.0)
+    drawn.line(at(0.0), 0.0, at(0.0), bottom, "zero")
     for number, (entry, (middle, half)) in enumerate(zip(entries, reach, strict=True)):
         y = line * (number + 0.5)
-        drawn.text(left - 4, y + 5, label(entry.model), anchor="end")
-        drawn.add(
-            '<line class="whisker" x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}"/>',
-            at(middle - half),
-            y,
-            at(middle + half),
-            y,
-        )
-        drawn.add(
-            '<circle class="k{}" cx="{:.1f}" cy="{:.1f}" r="6"><title>{}</title></circle>',
-            0 if entry.model == found.best else 1,
-            at(middle),
-            y,
-            f"{label(entry.model)}: {middle:.3f} behind",
-        )
-    drawn.text(at(0.0), bottom + 16, "0", anchor="middle", style="small")
-    drawn.text(at(high), bottom + 16, f"{high:.2f}", anchor="end", style="small")
-    drawn.text((at(0.0) + width) / 2, bottom + 34, "behind the highest, per row", anchor="middle", style="small")
+        drawn.text(left - 4, y + 5, shown[number], anchor="end")
+        drawn.line(at(middle - half), y, at(middle + half), y, "whisker")
+        title = f"{label(entry.model)}: {middle:.3f} behind, two standard errors {half:.3f}"
+        drawn.dot(at(middle), y, 6.0, "k1" if entry.model == found.best else "k0", title)
     return drawn.done()

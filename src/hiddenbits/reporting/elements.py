@@ -8,6 +8,9 @@ from typing import Any
 
 from markupsafe import Markup
 
+# Sections of evidence, in the order of the page; a finding names one of them. Those with nothing to show are left out.
+KEYS = ("table", "which", "map", "groups", "classes", "items", "causes", "pairs", "odd", "cells", "blanks", "how")
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -41,14 +44,6 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Listed:
-    """Cards side by side: a heading, a sentence and lists of names with a figure each."""
-
-    cards: Sequence[tuple[str, Markup, Sequence[tuple[str, Sequence[tuple[object, str]]]]]]
-    kind: str = "cards"
-
-
-@dataclass(frozen=True)
 class Map:
     """The map with its panel; `data` is what the script of the page reads."""
 
@@ -61,7 +56,7 @@ class Map:
     kind: str = "map"
 
 
-Part = Grid | Figure | Text | Listed | Map
+Part = Grid | Figure | Text | Map
 
 
 @dataclass(frozen=True)
@@ -73,4 +68,10 @@ class Section:
     opening: Markup
     parts: Sequence[Part] = ()
     how: Sequence[tuple[str, str]] = ()  # what was computed, and the line that computes it again
-    opened: bool = True
+    every_row: bool = False  # whether the figures are of all rows, although the models use a sample
+
+
+def cautions(*said: str) -> list[Part]:
+    """Return the reasons to read a section with caution, if there are any."""
+    found = [one for one in said if one]
+    return [Text(Markup("Caution: the fit {}.").format("; ".join(found)))] if found else []

@@ -100,6 +100,11 @@ class Fits:
         return self._fit(ClippedPCA("parallel", random_state=self.sample.seed))
 
     @cached_property
+    def scores(self) -> Floats:
+        """Log-likelihood of every row, by the chosen model."""
+        return np.asarray(self.best.model.score_samples(self.sample.cells), np.float64)
+
+    @cached_property
     def probabilities(self) -> Floats:
         """P(bit = 1 | the rest of its row) of every cell, by the chosen model."""
         return np.asarray(self.best.model.bit_probabilities(self.sample.cells), np.float64)

@@ -1,9 +1,8 @@
-"""The last section, how each figure was computed: versions, seed, lines of code."""
+"""The last section: what `table` is in the lines of code, and the versions."""
 
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
 from importlib.metadata import version
 
 from markupsafe import Markup
@@ -11,33 +10,42 @@ from markupsafe import Markup
 from hiddenbits import __version__
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.elements import Grid, Part, Section, Text
-from hiddenbits.reporting.text import count, sentence
+from hiddenbits.reporting.sample import MOST_COLUMNS, Sample
+from hiddenbits.reporting.text import sentence
 
 
-def methods(context: Context, sections: Sequence[Section]) -> Section:
-    """List what was computed, with the line of Python that reproduces it."""
+def methods(context: Context) -> Section:
+    """Say how to repeat the figures."""
     sample = context.sample
     opening = sentence(
-        "Everything here was computed from {} by hiddenbits {}; the same seed ({}) and versions give the same report.",
-        count(sample.look.n_rows, "row"),
-        __version__,
+        "Every section ends with the lines of Python that repeat its figures. The same table, seed ({}) and versions "
+        "give the same report.",
         sample.seed,
     )
     used = [("Python", platform.python_version()), ("hiddenbits", __version__)]
     used += [(package, version(package)) for package in ("numpy", "scipy", "scikit-learn", "jinja2")]
-    lines = [
-        [section.title, what, Markup("<code>{}</code>").format(line)]
-        for section in sections
-        for what, line in section.how
-    ]
-    drawn = (
-        "`table` is the whole table."
-        if sample.every_row
-        else f"`table` is a sample of {len(sample.rows):,} rows, drawn by numpy.random.default_rng({sample.seed})."
-    )
-    parts: list[Part] = [
-        Grid("What was computed", ["section", "what", "in Python"], lines),
-        Text(sentence("{} Constant columns are left out.", drawn)),
-        Grid("Versions", ["package", "version"], used),
-    ]
-    return Section("how", "How each figure was computed", opening, parts, opened=False)
+    parts: list[Part] = [Text(said) for said in sample.about()]
+    parts.append(Text(Markup("The lines of all sections work on <code>table</code>, which these lines make:")))
+    parts.append(Text(Markup('<span class="lines">{}</span>').format("\n".join(code(sample)))))
+    parts.append(Grid("Versions", ["package", "version"], used))
+    return Section("how", "How to repeat this", opening, parts)
+
+
+def code(sample: Sample) -> list[str]:
+    """Return the lines that make the rows and columns that the models used."""
+    lines = ["import numpy, hiddenbits", "table = hiddenbits.open_table(...)  # your table"]
+    every, columns = sample.look.n_rows, sample.look.n_columns
+    limited = len(sample.look.constant_columns) + MOST_COLUMNS < columns
+    if limited:
+        lines.append("seen = hiddenbits.evaluate.look(table)")
+        lines.append("varied = numpy.nan_to_num(seen.means * (1 - seen.means) * seen.observed)")
+    if not sample.every_row:
+        chosen = f"numpy.random.default_rng({sample.seed}).choice({every}, {len(sample.rows)}, replace=False)"
+        lines += [f"rows = numpy.sort({chosen})", "table = hiddenbits.take_rows(table, rows)"]
+    lines.append("table = table.to_float()")
+    if limited:
+        most = f'numpy.argsort(-varied, kind="stable")[:{MOST_COLUMNS}]'
+        lines.append(f"table = table[:, numpy.sort({most})]")
+    if limited or len(sample.names) < columns:
+        lines.append("table = table[:, numpy.nanmin(table, axis=0) < numpy.nanmax(table, axis=0)]")
+    return lines

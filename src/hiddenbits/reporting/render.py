@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
+from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.elements import Section
+from hiddenbits.reporting.findings import Findings
 
 
-def page(title: str, date: str, sections: Sequence[Section], *, rows: bool) -> str:
+def page(title: str, date: str, found: Findings, sections: Sequence[Section], context: Context) -> str:
     """Return the page."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -26,6 +28,7 @@ def page(title: str, date: str, sections: Sequence[Section], *, rows: bool) -> s
         lstrip_blocks=True,
     )
     shelf.filters["data"] = _data
+    shelf.filters["ticked"] = _ticked
     style, script = _read("report.css"), _read("report.js")
     policy = (
         f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
@@ -34,12 +37,31 @@ def page(title: str, date: str, sections: Sequence[Section], *, rows: bool) -> s
     return shelf.get_template("page.html").render(
         title=title,
         date=date,
+        found=found,
+        drawings=[Markup(one.drawing) for one in found.found],  # noqa: S704 (drawn by `Drawing`, which escapes)
         sections=sections,
-        rows=rows,
+        titles={section.key: section.title for section in sections},
+        printed={"map", "which"} | {one.evidence for one in found.found},
+        used=_used(context, every=False),
+        every=_used(context, every=True),
+        rows=context.rows,
         policy=policy,
         style=Markup(style),  # noqa: S704 (files of ours)
         script=Markup(script),  # noqa: S704
     )
+
+
+def _used(context: Context, *, every: bool) -> str:
+    """Return of how many rows a figure is."""
+    n, used = context.sample.look.n_rows, len(context.sample.rows)
+    return f"all {n:,} rows" if every or used == n else f"{used:,} of {n:,} rows"
+
+
+def _ticked(text: str) -> Markup:
+    """Return a sentence in which what stands between backticks is code."""
+    parts = text.split("`")
+    made = [Markup("<code>{}</code>").format(part) if at % 2 else escape(part) for at, part in enumerate(parts)]
+    return Markup("").join(made)
 
 
 def _read(name: str) -> str:

@@ -11,60 +11,78 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from hiddenbits.array_types import Bytes, Floats
+from hiddenbits.reporting.arrows import WIDTH, Square, arrows, effects, regions
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.elements import Grid, Map, Section
+from hiddenbits.reporting.findings.described import described
 from hiddenbits.reporting.sample import Sample
 from hiddenbits.reporting.svg import Drawing
 from hiddenbits.reporting.text import count, name, names, plain, sentence
 
 MOST_POINTS = 3_000
 MOST_ONES = 500_000  # ones and blanks stored with the dots: more would make the file large
-WIDTH, TALLEST, MARGIN = 640.0, 560.0, 30.0
 BINS, BINS_ALONE = 48, 28  # squares across that count rows: behind dots, and without dots
 FEW = 7  # categories that have a colour each
+REGIONS = 8  # kinds that are named on the map
 
 Places = NDArray[np.int64]
+_Panel = tuple[dict[str, Any] | None, Sequence[tuple[str, Sequence[tuple[str, str]]]], str]
 
 
 def chart(context: Context) -> Section:
     """Draw the map."""
     fit, sample = context.fits.map, context.sample
     where = np.asarray(fit.model.transform(sample.cells), np.float64)
-    loadings = np.asarray(fit.model.components_, np.float64)
-    toward = [_toward(loadings[axis] * sign, sample) for axis in (0, 1) for sign in (1.0, -1.0)]
+    moved = effects(np.asarray(fit.model.components_, np.float64), sample.shares)
+    toward = [_toward(moved[axis], sample) for axis in (0, 1)]
     opening = sentence(
-        "{}; rows that lie close together are similar. Rows to the right more often have {}; rows at the top, {}.",
+        "{}; rows that lie close together are alike. Further to the right, rows more often have {}; further up, {}.",
         "Each dot is a row" if context.rows else "Each square counts rows",
         names(toward[0], 3),
-        names(toward[2], 3),
+        names(toward[1], 3),
     )
-    square = _Square(where)
+    square = Square(where)
     first, counts = _dots(sample, where) if context.rows else (np.zeros(0, np.int64), np.zeros(0))
     every = int(counts.sum()) == len(where)
-    drawing = _drawn(square, where, first, counts, binned=not every)
-    data, choices, chosen = _panel(context, square, where, first, counts) if context.rows else (None, (), "")
-    strength = np.hypot(*loadings)
-    top = np.argsort(-strength, kind="stable")[:30]
+    kinds = _kinds(context)
+    drawing = _drawn(context, square, where, first, counts, kinds, moved, binned=not every)
+    empty: _Panel = (None, (), "")
+    data, choices, chosen = _panel(context, square, where, first, counts, kinds, moved) if context.rows else empty
+    top = np.argsort(-np.hypot(*moved), kind="stable")[:30]
     same = Grid(
-        "The map as a table: the direction in which each column moves a row",
-        ["column", "to the right", "to the top"],
-        [[name(sample.names[j]), f"{loadings[0, j]:+.2f}", f"{loadings[1, j]:+.2f}"] for j in top],
+        "The map as a table: how much more often a column is 1, one standard deviation further",
+        ["column", "to the right", "up"],
+        [[name(sample.names[j]), *(f"{100 * moved[axis, j]:+.0f} points" for axis in (0, 1))] for j in top],
         frozenset({1, 2}),
     )
-    caption = _caption(context, len(first), int(counts.sum()))
+    caption = _caption(context, len(first), int(counts.sum()), kinds=_named(kinds))
     parts = [Map(drawing, caption, data, choices, chosen, same)]
     how = [("places", f"{fit.line}.transform(table)")]
     return Section("map", "The map of rows", opening, parts, how)
 
 
-def _toward(weights: Floats, sample: Sample) -> list[str]:
+def _kinds(context: Context) -> Floats | None:
+    """Return the probability of each kind in each row, the most common kind first, if the findings are about kinds."""
+    fit = described(context)
+    if fit is None or fit.name != "BernoulliMixture":
+        return None
+    codes = np.asarray(fit.model.transform(context.sample.cells), np.float64)
+    return np.asarray(codes[:, np.argsort(-codes.mean(axis=0), kind="stable")])
+
+
+def _named(kinds: Floats | None) -> bool:
+    """Whether names on the map are those of kinds; otherwise they are those of columns, on arrows."""
+    return kinds is not None and kinds.shape[1] <= REGIONS
+
+
+def _toward(moved: Floats, sample: Sample) -> list[str]:
     """Return the columns that are more often 1 in this direction, the strongest first."""
-    order = np.argsort(-weights, kind="stable")
-    found = [sample.names[j] for j in order[:3] if weights[j] > 0.25 * np.abs(weights).max(initial=0.0)]
+    order = np.argsort(-moved, kind="stable")
+    found = [sample.names[j] for j in order[:3] if moved[j] > 0.25 * np.abs(moved).max(initial=0.0)]
     return found or ["no column in particular"]
 
 
-def _caption(context: Context, dots: int, shown: int) -> Markup:
+def _caption(context: Context, dots: int, shown: int, *, kinds: bool) -> Markup:
     """Describe what the map shows and what it leaves out."""
     n, every = len(context.sample.rows), context.sample.look.n_rows
     if not context.rows:
@@ -78,24 +96,13 @@ def _caption(context: Context, dots: int, shown: int) -> Markup:
         said = sentence("{} as {}.", count(shown, "row"), count(dots, "dot"))
     if shown < n:
         said = sentence("The map shows {} The squares behind the dots count {}.", said, count(n, "row"))
+    said += (
+        " Names stand where the rows of a kind lie."
+        if kinds
+        else (" An arrow leads to where a column is more often 1; a longer one, to where it changes more.")
+    )
     alike = " Identical rows share a dot; its size shows how many they are."
     return said + alike if dots < shown else said
-
-
-class _Square:
-    """Maps positions on the two scales to positions in the drawing, with the same unit for both."""
-
-    def __init__(self, where: Floats) -> None:
-        low, high = where.min(axis=0), where.max(axis=0)
-        span = np.maximum(high - low, 1e-6)
-        self.scale = min((WIDTH - 2 * MARGIN) / span[0], (TALLEST - 2 * MARGIN) / span[1])
-        self.height = float(max(280.0, span[1] * self.scale + 2 * MARGIN))
-        self.middle = (low + high) / 2.0
-
-    def __call__(self, where: Floats) -> Floats:
-        """Return positions in the drawing, y downwards."""
-        away = (where - self.middle) * self.scale
-        return np.column_stack([WIDTH / 2 + away[:, 0], self.height / 2 - away[:, 1]])
 
 
 def _dots(sample: Sample, where: Floats) -> tuple[Places, Floats]:
@@ -126,55 +133,60 @@ def _radius(counts: Floats) -> Floats:
     return np.minimum(base * np.sqrt(counts), 4.0 * base)
 
 
-def _drawn(square: _Square, where: Floats, first: Places, counts: Floats, *, binned: bool) -> Markup:
-    """Draw dots, and where not all rows are dots, squares that count them."""
-    drawn = Drawing(
-        WIDTH,
-        square.height,
-        "Map of the rows; a table below shows how each column moves a row.",
-        "chart",
-    )
-    drawn.add('<rect class="paper" x=".5" y=".5" width="{:.0f}" height="{:.0f}"/>', WIDTH - 1, square.height - 1)
+def _drawn(
+    context: Context,
+    square: Square,
+    where: Floats,
+    first: Places,
+    counts: Floats,
+    kinds: Floats | None,
+    moved: Floats,
+    *,
+    binned: bool,
+) -> Markup:
+    """Draw dots, and where not all rows are dots, squares that count them; then arrows, or names of regions."""
+    words = "Map of the rows; a table below shows how each column changes over it."
+    drawn = Drawing(WIDTH, square.height, words, "chart")
+    square.axes(drawn)
     if binned:
         side = WIDTH / (BINS if len(first) else BINS_ALONE)
         bins, held = np.unique((square(where) // side).astype(int), axis=0, return_counts=True)
         for (c, r), n in zip(bins, held, strict=True):
             half = 0.5 * side * np.sqrt(n / held.max())
-            drawn.add(
-                '<rect class="{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"><title>{}</title></rect>',
-                "bin" if len(first) else "k0",
-                (c + 0.5) * side - half,
-                (r + 0.5) * side - half,
-                2 * half,
-                2 * half,
-                count(int(n), "row"),
-            )
+            style = "bin" if len(first) else "k0"
+            drawn.bar((c + 0.5) * side - half, (r + 0.5) * side - half, 2 * half, 2 * half, style, count(int(n), "row"))
     for (x, y), r in zip(square(where[first]), _radius(counts), strict=True):
         shape = f"M{x - r:.1f} {y:.1f}a{r:.1f} {r:.1f} 0 1 0 {2 * r:.1f} 0a{r:.1f} {r:.1f} 0 1 0 {-2 * r:.1f} 0"
         drawn.add('<path class="p k0" d="{}"/>', shape)
+    drawn.add('<g class="names">')
+    if kinds is not None and _named(kinds):
+        centres = (kinds.T @ where) / np.maximum(kinds.sum(axis=0), 1e-9)[:, None]
+        regions(drawn, square, centres, [f"kind {k + 1}" for k in range(kinds.shape[1])])
+    else:
+        arrows(drawn, square, moved, context.sample.names)
+    drawn.add("</g>")
     return drawn.done()
 
 
 def _panel(
-    context: Context, square: _Square, where: Floats, first: Places, counts: Floats
-) -> tuple[dict[str, Any], Sequence[tuple[str, Sequence[tuple[str, str]]]], str]:
+    context: Context,
+    square: Square,
+    where: Floats,
+    first: Places,
+    counts: Floats,
+    kinds: Floats | None,
+    moved: Floats,
+) -> _Panel:
     """Return the data for the script, the columns to colour by, and the first one to show."""
     sample = context.sample
     places = square(where[first])
     order = np.argsort(sample.shares, kind="stable")  # the rarest first: they say most about a row
     cells = sample.cells[first][:, order]
-    codes = np.asarray(context.fits.classes.model.transform(sample.cells[first]))
-    common = np.argsort(-np.asarray(context.fits.classes.model.transform(sample.cells)).mean(axis=0), kind="stable")
-    kinds = np.argsort(common)[codes.argmax(axis=1)]
-    extra = [
-        {
-            "name": "most probable kind",
-            "labels": [f"kind {k + 1}" for k in range(len(common))],
-            "codes": kinds.tolist(),
-            "numeric": False,
-        }
-    ]
-    extra += [_coded(key, [values[i] for i in first]) for key, values in sample.beside.items()]
+    extra = [_coded(key, [values[i] for i in first]) for key, values in sample.beside.items()]
+    if kinds is not None:
+        labels = [f"kind {k + 1}" for k in range(kinds.shape[1])]
+        found = {"labels": labels, "codes": kinds[first].argmax(axis=1).tolist(), "numeric": False}
+        extra.insert(0, {"name": "most probable kind", **found})
     data = {
         "x": [round(float(x), 1) for x in places[:, 0]],
         "y": [round(float(y), 1) for y in places[:, 1]],
@@ -187,11 +199,9 @@ def _panel(
         "beside": extra,
     }
     back = np.argsort(order)
-    groups = [("", [("b0", "most probable kind")])]
-    if sample.beside:
-        groups.append(("Other columns", [(f"b{k + 1}", plain(key)) for k, key in enumerate(sample.beside)]))
+    groups = [("Other columns", [(f"b{k}", str(column["name"])) for k, column in enumerate(extra)])] if extra else []
     groups.append(("Columns of bits", [(f"c{back[j]}", sample.names[j]) for j in range(len(order))]))
-    return data, groups, _first(context, extra, back)
+    return data, groups, _first(context, extra, back, moved)
 
 
 def _coded(key: str, values: list[str]) -> dict[str, Any]:
@@ -220,13 +230,18 @@ def _number(text: str) -> float | None:
     return number if np.isfinite(number) else None
 
 
-def _first(context: Context, extra: list[dict[str, Any]], back: NDArray[np.intp]) -> str:
-    """Return the column that colours the map first: the requested one, or one with few values."""
+def _first(context: Context, extra: list[dict[str, Any]], back: NDArray[np.intp], moved: Floats) -> str:
+    """Return the column that colours the map first.
+
+    It is the requested one, or one with few values, or the kinds, or the column that changes most over the map.
+    """
     sample = context.sample
     if context.colour is not None:
         if context.colour in sample.beside:
-            return f"b{list(sample.beside).index(context.colour) + 1}"
+            return f"b{list(sample.beside).index(context.colour) + len(extra) - len(sample.beside)}"
         return f"c{back[sample.own_names.index(context.colour)]}"
-    few = [k for k, column in enumerate(extra) if k and 1 < len(column["labels"]) <= FEW]
+    asked = range(len(extra) - len(sample.beside), len(extra))
+    few = [k for k in asked if 1 < len(extra[k]["labels"]) <= FEW]
     words = [k for k in few if not all(_number(label) is not None for label in extra[k]["labels"])]
-    return f"b{[*words, *few, 0][0]}"
+    chosen = [*words, *few, *range(len(extra) - len(sample.beside))]
+    return f"b{chosen[0]}" if chosen else f"c{back[int(np.argmax(np.abs(moved[0])))]}"

@@ -60,8 +60,8 @@ class Sample:
         if not self.every_row:
             said.append(
                 sentence(
-                    "The models below were fitted to {} rows, chosen at random (seed {}) from all {}; their figures "
-                    "hold for the whole table up to sampling error.",
+                    "The models were fitted to {} rows, chosen at random (seed {}) from all {}; each section says of "
+                    "how many rows its figures are.",
                     f"{len(self.rows):,}",
                     self.seed,
                     f"{self.look.n_rows:,}",

@@ -1,51 +1,64 @@
-"""Findings about scales: what sets the two ends of a direction of the map apart."""
+"""Findings about scales: what sets the two ends of a direction of the map apart.
+
+The ends are the upper and the lower quarter of a scale, and the shares of ones there are the model's: P(bit = 1 |
+place), averaged over the quarter. The shares among the rows that seem to lie there would be too far apart, since their
+places follow from the same bits. A row counts as much as its place is known, by the variance of the places of all rows
+(1 if all are known exactly), so each end rests on a quarter of the rows times that variance.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from scipy.special import ndtri
 
 from hiddenbits.array_types import Floats
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.findings.drawings import dumbbells
-from hiddenbits.reporting.findings.effects import contrast, least_rows
+from hiddenbits.reporting.findings.effects import Contrast, least_rows
 from hiddenbits.reporting.findings.finding import Finding, Number
 from hiddenbits.reporting.findings.words import Sides, of_rows
 from hiddenbits.reporting.fits import Fit
 
 SHOWN = 2  # directions that are described: the map has two
 END = 0.25  # share of the rows at each end
+DRAWN = 4000  # places at an end, over which the model's shares are averaged
 ORDINAL = ("first", "second")
 
 
-def places(context: Context, fit: Fit) -> Floats:
-    """Return the place of each sampled row on the scales of a model."""
-    return np.asarray(fit.model.transform(context.sample.cells), np.float64)
+def end_shares(model: Any, axis: int) -> Floats:
+    """Return the share of ones in each column at the upper and the lower end of a scale, by the model; (2, columns)."""
+    places = np.random.default_rng(0).standard_normal((DRAWN, len(model.components_)))
+    along = ndtri(1.0 - END * (np.arange(DRAWN) + 0.5) / DRAWN)  # evenly over the upper quarter
+    found = []
+    for sign in (1.0, -1.0):
+        places[:, axis] = sign * along
+        found.append(np.asarray(model.inverse_transform(places), np.float64).mean(axis=0))
+    return np.stack(found)
 
 
-def ends(place: Floats) -> tuple[Floats, Floats]:
-    """Return which rows lie at the upper and at the lower end of a scale, as weights: about a quarter each."""
-    low, high = np.quantile(place, [END, 1.0 - END])
-    if low == high:  # many equal rows
-        return (place > high).astype(np.float64), (place < low).astype(np.float64)
-    return (place >= high).astype(np.float64), (place <= low).astype(np.float64)
+def between_ends(context: Context, fit: Fit, axis: int) -> Sides:
+    """Return what sets the two ends of a scale apart."""
+    cells = context.sample.cells
+    known = float(np.asarray(fit.model.transform(cells), np.float64)[:, axis].var())
+    seen = END * min(1.0, known) * (~np.isnan(cells)).sum(axis=0) * np.ones((2, 1))
+    return Sides(Contrast(end_shares(fit.model, axis) * seen, seen), context.sample.names, least_rows(len(cells)))
 
 
 def directions(context: Context, fit: Fit) -> list[Finding]:
     """Describe the first two scales of a model by the quarter of the rows at each end."""
-    where, sample = places(context, fit), context.sample
+    sample, scales = context.sample, len(fit.model.components_)
     found = []
-    for axis in range(min(SHOWN, where.shape[1])):
-        upper, lower = ends(where[:, axis])
-        sides = Sides(contrast(upper, lower, sample.cells), sample.names, least_rows(len(sample.cells)))
+    for axis in range(min(SHOWN, scales)):
+        sides = between_ends(context, fit, axis)
         if not sides.columns:
             continue
         said, numbers = _said(sides, len(sample.names))
-        one = where.shape[1] == 1
-        whole = "The scale" if one else f"The {ORDINAL[axis]} of {where.shape[1]} scales"
+        whole = "The scale" if scales == 1 else f"The {ORDINAL[axis]} of {scales} scales"
         sentence = f"{whole} {said}{of_rows(context, len(sample.cells))}."
-        title = "One scale" if one else f"{ORDINAL[axis].capitalize()} direction of the map"
-        numbers |= {"scale": axis + 1, "scales": where.shape[1], "rows at the upper end": int(upper.sum())}
-        numbers["rows at the lower end"] = int(lower.sum())
+        title = "One scale" if scales == 1 else f"{ORDINAL[axis].capitalize()} direction of the map"
+        numbers |= {"scale": axis + 1, "scales": scales}
         drawing = dumbbells(sides.lines(), f"{title}; filled dots: upper end, rings: lower end.")
         total = sample.look.n_rows
         found.append(Finding("directions", sentence, numbers, drawing, "map", len(sample.cells), total, title))

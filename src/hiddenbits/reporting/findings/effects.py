@@ -9,7 +9,8 @@ where rows count by the probability that they belong to a set, which makes se to
 are ranked by |d| - 2 se, in percentage points: an item that is 40 times as frequent but occurs in one row of a thousand
 comes last. A column is named only if
 
-- d is more than two standard errors from 0 and at least 2 percentage points, and
+- d is more than two standard errors from 0, and more than chance makes of the largest of so many columns: the normal
+  quantile at 0.025 divided by their number; at least 2 percentage points, and a quarter of the largest d;
 - both sets, and the ones in the set with more of them, count at least 20 rows. In tables with fewer than 200 rows it is
   a tenth of the rows, at least 5.
 """
@@ -19,12 +20,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import norm
 
 from hiddenbits.array_types import Floats
 
 LEAST_ROWS, SMALLEST = 20, 5
-LEAST_DIFFERENCE = 0.02
-ERRORS = 2.0  # standard errors that an effect must exceed
+LEAST_DIFFERENCE, LEAST_SHARE = 0.02, 0.25  # of an effect: in percentage points, and of the largest
+ERRORS = 2.0  # standard errors that an effect must exceed at least
+CHANCE = 0.025  # number of columns that chance would name in one direction
 
 
 def least_rows(n_rows: int) -> int:
@@ -66,13 +69,8 @@ class Contrast:
         """Return the columns that may be named, those with the largest effect first."""
         d, error = np.nan_to_num(self.difference), np.nan_to_num(self.errors, nan=np.inf)
         supported = (self.seen.min(axis=0) >= least) & (np.where(d > 0, self.ones[0], self.ones[1]) >= least)
-        sure = (np.abs(d) > ERRORS * error) & (np.abs(d) >= LEAST_DIFFERENCE)
+        edge = max(ERRORS, float(norm.isf(CHANCE / len(d))))
+        sure = supported & (np.abs(d) > edge * error) & (np.abs(d) >= LEAST_DIFFERENCE)
+        sure &= np.abs(d) >= LEAST_SHARE * np.abs(d[sure]).max(initial=0.0)
         rank = np.abs(d) - ERRORS * error
-        return [int(j) for j in np.argsort(-rank, kind="stable") if supported[j] and sure[j]]
-
-
-def contrast(first: Floats, second: Floats, cells: Floats) -> Contrast:
-    """Return the contrast between two sets of rows, which are weights in [0, 1], one for each row."""
-    seen, ones = (~np.isnan(cells)).astype(np.float64), np.nan_to_num(cells)
-    weights = np.stack([first, second])
-    return Contrast(weights @ ones, weights @ seen)
+        return [int(j) for j in np.argsort(-rank, kind="stable") if sure[j]]

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from hiddenbits.array_types import Floats
 from hiddenbits.reporting.context import Context
-from hiddenbits.reporting.findings.directions import ends
+from hiddenbits.reporting.findings.directions import between_ends
 from hiddenbits.reporting.findings.drawings import bars, dots
-from hiddenbits.reporting.findings.effects import ERRORS, contrast, least_rows
+from hiddenbits.reporting.findings.effects import ERRORS, least_rows
 from hiddenbits.reporting.findings.finding import Finding, Number
-from hiddenbits.reporting.findings.words import Sides, joined, of_rows, quoted
+from hiddenbits.reporting.findings.words import joined, of_rows, quoted
 from hiddenbits.reporting.fits import Fit
 from hiddenbits.reporting.text import percent, plain
 
@@ -94,7 +94,7 @@ def groups(context: Context, fit: Fit) -> list[Finding]:
     if UNIT.get(fit.name) == "kind" and len(set(unit[:MOST])) > 1:
         said, chosen = _by_kind(context, list(means), table, errors), list(range(min(MOST, len(means))))
     else:
-        said, unit, chosen = _by_gap(context, fit, codes, list(means), table, errors)
+        said, unit, chosen = _by_gap(context, fit, list(means), table, errors)
     numbers: dict[str, Number] = {"groups": len(means)}
     lines = []
     for g in chosen:
@@ -121,7 +121,7 @@ def _by_kind(context: Context, names: list[str], table: Floats, errors: Floats) 
 
 
 def _by_gap(
-    context: Context, fit: Fit, codes: Floats, names: list[str], table: Floats, errors: Floats
+    context: Context, fit: Fit, names: list[str], table: Floats, errors: Floats
 ) -> tuple[str, NDArray[np.intp], list[int]]:
     """Compare the groups where they differ most; return the sentence, that unit for every group, and the groups."""
     gap = table.max(axis=0) - table.min(axis=0)
@@ -141,7 +141,7 @@ def _by_gap(
     )
     if scale:
         sample = context.sample
-        sides = Sides(contrast(*ends(codes[:, k]), sample.cells), sample.names, least_rows(len(sample.cells)))
+        sides = between_ends(context, fit, k)
         toward = f"; plus is towards {quoted(sample.names[sides.more[0]])}" if sides.more else ""
         said += f", in standard deviations from the mean of all rows{toward}"
     by, among = quoted(str(context.by)), of_rows(context, len(context.sample.cells))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.findings.drawings import dumbbells
-from hiddenbits.reporting.findings.effects import least_rows
+from hiddenbits.reporting.findings.effects import Contrast, least_rows
 from hiddenbits.reporting.findings.finding import Finding, Number
 from hiddenbits.reporting.findings.units import Units, all_units, units_of
 from hiddenbits.reporting.findings.words import Sides, of_rows
@@ -62,23 +64,30 @@ def _two_kinds(context: Context, units: Units) -> list[Finding]:
 
 
 def causes(context: Context, fit: Fit) -> list[Finding]:
-    """Say how often each cause is active and what it switches on."""
+    """Say how often each cause is active and what it switches on; those that explain most come first.
+
+    What an influence does when it is on, its opposite does when it is off: one that is on in most rows is described by
+    the rows in which it is off.
+    """
     names = context.sample.names
     units, unit = units_of(fit.model, context.sample.cells), UNIT[fit.name]
     found = []
     for number, k in enumerate(units.order, 1):
-        sides = Sides(units.contrast(k), names, least_rows(units.n))
+        share = float(units.shares[k])
+        between, flipped = units.contrast(k), share > 0.5
+        if flipped:
+            share, between = 1.0 - share, Contrast(between.ones[::-1], between.seen[::-1])
+        sides = Sides(between, names, least_rows(units.n))
         said, numbers = sides.apart("the other rows")
         if said:
-            share = float(units.shares[k])
-            sentence = (
-                f"{unit.capitalize()} {number} of {len(units.order)} is active in {percent(share)} of the rows"
-                f"{of_rows(context, units.n)}: these {said}."
-            )
-            title = f"{unit.capitalize()} {number}: in {percent(share)} of the rows"
+            where = f"{'absent from' if flipped else 'active in'} {percent(share)} of the rows"
+            called = f"{unit.capitalize()} {number} of {len(units.order)}"
+            sentence = f"{called} is {where}{of_rows(context, units.n)}: these {said}."
+            title = f"{unit.capitalize()} {number}: {where}"
             figures: dict[str, Number] = {unit: number, f"{unit}s": len(units.order), "share": share, **numbers}
-            found.append(_made(context, "causes", title, sentence, figures, sides, units))
-    return found
+            weight = share * (1.0 - share) * float(np.abs(between.difference[sides.columns]).sum())
+            found.append((-weight, _made(context, "causes", title, sentence, figures, sides, units)))
+    return [one for _, one in sorted(found, key=lambda pair: pair[0])]
 
 
 def _made(

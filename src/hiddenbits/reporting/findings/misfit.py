@@ -17,11 +17,10 @@ from hiddenbits.reporting.text import count, percent, times
 BY_CHANCE = 0.05  # number of pairs or rows that chance alone would name
 PAIRS, ROWS, CELLS = 2, 3, 3  # that are named
 APART = 0.02  # smallest difference of the observed and the expected share of a pair
-DRAWN, DRAWN_ESTIMATE = 4000, 1000  # rows drawn from the model, to know how odd its own are; where a score is slow
+DRAWN, DRAWN_ESTIMATE = 2000, 1000  # rows drawn from the model, to know how odd its own are; where a score is slow
 TAIL = 0.05  # share of the drawn rows that is taken for the tail
-WRONG = 0.1  # of the suspect cells, the share that chance would explain
-IMPROBABLE = 0.001  # of suspect cells, the largest probability
-FEW = 0.01  # share of all cells beyond which improbable cells speak against the model
+IMPROBABLE = 0.01  # a cell with a smaller probability goes against the rest of its row
+FEW, TENTH = 0.005, 0.1  # share of the rows that may break a strict rule; share of the errors without the rule
 
 
 def pairs(context: Context) -> list[Finding]:
@@ -82,7 +81,7 @@ def odd_scores(context: Context) -> tuple[Floats, Floats]:
     if blank.any():
         drawn[blank[np.random.default_rng([sample.seed, 5]).integers(0, n, size)]] = np.nan
     own = np.sort(np.asarray(model.score_samples(drawn), np.float64))
-    scores = np.asarray(model.score_samples(sample.cells), np.float64)
+    scores = context.fits.scores
     start = own[int(TAIL * size)]
     slope = float(np.mean(start - own[own < start])) if (own < start).any() else 1e-9
     below = np.searchsorted(own, scores, side="right") / size
@@ -137,58 +136,60 @@ def who(context: Context, i: int) -> str:
     return f"{number}, {quoted(labels[0])}" if labels and labels[0] else number
 
 
-def suspects(context: Context) -> tuple[Floats, list[tuple[int, int]], float]:
-    """Return the probability of each observed cell given the rest of its row, the suspect cells, and chance's share.
+def suspects(context: Context) -> tuple[Floats, list[tuple[int, int]], list[int]]:
+    """Return the probability of each observed cell given the rest of its row, the suspect cells, and their columns.
 
-    Cells with a probability below 0.1% are taken from the least probable on, as long as chance would explain at most a
-    tenth of them: under the model, Sum min(p, 1 - p) of the cells with min(p, 1 - p) below a threshold are expected to
-    be as improbable. None is suspect if they are more than 1% of all cells, which speaks against the model rather than
-    the cells.
+    How often a model is wrong says nothing about mistakes: natural exceptions look the same. But where a column follows
+    a nearly strict rule, the few cells that break it are worth a look. So a column counts if the model is certain (99%)
+    of it, given the rest of the row, in at least half of the rows, is wrong in at most 0.5% of these, and in at most a
+    tenth of as many as if it always took the more common value, which has to be wrong often enough to be named. Its
+    suspect cells are those of which the model was certain and wrong; the least probable come first.
     """
     cells, expected = context.sample.cells, context.fits.probabilities
     seen = ~np.isnan(cells)
     given = np.where(seen, np.where(cells == 1.0, expected, 1.0 - expected), 1.0)
-    rarer = np.sort(np.minimum(expected, 1.0 - expected)[seen])
-    chance = np.cumsum(rarer)
-    order = np.argsort(given, axis=None, kind="stable")[: int(FEW * seen.sum()) + 2]
-    low = given.ravel()[order]
-    by_chance = np.concatenate([[0.0], chance])[np.searchsorted(rarer, low, side="right")]
-    allowed = np.maximum(WRONG * np.arange(1, len(low) + 1) * (np.arange(1, len(low) + 1) > 1), BY_CHANCE)
-    good = np.flatnonzero((by_chance <= allowed) & (low < IMPROBABLE))
-    if not len(good) or good[-1] + 1 > FEW * seen.sum():
-        return given, [], 0.0
-    chosen = order[: good[-1] + 1]
-    places = [(int(at // cells.shape[1]), int(at % cells.shape[1])) for at in chosen]
-    return given, places, float(by_chance[good[-1]])
+    certain = seen & (np.minimum(expected, 1.0 - expected) < IMPROBABLE)
+    wrong = certain & (given < 0.5)
+    n, errors, ones = certain.sum(axis=0), wrong.sum(axis=0), ((cells == 1.0) & certain).sum(axis=0)
+    rarer = np.minimum(ones, n - ones)
+    strict = (2 * n >= seen.sum(axis=0)) & (errors <= FEW * n) & (errors <= TENTH * rarer)
+    strict &= (rarer >= least_rows(len(cells))) & (errors > 0)
+    places = [(int(i), int(j)) for i, j in np.argwhere(wrong & strict)]
+    places.sort(key=lambda place: (float(given[place]), place))
+    return given, places, n.tolist()
 
 
 def cells(context: Context) -> list[Finding]:
-    """Name the recorded cells that may be mistakes, if there are more improbable ones than chance explains."""
+    """Name the cells that break an otherwise strict rule."""
     sample = context.sample
-    given, places, by_chance = suspects(context)
+    given, places, certain = suspects(context)
     if not places:
         return []
-    numbers: dict[str, Number] = {"cells": len(places), "by chance": by_chance}
-    expected = f"{by_chance:.0f}" if by_chance >= 1.0 else "none"
+    column = places[0][1]
+    broken = sum(j == column for _, j in places)
+    numbers: dict[str, Number] = {"cells": len(places), "certain": certain[column], "broken": broken}
     listed = ""
     if context.rows:
         named = [
-            f"{quoted(sample.names[j])} of {who(context, i)} (recorded {int(sample.cells[i, j])}, probability "
-            f"{percent(float(given[i, j]))})"
+            f"{quoted(sample.names[j])} of {who(context, i)} (recorded {int(sample.cells[i, j])}; by the rest of the "
+            f"row it is {1 - int(sample.cells[i, j])} with a probability of {percent(1.0 - float(given[i, j]))})"
             for i, j in places[:CELLS]
         ]
         numbers |= {f"probability {at + 1}": float(given[i, j]) for at, (i, j) in enumerate(places[:CELLS])}
         numbers |= {f"row {at + 1}": int(sample.rows[i]) + 1 for at, (i, _) in enumerate(places[:CELLS])}
-        listed = f": {joined(named)}" if len(places) <= CELLS else f", first of all {joined(named)}"
+        numbers |= {f"column {at + 1}": sample.names[j] for at, (_, j) in enumerate(places[:CELLS])}
+        listed = f"{':' if len(places) <= CELLS else ', first of all'} {joined(named)}"
+    many = len(places) > 1
+    kept = f"{certain[column] - broken:,} of {count(certain[column], 'row')}"
     sentence = (
-        f"{count(len(places), 'cell')} may be recorded wrongly{of_rows(context, len(sample.cells))}: the rest of the "
-        f"row speaks strongly against {'it' if len(places) == 1 else 'them'}, and chance would explain {expected}"
-        f"{listed}."
+        f"{count(len(places), 'cell')} {'break' if many else 'breaks'} a rule that nearly all rows keep, and may be "
+        f"{'mistakes' if many else 'a mistake'}{of_rows(context, len(sample.cells))}{listed}. "
+        f"{quoted(sample.names[column])} follows from the rest of the row in {kept}."
     )
-    title = "A cell to check" if len(places) == 1 else "Cells to check"
-    lines = [("found", float(len(places)), 0.0), ("by chance", by_chance, 0.0)]
-    drawing = bars(lines, f"{title}: found and expected.", [f"{len(places):,}", f"{by_chance:.1f}"])
-    return [_made(context, "cells", sentence, numbers, drawing, "cells", title, rows=context.rows)]
+    title = "Cells to check" if many else "A cell to check"
+    shown = [f"{certain[column] - broken:,}", f"{broken:,}"]
+    lines = [("rows that keep", float(certain[column] - broken), 0.0), ("that break it", float(broken), 0.0)]
+    return [_made(context, "cells", sentence, numbers, bars(lines, title, shown), "cells", title, rows=context.rows)]
 
 
 def _made(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from hiddenbits.reporting.comparison import label, sized
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.findings.described import described
@@ -9,6 +11,8 @@ from hiddenbits.reporting.findings.finding import Number
 from hiddenbits.reporting.findings.words import joined, word
 from hiddenbits.reporting.text import count, percent, times
 
+WEAK = math.log(1.5)  # gain of a row, in nats, below which little is hidden
+LARGEST = "the largest size tried"  # in the note of an entry of the comparison
 CLEAR = 4.0  # standard errors by which the best model leads clearly
 
 
@@ -47,6 +51,12 @@ def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
         )
     told = found.entry(fit.name)
     said = PICTURES[told.model](told.size)
+    if LARGEST in told.note:
+        said = (
+            f"At least {said[0].lower()}{said[1:]}"
+            if told.model != "BernoulliMixture"
+            else said.replace("into", "into at least")
+        )
     others = [model for model in even if model != told.model]
     if others:
         named = [f"“{label(model)}” ({sized(model, found.entry(model).size)})" for model in others]
@@ -64,8 +74,9 @@ def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
     if alone is not None:
         gain = told.difference - alone.difference
         numbers["gain"] = gain
+        weak = " The connection is weak: it" if gain < WEAK else " It"
         said += (
-            f" It makes an unseen row {times(gain)} as probable as columns that have nothing to do with each other do."
+            f"{weak} makes an unseen row {times(gain)} as probable as columns that have nothing to do with each other."
         )
     numbers["size"] = int(told.size)
     return said, numbers

@@ -69,7 +69,8 @@ class Sides:
 
     def numbers(self, columns: Sequence[int], most: int = NAMED) -> dict[str, Number]:
         """Return the same shares and the standard errors of their differences, by name."""
-        share, error, found = self.between.shares, self.between.errors, {}
+        share, error = self.between.shares, self.between.errors
+        found: dict[str, Number] = {}
         for j in columns[:most]:
             found[f"share of {self.names[j]}"] = float(share[0, j])
             found[f"share of {self.names[j]}, others"] = float(share[1, j])

@@ -8,13 +8,25 @@
     button.hidden = false;
     button.addEventListener("click", () => folds.forEach((one) => { one.open = open; }));
   }
-  // A link to a folded section opens it.
-  const reveal = () => {
-    const target = folds.find((one) => `#${one.id}` === location.hash);
+  // A link to a folded section opens it, also when it is followed again.
+  const reveal = (hash) => {
+    const target = folds.find((one) => `#${one.id}` === hash);
     if (target) target.open = true;
   };
-  window.addEventListener("hashchange", reveal);
-  reveal();
+  window.addEventListener("hashchange", () => reveal(location.hash));
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a");
+    if (link) reveal(link.getAttribute("href"));
+  });
+  reveal(location.hash);
+
+  // On paper the sections that the findings rest on are open.
+  let folded = [];
+  window.addEventListener("beforeprint", () => {
+    folded = folds.filter((one) => !one.open && one.classList.contains("printed"));
+    folded.forEach((one) => { one.open = true; });
+  });
+  window.addEventListener("afterprint", () => folded.forEach((one) => { one.open = false; }));
 
   const block = byId("map-data");
   if (!block) return;

@@ -30,12 +30,16 @@ def page(written):
     return Page(written("planted", X, [f"item{j}" for j in range(10)]).read_text(encoding="utf-8"))
 
 
-def test_kinds_are_found_with_their_shares(page):
-    _, kind = planted()
+def test_the_profile_of_kinds_is_one_picture(small_report):
+    """Two kinds were planted: a bar for each column and kind, and the same shares in the table."""
+    page = Page(small_report.html)
     text = page.section("classes")
-    share = max(kind.mean(), 1 - kind.mean())
-    largest = int(re.search(r"the largest kind holds (\d+)% of the rows", text)[1]) / 100
-    assert abs(largest - share) < 0.03
+    assert "If every row is one of 2 kinds" in text
+    shown = re.findall(r"kind (\d), (question \d): (\S+%), all rows (\S+%)", text)
+    assert len(shown) == 2 * 8
+    listed = {line[0]: line[1:] for line in re.findall(r"(question \d) (\S+%) (\S+%) (\S+%)", text)}
+    for kind, column, share, mean in shown:
+        assert (listed[column][0], listed[column][int(kind)]) == (mean, share)
 
 
 def test_the_planted_odd_row_comes_first(page):
@@ -44,9 +48,25 @@ def test_the_planted_odd_row_comes_first(page):
     assert table.split("what is odd about it")[1].split()[0] == "18"  # rows count from 1
 
 
-def test_the_turned_cell_is_bet_against(page):
-    text = page.section("cells")
-    assert re.search(r"\b6 item2 [01] (<0\.1|\d\.\d|\d)%", text)
+def test_suspect_cells_are_listed_with_their_rows():
+    from types import SimpleNamespace
+
+    from hiddenbits.reporting.anomalies import doubtful_cells
+    from hiddenbits.reporting.context import Context
+    from hiddenbits.reporting.sample import drawn
+
+    rule = np.repeat(np.arange(400)[:, None] % 2, 5, axis=1)
+    X = rule.astype(float)
+    X[5, 2] = 0.0
+    sample = drawn(open_table(X), {}, 0)
+    expected = rule * 0.9998 + 0.0001
+    fits = SimpleNamespace(probabilities=expected, best=SimpleNamespace(line="model"))
+    section = doubtful_cells(Context(sample, fits, True, None))
+    assert "1 of 5 columns follow" in str(section.opening)
+    assert "1 cell is against it" in str(section.opening)
+    assert [str(cell) for cell in section.parts[0].rows[0]] == ["6", "<bdi>x2</bdi>", "0", "<0.1%"]
+    hidden = doubtful_cells(Context(sample, fits, False, None))
+    assert "without individual rows" in str(hidden.parts[0].text)
 
 
 def test_the_blank_is_filled_with_its_kind(page):
@@ -75,7 +95,10 @@ def test_a_tie_is_said_first():
     found = evaluate.compare(planted()[0], ["IndependentBits", *sizes], sizes=sizes, measures=(), cv=0.3)
     said = str(_opening(found)).replace("<bdi>", "").replace("</bdi>", "")
     assert said.startswith("It is a tie: of three models")
-    assert "“kinds of rows” (2 kinds) is the simplest of them, and the sections below use it: it makes" in said
+    assert (
+        "“kinds of rows” (2 kinds) is the simplest of them, and rows, cells and blanks are judged by it: it makes"
+        in said
+    )
 
 
 @pytest.mark.full
@@ -90,25 +113,56 @@ def test_copies_are_said_unless_groups_are_given(written):
         written("wrong", X, groups=[1, 2, 3])
 
 
-def test_shares_with_and_without_a_unit_are_weighted_counts():
-    from hiddenbits.reporting.causes import SMOOTH, switched
+def test_profiles_are_differences_of_weighted_shares_from_those_of_all_rows():
+    from hiddenbits.reporting.findings.units import Units
+    from hiddenbits.reporting.profiles import in_order, shares
 
     rng = np.random.default_rng(1)
-    cells = rng.integers(0, 2, (30, 4)).astype(float)
+    cells = rng.integers(0, 2, (300, 4)).astype(float)
+    codes = rng.dirichlet(np.full(3, 0.1), 300)
+    cells[:, 2] = codes[:, 1] > 0.5  # this column tells one kind from the others
     cells[rng.random(cells.shape) < 0.2] = np.nan
-    codes = rng.random((30, 3))
-    on, off = switched(codes, cells)
-    for k in range(3):
+    seen, ones = (~np.isnan(cells)).astype(float), np.nan_to_num(cells)
+    units = Units(300, codes.sum(0), codes.T @ ones, codes.T @ seen, ones.sum(0), seen.sum(0))
+    on, mean, sure = shares(units, [2, 1])
+    for number, k in enumerate((2, 1)):
         for j in range(4):
-            ones = seen = 0.0
-            for i in range(30):
-                if not np.isnan(cells[i, j]):
-                    ones += codes[i, k] * cells[i, j]
-                    seen += codes[i, k]
-            assert on[k, j] == pytest.approx((ones + SMOOTH) / (seen + 2 * SMOOTH), rel=1e-12)
-            total, all_ones = (~np.isnan(cells[:, j])).sum(), np.nansum(cells[:, j])
-            expected = (all_ones - ones + SMOOTH) / (total - seen + 2 * SMOOTH)
-            assert off[k, j] == pytest.approx(expected, rel=1e-12)
+            rows = [i for i in range(300) if not np.isnan(cells[i, j])]
+            expected = sum(codes[i, k] * cells[i, j] for i in rows) / sum(codes[i, k] for i in rows)
+            assert on[number, j] == pytest.approx(expected, rel=1e-12)
+            assert mean[j] == pytest.approx(np.mean(cells[rows, j]), rel=1e-12)
+    assert sure[1, 2]
+    order = in_order(on - mean, np.where(sure, np.abs(on - mean), 0.0))
+    assert sorted(order) == [0, 1, 2, 3]
+    assert next(j for j in order if sure[1, j] and on[1, j] > mean[j]) == 2  # the largest of its kind comes first
+
+
+def test_curves_follow_the_model_and_labels_do_not_overlap():
+    from hiddenbits.reporting.items import _curve, _information
+    from hiddenbits.reporting.svg import spread
+
+    slopes, intercepts = np.array([0.5, 2.0, -3.0]), np.array([0.0, 4.0, 1.0])
+    z = np.random.default_rng(0).standard_normal(200_000)
+    p = _curve(slopes[:, None] * z + intercepts[:, None])
+    drawn = (slopes[:, None] ** 2 * p * (1 - p)).mean(axis=1)
+    np.testing.assert_allclose(_information(slopes, intercepts), drawn, rtol=0.02)  # Monte-Carlo error about 0.3%
+    made = spread([50.0, 52.0, 51.0, 200.0, 310.0], 16.0, 34.0, 300.0)
+    gaps = np.diff(np.sort(made))
+    assert gaps.min() >= 16.0
+    assert np.argsort(made).tolist() == [0, 2, 1, 3, 4]
+    assert max(made) <= 300.0
+
+
+def test_ticks_are_round_and_inside():
+    from hiddenbits.reporting.svg import ticks
+
+    for low, high in ((-2.3, 3.1), (0.0, 0.0734), (-17.2, -0.4), (0.0, 61.0), (1e-9, 3e-9), (5.0, 5.0)):
+        found = ticks(low, high)
+        assert low - 1e-9 <= found[0] <= found[-1] <= high + 1e-9
+        assert len(found) <= 7
+        if high > low:
+            assert len(found) >= 2
+            assert len(set(np.round(np.diff(found) / (high - low), 6))) == 1
 
 
 def test_large_tables_are_thinned_and_say_so(written, monkeypatch):
@@ -120,22 +174,31 @@ def test_large_tables_are_thinned_and_say_so(written, monkeypatch):
     monkeypatch.setattr(chart, "MOST_ONES", 10**9)
     monkeypatch.setattr(sample, "PIECE_CELLS", 700)  # so that rows come from many pieces
     X = np.random.default_rng(5).integers(0, 2, (900, 7)).astype(float)
+    X[:, :4] = (X[:, [0]] + X[:, :4] * (np.random.default_rng(6).random((900, 4)) < 0.3)) % 2  # four go together
     page = Page(written("thinned", X).read_text(encoding="utf-8"))
     assert "This table has 900 rows" in page.section("table")
-    assert "fitted to 200 rows, chosen at random (seed 0) from all 900" in page.section("table")
+    assert "From all 900 rows" in page.section("table")
+    assert "fitted to 200 rows, chosen at random (seed 0) from all 900" in page.section("how")
+    assert "default_rng(0).choice(900, 200, replace=False)" in page.section("how")
+    assert "From 200 of 900 rows" in page.section("which")
     text = page.section("map")
     assert "The map shows 50 rows of 900, chosen at random" in text
     assert "count 200 rows" in text
-    # Columns that are drawn on their own: the report does not claim that something is hidden.
-    assert "nothing hidden" in page.all("p", class_="opening")[2][1]
-    assert "best:" not in page.all("p", class_="opening")[2][1]
-    assert "may be chance" in page.section("classes")
-    assert "No row of this table stands out as odd" in page.section("odd")
     data = json.loads(page.all("script", id="map-data")[0][1])
     assert sum(data["n"]) == 50
     for place, row in enumerate(data["row"]):
         ones = {data["names"][j] for j in data["ones"][place]}
         assert ones == {f"x{j}" for j in np.flatnonzero(X[row - 1])}
+
+
+def test_where_nothing_is_hidden_the_report_says_so_and_stops(written):
+    X = np.random.default_rng(5).integers(0, 2, (300, 7)).astype(float)
+    page = Page(written("nothing", X).read_text(encoding="utf-8"))
+    sections = [one["id"] for one, _ in page.all("details") if "section" in one["class"].split()]
+    assert sections == ["table", "which", "how"]
+    assert page.all("ol") == []
+    assert written.reports["nothing"].found.found == ()
+    assert "None of three models predicts unseen rows clearly better" in page.section("which")
 
 
 def test_wide_tables_keep_the_columns_that_vary_most(monkeypatch):

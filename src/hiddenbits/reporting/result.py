@@ -1,0 +1,173 @@
+"""What `report` returns: the findings as a frame, as records, as JSON and Markdown, and the page."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from hiddenbits import __version__
+from hiddenbits.reporting.findings import Finding, Findings
+from hiddenbits.store import check_target, whole_file
+
+BACKENDS = ("pandas", "polars", "pyarrow")
+HEIGHT = 900  # pixels of the page in a notebook
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What was found in a table, and the page that shows it: what `hiddenbits.report` returns.
+
+    Printing it says what was found; a notebook shows the page.
+
+    Attributes
+    ----------
+    html : str
+        The page.
+    title : str
+        Name of the table.
+    found : Findings
+        What the report says first: sentences, with the numbers in them.
+
+    Examples
+    --------
+    >>> import hiddenbits
+    >>> from hiddenbits.datasets import simulate_mixture
+    >>> found = hiddenbits.report(simulate_mixture(60, 5, 2, seed=0).X, title="Two kinds")
+    >>> print(found.to_markdown().splitlines()[0])
+    # Two kinds
+    """
+
+    html: str = field(repr=False)
+    title: str
+    found: Findings
+    _backend: str | None = None
+
+    @property
+    def findings(self) -> Any:
+        """The findings as a frame, a line for each: of the library that the table came in, or of one installed."""
+        from importlib.util import find_spec
+
+        import narwhals.stable.v2 as nw
+
+        backend: Any = self._backend or next((name for name in BACKENDS if find_spec(name)), None)
+        if backend is None:
+            raise ImportError(f"A frame needs one of {', '.join(BACKENDS)}. Install one, or use records().")
+        kinds = {name: nw.Int64() if name in ("rows", "of_rows") else nw.String() for name in _line(None)}
+        lines = [_line(finding) for finding in self.found.found]
+        columns = {name: [line[name] for line in lines] for name in kinds}
+        return nw.from_dict(columns, schema=kinds, backend=backend).to_native()
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return the findings as dictionaries, each with the numbers in its sentence.
+
+        Returns
+        -------
+        records : list of dict
+        """
+        return [{**_line(finding), "numbers": dict(finding.numbers)} for finding in self.found.found]
+
+    def to_json(self) -> str:
+        """Return everything that the report says first as JSON; a number that does not exist is null.
+
+        Returns
+        -------
+        text : str
+        """
+        made = {
+            "title": self.title,
+            "table": self.found.table,
+            "picture": self.found.picture,
+            "numbers": dict(self.found.numbers),
+            "findings": self.records(),
+            "next_steps": list(self.found.next_steps),
+            "hiddenbits": __version__,
+        }
+        return json.dumps(_strict(made), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+
+    def to_markdown(self) -> str:
+        """Return the same as Markdown, for a mail.
+
+        Returns
+        -------
+        text : str
+        """
+        lines = [f"# {_quoted(self.title)}", "", _quoted(self.found.table), "", _quoted(self.found.picture), ""]
+        if self.found.found:
+            lines += ["## What was found", ""]
+            lines += [f"{n}. {_item(finding)}" for n, finding in enumerate(self.found.found, 1)] + [""]
+        if self.found.next_steps:
+            lines += [
+                "## What to do next",
+                "",
+                *(f"- {_quoted(step, code=True)}" for step in self.found.next_steps),
+                "",
+            ]
+        return "\n".join(lines)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page: one HTML file that works offline and makes no network requests.
+
+        Parameters
+        ----------
+        path : path
+            The file to write; an existing one is replaced when the new one is complete.
+
+        Returns
+        -------
+        path : Path
+            The file that was written.
+        """
+        return written(self.html, path)
+
+    def __str__(self) -> str:
+        said = [f"{n}. {finding.sentence}" for n, finding in enumerate(self.found.found, 1)]
+        return "\n".join([self.title, self.found.table, self.found.picture, *said])
+
+    def _repr_html_(self) -> str:
+        """Return the page in a frame of its own, which cannot reach the notebook."""
+        return (
+            f'<iframe sandbox="allow-scripts" srcdoc="{escape(self.html)}" title="{escape(self.title)}" width="100%" '
+            f'height="{HEIGHT}" style="border: 0"></iframe>'
+        )
+
+
+def written(text: str, path: str | os.PathLike[str]) -> Path:
+    """Write a text; the file appears whole or not at all."""
+    target = Path(path)
+    check_target(target)
+    with whole_file(target) as file:
+        file.write(text.encode("utf-8"))
+    return target
+
+
+def _line(finding: Finding | None) -> dict[str, Any]:
+    """Return what a frame says of a finding."""
+    names = ("kind", "title", "sentence", "rows", "of_rows", "evidence")
+    return {name: getattr(finding, name, None) for name in names}
+
+
+def _strict(value: Any) -> Any:
+    """Return a value as JSON has it: numbers of numpy as numbers, NaN and infinities as null."""
+    if isinstance(value, dict):
+        return {str(key): _strict(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_strict(one) for one in value]
+    value = value.item() if hasattr(value, "item") else value
+    return None if isinstance(value, float) and not abs(value) < float("inf") else value
+
+
+def _item(finding: Finding) -> str:
+    """Return a finding as an item of a list."""
+    head = f"**{_quoted(finding.title)}.** " if finding.title else ""
+    return f"{head}{_quoted(finding.sentence)}"
+
+
+def _quoted(text: str, *, code: bool = False) -> str:
+    """Return a text in which names of the table are no markup; backticks of ours stay."""
+    signs = r"[\\*\[\]<>&]" if code else r"[\\`*\[\]<>&]"
+    return re.sub(rf"({signs}|(?<!\w)_|_(?!\w))", r"\\\1", " ".join(text.split()))
