@@ -340,7 +340,7 @@ def report(
     from hiddenbits.store import whole_file
 
     check_outputs(out, json, markdown, read=asked.files)
-    found = opened(asked if by is None or by in asked.id else replace(asked, drop=(*asked.drop, by)))
+    found = opened(asked if by is None or by in (*asked.id, *asked.drop) else replace(asked, drop=(*asked.drop, by)))
     name, labels = Path(asked.path).name, found.labels(groups)
     with at.work("Looking at the table") as bar:
         made = hiddenbits.report(
