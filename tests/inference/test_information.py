@@ -218,6 +218,9 @@ def test_what_is_refused_and_what_is_warned_of():
         inference.information(model, X, clusters=np.zeros(300))
     with pytest.raises(ValueError, match="not determined"):
         inference.information(mixture(X[:, :2]), X[:, :2])  # two classes behind two columns
+    wide = np.eye(2, 3000)
+    with pytest.raises(ValueError, match="6,001 parameters"):
+        inference.information(BernoulliMixture(2, max_iter=50, random_state=0).fit(wide), wide)
     with pytest.warns(inference.NotAtMaximumWarning, match="standard errors from the maximum"):
         inference.information(model, 1 - X)
     with pytest.raises(ValueError, match="1 to 3 dimensions"):

@@ -15,6 +15,7 @@ from hiddenbits.inference.tables import backend_of, codes_of, column_names, open
 from hiddenbits.inference.uncertainty import Uncertainty, arranged, statistic_values
 
 PIECE_NUMBERS = 1 << 22  # numbers of the gradients that are worked on together
+MOST_PARAMETERS = 5000  # a matrix of 200 MB, of which there are several
 NOTHING = 1e-6  # a logit with less information than this, in rows, was not observed at all
 FAR = 0.1  # standard errors from the maximum that are too many
 STEP = 1e-4  # of a coordinate, to differentiate a statistic: the error of a central difference is about its square
@@ -109,6 +110,11 @@ def information(
     if not hasattr(model, "row_gradients"):
         raise TypeError(f"{type(model).__name__} has no exact scores of rows: {FAMILIES} do. Use inference.bootstrap.")
     table = opened(model, X, sample_weight)
+    if model.n_parameters_ > MOST_PARAMETERS:
+        raise ValueError(
+            f"The model has {model.n_parameters_:,} parameters, and the information of more than {MOST_PARAMETERS:,} "
+            "would not fit in memory. Use inference.bootstrap."
+        )
     free = model.free_parameters()
     labels = codes_of(clusters, table.shape[0], "clusters")
     curvature, products, gradient = _sums(model, table, len(free.vector), labels, weights, kind)

@@ -35,7 +35,7 @@ class Uncertainty:
     level : float
         Of the intervals.
     covariance : ndarray of shape (numbers, numbers)
-        Of all numbers, in the order of `records`.
+        Of all numbers, in the order of `records`; 0 for those without an error.
     replicates : ndarray of shape (n, numbers) or None
         The numbers of each bootstrap replicate.
     parts : dict

@@ -22,6 +22,10 @@ from hiddenbits.model_api import Footprint
 class RowScores(Protocol):
     """A family's mathematics of scores, at given parameters."""
 
+    @property
+    def n_coordinates(self) -> int:
+        """Number of coordinates, p."""
+
     def free(self, weight: float) -> FreeParameters:
         """Return the coordinates, of a fit to rows of this weight."""
 
@@ -88,7 +92,7 @@ class InformationVerbs:
         table = as_table(self, X, reset=False)
         scores = self._row_scores()
         with one_blas_thread():
-            grid = table.grid(self._score_height(table.shape[1]))
+            grid = table.grid(_height(scores, table.shape[1]))
             return rows_of(current().executor.map_rows(scores.gradients, grid), table.shape[0])
 
     def observed_information(self, X: object, sample_weight: ArrayLike | None = None) -> Floats:
@@ -112,14 +116,15 @@ class InformationVerbs:
         table = with_sample_weight(as_table(self, X, reset=False), sample_weight)
         scores = self._row_scores()
         with one_blas_thread():
-            grid = table.grid(self._score_height(table.shape[1]))
+            grid = table.grid(_height(scores, table.shape[1]))
             found: Floats = current().executor.reduce(partial(_information, scores), grid)
         return found
 
-    def _score_height(self, n_columns: int) -> int:
-        """Return how many rows make a block: the gradients of one should fit in a core's cache."""
-        p = len(self.free_parameters().vector)
-        return block_height(Footprint(working=4 * p + n_columns, statistics=p * p, flops=2 * p * p))
+
+def _height(scores: RowScores, n_columns: int) -> int:
+    """Return how many rows make a block: the gradients of one should fit in a core's cache."""
+    p = scores.n_coordinates
+    return block_height(Footprint(working=4 * p + n_columns, statistics=p * p, flops=2 * p * p))
 
 
 def _information(scores: RowScores, block: Block) -> Floats:

@@ -28,6 +28,11 @@ class MixtureScores:
     params: MixtureParams
 
     @property
+    def n_coordinates(self) -> int:
+        """Number of coordinates."""
+        return self.params.probabilities.size + len(self.params.weights) - 1
+
+    @property
     def others(self) -> Floats:
         """All classes but the largest."""
         return np.delete(np.arange(len(self.params.weights)), int(np.argmax(self.params.weights)))

@@ -30,6 +30,11 @@ class LogisticScores:
     rule: Rule
     ridge: float
 
+    @property
+    def n_coordinates(self) -> int:
+        """Number of coordinates."""
+        return self.params.joint.size
+
     def free(self, weight: float) -> FreeParameters:
         """Return the coordinates; none of them has a border."""
         W, b = self.params.loadings.T, self.params.intercepts
