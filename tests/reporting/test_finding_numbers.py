@@ -62,7 +62,7 @@ def test_kinds_are_counted_over_all_rows(survey):
     X, _, context, found = survey
     assert len(context.sample.rows) == 400
     codes = context.fits.best.model.transform(X)
-    order = np.argsort(-codes.sum(axis=0))
+    order = np.argsort(-context.fits.best.model.transform(context.sample.cells).sum(axis=0))
     told = [finding for finding in found.found if finding.kind == "classes"]
     assert told
     for finding in told:

@@ -36,4 +36,4 @@ class CommonKinds:
         """Return rows drawn from these classes."""
         rng = np.random.default_rng([random_state, 6])
         kinds = rng.choice(len(self.weights), n_samples, p=self.weights)
-        return (rng.random((n_samples, self.shares.shape[1])) < self.shares[kinds]).astype(np.float64)
+        return np.asarray(rng.random((n_samples, self.shares.shape[1])) < self.shares[kinds], np.float64)

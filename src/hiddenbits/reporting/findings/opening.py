@@ -39,7 +39,8 @@ def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
     if context.fits.doubtful:
         said = (
             f"Nothing hidden was found: none of {word(len(found.entries) - 1)} models predicts unseen rows clearly "
-            "better than columns that have nothing to do with each other. There is nothing more to say about this table."
+            "better than columns that have nothing to do with each other. There is nothing more to say about this "
+            "table."
         )
         return said, numbers
     fit = described(context)
