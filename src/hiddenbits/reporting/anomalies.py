@@ -46,7 +46,10 @@ def odd_rows(context: Context, found: Findings) -> Section:
     else:
         parts.append(Text(HIDDEN))
     parts.append(_histogram(scores))
-    return Section("odd", "Odd rows", opening, parts, [("likelihood of rows", f"{fit.line}.score_samples(table)")])
+    left = ", under the kinds that hold at least 5 rows" if fit.name == "BernoulliMixture" else ""
+    return Section(
+        "odd", "Odd rows", opening, parts, [(f"likelihood of rows{left}", f"{fit.line}.score_samples(table)")]
+    )
 
 
 def _surprises(context: Context, i: int) -> Markup:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -12,6 +13,7 @@ from sklearn.base import BaseEstimator
 from hiddenbits import ClippedPCA
 from hiddenbits.array_types import Floats
 from hiddenbits.evaluate import Comparison
+from hiddenbits.reporting.common_kinds import CommonKinds
 from hiddenbits.reporting.model_choice import compared, fitted, made
 from hiddenbits.reporting.sample import Sample
 
@@ -101,8 +103,14 @@ class Fits:
 
     @cached_property
     def scores(self) -> Floats:
-        """Log-likelihood of every row, by the chosen model."""
-        return np.asarray(self.best.model.score_samples(self.sample.cells), np.float64)
+        """Log-likelihood of every row, by `judge`."""
+        return np.asarray(self.judge.score_samples(self.sample.cells), np.float64)
+
+    @cached_property
+    def judge(self) -> Any:
+        """What says how odd rows are: the chosen model, of classes without those that hold hardly any rows."""
+        model = self.best.model
+        return CommonKinds(model, len(self.sample.cells)) if self.best.name == "BernoulliMixture" else model
 
     @cached_property
     def probabilities(self) -> Floats:

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.elements import Figure, Grid, Section, cautions
-from hiddenbits.reporting.svg import LETTER, WIDE, Drawing, spread
+from hiddenbits.reporting.svg import LETTER, WIDE, Drawing
 from hiddenbits.reporting.text import count, name, names, percent, plain, sentence
 
 CURVES, REACH = 7, 3.0  # columns that are drawn; standard deviations of the scale on either side
@@ -34,7 +34,8 @@ def items(context: Context) -> Section:
     chosen = order[:CURVES]
     caption = sentence(
         "Each curve is the probability that a column is 1, by the row's place on the scale{}. A steep curve separates "
-        "the rows around the place where it rises. The bars below count {}.",
+        "the rows around the place where it rises. The names are in the order in which the curves rise. The "
+        "bars below count {}.",
         f", for the {len(chosen)} of {len(slopes):,} columns that tell most" if len(chosen) < len(slopes) else "",
         count(len(places), "row"),
     )
@@ -71,7 +72,7 @@ def _curve(values: Floats) -> Floats:
 def _drawn(slopes: Floats, intercepts: Floats, chosen: Rows, columns: list[str], places: Floats) -> Markup:
     shown = [plain(columns[j], 22) for j in chosen]
     left, top, bottom, below = 54.0, 34.0, 290.0, 60.0
-    right = WIDE - 24.0 - LETTER * max(map(len, shown))
+    right = WIDE - 44.0 - LETTER * max(map(len, shown))
     drawn = Drawing(
         WIDE,
         bottom + below + 46,
@@ -87,20 +88,20 @@ def _drawn(slopes: Floats, intercepts: Floats, chosen: Rows, columns: list[str],
 
     drawn.left_axis([0.0, 0.25, 0.5, 0.75, 1.0], y, left, "probability of 1", form="{:.0%}".format, right=right)
     z = np.linspace(-REACH, REACH, 61)
-    ends = spread([y(float(_curve(slopes[j] * REACH + intercepts[j]))) for j in chosen], 16.0, top, bottom + 10.0)
+    with np.errstate(divide="ignore"):
+        rises = np.argsort(-intercepts[chosen] / slopes[chosen], kind="stable")
     for number, j in enumerate(chosen):
         p = _curve(slopes[j] * z + intercepts[j])
         points = " ".join(f"{x(float(a)):.1f},{y(float(b)):.1f}" for a, b in zip(z, p, strict=True))
-        drawn.add(
-            '<polyline class="curve c{}" points="{}"><title>{}</title></polyline>', number % 7, points, columns[j]
-        )
-        drawn.line(right, y(float(p[-1])), right + 12, ends[number], f"curve thin c{number % 7}")
-        drawn.text(right + 16, ends[number] + 4, shown[number])
+        drawn.add('<polyline class="curve c{}" points="{}"><title>{}</title></polyline>', number, points, columns[j])
+        level = top + 8.0 + 22.0 * int(np.flatnonzero(rises == number)[0])  # names in the order in which curves rise
+        drawn.line(right + 10, level, right + 30, level, f"curve c{number}")
+        drawn.text(right + 36, level + 5, shown[number])
     counts, edges = np.histogram(np.clip(places, -REACH, REACH), bins=24, range=(-REACH, REACH))
     for n, low, high in zip(counts, edges[:-1], edges[1:], strict=True):
         tall = (below - 14) * n / max(1, counts.max())
         title = f"{low:+.2f} to {high:+.2f}: {count(int(n), 'row')}"
         drawn.bar(x(low) + 1, bottom + below - tall, x(high) - x(low) - 2, tall, "bin", title)
     words = "place on the scale, in standard deviations of the rows"
-    drawn.bottom_axis([-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0], x, bottom + below, words, form="{:+.0f}".format)
+    drawn.bottom_axis([-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0], x, bottom + below, words, form="{:g}".format)
     return drawn.done()

@@ -41,7 +41,7 @@ def page(title: str, date: str, found: Findings, sections: Sequence[Section], co
         drawings=[Markup(one.drawing) for one in found.found],  # noqa: S704 (drawn by `Drawing`, which escapes)
         sections=sections,
         titles={section.key: section.title for section in sections},
-        printed={"map", "which"} | {one.evidence for one in found.found},
+        printed={"map", "which", "items"} | {one.evidence for one in found.found},
         used=_used(context, every=False),
         every=_used(context, every=True),
         rows=context.rows,

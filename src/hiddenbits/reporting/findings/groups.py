@@ -14,6 +14,7 @@ from hiddenbits.reporting.findings.directions import between_ends
 from hiddenbits.reporting.findings.drawings import bars, dots
 from hiddenbits.reporting.findings.effects import ERRORS, least_rows
 from hiddenbits.reporting.findings.finding import Finding, Number
+from hiddenbits.reporting.findings.units import unit_order
 from hiddenbits.reporting.findings.words import joined, of_rows, quoted
 from hiddenbits.reporting.fits import Fit
 from hiddenbits.reporting.text import percent, plain
@@ -74,7 +75,7 @@ def group_codes(context: Context, fit: Fit) -> Floats:
     codes = np.asarray(fit.model.transform(context.sample.cells), np.float64)
     if fit.name in SCALES:
         return np.asarray((codes - codes.mean(axis=0)) / np.maximum(codes.std(axis=0), 1e-12))
-    return np.asarray(codes[:, np.argsort(-codes.mean(axis=0), kind="stable")])  # the most common first, as elsewhere
+    return np.asarray(codes[:, unit_order(context, fit.model)])
 
 
 def groups(context: Context, fit: Fit) -> list[Finding]:

@@ -8,7 +8,7 @@ from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.findings.drawings import dumbbells
 from hiddenbits.reporting.findings.effects import Contrast, least_rows
 from hiddenbits.reporting.findings.finding import Finding, Number
-from hiddenbits.reporting.findings.units import Units, all_units, units_of
+from hiddenbits.reporting.findings.units import Units, all_units, unit_order, units_of
 from hiddenbits.reporting.findings.words import Sides, of_rows
 from hiddenbits.reporting.fits import Fit
 from hiddenbits.reporting.text import percent
@@ -20,9 +20,9 @@ RINGS = "filled dots: these rows; rings: the other rows"
 def kinds(context: Context, fit: Fit) -> list[Finding]:
     """Say how large the kinds are and what sets each apart; figures are of all rows where that is quick."""
     units = all_units(context, fit.model)
-    order, names = units.order, context.sample.names
+    order, names = unit_order(context, fit.model), context.sample.names
     if len(order) == 2:
-        return _two_kinds(context, units)
+        return _two_kinds(context, units, int(np.argmax(units.on)))
     found = []
     for number, k in enumerate(order, 1):
         sides = Sides(units.contrast(k), names, least_rows(units.n))
@@ -40,9 +40,8 @@ def kinds(context: Context, fit: Fit) -> list[Finding]:
     return found
 
 
-def _two_kinds(context: Context, units: Units) -> list[Finding]:
+def _two_kinds(context: Context, units: Units, large: int) -> list[Finding]:
     """Describe two kinds in one sentence: each is what the other is not."""
-    large, _ = units.order
     sides = Sides(units.contrast(large), context.sample.names, least_rows(units.n))
     share = float(units.shares[large])
     figures: dict[str, Number] = {"share": share, "share of the other kind": 1.0 - share}
@@ -72,7 +71,7 @@ def causes(context: Context, fit: Fit) -> list[Finding]:
     names = context.sample.names
     units, unit = units_of(fit.model, context.sample.cells), UNIT[fit.name]
     found = []
-    for number, k in enumerate(units.order, 1):
+    for number, k in enumerate(unit_order(context, fit.model), 1):
         share = float(units.shares[k])
         between, flipped = units.contrast(k), share > 0.5
         if flipped:
@@ -81,10 +80,10 @@ def causes(context: Context, fit: Fit) -> list[Finding]:
         said, numbers = sides.apart("the other rows")
         if said:
             where = f"{'absent from' if flipped else 'active in'} {percent(share)} of the rows"
-            called = f"{unit.capitalize()} {number} of {len(units.order)}"
+            called = f"{unit.capitalize()} {number} of {len(units.on)}"
             sentence = f"{called} is {where}{of_rows(context, units.n)}: these {said}."
             title = f"{unit.capitalize()} {number}: {where}"
-            figures: dict[str, Number] = {unit: number, f"{unit}s": len(units.order), "share": share, **numbers}
+            figures: dict[str, Number] = {unit: number, f"{unit}s": len(units.on), "share": share, **numbers}
             weight = share * (1.0 - share) * float(np.abs(between.difference[sides.columns]).sum())
             found.append((-weight, _made(context, "causes", title, sentence, figures, sides, units)))
     return [one for _, one in sorted(found, key=lambda pair: pair[0])]

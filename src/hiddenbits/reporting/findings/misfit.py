@@ -74,13 +74,13 @@ def odd_scores(context: Context) -> tuple[Floats, Floats]:
     Rows are drawn from the model, with the blanks of real rows; the share below a score is counted, or in the lowest
     5% follows an exponential tail.
     """
-    sample, model = context.sample, context.fits.best.model
-    n, size = len(sample.cells), DRAWN if model.likelihood_ == "exact" else DRAWN_ESTIMATE
-    drawn = np.asarray(model.sample(size, random_state=sample.seed), np.float64)
+    sample, judge = context.sample, context.fits.judge
+    n, size = len(sample.cells), DRAWN if context.fits.best.model.likelihood_ == "exact" else DRAWN_ESTIMATE
+    drawn = np.asarray(judge.sample(size, random_state=sample.seed), np.float64)
     blank = np.isnan(sample.cells)
     if blank.any():
         drawn[blank[np.random.default_rng([sample.seed, 5]).integers(0, n, size)]] = np.nan
-    own = np.sort(np.asarray(model.score_samples(drawn), np.float64))
+    own = np.sort(np.asarray(judge.score_samples(drawn), np.float64))
     scores = context.fits.scores
     start = own[int(TAIL * size)]
     slope = float(np.mean(start - own[own < start])) if (own < start).any() else 1e-9

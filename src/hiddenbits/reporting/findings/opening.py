@@ -35,11 +35,12 @@ def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
         return "The table is too small, or its columns vary too little, to look for anything hidden.", {}
     found = context.fits.compared
     best, even = found.entry(found.best), found.ties()
-    numbers: dict[str, Number] = {"models": len(found.entries), "test rows": found.n_test}
+    numbers: dict[str, Number] = {"models": len(found.entries) - 1, "test rows": found.n_test}
     if context.fits.doubtful:
         said = (
-            f"Nothing hidden was found: none of {word(len(found.entries))} models predicts unseen rows clearly better "
-            "than columns that have nothing to do with each other. There is nothing more to say about this table."
+            f"Nothing hidden was found: none of {word(len(found.entries) - 1)} models predicts unseen rows clearly "
+            "better than columns that have nothing to do with each other. There is nothing more to say about this "
+            "table."
         )
         return said, numbers
     fit = described(context)
