@@ -11,7 +11,7 @@ from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.elements import Figure, Grid, Section, cautions
 from hiddenbits.reporting.findings.effects import least_rows
 from hiddenbits.reporting.findings.kinds import UNIT
-from hiddenbits.reporting.findings.units import Units, units_of
+from hiddenbits.reporting.findings.units import Units, unit_order, units_of
 from hiddenbits.reporting.svg import WIDE, Drawing, room
 from hiddenbits.reporting.text import count, name, percent, plain, sentence
 
@@ -26,7 +26,8 @@ def causes(context: Context) -> Section:
     fit, sample = context.fits.causes, context.sample
     word = UNIT[fit.name]
     units = units_of(fit.model, sample.cells)
-    links, common = _links(units), units.shares[units.order]
+    order = unit_order(context, fit.model)
+    links, common = _links(units, order), units.shares[order]
     opening = sentence(
         "If several {} can be active in one row, {} of them explain how the columns go together. The most common is "
         "active in {} of the rows. The lines lead to the columns that each {}.",
@@ -56,10 +57,10 @@ def causes(context: Context) -> Section:
     return Section("causes", f"Hidden {word}s and what they {DOES[word]}", opening, parts, how)
 
 
-def _links(units: Units) -> Links:
+def _links(units: Units, order: list[int]) -> Links:
     """Return what to draw: for each unit the columns that it changes most."""
     made: Links = {}
-    for number, k in enumerate(units.order[:MOST]):
+    for number, k in enumerate(order[:MOST]):
         between = units.contrast(k)
         for j in between.named(least_rows(units.n))[:EACH]:
             made[number, j] = (float(between.shares[0, j]), float(between.shares[1, j]))

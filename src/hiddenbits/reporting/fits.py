@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from hiddenbits import ClippedPCA
 from hiddenbits.array_types import Floats
 from hiddenbits.evaluate import Comparison
 from hiddenbits.reporting.common_kinds import CommonKinds
@@ -95,11 +94,6 @@ class Fits:
     def causes(self) -> Fit:
         """Several causes at once: of the two models of that kind, the one with the higher likelihood."""
         return self._chosen(*CAUSES)
-
-    @cached_property
-    def scales(self) -> Fit:
-        """The spectrum, with the level that chance reaches."""
-        return self._fit(ClippedPCA("parallel", random_state=self.sample.seed))
 
     @cached_property
     def scores(self) -> Floats:

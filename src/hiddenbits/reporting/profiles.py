@@ -9,7 +9,7 @@ from hiddenbits.array_types import AnyArray, Floats, Rows
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.elements import Figure, Grid, Section, cautions
 from hiddenbits.reporting.findings.effects import least_rows
-from hiddenbits.reporting.findings.units import Units, all_units
+from hiddenbits.reporting.findings.units import Units, all_units, unit_order
 from hiddenbits.reporting.svg import Drawing, room
 from hiddenbits.reporting.text import count, name, percent, plain, sentence
 
@@ -20,12 +20,13 @@ def classes(context: Context) -> Section:
     """Describe the kinds of rows."""
     fit, sample = context.fits.classes, context.sample
     units = all_units(context, fit.model)
-    number, kinds = len(units.order), units.order[:KINDS]
+    order = unit_order(context, fit.model)
+    number, kinds = len(order), order[:KINDS]
     opening = sentence(
         "If every row is one of {} kinds, they hold {} of the rows. The picture shows what sets them apart: how much "
         "more or less often each column is 1 in a kind than in all rows.",
         number,
-        _said(units.shares[units.order]),
+        _said(units.shares[order]),
     )
     on, mean, sure = shares(units, kinds)
     columns = in_order(on - mean, np.where(sure, np.abs(on - mean), 0.0) * np.sqrt(units.shares[kinds])[:, None])

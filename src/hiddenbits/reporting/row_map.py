@@ -15,6 +15,7 @@ from hiddenbits.reporting.arrows import WIDTH, Square, arrows, effects, regions
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.elements import Grid, Map, Section
 from hiddenbits.reporting.findings.described import described
+from hiddenbits.reporting.findings.units import unit_order
 from hiddenbits.reporting.sample import Sample
 from hiddenbits.reporting.svg import Drawing
 from hiddenbits.reporting.text import count, name, names, plain, sentence
@@ -67,7 +68,7 @@ def _kinds(context: Context) -> Floats | None:
     if fit is None or fit.name != "BernoulliMixture":
         return None
     codes = np.asarray(fit.model.transform(context.sample.cells), np.float64)
-    return np.asarray(codes[:, np.argsort(-codes.mean(axis=0), kind="stable")])
+    return np.asarray(codes[:, unit_order(context, fit.model)])
 
 
 def _named(kinds: Floats | None) -> bool:
