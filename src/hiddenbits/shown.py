@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.util import find_spec
 from typing import Any
@@ -14,8 +14,17 @@ BACKENDS = ("pandas", "polars", "pyarrow")
 Lines = Sequence[Sequence[str]]
 
 
-def as_frame(columns: dict[str, list[Any]], backend: str | None = None, *, otherwise: str = "use records()") -> Any:
-    """Return columns as a frame of the given library, or of the first that is installed."""
+def as_frame(
+    columns: dict[str, list[Any]],
+    backend: str | None = None,
+    *,
+    otherwise: str = "use records()",
+    if_empty: Mapping[str, type] | None = None,
+) -> Any:
+    """Return columns as a frame of the given library, or of the first that is installed.
+
+    `if_empty` has the types of columns in which there may be no value.
+    """
     import narwhals.stable.v2 as nw
 
     chosen: Any = backend or next((name for name in BACKENDS if find_spec(name)), None)
@@ -23,7 +32,7 @@ def as_frame(columns: dict[str, list[Any]], backend: str | None = None, *, other
         raise ImportError(f"A frame needs one of {', '.join(BACKENDS)}. Install one, or {otherwise}.")
     kinds: dict[str, Any] = {}
     for name, values in columns.items():
-        types = {type(value) for value in values if value is not None}
+        types = {type(value) for value in values if value is not None} or {(if_empty or {}).get(name, float)}
         kinds[name] = nw.Float64() if types <= {float, int} and types != {int} else nw.String()
         if types == {int}:
             kinds[name] = nw.Int64()

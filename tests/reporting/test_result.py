@@ -47,7 +47,7 @@ def test_json_and_markdown_say_what_the_findings_say(small_report):
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_findings_are_a_frame_of_the_library_that_the_table_came_in(small_report, library):
     pytest.importorskip(library)
-    frame = replace(small_report, _backend=library).findings
+    frame = replace(small_report, library=library).findings
     assert type(frame).__module__.startswith(library)
     columns = frame.column_names if library == "pyarrow" else list(frame.columns)
     assert columns == ["kind", "title", "sentence", "rows", "of_rows", "evidence"]

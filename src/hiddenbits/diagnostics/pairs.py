@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from hiddenbits import Piece, Table, map_pieces, open_table
+from hiddenbits import Piece, Table, map_pieces
 from hiddenbits.array_types import Floats
 from hiddenbits.diagnostics.expected_pairs import expected_pairs
+from hiddenbits.diagnostics.tables import like, opened
 
 LEAST_VARIANCE = 1e-12  # of a pair that the model takes for impossible or certain
 PIECE_CELLS = 1 << 22
@@ -59,7 +60,9 @@ def residual_pairs(model: Any, X: object, *, n_pairs: int | None = None) -> Any:
     check_is_fitted(model)
     if n_pairs is not None and n_pairs < 1:
         raise ValueError(f"n_pairs={n_pairs}: give a number of pairs of at least 1, or None for all.")
-    table = _opened(model, X)
+    table = opened(model, X)
+    if table.shape[1] != model.n_features_in_:
+        raise ValueError(f"The model was fitted to {model.n_features_in_} columns, and X has {table.shape[1]}.")
     names = np.asarray(table.names or [f"x{j}" for j in range(table.shape[1])], object)
     both, ones = _totals(table)
     expected = expected_pairs(model, table.shape[1])
@@ -71,21 +74,7 @@ def residual_pairs(model: Any, X: object, *, n_pairs: int | None = None) -> Any:
     order = np.argsort(-np.abs(residual), kind="stable")[:n_pairs]
     columns = {"first": names[first], "second": names[second], "rows": n, "observed": observed}
     columns |= {"expected": n * share, "residual": residual}
-    return _like(X, {key: values[order] for key, values in columns.items()})
-
-
-def _opened(model: Any, X: object) -> Table:
-    """Return X as a table, opened as the model would open it."""
-    table = X
-    if not isinstance(table, Table):
-        mixed = model if getattr(model, "kinds_", None) is not None else None
-        coded = model if hasattr(model, "coding_") else None
-        table = open_table(X, threshold=model.threshold, kinds=mixed, code=coded)
-    if not table.only_bits or getattr(model, "visible", "bits") != "bits":
-        raise ValueError("residual_pairs is for models and tables of bits; here some columns are not bits.")
-    if table.shape[1] != model.n_features_in_:
-        raise ValueError(f"The model was fitted to {model.n_features_in_} columns, and X has {table.shape[1]}.")
-    return table
+    return like(X, {key: values[order] for key, values in columns.items()})
 
 
 def _totals(table: Table) -> tuple[Floats, Floats]:
@@ -105,17 +94,3 @@ def _counts(piece: Piece) -> tuple[Floats, Floats]:
     bits *= seen
     weights = piece.weights[:, None]
     return seen.T @ (weights * seen), bits.T @ (weights * bits)
-
-
-def _like(X: object, columns: dict[str, Any]) -> Any:
-    """Return columns as a frame of X's library; as a structured array if X is no frame."""
-    import narwhals.stable.v2 as nw
-
-    frame: Any = nw.from_native(X, pass_through=True)
-    if isinstance(frame, (nw.DataFrame, nw.LazyFrame)):
-        plain = {key: values.tolist() for key, values in columns.items()}
-        return nw.from_dict(plain, backend=frame.implementation).to_native()
-    made = np.empty(len(columns["rows"]), [(key, values.dtype) for key, values in columns.items()])
-    for key, values in columns.items():
-        made[key] = values
-    return made

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from hiddenbits import Table, open_table
-from hiddenbits.reporting.result import BACKENDS, Report
+from hiddenbits.reporting.result import Report
+from hiddenbits.shown import BACKENDS
 
 Tell = Callable[[str, float, float], None]  # the current step, how much is done, and the total
 COMPARING, DRAWING = 14.0, 4.0  # weights of comparing models and of the rest in the progress, a look being 1

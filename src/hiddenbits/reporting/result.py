@@ -12,9 +12,9 @@ from typing import Any
 
 from hiddenbits import __version__
 from hiddenbits.reporting.findings import Finding, Findings
+from hiddenbits.shown import as_frame
 from hiddenbits.store import check_target, whole_file
 
-BACKENDS = ("pandas", "polars", "pyarrow")
 HEIGHT = 900  # pixels of the page in a notebook
 
 
@@ -32,6 +32,8 @@ class Report:
         Name of the table.
     found : Findings
         What the report says first: sentences, with the numbers in them.
+    library : {"pandas", "polars", "pyarrow"} or None
+        The library that the table came in, of which `findings` is a frame; None: the first that is installed.
 
     Examples
     --------
@@ -45,22 +47,15 @@ class Report:
     html: str = field(repr=False)
     title: str
     found: Findings
-    _backend: str | None = None
+    library: str | None = None
 
     @property
     def findings(self) -> Any:
         """The findings as a frame, a line for each: of the library that the table came in, or of one installed."""
-        from importlib.util import find_spec
-
-        import narwhals.stable.v2 as nw
-
-        backend: Any = self._backend or next((name for name in BACKENDS if find_spec(name)), None)
-        if backend is None:
-            raise ImportError(f"A frame needs one of {', '.join(BACKENDS)}. Install one, or use records().")
-        kinds = {name: nw.Int64() if name in ("rows", "of_rows") else nw.String() for name in _line(None)}
         lines = [_line(finding) for finding in self.found.found]
-        columns = {name: [line[name] for line in lines] for name in kinds}
-        return nw.from_dict(columns, schema=kinds, backend=backend).to_native()
+        columns = {name: [line[name] for line in lines] for name in _line(None)}
+        types = {name: int if name in ("rows", "of_rows") else str for name in columns}
+        return as_frame(columns, self.library, if_empty=types)
 
     def records(self) -> list[dict[str, Any]]:
         """Return the findings as dictionaries, each with the numbers in its sentence.
