@@ -181,7 +181,7 @@ def look(X: object) -> Look:
     >>> found = evaluate.look([[0, 1], [1, 1], [0, 1]])
     >>> found
     3 rows x 2 columns
-    4 ones (66.67% of observed cells), at most 2 in a row
+    4 ones (66.67% of observed cells), at most 2 a row
     2 distinct rows (66.7% of all)
     There are no blanks.
     1 constant columns, the same in every row: x1

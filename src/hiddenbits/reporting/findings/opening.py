@@ -36,6 +36,7 @@ def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
     found = context.fits.compared
     best, even = found.entry(found.best), found.ties()
     numbers: dict[str, Number] = {"models": len(found.entries) - 1, "test rows": found.n_test}
+    numbers |= {"chosen": best.model, "chosen size": best.size}
     if context.fits.doubtful:
         said = (
             f"Nothing hidden was found: none of {word(len(found.entries) - 1)} models predicts unseen rows clearly "
