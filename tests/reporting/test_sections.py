@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from hiddenbits import BernoulliMixture, LogisticPCA, diagnostics, open_table
+
+pytest.importorskip("jinja2", reason="the report extra is not installed")
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.fits import Fit
 from hiddenbits.reporting.sample import drawn

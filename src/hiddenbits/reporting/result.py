@@ -8,12 +8,14 @@ import re
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hiddenbits import __version__
-from hiddenbits.reporting.findings import Finding, Findings
 from hiddenbits.shown import as_frame
 from hiddenbits.store import check_target, whole_file
+
+if TYPE_CHECKING:
+    from hiddenbits.reporting.findings import Finding, Findings
 
 HEIGHT = 900  # pixels of the page in a notebook
 
