@@ -1,10 +1,11 @@
 """The simulated likelihood-ratio test: where it rejects, where not, and what it refuses."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from hiddenbits import BernoulliMixture, ClippedPCA, diagnostics
+
+pd = pytest.importorskip("pandas")
 
 
 def fits(X, *sizes):

@@ -3,12 +3,13 @@
 from itertools import product
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 
 from hiddenbits import BernoulliMixture, ClippedPCA, LogisticPCA, diagnostics
 from hiddenbits.diagnostics.maps import score_shares
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
 
 
 def simulated(seed, n=400, d=5, q=1):

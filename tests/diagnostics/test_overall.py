@@ -1,11 +1,12 @@
 """Log-likelihood, criteria, G^2 and X^2 against closed forms and poLCA."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.stats import chi2_contingency
 
 from hiddenbits import BernoulliMixture, ClippedPCA, diagnostics
+
+pd = pytest.importorskip("pandas")
 
 
 @pytest.mark.parametrize("seed", range(3))

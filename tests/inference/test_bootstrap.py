@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-import polars as pl
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
@@ -20,6 +19,8 @@ from hiddenbits import (
 )
 from hiddenbits.inference.alignment import aligned
 from hiddenbits.inference.resampling import replicate_weights
+
+pl = pytest.importorskip("polars")
 
 
 def classes(seed, n=400, d=6, K=2):

@@ -1,13 +1,14 @@
 """Standard errors from the information: closed forms, numerical derivatives, and what R's programs print."""
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from scipy.sparse import csr_array
 
 import hiddenbits
 from hiddenbits import BernoulliMixture, IndependentBits, LogisticPCA, inference
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
 
 
 def two_classes(seed, n=300, d=4):

@@ -3,11 +3,12 @@
 from itertools import permutations, product
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from hiddenbits import ClippedPCA, LogisticPCA
 from hiddenbits.maths.rotations import rotate
+
+pd = pytest.importorskip("pandas")
 
 
 def apart(loadings, others):

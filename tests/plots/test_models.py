@@ -1,11 +1,14 @@
 """Profiles, item curves, networks of causes and arrows: what is drawn is what the model says."""
 
-import matplotlib.colors
 import numpy as np
 import pytest
 
 from hiddenbits import BernoulliMixture, ClippedPCA, CombinationMachine, LogisticPCA, NoisyOrNetwork, open_table, plots
 from hiddenbits.datasets import simulate_mixture
+
+pytest.importorskip("matplotlib")
+import matplotlib.colors
+
 from hiddenbits.plots.arrows import chosen_arrows, correlations
 from tests.plots.fitted import clusters
 
