@@ -12,6 +12,7 @@ def fits(X, *sizes):
     return [BernoulliMixture(K, prior_strength=0, n_init=2, tol=1e-7, random_state=0).fit(X) for K in sizes]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(3))
 def test_one_class_is_enough_or_not(seed):
     """With one class p is uniform on 20 values; .05 would be the one chance in 20, and no seed here has it."""
