@@ -14,6 +14,20 @@ BACKENDS = ("pandas", "polars", "pyarrow")
 Lines = Sequence[Sequence[str]]
 
 
+def library(backend: Any = None, *, otherwise: str = "use records()") -> Any:
+    """Return the library of frames that was asked for, or the first that is installed."""
+    chosen = backend or next((name for name in BACKENDS if find_spec(name)), None)
+    if chosen is None:
+        raise ImportError(f"A frame needs one of {', '.join(BACKENDS)}. Install one, or {otherwise}.")
+    return chosen
+
+
+def names_of(model: Any, table: Any) -> list[str]:
+    """Return the names of the columns: the table's, the model's, or x0, x1, ..."""
+    names = table.names or getattr(model, "feature_names_in_", None)
+    return [f"x{j}" for j in range(table.shape[1])] if names is None else [str(name) for name in names]
+
+
 def as_frame(
     columns: dict[str, list[Any]],
     backend: str | None = None,
@@ -27,9 +41,7 @@ def as_frame(
     """
     import narwhals.stable.v2 as nw
 
-    chosen: Any = backend or next((name for name in BACKENDS if find_spec(name)), None)
-    if chosen is None:
-        raise ImportError(f"A frame needs one of {', '.join(BACKENDS)}. Install one, or {otherwise}.")
+    chosen = library(backend, otherwise=otherwise)
     kinds: dict[str, Any] = {}
     for name, values in columns.items():
         types = {type(value) for value in values if value is not None} or {(if_empty or {}).get(name, float)}

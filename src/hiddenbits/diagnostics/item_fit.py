@@ -11,7 +11,8 @@ from scipy.stats import chi2
 from hiddenbits import Piece, Table, map_pieces
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.diagnostics.maps import on_grid, score_shares
-from hiddenbits.diagnostics.tables import PIECE_CELLS, cells, like, names_of, opened, refuse_blanks, total
+from hiddenbits.diagnostics.tables import PIECE_CELLS, cells, like, opened, refuse_blanks, total
+from hiddenbits.shown import names_of
 
 LEAST_EXPECTED = 1.0  # of a cell of S-X^2, as in mirt
 WIDEST = np.sqrt(2.0)  # of the spread of a mean square, as in mirt

@@ -54,12 +54,6 @@ def refuse_blanks(table: Table, what: str) -> None:
         )
 
 
-def names_of(model: Any, table: Table) -> list[str]:
-    """Return the names of the columns: the table's, the model's, or x0, x1, ..."""
-    names = table.names or getattr(model, "feature_names_in_", None)
-    return [f"x{j}" for j in range(table.shape[1])] if names is None else [str(name) for name in names]
-
-
 def like(X: object, columns: dict[str, AnyArray]) -> Any:
     """Return columns as a frame of X's library; as a structured array if X is no frame."""
     frame: Any = nw.from_native(X, pass_through=True)

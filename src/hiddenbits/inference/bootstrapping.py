@@ -14,8 +14,9 @@ from hiddenbits import take_rows
 from hiddenbits.array_types import Floats
 from hiddenbits.inference.alignment import aligned, can_align
 from hiddenbits.inference.resampling import check_design, replicate_weights
-from hiddenbits.inference.tables import backend_of, codes_of, column_names, opened
+from hiddenbits.inference.tables import backend_of, codes_of, opened
 from hiddenbits.inference.uncertainty import Uncertainty, arranged, statistic_values
+from hiddenbits.shown import names_of
 
 Named = dict[str, tuple[Floats, tuple[str, ...], str]]
 
@@ -121,7 +122,7 @@ def bootstrap(
         level=level,
         covariance=np.atleast_2d(np.cov(replicates, rowvar=False)),
         parts=arranged(values),
-        columns=column_names(model, table),
+        columns=names_of(model, table),
         backend=backend_of(X),
         replicates=replicates,
     )

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 
 from hiddenbits import Piece, Table, map_pieces
 from hiddenbits.array_types import Floats, Rows
-from hiddenbits.inference.tables import backend_of, codes_of, column_names, opened
+from hiddenbits.inference.tables import backend_of, codes_of, opened
 from hiddenbits.inference.uncertainty import Uncertainty, arranged, statistic_values
+from hiddenbits.shown import names_of
 
 PIECE_NUMBERS = 1 << 22  # numbers of the gradients that are worked on together
 MOST_PARAMETERS = 5000  # a matrix of 200 MB, of which there are several
@@ -139,7 +140,7 @@ def information(
         level=level,
         covariance=J @ covariance @ J.T,
         parts=arranged(values),
-        columns=column_names(model, table),
+        columns=names_of(model, table),
         backend=backend_of(X),
         has_error=has_error,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -13,8 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits import Table, open_table
 from hiddenbits.array_types import AnyArray, Floats, Rows
-
-BACKENDS = ("pandas", "polars", "pyarrow")
+from hiddenbits.shown import library
 
 
 def opened(model: Any, X: object, sample_weight: ArrayLike | None) -> Table:
@@ -42,12 +40,6 @@ def codes_of(labels: ArrayLike | None, n_rows: int, name: str) -> Rows | None:
     return np.asarray(np.unique(given, return_inverse=True)[1])
 
 
-def column_names(model: Any, table: Table) -> list[str]:
-    """Return the names of the columns: the table's, the model's, or x0, x1, ..."""
-    names = table.names or getattr(model, "feature_names_in_", None)
-    return [f"x{j}" for j in range(table.shape[1])] if names is None else [str(name) for name in names]
-
-
 def backend_of(X: object) -> Any:
     """Return the library of a frame; None where X is no frame."""
     frame = nw.from_native(X, pass_through=True)
@@ -56,10 +48,7 @@ def backend_of(X: object) -> Any:
 
 def as_frame(columns: dict[str, Any], backend: Any = None) -> Any:
     """Return columns as a frame of a library, or of the first that is installed."""
-    chosen: Any = backend or next((name for name in BACKENDS if find_spec(name)), None)
-    if chosen is None:
-        raise ImportError(f"A frame needs one of {', '.join(BACKENDS)}. Install one, or use records().")
-    return nw.from_dict(columns, backend=chosen).to_native()
+    return nw.from_dict(columns, backend=library(backend)).to_native()
 
 
 def square_frame(names: Sequence[str], values: Floats, backend: Any = None) -> Any:
