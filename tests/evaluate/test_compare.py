@@ -5,9 +5,10 @@ import pytest
 from sklearn.decomposition import PCA, FactorAnalysis
 
 import hiddenbits
-from hiddenbits import BernoulliMixture, ClippedPCA, IndependentBits, LogisticPCA, NoisyOrNetwork, evaluate
+from hiddenbits import BernoulliMixture, ClippedPCA, IndependentBits, LogisticPCA, NoisyOrNetwork, evaluate, open_table
 from hiddenbits.datasets import simulate_mixture
 from hiddenbits.evaluate.calibration import bins, calibrated
+from hiddenbits.evaluate.candidates import chosen_families
 from hiddenbits.evaluate.row_scores import RowScores, chance, difference
 from hiddenbits.evaluate.splits import splits
 
@@ -150,6 +151,18 @@ def test_real_columns_against_scikit_learn():
     assert found.best == "FactorAnalysis"
     assert by_name["BinarySparseCoding"].kind in ("exact", "bound")
     assert set(found.models) == {"BinarySparseCoding"}
+
+
+def test_machines_are_left_out_of_wide_tables_unless_named():
+    X = (np.random.default_rng(0).random((40, 201)) < 0.3).astype(int)
+    table = open_table(X)
+    contenders, left_out = chosen_families(None, {}, table, 0)
+    assert "CombinationMachine" not in {one.name for one in contenders}
+    assert "more than 200 columns" in left_out["CombinationMachine"]
+    named, _ = chosen_families(["CombinationMachine"], {}, table, 0)
+    assert named[0].sizes[0] == 1
+    narrow, _ = chosen_families(None, {}, open_table(X[:, :200]), 0)
+    assert "CombinationMachine" in {one.name for one in narrow}
 
 
 def test_what_does_not_apply_is_left_out_with_a_reason():

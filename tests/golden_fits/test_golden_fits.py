@@ -28,6 +28,7 @@ def test_every_case_has_arrays(golden):
     assert golden.keys() == CASES.keys()
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("case", CASES)
 def test_same_numbers(case, golden):
     assert differences(case, golden[case], computed(case), EXCEPTIONS.get(case, RTOL)) == []

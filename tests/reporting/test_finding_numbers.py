@@ -299,3 +299,25 @@ def test_a_fit_that_was_cut_short_is_not_described(odd):
         context.fits._made["BernoulliMixture", size] = whole
     assert "cut short" in found.picture
     assert not {"classes", "causes", "directions"} & {finding.kind for finding in found.found}
+
+
+def test_one_scale_that_is_stronger_than_the_others_is_said():
+    """Two scales with the columns' loadings 2 on one and .7 on the other: 4 of 4.49 of the squared loadings."""
+    rng = np.random.default_rng(0)
+    places = rng.standard_normal((600, 2))
+    loadings = np.stack([np.full(12, 2.0), np.tile([0.7, -0.7], 6)])
+    X = (rng.random((600, 12)) < 1 / (1 + np.exp(-places @ loadings))).astype(float)
+    found = find(planted.context_of(X, {"IndependentBits": [], "LogisticPCA": [2]}))
+    share = found.numbers["share of the strongest scale"]
+    assert share == pytest.approx(4 / 4.49, abs=0.05)
+    assert f"One is far stronger than the others: {percent(share)}" in found.picture
+    even = np.stack([np.r_[np.full(6, 1.5), np.zeros(6)], np.r_[np.zeros(6), np.full(6, 1.5)]])
+    Y = (rng.random((600, 12)) < 1 / (1 + np.exp(-places @ even))).astype(float)
+    assert "stronger" not in find(planted.context_of(Y, {"IndependentBits": [], "LogisticPCA": [2]})).picture
+
+
+def test_next_steps_name_the_file_and_leave_out_the_column_of_groups(survey):
+    *_, context, _ = survey
+    steps = find(replace(context, file="my votes.csv")).next_steps
+    assert steps[0].startswith("`hiddenbits fit 'my votes.csv' --drop group classes --size 4 --out model.hb`")
+    assert find(replace(context, by=None)).next_steps[0].startswith("`hiddenbits fit TABLE classes")

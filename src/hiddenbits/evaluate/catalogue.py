@@ -48,6 +48,8 @@ class Family:
         "bits" or "reals".
     narrow : bool
         Whether sizes must stay below the number of rows and of columns.
+    most_columns : int
+        With more columns it is left out by default; 0 for no limit.
     aside : str
         Why it is left out by default; empty if it is not.
 
@@ -69,6 +71,7 @@ class Family:
     sizes: tuple[int, ...] = ()
     columns: str = "bits"
     narrow: bool = False
+    most_columns: int = 0
     aside: str = ""
 
     def estimator(self, seed: int) -> Any:
@@ -137,6 +140,7 @@ FAMILIES = (
         unit="influence",
         use="spikes, traits, features",
         sizes=UNITS,
+        most_columns=200,  # a fit grows unit by unit and would take most of the time of a comparison
     ),
     Family(
         name="NoisyOrNetwork",
@@ -218,7 +222,7 @@ def obstacle(family: Family, table: Table, estimator: BaseEstimator, *, named: b
     """
     reals = getattr(estimator, "visible", family.columns) == "reals"
     if table.only_bits:
-        return NO_PROBABILITY if reals else (None if named else family.aside or None)
+        return NO_PROBABILITY if reals else (None if named else _aside(family, table))
     kinds = {column.kind for column in table.layout.columns}  # type: ignore[attr-defined]
     if kinds != {"real"}:
         others = f"these columns are {', '.join(sorted(kinds))}: only LogisticPCA can fit them together"
@@ -231,3 +235,10 @@ def obstacle(family: Family, table: Table, estimator: BaseEstimator, *, named: b
     if family.name in THEIRS and not plain:
         return "scikit-learn's estimator supports neither blanks nor weights; LogisticPCA, the same model here, does"
     return None
+
+
+def _aside(family: Family, table: Table) -> str | None:
+    """Return why a family that could be fitted is left out by default."""
+    if family.most_columns and table.shape[1] > family.most_columns:
+        return f"its fits take long with more than {family.most_columns} columns: name it in models= to try it"
+    return family.aside or None

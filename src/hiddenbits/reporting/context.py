@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -19,7 +20,7 @@ class Context:
     """The sampled rows, the models, whether rows may be shown, and the column that colours the map first.
 
     `table` is the whole table, from which findings take figures for all rows; `by` names the column whose groups are
-    compared, one of the other columns or of the table's own.
+    compared, one of the other columns or of the table's own; `file` is what a command calls the table.
     """
 
     sample: Sample
@@ -28,6 +29,13 @@ class Context:
     colour: str | None
     table: Table | None = None
     by: str | None = None
+    file: str = "TABLE"
+
+    @property
+    def argument(self) -> str:
+        """The table as the argument of a command, without the column whose groups are compared."""
+        apart = self.by is not None and self.by not in self.sample.look.names
+        return shlex.quote(self.file) + (f" --drop {shlex.quote(str(self.by))}" if apart else "")
 
     @property
     def label_heads(self) -> list[str]:

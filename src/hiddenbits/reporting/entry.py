@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -97,7 +98,10 @@ def report(
     if title is None:
         title = Path(X).name if isinstance(X, (str, os.PathLike)) else "A table of bits"
     labels = None if groups is None else np.asarray([str(label) for label in groups])
-    context = _context(table, columns, labels, rows, colour, named, seed, tell or _silent)
+    context = replace(
+        _context(table, columns, labels, rows, colour, named, seed, tell or _silent),
+        file=title if Path(title).suffix else "TABLE",
+    )
     found, sections = made(context, _steps(tell or _silent))
     date = datetime.now(UTC).strftime("%Y-%m-%d")
     title = plain(title, 120)

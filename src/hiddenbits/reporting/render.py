@@ -60,8 +60,16 @@ def _used(context: Context, *, every: bool) -> str:
 def _ticked(text: str) -> Markup:
     """Return a sentence in which what stands between backticks is code."""
     parts = text.split("`")
-    made = [Markup("<code>{}</code>").format(part) if at % 2 else escape(part) for at, part in enumerate(parts)]
+    made = [
+        Markup("<code>{}</code>").format(_unbroken(part)) if at % 2 else escape(part) for at, part in enumerate(parts)
+    ]
     return Markup("").join(made)
+
+
+def _unbroken(code: str) -> Markup:
+    """Return a command in which no line ends within an option, after a hyphen."""
+    words = [Markup('<span class="option">{}</span>').format(w) if w[:1] == "-" else escape(w) for w in code.split(" ")]
+    return Markup(" ").join(words)
 
 
 def _read(name: str) -> str:

@@ -54,10 +54,15 @@ def count(number: float, one: str, many: str | None = None) -> str:
     return f"{number:,.0f} {one if number == 1 else many or one + 's'}"
 
 
-def percent(share: float) -> str:
-    """Return a share in percent, with one more digit near 0 and 1; only exact values show as 0% or 100%."""
+def percent(share: float, *, few: bool = False) -> str:
+    """Return a share in percent, with one more digit near 0 and 1 unless it is of `few` rows.
+
+    Only exact values show as 0% or 100%.
+    """
     if share != share:
         return "-"
+    if few and 0.0 < share < 1.0:
+        return "<1%" if share < 0.01 else ">99%" if share > 0.99 else f"{share:.0%}"
     if 0.0 < share < 0.001:
         return "<0.1%"
     if 0.999 < share < 1.0:

@@ -273,7 +273,7 @@ def test_the_same_fit_as_in_memory(kind, seed, monkeypatch):
 
 
 def test_names_travel_with_frames():
-    model = BernoulliMixture(2, random_state=0).fit(open_table(frame(X)))
+    model = BernoulliMixture(2, n_init=1, random_state=0).fit(open_table(frame(X)))
     assert list(model.feature_names_in_) == [f"c {j}" for j in range(7)]
     with pytest.raises(TableError, match=r"Column 0 is 'a', but BernoulliMixture was fitted with 'c 0' there"):
         model.transform(open_table(frame(X), names="abcdefg"))

@@ -840,6 +840,7 @@ def test_damaged_text_files(tmp_path, kind):
     assert fuzz(path, 2, True, 100) > 20
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("kind", ["uint8", "bool", "nulls", "double", "numbers", "names"])
 def test_damaged_parquet_files(tmp_path, kind, short):
     path = tmp_path / f"{kind}.parquet"

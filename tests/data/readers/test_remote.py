@@ -50,6 +50,7 @@ def assert_same_table(far, near, expected, parts=PARTS):
                 np.testing.assert_array_equal(mine.observed.to_dense(), theirs.observed.to_dense())
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("name", CASES)
 def test_http(server, folder, cases, name):
     if name not in cases:
@@ -76,6 +77,7 @@ def test_memory(contents, folder, cases, name):
         store.rm("/t", recursive=True)
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("name", ["part*.npy", "csr.npz", "x.csv.gz", "part*.parquet"])
 @pytest.mark.parametrize("first", ["simplecache::", "filecache::", "zip://"])
 def test_chains(server, contents, folder, cases, name, first):

@@ -23,6 +23,7 @@ from hiddenbits.reporting.fits import Fit
 
 SHOWN = 2  # directions that are described: the map has two
 END = 0.25  # share of the rows at each end
+ENDS = "; an end is a quarter of the rows"
 DRAWN = 4000  # places at an end, over which the model's shares are averaged
 ORDINAL = ("first", "second")
 
@@ -57,9 +58,11 @@ def directions(context: Context, fit: Fit) -> list[Finding]:
         said, numbers = _said(sides, len(sample.names))
         whole = "The scale" if scales == 1 else f"The {ORDINAL[axis]} of {scales} scales"
         sentence = f"{whole} {said}{of_rows(context, len(sample.cells))}."
-        title = "One scale" if scales == 1 else f"{ORDINAL[axis].capitalize()} direction of the map"
+        title = "One scale" if scales == 1 else f"{ORDINAL[axis].capitalize()} of {scales} scales"
         numbers |= {"scale": axis + 1, "scales": scales}
-        drawing = dumbbells(sides.lines(), f"{title}; filled dots: upper end, rings: lower end.")
+        flipped = sides.leaning < 0 or not sides.more  # as in the sentence
+        said = f"{title}; filled dots: the end that is named first, rings: the other."
+        drawing = dumbbells(sides.lines(flipped=flipped), said, ("one end", "the other"))
         total = sample.look.n_rows
         found.append(Finding("directions", sentence, numbers, drawing, "map", len(sample.cells), total, title))
     return found
@@ -79,17 +82,14 @@ def _said(sides: Sides, n_columns: int) -> tuple[str, dict[str, Number]]:
     if sides.more and sides.less:
         said = (
             f"sets rows with {_listed(sides, sides.more)} against rows with "
-            f"{_listed(sides, sides.less, flipped=True)}; shares are of the quarter of the rows at either end"
+            f"{sides.shown(sides.less, 'at the first', here='at that end', flipped=True)}{ENDS}"
         )
         return said, sides.numbers(sides.more) | sides.numbers(sides.less)
     top = sides.more or sides.less
-    said = (
-        f"separates rows with and without {_listed(sides, top, flipped=not sides.more)}; shares are of the quarter of "
-        "the rows at either end"
-    )
+    said = f"separates rows with and without {_listed(sides, top, flipped=not sides.more)}{ENDS}"
     return said, sides.numbers(top)
 
 
 def _listed(sides: Sides, columns: list[int], *, flipped: bool = False) -> str:
     """Return columns with their shares at this end and at the other."""
-    return sides.shown(columns, "at the other", here="at this end", flipped=flipped)
+    return sides.shown(columns, "at the other", here="at one end", flipped=flipped)

@@ -14,8 +14,10 @@ WIDTH, HEIGHT, LEFT, LINE = 220.0, 90.0, 96.0, 22.0
 LETTERS = 13  # of a name
 
 
-def dumbbells(lines: Sequence[tuple[str, float, float]], said: str) -> str:
-    """Draw two shares for each of up to four columns: a filled dot for the rows in question, a ring for the others."""
+def dumbbells(
+    lines: Sequence[tuple[str, float, float]], said: str, words: tuple[str, str] = ("these rows", "others")
+) -> str:
+    """Draw two shares, from 0 to 1, for each of up to four columns: a filled dot and a ring; `words` name them."""
     below = 12.0 + LINE * max(1, len(lines[:4]))
     drawn = Drawing(WIDTH, below + 14.0, said, "small-drawing")
 
@@ -30,10 +32,10 @@ def dumbbells(lines: Sequence[tuple[str, float, float]], said: str) -> str:
         drawn.add('<circle class="off" cx="{:.1f}" cy="{}" r="4.5"/>', at(other), y)
         tip = f"{name}: {percent(share)}, others {percent(other)}"
         drawn.add('<circle class="k0" cx="{:.1f}" cy="{}" r="5"><title>{}</title></circle>', at(share), y, tip)
-    drawn.add('<circle class="k0" cx="{}" cy="{}" r="4"/>', LEFT + 8.0, below + 4.0)
-    drawn.text(LEFT + 16.0, below + 8.0, "these rows", style="small")
-    drawn.add('<circle class="off" cx="{}" cy="{}" r="4"/>', LEFT + 80.0, below + 4.0)
-    drawn.text(LEFT + 88.0, below + 8.0, "others", style="small")
+    drawn.add('<circle class="k0" cx="{}" cy="{}" r="4"/>', LEFT - 44.0, below + 4.0)
+    drawn.text(LEFT - 36.0, below + 8.0, words[0], style="small")
+    drawn.add('<circle class="off" cx="{}" cy="{}" r="4"/>', LEFT + 52.0, below + 4.0)
+    drawn.text(LEFT + 60.0, below + 8.0, words[1], style="small")
     return str(drawn.done())
 
 

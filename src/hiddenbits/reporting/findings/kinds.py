@@ -32,11 +32,8 @@ def kinds(context: Context, fit: Fit) -> list[Finding]:
             of_all = of_rows(context, units.n)
             sentence = f"Kind {number} of {len(order)} is {percent(share)} of the rows{of_all}: they {said}."
             figures: dict[str, Number] = {"kind": number, "kinds": len(order), "share": share, **numbers}
-            found.append(
-                _made(
-                    context, "classes", f"Kind {number}: {percent(share)} of the rows", sentence, figures, sides, units
-                )
-            )
+            title = f"Kind {number} of {len(order)}: {percent(share)}"
+            found.append(_made(context, "classes", title, sentence, figures, sides, units))
     return found
 
 
@@ -79,9 +76,9 @@ def causes(context: Context, fit: Fit) -> list[Finding]:
         sides = Sides(between, names, least_rows(units.n))
         said, numbers = sides.apart("the other rows")
         if said:
-            where = f"{'absent from' if flipped else 'active in'} {percent(share)} of the rows"
+            where = f"{'off' if flipped else 'on'} in {percent(share)} of the rows"
             called = f"{unit.capitalize()} {number} of {len(units.on)}"
-            sentence = f"{called} is {where}{of_rows(context, units.n)}: these {said}."
+            sentence = f"{called} is {where}{of_rows(context, units.n)}: these rows {said}."
             title = f"{unit.capitalize()} {number}: {where}"
             figures: dict[str, Number] = {unit: number, f"{unit}s": len(units.on), "share": share, **numbers}
             weight = share * (1.0 - share) * float(np.abs(between.difference[sides.columns]).sum())

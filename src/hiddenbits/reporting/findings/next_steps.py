@@ -22,28 +22,29 @@ def next_steps(context: Context, found: Sequence[Finding]) -> tuple[str, ...]:
     """Return what to do next, the most useful first."""
     if not context.sample.worth_it:
         return ("Collect more rows, or columns that vary.",)
-    compared = context.fits.compared
+    compared, table = context.fits.compared, context.argument
     if context.fits.doubtful:
         return (
             "Stop here, or collect more rows: a weak connection between columns shows only in many rows.",
-            "`hiddenbits compare TABLE` prints how close each model came.",
+            f"`hiddenbits compare {table}` prints how close each model came.",
         )
     fit = described(context)
     best = compared.entry(compared.best if fit is None else fit.name)
     family = evaluate.known_families()[best.model]
     size = f" --size {best.size}" if best.size else ""
     steps = [
-        f"`hiddenbits fit TABLE {family.word}{size} --out model.hb` keeps this model, fitted to all rows; in Python "
+        f"`hiddenbits fit {table} {family.word}{size} --out model.hb` keeps this model, fitted to all rows; in Python "
         f"`hiddenbits.load('model.hb').transform(table)` then gives {WHAT.get(best.model, 'its code for every row')}."
     ]
     kinds = {one.kind for one in found}
     if len(compared.ties()) > 1:
         steps.append(
-            "`hiddenbits compare TABLE` shows how close the tied models are; only more rows can separate them."
+            f"`hiddenbits compare {table}` shows how close the tied models are; only more rows can separate them."
         )
     if kinds & {"odd_rows", "cells"}:
+        named = " and ".join(word for word, kind in (("rows", "odd_rows"), ("cells", "cells")) if kind in kinds)
         steps.append(
-            "Check the rows and cells that are named above at their source before anything else is computed from them."
+            f"Check the {named} that are named above at their source before anything else is computed from them."
         )
     if "pairs" in kinds:
         steps.append(
@@ -51,5 +52,5 @@ def next_steps(context: Context, found: Sequence[Finding]) -> tuple[str, ...]:
             "again."
         )
     if "missing" in kinds:
-        steps.append("`hiddenbits complete TABLE model.hb --out filled.csv` fills in the blanks with probabilities.")
+        steps.append(f"`hiddenbits complete {table} model.hb --out filled.csv` fills in the blanks with probabilities.")
     return tuple(steps)

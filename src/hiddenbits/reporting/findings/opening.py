@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from hiddenbits.reporting.comparison import label, sized
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.findings.described import described
 from hiddenbits.reporting.findings.finding import Number
 from hiddenbits.reporting.findings.words import joined, word
+from hiddenbits.reporting.fits import Fit
 from hiddenbits.reporting.text import count, percent, times
 
 WEAK = math.log(1.5)  # gain of a row, in nats, below which little is hidden
 LARGEST = "the largest size tried"  # in the note of an entry of the comparison
+SCALES = ("LogisticPCA", "ClippedPCA")
+STRONG = 0.6  # share of one scale above which it is said to be stronger than the others
 CLEAR = 4.0  # standard errors by which the best model leads clearly
 
 
@@ -39,9 +44,9 @@ def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
     numbers |= {"chosen": best.model, "chosen size": best.size}
     if context.fits.doubtful:
         said = (
-            f"Nothing hidden was found: none of {word(len(found.entries) - 1)} models predicts unseen rows clearly "
-            "better than columns that have nothing to do with each other. There is nothing more to say about this "
-            "table."
+            f"Nothing hidden was found: the columns seem to have nothing to do with each other. None of "
+            f"{word(len(found.entries) - 1)} models predicts unseen rows clearly better than the share of ones in each "
+            "column does."
         )
         return said, numbers
     fit = described(context)
@@ -53,6 +58,9 @@ def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
         )
     told = found.entry(fit.name)
     said = PICTURES[told.model](told.size)
+    if (strongest := _strongest(fit)) > STRONG:
+        said += f" One is far stronger than the others: {percent(strongest)} of the differences that they make."
+        numbers["share of the strongest scale"] = strongest
     if LARGEST in told.note:
         said = (
             f"At least {said[0].lower()}{said[1:]}"
@@ -62,26 +70,34 @@ def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
     others = [model for model in even if model != told.model]
     if others:
         named = [f"“{label(model)}” ({sized(model, found.entry(model).size)})" for model in others]
-        reason = "the simplest" if told is best else "the easiest to describe"
-        said += f" That is a tie: {joined(named)} {'fits' if len(others) == 1 else 'fit'} as well; this is {reason}."
+        reason = "needs the fewest parameters" if told is best else "is the easiest to describe"
+        verb = "predicts" if len(others) == 1 else "predict"
+        said += f" {joined(named)} {verb} unseen rows as well; the model described here {reason}."
         numbers["tied"] = len(others)
     else:
         next_best = next((e for e in found.entries if e.model != best.model), None)
         if next_best is not None:
             gap, error = best.difference - next_best.difference, max(next_best.difference_error, best.difference_error)
             sure = "clearly" if gap > CLEAR * error else "probably"
-            said += f" This predicts unseen rows {sure} better than the next, “{label(next_best.model)}”."
+            said += f" It {sure} predicts unseen rows better than the next best model, “{label(next_best.model)}”."
             numbers |= {"gap": gap, "error of the gap": error}
     alone = next((e for e in found.entries if e.model == "IndependentBits"), None)
     if alone is not None:
         gain = told.difference - alone.difference
         numbers["gain"] = gain
-        weak = " The connection is weak: it" if gain < WEAK else " It"
-        said += (
-            f"{weak} makes an unseen row {times(gain)} as probable as columns that have nothing to do with each other."
-        )
+        if gain < WEAK:
+            said = f"The columns are only weakly connected. {said}"
+        said += f" Unseen rows are {times(gain)} as probable under it as under independent columns."
     numbers["size"] = int(told.size)
     return said, numbers
+
+
+def _strongest(fit: Fit) -> float:
+    """Return the share of the strongest of several scales in their squared loadings; 0 for other models."""
+    if fit.name not in SCALES or len(fit.model.components_) < 2:
+        return 0.0
+    squares = (np.asarray(fit.model.components_, np.float64) ** 2).sum(axis=1)
+    return float(squares.max() / squares.sum())
 
 
 def _kinds(size: str) -> str:
@@ -101,7 +117,7 @@ def _influences(size: str) -> str:
         )
     return (
         f"{word(int(size)).capitalize()} hidden influences lie behind the columns; several may act on a row at once, "
-        "and each makes some columns more often 1 and others less."
+        "and each changes how often many columns are 1."
     )
 
 

@@ -11,6 +11,7 @@ from hiddenbits.reporting.text import count, percent, plain
 
 NAMED = 3  # columns in a sentence, on each side
 ONE_SIDED = 0.85  # of the named columns, this share goes the same way: the rows differ in how many ones they have
+FEW = 1000  # rows of a set below which shares are whole percentages: one row is more than a tenth of one
 ENOUGH = 4  # named columns that make such a statement possible
 WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
@@ -61,7 +62,8 @@ class Sides:
         share = self.between.shares[::-1] if flipped else self.between.shares
         said = []
         for at, j in enumerate(columns[:most]):
-            p, q = percent(float(share[0, j])), percent(float(share[1, j]))
+            few = float(self.between.seen[:, j].min()) < FEW
+            p, q = percent(float(share[0, j]), few=few), percent(float(share[1, j]), few=few)
             said.append(
                 f"{quoted(self.names[j])} ({p}, {q})" if at else f"{quoted(self.names[j])} ({p} {here}, {q} {there})"
             )
@@ -105,7 +107,13 @@ class Sides:
         numbers = self.numbers(self.more) | self.numbers(self.less, 2)
         return ", and ".join(parts), numbers
 
-    def lines(self) -> list[tuple[str, float, float]]:
-        """Return the columns with the largest effects and both shares, for a drawing."""
-        share = self.between.shares
-        return [(self.names[j], float(share[0, j]), float(share[1, j])) for j in self.columns[:4]]
+    def lines(self, *, flipped: bool = False) -> list[tuple[str, float, float]]:
+        """Return the columns that a sentence names first, of both sides if it names both, and both shares."""
+        share = self.between.shares[::-1] if flipped else self.between.shares
+        first, second = (self.less, self.more) if flipped else (self.more, self.less)
+        drawn = first or second
+        if not self.leaning and first and second:
+            drawn = first[: max(2, 4 - len(second))] + second[:2]
+        elif self.leaning:
+            drawn = self.more if self.leaning > 0 else self.less
+        return [(self.names[j], float(share[0, j]), float(share[1, j])) for j in drawn[:4]]
