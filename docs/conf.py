@@ -5,6 +5,7 @@ equations are MathML (`_ext/offline_maths.py`), and source pages are made here (
 """
 
 import os
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -83,6 +84,18 @@ def one_look(_conf: dict, _file: str, when: str) -> None:
     warnings.simplefilter("error")  # as in the tests: an example that warns is a bad example
 
 
+class AsListed:
+    """Order examples as the opening of the gallery lists them; an example that it does not list is an error."""
+
+    def __init__(self, _folder: str) -> None:
+        header = here.with_name("examples").joinpath("GALLERY_HEADER.rst").read_text(encoding="utf-8")
+        self.listed = re.findall(r"<(plot_\w+)>", header)
+
+    def __call__(self, name: str) -> int:
+        """Return the place of an example."""
+        return self.listed.index(name.removesuffix(".py"))
+
+
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
     "gallery_dirs": ["gallery"],
@@ -91,7 +104,7 @@ sphinx_gallery_conf = {
     "doc_module": ("hiddenbits",),
     "reset_modules": ("matplotlib", one_look),
     "reset_modules_order": "both",
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": AsListed,
     "abort_on_example_error": False,
     "only_warn_on_example_error": False,
     "download_all_examples": False,

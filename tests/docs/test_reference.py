@@ -79,13 +79,16 @@ def test_every_experiment_has_its_page():
     assert {path.stem for path in (DOCS / "experiments").glob("*.md")} == written
 
 
+SHAPE = ["The idea", "A picture on real data", "The equation", "When it fails", "Options that matter"]
+
+
 def page_of(estimator):
     """Return the name of an estimator's page: LogisticPCAMixture -> logistic_pca_mixture."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", estimator).lower()
 
 
 def test_every_model_has_its_page():
-    """Idea, equation, example and when it fails; named in the list of models and where models are compared."""
+    """All in one shape, with an example; named in the list of models and where models are compared."""
     api = (DOCS / "api" / "index.md").read_text(encoding="utf-8")
     models = re.findall(r"^   (\w+)$", api.partition("## Models")[2].partition("## ")[0], re.MULTILINE)
     assert len(models) >= 11
@@ -93,10 +96,30 @@ def test_every_model_has_its_page():
     which = (DOCS / "which_model.md").read_text(encoding="utf-8")
     for model in models:
         text = (DOCS / "models" / f"{page_of(model)}.md").read_text(encoding="utf-8")
-        for part in ("**The idea.**", "**The equation.**", ">>> from hiddenbits import", "hen it fails"):
-            assert part in text, f"{model}: {part}"
+        assert re.findall(r"^## (.*)$", text, re.MULTILINE) == SHAPE, model
+        assert ">>> from hiddenbits import" in text, model
         assert page_of(model) in listed_pages
         assert f"(models/{page_of(model)}.md)" in which
+
+
+def test_every_model_page_has_a_picture_that_a_program_here_draws():
+    """In the section of pictures: one that tools/model_pictures.py draws, or a figure of an experiment."""
+    draws = (ROOT / "tools" / "model_pictures.py").read_text(encoding="utf-8")
+    shown = set()
+    for page in sorted((DOCS / "models").glob("*.md")):
+        if page.name == "index.md":
+            continue
+        section = page.read_text(encoding="utf-8").partition(f"## {SHAPE[1]}\n")[2].partition("\n## ")[0]
+        pictures = [(page.parent / name).resolve() for name in re.findall(r"!\[[^\]]+\]\((.*?)\)", section)]
+        assert len(pictures) == 1, page.name
+        (picture,) = pictures
+        assert picture.is_file(), page.name
+        if picture.parent == DOCS / "pictures" / "models":
+            assert f"def {picture.stem}(" in draws, page.name
+            shown.add(picture)
+        else:
+            assert picture.parent.parent.parent == ROOT / "experiments", page.name
+    assert shown == set((DOCS / "pictures" / "models").glob("*.png"))  # none is left over
 
 
 def test_code_on_model_pages_is_not_cut_off():

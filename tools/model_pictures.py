@@ -1,0 +1,188 @@
+"""Draw the pictures of the models' pages, on two real tables that come along: votes of the House, and animals.
+
+    python tools/model_pictures.py [NAME ...]        writes docs/pictures/models/NAME.png; all of them without names
+
+Pictures that need a larger table come from the experiments: natural images and digits.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+
+from hiddenbits import (
+    BernoulliMixture,
+    ClippedPCA,
+    CombinationMachine,
+    Ensemble,
+    HiddenTree,
+    IndependentBits,
+    LogisticPCA,
+    NoisyOrNetwork,
+    TreeMixture,
+    open_table,
+    plots,
+    tetrachoric,
+)
+from hiddenbits.datasets import load_votes, load_zoo
+
+mpl.use("Agg")
+from matplotlib import pyplot as plt  # the choice of how to draw comes first
+
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "pictures" / "models"
+BLUE, ORANGE, GREEN, GREY, INK = "#0072B2", "#D55E00", "#009E73", "#8c8c8c", "#404040"
+VOTES, ZOO = load_votes(), load_zoo()
+votes, animals = open_table(VOTES.X, names=VOTES.names), open_table(ZOO.X, names=ZOO.names)
+
+
+def independent_bits() -> Any:
+    """Draw pairs of votes that independent columns cannot explain."""
+    return plots.residual_pairs(IndependentBits().fit(votes), votes, most=10).figure
+
+
+def bernoulli_mixture() -> Any:
+    """Draw the profiles of two classes of members."""
+    return plots.profiles(BernoulliMixture(2, random_state=0).fit(votes), votes).figure
+
+
+def tree_mixture() -> Any:
+    """Draw the tree of the columns of the animals."""
+    model = TreeMixture(1, random_state=0).fit(animals)
+    parent = model.parents_[0]
+    children = {j: np.flatnonzero(parent == j).tolist() for j in range(-1, len(parent))}
+    place: dict[int, tuple[float, int]] = {}
+
+    def put(j: int, depth: int) -> float:
+        heights = [put(child, depth + 1) for child in children[j]]
+        leaves = sum(1 for k in place if not children[k])
+        place[j] = (float(np.mean(heights)) if heights else float(leaves), depth)
+        return place[j][0]
+
+    for root in children[-1]:
+        put(root, 0)
+    correlation = np.corrcoef(ZOO.X.T)
+    figure, ax = plt.subplots(figsize=(7.5, 4.2), layout="constrained")
+    for j, (height, depth) in place.items():
+        if parent[j] >= 0:
+            above = place[parent[j]]
+            strength = correlation[j, parent[j]]
+            ax.plot([above[1], depth], [above[0], height], color=BLUE if strength > 0 else ORANGE,
+                    linewidth=0.5 + 5 * abs(strength), alpha=0.6, solid_capstyle="round", zorder=1)  # fmt: skip
+        ax.annotate(ZOO.names[j], (depth, height), ha="center", va="center", fontsize=10, zorder=2,
+                    bbox={"boxstyle": "round,pad=0.25", "facecolor": "white", "edgecolor": GREY})  # fmt: skip
+    for colour, name in ((BLUE, "alike"), (ORANGE, "opposite")):
+        ax.plot([], [], color=colour, linewidth=4, alpha=0.6, label=name)
+    ax.legend(frameon=False, loc="upper right")
+    ax.margins(0.12, 0.08)
+    ax.set_axis_off()
+    return figure
+
+
+def hidden_tree() -> Any:
+    """Draw the animals, and the most probable state of the hidden variable behind every cell."""
+    model = HiddenTree(4, random_state=0).fit(animals)
+    states = model.code(animals).reshape(len(ZOO.X), ZOO.X.shape[1], 4).argmax(axis=2)
+    rows = np.argsort(ZOO.type, kind="stable")
+    columns = np.argsort(np.linalg.eigh(np.corrcoef(ZOO.X.T))[1][:, -1])
+    figure, axes = plt.subplots(1, 2, figsize=(8.5, 5), sharey=True, layout="constrained")
+    shades = [mpl.colors.ListedColormap(["white", INK]), mpl.colors.ListedColormap([BLUE, ORANGE, GREEN, "#E69F00"])]
+    for ax, cells, colours in zip(axes, (ZOO.X, states), shades, strict=True):
+        ax.imshow(cells[np.ix_(rows, columns)], aspect="auto", cmap=colours, interpolation="nearest")
+        ax.set_xticks(range(len(columns)), np.array(ZOO.names)[columns], rotation=60, ha="right", fontsize=8)
+    kinds, first = np.unique(ZOO.type[rows], return_index=True)
+    for edge in first[1:]:
+        for ax in axes:
+            ax.axhline(edge - 0.5, color=GREY, linewidth=0.8)
+    axes[0].set_yticks((first + np.append(first[1:], len(rows)) - 1) / 2, kinds)
+    axes[0].set_title("the table (dark: yes)", fontsize=10)
+    axes[1].set_title("the hidden state behind each cell", fontsize=10)
+    return figure
+
+
+def logistic_pca() -> Any:
+    """Draw the map of the members, coloured by a party that the fit has not seen."""
+    model = LogisticPCA(2, random_state=0).fit(votes)
+    figure, ax = plt.subplots(figsize=(6.2, 5), layout="constrained")
+    plots.map(model, votes, colour=VOTES.party, arrows=6, ax=ax)
+    return figure
+
+
+def clipped_pca() -> Any:
+    """Draw the tetrachoric correlations of the votes, and their eigenvalues next to those of the bits."""
+    found = tetrachoric(votes)
+    order = np.argsort(np.linalg.eigh(found.correlation)[1][:, -1])
+    names = np.array(VOTES.names)[order]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.4), width_ratios=[1.25, 1], layout="constrained")
+    image = left.imshow(found.correlation[np.ix_(order, order)], cmap="RdBu_r", vmin=-1, vmax=1)
+    left.set_yticks(range(len(names)), names, fontsize=7)
+    left.set_xticks([])
+    figure.colorbar(image, ax=left, label="tetrachoric correlation", shrink=0.8)
+    plots.spectrum(ClippedPCA("parallel", random_state=0).fit(votes), ax=right)
+    return figure
+
+
+def combination_machine() -> Any:
+    """Draw the weights of units on the columns of the animals."""
+    model = CombinationMachine(3, random_state=0).fit(animals)
+    figure, ax = plt.subplots(figsize=(7.5, 2.8), layout="constrained")
+    largest = np.abs(model.weights_).max()
+    image = ax.imshow(model.weights_, aspect="auto", cmap="RdBu_r", vmin=-largest, vmax=largest)
+    ax.set_xticks(range(len(ZOO.names)), ZOO.names, rotation=45, ha="right", fontsize=9)
+    ax.set_yticks(range(len(model.weights_)), [f"unit {k + 1}" for k in range(len(model.weights_))])
+    figure.colorbar(image, ax=ax, label="weight")
+    return figure
+
+
+def noisy_or_network() -> Any:
+    """Draw what causes of the animals switch on."""
+    figure, ax = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
+    plots.causes(NoisyOrNetwork(4, random_state=0).fit(animals), animals, ax=ax)
+    return figure
+
+
+def ensemble() -> Any:
+    """Draw how far each member's family lies behind the ensemble, on votes that no fit has seen."""
+    rows = np.random.default_rng(0).permutation(len(VOTES.X))
+    train, test = VOTES.X[rows[:300]], VOTES.X[rows[300:]]
+    members = {
+        "BernoulliMixture(4)": BernoulliMixture(4, random_state=0),
+        "TreeMixture(2)": TreeMixture(2, random_state=0),
+        "HiddenTree(3)": HiddenTree(3, random_state=0),
+    }
+    best = Ensemble(list(members.values()), n_estimators=4, random_state=0).fit(train).score_samples(test)
+    figure, ax = plt.subplots(figsize=(7.5, 2.2), layout="constrained")
+    for k, model in enumerate(members.values()):
+        behind = model.fit(train).score_samples(test) - best
+        ax.errorbar(behind.mean(), -k, xerr=behind.std(ddof=1) / np.sqrt(len(test)), fmt="o", color=BLUE)
+    ax.axvline(0, color=ORANGE)
+    ax.annotate("Ensemble", (0, 1), (4, -4), xycoords=ax.get_xaxis_transform(), textcoords="offset points",
+                va="top", color=ORANGE)  # fmt: skip
+    ax.set_yticks(range(0, -len(members), -1), members)
+    ax.set_ylim(-len(members) + 0.4, 0.6)
+    ax.set_xlabel(f"nats a row, {len(test)} members of the House that no fit has seen")
+    return figure
+
+
+PICTURES = {draw.__name__: draw for draw in (
+    independent_bits, bernoulli_mixture, tree_mixture, hidden_tree, logistic_pca, clipped_pca, combination_machine,
+    noisy_or_network, ensemble,
+)}  # fmt: skip
+
+
+def main(arguments: list[str]) -> int:
+    """Draw the pictures that are named, or all."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name in arguments or PICTURES:
+        figure = PICTURES[name]()
+        figure.savefig(FOLDER / f"{name}.png", dpi=110, metadata={"Software": None})
+        plt.close(figure)
+        print(FOLDER / f"{name}.png")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
