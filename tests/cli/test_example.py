@@ -31,7 +31,7 @@ def test_votes_come_along_and_are_read_without_options(tmp_path, monkeypatch):
     assert done.exit_code == 0, done.output
     said = " ".join(done.output.split())
     assert "CC BY 4.0" in said
-    assert "hiddenbits report votes.csv --drop party --colour party" in said
+    assert "hiddenbits report votes.csv --by party" in said
     looked = CliRunner().invoke(app, ["look", "votes.csv"])
     assert looked.exit_code == 0, looked.output
     assert "435 rows x 17 columns" in looked.output
@@ -47,6 +47,6 @@ def test_zoo_comes_along_and_says_what_to_leave_out(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(app, ["example", "zoo"])
     assert done.exit_code == 0, done.output
-    assert "hiddenbits report zoo.csv --drop legs --drop type --colour type" in " ".join(done.output.split())
+    assert "hiddenbits report zoo.csv --drop legs --by type" in " ".join(done.output.split())
     assert "--drop legs --drop type" in " ".join(CliRunner().invoke(app, ["look", "zoo.csv"]).output.split())
     assert CliRunner().invoke(app, ["fit", "zoo.csv", "logistic", "--out", "zoo.hb"]).exit_code == 0

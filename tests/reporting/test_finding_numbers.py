@@ -310,10 +310,10 @@ def test_one_scale_that_is_stronger_than_the_others_is_said():
     found = find(planted.context_of(X, {"IndependentBits": [], "LogisticPCA": [2]}))
     share = found.numbers["share of the strongest scale"]
     assert share == pytest.approx(4 / 4.49, abs=0.05)
-    assert f"One is far stronger than the others: {percent(share)}" in found.picture
+    assert f"The strong one makes {percent(share)} of the differences." in found.picture
     even = np.stack([np.r_[np.full(6, 1.5), np.zeros(6)], np.r_[np.zeros(6), np.full(6, 1.5)]])
     Y = (rng.random((600, 12)) < 1 / (1 + np.exp(-places @ even))).astype(float)
-    assert "stronger" not in find(planted.context_of(Y, {"IndependentBits": [], "LogisticPCA": [2]})).picture
+    assert "strong" not in find(planted.context_of(Y, {"IndependentBits": [], "LogisticPCA": [2]})).picture
 
 
 def test_next_steps_name_the_file_and_leave_out_the_column_of_groups(survey):

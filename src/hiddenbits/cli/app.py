@@ -456,8 +456,8 @@ def example(
     csv.writer(text, lineterminator="\n").writerows([heads, *rows])
     with whole_file(path) as file:
         file.write(text.getvalue().encode())
-    # what is known of the rows is left out of the model, and shows as colours whether the model found it
-    known = {"votes": "--drop party --colour party", "zoo": "--drop legs --drop type --colour type"}.get(name)
+    # what is known of the rows is left out of the model, and its groups show whether the model found it
+    known = {"votes": "--by party", "zoo": "--drop legs --by type"}.get(name)
     origin = "Source: UCI Machine Learning Repository, CC BY 4.0." if known else "The table is simulated."
     after = f"report {path} {known}" if known else f"look {path}"
     say(f"Example written to {path}. {origin} Next: hiddenbits {after}")

@@ -115,7 +115,7 @@ def load_votes() -> Votes:
 
     The parties (267 democrats, 168 republicans) are for looking at what a model found without them. In the file of
     ``hiddenbits example votes`` they are a column with two values, which a model takes as one more vote unless it is
-    left out: ``hiddenbits report votes.csv --drop party --colour party``.
+    left out: ``hiddenbits report votes.csv --by party``.
 
     Source: Congressional Voting Records (1987), UCI Machine Learning Repository, doi 10.24432/C5C01P, CC BY 4.0.
 

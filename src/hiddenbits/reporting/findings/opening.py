@@ -59,7 +59,11 @@ def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
     told = found.entry(fit.name)
     said = PICTURES[told.model](told.size)
     if (strongest := _strongest(fit)) > STRONG:
-        said += f" One is far stronger than the others: {percent(strongest)} of the differences that they make."
+        weaker = "one weaker one" if told.size == "2" else f"{word(int(told.size) - 1)} weaker ones"
+        said = (
+            f"One strong scale and {weaker} lie behind the columns: every row has a place on each, as on a map. The "
+            f"strong one makes {percent(strongest)} of the differences."
+        )
         numbers["share of the strongest scale"] = strongest
     if LARGEST in told.note:
         said = (
@@ -71,8 +75,11 @@ def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
     if others:
         named = [f"“{label(model)}” ({sized(model, found.entry(model).size)})" for model in others]
         reason = "needs the fewest parameters" if told is best else "is the easiest to describe"
-        verb = "predicts" if len(others) == 1 else "predict"
-        said += f" {joined(named)} {verb} unseen rows as well; the model described here {reason}."
+        also = "Another model" if len(others) == 1 else "Other models"
+        said += (
+            f" {also}, {joined(named)}, {'predicts' if len(others) == 1 else 'predict'} unseen rows as well; the one "
+            f"described here {reason}."
+        )
         numbers["tied"] = len(others)
     else:
         next_best = next((e for e in found.entries if e.model != best.model), None)
