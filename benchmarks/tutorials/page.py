@@ -66,7 +66,7 @@ def sat12(f: dict[str, Any]) -> str:
             *(with_error(f["intercepts"][who], f["intercept errors"][who], at, 2) for who in ("ours", "theirs")),
             " / ".join(both(f["s_x2"], at, 2)),
             f"{f['df']['ours'][at]:.0f}",
-            f"{f['p']['ours'][at]:.3f}",
+            f"{p:.3f}" if (p := f["p"]["ours"][at]) >= 0.001 else "< .001",
         ]
         for at, item in enumerate(f["items"])
     ]
@@ -79,7 +79,7 @@ def sat12(f: dict[str, Any]) -> str:
 def map_fit(f: dict[str, Any]) -> str:
     rows = [["log-likelihood", *both(f["log-likelihood"])]]
     rows += [
-        [{"M2": "M₂"}.get(name, name), *(f"{pair[who][0]:.4g}" for who in ("ours", "theirs"))]
+        [{"M2": "M₂"}.get(name, name), *(f"{pair[who][0]:.{5 if name == 'M2' else 4}g}" for who in ("ours", "theirs"))]
         for name, pair in f["M2"].items()
     ]
     return table(["", "hiddenbits", "mirt"], rows)
