@@ -41,3 +41,13 @@ def test_failures_are_found(tmp_path, kind, capsys):
 
 def test_no_examples_are_a_failure(tmp_path):
     assert status(tmp_path, "```\n$ false\n```\n") == 1
+
+
+def test_pages_about_real_tables_are_left_out_without_them(tmp_path, capsys, monkeypatch):
+    page = "<!-- needs HIDDENBITS_DATA -->\n" + BAD["python"]
+    monkeypatch.delenv("HIDDENBITS_DATA", raising=False)
+    (tmp_path / "other.md").write_text(PYTHON)
+    assert status(tmp_path, page) == 0
+    assert "page.md: not run, HIDDENBITS_DATA is not set" in capsys.readouterr().out
+    monkeypatch.setenv("HIDDENBITS_DATA", str(tmp_path))
+    assert status(tmp_path, page) == 1  # with them they are run
