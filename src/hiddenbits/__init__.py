@@ -37,6 +37,7 @@ _HOMES = {
     "Summary": "hiddenbits.families._base.showing",
     "StoreError": "hiddenbits.store",
     "ColumnsCodedWarning": "hiddenbits.data.columns.message",
+    "ColumnsError": "hiddenbits.data.columns.message",
     "ColumnsLeftOutWarning": "hiddenbits.data.columns.message",
     "CheckpointError": "hiddenbits.engine",
     "ClusterError": "hiddenbits.engine",
@@ -90,6 +91,7 @@ if TYPE_CHECKING:
     from hiddenbits.data import TableError as TableError
     from hiddenbits.data import open_table as open_table
     from hiddenbits.data.columns.message import ColumnsCodedWarning as ColumnsCodedWarning
+    from hiddenbits.data.columns.message import ColumnsError as ColumnsError
     from hiddenbits.data.columns.message import ColumnsLeftOutWarning as ColumnsLeftOutWarning
     from hiddenbits.data.look import look_at_columns as look_at_columns
     from hiddenbits.data.masking import hide_cells as hide_cells

@@ -340,7 +340,11 @@ def report(
     from hiddenbits.store import whole_file
 
     check_outputs(out, json, markdown, read=asked.files)
-    found = opened(asked if by is None or by in (*asked.id, *asked.drop) else replace(asked, drop=(*asked.drop, by)))
+    asked = asked if by is None or by in (*asked.id, *asked.drop) else replace(asked, drop=(*asked.drop, by))
+    try:
+        found = opened(asked)
+    except hiddenbits.ColumnsError as question:
+        found = question.left_out(lambda more: opened(replace(asked, drop=(*asked.drop, *more))))
     name, labels = Path(asked.path).name, found.labels(groups)
     with at.work("Looking at the table") as bar:
         made = hiddenbits.report(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hiddenbits import Table, open_table
+from hiddenbits import ColumnsError, Table, open_table
 from hiddenbits.reporting.result import Report
 from hiddenbits.shown import BACKENDS
 
@@ -86,7 +86,7 @@ def report(
     from hiddenbits.reporting.text import plain
 
     named = by if isinstance(by, str) else None
-    table = X if isinstance(X, Table) else open_table(X) if named is None else open_table(X, drop=[named])
+    table = X if isinstance(X, Table) else _opened(X, named)
     other = {} if beside is None else dict(beside)
     if by is not None and named is None:
         named = str(getattr(by, "name", None) or "group")
@@ -107,6 +107,18 @@ def report(
     title = plain(title, 120)
     kind = type(X).__module__.partition(".")[0]
     return Report(page(title, date, found, sections, context), title, found, kind if kind in BACKENDS else None)
+
+
+def _opened(X: object, by: str | None) -> Table:
+    """Open a table without the column of groups, and without columns that need a decision before they are bits."""
+
+    def opened(more: tuple[str, ...] = ()) -> Table:
+        return open_table(X, drop=[*(() if by is None else (by,)), *more] or None)
+
+    try:
+        return opened()
+    except ColumnsError as question:
+        return question.left_out(opened)
 
 
 def _asked_for(table: Table, *names: str | None) -> dict[str, Sequence[object]]:

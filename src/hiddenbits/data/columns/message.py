@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 from os import path
-from typing import Any
+from typing import Any, TypeVar
 
 from hiddenbits.data.columns.describe import ColumnLook
 from hiddenbits.data.columns.vocabulary import key_of
@@ -16,6 +17,7 @@ FEW = 3  # columns for which an option names each; for more a pattern, where one
 SHOWN = 12  # values that a message shows, and columns of one kind
 MOST_LINES = 20  # of a message about columns; of more columns it has the names
 WHERE = "Give the options to open_table(X, ...), and fit what it returns."
+T = TypeVar("T")
 LONG = 80  # characters; longer values are cut in options, too
 
 
@@ -47,14 +49,26 @@ class ColumnsCodedWarning(UserWarning):
 
 
 class ColumnsError(TableError):
-    """Columns need a word from the user; the message says which, and the options that give it.
+    """Columns need a decision from the user; the message says which, and the options that give it.
 
-    Attributes
+    Parameters
     ----------
+    message : str
+        The message.
     looks : tuple of ColumnLook
         All columns of the table.
     asked : tuple of str
-        The names of those that need a word.
+        The names of those that need a decision.
+
+    Examples
+    --------
+    >>> import hiddenbits, pandas
+    >>> frame = pandas.DataFrame({"size": ["s", "m", "l", "xl"] * 5, "a": [0, 1, 1, 0] * 5})
+    >>> try:
+    ...     hiddenbits.open_table(frame)
+    ... except hiddenbits.ColumnsError as error:
+    ...     print(error.asked)
+    ('size',)
     """
 
     def __init__(self, message: str, looks: Sequence[ColumnLook] = (), asked: Sequence[str] = ()) -> None:
@@ -64,6 +78,28 @@ class ColumnsError(TableError):
     def at(self, path: object) -> ColumnsError:
         """Return the error with the file before it."""
         return ColumnsError(f"{printable(path)}: {self}", self.looks, self.asked)
+
+    def left_out(self, opened: Callable[[tuple[str, ...]], T], fewest: int = 3) -> T:
+        """Return the table without the columns that need a decision, with a warning; raise if too few are left.
+
+        `opened` opens the table without the columns that it is given, and returns it or what has it as `table`.
+        """
+        try:
+            found = opened(self.asked)
+        except TableError:
+            raise self from None
+        table: Any = getattr(found, "table", found)
+        if table.shape[1] < fewest:
+            raise self
+        shown = [f"'{printable(name)}'" for name in self.asked[:6]]
+        more = f" and {len(self.asked) - 6} more" if len(self.asked) > 6 else ""
+        warnings.warn(
+            f"Left out, because there is more than one way to make bits of them: {', '.join(shown)}{more}. "
+            "`hiddenbits look` lists the options that take them in.",
+            ColumnsLeftOutWarning,
+            stacklevel=3,
+        )
+        return found
 
 
 def needs_a_word(

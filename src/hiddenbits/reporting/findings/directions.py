@@ -62,7 +62,8 @@ def directions(context: Context, fit: Fit) -> list[Finding]:
         numbers |= {"scale": axis + 1, "scales": scales}
         flipped = sides.leaning < 0 or not sides.more  # as in the sentence
         said = f"{title}; filled dots: the end that is named first, rings: the other."
-        drawing = dumbbells(sides.lines(flipped=flipped), said, ("one end", "the other"))
+        words = ("many ones", "few ones") if sides.leaning else ("one end", "the other")
+        drawing = dumbbells(sides.lines(flipped=flipped), said, words)
         total = sample.look.n_rows
         found.append(Finding("directions", sentence, numbers, drawing, "map", len(sample.cells), total, title))
     return found
@@ -76,7 +77,7 @@ def _said(sides: Sides, n_columns: int) -> tuple[str, dict[str, Number]]:
         said = (
             f"runs from rows with few ones to rows with many: on average {min(upper, lower):.1f} of {n_columns} "
             f"columns in the quarter of the rows at one end, {max(upper, lower):.1f} at the other; it shows most in "
-            f"{_listed(sides, top, flipped=sides.leaning < 0)}"
+            f"{sides.shown(top, 'at the end with few', here='at the end with many', flipped=sides.leaning < 0)}"
         )
         return said, {"ones, upper end": upper, "ones, lower end": lower, **sides.numbers(top)}
     if sides.more and sides.less:

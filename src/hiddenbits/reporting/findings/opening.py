@@ -10,7 +10,7 @@ from hiddenbits.reporting.comparison import label, sized
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.findings.described import described
 from hiddenbits.reporting.findings.finding import Number
-from hiddenbits.reporting.findings.words import joined, word
+from hiddenbits.reporting.findings.words import joined, quoted, word
 from hiddenbits.reporting.fits import Fit
 from hiddenbits.reporting.text import count, percent, times
 
@@ -18,6 +18,7 @@ WEAK = math.log(1.5)  # gain of a row, in nats, below which little is hidden
 LARGEST = "the largest size tried"  # in the note of an entry of the comparison
 SCALES = ("LogisticPCA", "ClippedPCA")
 STRONG = 0.6  # share of one scale above which it is said to be stronger than the others
+SHOWN = 4  # names of columns that are not used
 CLEAR = 4.0  # standard errors by which the best model leads clearly
 
 
@@ -31,7 +32,22 @@ def about_table(context: Context) -> tuple[str, dict[str, Number]]:
         f"A table of {count(seen.n_rows, 'row')} and {count(seen.n_columns, 'yes/no column')}: {percent(share)} of the "
         f"recorded cells are 1 (yes), and {blanks}."
     )
+    if other := _not_used(context):
+        shown = [quoted(name) for name in other[:SHOWN]]
+        names = joined([*shown, f"{len(other) - SHOWN} more"] if len(other) > SHOWN else shown)
+        said += (
+            f" Not used: {count(len(other), 'column')} that {'is' if len(other) == 1 else 'are'} not yes/no ({names})."
+        )
     return said, {"rows": seen.n_rows, "columns": seen.n_columns, "share of ones": share, "share of blanks": blank}
+
+
+def _not_used(context: Context) -> list[str]:
+    """Return the columns of the file that did not enter the table, but for names of rows and groups."""
+    table = context.table
+    if table is None or table.read_as is None:
+        return []
+    known = {context.by} | set(() if table.coding is None else table.coding.ids)
+    return [name for name in table.read_as.names_beside if name not in known]
 
 
 def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
@@ -77,8 +93,8 @@ def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
         reason = "needs the fewest parameters" if told is best else "is the easiest to describe"
         also = "Another model" if len(others) == 1 else "Other models"
         said += (
-            f" {also}, {joined(named)}, {'predicts' if len(others) == 1 else 'predict'} unseen rows as well; the one "
-            f"described here {reason}."
+            f" {also}, {joined(named)}, {'predicts' if len(others) == 1 else 'predict'} unseen rows equally well; the "
+            f"one described here {reason}."
         )
         numbers["tied"] = len(others)
     else:

@@ -1,0 +1,43 @@
+"""Columns that need a decision are left out of a report, and it says so."""
+
+import numpy as np
+import pytest
+
+import hiddenbits
+from hiddenbits import report
+from tests.reporting.conftest import quick
+
+pd = pytest.importorskip("pandas")
+
+
+def frame(bits):
+    rng = np.random.default_rng(0)
+    found = {f"q{j}": rng.integers(0, 2, 60) for j in range(bits)}
+    return pd.DataFrame(found | {"job": np.tile(["clerk", "sales", "cook"], 20), "grade": np.tile([1, 2, 3, 4], 15)})
+
+
+def test_they_are_left_out_and_named():
+    with quick(), pytest.warns(hiddenbits.ColumnsLeftOutWarning, match=r"Left out, because .*'job', 'grade'"):
+        found = report(frame(4)).found
+    assert found.numbers["columns"] == 4
+    assert "Not used: 2 columns that are not yes/no (“job” and “grade”)." in found.table
+
+
+def test_with_fewer_than_three_columns_left_the_question_stays():
+    with pytest.raises(hiddenbits.ColumnsError, match="2 columns need a decision"):
+        report(frame(2))
+    with pytest.raises(hiddenbits.ColumnsError, match="2 columns need a decision"):
+        report(frame(0))
+
+
+def test_on_the_command_line(tmp_path):
+    typer = pytest.importorskip("typer.testing")
+    from hiddenbits.cli.app import app
+
+    frame(4).to_csv(tmp_path / "t.csv", index=False)
+    words = ["report", str(tmp_path / "t.csv"), "-o", str(tmp_path / "r.html"), "--by", "grade"]
+    with quick():
+        done = typer.CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    assert "make bits of them: 'job'." in " ".join(done.output.split())
+    assert "Not used: 1 column that is not yes/no (“job”)." in (tmp_path / "r.html").read_text(encoding="utf-8")
