@@ -20,10 +20,10 @@ class MorphVerb:
         inverse_transform: Any
 
         @property
-        def components_(self) -> Floats: ...
+        def components_(self) -> Floats: ...  # noqa: D102
 
         @property
-        def intercepts_(self) -> Floats: ...
+        def intercepts_(self) -> Floats: ...  # noqa: D102
 
     def morph(self, a: Any, b: Any, steps: int = 9, *, soft: bool = False) -> AnyArray:
         """Turn one row into another along the straight line between their hidden points.
