@@ -30,8 +30,8 @@ train, test = sundays[:2000], sundays[2000:]
 # The groups are found
 # --------------------
 # Only who was there is given to the machine: neither the groups nor their number, which BIC chooses. A unit
-# that is on adds twice its weight to a person's log-odds. A group may come out the other way round, as a unit that is on
-# while it is *away*, which is the same machine: here unit 1 stands for the Sundays on which Bill stays at home.
+# that is on adds twice its weight to a person's log-odds. A group may come out the other way round, as a unit that
+# is on while it is *away*, which is the same machine: here unit 1 stands for the Sundays on which Bill stays at home.
 
 machine = CombinationMachine("bic", random_state=0).fit(train)
 mixture = BernoulliMixture(len(machine.weights_) + 1, random_state=0).fit(train)

@@ -1,12 +1,8 @@
 """Every claim of the paper: how it was tested, its figure next to ours, and the verdict."""
 
-from collections import Counter
 from typing import Any
 
-from common import grid
-
-HOLDS, PART, NOT, UNKNOWN = "holds", "holds in part", "not reproduced", "cannot be known"
-HEAD = ["the paper claims", "how we tested it", "paper", "ours", "verdict"]
+from common import HOLDS, NOT, PART, UNKNOWN, claims_table
 
 
 def between(least: str) -> str:
@@ -24,10 +20,7 @@ def claims(found: dict[str, Any]) -> str:
     digits = found["digits"]
     rows += [["Figure 4", "", "", digits, UNKNOWN]] if isinstance(digits, str) else of_the_twos(found)
     rows += of_the_end(found)
-    counts = Counter(row[-1] for row in rows)
-    words = {HOLDS: "hold", PART: "hold in part", NOT: "are not reproduced", UNKNOWN: UNKNOWN}
-    said = ", ".join(f"{counts[verdict]} {word}" for verdict, word in words.items())
-    return f"{grid(HEAD, rows)}\n\nOf {len(rows)} claims: {said}."
+    return claims_table(rows)
 
 
 def of_the_model(found: dict[str, Any]) -> list[list[Any]]:
