@@ -15,8 +15,7 @@ from pairs import correlations
 from scipy.optimize import minimize
 
 from data import DIMENSIONS, recipe, tables, twos
-from hiddenbits import ClippedPCA, tetrachoric
-from hiddenbits.data.exclusive_groups import exclusive_groups
+from hiddenbits import ClippedPCA, exclusive_groups, tetrachoric
 
 SEEDS = {"model": 0, "calibration": 0, "draws": [0, 1, 2, 3, 4]}
 TABLES = ("spikes15", "mushrooms")
