@@ -59,6 +59,18 @@ def grid(head: list[str], rows: list[list[object]]) -> str:
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
 
+HOLDS, PART, NOT, UNKNOWN = "holds", "holds in part", "not reproduced", "cannot be known"
+
+
+def claims_table(rows: list[list[Any]]) -> str:
+    """Every claim of a paper: how it was tested, its figure, ours, the verdict; and how many got each verdict."""
+    words = {HOLDS: "hold", PART: "hold in part", NOT: "are not reproduced", UNKNOWN: UNKNOWN}
+    counts = [sum(row[-1] == verdict for row in rows) for verdict in words]
+    said = ", ".join(f"{count} {word}" for count, word in zip(counts, words.values(), strict=True))
+    table = grid(["the paper claims", "how we tested it", "paper", "ours", "verdict"], rows)
+    return f"{table}\n\nOf {len(rows)} claims: {said}."
+
+
 def how(report: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in report["versions"].items())
     return f"`{report['command']}`; {report['cores']} cores, {report['machine']}; {versions}."

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from common import grid, how, missed, picture, read_results, verdicts
 from digits import PROGRAMS
+from every_claim import every_claim
 from synthetic import GREEDY, TRUTH
 
 HERE = Path(__file__).resolve().parent
@@ -173,9 +174,43 @@ def features(found: Any) -> str:
     return f"{table}\n\nWhat the machine's features gain on raw bits, over the three draws: {'; '.join(said)}."
 
 
+def peers(found: Any) -> str:
+    if isinstance(found, str):
+        return f"*{found}.*"
+    rows: list[list[object]] = [
+        [
+            name,
+            *(
+                pair(*(float(np.mean([c[part][measure] for c in cells])) for part in ("train", "test")), 3)
+                if measure in cells[0]["test"]
+                else ""
+                for measure in ("bit", "reconstruction")
+            ),
+        ]
+        for name, cells in found.items()
+    ]
+    return grid(["program", "single bit", "reconstruction"], rows)
+
+
+def stopping(found: dict[str, Any]) -> str:
+    """How many units pursuit keeps when it stops by itself, and what they are worth."""
+    rows: list[list[object]] = []
+    for name, cells in found.items():
+        units = [cell["units"] for cell in cells]
+        spread = f"{min(units)} to {max(units)}, median {np.median(units):g}"
+        if "truth" not in cells[0]:
+            rows.append([*name.split(", "), spread, "", ""])
+            continue
+        near = sum(abs(cell["units"] - cell["truth"]) <= 1 for cell in cells)
+        excess = [cell["log-loss"] - cell["true log-loss"] for cell in cells if cell["log-loss"] is not None]
+        rows.append([*name.split(", "), spread, f"{near} of {len(cells)}", f"{np.mean(excess):.3f}"])
+    head = ["table", "removal", "rule", "units", "within one of the true ten", "test log-loss above the truth's"]
+    return grid(head, rows)
+
+
 def pages(folder: Path = HERE) -> dict[Path, str]:
     """README.md, from the results in the folder."""
-    reports = read_results(folder, ("synthetic", "sizes", "digits", "claims", "checks"))
+    reports = read_results(folder, ("synthetic", "sizes", "digits", "claims", "stopping", "peers", "checks"))
     tables, claims = reports["synthetic"]["figures"], reports["claims"]["figures"]
     page = {
         **{f"how_{name}": how(report) for name, report in reports.items()},
@@ -191,6 +226,9 @@ def pages(folder: Path = HERE) -> dict[Path, str]:
         "real": real(claims["real"]),
         "truncation": truncation(claims["truncation"] | of_digits(reports["digits"]["figures"]["table"])),
         "features": features(claims["features"]),
+        "every_claim": every_claim({name: report["figures"] for name, report in reports.items()}, best(tables)),
+        "peers": peers(reports["peers"]["figures"]),
+        "stopping": stopping(reports["stopping"]["figures"]),
         "verdicts": verdicts(reports["checks"]["figures"]),
         "missed": missed(reports["checks"]["figures"]),
         "picture_gaussians": picture(folder, "figure2_2_gaussians", "Eight Gaussians of a machine with three units"),

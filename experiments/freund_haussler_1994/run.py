@@ -20,22 +20,31 @@ sys.path.insert(0, str(HERE.parent))  # what the experiments share
 
 import common  # noqa: E402
 
-STEPS = ("synthetic", "sizes", "digits", "claims", "figures")
+STEPS = ("synthetic", "sizes", "digits", "claims", "stopping", "peers", "figures")
 
 
 def steps(run: common.Run) -> int:
     import checks
     import claims
     import digits
+    import peers
     import pictures
     import readme
     import sizes
+    import stopping
     import synthetic
     from cells import Cells
 
     # The tables stop fits after so many epochs, as the paper did, and say so.
     warnings.simplefilter("ignore", ConvergenceWarning)
-    modules = {"synthetic": synthetic, "sizes": sizes, "digits": digits, "claims": claims}
+    modules = {
+        "synthetic": synthetic,
+        "sizes": sizes,
+        "digits": digits,
+        "claims": claims,
+        "stopping": stopping,
+        "peers": peers,
+    }
     for name, module in modules.items():
         if not run.wants(name):
             continue

@@ -4,77 +4,25 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from claims import between, claims, part
 from common import NO_DATA, grid, how, missed, picture, read_results, verdicts
 
 HERE = Path(__file__).resolve().parent
 
-RESULTS = ("translation", "cells", "constraint", "negative", "rarity", "digits", "morphs", "faithful", "checks")
+RESULTS = (
+    "translation",
+    "cells",
+    "constraint",
+    "negative",
+    "rarity",
+    "digits",
+    "morphs",
+    "faithful",
+    "weighted",
+    "checks",
+)
 HIGHAM = "full matrix, Higham's correction"
 SPECTRA = {"bits": "C^SS", "scaled": "C^SS, unit diagonal", "hidden": "C^XX"}
-
-
-def beside(found: dict[str, Any]) -> str:
-    """What the paper says, and what we find."""
-    ring, digits, constraint = found["translation"], found["digits"], found["constraint"]["sizes"]
-    largest = " and ".join(f"{value:.4f}" for value in ring["largest_of_hidden"])
-    rows: list[list[object]] = [
-        [
-            "Figure 3: C^SS has N/2 positive eigenvalues",
-            f"{ring['positive_eigenvalues_of_bits']} of {ring['columns']}",
-            "yes",
-        ],
-        [
-            "C^XX has two positive eigenvalues, the rest are exactly zero",
-            f"{largest}; the rest at most {ring['rest_of_hidden']:.0e}, rounding",
-            "yes",
-        ],
-        [
-            "their eigenvectors are a cosine and a sine",
-            f"the loadings turn by 2 pi / {ring['columns']} from column to column, to {ring['uneven_turn']:.0e}",
-            "yes",
-        ],
-        [
-            "N ≥ 4 bits with sum zero have no Gaussian behind them",
-            "smallest eigenvalues " + ", ".join(f"{one['smallest']:.4f} (N = {n})" for n, one in constraint.items()),
-            "yes",
-        ],
-    ]
-    if isinstance(digits, str):
-        return grid(["the paper says", "we find", "agrees"], [*rows, ["Figure 4", digits, ""]])
-    s, m, rarest = digits["spectrum"], found["morphs"], found["rarity"]
-    whole, least = rarest["0.0"], list(rarest)[-1]
-    common = rarest[least]
-    at, drop = s["share_of_first"]["16"], s["first_rank_at_which_hidden_is_the_smaller_share"]
-    near = m["pixels_from_the_nearest_training_image"]
-    rows += [
-        [
-            "Figure 4: the eigenvalues of C^XX drop more steeply than those of C^SS",
-            f"as parts of the first they are smaller from rank {drop['bits']} on, or from {drop['scaled']} on where "
-            f"C^SS has a unit diagonal too; the 16th is {at['hidden']:.3f} of the first, that of C^SS {at['bits']:.3f} "
-            f"or {at['scaled']:.3f}. Without rare pixels (ink in {between(least)} of the images): from rank "
-            f"{common['drops_from']} on",
-            "in the tail; without rare pixels yes",
-        ],
-        [
-            "16 eigenvectors look like those of standard PCA",
-            f"mean squared cosine between the two spaces of 16 dimensions: {s['overlap_with_pca']:.2f}",
-            "the first ones",
-        ],
-        [
-            "C^XX has some small negative eigenvalues",
-            f"all pixels: {whole['negative']} of {whole['columns']}, the smallest {part(whole)} of the largest in "
-            f"size; without rare pixels {common['negative']} of {common['columns']}, and {part(common)}",
-            "small: yes, but for rare pixels; some: about half of them",
-        ],
-        ["C^SS is positive definite", f"smallest eigenvalue {s['smallest_of_bits']:.0e}: semi-definite", "nearly"],
-        [
-            "a morph flips bits in an order, a linear one looks like no data",
-            f"at most {m['most_flips_of_a_pixel']} flip a pixel; half way {near['clipped']:.1f} pixels from the "
-            f"nearest training image, rounded cross-fades {near['cross-fade, its greys made bits by chance']:.1f}",
-            "yes, but see below",
-        ],
-    ]
-    return grid(["the paper says", "we find", "agrees"], rows)
 
 
 def cells(found: dict[str, Any]) -> str:
@@ -152,15 +100,6 @@ def negative(found: dict[str, Any]) -> str:
         for n, cells in found["twos"].items():
             line("drawn from the model of the twos", n, cells)
     return grid(["rows from", "rows", "negative eigenvalues", "smallest"], rows)
-
-
-def between(least: str) -> str:
-    return f"{100 * float(least):g} to {100 * (1 - float(least)):g}%"
-
-
-def part(one: dict[str, Any]) -> str:
-    """The smallest eigenvalue, which is negative, as a part of the largest."""
-    return f"{-one['smallest'] / one['largest']:.3f}"
 
 
 def rarity(found: Any) -> str:
@@ -287,6 +226,33 @@ def faithful(found: Any) -> dict[str, str]:
     }
 
 
+def weighted(found: Any) -> dict[str, str]:
+    """What weights and groups change."""
+    if isinstance(found, str):
+        return dict.fromkeys(("table", "said"), f"*{found}.*")
+    rows: list[list[object]] = []
+    for name, table in found["tables"].items():
+        for way, one in table["ways"].items():
+            size = f" ({table['dimensions']})" if way.startswith("few") else ""
+            valid = "" if one["valid_rows"] is None else f"{one['valid_rows']:.3f}"
+            rows.append([name, way + size, f"{one['pairs']:.3f}", f"{one['worst_mean']:.1f}", valid])
+    m = found["tables"]["mushrooms"]
+    before, after = m["ways"]["full matrix"], m["ways"]["groups"]
+    said = (
+        f"mushrooms has {len(m['groups'])} groups of {min(m['groups'])} to {max(m['groups'])} columns and "
+        f"{m['always_1']} column that is always 1; spikes15 has {len(found['tables']['spikes15']['groups'])}. Drawn as "
+        f"groups, all rows are valid, and {after['pairs']:.3f} of the pairs are kept instead of {before['pairs']:.3f}."
+    )
+    if found["twos"]:
+        t = found["twos"]
+        said += (
+            f" On the twos weights are no gain: the test error with 16 dimensions is {t['weighted']:.2f} nats, "
+            f"{t['plain']:.2f} without them."
+        )
+    head = ["table", "drawn from", "pairs kept", "worst mean, standard errors", "rows with one answer a question"]
+    return {"table": grid(head, rows), "said": said}
+
+
 def pages(folder: Path = HERE) -> dict[Path, str]:
     """README.md, from the results in the folder."""
     reports = read_results(folder, RESULTS)
@@ -308,7 +274,8 @@ def pages(folder: Path = HERE) -> dict[Path, str]:
         **{f"picture_{name}": words for name, words in shown.items()},
         **{f"digits_{name}": words for name, words in about_digits(found).items()},
         **{f"faithful_{name}": words for name, words in faithful(found["faithful"]).items()},
-        "beside": beside(found),
+        "claims": claims(found),
+        **{f"weighted_{name}": words for name, words in weighted(found["weighted"]).items()},
         "cells": cells(found["cells"]),
         "entropies": entropies(found["cells"]),
         "cell_draws": f"{found['cells']['draws']:,}",

@@ -18,7 +18,18 @@ sys.path.insert(0, str(HERE.parent))  # what the experiments share
 
 import common  # noqa: E402
 
-STEPS = ("translation", "cells", "constraint", "negative", "rarity", "digits", "morphs", "faithful", "figures")
+STEPS = (
+    "translation",
+    "cells",
+    "constraint",
+    "negative",
+    "rarity",
+    "digits",
+    "morphs",
+    "faithful",
+    "weighted",
+    "figures",
+)
 
 
 def steps(run: common.Run) -> int:
@@ -33,6 +44,7 @@ def steps(run: common.Run) -> int:
     import rarity
     import readme
     import translation
+    import weighted
 
     from hiddenbits import DegeneratePairsWarning
 
@@ -47,6 +59,7 @@ def steps(run: common.Run) -> int:
         "digits": digits,
         "morphs": morphs,
         "faithful": faithful,
+        "weighted": weighted,
     }
     with threadpool_limits(1):  # matrices of a few hundred columns: threads would only wait for each other
         for name, module in modules.items():

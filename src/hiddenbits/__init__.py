@@ -53,6 +53,7 @@ _HOMES = {
     "RotatedLoadings": "hiddenbits.families._base.rotation",
     "TetrachoricCorrelations": "hiddenbits.families.tetrachoric.estimator",
     "UnlockedCheckpointWarning": "hiddenbits.engine",
+    "exclusive_groups": "hiddenbits.data.exclusive_groups",
     "hide_cells": "hiddenbits.data.masking",
     "look_at_columns": "hiddenbits.data.look",
     "load": "hiddenbits.families._base.persistence",
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
     from hiddenbits.data.columns.message import ColumnsCodedWarning as ColumnsCodedWarning
     from hiddenbits.data.columns.message import ColumnsError as ColumnsError
     from hiddenbits.data.columns.message import ColumnsLeftOutWarning as ColumnsLeftOutWarning
+    from hiddenbits.data.exclusive_groups import exclusive_groups as exclusive_groups
     from hiddenbits.data.look import look_at_columns as look_at_columns
     from hiddenbits.data.masking import hide_cells as hide_cells
     from hiddenbits.data.readers import DuplicateItemsWarning as DuplicateItemsWarning

@@ -1,5 +1,8 @@
 """Cells, pairs and thresholded PCA of experiments/lee_sompolinsky_1998, against draws, NumPy and scikit-learn."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from experiments.lee_sompolinsky_1998 import geometry, pairs
@@ -74,3 +77,49 @@ def test_hidden_cells_are_conditional_means():
     seen = ~np.isnan(row[0])
     expected = mean[~seen] + C[np.ix_(~seen, seen)] @ np.linalg.solve(C[np.ix_(seen, seen)], row[0, seen] - mean[seen])
     np.testing.assert_allclose(ThresholdedPCA(2).fit(X).complete(row)[0, ~seen], expected, atol=1e-10)
+
+
+@pytest.fixture
+def weighted(monkeypatch):
+    """The module, which finds its neighbours as run.py does."""
+    here = Path(geometry.__file__).parent
+    before = set(sys.modules)
+    for folder in (here.parent, here):
+        monkeypatch.syspath_prepend(str(folder))
+    import weighted
+
+    yield weighted
+    for name in set(sys.modules) - before:
+        if str(here.parent) in str(getattr(sys.modules[name], "__file__", "")):
+            del sys.modules[name]
+
+
+@pytest.mark.parametrize("noise", [True, False])
+def test_weights_pass_over_pairs_of_which_nothing_is_known(weighted, noise):
+    """Correlations of two dimensions, a tenth of them spoilt and with infinite errors: the others are met."""
+    rng = np.random.default_rng(0)
+    W = rng.standard_normal((20, 2))
+    length = np.sqrt(rng.uniform(0.3, 0.8, 20)) if noise else np.ones(20)
+    W *= (length / np.linalg.norm(W, axis=1))[:, None]
+    truth = W @ W.T
+    spoilt = np.triu(rng.random((20, 20)) < 0.1, 1)
+    spoilt |= spoilt.T
+    rho = np.where(spoilt, rng.uniform(-1, 1), truth)
+    np.fill_diagonal(rho, 1.0)
+    found = weighted.weighted_factors(rho, np.where(spoilt, np.inf, 0.1), 2, noise=noise)
+    apart = np.abs(found @ found.T - truth)
+    np.fill_diagonal(apart, 0.0)
+    assert apart.max() < 0.01
+
+
+def test_questions_are_drawn_as_questions(weighted):
+    """Two questions whose answers go together: one answer each in every row, and shares and correlations are kept."""
+    rng = np.random.default_rng(0)
+    first = rng.integers(0, 3, 2000)
+    second = np.where(rng.random(2000) < 0.5, first, rng.integers(0, 3, 2000))
+    X = np.concatenate([np.eye(3)[first], np.eye(3)[second]], axis=1)
+    drawn = weighted.Questions(X, 30).draw(20_000, rng)
+    assert (drawn[:, :3].sum(axis=1) == 1).all()
+    assert (drawn[:, 3:].sum(axis=1) == 1).all()
+    np.testing.assert_allclose(drawn.mean(axis=0), X.mean(axis=0), atol=0.02)
+    np.testing.assert_allclose(pairs.correlations(drawn), pairs.correlations(X), atol=0.07)  # 3 errors of 2,000 rows

@@ -10,23 +10,24 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from hiddenbits.array_types import AnyArray, Floats, Randomness
-from hiddenbits.data import Table, TableError
+from hiddenbits.array_types import Floats, Randomness
+from hiddenbits.data import Table
 from hiddenbits.engine import one_blas_thread
 from hiddenbits.families._base.closed_form import ClosedForm
-from hiddenbits.families._base.inputs import as_table
 from hiddenbits.families._base.parameters import DRAWS
 from hiddenbits.families._base.rotation import RotationVerbs
 from hiddenbits.families._base.showing import SummaryTable, spectrum_table
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.clipped_pca.model import Clipped
+from hiddenbits.families.clipped_pca.morph import MorphVerb
+from hiddenbits.families.clipped_pca.paper import ClippedRaw
 from hiddenbits.families.clipped_pca.params import ClippedParams, ClippedStats
 from hiddenbits.maths.packed_symmetric import unpack
 from hiddenbits.maths.pair_counts import block_rows, refuse_width
 from hiddenbits.model_api import RowModel
 
 
-class ClippedPCA(ClosedForm, CodingEstimator[ClippedParams, ClippedStats], RotationVerbs):
+class ClippedPCA(ClosedForm, CodingEstimator[ClippedParams, ClippedStats], RotationVerbs, MorphVerb):
     """Clipped PCA: each row is a point in a few dimensions, and each bit says on which side of a plane it lies.
 
     y ~ N(0, I); a column has a hidden variable w.y + noise of variance 1, and its bit is 1 where that is above the
@@ -116,6 +117,7 @@ class ClippedPCA(ClosedForm, CodingEstimator[ClippedParams, ClippedStats], Rotat
     True
     """
 
+    _kind: ClassVar[type[Clipped]] = Clipped
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **ClosedForm._constraints_in_common,
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"parallel"})],
@@ -150,10 +152,41 @@ class ClippedPCA(ClosedForm, CodingEstimator[ClippedParams, ClippedStats], Rotat
         self.threshold = threshold
         self.random_state = random_state
 
+    @classmethod
+    def paper(cls, n_components: int = 16, *, biases: bool = True, random_state: Randomness = None) -> ClippedPCA:
+        """Return clipped PCA as Lee and Sompolinsky fitted it, for reproductions.
+
+        The leading eigenvectors of the correlations as they were estimated, negative eigenvalues left as they are, and
+        bits that the hidden point determines, without noise. Such a model can be drawn from, and column means are
+        exact, but most real rows have probability 0 and no posterior: `transform` and `score_samples` raise an error.
+        The defaults of the class are better. A file holds the fitted model as a plain `ClippedPCA`.
+
+        Parameters
+        ----------
+        n_components : int
+            Number of dimensions: 16 for the handwritten twos, 2 for the bump on a ring.
+        biases : bool
+            Whether each column has a threshold of its own (equations 8 to 10), or none (equations 2 to 7).
+        random_state : int, RandomState or None
+            Seed of draws.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from hiddenbits import ClippedPCA
+        >>> ring = np.array([np.roll(np.arange(8) < 4, shift) for shift in range(8)], int)
+        >>> model = ClippedPCA.paper(2, biases=False, random_state=0).fit(ring)
+        >>> model.spectrum_.round(6) + 0.0              # the paper's first example: two dimensions, nothing else
+        array([4., 4., 0., 0., 0., 0., 0., 0.])
+        >>> {tuple(row) for row in model.sample(200).tolist()} == {tuple(row) for row in ring.tolist()}
+        True
+        """
+        return _PaperPCA(n_components, biases=biases, random_state=random_state)
+
     def _model(self) -> Clipped:
         # Draws that a verb repeats must not depend on when it is called: a generator is no seed for them.
         seed = int(self.random_state) if isinstance(self.random_state, (int, np.integer)) else 0
-        return Clipped(
+        return self._kind(
             n_components=self.n_components,
             biases=self.biases,
             pseudo_rows=self.pseudo_rows,
@@ -314,54 +347,18 @@ class ClippedPCA(ClosedForm, CodingEstimator[ClippedParams, ClippedStats], Rotat
         root = np.asarray(np.linalg.cholesky(self.corrected_correlation_), np.float64)
         return self._drawn(partial(self._model().draw_with, self.params_, root), n_samples, random_state)
 
-    def morph(self, a: Any, b: Any, steps: int = 9, *, soft: bool = False) -> AnyArray:
-        """Turn one row into another along the straight line between their hidden points.
 
-        Each bit changes at most once on the way. The two ends are what the model makes of the rows, which is not quite
-        the rows themselves: `transform`, then which side of each threshold the point is on.
+class _PaperPCA(ClippedPCA):
+    """The model of `ClippedPCA.paper`: its constructor has what the paper varies."""
 
-        Parameters
-        ----------
-        a, b : array of shape (columns,), or table of one row
-            The rows; blanks are left out.
-        steps : int, default=9
-            Number of rows to return, both ends among them.
-        soft : bool, default=False
-            Return P(bit = 1) on the way instead of bits.
+    _saved_as = ClippedPCA
+    _kind = ClippedRaw
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "biases": ["boolean"],
+        "random_state": ["random_state"],
+    }
 
-        Returns
-        -------
-        rows : ndarray of shape (steps, columns)
-            Of uint8, or of float64 with `soft`.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from hiddenbits import ClippedPCA
-        >>> place = np.random.default_rng(0).standard_normal((500, 1))
-        >>> X = (place + 0.3 * np.random.default_rng(1).standard_normal((500, 5)) > [-1, -0.5, 0, 0.5, 1]).astype(int)
-        >>> ClippedPCA(1).fit(X).morph([0, 0, 0, 0, 0], [1, 1, 1, 1, 1], steps=6)
-        array([[0, 0, 0, 0, 0],
-               [1, 0, 0, 0, 0],
-               [1, 1, 0, 0, 0],
-               [1, 1, 1, 0, 0],
-               [1, 1, 1, 1, 0],
-               [1, 1, 1, 1, 1]], dtype=uint8)
-        """
-        if steps < 2:
-            raise ValueError(f"steps={steps}: a way from one row to another has at least 2.")
-        ends = np.concatenate([self.posterior(self._one_row(row, name)) for row, name in ((a, "a"), (b, "b"))])
-        along = np.linspace(0.0, 1.0, steps)[:, None]
-        if soft:
-            return self.inverse_transform(ends[:1] + along * (ends[1:] - ends[:1]))
-        # Not from points on the way: sums of products could round a bit there and back again.
-        first, last = ends @ self.components_ + self.intercepts_
-        return np.asarray(first + along * (last - first) > 0.0, np.uint8)
-
-    def _one_row(self, row: Any, name: str) -> Table:
-        """Return one row as a table."""
-        check_is_fitted(self, "params_")
-        table = as_table(self, np.asarray(row)[None] if np.ndim(row) == 1 else row, reset=False)
-        if table.shape[0] != 1:
-            raise TableError(f"{name} has {table.shape[0]} rows. Give one row.")
-        return table
+    def __init__(self, n_components: int = 16, *, biases: bool = True, random_state: Randomness = None) -> None:
+        fixed: Any = {"max_communality": 1.0, "factor_steps": 0}
+        super().__init__(n_components, biases=biases, **fixed, random_state=random_state)
