@@ -15,13 +15,13 @@ from hiddenbits.evaluate.calibration import calibrated
 from hiddenbits.evaluate.candidates import Contender, chosen_families
 from hiddenbits.evaluate.comparison import SIZE_TIE, TIE, Comparison, Entry, Tried
 from hiddenbits.evaluate.copies import warn_of_copies
-from hiddenbits.evaluate.fit_cache import FitCache, table_digest, versions
 from hiddenbits.evaluate.fit_runner import EDGE, Runner, Sheets, Sized, Step, choose_size
 from hiddenbits.evaluate.measures import PIECE_CELLS
 from hiddenbits.evaluate.progress import Tell, reporting
 from hiddenbits.evaluate.row_scores import RowScores, chance, difference, joined, mean_of, simplest
 from hiddenbits.evaluate.splits import group_numbers, splits
 from hiddenbits.evaluate.trial import Measured, Trial
+from hiddenbits.fit_cache import FitCache, table_digest, versions
 
 ALL_MEASURES = ("single_bit_error", "code_length", "calibration")
 
