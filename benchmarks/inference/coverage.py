@@ -1,31 +1,36 @@
 """How often 95% intervals contain the truth, on simulated tables.
 
     python -m benchmarks.inference.coverage --quick      # 20 tables: a look
-    python -m benchmarks.inference.coverage --full       # 400 tables: recorded; an hour and more
-    python -m benchmarks.inference.coverage --quick --only mixture clusters      # some of the designs below
+    python -m benchmarks.inference.coverage --full       # 400 tables: recorded, design by design; hours
+    python -m benchmarks.inference.coverage --full --only mixture clusters --method information   # what is cheap
 
 - mixture: 3 classes, 1000 x 10; shares and profiles; by information (robust) and by bootstrap (99 replicates). Once
   with profiles drawn at random, whose smallest class overlaps with the others (some tables have estimates at 0 or 1; an
   interval that does not exist counts as a miss), and once ("apart") with classes that lie apart. The second was added
-  after the first run of the first, to tell what the overlap does.
+  after the first run of the first, to tell what the overlap does. "away" is the same over the tables in which no
+  profile is at the border: there the information is that of an interior maximum.
 - map: 2 dimensions, 800 x 10, varimax loadings in the standardised metric; by information through the rotation
-  (and, with --full, by bootstrap).
+  and by bootstrap.
 - clusters: 2 classes, 100 clusters of 10 rows that share their class shares; by information with and without clusters=.
+- causes: NoisyOrNetwork(3), 600 x 9, P(cause alone switches the bit on), causes in the order of the fitted model's; by
+  bootstrap alone, since its rows have no scores. The default prior pulls strengths a little.
 
-Coverage is over all numbers of all tables; the first run counts.
+Coverage is over all numbers of all tables; the first run counts. --full --method information writes results of its own.
 """
 
+import time
 import warnings
 
 import numpy as np
 from benchmarks.record import asking, record
 from scipy.optimize import linear_sum_assignment
 
-from hiddenbits import BernoulliMixture, LogisticPCA, inference
+from hiddenbits import BernoulliMixture, LogisticPCA, NoisyOrNetwork, inference
 from hiddenbits.maths.rotations import rotate
 
 REPLICATES = 99
-DESIGNS = ["mixture", "apart", "map", "clusters"]
+DESIGNS = ["mixture", "apart", "map", "clusters", "causes"]
+METHODS = ("information", "bootstrap")
 
 
 def inside(found: inference.Uncertainty, name: str, truth: np.ndarray) -> np.ndarray:
@@ -44,23 +49,28 @@ def apart() -> np.ndarray:
     return np.where(high, 0.8, 0.2)
 
 
-def mixture(seed: int, name: str, theta: np.ndarray) -> dict[str, np.ndarray]:
+def mixture(seed: int, methods: tuple[str, ...], name: str, theta: np.ndarray) -> dict[str, np.ndarray]:
     rng = np.random.default_rng([1, seed])
     shares = np.array([0.5, 0.3, 0.2])
     X = (rng.random((1000, 10)) < theta[rng.choice(3, 1000, p=shares)]).astype(int)
     model = BernoulliMixture(3, prior_strength=0, tol=1e-9, max_iter=5000, random_state=0).fit(X)
     order = matched(model, theta)
+    at_border = np.minimum(model.probabilities_, 1.0 - model.probabilities_).min() < 1e-4
     out = {}
-    for method, found in (
-        ("information", inference.information(model, X)),
-        ("bootstrap", inference.bootstrap(model, X, n=REPLICATES, seed=seed)),
-    ):
+    for method in methods:
+        found = (
+            inference.information(model, X)
+            if method == "information"
+            else inference.bootstrap(model, X, n=REPLICATES, seed=seed)
+        )
         out[f"{name}, profiles, {method}"] = inside(found, "probabilities", theta[order])
+        if not at_border:
+            out[f"{name}, profiles, {method}, away"] = out[f"{name}, profiles, {method}"]
         out[f"{name}, shares, {method}"] = inside(found, "weights", shares[order])
     return out
 
 
-def plane(seed: int, quick: bool) -> dict[str, np.ndarray]:
+def plane(seed: int, methods: tuple[str, ...]) -> dict[str, np.ndarray]:
     rng = np.random.default_rng([2, seed])
     slopes = np.zeros((10, 2))
     slopes[:5, 0], slopes[5:, 1] = np.linspace(1.0, 2.0, 5), np.linspace(2.0, 1.0, 5)
@@ -75,60 +85,83 @@ def plane(seed: int, quick: bool) -> dict[str, np.ndarray]:
     def loadings(fitted: LogisticPCA) -> dict[str, np.ndarray]:
         return {"loadings": fitted.rotate("varimax").aligned(truth).loadings}
 
-    found = inference.information(model, X, statistic=loadings)
-    out = {"map, varimax loadings, information": inside(found, "loadings", truth)}
-    if not quick:
+    out = {}
+    if "information" in methods:
+        found = inference.information(model, X, statistic=loadings)
+        out["map, varimax loadings, information"] = inside(found, "loadings", truth)
+    if "bootstrap" in methods:
         found = inference.bootstrap(model, X, n=REPLICATES, seed=seed, statistic=loadings)
         out["map, varimax loadings, bootstrap"] = inside(found, "loadings", truth)
     return out
 
 
-def clustered(seed: int) -> dict[str, np.ndarray]:
+def clustered(seed: int, methods: tuple[str, ...]) -> dict[str, np.ndarray]:
     rng = np.random.default_rng([3, seed])
     theta = np.stack([np.full(8, 0.8), np.full(8, 0.25)])
     share = rng.beta(1.0, 1.0, 100)  # of the first class in each cluster, 1/2 on average
     labels = np.repeat(np.arange(100), 10)
     X = (rng.random((1000, 8)) < theta[(rng.random(1000) > share[labels]).astype(int)]).astype(int)
     model = BernoulliMixture(2, prior_strength=0, tol=1e-9, max_iter=5000, random_state=0).fit(X)
-    found = {
-        "with clusters=": inference.information(model, X, clusters=labels),
-        "ignored": inference.information(model, X),
-        "bootstrap of clusters": inference.bootstrap(model, X, n=REPLICATES, seed=seed, clusters=labels),
-    }
+    found = {}
+    if "information" in methods:
+        found["with clusters="] = inference.information(model, X, clusters=labels)
+        found["ignored"] = inference.information(model, X)
+    if "bootstrap" in methods:
+        found["bootstrap of clusters"] = inference.bootstrap(model, X, n=REPLICATES, seed=seed, clusters=labels)
     return {f"clusters, shares, {how}": inside(one, "weights", np.full(2, 0.5)) for how, one in found.items()}
+
+
+def causes(seed: int, methods: tuple[str, ...]) -> dict[str, np.ndarray]:
+    if "bootstrap" not in methods:
+        return {}
+    rng = np.random.default_rng([7, seed])
+    truth = np.where(np.arange(9) // 3 == np.arange(3)[:, None], 0.7, 0.15)
+    on = rng.random((600, 3)) < 0.3
+    X = (rng.random((600, 9)) > 0.95 * np.where(on[:, :, None], 1.0 - truth, 1.0).prod(axis=1)).astype(int)
+    model = NoisyOrNetwork(3, tol=1e-8, max_iter=5000, random_state=0).fit(X)
+
+    def in_order(fitted: NoisyOrNetwork) -> dict[str, np.ndarray]:
+        found = fitted.strengths_
+        apart = ((model.strengths_[:, None, :] - found[None]) ** 2).sum(axis=2)
+        return {"strengths": found[linear_sum_assignment(apart)[1]]}
+
+    order = linear_sum_assignment(((model.strengths_[:, None, :] - truth[None]) ** 2).sum(axis=2))[1]
+    found = inference.bootstrap(model, X, n=REPLICATES, seed=seed, statistic=in_order, tol=1e-7)
+    return {"causes, strengths, bootstrap": inside(found, "strengths", truth[order])}
 
 
 if __name__ == "__main__":
     parser = asking(__doc__)
     parser.add_argument("--only", nargs="+", choices=DESIGNS, default=DESIGNS)
+    parser.add_argument("--method", choices=METHODS, help="by default both")
+    parser.add_argument("--tables", type=int, help="another number of tables")
     asked = parser.parse_args()
-    quick, only = asked.quick, asked.only
-    tables = 20 if quick else 400
+    tables = asked.tables or (20 if asked.quick else 400)
+    methods = METHODS if asked.method is None else (asked.method,)
     warnings.simplefilter("ignore")  # of single tables: what counts is the coverage over all
     overlapping = np.random.default_rng(7).uniform(0.15, 0.85, (3, 10))
-    hits: dict[str, list[np.ndarray]] = {}
-    for seed in range(tables):
-        designs = {
-            "mixture": lambda seed=seed: mixture(seed, "mixture", overlapping),
-            "apart": lambda seed=seed: mixture(seed, "mixture, classes apart", apart()),
-            "map": lambda seed=seed: plane(seed, quick),
-            "clusters": lambda seed=seed: clustered(seed),
-        }
-        for design in only:
-            for name, contained in designs[design]().items():
-                hits.setdefault(name, []).append(contained)
-    figures = {
-        name: {"coverage": round(float(np.mean(some)), 4), "intervals": int(np.size(some))}
-        for name, some in hits.items()
+    designs = {
+        "mixture": lambda seed: mixture(seed, methods, "mixture", overlapping),
+        "apart": lambda seed: mixture(seed, methods, "mixture, classes apart", apart()),
+        "map": lambda seed: plane(seed, methods),
+        "clusters": lambda seed: clustered(seed, methods),
+        "causes": lambda seed: causes(seed, methods),
     }
-    if quick:
-        for name, figure in figures.items():
-            print(f"{name}: {figure['coverage']:.3f} of {figure['intervals']}")
-    else:
-        record(
-            "inference/coverage" if only == DESIGNS else "inference/coverage_of_some",
-            figures,
-            seeds=tables,
-            level=0.95,
-            replicates=REPLICATES,
-        )
+    for design in asked.only:
+        hits: dict[str, list[np.ndarray]] = {}
+        begin = time.process_time()
+        for seed in range(tables):
+            for name, contained in designs[design](seed).items():
+                hits.setdefault(name, []).append(contained)
+        seconds = round(time.process_time() - begin, 1)
+        figures = {
+            name: {"coverage": round(float(np.mean(some)), 4), "intervals": int(np.size(some)), "tables": len(some)}
+            for name, some in hits.items()
+        }
+        if asked.quick:
+            for name, figure in figures.items():
+                print(f"{name}: {figure['coverage']:.3f} of {figure['intervals']}")
+            print(f"{design}: {seconds} s of processor time")
+        elif figures:
+            name = f"inference/coverage_{design}" + ("" if asked.method is None else f"_{asked.method}")
+            record(name, figures, seeds=tables, level=0.95, replicates=REPLICATES, seconds=seconds)

@@ -11,8 +11,8 @@ from hiddenbits import open_table
 from hiddenbits.data import hashing
 from hiddenbits.data.mixed.encode import open_mixed
 from hiddenbits.data.rows_by_content import row_numbers
-from hiddenbits.evaluate.fit_cache import FitCache, table_digest
 from hiddenbits.evaluate.fit_runner import rows_digest
+from hiddenbits.fit_cache import FitCache, table_digest
 
 pytestmark = pytest.mark.core
 

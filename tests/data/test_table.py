@@ -102,6 +102,16 @@ def test_names_and_weights():
             table.with_weights(wrong)
 
 
+def test_sample_weights_multiply_the_tables_own():
+    table = open_table([[0, 1], [1, 1]])
+    assert table.with_sample_weight(None) is table
+    heavy = table.with_sample_weight([1, 3])
+    np.testing.assert_array_equal(heavy.weights, [1.0, 3.0])
+    np.testing.assert_array_equal(heavy.with_sample_weight([2, 0.5]).weights, [2.0, 1.5])
+    with pytest.raises(TableError, match=r"The weight of row 1 is -1"):  # as given: their product is valid
+        table.with_weights([1, 0]).with_sample_weight([1, -1])
+
+
 def test_memory_source():
     table, values = opened("holes", 20, 7, 2, 100)
     source = table.source

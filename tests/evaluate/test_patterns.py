@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from hiddenbits import evaluate
+from hiddenbits import evaluate, open_table
 
 pytestmark = pytest.mark.core
 
@@ -73,6 +73,8 @@ def test_entropy_of_rows():
     weighted = evaluate.pattern_entropy(X, sample_weight=[1, 0, 1, 6])
     assert weighted == pytest.approx(-0.25 * log(0.25) - 0.75 * log(0.75))
     assert evaluate.pattern_entropy(np.ones((5, 3))) == 0.0
+    table = open_table(X).with_weights([1, 0, 1, 2])  # the table's own weights count, as in every other measure
+    assert evaluate.pattern_entropy(table, sample_weight=[1, 1, 1, 3]) == pytest.approx(weighted)
 
 
 def test_entropy_of_many_pieces(monkeypatch):

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.bits import AllOnes, Bits, Packed, Pattern, with_blanks
@@ -209,6 +210,14 @@ class Table:
     def with_weights(self, weights: AnyArray | None) -> Table:
         """Return the same rows with other weights."""
         return replace(self, weights=None if weights is None else np.asarray(weights, np.float64))
+
+    def with_sample_weight(self, sample_weight: ArrayLike | None) -> Table:
+        """Return the same rows with weights on top of their own; they are checked as given. None adds nothing."""
+        if sample_weight is None:
+            return self
+        given = np.asarray(sample_weight, np.float64)
+        weighted = self.with_weights(given)
+        return weighted if self.weights is None else self.with_weights(given * self.weights)
 
     def part_rows(self, height: int) -> int:
         """Return how many rows, in whole blocks of `height`, come to about `part_bytes`."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from hiddenbits.array_types import Floats
-from hiddenbits.data.hashing import keyed_rng
+from hiddenbits.diagnostics.simulation import drawn_tables, plain
 from hiddenbits.diagnostics.tables import opened
 
 STREAM = 0x1127  # the address of these random numbers, next to others with the same seed
@@ -77,36 +76,21 @@ def bootstrap_lrt(smaller: Any, larger: Any, X: object, *, n: int = 99, seed: in
     if n < 1:
         raise ValueError(f"n={n}: simulate at least one table, and 99 or more for a p-value that you publish.")
     table = opened(smaller, X)
-    if table.weights is not None:
-        raise ValueError("bootstrap_lrt draws rows one by one: repeat rows in place of giving them weights.")
     statistic = 2.0 * (_log_likelihood(larger, table) - _log_likelihood(smaller, table))
     if larger.n_parameters_ <= smaller.n_parameters_ or statistic < 0.0:
         raise ValueError(
             f"The larger model has {larger.n_parameters_} parameters and the smaller {smaller.n_parameters_}, and its "
             f"statistic is {statistic:.4g}. Give the smaller one first; if the larger one fits worse, raise its n_init."
         )
-    blank = np.isnan(table.to_float()) if table.n_missing else None
-    bare = copy(smaller)
-    bare.coding_ = None  # bits are drawn, not the values that they stand for
+    bare = plain(smaller)
     replicates = np.zeros(n)
-    for number in range(n):
-        drawn = bare.sample(table.shape[0], random_state=int(keyed_rng(seed, STREAM, number).integers(2**31 - 1)))
-        rows = drawn if blank is None else np.where(blank, np.nan, drawn)
+    for number, rows in enumerate(drawn_tables(smaller, table, n, seed, STREAM)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            fits = _plain(bare).refit(rows), clone(larger).set_params(threshold=None).fit(rows)
+            fits = bare.refit(rows), clone(larger).set_params(threshold=None).fit(rows)
         low, high = (_log_likelihood(fit, rows) for fit in fits)
         replicates[number] = max(0.0, 2.0 * (high - low))
     return BootstrapLRT(statistic, float(1 + (replicates >= statistic).sum()) / (n + 1), replicates)
-
-
-def _plain(model: Any) -> Any:
-    """Return a copy that takes arrays of bits without names."""
-    made = copy(model)
-    made.threshold = None
-    if hasattr(made, "feature_names_in_"):
-        del made.feature_names_in_
-    return made
 
 
 def _log_likelihood(model: Any, X: Any) -> float:

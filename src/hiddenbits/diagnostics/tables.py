@@ -24,11 +24,7 @@ def opened(model: Any, X: object, sample_weight: ArrayLike | None = None) -> Tab
     if getattr(model, "kinds_", None) is not None or getattr(model, "visible", "bits") != "bits":
         raise ValueError("This is for models and tables of bits, but the model was fitted to other columns.")
     table = X if isinstance(X, Table) else open_table(X, threshold=model.threshold, code=model)
-    if sample_weight is None:
-        return table
-    given = np.asarray(sample_weight, np.float64)
-    weighted = table.with_weights(given)  # checks the weights as given
-    return weighted if table.weights is None else table.with_weights(given * table.weights)
+    return table.with_sample_weight(sample_weight)
 
 
 def total(function: Callable[[Piece], AnyArray], table: Table) -> AnyArray:

@@ -15,13 +15,13 @@ from hiddenbits.evaluate.calibration import calibrated
 from hiddenbits.evaluate.candidates import Contender, chosen_families
 from hiddenbits.evaluate.comparison import SIZE_TIE, TIE, Comparison, Entry, Tried
 from hiddenbits.evaluate.copies import warn_of_copies
-from hiddenbits.evaluate.fit_cache import FitCache, table_digest, versions
-from hiddenbits.evaluate.fit_runner import EDGE, Runner, Sheets, Sized, Step, choose_size, weights_of
+from hiddenbits.evaluate.fit_runner import EDGE, Runner, Sheets, Sized, Step, choose_size
 from hiddenbits.evaluate.measures import PIECE_CELLS
 from hiddenbits.evaluate.progress import Tell, reporting
 from hiddenbits.evaluate.row_scores import RowScores, chance, difference, joined, mean_of, simplest
 from hiddenbits.evaluate.splits import group_numbers, splits
 from hiddenbits.evaluate.trial import Measured, Trial
+from hiddenbits.fit_cache import FitCache, table_digest, versions
 
 ALL_MEASURES = ("single_bit_error", "code_length", "calibration")
 
@@ -118,7 +118,7 @@ def compare(
         raise ValueError(f"by={by!r} is not one of 'rows', 'cells'.")
     if unknown := set(measures) - set(ALL_MEASURES):
         raise ValueError(f"measures= has unknown names {sorted(unknown)!r}. Choose from {', '.join(ALL_MEASURES)}.")
-    table = weighted(open_table(X, kinds=kinds), sample_weight)
+    table = open_table(X, kinds=kinds).with_sample_weight(sample_weight)
     contenders, left_out = chosen_families(models, sizes or {}, table, seed)
     if not contenders:
         raise ValueError(f"No family is left to compare. {_sentences(left_out)}")
@@ -189,14 +189,6 @@ class _Found(NamedTuple):
 
 def _numbers(groups: ArrayLike | None, table: Table) -> Any:
     return None if groups is None else group_numbers(groups, table.shape[0])
-
-
-def weighted(table: Table, sample_weight: ArrayLike | None) -> Table:
-    """Return the table with row weights on top of its own."""
-    if sample_weight is None:
-        return table
-    given = table.with_weights(np.asarray(sample_weight, np.float64))
-    return given if table.weights is None else given.with_weights(weights_of(given) * table.weights)
 
 
 def refuse_checkpoint(engine: Any) -> None:

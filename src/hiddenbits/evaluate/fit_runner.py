@@ -15,11 +15,11 @@ from hiddenbits.array_types import Floats
 from hiddenbits.data.hashing import digest
 from hiddenbits.evaluate.candidates import Contender
 from hiddenbits.evaluate.comparison import Tried
-from hiddenbits.evaluate.fit_cache import FitCache
 from hiddenbits.evaluate.progress import Tell
 from hiddenbits.evaluate.row_scores import RowScores, apart_from_best, difference, joined, mean_of, simplest
 from hiddenbits.evaluate.splits import Split
 from hiddenbits.evaluate.trial import Judge, Measured, Trial, attempt, measured, on_cells, on_rows, sized
+from hiddenbits.fit_cache import FitCache
 
 Rows = NDArray[np.int64]
 PATIENCE = 2  # stop trying larger sizes after this many in a row are worse than the best so far,

@@ -62,11 +62,7 @@ def _average(
         raise ValueError(
             f"{measure} needs a table of bits, and this one has other columns. Use mean_log_likelihood or hidden_cells."
         )
-    if sample_weight is not None:
-        given = np.asarray(sample_weight, np.float64)
-        table = table.with_weights(given)  # checks the weights as given; then they multiply the table's own
-        table = table if not isinstance(X, Table) or X.weights is None else table.with_weights(given * X.weights)
-    return gathered(table, rows)
+    return gathered(table.with_sample_weight(sample_weight), rows)
 
 
 def _bits(piece: Piece) -> tuple[Floats, Floats]:

@@ -71,9 +71,7 @@ def pattern_entropy(X: object, sample_weight: ArrayLike | None = None) -> float:
     >>> round(evaluate.pattern_entropy([[0, 1], [1, 1], [0, 1], [1, 1]]), 4)      # ln 2
     0.6931
     """
-    table = open_table(X)
-    if sample_weight is not None:
-        table = table.with_weights(np.asarray(sample_weight, np.float64))
+    table = open_table(X).with_sample_weight(sample_weight)
 
     def packed(piece: Piece) -> tuple[Any, Floats]:
         x, observed = piece.table.source.read(0, piece.table.shape[0])

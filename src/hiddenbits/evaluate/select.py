@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from hiddenbits import Table, run_on
 from hiddenbits.evaluate.candidates import Contender
 from hiddenbits.evaluate.catalogue import BY_NAME, Family
-from hiddenbits.evaluate.compare import fit_cache, refuse_checkpoint, weighted
+from hiddenbits.evaluate.compare import fit_cache, refuse_checkpoint
 from hiddenbits.evaluate.comparison import SIZE_TIE, Tried
 from hiddenbits.evaluate.copies import warn_of_copies
 from hiddenbits.evaluate.fit_runner import Runner, Sheets, Sized, choose_size
@@ -172,7 +172,7 @@ def select(
         estimator = BY_NAME[estimator].estimator(seed)
     if not hasattr(type(estimator), "likelihood_"):
         raise ValueError(f"{type(estimator).__name__} is not a hiddenbits estimator. Use scikit-learn's GridSearchCV.")
-    table = weighted(table_of(estimator, X, fitted=False), sample_weight)
+    table = table_of(estimator, X, fitted=False).with_sample_weight(sample_weight)
     wanted = tuple(sizes) if sizes is not None else _usual(estimator, table)
     if not wanted:
         raise ValueError("sizes= is empty. Give the values of n_components to choose from.")

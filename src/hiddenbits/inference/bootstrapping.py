@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable
 from typing import Any, Literal
@@ -10,8 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
-from hiddenbits import take_rows
-from hiddenbits.array_types import Floats
+from hiddenbits import Table, take_rows
+from hiddenbits.array_types import Floats, Rows
+from hiddenbits.data.hashing import digest
+from hiddenbits.fit_cache import FitCache, table_digest, versions
 from hiddenbits.inference.alignment import aligned, can_align
 from hiddenbits.inference.resampling import check_design, replicate_weights
 from hiddenbits.inference.tables import backend_of, codes_of, opened
@@ -34,6 +37,7 @@ def bootstrap(
     seed: int = 0,
     tol: float = 1e-8,
     level: float = 0.95,
+    folder: str | os.PathLike[str] | None = None,
 ) -> Uncertainty:
     """Return standard errors and percentile intervals from refits of a fitted model to resampled rows.
 
@@ -68,6 +72,9 @@ def bootstrap(
         Tolerance of the refits. They begin close to their end: with a large one they stop early and vary too little.
     level : float, default=0.95
         Of the intervals.
+    folder : path, optional
+        Where finished replicates are saved, as model files. A call with the same model, table and design that was
+        killed, asks for more replicates or for another `statistic` does not repeat them.
 
     Returns
     -------
@@ -98,15 +105,22 @@ def bootstrap(
     def numbers(fitted: Any) -> Named:
         return parameters(fitted) if statistic is None else statistic_values(statistic(fitted), table.shape[1])
 
+    design = {"seed": seed, "tol": tol, "weights": weights, "clusters": in_clusters, "strata": in_strata}
+    cache = FitCache(folder, {} if folder is None else _identity(model, table, design))
     values = numbers(model)
     replicates = np.empty((n, sum(array.size for array, *_ in values.values())))
     failed = 0
     for number in range(n):
-        w = replicate_weights(seed, number, base, in_clusters, in_strata, weights == "counts")
-        drawn = take_rows(bare, w > 0.0).with_weights(w[w > 0.0]) if bare.source.resident else bare.with_weights(w)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            refitted = model.refit(drawn, tol=tol)
+        key = cache.key({"replicate": number})
+        if (held := cache.get(key)) is not None:
+            refitted = held[2]
+        else:
+            w = replicate_weights(seed, number, base, in_clusters, in_strata, weights == "counts")
+            drawn = take_rows(bare, w > 0.0).with_weights(w[w > 0.0]) if bare.source.resident else bare.with_weights(w)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                refitted = model.refit(drawn, tol=tol)
+            cache.put(key, {"replicate": number}, {}, refitted)
         failed += not refitted.converged_
         if can_align(model):
             refitted = aligned(refitted, model, table)
@@ -126,6 +140,23 @@ def bootstrap(
         backend=backend_of(X),
         replicates=replicates,
     )
+
+
+def _identity(model: Any, table: Table, design: dict[str, Any]) -> dict[str, Any]:
+    """Return all that replicates depend on; not the statistic, which is computed from them."""
+
+    def of(codes: Rows | None) -> str | None:
+        return None if codes is None else digest(np.ascontiguousarray(codes, np.int64).tobytes())
+
+    arrays = {name: np.ascontiguousarray(array) for name, array in sorted(model.params_.to_arrays().items())}
+    return {
+        "table": table_digest(table),
+        "versions": versions(),
+        "class": type(model).__name__,
+        "settings": repr(sorted(model.get_params().items())),
+        "params": {name: [array.shape, digest(array.tobytes())] for name, array in arrays.items()},
+        **{name: of(value) if name in ("clusters", "strata") else value for name, value in design.items()},
+    }
 
 
 def parameters(model: Any) -> Named:

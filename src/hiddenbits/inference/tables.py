@@ -21,11 +21,7 @@ def opened(model: Any, X: object, sample_weight: ArrayLike | None) -> Table:
     if getattr(model, "kinds_", None) is not None:
         raise ValueError("hiddenbits.inference is for tables of bits; this model was fitted to columns of other kinds.")
     table = X if isinstance(X, Table) else open_table(X, threshold=model.threshold, code=model)
-    if sample_weight is None:
-        return table
-    given = np.asarray(sample_weight, np.float64)
-    weighted = table.with_weights(given)  # checks the weights as given
-    return weighted if table.weights is None else table.with_weights(given * table.weights)
+    return table.with_sample_weight(sample_weight)
 
 
 def codes_of(labels: ArrayLike | None, n_rows: int, name: str) -> Rows | None:

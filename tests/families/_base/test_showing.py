@@ -18,6 +18,7 @@ from hiddenbits import (
     LogisticPCAMixture,
     NoisyOrNetwork,
     TreeMixture,
+    diagnostics,
 )
 from hiddenbits.datasets import simulate_mixture
 from hiddenbits.families._base.showing import Summary, SummaryTable
@@ -61,6 +62,24 @@ def test_the_story_has_the_score_next_to_that_of_independent_bits(rows):
         f"{model.score(rows):.4f} nats per row (log-likelihood plus log prior); independent bits {independent:.4f}"
     )
     assert "warning" not in story
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        BernoulliMixture(2, prior_strength=0, tol=1e-10, n_init=1, random_state=0),
+        LogisticPCA(1, method="quadrature", ridge=0, tol=1e-10, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_fit_of_maximum_likelihood_has_the_line_of_a_paper(rows, model):
+    fit = diagnostics.overall(model.fit(rows), rows)
+    assert model.summary().story["fit"] == (
+        f"log-likelihood {fit.log_likelihood:,.2f}; {fit.n_parameters} parameters; AIC {fit.aic:,.2f}; "
+        f"BIC {fit.bic:,.2f}; adjusted BIC {fit.sabic:,.2f}"
+    )
+    with_prior = {"prior_strength": 1.0} if isinstance(model, BernoulliMixture) else {"ridge": 0.5}
+    assert "fit" not in clone(model).set_params(**with_prior).fit(rows).summary().story
 
 
 def test_weights_count_as_rows(rows):

@@ -178,7 +178,7 @@ def with_sample_weight(table: Table, sample_weight: Any) -> Table:
     if sample_weight is None:
         return table
     weights = _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
-    return table.with_weights(weights if table.weights is None else weights * table.weights)
+    return table.with_sample_weight(weights)
 
 
 class SmallWeightsWarning(UserWarning):

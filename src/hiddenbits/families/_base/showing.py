@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.engine import StopReason
+from hiddenbits.maths.numerics import bic
 from hiddenbits.quoting import name_of
 from hiddenbits.shown import as_frame, html, plain
 
@@ -25,6 +26,7 @@ EXPLANATIONS = {
     StopReason.NOT_FINITE: "the objective was not a finite number: lower the learning_rate of chains, if "
     "there are any, otherwise please report this table as a bug",
 }
+LIKELIHOOD = "log-likelihood plus log prior"  # what most traces say
 STOPPED = {
     StopReason.CONVERGED: "converged",
     StopReason.MAX_ITER: "stopped at max_iter",
@@ -177,7 +179,7 @@ class ShowsItself:
     @property
     def _score_is(self) -> str | None:
         """What the trace says of all rows, where it can stand next to independent bits; else None."""
-        return "log-likelihood plus log prior"
+        return LIKELIHOOD
 
     def _cautions(self) -> list[str]:
         """Return what a fit warns of, as sentences."""
@@ -198,8 +200,21 @@ class ShowsItself:
             score = f"{me.trace_[-1] / me.weight_seen_:.4f} nats per row ({self._score_is})"
             beside = "" if self._independent is None else f"; independent bits {self._independent:.4f}"
             said["score"] = score + beside
+            said |= {"fit": fit} if (fit := self._criteria()) else {}
         said |= {"warning": " ".join(self._cautions())} if self._cautions() else {}
         return said
+
+    def _criteria(self) -> str:
+        """Return the line of a paper's table, where the fit is of maximum likelihood and its trace the likelihood."""
+        me: Any = self
+        priors = getattr(self, "_prior_settings", None)
+        if priors is None or self._score_is != LIKELIHOOD or any(getattr(self, name) != 0.0 for name in priors):
+            return ""
+        log_likelihood, p, N = float(me.trace_[-1]), me.n_parameters_, float(me.weight_seen_)
+        adjusted = bic(log_likelihood, p, (N + 2.0) / 24.0)
+        figures = {"AIC": 2.0 * p - 2.0 * log_likelihood, "BIC": bic(log_likelihood, p, N), "adjusted BIC": adjusted}
+        shown = "; ".join(f"{name} {value:,.2f}" for name, value in figures.items())
+        return f"log-likelihood {log_likelihood:,.2f}; {p:,} parameters; {shown}"
 
     def summary(self) -> Summary:
         """Return how the fit went and what was found, as named tables that print themselves.

@@ -17,7 +17,7 @@ from hiddenbits.families._base.grouped import Group
 from hiddenbits.families._base.information import InformationVerbs
 from hiddenbits.families._base.parameters import COMMON, DRAWS, MOST_NODES
 from hiddenbits.families._base.rotation import RotationVerbs
-from hiddenbits.families._base.showing import SummaryTable
+from hiddenbits.families._base.showing import LIKELIHOOD, SummaryTable
 from hiddenbits.families.logistic_pca.grid_em import LogisticGrid
 from hiddenbits.families.logistic_pca.information import LogisticScores
 from hiddenbits.families.logistic_pca.mixed.model import Mixed
@@ -274,7 +274,7 @@ class LogisticPCA(CriteriaMixin, MixedVerbs, InformationVerbs, RotationVerbs):
     @property
     def _score_is(self) -> str:
         exact = isinstance(self._model(), LogisticGrid)
-        return "log-likelihood plus log prior" if exact else "approximate log-likelihood plus log prior"
+        return LIKELIHOOD if exact else "approximate log-likelihood plus log prior"
 
     def _column_names(self) -> list[str]:
         return self.activation_names_ or super()._column_names()

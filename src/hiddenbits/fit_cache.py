@@ -1,4 +1,4 @@
-"""A folder of finished fits, so that a comparison that was killed does not repeat them.
+"""A folder of finished fits, so that a comparison or bootstrap that was killed does not repeat them.
 
 Every finished fit is three files, each written atomically. The file with the figures is written last, so a fit that has
 it is complete. The file name is a digest of everything the fit depends on.
@@ -21,11 +21,11 @@ from sklearn.base import BaseEstimator
 import hiddenbits
 from hiddenbits import Piece, Table, map_pieces
 from hiddenbits.data.hashing import digest
-from hiddenbits.evaluate.measures import PIECE_CELLS
 from hiddenbits.quoting import printable, told
 from hiddenbits.store import whole_file
 
 FORMAT = 2
+PIECE_CELLS = 1 << 22  # cells that are worked on together
 PACKAGES = ("hiddenbits", "numpy", "scipy", "scikit-learn", "numba")
 
 
@@ -61,7 +61,7 @@ class FitCache:
     folder : path or None
         Created if it does not exist.
     identity : dict
-        What all fits of this comparison depend on.
+        What all fits of this run depend on.
     """
 
     def __init__(self, folder: str | os.PathLike[str] | None, identity: dict[str, Any]) -> None:
