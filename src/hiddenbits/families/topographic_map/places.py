@@ -14,19 +14,21 @@ from hiddenbits.families.topographic_map.model import Topographic
 from hiddenbits.families.topographic_map.params import TopographicParams
 
 TWO_PLACES = 0.2  # smallest share of the posterior that a second place has
+SHIFTS = 5  # from the top point to the middle of its place
 
 
 @dataclass(frozen=True, eq=False)
 class Places:
     """What `TopographicMap.places` returns, one line for each row.
 
-    A place is all points within sqrt(q / 2) of one point, half the usual distance of two rows. The first is around the
-    most probable point, the second around the most probable point outside of the first.
+    A place is a ball of radius sqrt(q / 2), half the usual distance of two rows, around the mean of the posterior within
+    it. One is found from the most probable point, the other from the most probable point at least two radii from there;
+    the first is the one with the larger share.
 
     Attributes
     ----------
     first, second : ndarray of shape (rows, n_components)
-        The most probable point of each place.
+        The centre of each place.
     first_share, second_share : ndarray of shape (rows,)
         Probability that the row is there.
     effective_points : ndarray of shape (rows,)
@@ -37,9 +39,10 @@ class Places:
     --------
     >>> import numpy as np
     >>> from hiddenbits import TopographicMap
-    >>> X = np.repeat([[1, 1, 0, 0], [0, 0, 1, 1]], 50, axis=0).astype(float)
-    >>> model = TopographicMap(1, random_state=0).fit(X)
-    >>> model.places([[1, 1, 0, 0], [np.nan] * 4]).two_places
+    >>> kinds = np.array([[1.0, 1, 1, 0, 0, 0, 1, 1], [0, 0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 1, 1, 1, 1, 1]])
+    >>> model = TopographicMap(1, random_state=0).fit(np.repeat(kinds, 40, axis=0))
+    >>> blank = np.nan
+    >>> model.places([kinds[0], [blank, blank, blank, blank, blank, blank, 1, 1]]).two_places
     array([False,  True])
     """
 
@@ -59,16 +62,25 @@ def place_rows(model: Topographic, params: TopographicParams, shared: Any, block
     """Return the fields of `Places` side by side, (n, 2 q + 3)."""
     r, z = model.point_weights(params, shared, block), params.points
     sharpness = (r * r).sum(axis=1)
-    radius = z.shape[1] / 2.0  # squared
-    found, shares = [], []
-    for _ in range(2):
-        top = z[r.argmax(axis=1)]
-        away = (top * top).sum(axis=1)[:, None] - 2.0 * top @ z.T + (z * z).sum(axis=1)
-        here = away <= radius
-        shares.append(np.where(here, r, 0.0).sum(axis=1))
-        r = np.where(here, 0.0, r)
-        found.append(top)
-    return np.column_stack([*found, *shares, 1.0 / sharpness])
+    one, share = _place(r, z)
+    other, its_share = _place(np.where(_squared_distances(one, z) <= 4.0 * z.shape[1] / 2.0, 0.0, r), z)
+    swap = its_share > share
+    centres = np.where(swap[:, None], np.hstack([other, one]), np.hstack([one, other]))
+    return np.column_stack([centres, np.maximum(share, its_share), np.minimum(share, its_share), 1.0 / sharpness])
+
+
+def _squared_distances(centre: Floats, z: Floats) -> Floats:
+    return np.asarray((centre * centre).sum(axis=1)[:, None] - 2.0 * centre @ z.T + (z * z).sum(axis=1))
+
+
+def _place(r: Floats, z: Floats) -> tuple[Floats, Floats]:
+    """Return the centre of a place and its share: from the top point by mean shift."""
+    centre = z[r.argmax(axis=1)]
+    for _ in range(SHIFTS):
+        inside = np.where(_squared_distances(centre, z) <= z.shape[1] / 2.0, r, 0.0)
+        share = inside.sum(axis=1)
+        centre = np.divide(inside @ z, share[:, None], out=centre.copy(), where=share[:, None] > 0.0)
+    return centre, share
 
 
 def split_places(rows: Floats, q: int) -> Places:

@@ -12,7 +12,7 @@ GRID_DIMENSIONS = 2  # up to here points are a grid, beyond scrambled Sobol poin
 
 def grid_side(n_components: int, n_points: int) -> int:
     """Return the points along each axis of a grid of about `n_points`."""
-    return max(2, round(float(n_points) ** (1.0 / n_components)))
+    return int(max(2, round(float(n_points) ** (1.0 / n_components))))
 
 
 def grid_points(n_components: int, n_points: int) -> Floats:
