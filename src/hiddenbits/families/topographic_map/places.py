@@ -21,9 +21,9 @@ SHIFTS = 5  # from the top point to the middle of its place
 class Places:
     """What `TopographicMap.places` returns, one line for each row.
 
-    A place is a ball of radius sqrt(q / 2), half the usual distance of two rows, around the mean of the posterior within
-    it. One is found from the most probable point, the other from the most probable point at least two radii from there;
-    the first is the one with the larger share.
+    A place is a ball of radius sqrt(q / 2), half the usual distance of two rows, around the mean of the posterior
+    within it. One is found from the most probable point, the other from the most probable point at least two radii from
+    there; the first is the one with the larger share.
 
     Attributes
     ----------
