@@ -27,6 +27,7 @@ from hiddenbits.model_api import RowModel
 
 SIZES = {1: (128, 64), 2: (1024, 256)}  # points and features, by dimensions
 MORE = (8192, 1024)  # and of more dimensions
+GRID_SCALE = 0.7  # length scale of 1 and 2 dimensions
 
 
 class TopographicMap(CodingEstimator[TopographicParams, MixtureStats]):
@@ -47,8 +48,8 @@ class TopographicMap(CodingEstimator[TopographicParams, MixtureStats]):
     n_features : int, optional
         Cosines that the curves are made of: by default 64, 256 and 1024 for 1, 2 and more dimensions.
     length_scale : float, optional
-        How far apart two positions are whose probabilities differ freely: smaller is more curved. By default the square
-        root of `n_components`.
+        How far apart two positions are whose probabilities differ freely: smaller is more curved. By default 0.7 for 1
+        and 2 dimensions, and the square root of `n_components` for more.
     ridge : float, default=1.0
         Precision of the normal prior of the coefficients, of the whole table.
     learning_rate : float, default=0.01
@@ -152,11 +153,12 @@ class TopographicMap(CodingEstimator[TopographicParams, MixtureStats]):
     def _model(self) -> Topographic:
         q = int(self.n_components)
         n_points, n_features = SIZES.get(q, MORE)
+        scale = GRID_SCALE if q <= GRID_DIMENSIONS else np.sqrt(q)
         sizes = (
             q,
             int(self.n_points or n_points),
             int(self.n_features or n_features),
-            float(self.length_scale or np.sqrt(q)),
+            float(self.length_scale or scale),
             float(self.ridge),
         )
         if q <= GRID_DIMENSIONS:
