@@ -48,6 +48,7 @@ _HOMES = {
     "FoundDialectWarning": "hiddenbits.data.readers",
     "NoZerosWarning": "hiddenbits.engine",
     "Piece": "hiddenbits.engine",
+    "Places": "hiddenbits.families.topographic_map.places",
     "Progress": "hiddenbits.cli.execution",
     "ReadLimits": "hiddenbits.data.readers.guarded",
     "RotatedLoadings": "hiddenbits.families._base.rotation",
@@ -63,6 +64,7 @@ _HOMES = {
     "report": "hiddenbits.reporting",
     "run_on": "hiddenbits.engine",
     "take_rows": "hiddenbits.data.subset",
+    "TopographicMap": "hiddenbits.families.topographic_map.estimator",
     "TreeMixture": "hiddenbits.families.tree_mixture.estimator",
     "Variational": "hiddenbits.families.logistic_pca.options",
     "tetrachoric": "hiddenbits.families.tetrachoric.estimator",
@@ -135,6 +137,8 @@ if TYPE_CHECKING:
     from hiddenbits.families.tetrachoric.estimator import DegeneratePairsWarning as DegeneratePairsWarning
     from hiddenbits.families.tetrachoric.estimator import TetrachoricCorrelations as TetrachoricCorrelations
     from hiddenbits.families.tetrachoric.estimator import tetrachoric as tetrachoric
+    from hiddenbits.families.topographic_map.estimator import TopographicMap as TopographicMap
+    from hiddenbits.families.topographic_map.places import Places as Places
     from hiddenbits.families.tree_mixture.estimator import TreeMixture as TreeMixture
     from hiddenbits.federated.statistics import Statistics as Statistics
     from hiddenbits.federated.statistics import StatisticsError as StatisticsError

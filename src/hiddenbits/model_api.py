@@ -35,6 +35,7 @@ STREAMS: Mapping[str, tuple[Literal["restart", "pass_number", "block"], int]] = 
     "all stages": ("pass_number", 2**33),  # stages of a start that are taken at once
     "memory": ("pass_number", 2**34),  # what random steps begin with
     "subsample": ("pass_number", 2**35),  # the rows of a start on few
+    "split off": ("pass_number", 2**36),  # the rows that a fit does not learn from
     "step": ("block", 2**33),  # a random step, next to the blocks that it was estimated from
     "sample": ("restart", 2**32),  # rows that are drawn from a fitted model
     "normaliser": ("restart", 2**35),  # estimates of a normalising constant
@@ -107,6 +108,8 @@ class Promises:
         The model is `Scheduled`: a fit goes by a planned course, and is not judged before its end.
     looks_before_pass : bool
         The model is one that `LooksBeforePass`.
+    looks_after_epoch : bool
+        The model is one that `LooksAfterEpoch`.
     online_form : bool
         The model has an `OnlineForm`.
     online_gap : float
@@ -125,6 +128,7 @@ class Promises:
     closed_form: bool = False
     scheduled: bool = False
     looks_before_pass: bool = False
+    looks_after_epoch: bool = False
     online_form: bool = False
     online_gap: float = 0.05
 
@@ -414,6 +418,14 @@ class Persists(Model[P, S], Protocol[P, S]):
 
     def settle(self, params: P, memory: Any) -> P:
         """Return parameters as a fit hands them over."""
+
+
+@runtime_checkable
+class LooksAfterEpoch(Protocol[P]):
+    """A model with random steps that scores rows after each epoch, and so knows when it is time to stop."""
+
+    def after_epoch(self, params: P, memory: Any, key: Key, passes: Passes) -> tuple[P, Any, float, bool]:
+        """Return parameters and memory, the score (larger is better), and whether the fit is over."""
 
 
 class Coordinates(Protocol):

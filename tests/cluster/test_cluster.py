@@ -12,9 +12,10 @@ import hiddenbits
 from hiddenbits import BernoulliMixture, evaluate
 from hiddenbits.data import Table
 from hiddenbits.datasets import simulate_mixture, write_mixture
-from hiddenbits.engine import Local, Settings, fit_em, fit_gradient
+from hiddenbits.engine import Local, Settings, fit_em, fit_gradient, fit_persistent
 from hiddenbits.engine.executors.dask_cluster import Cluster
 from hiddenbits.families.combination_machine.model import Combination
+from hiddenbits.families.topographic_map.model_steps import TopographicSteps
 from tests.cluster.processes import Processes
 from tests.contracts.cases import CASES
 from tests.contracts.conftest import NotResident, table_of
@@ -69,6 +70,19 @@ def check_same_bits(case, client, storage, seed, monkeypatch):
         else:
             assert same(alone.params, there.params)
             assert np.array_equal(alone.trace, there.trace)
+
+
+@pytest.mark.parametrize("storage", ["dense", "csr"])
+def test_same_bits_of_random_steps(client, storage):
+    """Steps, and the score after each epoch of rows that are not learned from."""
+    table = table_of(structured_rows(np.random.default_rng(0), 600, 12, missing=True), storage)
+    model = TopographicSteps(3, n_points=64, n_features=16, batch_rows=256)
+    settings = Settings(max_iter=3)
+    alone = fit_persistent(model, table.grid(128), Local(), settings, None, None)
+    walked = Table(NotResident(table.source), None, None, 2000)
+    there = fit_persistent(model, walked.grid(128), Cluster(client), settings, None, None)
+    assert same(alone.params, there.params)
+    assert np.array_equal(alone.trace, there.trace)
 
 
 @pytest.mark.parametrize("missing", [True, False])

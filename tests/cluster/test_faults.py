@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hiddenbits
-from hiddenbits import BernoulliMixture
+from hiddenbits import BernoulliMixture, TopographicMap
 from hiddenbits.data import Table
 from hiddenbits.datasets import simulate_mixture, write_mixture
 from tests.cluster.processes import Processes
@@ -41,17 +41,40 @@ def alone(table):
     return mixture().fit(table)
 
 
-def fit_while(client, table, disturb, passes=24, **run):
+def fit_while(client, table, disturb, passes=24, estimator=None, **run):
     """Fit on the cluster while `disturb` runs in a thread; return the model."""
     stop = threading.Event()
     thread = threading.Thread(target=disturb, args=(stop,))
     thread.start()
     try:
         with hiddenbits.run_on(client, **run):
-            return mixture(passes).fit(table)
+            return (estimator or mixture(passes)).fit(table)
     finally:
         stop.set()
         thread.join()
+
+
+def test_a_worker_killed_during_random_steps(tmp_path):
+    X = simulate_mixture(20_000, 24, 4, seed=0).X
+    table = Table(NotResident(hiddenbits.open_table(X).source), None, None, 24 * 2_000)
+    settings = {"n_points": 64, "n_features": 16, "batch_rows": 2048, "max_iter": 12, "random_state": 0}
+    alone = TopographicMap(3, **settings).fit(table)
+    with Processes(tmp_path) as cluster:
+        for _ in range(2):
+            cluster.add_worker()
+        with distributed.Client(scheduler_file=str(cluster.file)) as client:
+            client.wait_for_workers(2, timeout=60)
+            kills = []
+
+            def disturb(stop):
+                time.sleep(1.0)
+                cluster.kill_worker(0)
+                kills.append(stop.is_set())  # whether the fit was over by then
+
+            model = fit_while(client, table, disturb, estimator=TopographicMap(3, **settings))
+    assert kills == [False]
+    assert same(alone.params_, model.params_)
+    assert np.array_equal(alone.trace_, model.trace_)
 
 
 def test_workers_killed_during_one_fit(table, tmp_path, short):

@@ -18,6 +18,7 @@ from hiddenbits import (
     LogisticPCAMixture,
     NoisyOrNetwork,
     Quadrature,
+    TopographicMap,
     TreeMixture,
     Variational,
 )
@@ -39,6 +40,9 @@ from hiddenbits.families.logistic_pca_mixture.model import LogisticMixture
 from hiddenbits.families.logistic_pca_mixture.params import MapsParams
 from hiddenbits.families.noisy_or.model import NoisyOr
 from hiddenbits.families.noisy_or.params import NoisyOrParams
+from hiddenbits.families.topographic_map.model import Topographic
+from hiddenbits.families.topographic_map.params import TopographicParams
+from hiddenbits.families.topographic_map.points import grid_points
 from hiddenbits.families.tree_mixture.model import Trees
 from hiddenbits.families.tree_mixture.params import Clock, TreeParams
 from tests.families.logistic_pca.mixed.mixed_data import KINDS, mixed_rows, random_params
@@ -180,6 +184,23 @@ def grid_statistics(x, observed, h):
     return {"ones": np.outer(x * observed, here), "observed": np.outer(observed, here)}
 
 
+def topographic_params(d, rng, q=2, M=4):
+    return TopographicParams(
+        grid_points(q, 9),
+        rng.standard_normal((q, M)),
+        rng.uniform(0, 2 * np.pi, M),
+        rng.standard_normal((d, q + M)),
+        rng.standard_normal(d),
+        rng.standard_normal(d),
+        np.ones(()),
+    )
+
+
+def topographic_statistics(x, observed, h):
+    here = (grid_points(2, 9) == h).all(axis=1).astype(float)
+    return {"classes": here, "ones": np.outer(x * observed, here), "observed": np.outer(observed, here)}
+
+
 CASES = [
     Case(
         "IndependentBits",
@@ -291,6 +312,15 @@ CASES = [
         {"beta": 7.0},
         "points",
         heavy=True,
+    ),
+    Case(
+        "TopographicMap",
+        Topographic(2, n_points=9, n_features=4),
+        TopographicMap(2, n_points=9, n_features=4, length_scale=1.0, tol=1e-8, random_state=0),
+        topographic_params,
+        topographic_statistics,
+        {"ridge": 7.0},
+        "points",
     ),
     Case(
         "TreeMixture",

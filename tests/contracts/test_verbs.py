@@ -6,7 +6,15 @@ from scipy import sparse
 from sklearn.base import clone
 
 from hiddenbits.families.registry import ESTIMATORS
-from hiddenbits.model_api import Extrapolates, LooksBeforePass, OnlineForm, Promises, Scheduled, Speculative
+from hiddenbits.model_api import (
+    Extrapolates,
+    LooksAfterEpoch,
+    LooksBeforePass,
+    OnlineForm,
+    Promises,
+    Scheduled,
+    Speculative,
+)
 from tests.contracts.cases import CASES, MIXED
 from tests.contracts.conftest import random_rows
 from tests.contracts.test_fit import structured_rows
@@ -110,6 +118,7 @@ PROMISED = {
     "speculative": Speculative,
     "scheduled": Scheduled,
     "looks_before_pass": LooksBeforePass,
+    "looks_after_epoch": LooksAfterEpoch,
     "online_form": OnlineForm,
 }
 

@@ -32,6 +32,7 @@ from hiddenbits import (
     LogisticPCA,
     LogisticPCAMixture,
     NoisyOrNetwork,
+    TopographicMap,
     TreeMixture,
     Variational,
 )
@@ -116,6 +117,11 @@ MODELS = {
     ).fit(X),
     "noisy_or_truncated": lambda X: NoisyOrNetwork(
         2, method="truncated", n_states=4, n_init=1, max_iter=20, random_state=0
+    ).fit(X),
+    "topographic": lambda X: TopographicMap(2, n_points=16, n_features=8, random_state=0).fit(X),
+    "topographic_online": lambda X: TopographicMap(2, n_points=16, n_features=8, random_state=0).partial_fit(X),
+    "topographic_steps": lambda X: TopographicMap(
+        3, n_points=16, n_features=8, batch_rows=20, max_iter=60, random_state=0
     ).fit(X),
     "tree_mixture": lambda X: TreeMixture(2, n_init=1, random_state=0).fit(X),
     "tree_mixture_online": lambda X: TreeMixture(2, random_state=0).partial_fit(X),

@@ -39,7 +39,7 @@ def test_a_hyperparameter_that_is_not_there_takes_its_default(rewritten, name):
         "n_states",
         "estimator",
     }
-    keep |= {"n_estimators", "random_state", "n_nodes", "n_draws"}
+    keep |= {"n_estimators", "random_state", "n_nodes", "n_draws", "n_points"}
 
     def drop(meta):
         for member in [meta, *(one["meta"] for one in meta.get("members", []))]:

@@ -187,6 +187,17 @@ FAMILIES = (
         narrow=True,
     ),
     Family(
+        name="TopographicMap",
+        word="curved-map",
+        hidden="dimensions, curved",
+        picture="a curved map",
+        says="every row has a position on a map, on which the probabilities of all bits change smoothly",
+        unit="dimension",
+        use="maps of clusters and bends; a high likelihood",
+        sizes=(1, 2, 4, 8, 16),
+        aside=DENSER,
+    ),
+    Family(
         name="BinarySparseCoding",
         hidden="causes that add up",
         sizes=(2, 4, 6, 8, 12, 16, 24, 32),

@@ -28,6 +28,7 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
     "HiddenTree": _from("hidden_tree", "HiddenTree"),
     "NoisyOrNetwork": _from("noisy_or", "NoisyOrNetwork"),
     "TreeMixture": _from("tree_mixture", "TreeMixture"),
+    "TopographicMap": _from("topographic_map", "TopographicMap"),
 }
 
 # Estimators that are made of others: they have members in place of a model of their own.

@@ -23,6 +23,7 @@ SHORTER = {
     "CombinationMachine": {"n_init": 1},
     "BinarySparseCoding": {"n_init": 1},
     "LogisticPCAMixture": {"n_init": 1, "polish": False},
+    "TopographicMap": {"n_points": 64, "n_features": 16},
     # All rows and equal weights: which rows are drawn goes by their number, so that a weight of 2 is not a repeat.
     "Ensemble": {"n_estimators": 2, "rows": "all", "validation": 0},
 }

@@ -1,7 +1,8 @@
 """Random steps: one for each group of rows, with a memory that persists from step to step.
 
 For models whose objective cannot be computed but whose gradient can be estimated, such as machines with too many states
-to enumerate. An epoch walks the table once. The steps grow smaller to a planned end: there is no other.
+to enumerate. An epoch walks the table once. The steps grow smaller to a planned end, unless the model looks at its rows
+after each epoch and says when to stop.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from hiddenbits.engine.loops.fit_context import FitContext
 from hiddenbits.engine.loops.restarts import all_restarts, finish, start_restart
 from hiddenbits.engine.outcome import Outcome, StopReason
 from hiddenbits.engine.state import CheckpointStore, Position, Settings, Watch
-from hiddenbits.model_api import Key, P, Persists, S
+from hiddenbits.model_api import Key, LooksAfterEpoch, P, Persists, S
 
 
 def fit_persistent(
@@ -43,11 +44,13 @@ def _restart(model: Persists[P, S], context: FitContext, position: Position) -> 
         position = context.keep(replace(position, memory=model.first_memory(position.params, context.summary, key)))
     reason = None if settings.max_iter else StopReason.SCHEDULE  # no epochs: the start alone
     while reason is None:
-        position = _epoch(model, context.grid, context.executor, settings, position)
+        position, over = _scored(model, context, _epoch(model, context.grid, context.executor, settings, position))
         if not np.isfinite(position.objective):
             reason = StopReason.NOT_FINITE
+        elif over:
+            reason = StopReason.CONVERGED
         elif len(position.trace) >= settings.max_iter:
-            reason = StopReason.SCHEDULE
+            reason = StopReason.MAX_ITER if model.promises.looks_after_epoch else StopReason.SCHEDULE
         asked = context.notify(position, last=reason is not None)
         reason = reason or (StopReason.CALLBACK if asked else None)
         if reason is None:
@@ -73,3 +76,13 @@ def _epoch(model: Persists[P, S], grid: Grid, executor: Executor, settings: Sett
         total, weight = total + height * float(stats.weight), weight + float(stats.weight)
     objective = total / max(weight, 1e-300)
     return replace(now, params=params, safe=params, memory=memory, objective=objective, trace=(*now.trace, objective))
+
+
+def _scored(model: Persists[P, S], context: FitContext, now: Position) -> tuple[Position, bool]:
+    """Return the position as the model sees it after an epoch, and whether the fit is over."""
+    if not (model.promises.looks_after_epoch and isinstance(model, LooksAfterEpoch)):
+        return now, False
+    key = Key(context.settings.seed, now.restart)
+    params, memory, score, over = model.after_epoch(now.params, now.memory, key, context.passes)
+    trace = (*now.trace[:-1], score)
+    return replace(now, params=params, safe=params, memory=memory, objective=score, trace=trace), over

@@ -12,12 +12,13 @@ from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from hiddenbits.data import Table, TableError
+from hiddenbits.data import MemorySource, Table, TableError
 from hiddenbits.data.cell_checks import bad_cell
 from hiddenbits.data.inputs.frames import opened_frame
 from hiddenbits.data.mixed.cells import MixedTable
 from hiddenbits.data.openers import find_opener
 from hiddenbits.data.request import Request
+from hiddenbits.model_api import Key
 from hiddenbits.quoting import printable, quoted
 
 SMALL_WEIGHTS = 0.1  # weights of rows are small when their mean, of those that are not 0, is below this
@@ -233,3 +234,13 @@ def rows_of(chunks: Any, n_rows: int) -> NDArray[Any]:
     if out is None or start != n_rows:
         raise RuntimeError(f"{start} of {n_rows} rows were returned: please report this as a bug.")
     return out
+
+
+def shuffled(table: Table, seed: int) -> Table:
+    """Return a table in memory with its rows shuffled: random steps go astray where a table is sorted."""
+    source = table.source
+    if not isinstance(source, MemorySource) or source.mapped:
+        return table
+    order = Key(seed).stream("row order").rng().permutation(table.shape[0])
+    weights = None if table.weights is None else table.weights[order]
+    return replace(table, source=MemorySource(source.x.take(order), source.observed.take(order)), weights=weights)

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats, Randomness
-from hiddenbits.data import MemorySource, Table
+from hiddenbits.data import Table
 from hiddenbits.engine import Key, current, one_blas_thread
-from hiddenbits.families._base.inputs import seed_of
+from hiddenbits.families._base.inputs import seed_of, shuffled
 from hiddenbits.families._base.outputs import drawn_values
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.combination_machine.model import Combination
@@ -191,10 +191,4 @@ class ChainsVerbs(CodingEstimator[CombinationParams, CombinationStats]):
         return min(height, model.batch_rows) if isinstance(model, CombinationChains) else height
 
     def _arranged(self, model: RowModel[CombinationParams, CombinationStats], table: Table) -> Table:
-        """Shuffle rows in memory, once: steps from neighbouring rows go astray where a table is sorted."""
-        source = table.source
-        if not isinstance(model, CombinationChains) or not isinstance(source, MemorySource) or source.mapped:
-            return table
-        order = Key(seed_of(self.random_state)).stream("row order").rng().permutation(table.shape[0])
-        weights = None if table.weights is None else table.weights[order]
-        return replace(table, source=MemorySource(source.x.take(order), source.observed.take(order)), weights=weights)
+        return shuffled(table, seed_of(self.random_state)) if isinstance(model, CombinationChains) else table

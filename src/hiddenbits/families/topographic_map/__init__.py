@@ -1,0 +1,1 @@
+"""Curved maps that are exact mixtures."""

@@ -1,0 +1,195 @@
+"""A curved map that is an exact mixture (generative topographic mapping, Bishop, Svensen & Williams 1998).
+
+    z ~ N(0, I_q),   P(x_j = 1 | z) = sigma(eta_j(z)),   eta(z) = b + Phi(z) W
+    Phi(z) = [z, 3 sqrt(2/M) cos(z Omega + phi)]
+
+With points z_1 ... z_K of equal weight in place of the prior it is a Bernoulli mixture whose classes are tied by W:
+
+    ln P(x, z_k) = -ln K + Sum_j [ x_j eta_j(z_k) - ln(1 + exp eta_j(z_k)) ],   over the observed j
+
+| letter | meaning | shape |
+|---|---|---|
+| x, o | bits; observed | (rows, d) |
+| r | P(z_k given x) | (rows, K) |
+| z | points | (K, q) |
+| Omega, phi | frequencies, drawn from N(0, 1/l^2), and phases; fixed | (q, M), (M,) |
+| Phi | features, m = q + M | (K, m) |
+| W, b | coefficients and intercepts | (d, m), (d,) |
+| S, O | expected ones and observed cells at each point | (d, K) |
+| lambda | ridge of the whole table: -(lambda/2) (|W|^2 + |b - c|^2), c the logits of the columns | number |
+
+S and O are all that a pass has to find: they are the statistics of the mixture. Given them the objective is concave in
+W and b (`regression.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hiddenbits.array_types import Bytes, Floats
+from hiddenbits.data import Block
+from hiddenbits.data.summary import Summary
+from hiddenbits.families.bernoulli_mixture.model import Mixture, MixtureStats
+from hiddenbits.families.bernoulli_mixture.model import Shared as MixtureShared
+from hiddenbits.families.logistic_pca.start import start_logistic
+from hiddenbits.families.topographic_map.params import FURTHEST, TopographicParams
+from hiddenbits.families.topographic_map.points import GRID_DIMENSIONS, grid_points, grid_side
+from hiddenbits.families.topographic_map.regression import log_prior, regress
+from hiddenbits.maths.numerics import sigmoid, softplus_and_sigmoid
+from hiddenbits.model_api import Counted, Footprint, Key, OneStage, Passes, Promises
+
+FEATURES = 2  # the block of the key that the features are drawn with, next to that of the start
+NOT_USED: Any = None  # the E-step of a mixture looks at what was prepared alone
+
+
+@dataclass(frozen=True)
+class Topographic(OneStage, Counted):
+    """The model; hyperparameters only.
+
+    Parameters
+    ----------
+    n_components : int
+        q.
+    n_points : int
+        K; of a grid, about.
+    n_features : int
+        M.
+    length_scale : float
+        l: how far apart two points are on the map whose probabilities differ freely.
+    ridge : float
+        lambda.
+    """
+
+    n_components: int = 2
+    n_points: int = 1024
+    n_features: int = 256
+    length_scale: float = 1.0
+    ridge: float = 1.0
+
+    promises = Promises()
+    params_type = TopographicParams
+    stats_type = MixtureStats
+    carry_type = None
+
+    def footprint(self, n_columns: int, row_cells: float) -> Footprint:
+        """Return what a block costs: that of a mixture with K classes."""
+        return Mixture(self._n_points).footprint(n_columns, row_cells)
+
+    @property
+    def _n_points(self) -> int:
+        if self.n_components > GRID_DIMENSIONS:
+            return self.n_points
+        return int(grid_side(self.n_components, self.n_points) ** self.n_components)
+
+    def start(self, summary: Summary, key: Key, passes: Passes) -> TopographicParams:
+        """Return the flat map that logistic PCA begins with: the coefficients of the cosines are 0."""
+        flat = start_logistic(self.n_components, "pca", summary, key, passes)
+        q, M, d = self.n_components, self.n_features, len(flat.intercepts)
+        rng = key.at(block=FEATURES).rng()
+        return TopographicParams(
+            points=grid_points(q, self.n_points),
+            frequencies=rng.standard_normal((q, M)) / self.length_scale,
+            phases=rng.uniform(0.0, 2.0 * np.pi, M),
+            coefficients=np.concatenate([flat.loadings, np.zeros((d, M))], axis=1),
+            intercepts=flat.intercepts.copy(),
+            centre=flat.centre.copy(),
+            settled=np.ones(()),
+        )
+
+    def prepare(self, params: TopographicParams) -> MixtureShared:
+        """Return what a mixture prepares: eta, -ln(1 + exp eta), its column sums, and ln 1/K."""
+        eta, K = params.activations, len(params.points)
+        off, _ = softplus_and_sigmoid(eta)
+        np.negative(off, out=off)
+        return eta, off, np.ones((1, len(off))) @ off, np.full((1, K), -np.log(K))
+
+    def expect(
+        self, params: TopographicParams, shared: MixtureShared, block: Block, carry: None, key: Key
+    ) -> tuple[MixtureStats, None]:
+        """E-step: that of the mixture."""
+        return Mixture(len(params.points)).expect(NOT_USED, shared, block, carry, key)
+
+    def objective(self, params: TopographicParams, stats: MixtureStats) -> float:
+        """Return log-likelihood plus log prior."""
+        return float(stats.bound) + float(log_prior(params.joint, params.centre, self.ridge).sum())
+
+    def update(self, params: TopographicParams, stats: MixtureStats) -> TopographicParams:
+        """M-step: a logistic regression for each column."""
+        joint = regress(
+            params.features, stats.ones, stats.observed, stats.classes, params.joint, params.centre, self.ridge
+        )
+        return params.with_joint(np.clip(joint, -FURTHEST, FURTHEST))
+
+    def gradient(self, params: TopographicParams, stats: MixtureStats) -> Floats:
+        """Return the gradient of the log-likelihood by W and b, (d, m + 1): (S - O sigma(eta)) [Phi, 1]."""
+        away = stats.ones - stats.observed * sigmoid(params.activations)
+        by_features = away.astype(params.features.dtype) @ params.features
+        return np.concatenate([by_features, away.sum(axis=1)[:, None]], axis=1, dtype=np.float64)
+
+    def to_vector(self, params: TopographicParams) -> Floats:
+        """Return W and b in one row."""
+        return params.joint.ravel()
+
+    def from_vector(self, vector: Floats, params: TopographicParams) -> TopographicParams:
+        """Return parameters at `vector`; what is not extrapolated comes from `params`."""
+        shape = (len(params.intercepts), -1)
+        return params.with_joint(np.clip(vector, -FURTHEST, FURTHEST).reshape(shape))
+
+    # Row functions: those of the mixture, and codes that are positions.
+
+    def log_likelihood(self, params: TopographicParams, shared: MixtureShared, block: Block) -> Floats:
+        """Return ln P(observed bits) of each row."""
+        return Mixture(len(params.points)).log_likelihood(NOT_USED, shared, block)
+
+    def point_weights(self, params: TopographicParams, shared: MixtureShared, block: Block) -> Floats:
+        """Return r, the probability of each point given the row's observed bits, (n, K)."""
+        return Mixture(len(params.points)).posterior(NOT_USED, shared, block)
+
+    def posterior(self, params: TopographicParams, shared: MixtureShared, block: Block) -> Floats:
+        """Return the posterior mean of each row's position, (n, q): r z."""
+        return np.asarray(self.point_weights(params, shared, block) @ params.points)
+
+    def code(self, params: TopographicParams, shared: MixtureShared, block: Block) -> Floats:
+        """Return the most probable point of each row."""
+        return np.asarray(params.points[self.point_weights(params, shared, block).argmax(axis=1)])
+
+    def reconstruct(self, params: TopographicParams, codes: Floats) -> Floats:
+        """Return P(bit = 1) at positions on the map, any, (n, d)."""
+        return np.ascontiguousarray(sigmoid(params.activations_at(params.features_at(codes))).T)
+
+    def fill(self, params: TopographicParams, shared: MixtureShared, block: Block) -> Floats:
+        """Return P(bit = 1 | observed bits) for every cell, as if that cell had to be drawn again."""
+        return Mixture(len(params.points)).fill(params.mixture, shared, block)
+
+    def leave_one_out(self, params: TopographicParams, shared: MixtureShared, block: Block) -> Floats:
+        """Return P(x_j = 1 | the other observed bits) for every cell."""
+        return Mixture(len(params.points)).leave_one_out(params.mixture, shared, block)
+
+    def draw(self, params: TopographicParams, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
+        """Draw n rows and their positions."""
+        at = rng.integers(len(params.points), size=n)
+        x = rng.random((n, params.n_columns)) < params.mixture.probabilities.T[at]
+        return x.view(np.uint8), params.points[at]
+
+    def hidden_states(self, params: TopographicParams) -> Floats:
+        """Return the points."""
+        return params.points
+
+    def log_joint(self, params: TopographicParams, x: Floats, h: Floats) -> float:
+        """Return ln P(x, z_k) of one complete row: the definition."""
+        p = self.reconstruct(params, h[None, :])[0]
+        return float(-np.log(len(params.points)) + np.sum(np.log(np.where(x == 1, p, 1.0 - p))))
+
+    def mismatch(self, params: TopographicParams) -> str | None:
+        """Return how valid parameters disagree with the hyperparameters, or None."""
+        K, q = params.points.shape
+        if q != self.n_components:
+            return f"it has {q} dimensions where {self.n_components} are declared"
+        return None if self._n_points == K else f"it has {K} points where {self._n_points} are declared"
+
+    def pseudo_statistics(self, params: TopographicParams, weight: float) -> MixtureStats:
+        """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
+        return Mixture(len(params.points)).pseudo_statistics(params.mixture, weight)

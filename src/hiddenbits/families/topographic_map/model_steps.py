@@ -1,0 +1,183 @@
+"""Curved maps of more than two dimensions: random steps with fresh points, which are frozen at the end.
+
+A step looks at a group of rows with points of its own (scrambled Sobol), so that W does not cling to points. It is an
+unbiased gradient of E ln (1/K) Sum_k P(x | z_k), a lower bound of ln P(x) that rises with K, and is taken by Adam
+(Kingma & Ba 2015). Some rows are not learned from: after each epoch they are scored on points that stay the same. Where
+the score has not risen for some epochs, the map goes back to its best and steps become smaller, until they are small
+enough. The objective is a mean over rows, so that the ridge enters divided by the rows of the table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.array_types import Floats
+from hiddenbits.data import Arrays, Block
+from hiddenbits.data.summary import Summary
+from hiddenbits.families.bernoulli_mixture.model import MixtureStats
+from hiddenbits.families.bernoulli_mixture.model import Shared as MixtureShared
+from hiddenbits.families.topographic_map.model import Topographic
+from hiddenbits.families.topographic_map.params import FURTHEST, TopographicParams
+from hiddenbits.families.topographic_map.points import sobol_points
+from hiddenbits.model_api import Key, Passes, Promises, Run
+
+STEP_POINTS = 1024  # of a step
+SCORE_POINTS = 4096  # of the score after an epoch
+PATIENCE = 3  # epochs without a rise after which steps become smaller
+SMALLER, TIMES = 3.0, 4  # by which factor, and how often before the fit is over
+BETAS = (0.9, 0.999)  # Adam's: how slowly it forgets gradients and their squares
+SMALL = 1e-8  # Adam's epsilon
+POINTS, SCORED = 3, 4  # blocks of the keys of the frozen points, and of those of the score
+
+
+@dataclass(frozen=True, eq=False)
+class StepsMemory(Arrays):
+    """What persists from step to step: Adam's averages, the best map so far, and how long it has been the best."""
+
+    mean: Floats
+    square: Floats
+    steps: Floats
+    rate: Floats
+    best: Floats
+    best_score: Floats
+    waited: Floats
+    smaller: Floats
+    weight: Floats
+    frozen: Floats
+    scored: Floats
+
+
+@dataclass(frozen=True)
+class TopographicSteps(Topographic):
+    """The model; hyperparameters only. Those of `Topographic`, and
+
+    Parameters
+    ----------
+    learning_rate : float
+        Size of the first steps.
+    batch_rows : int
+        Rows of a step.
+    validation_share : float
+        Share of the rows that are split off.
+    tol : float
+        Smallest rise of their score that counts, in nats a row.
+    """  # noqa: D400
+
+    learning_rate: float = 0.01
+    batch_rows: int = 256
+    validation_share: float = 0.1
+    tol: float = 1e-5
+
+    promises = Promises(
+        monotone=False,
+        deterministic=False,
+        accelerates=False,
+        looks_after_epoch=True,
+        why={
+            "monotone": "steps are random",
+            "deterministic": "each step has points of its own, and rows are split off at random",
+            "accelerates": "steps are random",
+        },
+    )
+    memory_type = StepsMemory
+
+    def start(self, summary: Summary, key: Key, passes: Passes) -> TopographicParams:
+        """Return the flat map that logistic PCA begins with, at fresh points."""
+        return replace(
+            super().start(summary, key, passes), points=self._fresh(key.at(block=POINTS)), settled=np.zeros(())
+        )
+
+    def _fresh(self, key: Key) -> Floats:
+        return sobol_points(self.n_components, min(STEP_POINTS, self.n_points), key.rng())
+
+    def split_off(self, block: Block, key: Key) -> NDArray[np.bool_]:
+        """Return which rows of a block are not learned from: the same in every epoch and restart."""
+        rng = key.at(restart=0, block=block.number).stream("split off").rng()
+        return np.asarray(rng.random(block.n_rows) < self.validation_share)
+
+    def expect(
+        self, params: TopographicParams, shared: MixtureShared, block: Block, carry: None, key: Key
+    ) -> tuple[MixtureStats, None]:
+        """Return the statistics of the rows that are learned from; of a map that is settled, of all rows."""
+        if not params.settled:
+            block = _some(block, ~self.split_off(block, key))
+        return super().expect(params, shared, block, carry, key)
+
+    def first_memory(self, params: TopographicParams, summary: Summary, key: Key) -> StepsMemory:
+        """Return no averages yet, and the points that stay the same."""
+        q, n = self.n_components, self.n_points
+        still, none = np.zeros_like(params.joint), np.zeros(())
+        return StepsMemory(
+            mean=still,
+            square=still.copy(),
+            steps=none,
+            rate=np.asarray(self.learning_rate),
+            best=params.joint,
+            best_score=np.asarray(-np.inf),
+            waited=none,
+            smaller=none,
+            weight=np.asarray(float(summary.weight)),
+            frozen=sobol_points(q, n, key.at(block=POINTS).rng()),
+            scored=sobol_points(q, min(SCORE_POINTS, n), key.at(block=SCORED).rng()),
+        )
+
+    def step(
+        self, params: TopographicParams, memory: StepsMemory, stats: MixtureStats, left: float, key: Key, run: Run
+    ) -> tuple[TopographicParams, StepsMemory, float]:
+        """Return map and memory after one step of Adam, and the mean log-likelihood of its rows at its points."""
+        joint, n = params.joint, float(stats.weight)
+        away = joint.copy()
+        away[:, -1] -= params.centre
+        gradient = self.gradient(params, stats) / n - (self.ridge / float(memory.weight)) * away
+        steps = float(memory.steps) + 1.0
+        mean = BETAS[0] * memory.mean + (1.0 - BETAS[0]) * gradient
+        square = BETAS[1] * memory.square + (1.0 - BETAS[1]) * gradient * gradient
+        rate = float(memory.rate) / (1.0 - BETAS[0] ** steps)
+        joint += rate * mean / (np.sqrt(square / (1.0 - BETAS[1] ** steps)) + SMALL)
+        moved = params.with_joint(np.clip(joint, -FURTHEST, FURTHEST, out=joint))
+        memory = replace(memory, mean=mean, square=square, steps=np.asarray(steps))
+        return replace(moved, points=self._fresh(key)), memory, float(stats.bound) / n
+
+    def after_epoch(
+        self, params: TopographicParams, memory: StepsMemory, key: Key, passes: Passes
+    ) -> tuple[TopographicParams, StepsMemory, float, bool]:
+        """Return map, memory, the mean score of the rows that were split off, and whether the fit is over."""
+        at = replace(params, points=memory.scored)
+        total, weight = passes(partial(self._split_off_score, at, self.prepare(at), key))
+        if weight <= 0.0:
+            raise ValueError(
+                f"No row was split off to decide when to stop: the table has too few rows for "
+                f"validation_share={self.validation_share}. Raise it, or fit 2 dimensions, which need no such rows."
+            )
+        score, waited, smaller = float(total / weight), float(memory.waited) + 1.0, float(memory.smaller)
+        if score > float(memory.best_score) + self.tol:
+            memory = replace(memory, best=params.joint, best_score=np.asarray(score), waited=np.zeros(()))
+            return params, memory, score, False
+        if waited >= PATIENCE:
+            params, waited, smaller = params.with_joint(memory.best), 0.0, smaller + 1.0
+        memory = replace(
+            memory,
+            waited=np.asarray(waited),
+            smaller=np.asarray(smaller),
+            rate=np.asarray(self.learning_rate / SMALLER**smaller),
+        )
+        return params, memory, score, smaller >= TIMES
+
+    def _split_off_score(self, params: TopographicParams, shared: MixtureShared, key: Key, block: Block) -> Floats:
+        """Return the weighted log-likelihood of the rows of a block that are split off, and their weight."""
+        block = _some(block, self.split_off(block, key))
+        return np.array([block.weights @ self.log_likelihood(params, shared, block), block.weights.sum()])
+
+    def settle(self, params: TopographicParams, memory: StepsMemory) -> TopographicParams:
+        """Return the best map at frozen points."""
+        return replace(params.with_joint(memory.best), points=memory.frozen, settled=np.ones(()))
+
+
+def _some(block: Block, rows: NDArray[np.bool_]) -> Block:
+    """Return a block of some of its rows."""
+    at = np.flatnonzero(rows)
+    return Block(block.x.take(at), block.observed.take(at), block.weights[at], block.number, block.start)

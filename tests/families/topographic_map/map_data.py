@@ -1,0 +1,27 @@
+"""Random maps, and rows around a circle."""
+
+import numpy as np
+
+from hiddenbits.families.topographic_map.params import TopographicParams
+from hiddenbits.families.topographic_map.points import sobol_points
+
+
+def random_map(d, rng, q=3, M=5, K=32, settled=1.0):
+    """Return a map with random coefficients on Sobol points."""
+    return TopographicParams(
+        sobol_points(q, K, rng),
+        rng.standard_normal((q, M)),
+        rng.uniform(0, 2 * np.pi, M),
+        rng.standard_normal((d, q + M)),
+        rng.standard_normal(d),
+        rng.standard_normal(d),
+        np.asarray(settled),
+    )
+
+
+def circle_rows(seed, n, d=24):
+    """Return rows whose ones lie in one half of a circle of columns, with 5% of the bits flipped: a bend, no line."""
+    rng = np.random.default_rng(seed)
+    angle = rng.uniform(0, 2 * np.pi, n)[:, None]
+    rows = np.cos(angle - 2 * np.pi * np.arange(d) / d) > 0.4
+    return (rows ^ (rng.random((n, d)) < 0.05)).astype(float)

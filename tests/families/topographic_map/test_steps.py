@@ -1,0 +1,120 @@
+"""Curved maps by random steps: what is split off, when they stop, and the same bits everywhere."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+import hiddenbits
+from hiddenbits import TopographicMap
+from hiddenbits.data import Table
+from hiddenbits.engine import Checkpoint, Key, Local, Settings, fit_persistent
+from hiddenbits.families.topographic_map.model import Topographic
+from hiddenbits.families.topographic_map.model_steps import TopographicSteps
+from tests.contracts.conftest import NotResident, random_rows, table_of
+from tests.contracts.test_fit import structured_rows
+from tests.contracts.test_same_bits import InterruptAfter, InterruptedFitError, same
+from tests.families.topographic_map.map_data import random_map
+
+pytestmark = pytest.mark.core
+MODEL = TopographicSteps(3, n_points=64, n_features=16, length_scale=1.5, batch_rows=100)
+SMALL = TopographicMap(3, n_points=256, n_features=32, batch_rows=64, random_state=0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_that_are_split_off_are_not_learned_from(seed):
+    rng = np.random.default_rng(seed)
+    params = random_map(6, rng, M=16, settled=0.0)
+    rows = random_rows(rng, 200, 6, missing=True)
+    block = table_of(rows).grid(200).blocks[0]
+    off = MODEL.split_off(block, Key(seed))
+    assert np.array_equal(off, MODEL.split_off(block, Key(seed, restart=2, pass_number=9)))  # always the same
+    assert 8 <= off.sum() <= 35  # of 200, a tenth expected; 3.5 standard deviations
+    stats = MODEL.expect(params, MODEL.prepare(params), block, None, Key(seed))[0]
+    learned = table_of(rows[~off]).grid(200).blocks[0]
+    alone = Topographic(3, 64, 16).expect(params, MODEL.prepare(params), learned, None, Key(seed))[0]
+    assert same(stats, alone)
+    settled = random_map(6, rng, M=16)
+    assert MODEL.expect(settled, MODEL.prepare(settled), block, None, Key(seed))[0].weight == 200  # partial_fit: all
+
+
+@pytest.mark.thin(3)
+@pytest.mark.parametrize("storage", ["dense", "csr", "packed"])
+@pytest.mark.parametrize("seed", range(3))
+def test_serial_threads_and_parts_give_the_same_bits(seed, storage):
+    table = table_of(structured_rows(np.random.default_rng(seed), 700, 10, missing=True), storage)
+    settings = Settings(max_iter=4, seed=seed)
+    outcomes = []
+    for n_jobs, part_bytes in [(1, None), (3, None), (1, 2000), (3, 1)]:
+        walked = table if part_bytes is None else Table(NotResident(table.source), None, None, part_bytes)
+        executor = Local(n_jobs)
+        outcomes.append(fit_persistent(MODEL, walked.grid(50), executor, settings, None, None))
+        executor.close()
+    for other in outcomes[1:]:
+        assert same(outcomes[0].params, other.params)
+        assert np.array_equal(outcomes[0].trace, other.trace)
+
+
+@pytest.mark.parametrize("passes", [1, 3])
+def test_resumed_equals_uninterrupted(passes, tmp_path):
+    table = table_of(structured_rows(np.random.default_rng(0), 400, 10, missing=True))
+    grid, settings = table.grid(100), Settings(n_init=2, max_iter=7, seed=0)
+    whole = fit_persistent(MODEL, grid, Local(), settings, None, None)
+    checkpoints = Checkpoint(tmp_path / "fit.hb", MODEL, settings, table.shape, grid.height)
+    interruptions, resumed = 0, None
+    while resumed is None:
+        try:
+            resumed = fit_persistent(MODEL, grid, Local(), settings, checkpoints, InterruptAfter(passes))
+        except InterruptedFitError:
+            interruptions += 1
+            assert interruptions < 50
+    assert interruptions >= 14 // (passes + 1) - 1
+    assert same(whole.params, resumed.params)
+    assert np.array_equal(whole.trace, resumed.trace)
+    assert whole.restarts == resumed.restarts
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_it_stops_where_new_rows_do_not_gain_and_keeps_the_best(seed):
+    rows = structured_rows(np.random.default_rng(seed), 700, 12, missing=False)
+    model = clone(SMALL).set_params(random_state=seed).fit(rows[:400])
+    assert model.stop_reason_ == "converged"
+    assert 13 <= model.n_iter_ < 300  # three epochs without a rise, four times over
+    assert np.argmax(model.trace_) < len(model.trace_) - 3
+    independent = hiddenbits.IndependentBits().fit(rows[:400])
+    assert model.score(rows[400:]) > independent.score(rows[400:]) + 1.0  # 1.4 to 2.7 seen, 1.5 to 3.0 of a mixture
+    assert model.likelihood_ == "exact"
+
+
+def test_too_few_passes_are_said():
+    rows = structured_rows(np.random.default_rng(0), 300, 8, missing=False)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        model = clone(SMALL).set_params(max_iter=2).fit(rows)
+    assert model.stop_reason_ == "max_iter"
+
+
+def test_a_table_without_rows_to_split_off_is_refused():
+    with pytest.raises(ValueError, match=r"too few rows for validation_share=0\.001"):
+        clone(SMALL).set_params(validation_share=0.001).fit(random_rows(np.random.default_rng(0), 20, 5, missing=False))
+
+
+def test_sparse_equals_dense_and_files_bring_it_back(tmp_path):
+    rows = structured_rows(np.random.default_rng(5), 300, 8, missing=False)
+    dense, other = clone(SMALL).fit(rows), clone(SMALL).fit(sparse.csr_array(rows))
+    np.testing.assert_allclose(other.score_samples(rows), dense.score_samples(rows), atol=1e-3)  # float32 on the way
+    dense.save(tmp_path / "map.hb")
+    loaded = hiddenbits.load(tmp_path / "map.hb")
+    assert same(dense.params_, loaded.params_)
+    assert np.array_equal(loaded.sample(20), dense.sample(20))
+    assert same(dense.partial_fit(rows[:100]).params_, loaded.partial_fit(rows[:100]).params_)
+    assert loaded.points_.shape == (256, 3)  # the points stay
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_sorted_table_is_shuffled(seed):
+    """Rows sorted by class are learned as well as shuffled ones, within .3 nats a row (of 3 above independent bits)."""
+    rows = structured_rows(np.random.default_rng(seed), 300, 12, missing=False)
+    ordered = rows[np.lexsort(rows.T)]
+    scores = [clone(SMALL).set_params(random_state=seed).fit(some).score(rows) for some in (rows, ordered)]
+    assert scores[0] == pytest.approx(scores[1], abs=0.3)
