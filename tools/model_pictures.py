@@ -1,4 +1,4 @@
-"""Draw the pictures of the models' pages, on two real tables that come along: votes of the House, and animals.
+"""Draw the pictures of the models' pages, on tables that come along: votes, animals, and scikit-learn's digits.
 
     python tools/model_pictures.py [NAME ...]        writes docs/pictures/models/NAME.png; all of them without names
 
@@ -23,7 +23,9 @@ from hiddenbits import (
     IndependentBits,
     LogisticPCA,
     NoisyOrNetwork,
+    TopographicMap,
     TreeMixture,
+    Variational,
     open_table,
     plots,
     tetrachoric,
@@ -47,6 +49,23 @@ def independent_bits() -> Any:
 def bernoulli_mixture() -> Any:
     """Draw the profiles of two classes of members."""
     return plots.profiles(BernoulliMixture(2, random_state=0).fit(votes), votes).figure
+
+
+def topographic_map() -> Any:
+    """Draw digits on a flat and on a curved map."""
+    from sklearn.datasets import load_digits
+
+    digits = load_digits()
+    X, label = (digits.data > 7.5).astype(np.uint8)[:800], digits.target[:800]
+    flat = LogisticPCA(2, method=Variational(polish=False), random_state=0).fit(X)
+    curved = TopographicMap(2, n_points=400, n_features=100, tol=1e-3, random_state=0).fit(X)
+    figure, axes = plt.subplots(1, 2, figsize=(9, 4.5), layout="constrained")
+    for ax, model in zip(axes, (flat, curved), strict=True):
+        places = model.transform(X)
+        for digit in range(10):
+            ax.scatter(*places[label == digit].T, s=28, marker=f"${digit}$", color=f"C{digit}", linewidths=0.2)
+        ax.set(title=type(model).__name__, xticks=[], yticks=[])
+    return figure
 
 
 def tree_mixture() -> Any:
@@ -169,7 +188,7 @@ def ensemble() -> Any:
 
 PICTURES = {draw.__name__: draw for draw in (
     independent_bits, bernoulli_mixture, tree_mixture, hidden_tree, logistic_pca, clipped_pca, combination_machine,
-    noisy_or_network, ensemble,
+    noisy_or_network, ensemble, topographic_map,
 )}  # fmt: skip
 
 
