@@ -177,6 +177,15 @@ class LogisticByOnes:
         if age in CUT_AFTER:
             *tree, anchors = cut(groups.weight, mean, axis_variances(spreads, q), self.n_cells)  # type: ignore[assignment]
             covariances = covariances[params.cells.find(anchors)]
+        elif age >= HOLD:  # half way: whole steps may swing between two expansions
+            anchors, spreads, covariances = (
+                0.5 * (old + new)
+                for old, new in (
+                    (params.anchors, anchors),
+                    (params.spreads, spreads),
+                    (params.covariances, covariances),
+                )
+            )
         held = age + 1.0 >= HOLD
         wide = params.spread_out(joint)
         return AnchoredParams(
