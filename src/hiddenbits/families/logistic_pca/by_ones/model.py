@@ -16,8 +16,8 @@ fall. Columns without ones have the same sums, so they share one (w, b).
 
 Course of a fit: for HOLD passes rows move between cells, cells are cut again after some of them, and W and b are
 scaled so that x keeps mean 0 and variance 1. Then each row keeps its cell, which makes J a function that rises, until
-it converges. A second stage cuts the cells once more. J is no bound: `maximum_error` is measured by the tests and the
-benchmark against exact sums.
+it converges. A second stage cuts the cells once more. J is no bound; the tests compare it
+with the exact one.
 
 | letter | meaning | shape |
 |---|---|---|

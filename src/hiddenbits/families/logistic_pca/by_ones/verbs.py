@@ -91,7 +91,11 @@ class CostVerbs(MixedVerbs):
             raise ValueError(f"cost='ones' is for tables without blanks; this one has {blanks:,.0f}. Use cost='auto'.")
 
     def _attributes_at(self, weight: float, position: Position) -> dict[str, object]:
-        return {**super()._attributes_at(weight, position), "layout_": self.layout_, "cost_": self.cost_}
+        return {
+            **super()._attributes_at(weight, position),
+            "layout_": self.layout_,
+            "cost_": getattr(self, "cost_", CELLS),
+        }
 
     def _story(self) -> dict[str, str]:
         said = super()._story()
