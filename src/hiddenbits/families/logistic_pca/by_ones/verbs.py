@@ -27,9 +27,10 @@ SAID = {CELLS: "passes over all cells", ONES: "passes over the ones, rows groupe
 
 @dataclass(frozen=True, eq=False)
 class Counts(Arrays):
-    """Ones and blanks of a table."""
+    """Weighted ones of a table, the weight of its rows, and its blanks."""
 
     ones: Floats
+    weight: Floats
     blanks: Floats
 
 
@@ -37,7 +38,9 @@ def _counts(block: Block) -> Counts:
     x, o = block.operands()
     each = np.ones((block.n_rows, 1))
     observed = np.broadcast_to(o.T @ each, (block.n_columns, 1)).sum()
-    return Counts(np.asarray((x.T @ each).sum()), np.asarray(block.n_rows * block.n_columns - observed))
+    ones = (x.T @ block.weights[:, None]).sum()
+    blanks = block.n_rows * block.n_columns - observed
+    return Counts(np.asarray(ones), np.asarray(block.weights.sum()), np.asarray(blanks))
 
 
 def n_cells_for(n_components: int) -> int:
@@ -80,7 +83,7 @@ class CostVerbs(MixedVerbs):
         if me.online_passes or self.n_components > MOST_COMPONENTS or n < MIN_ROWS * n_cells:
             return False
         found = self._count(table)
-        return float(found.blanks) == 0.0 and float(found.ones) <= SPARSE * n * d
+        return float(found.blanks) == 0.0 and float(found.ones) <= SPARSE * d * float(found.weight)
 
     def _refuse(self, model: Logistic, table: Table) -> None:
         me: Any = self
