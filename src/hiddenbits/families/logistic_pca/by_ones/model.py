@@ -240,7 +240,7 @@ class LogisticByOnes:
 
     def mismatch(self, params: AnchoredParams) -> str | None:
         """Return how valid parameters disagree with the hyperparameters, or None."""
-        return params_mismatch(self.n_components, params)
+        return params_mismatch(self.n_components, params.plain())
 
 
 def _means(shared: Shared, cell: Rows, pull: Floats) -> Floats:
