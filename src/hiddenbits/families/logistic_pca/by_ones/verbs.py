@@ -19,9 +19,9 @@ from hiddenbits.store.validation import require
 CELLS, ONES = "cells", "ones"
 N_CELLS = {1: 64, 2: 256, 3: 512}  # of the map, by its dimensions
 MOST_CELLS = 1024  # of a map of more dimensions
-MOST_COMPONENTS = 5  # the error has been measured up to here; it falls as n_cells ^ (-2/q)
+MOST_COMPONENTS = 2  # by default: held-out figures are recorded up to here; the error grows with the dimensions
 MIN_ROWS = 4  # rows for each cell of the map: with fewer, passes by cells are quick enough
-SPARSE = 0.1  # share of ones up to which passes by the ones have been measured
+SPARSE = 0.1  # share of ones up to which the default takes passes by the ones
 SAID = {CELLS: "passes over all cells", ONES: "passes over the ones, rows grouped by their place on the map"}
 
 
