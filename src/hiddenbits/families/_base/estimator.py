@@ -98,6 +98,10 @@ class BitsEstimator(
     def _model(self) -> RowModel[P, S]:
         """Return the model with these hyperparameters."""
 
+    def _fit_model(self, model: RowModel[P, S], table: Table) -> Any:
+        """Return the model that a fit to this table goes by; `_finished` makes its parameters those of `_model`."""
+        return model
+
     @property
     def _loop(self) -> Callable[..., Outcome]:
         """The engine's loop that fits go by."""
@@ -158,6 +162,7 @@ class BitsEstimator(
         if model.promises.deterministic and not settings.online_passes:  # equal rows then have equal memory, too
             table, _ = collapse(table)
         table = self._arranged(model, table)
+        model = self._fit_model(model, table)
         grid = table.grid(self._pass_height(model, table))
         weight = float(table.shape[0] if table.weights is None else table.weights.sum())
         settings = self._settings_for(settings, model, weight, table.shape[1])

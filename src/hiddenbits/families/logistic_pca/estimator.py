@@ -11,18 +11,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.data.mixed.layout import KINDS
-from hiddenbits.engine import Position
 from hiddenbits.families._base.criteria import CriteriaMixin
 from hiddenbits.families._base.grouped import Group
 from hiddenbits.families._base.information import InformationVerbs
 from hiddenbits.families._base.parameters import COMMON, DRAWS, MOST_NODES
 from hiddenbits.families._base.rotation import RotationVerbs
 from hiddenbits.families._base.showing import LIKELIHOOD, SummaryTable
+from hiddenbits.families.logistic_pca.by_ones.verbs import CostVerbs, plain_params
 from hiddenbits.families.logistic_pca.grid_em import LogisticGrid
 from hiddenbits.families.logistic_pca.information import LogisticScores
 from hiddenbits.families.logistic_pca.mixed.model import Mixed
 from hiddenbits.families.logistic_pca.mixed.params import MixedParams, turned
-from hiddenbits.families.logistic_pca.mixed.verbs import MixedVerbs
 from hiddenbits.families.logistic_pca.model import Logistic
 from hiddenbits.families.logistic_pca.options import Quadrature, Variational
 from hiddenbits.families.logistic_pca.params import canonical
@@ -31,7 +30,7 @@ from hiddenbits.maths.packed_symmetric import unpack
 LOGISTIC_TO_NORMAL = 1.702  # sigma(1.702 z) is within .01 of the normal distribution function of z
 
 
-class LogisticPCA(CriteriaMixin, MixedVerbs, InformationVerbs, RotationVerbs):
+class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
     """Logistic PCA: each row is a point in a few dimensions, and each bit a logistic function of it.
 
     x ~ N(0, I), P(bit i = 1 | x) = sigma(w_i.x + b_i) (Tipping 1998; item response theory calls it the
@@ -102,6 +101,8 @@ class LogisticPCA(CriteriaMixin, MixedVerbs, InformationVerbs, RotationVerbs):
         Of a mixed table, the noise variance of each real column, in its units.
     likelihood_ : str
         What `score_samples` returns: "exact" (integrated on a grid, to about 1e-8) or "estimate" (sampled).
+    cost_ : str
+        What the time of the fit's passes grew with: "cells", or "ones" (see `Variational`).
     trace_ : ndarray of shape (n_iter_,)
         Objective after each pass (bound or log-likelihood, plus log prior, in nats over the table). Where the polish
         begins, the bound changes and the objective extrapolations.
@@ -257,10 +258,7 @@ class LogisticPCA(CriteriaMixin, MixedVerbs, InformationVerbs, RotationVerbs):
         return slopes / scale[:, None], scale
 
     def _finished(self, params: Any) -> Any:
-        return turned(params) if isinstance(params, MixedParams) else canonical(params)
-
-    def _attributes_at(self, weight: float, position: Position) -> dict[str, object]:
-        return {**super()._attributes_at(weight, position), "layout_": self.layout_}
+        return turned(params) if isinstance(params, MixedParams) else canonical(plain_params(params))
 
     def _cautions(self) -> list[str]:
         said, model = super()._cautions(), self._model()

@@ -1,0 +1,1 @@
+"""Logistic PCA by passes whose cost follows the ones."""

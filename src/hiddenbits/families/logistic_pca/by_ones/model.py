@@ -1,0 +1,314 @@
+"""Logistic PCA by passes whose cost follows the ones of a table, not its cells.
+
+In a row without blanks ln P(t | x) = Sum_ones (w_j.x + b_j) - F(x), and F(x) = Sum_j ln(1 + exp(w_j.x + b_j)) is one
+smooth function of q numbers for all rows. Rows are grouped into cells of the map, and F is expanded around an anchor in
+each, smoothed by the posterior's covariance:
+
+    C_a = (I + H_a)^-1,    mean = C_a (Sum_ones w - g_a + H_a x_a)          g_a, H_a: gradient and Hessian at the anchor
+
+so that a row costs its ones and a search for its cell. The bound of all rows, with N_a, m_a, V_a the weight, mean and
+spread of the means in a cell and T_a = C_a + V_a,
+
+    J = Sum_j [ w^_j.Sum_ones x^ - Sum_a N_a E f(w_j.x + b_j) ] - Sum_n KL_n,    x ~ N(m_a, T_a),  f = ln(1 + exp)
+
+is that of the polish, but for the third moments within cells. Columns make Newton steps on J, shortened where it would
+fall. Columns without ones have the same sums, so they share one (w, b).
+
+Course of a fit: for HOLD passes rows move between cells, cells are cut again after some of them, and W and b are
+scaled so that x keeps mean 0 and variance 1. Then each row keeps its cell, which makes J a function that rises, until
+it converges. A second stage cuts the cells once more. J is no bound; the tests compare it
+with the exact one.
+
+| letter | meaning | shape |
+|---|---|---|
+| W, b, c | loadings, intercepts, centre of the prior of b | (d, q), (d,), (d,) |
+| w^, x^ | (w, b) of a column, (x, 1) of a row | (q + 1,) |
+| A, a | number of cells, a cell | |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+from scipy import sparse
+
+from hiddenbits.array_types import Floats, Rows
+from hiddenbits.data import Block
+from hiddenbits.data.summary import Summary
+from hiddenbits.families.logistic_pca.by_ones.cells import Cells, axis_variances, cut
+from hiddenbits.families.logistic_pca.by_ones.expectations import at_anchors, softplus_steps, softplus_sums
+from hiddenbits.families.logistic_pca.by_ones.params import AnchoredParams, AnchoredStats, Place
+from hiddenbits.families.logistic_pca.by_ones.start import start_by_ones
+from hiddenbits.families.logistic_pca.params import effective_ridge, params_mismatch
+from hiddenbits.maths.packed_symmetric import identity, invert, pack, pack_outer, packed_size, row_dot, times, unpack
+from hiddenbits.model_api import Footprint, Key, Passes, Promises
+
+HOLD = 12  # passes of a stage after which rows keep their cells
+CUT_AFTER = (0, 1, 2, 4, 8)  # passes after which cells are cut again
+SECOND_STAGE_AGE = 8  # it begins with the last of these cuts
+COLD_STEPS, MOVING_STEPS = 10, 2  # steps of a row without memory, and of one with
+LONGEST_ROW_STEP, LONGEST_STEP = 1.0, 5.0  # of a row's mean without memory, of a column's (w, b)
+LENGTHS = (1.0, 0.25, 0.0625)  # of a column's step, tried in turn; then it stays
+ROUNDING = 1e-13
+FURTHEST = 1e3  # extrapolated loadings stay within this
+
+
+@dataclass(frozen=True, eq=False)
+class Shared:
+    """What every block of a pass needs: W, the tree, and for each cell C_a and C_a (H_a x_a - g_a)."""
+
+    loadings: Floats
+    cells: Cells
+    covariances: Floats
+    matrices: Floats
+    offsets: Floats
+    log_determinants: Floats  # of the C_a
+
+
+@dataclass(frozen=True)
+class LogisticByOnes:
+    """The model; hyperparameters only, as those of `Logistic`, and the number of cells."""
+
+    n_components: int = 2
+    ridge: float = 0.1
+    start_from: Literal["pca", "noise"] = "pca"
+    n_cells: int = 256
+
+    params_type = AnchoredParams
+    stats_type = AnchoredStats
+    carry_type = Place
+
+    @property
+    def promises(self) -> Promises:
+        """What the model keeps to."""
+        why = {
+            "likelihood": "P(t) has no closed form: passes use an approximate bound; the verbs integrate",
+            "monotone": "the bound is approximate within a cell, and rows change cells",
+        }
+        return Promises(likelihood="bound", monotone=False, carry=True, scheduled=True, oracle="quadrature", why=why)
+
+    def footprint(self, n_columns: int, row_cells: float) -> Footprint:
+        """Return what a block costs: products with its ones, and work on q x q numbers of each row."""
+        q, dense = self.n_components, row_cells >= n_columns
+        group = 1 + q + packed_size(q)
+        return Footprint(
+            working=(n_columns if dense else row_cells) + 4.0 * group + q * q + 16.0,
+            statistics=n_columns * (q + 1) + self.n_cells * group,
+            flops=4.0 * row_cells * (q + 1) + 10.0 * group + 100.0,
+        )
+
+    def start(self, summary: Summary, key: Key, passes: Passes) -> AnchoredParams:
+        """Return principal components, or random loadings, with cells for the prior."""
+        return start_by_ones(self.n_components, self.n_cells, self.start_from, summary, key, passes)
+
+    def grow(self, params: AnchoredParams, key: Key) -> AnchoredParams | None:
+        """Cut the cells once more after the first stage."""
+        if float(params.stage) > 0.0:
+            return None
+        return replace(params, age=np.asarray(float(SECOND_STAGE_AGE)), stage=np.ones(()))
+
+    def schedule_state(self, params: AnchoredParams) -> Literal["running", "free"]:
+        """Return "running" while rows still move between cells."""
+        return "running" if float(params.age) < HOLD else "free"
+
+    def prepare(self, params: AnchoredParams) -> Shared:
+        """Expand F around every anchor."""
+        return _expanded(params)
+
+    def expect(
+        self, params: AnchoredParams, shared: Shared, block: Block, carry: Place | None, key: Key
+    ) -> tuple[AnchoredStats, Place]:
+        """E-step: the mean of each row from the expansion in its cell, and the sums over cells and columns."""
+        x, _ = block.operands()
+        pull = np.asarray(x @ shared.loadings)
+        if carry is not None and float(params.age) >= HOLD:
+            cell = carry.cell
+            mean = _means(shared, cell, pull)
+        elif carry is not None:
+            mean = carry.mean
+            for _ in range(MOVING_STEPS):
+                cell = shared.cells.find(mean)
+                mean = _means(shared, cell, pull)
+        else:
+            mean = np.zeros_like(pull)
+            for _ in range(COLD_STEPS):
+                cell = shared.cells.find(mean)
+                step = _means(shared, cell, pull) - mean
+                size = np.sqrt(row_dot(step, step))[:, None]
+                mean = mean + step * np.minimum(1.0, LONGEST_ROW_STEP / np.maximum(size, LONGEST_ROW_STEP))
+        weights = block.weights
+        n, A = len(mean), len(shared.covariances)
+        members = sparse.csr_array((weights, cell, np.arange(n + 1)), shape=(n, A)).T
+        one = np.ones((n, 1))
+        stats = AnchoredStats(
+            weight=np.asarray(weights.sum()),
+            groups=np.asarray(members @ np.hstack([one, mean, pack_outer(mean)])),
+            linear=np.asarray(x.T @ (weights[:, None] * np.hstack([mean, one]))),
+        )
+        return stats, Place(mean, cell)
+
+    def objective(self, params: AnchoredParams, stats: AnchoredStats) -> float:
+        """Return J plus the log prior."""
+        columns, copies = params.distinct
+        groups = _groups(params, stats)
+        sums, _, _ = _column_sums(params, stats)
+        share = row_dot(params.joint[columns], stats.linear[columns]) - sums
+        share += _log_prior(params.joint[columns], params.centre[columns], self.ridge)
+        return float(copies @ share) - groups.divergence
+
+    def update(self, params: AnchoredParams, stats: AnchoredStats) -> AnchoredParams:
+        """M-step: a Newton step of every column; new anchors; while rows move, new cells and scales."""
+        groups, age = _groups(params, stats), float(params.age)
+        joint = self._stepped(params, stats, groups)
+        mean, q = groups.mean, params.n_components
+        spreads, covariances = groups.spread, groups.covariance
+        tree = params.axis, params.threshold, params.child
+        if age < HOLD - 1:  # mean 0 and variance 1 of x are restored by W and b: this speeds up EM
+            centre, scale = groups.overall(float(stats.weight))
+            joint[:, -1] += joint[:, :-1] @ centre
+            joint[:, :-1] = joint[:, :-1] @ scale
+            back = np.linalg.inv(scale)
+            mean = (mean - centre) @ back.T
+            spreads = pack(back @ unpack(spreads, q) @ back.T)
+        anchors = mean
+        if age in CUT_AFTER:
+            *tree, anchors = cut(groups.weight, mean, axis_variances(spreads, q), self.n_cells)  # type: ignore[assignment]
+            covariances = covariances[params.cells.find(anchors)]
+        elif age >= HOLD:  # half way: whole steps may swing between two expansions
+            anchors, spreads, covariances = (
+                0.5 * (old + new)
+                for old, new in (
+                    (params.anchors, anchors),
+                    (params.spreads, spreads),
+                    (params.covariances, covariances),
+                )
+            )
+        held = age + 1.0 >= HOLD
+        wide = params.spread_out(joint)
+        return AnchoredParams(
+            loadings=np.ascontiguousarray(wide[:, :-1]),
+            intercepts=wide[:, -1].copy(),
+            centre=params.centre,
+            empty=params.empty,
+            axis=tree[0],
+            threshold=tree[1],
+            child=tree[2],
+            anchors=anchors,
+            covariances=covariances,
+            spreads=spreads if held else np.zeros_like(covariances),
+            age=np.asarray(age + 1.0),
+            stage=params.stage,
+        )
+
+    def _stepped(self, params: AnchoredParams, stats: AnchoredStats, groups: Groups) -> Floats:
+        """Return (w, b) of the distinct columns after a Newton step each, as long as J does not fall."""
+        columns, _ = params.distinct
+        ridge, k = effective_ridge(self.ridge), params.n_components + 1
+        joint, linear, centre = params.joint[columns], stats.linear[columns], params.centre[columns]
+        sums, slope, matrix = _column_sums(params, stats)
+        gradient = linear - slope - ridge * joint
+        gradient[:, -1] += ridge * centre
+        step = np.linalg.solve(unpack(matrix, k) + ridge * np.eye(k), gradient[..., None])[..., 0]
+        size = np.sqrt(row_dot(step, step))[:, None]
+        step *= np.minimum(1.0, LONGEST_STEP / np.maximum(size, LONGEST_STEP))
+        before = row_dot(joint, linear) - sums + _log_prior(joint, centre, self.ridge)
+        before -= ROUNDING * np.abs(before)
+        out, left, some = joint.copy(), np.arange(len(joint)), groups.weight > 0.0
+        among = groups.weight[some], groups.mean[some], (groups.spread + groups.covariance)[some]
+        for length in LENGTHS:
+            tried = joint[left] + length * step[left]
+            after = row_dot(tried, linear[left]) - softplus_sums(tried, *among)
+            good = after + _log_prior(tried, centre[left], self.ridge) >= before[left]
+            out[left[good]] = tried[good]
+            left = left[~good]
+            if not len(left):
+                break
+        return out
+
+    def to_vector(self, params: AnchoredParams) -> Floats:
+        """Return W and b of the distinct columns in one row."""
+        return np.asarray(params.joint[params.distinct[0]]).ravel()
+
+    def from_vector(self, vector: Floats, params: AnchoredParams) -> AnchoredParams:
+        """Return parameters at `vector`; what is not extrapolated comes from `params`."""
+        joint = np.clip(vector, -FURTHEST, FURTHEST).reshape(-1, params.n_components + 1)
+        wide = params.spread_out(joint)
+        return replace(params, loadings=np.ascontiguousarray(wide[:, :-1]), intercepts=wide[:, -1].copy())
+
+    def mismatch(self, params: AnchoredParams) -> str | None:
+        """Return how valid parameters disagree with the hyperparameters, or None."""
+        return params_mismatch(self.n_components, params.plain())
+
+
+def _means(shared: Shared, cell: Rows, pull: Floats) -> Floats:
+    """Return C_a (Sum_ones w - g_a + H_a x_a) of each row."""
+    out = shared.offsets[cell]
+    if pull.shape[1] <= 3:
+        for i, line in enumerate(shared.matrices):
+            for j, numbers in enumerate(line):
+                out[:, i] += numbers[cell] * pull[:, j]
+        return out
+    out += np.matmul(shared.matrices.transpose(2, 0, 1)[cell], pull[..., None])[..., 0]
+    return out
+
+
+@lru_cache(maxsize=2)  # by identity: a pass needs it, and the objective and the update after it
+def _expanded(params: AnchoredParams) -> Shared:
+    columns, copies = params.distinct
+    q = params.n_components
+    smoothed = params.covariances + params.spreads
+    gradient, hessian = at_anchors(params.joint[columns], copies, params.anchors, smoothed)
+    covariances, log_determinants = invert(identity(q) + hessian, q)
+    matrices = np.ascontiguousarray(unpack(covariances, q).transpose(1, 2, 0))
+    offsets = times(covariances, times(hessian, params.anchors) - gradient)
+    return Shared(params.loadings, params.cells, covariances, matrices, offsets, -log_determinants)
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The rows of each cell: weight, mean and packed spread of their means, the covariance of each; Sum KL."""
+
+    weight: Floats
+    mean: Floats
+    spread: Floats
+    covariance: Floats
+    divergence: float
+
+    def overall(self, weight: float) -> tuple[Floats, Floats]:
+        """Return the mean of all rows' x, and a root of its covariance."""
+        q = self.mean.shape[1]
+        centre = self.weight @ self.mean / weight
+        packed = self.weight @ (self.spread + self.covariance + pack_outer(self.mean - centre)) / weight
+        return centre, np.linalg.cholesky(unpack(packed, q))
+
+
+@lru_cache(maxsize=2)
+def _groups(params: AnchoredParams, stats: AnchoredStats) -> Groups:
+    shared, q = _expanded(params), params.n_components
+    weight, sums, squares = stats.groups[:, 0], stats.groups[:, 1 : q + 1], stats.groups[:, q + 1 :]
+    some = (weight > 0.0)[:, None]
+    per = np.where(some, weight[:, None], 1.0)
+    mean = np.where(some, sums / per, params.anchors)
+    spread = np.where(some, squares / per - pack_outer(mean), 0.0)
+    one = identity(q)
+    apart = shared.covariances @ one - q - shared.log_determinants
+    divergence = 0.5 * float(weight @ apart + squares.sum(axis=0) @ one)
+    return Groups(weight, mean, spread, shared.covariances, divergence)
+
+
+@lru_cache(maxsize=2)
+def _column_sums(params: AnchoredParams, stats: AnchoredStats) -> tuple[Floats, Floats, Floats]:
+    columns, _ = params.distinct
+    groups = _groups(params, stats)
+    some = groups.weight > 0.0
+    among = groups.weight[some], groups.mean[some], (groups.spread + groups.covariance)[some]
+    return softplus_steps(params.joint[columns], *among)
+
+
+def _log_prior(joint: Floats, centre: Floats, ridge: float) -> Floats:
+    away = joint.copy()
+    away[:, -1] -= centre
+    return np.asarray(-0.5 * effective_ridge(ridge) * row_dot(away, away))

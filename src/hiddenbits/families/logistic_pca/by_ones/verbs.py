@@ -1,0 +1,97 @@
+"""Which way `LogisticPCA` takes its passes: by the cells of a table, or by its ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hiddenbits.array_types import Floats
+from hiddenbits.data import Arrays, Block, Table
+from hiddenbits.engine import Position, block_height, current
+from hiddenbits.families.logistic_pca.by_ones.model import LogisticByOnes
+from hiddenbits.families.logistic_pca.by_ones.params import AnchoredParams
+from hiddenbits.families.logistic_pca.mixed.verbs import MixedVerbs
+from hiddenbits.families.logistic_pca.model import Logistic
+from hiddenbits.store.validation import require
+
+CELLS, ONES = "cells", "ones"
+N_CELLS = {1: 64, 2: 256, 3: 512}  # of the map, by its dimensions
+MOST_CELLS = 1024  # of a map of more dimensions
+SAID = {CELLS: "passes over all cells", ONES: "passes over the ones, rows grouped by their place on the map"}
+
+
+@dataclass(frozen=True, eq=False)
+class Blanks(Arrays):
+    """Number of blanks of a table."""
+
+    blanks: Floats
+
+
+def _blanks(block: Block) -> Blanks:
+    _, o = block.operands()
+    observed = np.broadcast_to(o.T @ np.ones((block.n_rows, 1)), (block.n_columns, 1)).sum()
+    return Blanks(np.asarray(block.n_rows * block.n_columns - observed))
+
+
+def n_cells_for(n_components: int) -> int:
+    """Return how many cells a map is cut into."""
+    return N_CELLS.get(n_components, MOST_CELLS)
+
+
+class CostVerbs(MixedVerbs):
+    """What a pass of `LogisticPCA` costs: chosen for each fit, and said."""
+
+    n_components: int
+    ridge: float
+    start: Any
+    cost_: str
+
+    def _fit_model(self, model: Any, table: Table) -> Any:
+        method: Any = self._group("method")
+        self.cost_ = method.cost if isinstance(model, Logistic) else CELLS
+        if self.cost_ == CELLS:
+            return model
+        by_ones = LogisticByOnes(self.n_components, self.ridge, self.start, n_cells_for(self.n_components))
+        self._refuse(model, by_ones, table)
+        return by_ones
+
+    def _refuse(self, model: Logistic, by_ones: LogisticByOnes, table: Table) -> None:
+        me: Any = self
+        if not model.polish or me.online_passes:
+            raise ValueError("cost='ones' is for polish=True and online_passes=0. Use cost='cells'.")
+        grid = table.grid(block_height(by_ones.footprint(table.shape[1], table.source.row_cells)))
+        blanks = float(current().executor.reduce(_blanks, grid).blanks)
+        if blanks:
+            raise ValueError(f"cost='ones' is for tables without blanks; this one has {blanks:,.0f}. Use cost='cells'.")
+
+    def _attributes_at(self, weight: float, position: Position) -> dict[str, object]:
+        return {
+            **super()._attributes_at(weight, position),
+            "layout_": self.layout_,
+            "cost_": getattr(self, "cost_", CELLS),
+        }
+
+    def _story(self) -> dict[str, str]:
+        said = super()._story()
+        return {**said, "passes": f"{said['passes']} ({SAID[ONES]})"} if self._by_ones else said
+
+    @property
+    def _by_ones(self) -> bool:
+        return getattr(self, "cost_", CELLS) == ONES
+
+    def _more_meta(self) -> dict[str, object]:
+        return {**super()._more_meta(), **({"cost": ONES} if self._by_ones else {})}
+
+    def _take_meta(self, more: dict[str, object], n_columns: object, names: object) -> None:
+        more = dict(more)
+        cost = more.pop("cost", CELLS)
+        require(cost in SAID, "the cost of its passes is unknown")
+        self.cost_ = str(cost)
+        super()._take_meta(more, n_columns, names)
+
+
+def plain_params(params: Any) -> Any:
+    """Return the parameters of a map, without the cells of passes by the ones."""
+    return params.plain() if isinstance(params, AnchoredParams) else params

@@ -1,0 +1,192 @@
+"""Passes by the ones: against integration, against passes over all cells, and the same on every executor."""
+
+import numpy as np
+import pytest
+
+import hiddenbits
+from hiddenbits import IndependentBits, LogisticPCA, Variational
+from hiddenbits.data import AllOnes, Block, Dense, MemorySource, Table
+from hiddenbits.data.bits import Pattern, pattern_of
+from hiddenbits.engine import Settings, fit_em
+from hiddenbits.engine.executors.local import Local
+from hiddenbits.families.logistic_pca.by_ones.cells import Cells, cut
+from hiddenbits.families.logistic_pca.by_ones.expectations import (
+    RARE,
+    at_anchors,
+    expectations,
+    softplus_steps,
+    softplus_sums,
+)
+from hiddenbits.families.logistic_pca.by_ones.model import LogisticByOnes
+from hiddenbits.families.logistic_pca.model import Logistic
+from hiddenbits.maths.gauss_hermite import hermite
+from hiddenbits.maths.packed_symmetric import pack, unpack
+from tests.contracts.conftest import NotResident
+
+ONES = Variational(cost="ones")
+
+
+def rows_of_a_map(seed, n=4000, d=30, level=-3.0):
+    rng = np.random.default_rng(seed)
+    W, b = 1.2 * rng.standard_normal((d, 2)), level + 0.5 * rng.standard_normal(d)
+    A = rng.standard_normal((n, 2)) @ W.T + b
+    return (rng.random((n, d)) < 1.0 / (1.0 + np.exp(-A))).astype(np.uint8)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X = rows_of_a_map(0)
+    return X, LogisticPCA(2, method=ONES, random_state=0).fit(X)
+
+
+def integrated(mean, variance):
+    """Return E f, E sigma and E sigma' by 101 nodes."""
+    z, w = hermite(101)
+    A = mean[..., None] + np.sqrt(variance)[..., None] * z
+    sigma = 1.0 / (1.0 + np.exp(-A))
+    return np.logaddexp(0.0, A) @ w, sigma @ w, (sigma * (1.0 - sigma)) @ w
+
+
+@pytest.mark.parametrize("slope", ["rows", "columns"])
+def test_expectations_equal_integration(slope):
+    mean, variance = (a.copy() for a in np.meshgrid(np.linspace(-12.0, 4.0, 33), np.linspace(0.01, 1.5, 12)))
+    rare = mean + 1.5 * variance <= RARE
+    assert rare.any()
+    assert not rare.all()
+    for found, true in zip(expectations(mean, variance, slope), integrated(mean, variance), strict=True):
+        # The closed form errs by exp(mean + 1.5 variance)/2 of E f, by four times that of the slope.
+        relative = np.abs(found / true - 1.0)
+        assert (relative[rare] <= 2.2 * np.exp(mean + 1.5 * variance)[rare]).all()
+        assert np.abs(found - true)[~rare].max() < 2e-3
+
+
+@pytest.mark.parametrize("level", [-9.0, -1.0])
+def test_gradient_of_columns_is_that_of_their_sums(level):
+    rng = np.random.default_rng(1)
+    joint = np.column_stack([0.5 * rng.standard_normal((3, 2)), np.full(3, level)])
+    roots = 0.4 * rng.standard_normal((4, 2, 2))
+    among = rng.random(4), rng.standard_normal((4, 2)), pack(roots @ roots.transpose(0, 2, 1) + 0.1 * np.eye(2))
+    sums, gradient, _ = softplus_steps(joint, *among)
+    np.testing.assert_allclose(sums, softplus_sums(joint, *among), rtol=1e-13)
+    for i in range(3):
+        step = np.zeros_like(joint)
+        step[:, i] = 1e-5
+        numeric = (softplus_sums(joint + step, *among) - softplus_sums(joint - step, *among)) / 2e-5
+        np.testing.assert_allclose(gradient[:, i], numeric, rtol=1e-6, atol=1e-9)
+
+
+def test_expansion_at_anchors_equals_integration():
+    rng = np.random.default_rng(2)
+    joint = np.column_stack([rng.standard_normal((5, 2)), -2.0 * np.ones(5)])
+    anchors, C = rng.standard_normal((3, 2)), pack(np.tile([[0.4, 0.1], [0.1, 0.3]], (3, 1, 1)))
+    copies = np.array([1.0, 1.0, 1.0, 1.0, 7.0])
+    W = joint[:, :2]
+    variance = np.einsum("ja,nab,jb->nj", W, unpack(C, 2), W)
+    _, sigma, slope = integrated(anchors @ W.T + joint[:, 2], variance)
+    gradient, hessian = at_anchors(joint, copies, anchors, C)
+    np.testing.assert_allclose(gradient, (sigma * copies) @ W, atol=0.01)
+    np.testing.assert_allclose(unpack(hessian, 2), np.einsum("nj,ja,jb->nab", slope * copies, W, W), atol=0.02)
+
+
+def test_cells_are_where_the_rows_are():
+    rng = np.random.default_rng(3)
+    axis, threshold, child, anchors = cut(np.ones(1), np.zeros((1, 2)), np.ones((1, 2)), 64)
+    cells = Cells.of(axis, threshold, child)
+    x = rng.standard_normal((500, 2))
+    found = cells.find(x)
+    assert len(anchors) == 64
+    assert len(np.unique(found)) > 50
+    for place, cell in zip(x[:50], found[:50], strict=True):  # down the tree, node by node
+        node = 0
+        while child[node] != node:
+            node = child[node] + int(place[axis[node]] > threshold[node])
+        assert cells.leaf[node] == cell
+    assert (cells.find(anchors) == np.arange(64)).all()
+
+
+def test_a_group_without_width_is_not_cut():
+    weights, means = np.array([1000.0, 1.0]), np.array([[0.0], [3.0]])
+    *_, child, anchors = cut(weights, means, np.zeros((2, 1)), 16)
+    assert len(child) == 3
+    np.testing.assert_allclose(np.sort(anchors[:, 0]), [0.0, 3.0])
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(3))
+def test_fit_is_as_good_as_one_over_all_cells(seed):
+    """Held-out rows lose at most 1% of what the map gains over independent bits."""
+    X = rows_of_a_map(seed, n=6000)
+    train, test = X[:4000], X[4000:]
+    cells = LogisticPCA(2, method=Variational(cost="cells"), random_state=0).fit(train)
+    ones = LogisticPCA(2, method=ONES, random_state=0).fit(train)
+    assert (cells.cost_, ones.cost_) == ("cells", "ones")
+    assert ones.converged_
+    gain = cells.score(test) - IndependentBits().fit(train).score(test)
+    assert gain > 0.1
+    assert abs(cells.score(test) - ones.score(test)) < 0.01 * gain
+
+
+def test_objective_is_the_exact_bound_within_its_error(fitted):
+    """The polish computes exactly, cell by cell, the bound that the cells of the map stand for."""
+    X, model = fitted
+    block = Block(Dense(X), AllOnes(X.shape), np.ones(len(X)), 0, 0)
+    exact = Logistic(2).gaussian_rows(model.params_, block, polished=True)[1].mean()
+    params = model.params_
+    prior = -0.05 * ((params.loadings**2).sum() + ((params.intercepts - params.centre) ** 2).sum()) / len(X)
+    assert abs(model.trace_[-1] / len(X) - (exact + prior)) < 0.005
+
+
+def test_once_rows_keep_their_cells_the_objective_rises(fitted):
+    _, model = fitted
+    gains = np.diff(model.trace_) / 4000
+    assert (gains[12 : len(gains) // 2] > -1e-5).all()
+
+
+@pytest.mark.full
+def test_empty_columns_share_one_map_and_change_little(fitted):
+    X, model = fitted
+    wide = np.hstack([X, np.zeros((len(X), 20), np.uint8)])
+    other = LogisticPCA(2, method=ONES, random_state=0).fit(wide)
+    assert len(np.unique(other.components_[:, 30:], axis=1).T) == 1
+    assert abs(other.score(wide[:500]) - model.score(X[:500])) < 0.02
+
+
+def test_same_bits_on_threads_and_from_parts(fitted):
+    """Rows move, cells are cut, then rows keep their cells: all of it within 16 passes."""
+    X, _ = fitted
+    source = MemorySource(Pattern(*pattern_of(X), X.shape[1]), AllOnes(X.shape))
+    outcomes = []
+    for n_jobs, walked in ((1, source), (3, source), (3, NotResident(source))):
+        executor = Local(n_jobs)
+        grid = Table(walked, None, None, 7000).grid(256)
+        outcomes.append(fit_em(LogisticByOnes(2), grid, executor, Settings(n_init=1, max_iter=16), None, None))
+        executor.close()
+    for other in outcomes[1:]:
+        assert np.array_equal(outcomes[0].trace, other.trace)
+        for name, array in outcomes[0].params.to_arrays().items():
+            assert np.array_equal(array, other.params.to_arrays()[name])
+
+
+@pytest.mark.full
+def test_weights_equal_repeats(fitted):
+    X, _ = fitted
+    twice = LogisticPCA(2, method=ONES, max_iter=20, tol=0.01, random_state=0)
+    weighed = twice.fit(X, sample_weight=np.full(len(X), 2.0)).params_
+    repeated = twice.fit(np.vstack([X, X])).params_
+    np.testing.assert_allclose(weighed.joint, repeated.joint, atol=1e-6)
+
+
+def test_which_way_is_taken_and_said(fitted, tmp_path):
+    X, model = fitted
+    assert LogisticPCA(2, random_state=0, tol=0.1).fit(X[:300]).cost_ == "cells"
+    blank = X.astype(float)
+    blank[0, 0] = np.nan
+    with pytest.raises(ValueError, match="without blanks; this one has 1"):
+        LogisticPCA(2, method=ONES).fit(blank)
+    with pytest.raises(ValueError, match="polish=True"):
+        LogisticPCA(2, method=Variational(cost="ones", polish=False)).fit(X)
+    assert "ones" in model.summary().story["passes"]
+    model.save(tmp_path / "model.hb")
+    loaded = hiddenbits.load(tmp_path / "model.hb")
+    assert loaded.cost_ == "ones"
+    assert loaded.summary().story["passes"] == model.summary().story["passes"]
