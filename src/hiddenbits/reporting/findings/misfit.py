@@ -45,6 +45,7 @@ def pairs(context: Context) -> list[Finding]:
         n, seen, expected = float(one["rows"]), float(one["observed"]), float(one["expected"])
         said.append(
             f"{quoted(a)} and {quoted(b)} are both 1 in {percent(seen / n)} of the rows"
+            f"{' that have both' if n < len(sample.cells) else ''}"
             f"{' where the model expects' if at == 0 else ' instead of'} {percent(expected / n)}"
         )
         lines += [(f"both {at + 1}", seen / n, 0.0), ("expected", expected / n, 0.0)]

@@ -23,7 +23,7 @@ def missing(context: Context) -> list[Finding]:
         return []
     shares = 1.0 - seen.observed / seen.n_rows
     names = told_apart(seen.names)
-    top = [int(j) for j in np.argsort(-shares, kind="stable")[:3]]
+    top = [int(j) for j in np.argsort(-shares, kind="stable")[:3] if shares[j] > 0.0]
     expected = context.fits.probabilities
     sure = float((np.maximum(expected, 1.0 - expected)[blank] > SURE).mean())
     numbers: dict[str, Number] = {"share": share, "sure": sure, "blanks in the sample": int(blank.sum())}

@@ -60,9 +60,9 @@ def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
     numbers |= {"chosen": best.model, "chosen size": best.size}
     if context.fits.doubtful:
         said = (
-            f"Nothing hidden was found: the columns seem to have nothing to do with each other. None of "
-            f"{word(len(found.entries) - 1)} models predicts unseen rows clearly better than the share of ones in each "
-            "column does."
+            f"Nothing hidden was found: none of {word(len(found.entries) - 1)} models predicts unseen rows clearly "
+            "better than the share of ones in each column alone. A weak connection of a few columns may be too small "
+            "to show."
         )
         return said, numbers
     fit = described(context)
