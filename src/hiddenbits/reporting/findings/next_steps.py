@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 from hiddenbits import evaluate
@@ -52,5 +53,6 @@ def next_steps(context: Context, found: Sequence[Finding]) -> tuple[str, ...]:
             "again."
         )
     if "missing" in kinds:
-        steps.append(f"`hiddenbits complete {table} model.hb --out filled.csv` fills in the blanks with probabilities.")
+        file = shlex.quote(context.file)  # columns are read as the model read them, without options
+        steps.append(f"`hiddenbits complete {file} model.hb --out filled.csv` fills in the blanks with probabilities.")
     return tuple(steps)
