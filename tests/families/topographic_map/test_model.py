@@ -153,5 +153,5 @@ def test_positions_have_probabilities():
     rows = circle_rows(0, 300, 12)
     model = TopographicMap(2, n_points=64, n_features=32, random_state=0).fit(rows)
     np.testing.assert_allclose(model.inverse_transform(model.points_), model.probabilities_, atol=1e-12)
-    assert model.set_output(transform="pandas").transform(rows).columns.tolist() == ["dimension_1", "dimension_2"]
+    assert model.get_feature_names_out().tolist() == ["dimension_1", "dimension_2"]
     assert "P(1) over the map" in repr(model.summary())
