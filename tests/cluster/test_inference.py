@@ -36,7 +36,7 @@ def test_same_numbers(client, fitted, monkeypatch):
     assert (there[1].replicates == here[1].replicates).all()
 
 
-@pytest.mark.faults
+@pytest.mark.full
 def test_the_same_replicates_although_workers_are_killed(tmp_path):
     """A worker is killed while each of two replicates is under way; its parts of the table go to the others."""
     X = simulate_mixture(20_000, 8, 2, seed=0).X

@@ -20,6 +20,7 @@ def fitted(X):
     return BernoulliMixture(2, prior_strength=0, tol=1e-9, n_init=1, random_state=0).fit(X)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(5))
 def test_a_true_model_has_uniform_p_values(seed):
     """20 tables, 19 simulated for each: p is uniform on 1/20, ..., 1, of mean .525.

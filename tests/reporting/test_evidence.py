@@ -237,3 +237,22 @@ def test_numbers_are_never_rounded_to_certainty():
         "100%",
         "-",
     ]
+
+
+def test_answers_to_one_question_are_left_out_and_named():
+    """That a column for each answer excludes the others is no finding. Where hardly anything is left, they stay."""
+    from hiddenbits.reporting.findings.opening import about_table
+    from tests.reporting import planted
+
+    rng = np.random.default_rng(0)
+    answer, X = rng.integers(0, 4, 200), rng.integers(0, 2, (200, 4))
+    dummies = (answer[:, None] == np.arange(4)).astype(int)
+    table = np.column_stack([X, dummies, 1 - X[:, 0]]).astype(float)
+    context = planted.context_of(table, {"IndependentBits": []})
+    assert context.sample.names == ["item0", "item1", "item2", "item3"]
+    said, _ = about_table(context)
+    assert "“item8” is 1 exactly where “item0” is 0, and is left out." in said
+    assert "“item4”, “item5” and 2 more are answers to one question" in said
+    alone = planted.context_of(np.column_stack([dummies, X[:, :2]]).astype(float), {"IndependentBits": []})
+    assert len(alone.sample.names) == 6
+    assert alone.sample.one_of == ()

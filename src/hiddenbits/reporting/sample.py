@@ -10,12 +10,14 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from hiddenbits import Piece, Table, evaluate, map_pieces
+from hiddenbits import Piece, Table, evaluate, exclusive_groups, map_pieces
 from hiddenbits.array_types import AnyArray, Bytes, Floats
 from hiddenbits.reporting.text import sentence, told_apart
 
 MOST_ROWS, MOST_COLUMNS, MOST_CELLS = 20_000, 1_000, 400_000
 FEWEST_ROWS, FEWEST_COLUMNS = 12, 2  # with fewer, no model is fitted
+ROWS_TO_TELL = 50  # below, columns may complete each other by chance
+FEWEST_LEFT = 3  # columns that must be left where answers to one question are left out
 PIECE_CELLS = 1 << 22
 
 
@@ -25,7 +27,8 @@ class Sample:
 
     `rows` and `columns` are their numbers in the table, from 0; `names` the columns as shown and `own_names` as the
     table has them; `beside` the cells of other columns of the same rows; `look` the summary of the whole table;
-    `groups` the labels of rows that are held out together.
+    `groups` the labels of rows that are held out together; `one_of` the names of columns that are left out because
+    exactly one of them is 1 in every row: a model would find that they exclude each other, and nothing else.
     """
 
     cells: Floats
@@ -37,6 +40,7 @@ class Sample:
     look: Any
     seed: int
     groups: AnyArray | None = None
+    one_of: tuple[tuple[str, ...], ...] = ()
 
     @property
     def every_row(self) -> bool:
@@ -71,9 +75,10 @@ class Sample:
         if left:
             said.append(
                 sentence(
-                    "The models use {} of the {} columns: constant columns are left out{}.",
+                    "The models use {} of the {} columns: constant columns{} are left out{}.",
                     f"{len(self.names):,}",
                     f"{self.look.n_columns:,}",
+                    " and answers to one question, a column each," if self.one_of else "",
                     f", and of the others only the {MOST_COLUMNS:,} that vary most are used"
                     if len(self.names) == MOST_COLUMNS
                     else "",
@@ -99,6 +104,13 @@ def drawn(table: Table, beside: Mapping[str, Sequence[str]], seed: int, groups: 
     kept = (cells == 0.0).any(axis=0) & (cells == 1.0).any(axis=0)  # in the sample a rare column may be constant
     cells, columns = cells[:, kept], columns[kept]
     shown, own = told_apart(seen.names), list(seen.names)
+    one_of = _answers(cells)
+    left_out = {j for group in one_of for j in (group if len(group) > 2 else group[1:])}
+    if cells.shape[1] - len(left_out) < FEWEST_LEFT:
+        one_of, left_out = [], set()
+    answers = tuple(tuple(shown[columns[j]] for j in group) for group in one_of)
+    stay = [j for j in range(cells.shape[1]) if j not in left_out]
+    cells, columns = cells[:, stay], columns[stay]
     return Sample(
         cells,
         rows,
@@ -109,7 +121,16 @@ def drawn(table: Table, beside: Mapping[str, Sequence[str]], seed: int, groups: 
         seen,
         seed,
         None if groups is None else groups[rows],
+        answers,
     )
+
+
+def _answers(cells: Floats) -> list[tuple[int, ...]]:
+    """Return the groups of columns of which exactly one is 1 in every row, in tables where that is not chance."""
+    if len(cells) < ROWS_TO_TELL:
+        return []
+    ones, recorded = np.nan_to_num(cells), (~np.isnan(cells)).astype(np.float64)
+    return exclusive_groups(ones.T @ ones, recorded.T @ recorded)
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,12 @@ def about_table(context: Context) -> tuple[str, dict[str, Number]]:
         f"A table of {count(seen.n_rows, 'row')} and {count(seen.n_columns, 'yes/no column')}: {percent(share)} of the "
         f"recorded cells are 1 (yes), and {blanks}."
     )
+    for group in context.sample.one_of[:SHOWN]:
+        if len(group) == 2:
+            said += f" {quoted(group[1])} is 1 exactly where {quoted(group[0])} is 0, and is left out."
+        else:
+            named = f"{quoted(group[0])}, {quoted(group[1])} and {len(group) - 2} more"
+            said += f" {named} are answers to one question (exactly one is 1 in every row), and are left out."
     if other := _not_used(context):
         shown = [quoted(name) for name in other[:SHOWN]]
         names = joined([*shown, f"{len(other) - SHOWN} more"] if len(other) > SHOWN else shown)
