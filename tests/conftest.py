@@ -9,11 +9,13 @@ from hypothesis import settings
 
 def pytest_addoption(parser):
     parser.addoption("--full", action="store_true", help="the full tier: all seeds, and what is marked full or thin")
-    parser.addoption("--faults", action="store_true", help="the everyday tier, and clusters whose processes are killed")
+    parser.addoption("--slow", action="store_true", help="the everyday tier, and what is marked slow")
     parser.addoption("--cases", type=int, help="at most so many cases of each test, others for each test")
 
 
 def pytest_configure(config):
+    if getattr(config.option, "numprocesses", None):  # processes side by side: more threads than cores only wait
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # The continuous integration tries the same examples every time; at a desk new ones are tried.
     most = 200 if config.getoption("--full") else 25
     settings.register_profile("here", deadline=None, max_examples=most, derandomize=bool(os.environ.get("CI")))
@@ -30,9 +32,9 @@ def pytest_xdist_make_scheduler(config, log):
 
 @pytest.hookimpl(trylast=True)  # after -k and -m: at least one case of every test that they choose
 def pytest_collection_modifyitems(config, items):
-    """Keep the everyday tier unless asked for more: one seed, nothing marked `full`, every n-th case of `thin(n)`."""
+    """Keep the everyday tier unless asked for more: one seed, nothing slow or full, every n-th case of `thin(n)`."""
     if not config.getoption("--full"):
-        _keep(config, items, _everyday(items, with_faults=config.getoption("--faults")))
+        _keep(config, items, _everyday(items, with_slow=config.getoption("--slow")))
     if config.getoption("--cases") is not None:
         _keep(config, items, _few_cases(items, config.getoption("--cases")))
 
@@ -55,10 +57,10 @@ def _few_cases(items, most):
     return [item for item in items if item in kept]
 
 
-def _everyday(items, *, with_faults):
+def _everyday(items, *, with_slow):
     seen, cases, kept = set(), Counter(), []
     for item in items:
-        if item.get_closest_marker("full") or (item.get_closest_marker("faults") and not with_faults):
+        if item.get_closest_marker("full") or (item.get_closest_marker("slow") and not with_slow):
             continue
         name, params = item.nodeid.partition("[")[0], getattr(getattr(item, "callspec", None), "params", {})
         # By identity: not every parameter can be compared, and pytest's own indices are not stable.

@@ -87,6 +87,7 @@ def test_nobody_is_told_to_install_what_is_not_published():
         assert "PyPI" in text[:first]
 
 
+@pytest.mark.slow
 def test_pip_adds_extras_to_what_is_installed():
     """As messages say: the package is found without an index; only what the extra lacks would be fetched."""
     pytest.importorskip("pip")

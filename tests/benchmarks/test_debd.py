@@ -22,6 +22,7 @@ def small(tmp_path, monkeypatch):
     return splits
 
 
+@pytest.mark.slow
 def test_fits_are_kept_and_test_is_scored_once(small, monkeypatch):
     members = recipes.quick()
     finished = [fits.run("small", member) for member in members]

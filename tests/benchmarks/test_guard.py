@@ -52,6 +52,7 @@ def test_noise_that_does_not_come_back_is_no_alarm():
     assert len(guard.slower({"a": 1.0}, {"a": guard.SLACK + 0.1})) == 1
 
 
+@pytest.mark.slow
 def test_ratios_are_measured_in_a_fresh_process():
     assert 0.3 < guard.afresh(["counts of pairs"])["counts of pairs"] < 30
 

@@ -86,6 +86,7 @@ def test_results_can_be_joined(survey, tmp_path):
     assert "row 3, column 'q1': 'vielleicht' is not among the values of the fit" in told
 
 
+@pytest.mark.slow
 def test_results_of_large_parquet_files_can_be_joined(survey, tmp_path, monkeypatch):
     """Columns that did not enter stay in the files, and are read with the results of each piece."""
     pandas = pytest.importorskip("pandas")

@@ -137,6 +137,7 @@ def read(path):
     return np.genfromtxt(path, delimiter=",", skip_header=1, ndmin=2)
 
 
+@pytest.mark.slow
 def test_picture_of_the_map(survey, tmp_path):
     pytest.importorskip("matplotlib")
     LogisticPCA(2, random_state=0).fit(survey[1]).save(tmp_path / "map.hb")
@@ -159,6 +160,7 @@ def test_converted_tables_read_the_same(survey, tmp_path):
         np.testing.assert_array_equal(open_table(out).to_float(), X)
 
 
+@pytest.mark.slow
 def test_guarded(survey, tmp_path):
     """Another process reads the file: the same rows, the same words about columns left out, the same sentence."""
     path, X = survey
@@ -214,6 +216,7 @@ def test_models_are_all_families():
     assert all(one["word"] in run("models").stdout for one in listed)
 
 
+@pytest.mark.slow
 def test_comparison_is_that_of_the_library(survey, tmp_path):
     words = ["compare", survey[0], "-m", "independent", "-m", "classes", "--folder", tmp_path, "--jobs", 1]
     found = json.loads(run(*words, "--json").stdout)
@@ -224,6 +227,7 @@ def test_comparison_is_that_of_the_library(survey, tmp_path):
     assert "BernoulliMixture" in run(*words).stdout
 
 
+@pytest.mark.slow
 def test_rows_of_a_group_are_held_out_together(tmp_path):
     """60 rows of noise, each ten times: without --groups the many classes win, with it nothing is hidden."""
     rng = np.random.default_rng(0)

@@ -53,6 +53,7 @@ def test_speed_and_time_left(monkeypatch):
     bar.close()
 
 
+@pytest.mark.slow
 def test_slow_work_is_drawn():
     """Nothing before two seconds, then what is done, its speed and the time left."""
     console = terminal()
@@ -88,6 +89,7 @@ def test_no_terminal_and_no_bar_for_machines(monkeypatch):
         assert console.file.getvalue() == ""
 
 
+@pytest.mark.slow
 def test_lines_where_there_is_no_terminal(files, monkeypatch):
     """A batch job: a line on the error stream now and then, with what a bar would show; none with --quiet or --json."""
     words = ["fit", str(files / "t.csv"), "classes", "-n", "3", "-o", str(files / "lines.hb"), "--jobs", "1"]

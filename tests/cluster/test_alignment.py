@@ -23,6 +23,7 @@ def odd_arrays(held, block):
     return np.array([sum(not array.flags.aligned for array in arrays), 1])
 
 
+@pytest.mark.slow
 @pytest.mark.thin(3)
 @pytest.mark.parametrize("columns", [7, 8, 9])
 def test_arrays_of_functions_rows_and_weights(client, columns):

@@ -17,7 +17,7 @@ from tests.contracts.test_same_bits import same
 
 distributed = pytest.importorskip("distributed", reason="the cluster extra is not installed")
 pytestmark = [
-    pytest.mark.faults,
+    pytest.mark.slow,
     pytest.mark.timeout(180),
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
 ]

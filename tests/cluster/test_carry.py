@@ -22,7 +22,7 @@ def table():
     return Table(NotResident(rows.source), None, None, 4 * 300)
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 def test_memory_stays_with_its_worker(table, tmp_path):
     """One worker loses nothing, so the fit is that of one thread; another restart begins without memory."""
     settings = Settings(max_iter=6, n_init=2)

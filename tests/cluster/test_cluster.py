@@ -47,6 +47,7 @@ def test_same_bits_on_one_and_on_four_workers(n_workers, monkeypatch, tmp_path, 
             check_same_bits(MIXTURE, client, storage, seed, monkeypatch)
 
 
+@pytest.mark.slow
 @pytest.mark.thin(3)
 @pytest.mark.parametrize("case", OTHERS, ids=lambda case: case.name)
 def test_same_bits_of_every_model(case, client, monkeypatch):
@@ -72,6 +73,7 @@ def check_same_bits(case, client, storage, seed, monkeypatch):
             assert np.array_equal(alone.trace, there.trace)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("storage", ["dense", "csr"])
 def test_same_bits_of_random_steps(client, storage):
     """Steps, and the score after each epoch of rows that are not learned from."""
@@ -85,6 +87,7 @@ def test_same_bits_of_random_steps(client, storage):
     assert np.array_equal(alone.trace, there.trace)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", [True, False])
 def test_same_bits_of_a_fit_that_begins_on_few_rows(client, missing):
     """The workers draw the rows, the fit to these is made here, that to all rows on the workers again."""
@@ -97,6 +100,7 @@ def test_same_bits_of_a_fit_that_begins_on_few_rows(client, missing):
     assert np.array_equal(alone.trace, there.trace)
 
 
+@pytest.mark.slow
 def test_all_verbs(client, tmp_path):
     pytest.importorskip("pyarrow")
     write_mixture(tmp_path, 3000, 12, 3, seed=0)
@@ -188,6 +192,7 @@ def test_a_part_that_cannot_be_read(client, tmp_path):
         BernoulliMixture(2, random_state=0).fit(table)
 
 
+@pytest.mark.slow
 def test_a_cluster_whose_workers_come_later(tmp_path):
     """An adaptive cluster may have no worker when a fit begins."""
     rows = structured_rows(np.random.default_rng(0), 600, 10, missing=False)

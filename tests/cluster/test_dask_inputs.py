@@ -72,6 +72,7 @@ def in_memory(x, kind):
     return open_table(sparse.csr_array(x) if kind == "sparse" else x)
 
 
+@pytest.mark.slow
 @pytest.mark.thin(5)
 @pytest.mark.parametrize("persisted", ["no", "yes", "and more"])
 @pytest.mark.parametrize("kind", KINDS)
@@ -99,6 +100,7 @@ def test_one_worker_with_one_thread(lone_client, kind, persisted, monkeypatch):
     assert _empties(lone_client)
 
 
+@pytest.mark.slow
 def test_a_slow_answer_leaves_nothing_on_the_cluster(lone_client, monkeypatch):
     """Nor an error: the driver looks for progress a hundred times before the answer is there."""
     monkeypatch.setattr("hiddenbits.engine.executors.dask_cluster.POLL", 1e-4)
@@ -146,6 +148,7 @@ def test_a_client_in_force_is_not_used_for_chunks_of_one_s_own(lone_client):
     assert lone_client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_counter) == before
 
 
+@pytest.mark.slow
 def test_counts_are_made_on_the_cluster(lone_client):
     def where(part):
         return part.assign(c0=int(os.getpid() != driver))
@@ -203,7 +206,6 @@ def test_no_client_for_what_is_persisted(lone_worker):
             assert table.source.read(0, 5)[0].shape == (5, COLUMNS)
 
 
-@pytest.mark.faults
 @pytest.mark.slow
 def test_a_worker_dies_with_what_it_persisted(tmp_path):
     x = rows(4, 0.05)

@@ -23,6 +23,7 @@ def fitted():
     return BernoulliMixture(2, prior_strength=0, tol=1e-9, n_init=1, random_state=0).fit(X), X
 
 
+@pytest.mark.slow
 def test_same_numbers(client, fitted, monkeypatch):
     model, X = fitted
     monkeypatch.setattr("hiddenbits.inference.information_matrix.PIECE_NUMBERS", 1)  # pieces of 256 rows

@@ -13,7 +13,7 @@ from hiddenbits.engine import Cluster
 from tests.cluster.processes import Processes
 
 distributed = pytest.importorskip("distributed", reason="the cluster extra is not installed")
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 
 @pytest.fixture

@@ -31,6 +31,7 @@ def fits(case, client, table):
         executor.close()
 
 
+@pytest.mark.slow
 @pytest.mark.thin(3)
 @pytest.mark.parametrize("case", MIXED, ids=lambda case: case.name)
 def test_one_worker_has_the_same_bits(case, lone_client):
@@ -40,6 +41,7 @@ def test_one_worker_has_the_same_bits(case, lone_client):
         assert np.array_equal(alone.trace, there.trace)
 
 
+@pytest.mark.slow
 @pytest.mark.thin(3)
 @pytest.mark.parametrize("case", MIXED, ids=lambda case: case.name)
 def test_two_workers(case, client):
@@ -52,6 +54,7 @@ def test_two_workers(case, client):
             np.testing.assert_allclose(there.trace, alone.trace, rtol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:LogisticPCA did not converge")
 def test_files_verbs_and_hidden_cells(lone_client, tmp_path, monkeypatch):
     """Workers read the rows of Parquet files themselves.

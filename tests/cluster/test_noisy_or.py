@@ -25,6 +25,7 @@ def easy_rows():
     return (rng.random((ROWS, 20)) > keep).astype(float)
 
 
+@pytest.mark.slow
 def test_same_bits_as_on_one_thread(lone_client):
     grid = Table(NotResident(table_of(easy_rows()).source), None, None, 20 * 150).grid(64)
     alone = fit_em(MODEL, grid, Local(), Settings(seed=0), None, None)

@@ -64,6 +64,7 @@ def test_resumed_equals_uninterrupted(mixed, passes, tmp_path):
     assert np.array_equal(whole.trace, resumed.trace)
 
 
+@pytest.mark.slow
 @pytest.mark.thin(3)
 def test_verbs_on_threads_and_from_parts(mixed, monkeypatch):
     monkeypatch.setattr("hiddenbits.families._base.estimator.block_height", lambda footprint: 64)

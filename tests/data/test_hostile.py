@@ -14,6 +14,7 @@ import hostile
 pytestmark = pytest.mark.core
 
 
+@pytest.mark.slow
 def test_a_thousand_hostile_tables(short):
     """Half of them in a short run."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -29,6 +29,7 @@ def test_one_class_is_enough_or_not(seed):
     assert diagnostics.bootstrap_lrt(*fits(Y, 1, 2), Y, n=19).p == 0.05
 
 
+@pytest.mark.slow
 def test_replicates_are_keyed_and_values_of_words_are_drawn_as_bits():
     X = (np.random.default_rng(0).random((80, 4)) < 0.4).astype(int)
     plain = diagnostics.bootstrap_lrt(*fits(X, 1, 2), X, n=4)

@@ -41,6 +41,7 @@ def test_a_true_model_has_uniform_p_values(seed):
     assert np.mean(np.min(p, axis=1)) < 0.25  # without a correction the smallest of 15 is small
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_a_planted_pair_is_found(seed):
     """Others may be: the wrong model is pulled towards the copy, and misses its neighbours by a little."""

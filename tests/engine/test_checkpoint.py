@@ -112,6 +112,7 @@ fit(golden.bits(), sys.argv[1])
 """
 
 
+@pytest.mark.slow
 def test_a_killed_process_leaves_no_lock_behind(tmp_path):
     path = tmp_path / "fit.hb"
     paths = os.pathsep.join(map(str, [Path(hiddenbits.__file__).parents[1], Path.cwd()]))

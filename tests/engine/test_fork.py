@@ -51,6 +51,7 @@ IndependentBits().fit(X)
 """
 
 
+@pytest.mark.slow
 def test_a_fork_during_a_fit():
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60, check=True)
     at_rest, refusal, during, after = done.stdout.splitlines()

@@ -39,6 +39,7 @@ def test_groups_grow_with_what_was_seen():
     assert len(found) < 8_000_000 / GROUP_ROWS / 2
 
 
+@pytest.mark.slow
 def test_groups_of_wide_tables_stay_short():
     assert lengths(4_000_000, 256).max() == GROUP_CELLS // 256
     assert lengths(100_000, 4096).max() == GROUP_ROWS

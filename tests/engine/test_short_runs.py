@@ -30,6 +30,7 @@ def grid_of(seed, missing=True):
     return table_of(structured_rows(np.random.default_rng(seed), 200, 8, missing)).grid(64)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 def test_the_furthest_goes_on_as_if_it_had_never_stopped(model, seed):
@@ -59,6 +60,7 @@ def test_the_same_bits_on_threads(model):
     assert np.array_equal(outcomes[0].trace, outcomes[1].trace)
 
 
+@pytest.mark.slow
 @pytest.mark.thin(2)
 @pytest.mark.parametrize("passes", [1, 7])
 @pytest.mark.parametrize("model", MODELS, ids=repr)
@@ -110,6 +112,7 @@ def test_on_large_tables_auto_is_the_usual_number(model, rows):
     assert small.restarts_ != clone(model).set_params(n_init=USUAL[type(model)], random_state=0).fit(X).restarts_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [BernoulliMixture(3), TreeMixture(2)], ids=lambda model: type(model).__name__)
 def test_partial_and_federated_fits_take_the_usual_number(model):
     X = structured_rows(np.random.default_rng(0), 200, 6, missing=False)
@@ -138,6 +141,7 @@ def test_on_the_zoo_at_most_one_of_six_fits_ends_low(model):
     assert sum(max(found) - one > 0.02 for one in found) <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_a_machine_on_a_small_table_grows_three_times(seed):
     """The first time as with n_init=1, so that it ends no lower; whichever wins, its growth is on record."""

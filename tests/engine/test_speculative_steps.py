@@ -56,6 +56,7 @@ def test_rash_steps_are_refused_and_measured(seed, accelerate):
         assert len(in_polish(calm)) < len(in_polish(rash))
 
 
+@pytest.mark.slow
 def test_a_speculative_step_is_in_the_checkpoint(tmp_path):
     rows = structured_rows(np.random.default_rng(3), 300, 8, missing=False)
     whole = walk(40.0, rows, max_iter=30)

@@ -92,6 +92,7 @@ class Breaking(Checkpoint):
             raise InterruptedFitError
 
 
+@pytest.mark.slow
 @pytest.mark.thin(2)
 @pytest.mark.parametrize("after", [1, 4])
 @pytest.mark.parametrize(("model", "loop"), [(Combination(2, n_candidates=2), fit_gradient), (Mixture(3), fit_em)])
@@ -130,6 +131,7 @@ def test_only_where_it_is_worth_it(grids):
     assert len(grids) == 3 + 1  # two ways on few rows and one on all for the last above, and this
 
 
+@pytest.mark.slow
 def test_only_passes_over_all_rows_are_told_of(grids):
     X = simulate_influences("A", n_rows=5_000, seed=0).train
     walked = []

@@ -32,6 +32,7 @@ def test_the_simplest_of_those_that_cannot_be_told_from_the_best(gap, place):
     assert simplest([None, None], [1, 2], 1.0) is None
 
 
+@pytest.mark.slow
 def test_a_tie_is_said_first_and_the_simplest_is_named():
     """Two classes are a machine of one unit: as good, and the classes come first; one dimension has fewer numbers."""
     X = simulate_mixture(300, 8, 2, seed=1).X
@@ -51,6 +52,7 @@ def test_a_tie_is_said_first_and_the_simplest_is_named():
     assert (alone.best, alone.size, alone.ties()) == ("BernoulliMixture", "2", ["BernoulliMixture"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_noise_is_called_noise(seed):
     """Counted on 40 tables with all families in experiments/which_picture; here with those that are quick to fit."""

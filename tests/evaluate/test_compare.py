@@ -165,6 +165,7 @@ def test_machines_are_left_out_of_wide_tables_unless_named():
     assert "CombinationMachine" in {one.name for one in narrow}
 
 
+@pytest.mark.slow
 def test_what_does_not_apply_is_left_out_with_a_reason():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4))
@@ -275,6 +276,7 @@ def test_calibration_by_hand_and_of_the_truth():
     assert wrong.value > 0.1 > 5 * wrong.by_chance
 
 
+@pytest.mark.slow
 def test_threads_change_nothing():
     X = simulate_mixture(600, 8, 3, seed=0).X
     sizes = {"BernoulliMixture": [2, 3], "ClippedPCA": [1]}

@@ -29,7 +29,7 @@ def table(folder):
     return [{k: v for k, v in e.items() if k not in TIMES} for e in json.loads((folder / "table.json").read_text())]
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 def test_kill_9(tmp_path):
     """A real process and a real signal, when four fits are finished: a second run does the rest, and only that."""
     whole, broken = tmp_path / "whole", tmp_path / "broken"
@@ -55,6 +55,7 @@ def test_kill_9(tmp_path):
     assert table(broken) == table(whole)
 
 
+@pytest.mark.slow
 def test_nothing_is_fitted_again(tmp_path, monkeypatch):
     X = simulate_mixture(300, 6, 2, seed=0).X
     sizes = {"BernoulliMixture": [1, 2]}

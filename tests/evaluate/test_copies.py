@@ -54,6 +54,7 @@ def test_real_tables(real_data):
     assert copied_share(open_table(np.repeat(sat12, 4, axis=0))) == 1.0
 
 
+@pytest.mark.slow
 def test_all_that_hold_out_warn_unless_groups_are_given():
     X, copies = np.repeat(noise(0), 10, axis=0), np.repeat(np.arange(60), 10)
     model = BernoulliMixture(2, random_state=0)

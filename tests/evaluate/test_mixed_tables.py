@@ -87,6 +87,7 @@ def test_real_cells_have_conditional_densities():
     assert figure.value == pytest.approx(np.mean(losses), abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_it_finds_the_number_of_dimensions(seed):
     rows = mixed_rows(seed, n=1500, q=2)
@@ -108,6 +109,7 @@ def test_the_same_from_parts_and_with_weights():
     )
 
 
+@pytest.mark.slow
 def test_estimates_say_so():
     figure = evaluate.hidden_cells(LogisticPCA(4, kinds=KINDS, tol=1e-2, random_state=0), mixed_rows(0, n=40))
     assert figure.kind == "estimate"

@@ -19,6 +19,7 @@ from hiddenbits.evaluate.splits import splits
 pytestmark = pytest.mark.core
 
 
+@pytest.mark.slow
 def test_figures_by_hand():
     X = simulate_mixture(400, 8, 2, seed=0).X
     weights = np.random.default_rng(0).random(400)
@@ -46,6 +47,7 @@ def test_figures_by_hand():
     np.testing.assert_array_equal(found.estimator.probabilities_, whole.probabilities_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_truths_are_found(seed):
     X = simulate_mixture(2500, 16, 4, seed=seed).X
@@ -66,6 +68,7 @@ def test_hidden_cells_by_hand():
         assert (figure.value, figure.standard_error) == pytest.approx((-own.value, own.standard_error), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_criteria_are_those_of_the_estimator_and_only_where_they_are_defined():
     X = simulate_mixture(300, 8, 2, seed=0).X
     model = BernoulliMixture(random_state=0)

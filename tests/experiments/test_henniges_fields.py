@@ -61,6 +61,7 @@ def is_globular(fields, shape, **settings):
     return globular(fit_gabors(fields, shape), fit_blobs(fields, shape), **settings)
 
 
+@pytest.mark.slow
 @pytest.mark.thin(3)
 @pytest.mark.parametrize(("shape", "seed"), [((12, 12), 0), ((12, 12), 1), ((12, 12), 2), ((16, 10), 3), ((26, 26), 4)])
 def test_gabors_are_found_again(shape, seed):
@@ -135,6 +136,7 @@ def test_blobs_are_found_again_and_globular(balance, sign):
     assert is_globular(fields, shape).all()
 
 
+@pytest.mark.slow
 def test_gratings_edges_and_bars_are_not_globular():
     shape, middle = (14, 14), 6.5
     stripes = [

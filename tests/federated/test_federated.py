@@ -61,6 +61,7 @@ def post(tmp_path_factory, short):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_processes_that_exchange_statistics_reach_the_pooled_fit(post, kind, seed):
@@ -72,6 +73,7 @@ def test_processes_that_exchange_statistics_reach_the_pooled_fit(post, kind, see
         assert_same_fit(hiddenbits.load(post / site / f"{kind}-{seed}.hb"), pooled)
 
 
+@pytest.mark.slow
 def test_processes_with_leaps_and_restarts_reach_the_pooled_fit(post):
     pooled = BernoulliMixture(3, n_init=2, random_state=0).fit(table("blanks", 0)[0])
     for site in hospitals.SITES:
@@ -106,6 +108,7 @@ def test_updating_again_with_the_files_gives_the_same_model(post):
 # ---- the same loop
 
 
+@pytest.mark.slow
 @pytest.mark.thin(3)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(
@@ -245,6 +248,7 @@ def test_threads_give_the_same_bits():
     assert all(np.array_equal(v, threads.sums.to_arrays()[k]) for k, v in alone.sums.to_arrays().items())
 
 
+@pytest.mark.slow
 def test_sites_that_only_load_the_model(tmp_path):
     """One collects and updates; the others load its model anew in every round and hand out statistics."""
     X = rows(0)

@@ -213,6 +213,7 @@ def loaded_or_message(path):
         return str(error)
 
 
+@pytest.mark.slow
 def test_damaged_files_are_refused_or_are_what_they_say(tmp_path, short):
     times = 150 if short else 300
     outcomes = {"refused": 0, "valid": 0, "untouched": 0}

@@ -87,6 +87,7 @@ def test_one_class_has_the_errors_of_shares(seed):
     assert (found.estimate["probabilities"] == model.probabilities_).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_a_mixture_agrees_with_its_information(seed):
     """Far from borders both estimate the same; 100 replicates have a relative error of 7%; median over 12 numbers."""
@@ -129,6 +130,7 @@ def test_alignment_undoes_a_permutation_and_a_rotation():
     np.testing.assert_allclose(again.components_, plane.components_, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_statistic_of_a_rotated_map():
     X = classes(1, 300, 6, 2)
     model = LogisticPCA(2, method="quadrature", ridge=0.1, random_state=0).fit(X)
@@ -158,6 +160,7 @@ def test_weights_have_the_variance_of_the_design(design):
     assert np.mean(totals) == pytest.approx(y.sum(), abs=5 * np.sqrt(expected / 2500))
 
 
+@pytest.mark.slow
 def test_clusters_and_strata_reach_the_fits():
     X = classes(0, 100, 3)
     X[:, 2] = np.repeat([0, 1], 50)

@@ -27,7 +27,7 @@ def fitted(X, **settings):
     return BernoulliMixture(2, **{"prior_strength": 0, "n_init": 1, "random_state": 0, **settings}).fit(X)
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 def test_kill_9(tmp_path):
     """A real process and a real signal, when four replicates are finished."""
     whole, broken = tmp_path / "whole", tmp_path / "broken"
@@ -78,6 +78,7 @@ def test_replicates_that_did_not_converge_say_so_again(tmp_path):
             inference.bootstrap(model, X, n=2, tol=1e-14, folder=tmp_path)
 
 
+@pytest.mark.slow
 def test_other_runs_are_not_mixed_up(tmp_path):
     X = simulate_mixture(120, 5, 2, seed=0).X
     changed = X.copy()

@@ -162,6 +162,7 @@ def test_a_statistic_has_the_errors_of_the_delta_method():
         assert apart.se["statistic"][j] == pytest.approx(np.sqrt(variance), rel=1e-5)
 
 
+@pytest.mark.slow
 def test_the_orientation_of_a_map_does_not_change_what_it_says():
     """Errors of what does not depend on the rotation are the same with and without a condition on it."""
     rng = np.random.default_rng(0)

@@ -40,6 +40,7 @@ def check_coverage(found, truth):
     assert inside > 0.95 - 4 * np.sqrt(0.95 * 0.05 / len(z)), inside
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("seed", range(3))
 def test_estimates_cover_the_enumerated_sum(seed, dtype):
@@ -113,6 +114,7 @@ def test_twenty_units_against_all_their_states(seed):
     assert set(found.ess) == {"uniform", "means"}
 
 
+@pytest.mark.slow
 def test_a_mode_that_one_base_never_sees_is_flagged():
     """Fair coins miss the mode of ones altogether and claim a small error; the data's means know of it."""
     W, th, b = two_modes(64, 8.0)
@@ -130,6 +132,7 @@ def test_a_mode_that_one_base_never_sees_is_flagged():
         assert "disagree" in found.why
 
 
+@pytest.mark.slow
 def test_a_mode_that_both_bases_miss_is_found_on_the_way_back():
     """Means of half-seen data (0.3 everywhere) lead both bases past the mode; rows of the model do not let it pass."""
     W, th, b = two_modes(64, 8.0)

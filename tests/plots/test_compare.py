@@ -1,11 +1,13 @@
 """The picture of a comparison, checked through what was drawn."""
 
 import numpy as np
+import pytest
 
 from hiddenbits import BernoulliMixture, IndependentBits, LogisticPCA, evaluate, plots
 from hiddenbits.datasets import simulate_mixture
 
 
+@pytest.mark.slow
 def test_marks_stand_where_the_table_says():
     X = simulate_mixture(400, 8, 3, seed=0).X
     maps = LogisticPCA(4, n_draws=20, tol=1e-2, random_state=0)

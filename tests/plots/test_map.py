@@ -98,6 +98,7 @@ def test_lines_are_where_the_bit_is_even(seed):
     assert said == ([f"{outside} of 8 lines lie outside"] if outside else [])
 
 
+@pytest.mark.slow
 def test_lines_of_the_largest_loadings_and_their_names():
     X, _, model = clusters()
     ax = plots.map(model, X, lines=3, names=[f"item {j}" for j in range(8)])
@@ -224,6 +225,7 @@ def test_numbers_are_a_scale_and_coincident_rows_their_mean():
     assert len(ax.figure.axes) == 2  # the second one is the scale
 
 
+@pytest.mark.slow
 def test_missing_categories_are_grey():
     X, prototype, model = clusters()
     for blank in (None, np.nan):
@@ -231,6 +233,7 @@ def test_missing_categories_are_grey():
         assert legend_names(plots.map(model, X, colour=colour))[:3] == ["a", "b", "not known"]
 
 
+@pytest.mark.slow
 def test_more_than_twenty_categories_are_said():
     X, _, model = clusters()
     colour = [f"kind {n % 25:02d}" for n in range(len(X))]
@@ -266,6 +269,7 @@ def test_one_row():
     assert np.ptp(ax.get_xlim()) == pytest.approx(3.0)
 
 
+@pytest.mark.slow
 def test_frames_and_output_settings():
     pd = pytest.importorskip("pandas")
     X, prototype, _ = clusters()
@@ -276,6 +280,7 @@ def test_frames_and_output_settings():
     assert legend_names(ax)[:3] == ["0", "1", "2"]
 
 
+@pytest.mark.slow
 def test_given_axes_are_used_and_nothing_is_shown(monkeypatch):
     import matplotlib.pyplot as plt
 
@@ -323,6 +328,7 @@ def test_refuses_models_without_a_plane():
         plots.map(BernoulliMixture(2, random_state=0).fit(X), X)
 
 
+@pytest.mark.slow
 def test_no_rows_only_lines():
     _, _, model = clusters()
     ax = plots.map(model, lines=True)

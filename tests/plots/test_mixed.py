@@ -18,6 +18,7 @@ def fitted():
     return table, LogisticPCA(2, random_state=0).fit(table)
 
 
+@pytest.mark.slow
 def test_lines_are_where_bits_are_as_often_0_as_1(fitted):
     """Checked through `inverse_transform`: P(bit) = 1/2, and P(beyond c) = P(at least c) / 2 of an ordered column."""
     table, model = fitted
@@ -55,6 +56,7 @@ def shares(model, columns, answers):
     return out
 
 
+@pytest.mark.slow
 def test_names_are_those_of_bits_and_steps(fitted):
     table, model = fitted
     ax = plots.map(model, table, lines=True)

@@ -61,6 +61,7 @@ def test_profiles_of_columns_of_other_values():
     assert sorted(means[:, 0]) == pytest.approx([0.25, 0.5])
 
 
+@pytest.mark.slow
 def test_item_curves(table):
     model = LogisticPCA(1, random_state=0).fit(table)
     upper, lower = plots.item_curves(model, table, most=2)

@@ -29,6 +29,7 @@ def joint(model, row):
     return p
 
 
+@pytest.mark.slow
 @pytest.mark.thin(2)
 @pytest.mark.parametrize("n", [0, 50])
 def test_density_against_integration(n):
@@ -72,6 +73,7 @@ def test_marks_are_the_means():
     np.testing.assert_allclose(marks["_true mean"], marks["_Gaussian mean"], atol=1e-4)  # quadrature gives exact means
 
 
+@pytest.mark.slow
 def test_contours_are_inside_the_picture():
     X, model = with_blanks()
     for n in (0, 40, 80):

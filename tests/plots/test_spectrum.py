@@ -27,6 +27,7 @@ def test_spectrum_of_the_translation_example():
     assert ax.get_yscale() == "log"
 
 
+@pytest.mark.slow
 def test_negative_eigenvalues_are_hollow():
     rows = np.random.default_rng(0).integers(0, 2, (15, 10))
     model = ClippedPCA("parallel", random_state=0).fit(rows)

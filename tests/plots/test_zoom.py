@@ -61,6 +61,7 @@ def test_rows_are_where_the_models_put_them(K):
         assert np.ptp(ax.get_xlim()) >= 2.0  # never so near that noise looks like structure
 
 
+@pytest.mark.slow
 def test_areas_are_numbers_of_rows_and_weights_count():
     X, _, overview, mixture = two_levels()
     distinct, counts = np.unique(X, axis=0, return_counts=True)
@@ -77,6 +78,7 @@ def test_areas_are_numbers_of_rows_and_weights_count():
         assert area / min(g[1] for g in glyphs(plain[0])) == pytest.approx(counts[here].sum() / counts.min(), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_short_labels_are_drawn_as_themselves():
     X, prototype, overview, mixture = two_levels()
     axes = plots.zoom(mixture, X, overview, labels=prototype)
@@ -109,6 +111,7 @@ def test_long_labels_have_shapes_of_their_own():
         plots.zoom(mixture, X, overview, labels=[f"kind {n % 14}" for n in range(len(X))])
 
 
+@pytest.mark.slow
 def test_nothing_overlaps_and_nothing_is_cut_off():
     X, prototype, overview, mixture = two_levels(5)
     axes = plots.zoom(mixture, X, overview, labels=np.array(["first kind", "second kind", "third kind"])[prototype])

@@ -76,6 +76,7 @@ def point(browser, number):
     return browser.find_element("id", "readout").text
 
 
+@pytest.mark.slow
 def test_the_watch_sees_errors_and_requests(browser, tmp_path):
     """Or the silence of the other tests would say nothing."""
     page = tmp_path / "loud.html"
@@ -86,6 +87,7 @@ def test_the_watch_sees_errors_and_requests(browser, tmp_path):
     assert any("loud" in one for one in said)
 
 
+@pytest.mark.slow
 def test_the_policy_runs_no_script_and_asks_for_nothing_that_was_slipped_in(browser, plain_report):
     show(browser, plain_report)
     slip = """
@@ -100,6 +102,7 @@ def test_the_policy_runs_no_script_and_asks_for_nothing_that_was_slipped_in(brow
     assert all("violates the following Content Security Policy" in one and "blocked" in one for one in said), said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", SIZES)
 def test_opens_in_silence_and_fits_the_screen(browser, plain_report, width, theme):
@@ -112,6 +115,7 @@ def test_opens_in_silence_and_fits_the_screen(browser, plain_report, width, them
     assert ground == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 23, 27)"}[theme]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", SIZES)
 def test_hovering_over_a_dot_shows_its_row(browser, plain_report, width):
     X, beside = survey()
@@ -146,6 +150,7 @@ def test_colours_follow_the_choice(browser, plain_report):
     assert complaints(browser) == ([], [])
 
 
+@pytest.mark.slow
 def test_sections_open_by_keyboard_mouse_and_links(browser, plain_report, small_report):
     from selenium.webdriver.common.keys import Keys
 
@@ -230,6 +235,7 @@ def test_a_notebook_shows_the_page_in_a_frame(browser, small_report, tmp_path):
     assert complaints(browser) == ([], [])
 
 
+@pytest.mark.slow
 def test_arrow_keys_go_from_dot_to_dot(browser, plain_report):
     from selenium.webdriver.common.keys import Keys
 
@@ -247,6 +253,7 @@ def test_arrow_keys_go_from_dot_to_dot(browser, plain_report):
     assert complaints(browser) == ([], [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", SIZES)
 def test_hostile_names_and_cells_stay_text(browser, written, width):
     tags = "return [...document.querySelectorAll('*')].map((one) => one.tagName).join(' ')"

@@ -42,6 +42,7 @@ def test_the_profile_of_kinds_is_one_picture(small_report):
         assert (listed[column][0], listed[column][int(kind)]) == (mean, share)
 
 
+@pytest.mark.slow
 def test_the_planted_odd_row_comes_first(page):
     text = page.section("odd")
     table = text[text.index("what is odd about it") :]
@@ -69,6 +70,7 @@ def test_suspect_cells_are_listed_with_their_rows():
     assert "without individual rows" in str(hidden.parts[0].text)
 
 
+@pytest.mark.slow
 def test_the_blank_is_filled_with_its_kind(page):
     _, kind = planted()
     found = re.search(r"\b10 item4 (\S+)%", page.section("blanks"))[1]
@@ -165,6 +167,7 @@ def test_ticks_are_round_and_inside():
             assert len(set(np.round(np.diff(found) / (high - low), 6))) == 1
 
 
+@pytest.mark.slow
 def test_large_tables_are_thinned_and_say_so(written, monkeypatch):
     from hiddenbits.reporting import row_map as chart
     from hiddenbits.reporting import sample
@@ -191,6 +194,7 @@ def test_large_tables_are_thinned_and_say_so(written, monkeypatch):
         assert ones == {f"x{j}" for j in np.flatnonzero(X[row - 1])}
 
 
+@pytest.mark.slow
 def test_where_nothing_is_hidden_the_report_says_so_and_stops(written):
     X = np.random.default_rng(5).integers(0, 2, (300, 7)).astype(float)
     page = Page(written("nothing", X).read_text(encoding="utf-8"))

@@ -136,6 +136,7 @@ def exam():
     return X, context, find(context)
 
 
+@pytest.mark.slow
 def test_the_ends_of_a_scale_by_integration(exam):
     """P(bit = 1) over a quarter of a normal scale, with clipped PCA's own equation."""
     X, context, found = exam
@@ -159,6 +160,7 @@ def test_the_ends_of_a_scale_by_integration(exam):
         assert finding.numbers[f"error of {column}"] == pytest.approx(error, rel=1e-2)
 
 
+@pytest.mark.slow
 def test_groups_on_a_scale_in_standard_deviations(exam):
     X, context, found = exam
     numbers, place = one(found, "groups").numbers, np.array([float(z) for z in context.sample.beside["z"]])
@@ -187,6 +189,7 @@ def odd():
     return context, find(context)
 
 
+@pytest.mark.slow
 def test_odd_rows(odd):
     context, found = odd
     finding = one(found, "odd_rows")
@@ -203,6 +206,7 @@ def mistaken():
     return X, wrong, context, find(context)
 
 
+@pytest.mark.slow
 def test_suspect_cells(mistaken):
     X, wrong, context, found = mistaken
     finding = one(found, "cells")
@@ -237,6 +241,7 @@ def test_causes():
 ALLOWED = {"90%", "0", "1", "1,", "0,"}  # of the wording, and recorded bits
 
 
+@pytest.mark.slow
 def test_every_number_of_a_sentence_is_listed(survey, copied, exam, odd, mistaken):
     """A sentence's numbers are roundings of those in `numbers`; names of columns are left aside."""
     every = [finding for found in (survey[-1], copied[-1], exam[-1], odd[-1], mistaken[-1]) for finding in found.found]
@@ -301,6 +306,7 @@ def test_a_fit_that_was_cut_short_is_not_described(odd):
     assert not {"classes", "causes", "directions"} & {finding.kind for finding in found.found}
 
 
+@pytest.mark.slow
 def test_one_scale_that_is_stronger_than_the_others_is_said():
     """Two scales with the columns' loadings 2 on one and .7 on the other: 4 of 4.49 of the squared loadings."""
     rng = np.random.default_rng(0)

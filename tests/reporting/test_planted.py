@@ -74,6 +74,7 @@ def nothing_is_named(seed):
 PLANTED = [kinds_are_named, scale_is_named, causes_are_named, odd_rows_are_named, mistakes_are_named]
 
 
+@pytest.mark.slow
 @pytest.mark.thin(3)
 @pytest.mark.parametrize("check", [nothing_is_named, *PLANTED], ids=lambda check: check.__name__)
 def test_what_was_planted_is_named(check):

@@ -86,6 +86,7 @@ def test_the_page_stands_in_a_frame_that_cannot_reach_the_notebook(small_report)
     assert frame["srcdoc"] == small_report.html
 
 
+@pytest.mark.slow
 def test_groups_are_shown_with_their_errors():
     X, _ = survey(120)
     X[:60] = np.where(np.isnan(X[:60]), np.nan, 1.0)  # one party is all ones

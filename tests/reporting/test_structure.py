@@ -121,6 +121,7 @@ def test_dots_of_the_map_say_what_their_rows_hold(page):
     assert data["beside"][int(chosen[0][1:])]["name"] == "party"
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_file(plain_report, tmp_path):
     X, beside = survey()
     path = tmp_path / "again.html"
@@ -170,6 +171,7 @@ def test_columns_beside_the_table_may_be_frames_of_any_index():
     assert "size and who" in Page(report(np.eye(3), beside=given).html).section("table")
 
 
+@pytest.mark.slow
 def test_rows_are_named_by_their_ids_and_no_other_column_is_shown():
     pd = pytest.importorskip("pandas", reason="pandas is not installed")
     X = np.repeat(np.arange(60)[:, None] % 2, 4, axis=1)

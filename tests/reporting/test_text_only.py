@@ -9,6 +9,7 @@ from tests.reporting.conftest import COLUMNS, TRICKS, hostile, survey, without_d
 from tests.reporting.reading import Page
 
 
+@pytest.mark.slow
 def test_hostile_names_and_cells_change_nothing_but_text(written):
     bad, tame = (Page(hostile(written, tricks=one).read_text(encoding="utf-8")) for one in (True, False))
     assert [tag for tag, _ in bad.elements] == [tag for tag, _ in tame.elements]
@@ -24,6 +25,7 @@ def test_hostile_names_and_cells_change_nothing_but_text(written):
     assert {TRICKS[0], TRICKS[6]} <= set(data["beside"][1]["labels"])
 
 
+@pytest.mark.slow
 def test_no_sign_of_the_data_ends_its_element(written):
     text = hostile(written).read_text(encoding="utf-8")
     block = re.search(r'id="map-data">(.*?)</script>', text, re.DOTALL)[1]
@@ -37,6 +39,7 @@ def without(written):
     return written("without", X, COLUMNS, beside=beside, rows=False).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_without_rows_no_content_of_a_row_is_in_the_file(without, plain_report):
     _, beside = survey()
     page = Page(without)
@@ -59,6 +62,7 @@ def test_without_rows_the_map_counts_all_of_them(without):
     assert sum(counts) == 100
 
 
+@pytest.mark.slow
 def test_without_rows_the_page_does_not_know_what_stands_beside_them(without, written):
     X, beside = survey()
     other = {key: [f"other {i}" for i in range(100)] for key in beside}

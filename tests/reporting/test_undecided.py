@@ -30,6 +30,7 @@ def test_with_fewer_than_three_columns_left_the_question_stays():
         report(frame(0))
 
 
+@pytest.mark.slow
 def test_on_the_command_line(tmp_path):
     typer = pytest.importorskip("typer.testing")
     from hiddenbits.cli.app import app

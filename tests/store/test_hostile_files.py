@@ -25,6 +25,7 @@ def array(name, key):
     return read(golden.FOLDER / f"{name}.hb").arrays[key].copy()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(7200)
 def test_hostile_files_are_answered_soon_and_with_little_memory(short):
     count = 300 if short else 20_000

@@ -217,6 +217,7 @@ def run_child(script: str, *args: object) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, env=os.environ | {"PYTHONPATH": paths})
 
 
+@pytest.mark.slow
 def test_a_killed_writer_never_leaves_a_part(tmp_path, short):
     script = (
         "import sys, itertools, numpy as np; from hiddenbits.store import write\n"
@@ -268,6 +269,7 @@ def read_within(path, n_bytes, what="", **options):
     raise AssertionError(f"{what}: {taken} bytes, and not {n_bytes}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_damage_is_refused_or_read_exactly(tmp_path, seed):
     path = tmp_path / "m"

@@ -103,6 +103,7 @@ def test_a_limit_on_files_is_named(tmp_path):
     assert done.stdout.count("File too large") == 2
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_named(tmp_path):
     """A real one, of 64 kB, where the system lets us mount it for this process alone."""
     mount = ["unshare", "--mount", "mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(tmp_path)]

@@ -259,6 +259,7 @@ def test_chunks_that_are_not_the_same_each_time():
         table.to_float()
 
 
+@pytest.mark.slow
 def test_huge_declared_shapes():
     """Refused before anything is computed; or opened at once, and read in parts as small as asked for."""
     huge = da.zeros((10**12, 10), chunks=(10**12, 10), dtype=np.uint8)

@@ -204,6 +204,7 @@ def test_read_uses_neither_dasks_threads_nor_a_client():
         assert_reads(table, X)
 
 
+@pytest.mark.slow
 def test_threads_pickles_and_parts():
     x = holes(bits(500, 9), 0.05)
     array = da.from_array(x, chunks=(64, 4)).map_blocks(lambda block: block + 0)

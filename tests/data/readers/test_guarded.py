@@ -71,6 +71,7 @@ def tables(folder):
     return [*found, ("x.h5ad", {}), ("x.zarr", {}), ("x.parquet", {"blank": "zero"}), lists, mixed]
 
 
+@pytest.mark.slow
 def test_every_format_reads_as_without(tmp_path, folders, monkeypatch, short):
     monkeypatch.setattr(guarded, "_run", forked.run)
     for name, options in tables(tmp_path)[:: 3 if short else 1]:
@@ -95,6 +96,7 @@ def test_every_format_reads_as_without(tmp_path, folders, monkeypatch, short):
         assert folders() == []
 
 
+@pytest.mark.slow
 @core
 def test_a_process_of_its_own(tmp_path, folders):
     """The real thing once: this Python is started again; files of several parts, names, repeated items."""
@@ -118,6 +120,7 @@ def test_warnings_about_rows(tmp_path, folders, monkeypatch):
     assert_reads(table, [[1, 0, 0], [0, 1, 1]], 3)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_the_same_fit(tmp_path, folders, monkeypatch):
     pytest.importorskip("pyarrow")
@@ -127,6 +130,7 @@ def test_the_same_fit(tmp_path, folders, monkeypatch):
     assert same(model.fit(open_table(path)).params_, model.fit(open_table(path, guarded=True)).params_)
 
 
+@pytest.mark.slow
 def test_limits(tmp_path, folders, monkeypatch):
     monkeypatch.setattr(guarded, "_run", forked.run)
     np.save(tmp_path / "x.npy", bits(3000))
@@ -178,6 +182,7 @@ def test_what_cannot_be_guarded(tmp_path, folders):
             ReadLimits(**wrong)
 
 
+@pytest.mark.slow
 @core
 def test_errors_of_the_process(tmp_path, folders):
     write_csv(tmp_path / "x.csv", [[0, 5]])
@@ -208,6 +213,7 @@ def test_rows_that_were_written_over_are_refused(tmp_path, storage):
     source.read(0, 60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["uint8.parquet", "lists.parquet", "csr.npz", "x.csv.gz"])
 def test_damaged_files(tmp_path, folders, monkeypatch, short, kind):
     """Refused with the file's name, or a valid table; those of HDF5 and Zarr are tested with their readers."""

@@ -137,6 +137,7 @@ def test_other_options_are_those_of_parquet(tmp_path):
 # The version in files ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_model_file_names_the_version(lake, tmp_path):
     folder, _ = lake
     model = BernoulliMixture(2, random_state=0).fit(open_table(folder, version=2))
@@ -175,6 +176,7 @@ def test_a_checkpoint_of_another_version_is_refused(lake, tmp_path):
     fit(open_table(folder, version=4))
 
 
+@pytest.mark.slow
 def test_guarded_keeps_the_version(lake):
     folder, versions = lake
     table = open_table(folder, version=3, guarded=True)

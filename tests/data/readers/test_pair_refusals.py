@@ -90,6 +90,7 @@ def test_options_that_do_not_go_together(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_files_of_different_types(tmp_path):
     kinds = {"int64": "int64", "int8": "int8", "uint64": "uint64", "string": "string", "names": "dictionary<.*"}
     for first, said_first in kinds.items():

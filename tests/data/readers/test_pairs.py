@@ -228,6 +228,7 @@ def test_sorted_files_are_scanned_once_and_grouped_ones_twice(tmp_path, decoded)
         assert len(decoded) == scans * len(set(decoded)), order
 
 
+@pytest.mark.slow
 def test_parts_of_any_size_threads_and_processes(tmp_path, monkeypatch):
     monkeypatch.setattr("hiddenbits.data.readers.parquet.files.BATCH_ROWS", (13, 13))
     monkeypatch.setattr("hiddenbits.data.readers.parquet.pair_cells.SORTED", 30)

@@ -156,6 +156,7 @@ def test_what_is_asked_for(server):
         open_table(server.url, query=QUERY, storage_options={"password": "x"})
 
 
+@pytest.mark.slow
 def test_no_server_there(monkeypatch):
     with socket.socket() as silent:  # accepts a connection and never says a word
         silent.bind(("127.0.0.1", 0))
@@ -192,6 +193,7 @@ def stopped(server, monkeypatch, stop):
     return calls
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("door", ["cursor", "address"])
 def test_the_server_stops_half_way(server, monkeypatch, door):
     calls = stopped(server, monkeypatch, signal.SIGTERM)
@@ -206,6 +208,7 @@ def test_the_server_stops_half_way(server, monkeypatch, door):
     assert not calls[1].files[0].exists()  # nothing is left behind
 
 
+@pytest.mark.slow
 def test_a_server_that_falls_silent(server, monkeypatch):
     """It keeps its connection and never answers again."""
     monkeypatch.setattr(postgresql, "GRACE", -27.0)

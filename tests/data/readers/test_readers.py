@@ -88,6 +88,7 @@ def test_globs_come_in_natural_order(tmp_path):
     assert sorted(["b1", "a10", "a9", "a09b", "a"], key=natural_key) == ["a", "a9", "a09b", "a10", "b1"]
 
 
+@pytest.mark.slow
 @core
 def test_a_name_with_brackets_is_a_file(tmp_path):
     np.save(tmp_path / "x[1].npy", bits())

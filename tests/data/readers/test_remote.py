@@ -97,6 +97,7 @@ def test_chains(server, contents, folder, cases, name, first):
     assert_reads(pickle.loads(pickle.dumps(table)), expected, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.thin(2)
 @pytest.mark.parametrize("name", ["part*.npy", "float.npy", "csr.npz", "x.csv.gz", "part*.parquet", "lists.parquet"])
 def test_s3(contents, folder, cases, name, short):
@@ -153,6 +154,7 @@ def test_npy_fetches_the_rows_asked_for(server):
     assert server.sent < 100 * 50 + 10_000
 
 
+@pytest.mark.slow
 def test_parquet_fetches_footer_and_row_groups(server):
     pytest.importorskip("pyarrow")
     x = bits(40_000, 50)
@@ -169,6 +171,7 @@ def test_parquet_fetches_footer_and_row_groups(server):
     assert len(server.requests) < 6  # not one for each column
 
 
+@pytest.mark.slow
 def test_threads(server, monkeypatch):
     fsspec = pytest.importorskip("fsspec")
     from fsspec.implementations.memory import MemoryFile
@@ -195,6 +198,7 @@ def test_threads(server, monkeypatch):
     store.rm("/threads", recursive=True)
 
 
+@pytest.mark.slow
 def test_a_fit_has_the_same_bits(server, folder, cases):
     model = BernoulliMixture(2, n_init=2, max_iter=5, tol=0.0, random_state=0)
     for name in {"u8.npy", "part*.npy", "float.npy", "csr.npz", "x.csv", "part*.parquet"} & set(cases):

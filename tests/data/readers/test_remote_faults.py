@@ -97,6 +97,7 @@ def test_missing(server, monkeypatch):
     refused(r"is not installed .*gcsfs.* Install it", "gs://bucket/x.npy")
 
 
+@pytest.mark.slow
 def test_credentials_on_s3(contents, monkeypatch, tmp_path):
     pytest.importorskip("s3fs")
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
@@ -134,6 +135,7 @@ def test_safe_url():
     assert not is_url("a::b.npy")
 
 
+@pytest.mark.slow
 def test_secrets_stay_secret(server, tmp_path):
     """Neither messages with all that they came from, nor reprs, nor the model file hold any of the secrets."""
     secrets = ("hush-header", "hush-query", "hush-user", "hush-word", "hush-cookie")
@@ -253,6 +255,7 @@ def test_servers_without_ranges_or_sizes(server, cases, fault):
         assert_reads(open_table(f"simplecache::{server.url}/big.npz"), x)
 
 
+@pytest.mark.slow
 def test_size_caps(server):
     server.files["big.csv"] = b"1,0\n" * 1_000_000
     server.files["empty.dat.gz"] = gzip.compress(b"") * 1000

@@ -23,6 +23,7 @@ def test_carcinoma_against_polca(real_data, k):
     assert model.prior_strength == 1.0
 
 
+@pytest.mark.slow
 def test_carcinoma_selected(real_data):
     table = open_table(real_data / "survey" / "carcinoma.csv", columns="bits")
     for place, by in enumerate(("aic", "bic")):

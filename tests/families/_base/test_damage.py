@@ -5,6 +5,7 @@ from tests.families._base import damage
 pytestmark = pytest.mark.core
 
 
+@pytest.mark.slow
 def test_damaged_model_files_are_refused_or_lawful(short):
     n = 1000 if short else 2000
     counts = damage.main(n, room=None)  # the cap on memory is for the command: it would outlive this test

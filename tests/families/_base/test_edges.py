@@ -136,6 +136,7 @@ def test_blas_threads_come_back():
     assert threads() == before
 
 
+@pytest.mark.slow
 def test_numpy_numbers_as_hyperparameters(X, tmp_path):
     model = BernoulliMixture(np.int64(2), tol=np.float64(1e-6), random_state=np.int64(0))
     with hiddenbits.run_on(checkpoint=tmp_path / "fit.hb"), hiddenbits.run_on(n_jobs=2):

@@ -233,6 +233,7 @@ print(json.dumps([model.score(sys.argv[2]), done["smokes"], {name: list(drawn[na
 """
 
 
+@pytest.mark.slow
 def test_a_fresh_process(tmp_path):
     """A loaded model reads a file as the fit did, without a word, and draws what the fitted one draws."""
     frame = survey()

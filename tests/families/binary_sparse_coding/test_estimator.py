@@ -37,6 +37,7 @@ def model(bars):
     return BinarySparseCoding(10, random_state=0).fit(bars.X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_bars_by_default(seed):
     """N = 1000: pi H has a standard deviation of .04 over data sets, sigma one of .012; five of each."""
@@ -48,6 +49,7 @@ def test_bars_by_default(seed):
     assert found.converged_
 
 
+@pytest.mark.slow
 def test_bars_as_in_the_paper(short):
     """Its rate is 96.5%: of six sets, or two in a short run, one may fail."""
     sets = [simulate_bars(1000, seed=seed) for seed in range(2 if short else 6)]
@@ -80,6 +82,7 @@ def test_verbs(model, bars):
     np.testing.assert_allclose(drawn.mean(axis=0), want, atol=5 * drawn.std(axis=0).max() / np.sqrt(20000))
 
 
+@pytest.mark.slow
 def test_missing_numbers(bars):
     holes = bars.X.copy()
     holes[np.random.default_rng(1).random(holes.shape) < 0.2] = np.nan
@@ -107,6 +110,7 @@ def test_saved_and_loaded(model, bars, tmp_path):
     assert np.array_equal(there.score_samples(bars.X), model.score_samples(bars.X))
 
 
+@pytest.mark.slow
 def test_number_of_causes_by_held_out_rows(bars):
     search = GridSearchCV(BinarySparseCoding(n_init=1, random_state=0), {"n_components": [7, 10]}, cv=2)
     assert search.fit(bars.X).best_params_ == {"n_components": 10}

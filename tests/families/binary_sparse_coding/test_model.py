@@ -92,6 +92,7 @@ def test_a_row_of_blanks_says_nothing():
     np.testing.assert_allclose(model.posterior(params, model.prepare(params), block)[0], params.activity, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_most_probable_state_outside_the_candidates():
     """A long field has a small W_h'y/|W_h| for its own row, yet alone it is the best state: equation 4's last term."""
     params = params_of(0)

@@ -182,6 +182,7 @@ def test_parallel_analysis_finds_the_dimensions(seed, missing):
     assert found.spectrum[3] <= found.chance[3]
 
 
+@pytest.mark.slow
 def test_parallel_analysis_of_independent_columns():
     """The largest eigenvalue of independent columns is above the 95% point in 5% of tables: in at most 3 of 12 here."""
     rng, above = np.random.default_rng(0), 0

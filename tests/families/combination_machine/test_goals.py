@@ -109,6 +109,7 @@ def test_storages_give_the_same_likelihood():
         np.testing.assert_allclose(model.score_samples(other), dense, rtol=0, atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.thin(4)
 @pytest.mark.parametrize("target", ["A", "B"])
 @pytest.mark.parametrize("n_temperatures", [10, 1000])
@@ -124,6 +125,7 @@ def test_twenty_units_after_chains(target, n_temperatures):
     assert model.log_partition_ == exact  # what was enumerated stays
 
 
+@pytest.mark.slow
 def test_sixteen_units_on_spikes(real_data):
     """15 neurons have 32,768 rows: the probabilities of all of them add up to 1, whatever the units do."""
     rows = np.load(real_data / "tables" / "spikes15.npz")["X"]
@@ -138,6 +140,7 @@ def test_sixteen_units_on_spikes(real_data):
     assert 0.0 < divergence < of_independent
 
 
+@pytest.mark.slow
 def test_product_and_mixture_on_digits(real_data):
     """Means over three draws of 500 digits: the baselines that the machine has to beat."""
     digits, found = load_usps(threshold=12), {"product": [], "mixture": []}

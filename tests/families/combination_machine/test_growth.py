@@ -30,6 +30,7 @@ def switches(seed, k, n=1500):
     return (np.repeat(on, 6, axis=1) ^ (rng.random((n, 6 * k)) < 0.1)).astype(np.uint8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("k", [1, 4])
 def test_bic_chooses_the_number_of_switches(k, seed):
@@ -47,6 +48,7 @@ def test_hidden_cells_choose_as_well():
     assert int(np.argmin(losses)) + 1 == 2
 
 
+@pytest.mark.slow
 @pytest.mark.thin(4)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("missing", [True, False])
@@ -95,6 +97,7 @@ def test_restarts_of_different_sizes_are_compared_by_bic(chooses):
     assert position.best.restart == (1 if chooses else 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("passes", [3, 9])
 def test_resumed_equals_uninterrupted(passes, tmp_path, monkeypatch):
     """Broken off on the way, also after growth went back to a smaller machine."""

@@ -158,6 +158,7 @@ def test_what_cannot_be_stood_behind_is_refused(large, monkeypatch):
         fresh.score_samples(rows)
 
 
+@pytest.mark.slow
 def test_blanks_are_refused_where_they_cannot_be_summed(large):
     model, rows = large
     holey = rows[:3].copy()
@@ -177,6 +178,7 @@ def test_no_steps_of_em(large):
         CombinationChains(3).update(machine(0), None)
 
 
+@pytest.mark.slow
 def test_saved_and_loaded(large, tmp_path):
     model, rows = large
     model.save(tmp_path / "model.hb")

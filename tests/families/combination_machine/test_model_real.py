@@ -222,6 +222,7 @@ def test_drawn_rows_have_the_moments_of_the_machine(seed):
     assert (abs(products.mean(axis=0) - covariance) < 5.0 * products.std(axis=0) / np.sqrt(n)).all()
 
 
+@pytest.mark.slow
 def test_verbs_on_frames_and_files(tmp_path):
     pd = pytest.importorskip("pandas")
     _, rows = drawn(1, 300, missing=0.1)
@@ -251,6 +252,7 @@ def test_verbs_on_frames_and_files(tmp_path):
     assert np.isfinite(further.score(rows))
 
 
+@pytest.mark.slow
 def test_weights_equal_repeats_and_rows_are_chosen_by_content():
     _, rows = drawn(2, 120, missing=0.1)
     counts = np.random.default_rng(0).integers(0, 3, 120)

@@ -51,6 +51,7 @@ def test_a_ladder_gets_shorter_steps_where_swaps_fail():
     assert (np.diff(respaced(betas, np.array([1.0, np.nan, 0.0, 1.0]))) > 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_rows_are_those_of_the_model(seed):
     W, th, b, b0 = random_machine(seed, d=8, m=6, scale=0.7)
@@ -81,6 +82,7 @@ def test_two_modes_are_drawn_as_they_weigh():
     assert mixing.renewals > 10
 
 
+@pytest.mark.slow
 def test_chains_that_do_not_mix_say_so():
     W, th, b, b0 = random_machine(0, d=60, m=10, scale=2.0)
     kind = {"n_temperatures": 3, "n_chains": 50, "n_first": 40, "n_sweeps": 100}
@@ -102,6 +104,7 @@ def test_chains_that_do_not_mix_say_so():
     assert "renewed" in mixing.why
 
 
+@pytest.mark.slow
 def test_a_mode_that_only_the_data_know():
     """Half of the rows should be ones. The ladder never finds them; chains that start there never leave."""
     W, th, b = two_modes(64, 0.0)

@@ -221,6 +221,7 @@ def test_arrivals_from_the_base_are_counted(T):
     assert np.isnan(again.swap_rates).all()
 
 
+@pytest.mark.slow
 def test_tempering_reaches_a_mode_that_sweeps_alone_do_not():
     W, th, b = two_modes(16, 1.0)
     truth = MachineOracle(W, th, b)

@@ -151,6 +151,7 @@ def test_empty_columns_share_one_map_and_change_little(fitted):
     assert abs(other.score(wide[:500]) - model.score(X[:500])) < 0.02
 
 
+@pytest.mark.slow
 def test_same_bits_on_threads_and_from_parts(fitted):
     """Rows move, cells are cut, then rows keep their cells: all of it within 16 passes."""
     X, _ = fitted

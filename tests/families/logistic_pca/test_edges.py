@@ -77,6 +77,7 @@ def test_a_bit_that_contradicts_a_certain_one_costs_all_of_it():
     assert rows_of(LogisticGrid(1), "log_likelihood", params, row[None]) == pytest.approx([truth], abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_two_dimensions_estimate_with_an_honest_error(seed):
     """A grid would need millions of nodes, so rows are sampled: within .2 nats and four standard errors.

@@ -80,6 +80,7 @@ def test_objective_never_falls(seed, missing):
     assert float(outcome.params.stage) == POLISHED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 3])
 def test_polish_closes_most_of_the_gap_to_maximum_likelihood(seed):
     X = synth(seed, 0.05)

@@ -205,6 +205,7 @@ def test_quadrature_warns_where_its_grid_is_too_coarse():
         LogisticPCA(4, method="quadrature").fit(X)
 
 
+@pytest.mark.slow
 def test_sampling_em_is_maximum_likelihood_on_its_sample():
     X = synth(3, 0.05)
     model = LogisticPCA(2, method=SAMPLE, ridge=0.0, random_state=0).fit(X)

@@ -217,6 +217,7 @@ def test_constant_and_missing_columns_and_rows():
     np.testing.assert_allclose(codes[2:], 0.0, rtol=0, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_polish_gives_the_same_bits_on_threads_and_in_parts_and_resumed(tmp_path):
     """Beside the contract tests, whose model is not polished: nine variational passes, and nine of the polish."""
     table = table_of(structured_rows(np.random.default_rng(0), 700, 8, missing=True))

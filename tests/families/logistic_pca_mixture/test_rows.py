@@ -138,6 +138,7 @@ def fitted():
     return X, LogisticPCAMixture(2, n_init=2, tol=1e-4, random_state=0).fit(X)
 
 
+@pytest.mark.slow
 def test_verbs_fit_together(fitted, tmp_path):
     X, model = fitted
     assert model.likelihood_ == "exact"

@@ -60,6 +60,7 @@ def test_shifter():
     assert max(right.mean(), 1 - right.mean()) >= 0.995
 
 
+@pytest.mark.slow
 def test_nltcs_in_seconds():
     """At least -6.30 nats a row with six causes, where public research code was after 15 s."""
     try:
@@ -124,6 +125,7 @@ def test_same_bits_on_threads_and_from_parts(model, loop, storage):
         assert np.array_equal(outcomes[0].trace, other.trace)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "loop"), LOOPS)
 def test_resumed_equals_uninterrupted(model, loop, tmp_path):
     """The states of the rows are in the checkpoint: broken off after every other pass, the bits are the same."""

@@ -64,6 +64,7 @@ def test_one_strength_is_the_root_of_equation_9(alpha):
     assert (best_strengths(np.zeros((1, 3)), np.zeros((1, 3)), alpha, 1.5) > 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("causes", [(3, 2), (2, 2, 2)])
 def test_layers_equal_enumeration(causes):
     """Likelihood, posteriors of all layers, completion and left-out bits, of rows with blanks."""

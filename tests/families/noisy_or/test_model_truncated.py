@@ -60,6 +60,7 @@ def test_no_state_is_counted_twice():
 MODEL = NoisyOrTruncated([4, 2], n_states=4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("accelerate", [True, False])
 @pytest.mark.parametrize("seed", range(2))
 def test_objective_never_falls(seed, accelerate):

@@ -99,6 +99,7 @@ def test_a_table_without_rows_to_split_off_is_refused():
         clone(SMALL).set_params(validation_share=0.001).fit(random_rows(np.random.default_rng(0), 20, 5, missing=False))
 
 
+@pytest.mark.slow
 def test_sparse_equals_dense_and_files_bring_it_back(tmp_path):
     rows = structured_rows(np.random.default_rng(5), 300, 8, missing=False)
     dense, other = clone(SMALL).fit(rows), clone(SMALL).fit(sparse.csr_array(rows))
@@ -111,6 +112,7 @@ def test_sparse_equals_dense_and_files_bring_it_back(tmp_path):
     assert loaded.points_.shape == (256, 3)  # the points stay
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_a_sorted_table_is_shuffled(seed):
     """Rows sorted by class are learned as well as shuffled ones, within .3 nats a row (of 3 above independent bits)."""

@@ -125,6 +125,7 @@ def test_what_anndata_writes(tmp_path):
                 open_table(path, layer=name)
 
 
+@pytest.mark.slow
 def test_several_files_pickles_and_threads(tmp_path):
     x = bits(200)
     for i, (start, stop) in enumerate([(0, 90), (90, 91), (91, 200)]):

@@ -140,6 +140,7 @@ def folded(path, compression, size):
         return data.id.read_direct_chunk((0,))[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compression", ["gzip", "lzf"])
 def test_chunks_that_lie(tmp_path, compression, monkeypatch):
     """HDF5 takes chunks that decompress to too little or too much. What cannot be bits is refused; a bomb does no harm.
@@ -261,6 +262,7 @@ def damaged(kind, path):
     return bits()
 
 
+@pytest.mark.slow
 @pytest.mark.thin(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_damaged_files(tmp_path, kind, monkeypatch, short):

@@ -101,6 +101,7 @@ def test_the_mask_has_one_storage(tmp_path, share, kind):
     assert isinstance(open_table(tmp_path / "x.zarr", blank="zero").source.read(0, 5)[1], AllOnes)
 
 
+@pytest.mark.slow
 def test_groups_thresholds_names_and_several_stores(tmp_path):
     for i, part in enumerate((bits(30), bits(25, seed=3), bits(1, seed=4))):
         group = zarr.create_group(tmp_path / f"part{i + 9}.zarr", overwrite=True)
@@ -145,6 +146,7 @@ def zipped(folder, path, how=zipfile.ZIP_STORED):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.thin(2)
 @pytest.mark.parametrize("how", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 def test_zip_archives(tmp_path, how):
@@ -164,6 +166,7 @@ def test_zip_archives(tmp_path, how):
         table.source.read(0, 5)
 
 
+@pytest.mark.slow
 def test_threads(tmp_path):
     values = holes(bits(500))
     table = open_table(write(tmp_path / "x.zarr", values, chunks=(64, 4)))
@@ -213,6 +216,7 @@ def write_sparse(path, matrix, kind="csr", version=3, names=None, chunk=11, **re
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.thin(3)
 @pytest.mark.parametrize("version", [2, 3])
 @pytest.mark.parametrize("kind", ["dense", "csr", "csc"])
@@ -234,6 +238,7 @@ def test_what_anndata_writes(tmp_path, version, kind):
         assert_reads(open_table(place, layer="holes"), holes(bits()))
 
 
+@pytest.mark.slow
 @pytest.mark.thin(7)
 @pytest.mark.parametrize("version", [2, 3])
 @pytest.mark.parametrize("kind", ["csr", "csc"])
@@ -273,6 +278,7 @@ def test_sparse_rows_of_errors_are_rows_of_the_file(tmp_path):
         source.read(35, 60)
 
 
+@pytest.mark.slow
 @pytest.mark.thin(2)
 @pytest.mark.parametrize("at", [0, 150])
 def test_stored_nan(tmp_path, at, monkeypatch):
@@ -373,6 +379,7 @@ def test_too_large_for_one_part_or_for_columns(tmp_path):
         open_table(path, max_bytes=1000)
 
 
+@pytest.mark.slow
 @pytest.mark.thin(3)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("storage", ["dense", "blanks", "csr"])

@@ -225,6 +225,7 @@ def test_a_store_that_has_changed(tmp_path):
         table.source.read(0, 5)
 
 
+@pytest.mark.slow
 def test_zip_bombs(tmp_path, monkeypatch):
     monkeypatch.setattr("hiddenbits.data.readers.guarded._run", forked.run)
     folder = write(tmp_path / "x.zarr", bits(), chunks=(10, 7))

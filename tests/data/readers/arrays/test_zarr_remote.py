@@ -48,6 +48,7 @@ def test_a_fit_over_http(tmp_path, storage):
         np.testing.assert_array_equal(pickle.loads(pickle.dumps(table)).to_float(), open_table(memory).to_float())
 
 
+@pytest.mark.slow
 def test_s3_and_memory(tmp_path):
     pytest.importorskip("s3fs")
     values = holes(bits())

@@ -79,6 +79,7 @@ def test_both_libraries_fit_the_same():
     np.testing.assert_allclose(models[0].components_, models[1].components_, rtol=0, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_likelihoods_and_posteriors(fitted):
     frame, model = fitted
     assert model.likelihood_ == "exact"
@@ -137,6 +138,7 @@ def test_complete_fills_what_was_blank_and_nothing_else(fitted):
     assert ((b[blanks(frame, "b")] > 0) & (b[blanks(frame, "b")] < 1)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_completion_beats_the_margins(seed):
     """Cells hidden from the fit: real ones closer than the mean, categories more often right than the commonest."""

@@ -53,6 +53,7 @@ def test_files_fit_as_the_frame(rows, folder, fitted):
         assert all(np.array_equal(p[name], q[name]) for name in q)
 
 
+@pytest.mark.slow
 def test_completed_and_drawn_rows_are_frames_of_arrow(rows, folder, fitted, tmp_path):
     model = clone(fitted).fit(opened(folder))
     full = model.complete(opened(folder))
@@ -100,6 +101,7 @@ def test_listed_orders_are_for_frames_too(rows, fitted, tmp_path):
     assert np.array_equal(back.transform(plain), model.transform(plain))
 
 
+@pytest.mark.slow
 def test_results_are_written(rows, folder, fitted, tmp_path):
     table = open_table(f"{folder}/*.parquet", kinds=fitted, part_bytes=5000)
     codes = pq.read_table(fitted.write("transform", table, tmp_path / "codes.parquet"))
@@ -115,6 +117,7 @@ def test_results_are_written(rows, folder, fitted, tmp_path):
         np.testing.assert_allclose(full[name].to_pylist(), expected[name].to_pylist(), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_weights_and_online_passes(rows, folder):
     weights = np.random.default_rng(0).random(len(rows))
     options = {"online_passes": 1, "max_iter": 5, "tol": 1.0, "random_state": 0}
