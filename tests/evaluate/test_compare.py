@@ -1,5 +1,7 @@
 """`compare` against the same figures by hand, with scikit-learn, and on tables that it must not look at."""
 
+import itertools
+
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA, FactorAnalysis
@@ -100,6 +102,26 @@ def test_sizes_by_hand():
     assert simplest.size == tried[within.index(True)].size
     assert simplest.tried[at].difference_error == 0.0
     assert len(simplest.models["BernoulliMixture"].weights_) == int(simplest.size)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_a_family_that_cannot_catch_up_stops_growing(seed):
+    """Its last step by hand; without a family before it, it grows further and stays behind."""
+    X = simulate_mixture(1200, 10, 6, seed=seed).X
+    pair = ["BernoulliMixture", "NoisyOrNetwork"]
+    found, alone = (evaluate.compare(X, names, measures=(), seed=seed) for names in (pair, pair[1:]))
+    assert found.best == "BernoulliMixture"
+    tried, usual = ([one for one in both.tried if one.model == pair[1]] for both in (found, alone))
+    assert len(tried) < len(usual)
+    assert [one.value for one in tried] == [one.value for one in usual[: len(tried)]]
+    ahead = max(one.value for one in found.tried if one.model == pair[0])
+    for one, two in itertools.pairwise(tried):
+        most = two.value + (two.value - one.value) / (int(two.size) - int(one.size)) * (12 - int(two.size))
+        assert (most < ahead) >= (two is tried[-1])
+    assert max(one.value for one in usual) < ahead
+    assert "larger sizes were not tried" in found.entry(pair[1]).note
+    assert "larger sizes were not tried" not in alone.entry(pair[1]).note
 
 
 def test_quarters_are_held_out_until_a_thousand_rows_are_judged():

@@ -15,7 +15,7 @@ from hiddenbits.evaluate.calibration import calibrated
 from hiddenbits.evaluate.candidates import Contender, chosen_families
 from hiddenbits.evaluate.comparison import SIZE_TIE, TIE, Comparison, Entry, Tried
 from hiddenbits.evaluate.copies import warn_of_copies
-from hiddenbits.evaluate.fit_runner import EDGE, Runner, Sheets, Sized, Step, choose_size
+from hiddenbits.evaluate.fit_runner import BEHIND, EDGE, Runner, Sheets, Sized, Step, choose_size
 from hiddenbits.evaluate.measures import PIECE_CELLS
 from hiddenbits.evaluate.progress import Tell, reporting
 from hiddenbits.evaluate.row_scores import RowScores, chance, difference, joined, mean_of, simplest
@@ -47,7 +47,8 @@ def compare(
     """Fit every family at several sizes, score them on held-out rows, and choose the simplest of the best.
 
     Every family is fitted at larger and larger sizes, until two sizes in a row score worse than the best on the
-    held-out rows, or one is clearly worse. Then one rule chooses: within a family, the smallest size within one
+    held-out rows, one is clearly worse, or larger ones cannot catch up with another family even if every unit gained as
+    much as the last one. Then one rule chooses: within a family, the smallest size within one
     standard error of the best; among the families, the one with the fewest free parameters within two standard errors
     of the highest. `select`, the command line and the report use the same rule on the same rows. Runs on the executor
     set by `run_on`.
@@ -136,8 +137,10 @@ def compare(
         runner = Runner(fit_cache(folder, table), tell, many + len(contenders) * len(dealt) * (by == "cells"), seed)
         found: dict[str, _Found] = {}
         tried: list[Tried] = []
+        ahead: RowScores | None = None
         for contender in contenders:
-            sized = choose_size(contender, choosing, runner, SIZE_TIE if one_standard_error else 0.0)
+            sized = choose_size(contender, choosing, runner, SIZE_TIE if one_standard_error else 0.0, ahead)
+            ahead = _higher(sized.best, ahead, choosing.weights)
             tried += sized.tried if contender.sizes else []
             if sized.at is None:
                 left_out[contender.name] = sized.steps[0].trials[-1].note.rstrip(".")
@@ -185,6 +188,13 @@ class _Found(NamedTuple):
     step: Step
     trials: list[Trial]
     extra: list[Measured]
+
+
+def _higher(scores: RowScores | None, others: RowScores | None, weights: Floats) -> RowScores | None:
+    """Return whichever scores have the higher mean."""
+    if scores is None or others is None:
+        return others if scores is None else scores
+    return scores if difference(scores, others, weights)[0] > 0.0 else others
 
 
 def _numbers(groups: ArrayLike | None, table: Table) -> Any:
@@ -237,6 +247,8 @@ def _entries(found: dict[str, _Found], weights: Floats, cells: Floats) -> tuple[
         notes = [note for note in (*(one.note for one in trials), *(one.note for one in extra)) if note]
         if len(contender.sizes) > 1 and step.size == contender.sizes[-1]:
             notes.append(EDGE)
+        if sized.behind:
+            notes.append(BEHIND)
         counts = [one.bins for one in extra if one.bins is not None]
         right = calibrated(np.sum(counts, axis=0)) if counts else None
         others = 0.0 if step.trials is trials else sum(trial.seconds for trial in trials)

@@ -25,6 +25,7 @@ Rows = NDArray[np.int64]
 PATIENCE = 2  # stop trying larger sizes after this many in a row are worse than the best so far,
 CLEARLY = 2.0  # or after one that is worse by more than this many standard errors
 EDGE = "the largest size tried fits best; a larger one may fit better"
+BEHIND = "larger sizes were not tried: they would gain too little to catch up with another model"
 
 
 class Sheet(NamedTuple):
@@ -131,22 +132,30 @@ class Step(NamedTuple):
 
 
 class Sized(NamedTuple):
-    """The sizes of a family that were tried, the index of the chosen one (None if all failed), and the figures."""
+    """The sizes of a family that were tried, the index of the chosen one (None if all failed), and the figures.
+
+    `best` are the highest scores of a size, and `behind` says that larger ones could not catch up with another family.
+    """
 
     steps: list[Step]
     at: int | None
     tried: list[Tried]
+    best: RowScores | None
+    behind: bool
 
 
-def choose_size(contender: Contender, sheets: Sheets, runner: Runner, n_errors: float) -> Sized:
+def choose_size(
+    contender: Contender, sheets: Sheets, runner: Runner, n_errors: float, ahead: RowScores | None = None
+) -> Sized:
     """Score a family at one size after the other, and choose.
 
-    Default sizes are tried from the smallest until two in a row are worse than the best or one is clearly worse; sizes
-    given by the caller are all tried. The simplest of those within `n_errors` standard errors of the best is chosen.
+    Default sizes are tried from the smallest until two in a row are worse than the best, one is clearly worse, or they
+    cannot catch up with `ahead`, the scores of another family; sizes given by the caller are all tried. The simplest of
+    those within `n_errors` standard errors of the best is chosen.
     """
     steps: list[Step] = []
     best: RowScores | None = None
-    highest, worse = -np.inf, 0
+    highest, worse, behind = -np.inf, 0, False
     sizes = contender.sizes or (None,)
     for size in sizes:
         trials = runner.run(contender.name, contender.estimator, size, sheets)
@@ -155,6 +164,9 @@ def choose_size(contender: Contender, sheets: Sheets, runner: Runner, n_errors: 
         value = -np.inf if scores is None else mean_of(scores, sheets.weights, trials[0].cells).value
         if value > highest:
             best, highest, worse = scores, value, 0
+            behind = not contender.given and _behind(steps, sizes, ahead, sheets.weights)
+            if behind:
+                break
             continue
         worse += 1
         clearly = False
@@ -186,7 +198,25 @@ def choose_size(contender: Contender, sheets: Sheets, runner: Runner, n_errors: 
                 "; ".join(dict.fromkeys(trial.note for trial in step.trials if trial.note)),
             )
         )
-    return Sized(steps, at, tried)
+    return Sized(steps, at, tried, best, behind)
+
+
+def _behind(steps: list[Step], sizes: Sequence[Any], ahead: RowScores | None, weights: Floats) -> bool:
+    """Whether all larger sizes stay clearly behind the scores of another family.
+
+    A unit, class or dimension gains at most what one gained in the last step: gains fall as a model grows.
+    """
+    if ahead is None or len(steps) < 2 or len(steps) == len(sizes):
+        return False
+    before, last = steps[-2], steps[-1]
+    if before.scores is None or last.scores is None:
+        return False
+    per = last.trials[0].cells
+    gain, _ = difference(last.scores, before.scores, weights, per)
+    apart, error = difference(last.scores, ahead, weights, per)
+    at = len(steps) - 1
+    most = gain * (sizes[-1] - sizes[at]) / (sizes[at] - sizes[at - 1])
+    return apart + most < -CLEARLY * error
 
 
 def _joined(trials: list[Trial], wanted: int) -> RowScores | None:
