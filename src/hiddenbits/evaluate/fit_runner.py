@@ -216,7 +216,7 @@ def _behind(steps: list[Step], sizes: Sequence[Any], ahead: RowScores | None, we
     apart, error = difference(last.scores, ahead, weights, per)
     at = len(steps) - 1
     most = gain * (sizes[-1] - sizes[at]) / (sizes[at] - sizes[at - 1])
-    return apart + most < -CLEARLY * error
+    return bool(apart + most < -CLEARLY * error)
 
 
 def _joined(trials: list[Trial], wanted: int) -> RowScores | None:
