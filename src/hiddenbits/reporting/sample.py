@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from hiddenbits import Piece, Table, evaluate, exclusive_groups, map_pieces
 from hiddenbits.array_types import AnyArray, Bytes, Floats
+from hiddenbits.reporting.links import associations
 from hiddenbits.reporting.text import sentence, told_apart
 
 MOST_ROWS, MOST_COLUMNS, MOST_CELLS = 20_000, 1_000, 400_000
@@ -57,6 +59,11 @@ class Sample:
     def shares(self) -> Floats:
         """Share of ones among the observed cells of each column; every column has some."""
         return np.asarray(np.nanmean(self.cells, axis=0))
+
+    @cached_property
+    def links(self) -> Floats:
+        """How strongly each pair of columns is associated, by the sampled cells alone (`associations`)."""
+        return associations(self.cells)
 
     def about(self) -> list[Markup]:
         """Describe what was left out, in sentences."""

@@ -44,7 +44,7 @@ def between_ends(context: Context, fit: Fit, axis: int) -> Sides:
     cells = context.sample.cells
     known = float(np.asarray(fit.model.transform(cells), np.float64)[:, axis].var())
     seen = END * min(1.0, known) * (~np.isnan(cells)).sum(axis=0) * np.ones((2, 1))
-    return Sides(Contrast(end_shares(fit.model, axis) * seen, seen), context.sample.names, least_rows(len(cells)))
+    return Sides(Contrast(end_shares(fit.model, axis) * seen, seen), context.sample, least_rows(len(cells)))
 
 
 def directions(context: Context, fit: Fit) -> list[Finding]:

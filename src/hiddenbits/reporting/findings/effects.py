@@ -41,6 +41,11 @@ def least_rows(n_rows: int) -> int:
     return min(LEAST_ROWS, max(SMALLEST, n_rows // 10))
 
 
+def chance_edge(n_columns: int) -> float:
+    """Return the standard errors that the largest of so many effects exceeds by chance in 0.025 of all tables."""
+    return max(ERRORS, float(norm.isf(CHANCE / n_columns)))
+
+
 @dataclass(frozen=True, eq=False)
 class Contrast:
     """Two sets of rows: how many of their cells were observed and how many are ones, by column; (2, columns)."""
@@ -69,8 +74,7 @@ class Contrast:
         """Return the columns that may be named, those with the largest effect first."""
         d, error = np.nan_to_num(self.difference), np.nan_to_num(self.errors, nan=np.inf)
         supported = (self.seen.min(axis=0) >= least) & (np.where(d > 0, self.ones[0], self.ones[1]) >= least)
-        edge = max(ERRORS, float(norm.isf(CHANCE / len(d))))
-        sure = supported & (np.abs(d) > edge * error) & (np.abs(d) >= LEAST_DIFFERENCE)
+        sure = supported & (np.abs(d) > chance_edge(len(d)) * error) & (np.abs(d) >= LEAST_DIFFERENCE)
         sure &= np.abs(d) >= LEAST_SHARE * np.abs(d[sure]).max(initial=0.0)
         rank = np.abs(d) - ERRORS * error
         return [int(j) for j in np.argsort(-rank, kind="stable") if sure[j]]

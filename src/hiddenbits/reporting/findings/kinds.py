@@ -20,12 +20,12 @@ RINGS = "filled dots: these rows; rings: the other rows"
 def kinds(context: Context, fit: Fit) -> list[Finding]:
     """Say how large the kinds are and what sets each apart; figures are of all rows where that is quick."""
     units = all_units(context, fit.model)
-    order, names = unit_order(context, fit.model), context.sample.names
+    order = unit_order(context, fit.model)
     if len(order) == 2:
         return _two_kinds(context, units, int(np.argmax(units.on)))
     found = []
     for number, k in enumerate(order, 1):
-        sides = Sides(units.contrast(k), names, least_rows(units.n))
+        sides = Sides(units.contrast(k), context.sample, least_rows(units.n))
         said, numbers = sides.apart("the other rows")
         if said:
             share = float(units.shares[k])
@@ -39,7 +39,7 @@ def kinds(context: Context, fit: Fit) -> list[Finding]:
 
 def _two_kinds(context: Context, units: Units, large: int) -> list[Finding]:
     """Describe two kinds in one sentence: each is what the other is not."""
-    sides = Sides(units.contrast(large), context.sample.names, least_rows(units.n))
+    sides = Sides(units.contrast(large), context.sample, least_rows(units.n))
     share = float(units.shares[large])
     figures: dict[str, Number] = {"share": share, "share of the other kind": 1.0 - share}
     if not sides.columns:
@@ -65,7 +65,6 @@ def causes(context: Context, fit: Fit) -> list[Finding]:
     What an influence does when it is on, its opposite does when it is off: one that is on in most rows is described by
     the rows in which it is off.
     """
-    names = context.sample.names
     units, unit = units_of(fit.model, context.sample.cells), UNIT[fit.name]
     found = []
     for number, k in enumerate(unit_order(context, fit.model), 1):
@@ -73,7 +72,7 @@ def causes(context: Context, fit: Fit) -> list[Finding]:
         between, flipped = units.contrast(k), share > 0.5
         if flipped:
             share, between = 1.0 - share, Contrast(between.ones[::-1], between.seen[::-1])
-        sides = Sides(between, names, least_rows(units.n))
+        sides = Sides(between, context.sample, least_rows(units.n))
         said, numbers = sides.apart("the other rows")
         if said:
             where = f"{'off' if flipped else 'on'} in {percent(share)} of the rows"

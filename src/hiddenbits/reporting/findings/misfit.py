@@ -12,6 +12,7 @@ from hiddenbits.reporting.findings.drawings import bars, histogram
 from hiddenbits.reporting.findings.effects import least_rows
 from hiddenbits.reporting.findings.finding import Finding, Number
 from hiddenbits.reporting.findings.words import joined, of_rows, quoted, word
+from hiddenbits.reporting.links import blanks_follow
 from hiddenbits.reporting.text import count, percent, times
 
 BY_CHANCE = 0.05  # number of pairs or rows that chance alone would name
@@ -28,16 +29,19 @@ def pairs(context: Context) -> list[Finding]:
 
     A pair is named if chance would make 0.05 pairs of the table stand out as much, if at least as many rows as for
     every effect have, or were expected to have, both bits, and if these are 2% of the rows more or less than expected.
+    Pairs of which one is blank by the other's value are not named: the model takes blanks to be missing at random.
     """
     sample, model = context.sample, context.fits.best.model
     found = diagnostics.residual_pairs(model, sample.cells)
     edge = float(norm.isf(BY_CHANCE / 2.0 / max(1, len(found))))
     apart = np.abs(found["observed"] - found["expected"])
     enough = np.maximum(found["observed"], found["expected"]) >= least_rows(len(sample.cells))
-    named = found[(np.abs(found["residual"]) > edge) & enough & (apart >= APART * found["rows"])]
+    place = {f"x{j}": j for j in range(len(sample.names))}
+    first, second = ([place[name] for name in found[key]] for key in ("first", "second"))
+    fair = ~blanks_follow(sample.cells)[first, second]
+    named = found[(np.abs(found["residual"]) > edge) & enough & (apart >= APART * found["rows"]) & fair]
     if not len(named):
         return []
-    place = {f"x{j}": j for j in range(len(sample.names))}
     said, lines, shown = [], [], []
     numbers: dict[str, Number] = {"pairs": len(named), "edge": edge}
     for at, one in enumerate(named[:PAIRS]):

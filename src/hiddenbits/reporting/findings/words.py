@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from hiddenbits.reporting.context import Context
-from hiddenbits.reporting.findings.effects import Contrast
+from hiddenbits.reporting.findings.effects import Contrast, chance_edge
 from hiddenbits.reporting.findings.finding import Number
+from hiddenbits.reporting.links import supported
+from hiddenbits.reporting.sample import Sample
 from hiddenbits.reporting.text import count, percent, plain
 
 NAMED = 3  # columns in a sentence, on each side
@@ -41,19 +45,21 @@ class Sides:
     """The columns in which two sets of rows differ, in words and numbers.
 
     `more` and `less` are the columns that the first set has more and less often, the largest effects first;
-    `leaning` is 1 or -1 where nearly all go the same way, else 0.
+    `leaning` is 1 or -1 where nearly all go the same way, else 0. Otherwise only columns are named that the pairs of
+    the table support (`links.supported`).
     """
 
-    def __init__(self, between: Contrast, names: Sequence[str], least: int) -> None:
-        self.between, self.names = between, names
-        self.columns = between.named(least)
-        d = between.difference
-        self.more = [j for j in self.columns if d[j] > 0]
-        self.less = [j for j in self.columns if d[j] < 0]
-        most = max(len(self.more), len(self.less))
+    def __init__(self, between: Contrast, sample: Sample, least: int) -> None:
+        self.between, self.names = between, sample.names
+        columns, signs = between.named(least), np.sign(between.difference)
+        up = sum(signs[j] > 0 for j in columns)
+        most = max(up, len(columns) - up)
         self.leaning = 0
-        if len(self.columns) >= max(ENOUGH, 0.5 * len(names)) and most >= ONE_SIDED * len(self.columns):
-            self.leaning = 1 if len(self.more) == most else -1
+        if len(columns) >= max(ENOUGH, 0.5 * len(self.names)) and most >= ONE_SIDED * len(columns):
+            self.leaning = 1 if up == most else -1
+        self.columns = columns if self.leaning else supported(columns, signs, sample.links, chance_edge(len(signs)))
+        self.more = [j for j in self.columns if signs[j] > 0]
+        self.less = [j for j in self.columns if signs[j] < 0]
 
     def shown(
         self, columns: Sequence[int], there: str, *, here: str = "of them", flipped: bool = False, most: int = NAMED

@@ -1,0 +1,69 @@
+"""What the table itself shows of two columns: whether they go together, and whether blanks of one follow the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hiddenbits.array_types import AnyArray, Floats
+
+BLANKS, SHIFT = 4.0, 0.05  # standard errors, and share of ones, by which blanks follow another column
+
+
+def associations(cells: Floats) -> Floats:
+    """Return phi sqrt(n - 1) of each pair of columns, a normal deviate if they are independent; (columns, columns).
+
+    Each pair rests on the n rows that have both; 0 where one of them does not vary there, and on the diagonal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> cells = np.array([[0, 0, np.nan], [1, 1, 0], [1, 1, 1], [0, 0, 1], [1, 1, 0]])
+    >>> associations(cells).round(2)
+    array([[ 0.,  2., -1.],
+           [ 2.,  0., -1.],
+           [-1., -1.,  0.]])
+    """
+    ones, seen = np.nan_to_num(cells), (~np.isnan(cells)).astype(np.float64)
+    both, n, first = ones.T @ ones, seen.T @ seen, ones.T @ seen
+    second = first.T
+    spread = first * (n - first) * second * (n - second)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = (n * both - first * second) * np.sqrt((n - 1.0) / spread)
+    z[~(spread > 0.0)] = 0.0
+    np.fill_diagonal(z, 0.0)
+    return np.asarray(z)
+
+
+def blanks_follow(cells: Floats) -> AnyArray:
+    """Return for each pair of columns whether blanks of one depend on the other's value.
+
+    Then the rows that have both are no fair sample, and how often both are 1 among them says little of the table.
+    """
+    ones, seen = np.nan_to_num(cells), (~np.isnan(cells)).astype(np.float64)
+    here = ones.T @ seen, seen.T @ seen  # ones of the first, and its cells, where the second is recorded
+    there = ones.sum(axis=0)[:, None] - here[0], seen.sum(axis=0)[:, None] - here[1]
+    p, q = ((x + 0.5) / (n + 1.0) for x, n in (here, there))
+    error = np.sqrt(p * (1.0 - p) / (here[1] + 1.0) + q * (1.0 - q) / (there[1] + 1.0))
+    found = (np.abs(p - q) > np.maximum(BLANKS * error, SHIFT)) & (there[1] > 0.0)
+    return np.asarray(found | found.T)
+
+
+def supported(columns: Sequence[int], signs: Floats, links: Floats, least: float) -> list[int]:
+    """Return the columns whose signs the pairs of the table support, in the same order.
+
+    A model may put columns side by side that have nothing to do with each other, or oppose columns that go together.
+    Columns are taken by their strongest association with another one, the strongest first. A column stays if its
+    strongest association with those that stay has the sign that the model gives the pair, and is at least `least`.
+    """
+    places = np.asarray(columns, np.int64)
+    z = links[np.ix_(places, places)]
+    agree = z * np.outer(signs[places], signs[places])
+    kept: list[int] = []
+    for j in np.argsort(-np.abs(z).max(axis=1, initial=0.0), kind="stable"):
+        among = kept or [int(np.argmax(np.abs(z[j])))]
+        if agree[j, among[int(np.argmax(np.abs(z[j, among])))]] >= least:
+            kept.append(int(j))
+    stays = {int(places[j]) for j in kept}
+    return [j for j in columns if j in stays] if len(stays) > 1 else []
