@@ -124,6 +124,16 @@ def test_a_family_that_cannot_catch_up_stops_growing(seed):
     assert "larger sizes were not tried" not in alone.entry(pair[1]).note
 
 
+def test_machines_stay_small_where_every_row_would_be_summed_over_all_states():
+    sizes = evaluate.known_families()["CombinationMachine"].sizes_for
+    X = np.zeros((8000, 50), np.float32)
+    assert sizes(open_table(X))[-1] == 12
+    X[7999, 3] = np.nan
+    assert sizes(open_table(X)) == (1, 2, 3, 4, 6, 8)  # 8000 x 50 x 2^8 is the last below 200 million
+    assert sizes(open_table(X[7000:]))[-1] == 8
+    assert sizes(open_table(X[7100:]))[-1] == 12
+
+
 def test_quarters_are_held_out_until_a_thousand_rows_are_judged():
     for n, number in ((3, 3), (400, 4), (1333, 4), (1334, 3), (2000, 2), (3999, 2), (4000, 1), (9000, 1)):
         dealt = splits(hiddenbits.open_table(np.zeros((n, 1))), None, 0)

@@ -1,4 +1,4 @@
-"""What pairs of columns show, against scipy's test of a table of counts, and which columns of a finding they support."""
+"""Pairs of columns against scipy's test of a table of counts, and which columns of a finding they support."""
 
 import numpy as np
 import pytest

@@ -11,7 +11,8 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 import hiddenbits
-from hiddenbits import Table
+from hiddenbits import Piece, Table, map_pieces
+from hiddenbits.evaluate.measures import PIECE_CELLS
 
 CLASSES = (2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 NO_DENSITY = "it models bits, and these columns are real numbers: a probability cannot be compared with a density"
@@ -50,6 +51,8 @@ class Family:
         Whether sizes must stay below the number of rows and of columns.
     most_columns : int
         With more columns it is left out by default; 0 for no limit.
+    most_states : int
+        In a table with blanks, sizes are left out for which rows x columns x 2^size is larger; 0 for no limit.
     aside : str
         Why it is left out by default; empty if it is not.
 
@@ -72,6 +75,7 @@ class Family:
     columns: str = "bits"
     narrow: bool = False
     most_columns: int = 0
+    most_states: int = 0
     aside: str = ""
 
     def estimator(self, seed: int) -> Any:
@@ -84,7 +88,10 @@ class Family:
 
     def sizes_for(self, table: Table) -> tuple[int, ...]:
         """Return the sizes that a table has room for."""
-        return tuple(size for size in self.sizes if not self.narrow or size < min(table.shape))
+        n, d = table.shape
+        fitting = tuple(size for size in self.sizes if not self.narrow or size < min(n, d))
+        small = tuple(size for size in fitting if not self.most_states or n * d * 2**size <= self.most_states)
+        return small if len(small) < len(fitting) and table.only_bits and _has_blanks(table) else fitting
 
 
 DIMENSIONS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
@@ -141,6 +148,7 @@ FAMILIES = (
         use="spikes, traits, features",
         sizes=UNITS,
         most_columns=200,  # a fit grows unit by unit and would take most of the time of a comparison
+        most_states=200_000_000,  # a row with blanks is summed over all states
     ),
     Family(
         name="NoisyOrNetwork",
@@ -246,6 +254,17 @@ def obstacle(family: Family, table: Table, estimator: BaseEstimator, *, named: b
     if family.name in THEIRS and not plain:
         return "scikit-learn's estimator supports neither blanks nor weights; LogisticPCA, the same model here, does"
     return None
+
+
+def _has_blanks(table: Table) -> bool:
+    """Whether a cell of a table of bits was not observed."""
+
+    def blank(piece: Piece) -> bool:
+        rows, columns = piece.table.shape
+        _, observed = piece.table.source.read(0, rows)
+        return bool(observed.row_sums().sum() < rows * columns)
+
+    return any(map_pieces(blank, table, max(1, PIECE_CELLS // table.shape[1])))
 
 
 def _aside(family: Family, table: Table) -> str | None:
