@@ -137,6 +137,7 @@ FAMILIES = (
         use="tetrachoric correlations; one pass over any number of rows",
         sizes=(1, 2, 3, 4, 6, 8, 12),
         narrow=True,
+        most_columns=500,  # a fit takes the correlation of every pair
     ),
     Family(
         name="CombinationMachine",
