@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
 
-from hiddenbits import LogisticPCA, TopographicMap, Variational
+from hiddenbits import LogisticPCA, TopographicMap, Variational, plots
 
 small = load_digits()
 X, label = (small.data > 7.5).astype(np.uint8)[:800], small.target[:800]
@@ -26,6 +26,12 @@ for ax, model in zip(axes, (flat, curved), strict=True):
         here = places[label == digit]
         ax.scatter(*here.T, s=28, marker=f"${digit}$", color=f"C{digit}", linewidths=0.2)
     ax.set(title=type(model).__name__, xticks=[], yticks=[])
+
+# %%
+# Distances on a curved map are not even. On dark ground many pixels change within a short way: a border. On light
+# ground images are alike, even if they are drawn far apart.
+
+plots.map(curved, X, colour=label.astype(str), borders=True)
 
 # %%
 # What P(ink) looks like over the curved map: every position on it is an image.

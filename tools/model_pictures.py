@@ -25,7 +25,6 @@ from hiddenbits import (
     NoisyOrNetwork,
     TopographicMap,
     TreeMixture,
-    Variational,
     open_table,
     plots,
     tetrachoric,
@@ -52,19 +51,14 @@ def bernoulli_mixture() -> Any:
 
 
 def topographic_map() -> Any:
-    """Draw digits on a flat and on a curved map."""
-    from sklearn.datasets import load_digits
-
-    digits = load_digits()
-    X, label = (digits.data > 7.5).astype(np.uint8)[:800], digits.target[:800]
-    flat = LogisticPCA(2, method=Variational(polish=False), random_state=0).fit(X)
-    curved = TopographicMap(2, n_points=400, n_features=100, tol=1e-3, random_state=0).fit(X)
-    figure, axes = plt.subplots(1, 2, figsize=(9, 4.5), layout="constrained")
-    for ax, model in zip(axes, (flat, curved), strict=True):
-        places = model.transform(X)
-        for digit in range(10):
-            ax.scatter(*places[label == digit].T, s=28, marker=f"${digit}$", color=f"C{digit}", linewidths=0.2)
-        ax.set(title=type(model).__name__, xticks=[], yticks=[])
+    """Draw the animals on a flat and on a curved map, coloured by a type that the fits have not seen."""
+    figure = plt.figure(figsize=(10, 4.4), layout="constrained")
+    parts = figure.subfigures(1, 2, width_ratios=[1, 1.35])
+    for part, model in zip(parts, (LogisticPCA(2, random_state=0), TopographicMap(2, random_state=0)), strict=True):
+        curved = isinstance(model, TopographicMap)
+        part.suptitle(type(model).__name__, fontsize=11)
+        ax = part.subplots()
+        plots.map(model.fit(animals), animals, colour=ZOO.type, lines=5, borders=True, legends=curved, ax=ax)
     return figure
 
 

@@ -80,3 +80,9 @@ def test_contours_are_for_bits(fitted):
         plots.posterior(model, mixed_rows(0, n=200)[0])
     with pytest.raises(ValueError, match="Contours need a table of bits"):
         plots.posterior_density(model, table)
+
+
+def test_no_shades(fitted):
+    table, model = fitted
+    with pytest.raises(ValueError, match="borders= needs a table of bits"):
+        plots.map(model, table, borders=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -22,6 +23,19 @@ BACKGROUND = {
     "pad": 0.4,
 }  # keeps lines from crossing a name out
 ALONG = (0.96, 0.04, 0.88, 0.12, 0.8, 0.2, 0.7, 0.3, 0.6, 0.4, 0.5)  # where on its line a name may stand
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A line, or a piece of a contour, of a column: the points that it connects, (points, 2)."""
+
+    column: int
+    path: Floats
+
+    def at(self, shares: Sequence[float]) -> Floats:
+        """Return the places at shares of its length."""
+        lengths = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(self.path, axis=0).T))])
+        return np.stack([np.interp(np.array(shares) * lengths[-1], lengths, side) for side in self.path.T], axis=1)
 
 
 def n_bits(model: BaseEstimator) -> int:
@@ -57,32 +71,36 @@ def segment(w: Floats, b: float, box: tuple[float, float, float, float]) -> Floa
     return corners[[first, second]] if first != second else None
 
 
-def draw_lines(ax: Axes, W: Floats, b: Floats, most: int | None) -> tuple[list[tuple[int, Any]], int]:
+def draw_lines(ax: Axes, model: BaseEstimator, pair: list[int], most: int | None) -> tuple[list[Line], list[str]]:
     """Draw the lines that cross the plot; with `most`, those of the largest loadings.
 
-    Returns the column and artist of each line, and how many lines lie outside.
+    Returns the lines, and a note about those that lie outside.
     """
+    bits = n_bits(model)
+    W, b = np.asarray(model.components_)[pair].T[:bits], np.asarray(model.intercepts_)[:bits]
     box = (*ax.get_xlim(), *ax.get_ylim())
     found = [(column, segment(W[column], float(b[column]), box)) for column in range(len(b))]
-    crossing = [(column, ends) for column, ends in found if ends is not None]
+    crossing = [Line(column, ends) for column, ends in found if ends is not None]
     outside = len(b) - len(crossing)
     if most is not None:
-        crossing.sort(key=lambda pair: -float(np.hypot(*W[pair[0]])))
+        crossing.sort(key=lambda line: -float(np.hypot(*W[line.column])))
         crossing = crossing[:most]
-    drawn = []
-    for column, ends in crossing:
-        (artist,) = ax.plot(ends[:, 0], ends[:, 1], color=INK, lw=0.8, alpha=0.7, zorder=1.5, label="_line")
-        drawn.append((column, artist))
-    return drawn, outside
+    for line in crossing:
+        ax.plot(*line.path.T, color=INK, lw=0.8, alpha=0.7, zorder=1.5, label="_line")
+    return crossing, [f"{outside} of {len(b)} lines lie outside"] if outside and most is None else []
 
 
-def name_lines(ax: Axes, drawn: list[tuple[int, Any]], W: Floats, names: Sequence[object], room: Room) -> int:
-    """Write each name next to its line, on the side where the bit is more often 1; return how many had no room."""
+def name_lines(
+    ax: Axes, drawn: list[Line], uphill: Callable[[int, Floats], Floats], names: Sequence[object], room: Room
+) -> list[str]:
+    """Write each name next to its line, on the side where the bit is more often 1; return a note about the others.
+
+    `uphill` returns, for a column, the directions in which it becomes more probable at places, (places, 2).
+    """
     left_out = 0
-    for column, artist in drawn:
-        ends = ax.transData.transform(np.column_stack(artist.get_data()))
-        across = ax.transData.transform(W[column]) - ax.transData.transform((0.0, 0.0))
-        across /= np.hypot(*across)
-        candidates = [(ends[0] + share * (ends[1] - ends[0]), across) for share in ALONG]
-        left_out += not room.write(names[column], candidates, fontsize=SMALL, color=INK, zorder=4, bbox=BACKGROUND)
-    return left_out
+    for line in drawn:
+        places = line.at(ALONG)
+        start, end = (ax.transData.transform(ends) for ends in (places, places + uphill(line.column, places)))
+        candidates = list(zip(start, end - start, strict=True))
+        left_out += not room.write(names[line.column], candidates, fontsize=SMALL, color=INK, zorder=4, bbox=BACKGROUND)
+    return [f"no room for {left_out} of {len(drawn)} names"] if left_out else []

@@ -1,8 +1,9 @@
-"""The map: the position of each row, its uncertainty, and the line where each bit turns from 0 to 1."""
+"""The map: the position of each row, its uncertainty, and the line where each bit turns from 0 to 1; flat or curved."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from hiddenbits.plots.labels import Room, around
 from hiddenbits.plots.lines import draw_lines, n_bits, name_lines
 from hiddenbits.plots.rows import Kind, Places, area_of_one, areas, is_numeric, kinds, places, size_key
 from hiddenbits.plots.style import COLOURS, GREY, NUMBERS, SMALL, axes_or_new, has_the_page, legend, note, settle, trim
+from hiddenbits.plots.surface import draw_borders, draw_contours, is_curved, n_dimensions, slopes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,12 +35,13 @@ def map(  # noqa: A001
     ellipses: bool | float = False,
     lines: bool | int = False,
     arrows: bool | int = False,
+    borders: bool = False,
     names: Sequence[object] | bool = True,
     dims: tuple[int, int] = (0, 1),
     legends: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the map of a model such as `LogisticPCA`: the posterior mean of each row, on two of the dimensions.
+    """Draw the map of a `LogisticPCA`, `TopographicMap` or the like: the posterior mean of each row, on two dimensions.
 
     Rows at the same position (mostly equal rows) are drawn once, with an area proportional to their number; the legend
     shows the scale. Points too small to see are drawn a little larger.
@@ -48,22 +51,29 @@ def map(  # noqa: A001
     model : fitted estimator
         One with at least two continuous dimensions.
     X : table of shape (rows, columns), optional
-        The rows; the weights of a `Table` count as numbers of rows. Without rows only lines are drawn.
+        The rows; the weights of a `Table` count as numbers of rows. Without rows only lines and borders are drawn.
     colour : array of shape (rows,), optional
         Numbers become a colour scale (rows at the same position show their mean), anything else becomes categories,
         each with a colour and a marker. With more than 20 categories the rarest share one grey glyph, with a warning.
     labels : sequence of shape (rows,), optional
         A name for each row, written where there is room; a note says how many had none.
     ellipses : bool or float, default=False
-        Draw ellipses that contain this share of each row's Gaussian posterior; True means 0.9.
+        Draw ellipses that contain this share of each row's Gaussian posterior; True means 0.9. Not on a curved map.
     lines : bool or int, default=False
         Draw the lines P(bit = 1) = 1/2 of all columns, or of this many: those with the largest loadings whose line
         crosses the plot. If the model has further dimensions, these are set to 0. In a mixed table, binary and ordered
         columns have lines, and nominal ones with two categories; "legs>2" is the line P(legs > 2 | legs >= 2) = 1/2.
+        On a curved map lines are contours, maybe of several pieces, and this many columns are those whose probability
+        varies most over the map.
     arrows : bool or int, default=False
         Draw a biplot: arrows for at most 8 columns, or this many, in the direction in which the bit becomes more
         probable. Their lengths are correlations of what is behind a column with the dimensions, in a unit of their own.
         Of columns that point nearly the same way the longest arrow is drawn, and none of a correlation below 0.3.
+        Not on a curved map.
+    borders : bool, default=False
+        Shade the map where the probabilities of the bits change fast with the position. Dark bands are borders between
+        groups of rows; on light ground rows are alike, however far apart they are drawn. The shade is the length of the
+        change of all probabilities along the direction in which it is longest; further dimensions are set to 0.
     names : sequence or bool, default=True
         Names of the columns, written at the arrows, and next to the lines on the side where the bit is more often 1.
         True uses the model's names, False writes none.
@@ -93,12 +103,10 @@ def map(  # noqa: A001
     'dimension 1'
     """
     pair = checked_dims(model, dims)
-    if lines and n_bits(model) == 0:
-        raise ValueError("No column of this model is binary or ordered, so there are no lines to draw. Remove lines=.")
+    _check_model(model, lines=bool(lines), ellipses=bool(ellipses), arrows=bool(arrows), borders=borders)
     if X is None:
-        _check_without_rows(
-            lines=bool(lines), of_rows=colour is not None or labels is not None or bool(ellipses or arrows)
-        )
+        of_rows = colour is not None or labels is not None or bool(ellipses or arrows)
+        _check_without_rows(of_map=bool(lines or borders), of_rows=of_rows)
     if isinstance(colour, str):
         raise ValueError(f"colour={colour!r} is a name. Give one value per row, such as frame[{colour!r}].")
     chosen = _column_names(model, names) if lines or arrows else None
@@ -108,7 +116,7 @@ def map(  # noqa: A001
     said: list[str] = []
     means = covariances = None
     if X is None:
-        look_at(ax, np.array([[-EMPTY, -EMPTY], [EMPTY, EMPTY]]))
+        look_at(ax, model.points_[:, pair] if is_curved(model) else np.array([[-EMPTY, -EMPTY], [EMPTY, EMPTY]]))
     else:
         means, covariances = _posterior(model, X, pair, covariances=bool(ellipses))
         reach = np.zeros_like(means)
@@ -118,11 +126,12 @@ def map(  # noqa: A001
         where, size = _draw_rows(ax, means, X, colour, legends=legends)
     if own:
         trim(ax)
+    if borders:
+        said += draw_borders(ax, model, pair)
     if lines:
-        bits = n_bits(model)
-        W, b = np.asarray(model.components_)[pair].T[:bits], np.asarray(model.intercepts_)[:bits]
-        drawn, outside = draw_lines(ax, W, b, None if lines is True else int(lines))
-        said += [f"{outside} of {len(b)} lines lie outside"] if outside and lines is True else []
+        draw = draw_contours if is_curved(model) else draw_lines
+        drawn, without = draw(ax, model, pair, None if lines is True else int(lines))
+        said += without
     if arrows:
         along = correlations(model, pair)
         pointing, tips = draw_arrows(ax, along, USUAL if arrows is True else int(arrows))
@@ -135,8 +144,7 @@ def map(  # noqa: A001
             missed = name_arrows(ax, pointing, tips, chosen, room)
             said += [f"no room for {missed} of their names"] if missed else []
         if lines and chosen is not None:
-            left_out = name_lines(ax, drawn, W, chosen, room)
-            said += [f"no room for {left_out} of {len(drawn)} names"] if left_out else []
+            said += name_lines(ax, drawn, partial(_uphill, model, pair), chosen, room)
         if labels is not None and means is not None:
             said += _name_rows(ax, means, labels, room)
     note(ax, said)
@@ -145,9 +153,26 @@ def map(  # noqa: A001
     return ax
 
 
-def _check_without_rows(*, lines: bool, of_rows: bool) -> None:
+def _check_model(model: BaseEstimator, *, lines: bool, ellipses: bool, arrows: bool, borders: bool) -> None:
+    """Refuse what a model has nothing to draw for."""
+    if is_curved(model):
+        if ellipses:
+            raise ValueError(
+                "Ellipses need a Gaussian posterior. On a curved map a row may even lie in two places: model.places(X) "
+                "says which. Remove ellipses=."
+            )
+        if arrows:
+            raise ValueError("A curved map has no one direction for a column. Use lines= instead of arrows=.")
+        return
+    if lines and n_bits(model) == 0:
+        raise ValueError("No column of this model is binary or ordered, so there are no lines to draw. Remove lines=.")
+    if borders and getattr(model, "kinds_", None) is not None:
+        raise ValueError("borders= needs a table of bits, and this fit has other columns. Remove borders=.")
+
+
+def _check_without_rows(*, of_map: bool, of_rows: bool) -> None:
     """Refuse a plot without rows that has nothing to draw, or is to draw something of rows."""
-    if not lines:
+    if not of_map:
         raise ValueError("Nothing to draw. Give the rows X, or lines=True, or both.")
     if of_rows:
         raise ValueError("colour=, labels=, ellipses= and arrows= describe rows. Give X too.")
@@ -164,9 +189,9 @@ def checked_dims(model: BaseEstimator, dims: tuple[int, int]) -> list[int]:
     """Return the two dimensions as a list; raise if they are invalid."""
     if hasattr(model, "maps_"):
         raise ValueError("This model has several maps. Draw one of its maps_, or all of them with plots.zoom.")
-    if not hasattr(model, "components_") or not hasattr(model, "intercepts_"):
+    if not is_curved(model) and not (hasattr(model, "components_") and hasattr(model, "intercepts_")):
         raise ValueError(f"A map needs a fitted model with continuous dimensions; {type(model).__name__} has none.")
-    q = len(model.components_)
+    q = n_dimensions(model)
     if q < 2:
         raise ValueError("A map needs a model of at least two dimensions; this one has 1.")
     pair = [int(d) for d in dims]
@@ -179,7 +204,7 @@ def _column_names(model: BaseEstimator, names: Sequence[object] | bool) -> Seque
     """Return the names to write; None for no names."""
     if names is False:
         return None
-    d = len(model.intercepts_)
+    d = model.probabilities_.shape[1] if is_curved(model) else len(model.intercepts_)
     if names is True and getattr(model, "activation_names_", None) is not None:
         return list(model.activation_names_)
     if names is True:
@@ -187,6 +212,13 @@ def _column_names(model: BaseEstimator, names: Sequence[object] | bool) -> Seque
     if len(names) != d:
         raise ValueError(f"{len(names)} names were given for {d} columns.")
     return names
+
+
+def _uphill(model: BaseEstimator, pair: list[int], column: int, places: Floats) -> Floats:
+    """Return in which direction a column becomes more probable at places, (places, 2)."""
+    if is_curved(model):
+        return slopes(model, places, pair)[:, :, column].T
+    return np.broadcast_to(np.asarray(model.components_)[pair, column], places.shape)
 
 
 def _posterior(model: BaseEstimator, X: object, pair: list[int], *, covariances: bool) -> tuple[Floats, Floats | None]:

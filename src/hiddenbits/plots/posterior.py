@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from hiddenbits import Table, open_table
 from hiddenbits.array_types import Floats
 from hiddenbits.plots.style import COLOURS, axes_or_new, has_the_page, legend, trim
+from hiddenbits.plots.surface import is_curved
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -177,7 +178,14 @@ def _density(model: BaseEstimator, cells: Floats, x: Floats, y: Floats) -> Float
 
 
 def _one_row(model: BaseEstimator, row: Any) -> Table:
-    """Return a table of one row."""
+    """Return a table of one row; raise if the model has no Gaussian posterior of bits."""
+    if is_curved(model):
+        raise ValueError(
+            "On a curved map the posterior of a row is not near a Gaussian: model.posterior(X, return_weights=True) "
+            "returns the probability of each of points_, and model.places(X) whether a row could lie in two places."
+        )
+    if not hasattr(model, "components_"):
+        raise ValueError(f"Contours need a fitted model with continuous dimensions; {type(model).__name__} has none.")
     if getattr(model, "kinds_", None) is not None:
         raise ValueError(
             "Contours need a table of bits, and this fit has other columns. Use plots.map with ellipses=True."

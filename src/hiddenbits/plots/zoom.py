@@ -47,7 +47,7 @@ def zoom(
         One with maps of at least two dimensions.
     X : table of shape (rows, columns)
         The rows; the weights of a `Table` count as numbers of rows.
-    overview : fitted LogisticPCA
+    overview : fitted LogisticPCA or TopographicMap
         One map of such rows, of at least two dimensions.
     labels : sequence of shape (rows,), optional
         A label for each row. Labels of one or two letters or digits are drawn as text; longer ones get a marker each,
