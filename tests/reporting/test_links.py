@@ -56,4 +56,6 @@ def test_columns_that_go_together_are_not_set_against_each_other():
         links[j, k] = links[k, j] = z
     against = np.array([1.0, 1.0, -1.0, -1.0])
     assert supported([2, 0, 3, 1], against, links, 3.0) == [0, 1]
+    assert supported([2, 0, 3, 1], np.abs(against), links, 3.0) == [2, 0, 1]  # 3 goes with one of these only
+    links[1, 3] = links[3, 1] = 4.0
     assert supported([2, 0, 3, 1], np.abs(against), links, 3.0) == [2, 0, 3, 1]

@@ -55,15 +55,16 @@ def supported(columns: Sequence[int], signs: Floats, links: Floats, least: float
 
     A model may put columns side by side that have nothing to do with each other, or oppose columns that go together.
     Columns are taken by their strongest association with another one, the strongest first. A column stays if its
-    strongest association with those that stay has the sign that the model gives the pair, and is at least `least`.
+    strongest association with those that stay has the sign that the model gives the pair, and if at least half of its
+    associations with them have that sign and are at least `least`.
     """
     places = np.asarray(columns, np.int64)
     z = links[np.ix_(places, places)]
     agree = z * np.outer(signs[places], signs[places])
     kept: list[int] = []
     for j in np.argsort(-np.abs(z).max(axis=1, initial=0.0), kind="stable"):
-        among = kept or [int(np.argmax(np.abs(z[j])))]
-        if agree[j, among[int(np.argmax(np.abs(z[j, among])))]] >= least:
+        others = agree[j, kept or [int(np.argmax(np.abs(z[j])))]]
+        if others[np.argmax(np.abs(others))] >= least and 2 * (others >= least).sum() >= len(others):
             kept.append(int(j))
     stays = {int(places[j]) for j in kept}
     return [j for j in columns if j in stays] if len(stays) > 1 else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hiddenbits.reporting.context import Context
+from hiddenbits.reporting.findings.connections import connections
 from hiddenbits.reporting.findings.described import described
 from hiddenbits.reporting.findings.directions import directions
 from hiddenbits.reporting.findings.finding import Finding, Findings
@@ -29,8 +30,9 @@ HIDDEN: dict[str, Callable[[Context, Fit], list[Finding]]] = {
 def find(context: Context) -> Findings:
     """Return the findings of a table.
 
-    First comes what the chosen model says: kinds of rows, directions, or causes; then the groups that were asked for;
-    then what does not fit, and what is missing. If no model is clearly better than independent columns there are no
+    First comes what the chosen model says: kinds of rows, directions, or causes (where the columns are only weakly
+    connected, the strongest pairs come before it); then the groups that were asked for; then what does not fit, and
+    what is missing. If no model is clearly better than independent columns there are no
     findings at all. A model whose fit did not converge is not described (`described`).
 
     Parameters
@@ -47,7 +49,10 @@ def find(context: Context) -> Findings:
     found: list[Finding] = []
     if context.sample.worth_it and not context.fits.doubtful:
         fit = described(context)
-        hidden = [] if fit is None else HIDDEN[fit.name](context, fit)
+        simple = bool(more.get("simple", 1))
+        hidden = [] if fit is None or not simple else HIDDEN[fit.name](context, fit)
+        if more.get("weak") or not simple:
+            hidden = connections(context) + hidden
         others = [] if fit is None or context.by is None else groups(context, fit)
         others += [one for what in (pairs, odd_rows, cells, missing) for one in what(context)]
         found = [*hidden[: max(1, min(MOST_HIDDEN, MOST - len(others)))], *others][:MOST]

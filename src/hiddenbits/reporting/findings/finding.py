@@ -7,7 +7,17 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Kind = Literal[
-    "picture", "classes", "directions", "causes", "pairs", "odd_rows", "cells", "missing", "groups", "nothing"
+    "picture",
+    "connections",
+    "classes",
+    "directions",
+    "causes",
+    "pairs",
+    "odd_rows",
+    "cells",
+    "missing",
+    "groups",
+    "nothing",
 ]
 Number = float | int | str
 
@@ -27,7 +37,8 @@ class Finding:
     drawing : str
         A small SVG of about 220 x 90, or "".
     evidence : str
-        The section that shows it: "map", "classes", "causes", "pairs", "odd", "cells", "blanks", "groups" or "which".
+        The section that shows it: "table", "map", "classes", "causes", "pairs", "odd", "cells", "blanks", "groups" or
+        "which".
     rows, of_rows : int
         The number of rows behind it, and the number in the table.
     title : str

@@ -15,6 +15,8 @@ from hiddenbits.reporting.fits import Fit
 from hiddenbits.reporting.text import count, percent, times
 
 WEAK = math.log(1.5)  # gain of a row, in nats, below which little is hidden
+HARDLY = math.log(1.05)  # gain below which there is next to none
+SIMPLE = 6  # kinds, influences or scales: where little is hidden more of them, or more than columns, are no picture
 LARGEST = "the largest size tried"  # in the note of an entry of the comparison
 SCALES = ("LogisticPCA", "ClippedPCA")
 STRONG = 0.6  # share of one scale above which it is said to be stronger than the others
@@ -79,7 +81,16 @@ def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
             numbers,
         )
     told = found.entry(fit.name)
+    alone = next((e for e in found.entries if e.model == "IndependentBits"), None)
+    gain = None if alone is None else told.difference - alone.difference
+    weak = gain is not None and gain < WEAK
+    simple = int(told.size) <= (SIMPLE if weak else max(SIMPLE, len(context.sample.names)))
     said = PICTURES[told.model](told.size)
+    if not simple:
+        said = (
+            f"The columns are connected{' only weakly, and' if weak else ', but'} in no simple way: the model that "
+            f"predicts best has {sized(told.model, told.size)}."
+        )
     if (strongest := _strongest(fit)) > STRONG:
         weaker = "one weaker one" if told.size == "2" else f"{word(int(told.size) - 1)} weaker ones"
         said = (
@@ -87,7 +98,7 @@ def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
             f"strong one makes {percent(strongest)} of the differences."
         )
         numbers["share of the strongest scale"] = strongest
-    if LARGEST in told.note:
+    if LARGEST in told.note and simple:
         said = (
             f"At least {said[0].lower()}{said[1:]}"
             if told.model != "BernoulliMixture"
@@ -110,13 +121,16 @@ def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
             sure = "clearly" if gap > CLEAR * error else "probably"
             said += f" It {sure} predicts unseen rows better than the next best model, “{label(next_best.model)}”."
             numbers |= {"gap": gap, "error of the gap": error}
-    alone = next((e for e in found.entries if e.model == "IndependentBits"), None)
-    if alone is not None:
-        gain = told.difference - alone.difference
-        numbers["gain"] = gain
-        if gain < WEAK:
+    if gain is not None:
+        if weak and simple:
             said = f"The columns are only weakly connected. {said}"
-        said += f" Unseen rows are {times(gain)} as probable under it as under independent columns."
+        said += (
+            " Unseen rows are hardly more probable under it than under independent columns."
+            if gain < HARDLY
+            else f" Unseen rows are {times(gain)} as probable under it as under independent columns."
+        )
+        numbers["gain"] = gain
+    numbers |= {"weak": int(weak), "simple": int(simple)}
     numbers["size"] = int(told.size)
     return said, numbers
 
