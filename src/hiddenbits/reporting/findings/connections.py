@@ -81,7 +81,7 @@ def connections(context: Context) -> list[Finding]:
     listed = said[0] if len(said) == 1 else f"{'; '.join(said[:-1])}; and {said[-1]}"
     sentence = f"{title} of two columns{of_rows(context, len(sample.cells))}: {listed}."
     lines = [(sample.names[pair.first], pair.with_second, pair.without) for pair in pairs]
-    drawing = dumbbells(lines, f"{title} of two columns.", ("with the other", "without"))
+    drawing = dumbbells(lines, f"{title} of two columns.", ("with", "without"))
     return [
         Finding("connections", sentence, numbers, drawing, "table", len(sample.cells), sample.look.n_rows, title),
     ]

@@ -111,7 +111,7 @@ def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
         also = "Another model" if len(others) == 1 else "Other models"
         said += (
             f" {also}, {joined(named)}, {'predicts' if len(others) == 1 else 'predict'} unseen rows equally well; the "
-            f"one described here {reason}."
+            f"one {'described' if simple else 'named'} here {reason}."
         )
         numbers["tied"] = len(others)
     else:
