@@ -56,9 +56,7 @@ def test_more_kinds_than_columns_are_no_picture():
     rng = np.random.default_rng(1)
     X = np.repeat(rng.random((3000, 3)) < 0.5, 2, axis=1) ^ (rng.random((3000, 6)) < 0.1)
     found = find(planted.context_of(X.astype(float), {"IndependentBits": [], "BernoulliMixture": [8]}))
-    assert found.picture.startswith(
-        "The columns are connected, but in no simple way: the model that predicts best has 8"
-    )
+    assert found.picture.startswith("The columns are connected, but in no simple way: a model of them has 8")
     assert found.found[0].kind == "connections"
     assert "classes" not in {one.kind for one in found.found}
     numbers = found.found[0].numbers

@@ -49,10 +49,10 @@ def pairs(context: Context) -> list[Finding]:
         n, seen, expected = float(one["rows"]), float(one["observed"]), float(one["expected"])
         said.append(
             f"{quoted(a)} and {quoted(b)} are both 1 in {percent(seen / n)} of the rows"
-            f"{' that have both' if n < len(sample.cells) else ''}"
+            f"{' in which both are recorded' if n < len(sample.cells) else ''}"
             f"{' where the model expects' if at == 0 else ' instead of'} {percent(expected / n)}"
         )
-        lines += [(f"both {at + 1}", seen / n, 0.0), ("expected", expected / n, 0.0)]
+        lines += [(f"pair {at + 1}", seen / n, 0.0), ("expected", expected / n, 0.0)]
         shown += [percent(seen / n), percent(expected / n)]
         for key in ("first", "second"):
             numbers[f"{key} {at + 1}"] = sample.names[place[one[key]]]

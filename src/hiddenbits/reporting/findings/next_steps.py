@@ -12,8 +12,8 @@ from hiddenbits.reporting.findings.finding import Finding
 
 WHAT = {
     "BernoulliMixture": "the probability of each kind for every row",
-    "LogisticPCA": "the place of every row on the scales",
-    "ClippedPCA": "the place of every row on the scales",
+    "LogisticPCA": "the place of every row",
+    "ClippedPCA": "the place of every row",
     "CombinationMachine": "which influences are active in every row",
     "NoisyOrNetwork": "which causes are present in every row",
 }

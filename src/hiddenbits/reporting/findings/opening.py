@@ -88,8 +88,8 @@ def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
     said = PICTURES[told.model](told.size)
     if not simple:
         said = (
-            f"The columns are connected{' only weakly, and' if weak else ', but'} in no simple way: the model that "
-            f"predicts best has {sized(told.model, told.size)}."
+            f"The columns are connected{' only weakly, and' if weak else ', but'} in no simple way: a model of them "
+            f"has {sized(told.model, told.size)}."
         )
     if (strongest := _strongest(fit)) > STRONG:
         weaker = "one weaker one" if told.size == "2" else f"{word(int(told.size) - 1)} weaker ones"
@@ -107,7 +107,7 @@ def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
     others = [model for model in even if model != told.model]
     if others:
         named = [f"“{label(model)}” ({sized(model, found.entry(model).size)})" for model in others]
-        reason = "needs the fewest parameters" if told is best else "is the easiest to describe"
+        reason = "needs the fewest parameters" if told is best else "takes the fewest words"
         also = "Another model" if len(others) == 1 else "Other models"
         said += (
             f" {also}, {joined(named)}, {'predicts' if len(others) == 1 else 'predict'} unseen rows equally well; the "
@@ -119,7 +119,9 @@ def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
         if next_best is not None:
             gap, error = best.difference - next_best.difference, max(next_best.difference_error, best.difference_error)
             sure = "clearly" if gap > CLEAR * error else "probably"
-            said += f" It {sure} predicts unseen rows better than the next best model, “{label(next_best.model)}”."
+            said += (
+                f" This model {sure} predicts unseen rows better than the next best model, “{label(next_best.model)}”."
+            )
             numbers |= {"gap": gap, "error of the gap": error}
     if gain is not None:
         if weak and simple:
