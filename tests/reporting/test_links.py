@@ -42,20 +42,29 @@ def test_columns_that_have_nothing_to_do_with_the_others_are_dropped():
     links = np.zeros((4, 4))
     links[0, 1] = links[1, 0] = 9.0
     links[1, 2] = links[2, 1] = -5.0
-    ups = np.array([1.0, 1.0, -1.0, 1.0])
-    assert supported([3, 0, 1, 2], ups, links, 3.0) == [0, 1, 2]
-    assert supported([3, 2], ups, links, 3.0) == []  # nothing links them
-    assert supported([3], ups, links, 3.0) == []
-    assert supported([], ups, links, 3.0) == []
+    signs = np.array([1.0, 1.0, -1.0, 1.0])
+    assert supported([3, 0, 1, 2], signs, links, 3.0) == [0, 1, 2]
+    assert supported([3, 2], signs, links, 3.0) == []  # nothing links them
+    assert supported([3], signs, links, 3.0) == []
+    assert supported([], signs, links, 3.0) == []
 
 
 def test_columns_that_go_together_are_not_set_against_each_other():
-    """0 and 1 go together, 2 and 3 more weakly, and 1 goes with 2: a model that opposes the pairs keeps the first."""
+    """0 and 1 go together, 2 and 3, and 1 with 2: a model that opposes the pairs keeps the one that comes first."""
     links = np.zeros((4, 4))
     for j, k, z in ((0, 1, 9.0), (2, 3, 7.0), (1, 2, 6.0)):
         links[j, k] = links[k, j] = z
     against = np.array([1.0, 1.0, -1.0, -1.0])
-    assert supported([2, 0, 3, 1], against, links, 3.0) == [0, 1]
-    assert supported([2, 0, 3, 1], np.abs(against), links, 3.0) == [2, 0, 1]  # 3 goes with one of these only
-    links[1, 3] = links[3, 1] = 4.0
-    assert supported([2, 0, 3, 1], np.abs(against), links, 3.0) == [2, 0, 3, 1]
+    assert supported([0, 1, 2, 3], against, links, 3.0) == [0, 1, 3]  # nothing speaks against 3
+    assert supported([2, 3, 1, 0], against, links, 3.0) == [2, 3, 0]
+    links[1, 2] = links[2, 1] = -6.0
+    assert supported([0, 1, 2, 3], against, links, 3.0) == [0, 1, 2, 3]
+
+
+def test_most_columns_of_a_side_are_linked():
+    """2 goes with 1 and not with 0; with a fourth column that goes with all of them it is one of three."""
+    links = np.zeros((4, 4))
+    for j, k, z in ((0, 1, 9.0), (1, 2, 7.0), (0, 3, 6.0), (1, 3, 6.0), (2, 3, 6.0)):
+        links[j, k] = links[k, j] = z
+    assert supported([0, 1, 2], np.ones(4), links, 3.0) == [0, 1]
+    assert supported([0, 1, 3, 2], np.ones(4), links, 3.0) == [0, 1, 3, 2]

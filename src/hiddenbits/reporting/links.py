@@ -54,17 +54,19 @@ def supported(columns: Sequence[int], signs: Floats, links: Floats, least: float
     """Return the columns whose signs the pairs of the table support, in the same order.
 
     A model may put columns side by side that have nothing to do with each other, or oppose columns that go together.
-    Columns are taken by their strongest association with another one, the strongest first. A column stays if its
-    strongest association with those that stay has the sign that the model gives the pair, and if at least half of its
-    associations with them have that sign and are at least `least`.
+    Columns are taken in their order. One stays if it does not contradict those that stay: its strongest association
+    with them, if it is at least `least`, has the sign that the model gives the pair. And it has to be linked, by an
+    association of that sign and size, to more than half of those on its own side, or as the first of its side to that
+    of all columns with which it is associated most strongly.
     """
     places = np.asarray(columns, np.int64)
-    z = links[np.ix_(places, places)]
-    agree = z * np.outer(signs[places], signs[places])
+    sign = signs[places]
+    agree = links[np.ix_(places, places)] * np.outer(sign, sign)
     kept: list[int] = []
-    for j in np.argsort(-np.abs(z).max(axis=1, initial=0.0), kind="stable"):
-        others = agree[j, kept or [int(np.argmax(np.abs(z[j])))]]
-        if others[np.argmax(np.abs(others))] >= least and 2 * (others >= least).sum() >= len(others):
-            kept.append(int(j))
-    stays = {int(places[j]) for j in kept}
-    return [j for j in columns if j in stays] if len(stays) > 1 else []
+    for j in range(len(places)):
+        own = [k for k in kept if sign[k] == sign[j]]
+        strongest = agree[j, np.argmax(np.abs(agree[j]))]
+        linked = 2 * (agree[j, own] >= least).sum() > len(own) if own else strongest >= least
+        if linked and (not kept or agree[j, max(kept, key=lambda k: abs(agree[j, k]))] > -least):
+            kept.append(j)
+    return [int(places[j]) for j in kept] if len(kept) > 1 else []
