@@ -137,10 +137,11 @@ def compare(
         runner = Runner(fit_cache(folder, table), tell, many + len(contenders) * len(dealt) * (by == "cells"), seed)
         found: dict[str, _Found] = {}
         tried: list[Tried] = []
-        ahead: RowScores | None = None
+        ahead, highest = None, -np.inf
         for contender in contenders:
             sized = choose_size(contender, choosing, runner, SIZE_TIE if one_standard_error else 0.0, ahead)
-            ahead = _higher(sized.best, ahead, choosing.weights)
+            if sized.highest > highest:
+                ahead, highest = sized.best, sized.highest
             tried += sized.tried if contender.sizes else []
             if sized.at is None:
                 left_out[contender.name] = sized.steps[0].trials[-1].note.rstrip(".")
@@ -188,13 +189,6 @@ class _Found(NamedTuple):
     step: Step
     trials: list[Trial]
     extra: list[Measured]
-
-
-def _higher(scores: RowScores | None, others: RowScores | None, weights: Floats) -> RowScores | None:
-    """Return whichever scores have the higher mean."""
-    if scores is None or others is None:
-        return others if scores is None else scores
-    return scores if difference(scores, others, weights)[0] > 0.0 else others
 
 
 def _numbers(groups: ArrayLike | None, table: Table) -> Any:

@@ -134,13 +134,15 @@ class Step(NamedTuple):
 class Sized(NamedTuple):
     """The sizes of a family that were tried, the index of the chosen one (None if all failed), and the figures.
 
-    `best` are the highest scores of a size, and `behind` says that larger ones could not catch up with another family.
+    `best` are the scores of the size with the highest mean, `highest`, and `behind` says that larger ones could not
+    catch up with another family.
     """
 
     steps: list[Step]
     at: int | None
     tried: list[Tried]
     best: RowScores | None
+    highest: float
     behind: bool
 
 
@@ -198,7 +200,7 @@ def choose_size(
                 "; ".join(dict.fromkeys(trial.note for trial in step.trials if trial.note)),
             )
         )
-    return Sized(steps, at, tried, best, behind)
+    return Sized(steps, at, tried, best, highest, behind)
 
 
 def _behind(steps: list[Step], sizes: Sequence[Any], ahead: RowScores | None, weights: Floats) -> bool:

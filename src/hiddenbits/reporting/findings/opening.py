@@ -91,7 +91,7 @@ def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
             f"The columns are connected{' only weakly, and' if weak else ', but'} in no simple way: a model of them "
             f"has {sized(told.model, told.size)}."
         )
-    if (strongest := _strongest(fit)) > STRONG:
+    if simple and (strongest := _strongest(fit)) > STRONG:
         weaker = "one weaker one" if told.size == "2" else f"{word(int(told.size) - 1)} weaker ones"
         said = (
             f"One strong scale and {weaker} lie behind the columns: every row has a place on each, as on a map. The "
