@@ -31,11 +31,18 @@ def lee() -> dict[str, str]:
 
 
 def freund() -> dict[str, str]:
-    synthetic, digits = figures("freund_haussler_1994", "synthetic", "digits")
+    synthetic, digits, refitted, terms = figures("freund_haussler_1994", "synthetic", "digits", "refitted", "terms")
     truth = {cell["rows"]: cell["test"]["log-loss"] for cell in synthetic["A"]["true model"]}
     excess = [cell["test"]["log-loss"] - truth[cell["rows"]] for cell in synthetic["A"]["greedy exact"]]
     mixture = next(cells for name, cells in digits["table"].items() if name.startswith("mixture"))
+    ways = terms["machines"]["digits, 24 units"]["ways"]
     return {
+        **{
+            f"stop_{target}": f"{sum(abs(cell['units'] - cell['truth']) <= 1 for cell in cells)} of {len(cells)}"
+            for target, cells in refitted["bic"].items()
+        },
+        "terms_cosine": f"{ways['4,096 largest terms']['cosine']:.5f}",
+        "chains_cosine": f"{ways['chains, 1,000 sweeps']['cosine']:.2f}",
         "greedy_excess": f"{max(excess):.4f}",
         "greedy_sets": f"{len(excess)} of {len(excess)}",
         "mixture_bit": f"{np.mean([cell['test']['bit'] for cell in mixture]):.3f}",

@@ -19,6 +19,7 @@ DIGITS = {MIXTURE: (0.17, 0.53), PROGRAMS[2]: (0.16, 0.50), PROGRAMS[3]: (0.16, 
 
 def measure(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
     checks = {**targets(), **programs(found["synthetic"]), **sizes(found["sizes"]), **claims(found["claims"])}
+    checks |= {**largest_terms(found["terms"]), **numbers(found["refitted"]["bic"])}
     if not isinstance(found["digits"]["table"], str):
         checks |= handwriting(found["digits"]["table"])
     for name, check in checks.items():
@@ -87,3 +88,24 @@ def claims(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
     closest = f"{CLOSENESS[-1]:g}"
     distance = found["universality"][closest]["total_variation"]
     return {f"universality: distance at epsilon {closest}": below(distance, 10 * CLOSENESS[-1])}
+
+
+def largest_terms(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The gradient from at most 4,096 terms has nearly the direction of the exact one."""
+    checks = {}
+    for name, machine in found["machines"].items():
+        ways = machine["ways"]
+        if "all terms" in ways:
+            way = "4,096 largest terms" if "4,096 largest terms" in ways else "256 largest terms"
+            checks[f"{name}: cosine of the gradient from the {way}"] = near(ways[way]["cosine"], 1.0, 0.001)
+    return checks
+
+
+def numbers(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Pursuit with refitting and removal of units comes within one of the true number, on eight of ten data sets."""
+    return {
+        f"{name}: data sets where pursuit, refitted, is not within one of the true number": below(
+            sum(abs(cell["units"] - cell["truth"]) > 1 for cell in cells), 0.2 * len(cells)
+        )
+        for name, cells in found.items()
+    }

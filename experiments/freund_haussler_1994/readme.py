@@ -208,9 +208,77 @@ def stopping(found: dict[str, Any]) -> str:
     return grid(head, rows)
 
 
+def refitted(found: dict[str, Any]) -> str:
+    """How many units pursuit keeps where all are refitted and some are taken away again."""
+    if not found:
+        return "*Not part of a quick run.*"
+    rows: list[list[object]] = []
+    for name, cells in found.items():
+        near = [sum(abs(cell[key] - cell["truth"]) <= 1 for cell in cells) for key in ("forwards", "units")]
+        excess = [cell["log-loss"] - cell["true log-loss"] for cell in cells]
+        rows.append(
+            [
+                name,
+                ", ".join(str(cell["forwards"]) for cell in cells),
+                f"{near[0]} of {len(cells)}",
+                ", ".join(str(cell["units"]) for cell in cells),
+                f"**{near[1]} of {len(cells)}**",
+                f"{np.mean(excess):.4f}",
+                f"{np.median([cell['seconds'] for cell in cells]):.0f}",
+            ]
+        )
+    head = ["target", "forwards alone", "within one of ten", "and backwards", "within one of ten"]
+    return grid([*head, "test log-loss above the truth's", "seconds"], rows)
+
+
+def coins(found: dict[str, Any]) -> str:
+    said = [f"{', '.join(str(cell['units']) for cell in cells)} units on {name}" for name, cells in found.items()]
+    return "; ".join(said) or "not part of a quick run"
+
+
+def terms(found: dict[str, Any]) -> str:
+    """The gradient from the largest terms next to chains."""
+    rows: list[list[object]] = []
+    for name, machine in found.items():
+        for way, one in machine["ways"].items():
+            share = f"{one['share']:.4f}" if one.get("share") is not None else ""
+            exact = way == "all terms"
+            error = "" if exact else f"{one['error']:.1e}"
+            cosine = "" if exact or one["error"] == 0.0 else f"{one['cosine']:.4f}"
+            rows.append([name, way, share, error if one["error"] else "", cosine, f"{one['seconds']:.2g}"])
+    head = ["machine", "gradient by", "share of Z", "error of E[h x]", "cosine with the reference's", "seconds"]
+    return grid(head, rows)
+
+
+def long_chains(found: dict[str, Any]) -> str:
+    """What the long chains say of themselves."""
+    said = [
+        f"{name}: {one['why']}"
+        for name, machine in found.items()
+        for way, one in machine["ways"].items()
+        if "why" in one
+    ]
+    return " ".join(said)
+
+
 def pages(folder: Path = HERE) -> dict[Path, str]:
     """README.md, from the results in the folder."""
-    reports = read_results(folder, ("synthetic", "sizes", "digits", "claims", "stopping", "peers", "checks"))
+    reports = read_results(
+        folder,
+        (
+            "synthetic",
+            "sizes",
+            "digits",
+            "claims",
+            "stopping",
+            "refitted",
+            "terms",
+            "of_model",
+            "of_learning",
+            "peers",
+            "checks",
+        ),
+    )
     tables, claims = reports["synthetic"]["figures"], reports["claims"]["figures"]
     page = {
         **{f"how_{name}": how(report) for name, report in reports.items()},
@@ -229,6 +297,13 @@ def pages(folder: Path = HERE) -> dict[Path, str]:
         "every_claim": every_claim({name: report["figures"] for name, report in reports.items()}, best(tables)),
         "peers": peers(reports["peers"]["figures"]),
         "stopping": stopping(reports["stopping"]["figures"]),
+        "refitted": refitted(reports["refitted"]["figures"]["bic"]),
+        "coins": coins(reports["refitted"]["figures"]["coins"]),
+        "terms": terms(reports["terms"]["figures"]["machines"]),
+        "gradients": ", ".join(
+            f"{one['gradient']:.3f} ({name})" for name, one in reports["terms"]["figures"]["machines"].items()
+        ),
+        "long_chains": long_chains(reports["terms"]["figures"]["machines"]),
         "verdicts": verdicts(reports["checks"]["figures"]),
         "missed": missed(reports["checks"]["figures"]),
         "picture_gaussians": picture(folder, "figure2_2_gaussians", "Eight Gaussians of a machine with three units"),
@@ -242,6 +317,7 @@ def pages(folder: Path = HERE) -> dict[Path, str]:
         "picture_mixture": picture(folder, "figure4_8_mixture", "The 45 classes of the mixture"),
         "picture_pursuit": picture(folder, "figure4_9_pursuit", "The 45 units found by projection pursuit"),
         "picture_chains": picture(folder, "figure4_9_chains", "The 45 units after persistent chains"),
+        "picture_passes": picture(folder, "figure4_6_passes", "Reconstruction of a mixture by passes"),
         "picture_curves": picture(folder, "figure4_6_curves", "Errors against the number of classes or units"),
     }
     return {folder / "README.md": (HERE / "readme_template.md").read_text().format(**page)}

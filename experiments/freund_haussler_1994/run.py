@@ -1,6 +1,6 @@
 """Freund & Haussler (1994), "Unsupervised learning of distributions on binary vectors using two layer networks".
 
-python experiments/freund_haussler_1994/run.py --full     # writes results/, figures/ and README.md; about half an hour
+python experiments/freund_haussler_1994/run.py --full     # writes results/, figures/ and README.md; about an hour
 python experiments/freund_haussler_1994/run.py --quick    # the same code on less, in a temporary folder; under a minute
 python experiments/freund_haussler_1994/run.py --full --only digits    # one step again; the others' results stay
 
@@ -20,19 +20,35 @@ sys.path.insert(0, str(HERE.parent))  # what the experiments share
 
 import common  # noqa: E402
 
-STEPS = ("synthetic", "sizes", "digits", "claims", "stopping", "peers", "figures")
+STEPS = (
+    "synthetic",
+    "sizes",
+    "digits",
+    "claims",
+    "stopping",
+    "refitted",
+    "terms",
+    "of_model",
+    "of_learning",
+    "peers",
+    "figures",
+)
 
 
 def steps(run: common.Run) -> int:
     import checks
     import claims
     import digits
+    import of_learning
+    import of_model
     import peers
     import pictures
     import readme
+    import refitted
     import sizes
     import stopping
     import synthetic
+    import terms
     from cells import Cells
 
     # The tables stop fits after so many epochs, as the paper did, and say so.
@@ -43,6 +59,10 @@ def steps(run: common.Run) -> int:
         "digits": digits,
         "claims": claims,
         "stopping": stopping,
+        "refitted": refitted,
+        "terms": terms,
+        "of_model": of_model,
+        "of_learning": of_learning,
         "peers": peers,
     }
     for name, module in modules.items():

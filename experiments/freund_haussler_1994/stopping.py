@@ -38,11 +38,13 @@ def mass(w: np.ndarray, way: Way) -> np.ndarray:
     return np.asarray(0.5 * (w**2).sum(axis=0) if way == "reals" else lncosh(w).sum(axis=0))
 
 
-def one_unit(X: np.ndarray, way: Way, rng: np.random.Generator) -> tuple[np.ndarray, float, float]:
+def one_unit(
+    X: np.ndarray, way: Way, rng: np.random.Generator, n_steps: int = EM_STEPS
+) -> tuple[np.ndarray, float, float]:
     """The best of a few tries by EM: w, th, and the gain in log-likelihood on no unit."""
     w = TOWARDS * X[rng.integers(len(X), size=TRIES)].T
     th = -mass(w, way)
-    for _ in range(EM_STEPS):
+    for _ in range(n_steps):
         s = expit(X @ w + th)
         share = np.clip(s.mean(axis=0), RAREST, 1.0 - RAREST)
         mean = X.T @ s / (share * len(X))

@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -76,15 +77,17 @@ def test_cells_are_measured_once_and_forgotten_at_the_end(tmp_path):
 
 @pytest.fixture
 def pursuit(monkeypatch):
-    """The modules of pursuit and of peers, which find their neighbours as run.py does."""
+    """Modules of the experiment, which find their neighbours as run.py does."""
     here = Path(maths.__file__).parent
     before = set(sys.modules)
     for folder in (here.parent, here):
         monkeypatch.syspath_prepend(str(folder))
+    import of_learning
     import peers
+    import refitted
     import stopping
 
-    yield stopping, peers
+    yield SimpleNamespace(stopping=stopping, peers=peers, refitted=refitted, of_learning=of_learning)
     for name in set(sys.modules) - before:
         if str(here.parent) in str(getattr(sys.modules[name], "__file__", "")):
             del sys.modules[name]
@@ -93,7 +96,7 @@ def pursuit(monkeypatch):
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_what_a_unit_explains_becomes_fair_coins(pursuit, seed):
     """Rows of a machine with one unit, without it: means and correlations are 0, within 4 errors of 20,000 rows."""
-    stopping, _ = pursuit
+    stopping = pursuit.stopping
     rng = np.random.default_rng(seed)
     w, on = np.array([1.5, -1.0, 0.7, 0.0, -2.0, 1.0]), rng.random(20_000) < 0.4
     p = 1.0 / (1.0 + np.exp(-2.0 * on[:, None] * w))
@@ -107,7 +110,7 @@ def test_what_a_unit_explains_becomes_fair_coins(pursuit, seed):
 
 def test_pursuit_stops_where_there_is_nothing_left(pursuit):
     """Fair coins have no unit; rows of one unit have one, by either rule."""
-    stopping, _ = pursuit
+    stopping = pursuit.stopping
     rng = np.random.default_rng(0)
     coins = np.where(rng.random((2000, 8)) < 0.5, 1.0, -1.0)
     on = rng.random((2000, 1)) < 0.5
@@ -120,7 +123,7 @@ def test_pursuit_stops_where_there_is_nothing_left(pursuit):
 
 def test_components_guess_a_bit_by_its_conditional_mean(pursuit):
     """Against the regression on the other columns that the covariance implies."""
-    _, peers = pursuit
+    peers = pursuit.peers
     rng = np.random.default_rng(0)
     X = (rng.random((200, 6)) < 0.5).astype(float)
     X[:, 1] = np.where(rng.random(200) < 0.8, X[:, 0], X[:, 1])
@@ -132,3 +135,61 @@ def test_components_guess_a_bit_by_its_conditional_mean(pursuit):
     np.testing.assert_allclose(guess[:, j], expected, atol=1e-10)
     values = np.linalg.eigvalsh(np.cov(X.T, bias=True))
     np.testing.assert_allclose(np.linalg.eigvalsh(C)[-2:], values[-2:], atol=1e-10)
+
+
+def rows_of_two(n, seed):
+    """Rows of a machine with two units over 8 columns, and the machine: weights, thresholds."""
+    W = np.array([[2.0, 2.0, -2.0, 2.0, 0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 2.0, -2.0, 2.0, 2.0]])
+    th = -np.log(np.cosh(W)).sum(axis=1)  # each unit is on in half of the rows
+    rng = np.random.default_rng(seed)
+    h = rng.random((n, 2)) < 0.5
+    return np.where(rng.random((n, 8)) < 1.0 / (1.0 + np.exp(-2.0 * (h @ W))), 1.0, -1.0), (W, th)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_right_machine_leaves_fair_coins(pursuit, seed):
+    """Means and correlations are 0, within 4 errors of 20,000 rows; those of another machine's rows are not."""
+    X, machine = rows_of_two(20_000, seed)
+    rest = pursuit.refitted.removed(X, machine, np.random.default_rng([seed, 1]))
+    assert np.abs(rest.T @ rest / 20_000 - np.eye(8)).max() < 4.5 / np.sqrt(20_000)
+    assert np.abs(rest.mean(axis=0)).max() < 4.0 / np.sqrt(20_000)
+    wrong = pursuit.refitted.removed(X, (machine[0][:1], machine[1][:1]), np.random.default_rng([seed, 1]))
+    assert np.abs(wrong.T @ wrong / 20_000 - np.eye(8)).max() > 0.1
+
+
+def test_likelihood_is_that_of_enumeration(pursuit):
+    """Over all rows of 4 bits; and refitting climbs to a point where the likelihood is flat, by finite differences."""
+    refitted, rng = pursuit.refitted, np.random.default_rng(0)
+    W, th = rng.standard_normal((3, 4)), rng.standard_normal(3)
+    x = np.array([[2.0 * (k >> j & 1) - 1.0 for j in range(4)] for k in range(16)])
+    factors = np.prod(1.0 + np.exp(x @ W.T + th), axis=1)  # eq 2.4
+    X = x[rng.integers(16, size=50)]
+    expected = sum(np.log(factors[(x == row).all(axis=1)][0] / factors.sum()) for row in X)
+    assert refitted.log_likelihood((W, th), X) == pytest.approx(expected, abs=1e-10)
+    X, machine = rows_of_two(500, 0)
+    W, th = refitted.refit((0.5 * machine[0], machine[1]), X, 500)
+    for i, j in ((0, 0), (1, 5)):
+        step = np.zeros_like(W)
+        step[i, j] = 1e-4
+        up, down = (
+            refitted.log_likelihood((V, th), X) - 0.5 * refitted.RIDGE * (V**2).sum() for V in (W + step, W - step)
+        )
+        assert abs(up - down) / 2e-4 / 500 < 1e-3  # a row; at the start it is above .01
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_two_units_are_found_forwards_and_backwards(pursuit, seed):
+    refitted = pursuit.refitted
+    X, machine = rows_of_two(1500, seed)
+    grown, up = refitted.forwards(X, np.random.default_rng([seed, 1]))
+    assert len(grown[1]) == len(up) > 2
+    best, down = refitted.backwards(X, grown)
+    assert len(best[1]) == 2
+    assert min(down) == pytest.approx(refitted.bic(best, X))
+    assert min(down) < refitted.bic(machine, X)
+
+
+def test_learned_units_are_told_apart(pursuit):
+    true = np.eye(6)[:4]
+    learned = np.array([2.0 * true[1], -0.5 * true[0], true[2] - 2.0 * true[3], np.eye(6)[5], true.sum(axis=0)])
+    assert pursuit.of_learning.matched(learned, true) == {"same": 1, "negated": 1, "two": 1, "none": 2}
