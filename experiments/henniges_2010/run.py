@@ -23,7 +23,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # fits run side by side, or 
 
 import common  # noqa: E402
 
-STEPS = ("bars", "course", "full_size", "natural", "denoise", "figures", "drawn_fields")
+STEPS = ("bars", "max_bars", "course", "full_size", "natural", "denoise", "figures", "drawn_fields")
 ITERATIONS = 14
 
 
@@ -34,6 +34,7 @@ def steps(run: common.Run, iterations: int) -> int:
     import denoise
     import drawn_fields
     import full_size
+    import max_bars
     import natural
     import pictures
     import readme
@@ -45,6 +46,7 @@ def steps(run: common.Run, iterations: int) -> int:
     scratch = run.out / "scratch"
     measures = {
         "bars": (bars, lambda cells: bars.measure(cells, full=run.full)),
+        "max_bars": (max_bars, lambda cells: max_bars.measure(cells, full=run.full)),
         "course": (course, lambda _: course.measure()),
         "full_size": (full_size, lambda _: full_size.measure(scratch, iterations, full=run.full)),
         "natural": (natural, lambda cells: natural.measure(cells, scratch, full=run.full)),
