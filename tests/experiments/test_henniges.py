@@ -4,10 +4,14 @@ import json
 
 import numpy as np
 import pytest
-from experiments.henniges_2010 import bars_data, whole_image
+from experiments.henniges_2010 import accuracy, bars_data, whole_image
 from experiments.henniges_2010.cells import Cells
 from experiments.henniges_2010.passes_log import Course, finished
+from scipy.special import softmax
 from sklearn.feature_extraction.image import extract_patches_2d
+
+from hiddenbits.datasets import simulate_bars
+from hiddenbits.families.binary_sparse_coding.model import SparseCoding
 
 pytestmark = pytest.mark.core
 
@@ -48,6 +52,36 @@ def test_bars_are_recovered_in_any_order(seed):
     assert not bars_data.recovered(far, fields)
     far[0] = 0.51 * fields[nearest]
     assert bars_data.recovered(far, fields)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_bars_in_their_max_form_do_not_add_up(seed):
+    """At most 10 where bars cross, under noise of 2; the bars are those of the linear test without their signs."""
+    X, fields = bars_data.max_images(seed, 2000)
+    on = simulate_bars(2000, seed=seed).states
+    clean = (on[:, :, None] * fields).max(axis=1)
+    assert set(np.unique(clean)) == {0.0, 10.0}
+    assert (on @ fields).max() >= 20.0
+    assert (X - clean).std() == pytest.approx(2.0, abs=0.03)
+    np.testing.assert_array_equal(fields, np.abs(bars_data.images(seed, 1)[1]))
+
+
+def test_accuracy_of_truncated_sums_by_the_definition(monkeypatch):
+    """<s> of the truncated and of all 1,024 states, row by row, from the log joint."""
+    monkeypatch.setattr(accuracy, "ROWS", 12)
+    found, made = accuracy.errors(3, 5, 3), simulate_bars(12, seed=3)
+    params = accuracy.truth(made.fields)
+    model = SparseCoding(10)
+    every = model.hidden_states(params)
+    for row, y in enumerate(made.X):
+        log_p = np.array([model.log_joint(params, y, s) for s in every])
+        best = np.argsort(-(made.fields @ y) / np.linalg.norm(made.fields, axis=1))[:5]
+        inside = np.isin(np.arange(10), best)
+        few = ((every.sum(axis=1) <= 3) & ~every[:, ~inside].any(axis=1)) | (every.sum(axis=1) <= 1)
+        means = [softmax(log_p[which]) @ every[which] for which in (few, np.ones(1024, bool))]
+        assert found["wrong"][row] == pytest.approx(np.abs(means[0] - means[1]).max(), abs=1e-10)
+        assert found["active"][row] == pytest.approx(means[0].sum(), abs=1e-10)
+        assert found["outside"][row] == made.states[row][~inside].sum()
 
 
 def test_fields_of_all_passes_stand_in_the_order_of_the_last():

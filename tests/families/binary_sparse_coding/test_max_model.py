@@ -260,6 +260,7 @@ def test_bars_and_verbs(fitted, tmp_path):
     prior = np.exp(every @ np.log(model.activity_) + (1 - every) @ np.log1p(-model.activity_))
     mean = prior @ np.array([shows(model.params_, s, signed) for s in every])
     np.testing.assert_allclose(drawn.mean(axis=0), mean, atol=5 * drawn.std(axis=0).max() / np.sqrt(20_000))
+    assert "What each cause shows in the columns" in str(model.summary())
     model.save(tmp_path / "model.hb")
     there = hiddenbits.load(tmp_path / "model.hb")
     assert there.superposition == model.superposition

@@ -292,11 +292,14 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
 
     def _tables(self) -> dict[str, SummaryTable]:
         names, causes, W = self._column_names(), self._code_names(), self.components_
-        adds = strongest_each_way(W, names, "adds to", "takes from")
+        adds_up = self.superposition == "linear"
+        words = ("adds to", "takes from") if adds_up else ("high in", "low in")
+        title = f"What each cause {'adds to' if adds_up else 'shows in'} the columns"
+        adds = strongest_each_way(W, names, *words)
         fields = dict(zip(causes, W, strict=True))
         return {
             "causes": SummaryTable("Causes", {"cause": causes, "on": self.activity_, **adds}, "causes"),
-            "fields": self._by_column("What each cause adds to the columns", fields, np.abs(W).max(axis=0)),
+            "fields": self._by_column(title, fields, np.abs(W).max(axis=0)),
         }
 
     @property
