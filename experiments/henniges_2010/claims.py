@@ -1,12 +1,11 @@
 """Every claim of the paper: how it was tested, its figure next to ours, and the verdict."""
 
+from math import comb
 from typing import Any
 
 from bars import PAPER
 from common import HOLDS, NOT, PART, UNKNOWN, claims_table
 from natural import REDUCED
-
-from hiddenbits.families.binary_sparse_coding.truncated_states import count_states
 
 BARS_3, BARS_1 = "paper's, N = 2000, start pi H = 3", "paper's, N = 2000, start pi H = 1"
 COMMON = "paper's, "
@@ -33,6 +32,11 @@ def not_reproduced(found: dict[str, Any]) -> str:
     return "\n".join(lines) if lines else "- Nothing that was tested."
 
 
+def count_states(causes: int, candidates: int, active: int) -> int:
+    """States of equation 4: none, every cause alone, and 2 to gamma of the candidates."""
+    return 1 + causes + sum(comb(candidates, k) for k in range(2, active + 1))
+
+
 def percent(share: float) -> str:
     return f"{share:.1%}"
 
@@ -48,7 +52,7 @@ def plus(one: dict[str, float]) -> str:
 def of_the_method(found: dict[str, Any]) -> list[list[Any]]:
     accuracy, bars, chosen = found["accuracy"], found["bars"], found["superposed"]
     few, names = accuracy[FEW], [name for name in accuracy if " of which " in name]
-    states = count_states(10, 8) - 11 + 1 + 700
+    states = count_states(700, 10, 8)
     wider = [name for name in bars if name.startswith(("paper's, 7", "paper's, every"))]
     rates = "; ".join(f"{name.removeprefix(COMMON)}: {rate(bars[name])}" for name in wider)
     method = [
@@ -85,7 +89,7 @@ def of_the_method(found: dict[str, Any]) -> list[list[Any]]:
             "for intermediate gamma the approximation is very good at small cost",
             "states of an image with 5 candidates of which 3, of 1,024 in all",
             "no figure",
-            f"{count_states(5, 3) + 5} states, errors below .01 in {percent(few['close'])}; but with more states the "
+            f"{count_states(10, 5, 3)} states, errors below .01 in {percent(few['close'])}; but with more states the "
             f"bars are found less often ({rates})",
             PART,
         ],

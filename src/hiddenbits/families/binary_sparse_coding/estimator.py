@@ -30,8 +30,8 @@ MODELS: Mapping[str, Callable[..., PlannedCoding]] = {
     "max": MaxCoding,
     "max_magnitude": partial(MaxCoding, signed=True),
 }
-# Without a schedule these begin at the mean row and are not heated: of 8 sets of bars all are found by one start, where
-# the start of "linear" finds none.
+# Without a schedule the last two begin at the mean row and are not heated: from noise, with temperature, bars of which
+# the strongest shows are hardly ever all found.
 FROM_MEAN = Annealing(temperature=1.0, start="mean")
 
 
@@ -56,7 +56,7 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
     superposition : {"linear", "max", "max_magnitude"}, default="linear"
         What causes make of a column when several are on: the sum of their numbers; the largest, with fields that are
         not negative ("max": maximal causes); or the one that is largest in size, with its sign ("max_magnitude": one
-        object hides another). For the last two a row costs its states times its columns, 10 to 100 times as much, and
+        object hides another). For the last two a row costs its states times its columns, several times as much, and
         the update of the fields is a fixed point, not EM.
     activity : {"shared", "each"}, default="shared"
         One probability of being on for all causes, or one for each.
