@@ -78,7 +78,7 @@ def superposed_words(found: Any) -> str:
     said = [
         f"{found['patches']:,} patches of {found['side']} x {found['side']}, {found['held_out']:,} held out, "
         f"{found['passes']} passes, {found['candidates']} candidates of which {found['max_active']}; no data cut, one "
-        "start at the mean patch: less than above, because a row of the last two costs its states times its pixels. "
+        "start at the mean patch, one seed: less than above, because a row of the last two costs states x pixels. "
         "±: standard error of the mean over patches, not of differences on the same patches."
     ]
     for way in dict.fromkeys(fit["way"] for fit in found["fits"]):
