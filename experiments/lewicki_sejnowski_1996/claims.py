@@ -29,10 +29,28 @@ def claims(found: dict[str, Any]) -> str:
     )
 
 
+def against_flat(found: Any) -> dict[str, float] | None:
+    """The difference to the flat network with as many parameters, of the deep one that was chosen."""
+    if isinstance(found, str):
+        return None
+    deep = found["chosen"][0]
+    one: dict[str, float] = found["differences"][f"{deep} against {found['models'][deep]['equal']}"]
+    return one
+
+
 def of_the_model(found: dict[str, Any]) -> list[list[Any]]:
     few = found["sampling"]["learned"]["explanations"]
+    gains = {name: against_flat(found[f"deep_{name}"]) for name in ("lines", "news100", "groceries")}
+    clear = [one["mean"] > 2 * one["error"] for one in gains.values() if one is not None]
     mass = found["sampling"]["mass"]
     return [
+        [
+            "abstract: several layers are powerful for higher order relations",
+            "deep networks chosen on valid rows against flat ones of as many parameters: nats a test row",
+            NONE,
+            ", ".join(f"{name} {one['mean']:+.3f} ± {one['error']:.3f}" for name, one in gains.items() if one),
+            judge(all(clear), any(clear)),
+        ],
         [
             "eqs 1, 2: the probability of all states together is easy to compute",
             "the sampler's sums against the definition (tests)",
@@ -87,6 +105,13 @@ def of_feedback(found: dict[str, Any]) -> list[list[Any]]:
         rare += f", {whole['without']['log-loss']:.2f} to {whole['with']['log-loss']:.2f}"
     return [
         [
+            "any subset of states can be fixed and the rest sampled",
+            "60% of the pixels hidden: mean distance of P(line) after 15 sweeps from the exact one; by chance alone",
+            NONE,
+            f"{above['Gibbs from exact']:.3f}; {above['chance alone']:.3f}",
+            judge(above["Gibbs from exact"] < 1.2 * above["chance alone"]),
+        ],
+        [
             "feedforward terms typically dominate",
             "learned lines, whole images and with pixels hidden: share of units whose feedforward part is larger",
             NONE,
@@ -125,7 +150,7 @@ def of_sampling(found: dict[str, Any]) -> list[list[Any]]:
     tries = found["learning"]
     long = tries.get("60", tries["1"])
     rare = [f"{k}: {one['both']}" for k, one in tries.items()]
-    enough = tries.get("15", tries["1"])["both"] >= long["both"]
+    enough = tries.get("15", tries["1"])["both"] >= long["both"] - 2  # of 12 runs: two are chance
     return [
         [
             "with little ambiguity Gibbs sampling is as efficient as a single feedforward pass",
@@ -152,8 +177,10 @@ def of_sampling(found: dict[str, Any]) -> list[list[Any]]:
             "as learning proceeds, limited sampling becomes increasingly accurate",
             f"drawn states that are the best explanation, 15 sweeps, epochs {', '.join(epochs)}",
             NONE,
-            ", ".join(f"{share:.0%}" for share in best),
-            judge(best[-1] > best[0] and min(np.diff(best)) > -0.03, best[-1] > best[0]),
+            ", ".join(f"{share:.0%}" for share in best)
+            + f"; exact draws {mean('0', 'exact', 'best'):.0%} at first, {mean(epochs[-1], 'exact', 'best'):.0%} at last: "
+            "few explanations remain, chains were accurate before",
+            judge(best[-1] > best[0] and start[0] > 1.2 * start[1], best[-1] > best[0]),
         ],
     ]
 
@@ -231,7 +258,7 @@ def of_the_examples(found: dict[str, Any]) -> list[list[Any]]:
             judge(paper["lines"] > 0.9 * paper["runs"], paper["lines"] > 0),
         ],
         [
-            "Figure 2: higher layers capture '||', '+', '=' and ']'",
+            r"Figure 2: higher layers capture '\|\|', '+', '=' and ']'",
             "of the runs that have the lines, paper's settings; ours",
             "one run shown",
             f"{of(paper['both'], paper['lines'])}; {of(ours['both'], ours['lines'])}",

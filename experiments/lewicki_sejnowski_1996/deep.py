@@ -100,7 +100,7 @@ def measure(table: str, *, full: bool) -> dict[str, Any] | str:
         return NO_DATA
     X = rows_of(table)
     sizes, seeds = (SIZES[table], range(3)) if full else (((4, 2),), range(1))
-    parts = (TRAIN, VALID, TEST) if full else (slice(0, 200), slice(200, 250), slice(250, 300))
+    parts = (TRAIN, VALID, TEST) if full else (slice(0, 100), slice(100, 120), slice(120, 140))
     train, valid, test = (X[part] for part in parts)
     found: dict[str, Any] = {"columns": X.shape[1], "rows": [len(train), len(valid), len(test)], "models": {}}
     on_test: dict[str, Floats] = {}

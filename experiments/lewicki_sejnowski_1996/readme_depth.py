@@ -3,16 +3,18 @@
 from typing import Any
 
 import numpy as np
+from claims import against_flat
 from common import grid
+from levels import MIDDLE
 
 
 def levels_table(found: dict[str, Any]) -> str:
     sizes, rows = found["sizes"], []
     for coupling, strength in found["couplings"].items():
+        if f"{coupling}, library" not in found:
+            continue
         for name in ("library", "upper leaks freed"):
-            runs = found.get(f"{coupling}, {name}")
-            if runs is None:
-                continue
+            runs = found[f"{coupling}, {name}"]
             counts = [
                 f"{sum(run['found'][level] == size for run in runs)} of {len(runs)}" for level, size in enumerate(sizes)
             ]
@@ -23,7 +25,7 @@ def levels_table(found: dict[str, Any]) -> str:
                 np.mean([run["P(top on)"] for run in runs]),
             ]
             rows.append([strength, name, *counts, *(f"{mean:.3f}" for mean in means)])
-        true = [0.05, found["leaks"][coupling], strength, found["P(top on)"]]
+        true = [MIDDLE[1], found["leaks"][coupling], strength, found["P(top on)"]]
         rows.append([strength, "*truth*", *(["" for _ in sizes]), *(f"{value:.3f}" for value in true)])
     head = ["top strengths", "fit", *(f"all {size} units of level {level}" for level, size in enumerate(sizes, 1))]
     return grid([*head, "leak of level 1", "of level 2", "strengths of the top", "P(top on)"], rows)
@@ -92,7 +94,7 @@ def deep_page(tables: dict[str, Any]) -> str:
         if gains
         else (
             "**No such gain was found on the real tables**; on lines, the control, there is one."
-            if "lines" in there and clear(_control(there["lines"])) == "gain"
+            if "lines" in there and clear(against_flat(there["lines"]) or {}) == "gain"
             else "No such gain was found."
         )
     )
@@ -107,9 +109,3 @@ def deep_page(tables: dict[str, Any]) -> str:
             f"{one_table(found)}\n\n{differences_table(found)}"
         )
     return "\n\n".join(parts)
-
-
-def _control(found: dict[str, Any]) -> dict[str, float]:
-    deep = found["chosen"][0]
-    one: dict[str, float] = found["differences"][f"{deep} against {found['models'][deep]['equal']}"]
-    return one
