@@ -145,6 +145,7 @@ def of_sampling(found: dict[str, Any]) -> list[list[Any]]:
 
     epochs = list(series[0])
     best = [mean(epoch, "15", "best") for epoch in epochs]
+    exact = [mean(epoch, "exact", "best") for epoch in epochs]
     start = [mean("0", name, "off") for name in ("15", "exact")]
     wide = np.mean([one["0"]["explanations"][0] for one in series])
     tries = found["learning"]
@@ -177,9 +178,8 @@ def of_sampling(found: dict[str, Any]) -> list[list[Any]]:
             "as learning proceeds, limited sampling becomes increasingly accurate",
             f"drawn states that are the best explanation, 15 sweeps, epochs {', '.join(epochs)}",
             NONE,
-            ", ".join(f"{share:.0%}" for share in best)
-            + f"; exact draws {mean('0', 'exact', 'best'):.0%} at first, {mean(epochs[-1], 'exact', 'best'):.0%} at last: "
-            "few explanations remain, chains were accurate before",
+            f"{', '.join(f'{share:.0%}' for share in best)}; exact draws {exact[0]:.0%} to {exact[-1]:.0%}: fewer "
+            "explanations remain, chains were accurate before",
             judge(best[-1] > best[0] and start[0] > 1.2 * start[1], best[-1] > best[0]),
         ],
     ]

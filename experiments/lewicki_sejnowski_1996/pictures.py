@@ -69,7 +69,7 @@ def figure2(figures: Path) -> dict[str, Any]:
 
 def shifter(figures: Path, *, full: bool) -> dict[str, Any]:
     """Each cause as two rows of pixels, the row and its copy; each direction by the causes that it switches on."""
-    truth = simulate_shifter(N_ROWS if full else 500, seed=100)
+    truth = simulate_shifter(N_ROWS if full else 200, seed=100)
     model = NoisyOrNetwork((16, 2), n_init=2 if full else 1, random_state=100).fit(truth.X)
     order = np.argmax((model.strengths_ > 0.5) @ truth.patterns.T.astype(float), axis=1)
     straight = np.argsort(order, kind="stable")

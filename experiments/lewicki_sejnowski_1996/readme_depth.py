@@ -5,15 +5,14 @@ from typing import Any
 import numpy as np
 from claims import against_flat
 from common import grid
-from levels import MIDDLE
+from levels import FITS, MIDDLE
 
 
 def levels_table(found: dict[str, Any]) -> str:
     sizes, rows = found["sizes"], []
     for coupling, strength in found["couplings"].items():
-        if f"{coupling}, library" not in found:
-            continue
-        for name in ("library", "upper leaks freed"):
+        there = [name for name in FITS if f"{coupling}, {name}" in found]
+        for name in there:
             runs = found[f"{coupling}, {name}"]
             counts = [
                 f"{sum(run['found'][level] == size for run in runs)} of {len(runs)}" for level, size in enumerate(sizes)
@@ -25,6 +24,8 @@ def levels_table(found: dict[str, Any]) -> str:
                 np.mean([run["P(top on)"] for run in runs]),
             ]
             rows.append([strength, name, *counts, *(f"{mean:.3f}" for mean in means)])
+        if not there:
+            continue
         true = [MIDDLE[1], found["leaks"][coupling], strength, found["P(top on)"]]
         rows.append([strength, "*truth*", *(["" for _ in sizes]), *(f"{value:.3f}" for value in true)])
     head = ["top strengths", "fit", *(f"all {size} units of level {level}" for level, size in enumerate(sizes, 1))]
