@@ -62,9 +62,26 @@ def henniges() -> dict[str, str]:
     }
 
 
+def deep_gains() -> str:
+    """On each real table, the deep network that valid rows chose against the flat one with as many parameters."""
+    said = []
+    for name in ("news100", "groceries"):
+        (found,) = figures("lewicki_sejnowski_1996", f"deep_{name}")
+        deep = found["chosen"][0]
+        one = found["differences"][f"{deep} against {found['models'][deep]['equal']}"]
+        said.append(f"{name} {one['mean']:+.3f} ± {one['error']:.3f} nats a row")
+    return ", ".join(said)
+
+
 def lewicki() -> dict[str, str]:
-    lines, shifter = figures("lewicki_sejnowski_1996", "lines", "shifter")
+    lines, shifter, feedback, ways = figures("lewicki_sejnowski_1996", "lines", "shifter", "feedback", "schedules")
+    hidden, by_layer, at_once = feedback["hidden"]["0.6"], ways["layer by layer"], ways["at once"]
     return {
+        "lewicki_deep": deep_gains(),
+        "lewicki_alone": f"{hidden['without']['log-loss']:.2f}",
+        "lewicki_above": f"{hidden['with']['log-loss']:.2f}",
+        "lewicki_at_once": f"{at_once['both']} of {at_once['runs']}",
+        "lewicki_by_layer": f"{by_layer['both']} of {by_layer['runs']}",
         "lines_paper": f"{lines['paper']['both']} of {lines['paper']['runs']}",
         "lines_ours": f"{lines['ours']['both']} of {lines['ours']['runs']}",
         "shifter_paper": f"{shifter['paper']['success']}",
