@@ -1,10 +1,11 @@
 """Write docs/papers.md from papers_template.md and the results of the experiments: no figure of ours in it is typed."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import read_results
+from common import HOLDS, NOT, PART, UNKNOWN, grid, read_results
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "papers.md"
@@ -13,6 +14,26 @@ PAGE = HERE.parent / "docs" / "papers.md"
 def figures(name: str, *steps: str) -> tuple[Any, ...]:
     """The figures of some steps of an experiment."""
     return tuple(report["figures"] for report in read_results(HERE / name, steps).values())
+
+
+PAPERS = {
+    "Tipping": "tipping_1998",
+    "Lee & Sompolinsky": "lee_sompolinsky_1998",
+    "Freund & Haussler": "freund_haussler_1994",
+    "Henniges et al.": "henniges_2010",
+    "Lewicki & Sejnowski": "lewicki_sejnowski_1996",
+}
+
+
+def claims() -> dict[str, str]:
+    """How many claims of each paper hold, counted on the experiments' pages."""
+    counts = {}
+    for paper, folder in PAPERS.items():
+        said = re.search(r"^Of \d+ claims: .*$", (HERE / folder / "README.md").read_text(), re.MULTILINE)
+        counts[paper] = [int(number) for number in re.findall(r"\d+", said.group())] if said else [0] * 5
+    total = [sum(column) for column in zip(*counts.values(), strict=True)]
+    rows: list[list[object]] = [[paper, *row] for paper, row in {**counts, "all five": total}.items()]
+    return {"claims": grid(["paper", "claims", HOLDS, PART, NOT, UNKNOWN], rows)}
 
 
 def tipping() -> dict[str, str]:
@@ -92,4 +113,4 @@ def lewicki() -> dict[str, str]:
 def pages() -> dict[Path, str]:
     """docs/papers.md, from the committed results."""
     template = (HERE / "papers_template.md").read_text()
-    return {PAGE: template.format(**tipping(), **lee(), **freund(), **henniges(), **lewicki())}
+    return {PAGE: template.format(**claims(), **tipping(), **lee(), **freund(), **henniges(), **lewicki())}
