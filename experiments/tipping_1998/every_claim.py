@@ -327,15 +327,15 @@ def steps(by_columns: dict[str, Any], key: str) -> str:
 
 
 def of_the_end(found: dict[str, Any]) -> list[list[Any]]:
-    closer = found["closer"]
-    errors = [] if isinstance(closer, str) else list(closer["error"].items())
+    tree = found["tree"]
+    gain, flat = tree["tree_less_one_map"], tree["tree_less_flat"]
     return [
         ["the same was seen with other data sets", "not tested: they are not named", "", "", UNKNOWN],
         [
             "conclusions: several models in a hierarchy are possible",
-            "a flat mixture of maps, not the hierarchy: error on new images of ten digits",
+            f"a tree of {', '.join(map(str, tree['maps']))} maps of digits: leaves less one map, new images, nats",
             "no figure",
-            "; ".join(f"{name}: {error:.1f}" for name, error in errors[1:3]),
-            PART,
+            f"{gain[0]:+.2f} ± {gain[1]:.2f}; less a flat mixture {flat[0]:+.2f} ± {flat[1]:.2f}",
+            HOLDS if gain[0] > 2.0 * gain[1] else NOT,
         ],
     ]

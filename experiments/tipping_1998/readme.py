@@ -9,6 +9,7 @@ from common import grid, how, missed, picture, read_results, verdicts
 from every_claim import claims, median, sooner, there
 
 HERE = Path(__file__).resolve().parent
+STEPS = ("table1", "printed", "claim", "maps", "closer", "tree", "animals", "kinds", "checks")
 
 # The paper's Table 1: seconds and negative log-likelihood a row.
 PAPER = {
@@ -210,6 +211,45 @@ def closer(found: Any) -> str:
     )
 
 
+def plus_minus(pair: list[float]) -> str:
+    return f"{pair[0]:+.2f} ± {pair[1]:.2f}"
+
+
+def tree(found: dict[str, Any]) -> str:
+    """Say how far the levels of maps, and a flat mixture, are from each other on images that no fit has seen."""
+    train, valid, new = found["rows"]
+    names = [f"level {k + 1}: {n} maps" for k, n in enumerate(found["maps"])]
+    same = [*found["nearest_neighbour_of_the_same_digit"], found["the_same_on_the_flat_maps"]]
+    errors = [*found["error_by_level"], found["flat_error"]]
+    levels = [
+        [name.replace(": 1 maps", ": one map"), f"{error:.2f}", f"{100 * share:.0f}%"]
+        for name, error, share in zip([*names, f"flat: {found['maps'][-1]} maps"], errors, same, strict=True)
+    ]
+    leaves = [
+        [f"map {name}", *("" if count == 0 else count for count in counts)]
+        for name, counts in zip(found["names"][-1], found["digits_on_each_leaf"], strict=True)
+    ]
+    splits = [
+        [f"map {name}", f"{gain:+.3f} ± {error:.3f}", "yes" if kept else "no"]
+        for name, gain, error, kept in found["splits"]
+    ]
+    moved = " and ".join(f"{100 * share:.0f}%" for share in found["children_less_parents"])
+    return (
+        f"The digits of scikit-learn, {found['columns']} pixels, ink above half grey; {train} images are fitted, "
+        f"{valid} decide on splits, and the {new} drawn and scored are seen by no fit. A map is split into "
+        f"{found['children']}. A row has the colour of its most probable leaf on all levels.\n\n"
+        f"{grid(['', 'error', 'nearest neighbour of the same digit'], levels)}\n\n"
+        f"The leaves have {plus_minus(found['tree_less_one_map'])} nats a row more than one map, and "
+        f"{plus_minus(found['tree_less_flat'])} more than a flat mixture of as many maps, fitted to the same images. "
+        "A flat mixture contains the tree: more would be luck of the start.\n\n"
+        f"{grid(['split of', 'gain, held-out rows', 'kept'], splits)}\n\nDigits by most probable leaf:\n\n"
+        f"{grid(['', *(str(digit) for digit in range(10))], leaves)}\n\n"
+        f"{100 * found['rows_nearly_all_on_one_leaf']:.0f}% of the images belong to one leaf with more than 90%. "
+        f"Fitting a level together moves rows between families of maps: on average {moved} of a row leaves the "
+        "children of its map (from level to level)."
+    )
+
+
 def animals(found: Any) -> str:
     """Say how well the map of the zoo, which has not seen the types, keeps them together."""
     if isinstance(found, str):
@@ -227,7 +267,9 @@ def animals(found: Any) -> str:
 
 def pages(folder: Path = HERE) -> dict[Path, str]:
     """README.md, from the results in the folder."""
-    reports = read_results(folder, ("table1", "printed", "claim", "maps", "closer", "animals", "kinds", "checks"))
+    reports = read_results(
+        folder, ("table1", "printed", "claim", "maps", "closer", "tree", "animals", "kinds", "checks")
+    )
     found = {name: report["figures"] for name, report in reports.items()}
     runs, real = found["printed"]["Synthetic-16"]["runs"], found["kinds"]["real_columns"]
     table, said = reports["table1"]["figures"], maps(reports["maps"]["figures"])
@@ -242,6 +284,7 @@ def pages(folder: Path = HERE) -> dict[Path, str]:
         "4": picture(folder, "figure4_posteriors", "True and approximate posteriors of single rows"),
         "senate": picture(folder, "senate109", "The 109th Senate"),
         "closer": picture(folder, "closer_look", "Ten digits: an overview and six maps"),
+        "tree": picture(folder, "map_tree", "Digits: one map, its children, and theirs"),
         "animals": picture(folder, "zoo", "Animals by 15 yes/no columns and the number of their legs"),
     }
     page = {
@@ -249,6 +292,7 @@ def pages(folder: Path = HERE) -> dict[Path, str]:
         **{f"picture_{name}": words for name, words in shown.items()},
         **{f"said_{name}": words for name, words in said.items()},
         "said_closer": closer(reports["closer"]["figures"]),
+        "said_tree": tree(found["tree"]),
         "said_animals": animals(reports["animals"]["figures"]),
         "claims": claims(found),
         "printed": printed(found["printed"]),

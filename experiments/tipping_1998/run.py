@@ -16,7 +16,7 @@ sys.path.insert(0, str(HERE.parent))  # what the experiments share
 
 import common  # noqa: E402
 
-STEPS = ("table1", "printed", "claim", "maps", "closer", "animals", "kinds", "checks")
+STEPS = ("table1", "printed", "claim", "maps", "closer", "tree", "animals", "kinds", "checks")
 
 
 def steps(run: common.Run) -> int:
@@ -29,6 +29,7 @@ def steps(run: common.Run) -> int:
     import printed
     import readme
     import table
+    import tree
 
     figures = run.out / "figures"
     todo = {
@@ -37,6 +38,7 @@ def steps(run: common.Run) -> int:
         "claim": (claim.measure, claim.SEEDS),
         "maps": (partial(pictures.draw, figures), pictures.SEEDS),
         "closer": (partial(closer.draw, figures), closer.SEEDS),
+        "tree": (partial(tree.draw, figures), tree.SEEDS),
         "animals": (partial(animals.draw, figures), animals.SEEDS),
         "kinds": (kinds.measure, kinds.SEEDS),
         "checks": (checks.measure, checks.SEEDS),
