@@ -215,6 +215,10 @@ def plus_minus(pair: list[float]) -> str:
     return f"{pair[0]:+.2f} ± {pair[1]:.2f}"
 
 
+def own_digit(counts: list[list[int]]) -> float:
+    return sum(max(of_leaf) for of_leaf in counts) / sum(sum(of_leaf) for of_leaf in counts)
+
+
 def tree(found: dict[str, Any]) -> str:
     """Say how far the levels of maps, and a flat mixture, are from each other on images that no fit has seen."""
     train, valid, new = found["rows"]
@@ -244,7 +248,8 @@ def tree(found: dict[str, Any]) -> str:
         "A flat mixture contains the tree: more would be luck of the start.\n\n"
         f"{grid(['split of', 'gain, held-out rows', 'kept'], splits)}\n\nDigits by most probable leaf:\n\n"
         f"{grid(['', *(str(digit) for digit in range(10))], leaves)}\n\n"
-        f"{100 * found['rows_nearly_all_on_one_leaf']:.0f}% of the images belong to one leaf with more than 90%. "
+        f"{100 * own_digit(found['digits_on_each_leaf']):.0f}% of the images are on a leaf whose most frequent digit is "
+        f"theirs. {100 * found['rows_nearly_all_on_one_leaf']:.0f}% belong to one leaf with more than 90%. "
         f"Fitting a level together moves rows between families of maps: on average {moved} of a row leaves the "
         "children of its map (from level to level)."
     )

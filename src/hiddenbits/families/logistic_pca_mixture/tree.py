@@ -73,6 +73,19 @@ class MapTree:
         Mean ln P of the held-out rows by each level, in nats a row. Splits were chosen on these rows.
     held_out : ndarray of int
         Numbers of the rows that were held out.
+
+    Examples
+    --------
+    >>> from hiddenbits import LogisticPCAMixture, map_tree
+    >>> from hiddenbits.datasets import simulate_prototypes
+    >>> rows, _ = simulate_prototypes(4, 30, n_copies=60, seed=0)
+    >>> tree = map_tree(rows, LogisticPCAMixture(2, n_init=1, random_state=0), max_levels=2)
+    >>> tree.parents                          # both maps of the second level come from the first map
+    ((-1,), (0, 0))
+    >>> [level.n_maps for level in tree.levels]
+    [1, 2]
+    >>> tree.leaves.score_samples(rows).shape
+    (240,)
     """
 
     levels: tuple[LogisticPCAMixture, ...]
@@ -156,12 +169,13 @@ def map_tree(
     >>> from hiddenbits import LogisticPCAMixture, map_tree
     >>> from hiddenbits.datasets import simulate_prototypes
     >>> rows, prototype = simulate_prototypes(3, 24, n_copies=150, flip=0.1, seed=0)
-    >>> split = LogisticPCAMixture(1, n_maps=2, n_init=2, random_state=0)
-    >>> tree = map_tree(rows, split)
-    >>> [len(level.weights_) for level in tree.levels]
-    [1, 2, 3]
+    >>> tree = map_tree(rows, LogisticPCAMixture(1, n_maps=2, n_init=2, random_state=0))
+    >>> tree.names                            # two of the three kinds of rows find room on one line
+    (('1',), ('1.1', '1.2'))
+    >>> [said.kept for said in tree.splits]
+    [True, False, False]
     >>> tree.responsibilities(rows)[-1].shape
-    (450, 3)
+    (450, 2)
     """
     how = LogisticPCAMixture(random_state=0) if split is None else split
     if how.n_maps < 2:
