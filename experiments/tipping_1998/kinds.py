@@ -20,25 +20,27 @@ def zoo() -> tuple[Any, list[str], dict[str, Any]]:
 
     found = datasets.load_zoo()
     frame = pd.DataFrame(found.X.astype(bool), columns=found.names).assign(legs=found.legs)
-    return frame, ["legs"], {"legs": sorted(set(found.legs.tolist()))}
+    kinds = {**dict.fromkeys(found.names, "binary"), "legs": sorted(set(found.legs.tolist()))}
+    return frame, ["legs"], kinds
 
 
 def diabetes() -> tuple[Any, list[str], dict[str, Any]]:
     """442 patients: sex, and ten measured numbers, of which the last is the progress of the disease a year later."""
     frame = load_diabetes(scaled=False, as_frame=True).frame.astype(float)
-    return frame.assign(sex=frame.sex == 2.0), ["sex"], {}
+    return frame.assign(sex=frame.sex == 2.0), ["sex"], {**dict.fromkeys(frame, "real"), "sex": "binary"}
 
 
 def wine() -> tuple[Any, list[str], dict[str, Any]]:
     """178 wines: which of three cultivars, and 13 measured numbers."""
     found = load_wine(as_frame=True)
-    names = np.array(["first", "second", "third"])[found.target]
-    return found.data.astype(float).assign(cultivar=names), ["cultivar"], {}
+    names = np.array(["A", "B", "C"])[found.target]
+    kinds = {**dict.fromkeys(found.data, "real"), "cultivar": "nominal"}
+    return found.data.astype(float).assign(cultivar=names), ["cultivar"], kinds
 
 
 def fitted(frame: Any, kinds: dict[str, Any]) -> LogisticPCA:
     own = {name: kind for name, kind in kinds.items() if name in frame}
-    return LogisticPCA(2, kinds=own or "auto", random_state=SEEDS["start"]).fit(frame)
+    return LogisticPCA(2, kinds=own, random_state=SEEDS["start"]).fit(frame)
 
 
 def alone(train: Any, test: Any, kinds: dict[str, Any]) -> np.ndarray:
@@ -49,7 +51,8 @@ def alone(train: Any, test: Any, kinds: dict[str, Any]) -> np.ndarray:
             mean, variance = train[name].mean(), train[name].var(ddof=0)
             total += -0.5 * ((test[name] - mean) ** 2 / variance + np.log(2.0 * np.pi * variance)).to_numpy()
         else:
-            values = kinds.get(name) or sorted(set(train[name]) | set(test[name]))
+            said = kinds[name]
+            values = said if isinstance(said, list) else sorted(set(train[name]) | set(test[name]))
             counts = {value: (train[name] == value).sum() + 0.5 for value in values}
             total += np.log([counts[value] / (len(train) + 0.5 * len(values)) for value in test[name]])
     return total

@@ -248,8 +248,8 @@ def tree(found: dict[str, Any]) -> str:
         "A flat mixture contains the tree: more would be luck of the start.\n\n"
         f"{grid(['split of', 'gain, held-out rows', 'kept'], splits)}\n\nDigits by most probable leaf:\n\n"
         f"{grid(['', *(str(digit) for digit in range(10))], leaves)}\n\n"
-        f"{100 * own_digit(found['digits_on_each_leaf']):.0f}% of the images are on a leaf whose most frequent digit is "
-        f"theirs. {100 * found['rows_nearly_all_on_one_leaf']:.0f}% belong to one leaf with more than 90%. "
+        f"{100 * own_digit(found['digits_on_each_leaf']):.0f}% of the images are on a leaf whose most frequent digit "
+        f"is theirs. {100 * found['rows_nearly_all_on_one_leaf']:.0f}% belong to one leaf with more than 90%. "
         f"Fitting a level together moves rows between families of maps: on average {moved} of a row leaves the "
         "children of its map (from level to level)."
     )
