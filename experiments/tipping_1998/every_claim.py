@@ -223,12 +223,15 @@ def of_table1(found: dict[str, Any]) -> list[list[Any]]:
     for name in there(table):
         errors = tuple(f"{table[name][of]['error']:.2f}" for of in ("variational", "sampling") if of in table[name])
         close = errors and all(abs(float(a) - float(b)) < 0.05 for a, b in zip(errors, paper[name], strict=False))
-        how = (
-            "data seed 3, of ten that were looked at" if name == TABLES[0] else "929 USPS twos; its images are unknown"
-        )
-        rows.append(
-            [f"Table 1, {name}: errors", how, ", ".join(paper[name]), ", ".join(errors), HOLDS if close else NOT]
-        )
+        ours = ", ".join(errors)
+        how = "929 USPS twos; its images are unknown"
+        if name == TABLES[0]:  # the seed was picked to match: no more than "in part"
+            how = "data seed 3, picked because it comes closest of ten; the range of the ten"
+            ours += "; " + ", ".join(
+                f"{min(table['spread'][of]):.2f} to {max(table['spread'][of]):.2f}"
+                for of in ("variational", "sampling")
+            )
+        rows.append([f"Table 1, {name}: errors", how, ", ".join(paper[name]), ours, PART if close else NOT])
     ratios = {
         name: median(printed[name]["runs"], "seconds", "sampling")
         / median(printed[name]["runs"], "seconds", "variational")
@@ -328,14 +331,17 @@ def steps(by_columns: dict[str, Any], key: str) -> str:
 
 def of_the_end(found: dict[str, Any]) -> list[list[Any]]:
     tree = found["tree"]
-    gain, flat = tree["tree_less_one_map"], tree["tree_less_flat"]
+    gains = [one["tree_less_one_map"] for one in tree["repeats"]]
+    flat = [one["tree_less_flat"][0] for one in tree["repeats"]]
     return [
         ["the same was seen with other data sets", "not tested: they are not named", "", "", UNKNOWN],
         [
             "conclusions: several models in a hierarchy are possible",
-            f"a tree of {', '.join(map(str, tree['maps']))} maps of digits: leaves less one map, new images, nats",
+            f"a tree of {', '.join(map(str, tree['maps']))} maps of digits: leaves less one map, new images, nats a "
+            f"row; {len(gains)} seeds",
             "no figure",
-            f"{gain[0]:+.2f} ± {gain[1]:.2f}; less a flat mixture {flat[0]:+.2f} ± {flat[1]:.2f}",
-            HOLDS if gain[0] > 2.0 * gain[1] else NOT,
+            f"{min(g for g, _ in gains):+.2f} to {max(g for g, _ in gains):+.2f}; less a flat mixture {min(flat):+.2f} "
+            f"to {max(flat):+.2f}",
+            HOLDS if all(gain > 2.0 * error for gain, error in gains) else NOT,
         ],
     ]

@@ -237,6 +237,10 @@ def tree(found: dict[str, Any]) -> str:
         [f"map {name}", f"{gain:+.3f} ± {error:.3f}", "yes" if kept else "no"]
         for name, gain, error, kept in found["splits"]
     ]
+    repeated = [
+        [seed, ", ".join(map(str, each["maps"])), *(plus_minus(each[f"tree_less_{k}"]) for k in ("one_map", "flat"))]
+        for seed, each in enumerate(found["repeats"])
+    ]
     moved = " and ".join(f"{100 * share:.0f}%" for share in found["children_less_parents"])
     return (
         f"The digits of scikit-learn, {found['columns']} pixels, ink above half grey; {train} images are fitted, "
@@ -245,7 +249,9 @@ def tree(found: dict[str, Any]) -> str:
         f"{grid(['', 'error', 'nearest neighbour of the same digit'], levels)}\n\n"
         f"The leaves have {plus_minus(found['tree_less_one_map'])} nats a row more than one map, and "
         f"{plus_minus(found['tree_less_flat'])} more than a flat mixture of as many maps, fitted to the same images. "
-        "A flat mixture contains the tree: more would be luck of the start.\n\n"
+        "A flat mixture contains the tree: more would be luck of the start. ± is the standard error over the images "
+        "only. With other test images and starts:\n\n"
+        f"{grid(['seed', 'maps by level', 'leaves less one map', 'leaves less flat'], repeated)}\n\n"
         f"{grid(['split of', 'gain, held-out rows', 'kept'], splits)}\n\nDigits by most probable leaf:\n\n"
         f"{grid(['', *(str(digit) for digit in range(10))], leaves)}\n\n"
         f"{100 * own_digit(found['digits_on_each_leaf']):.0f}% of the images are on a leaf whose most frequent digit "

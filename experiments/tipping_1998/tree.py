@@ -11,30 +11,38 @@ from sklearn.model_selection import train_test_split
 
 from hiddenbits import LogisticPCAMixture, map_tree, plots
 
-SEEDS = {"test rows": 0, "start": 0}
+SEEDS = {"test rows and starts": [0, 1, 2, 3]}
 LEVELS, CHILDREN = 3, 3
 
 
 def draw(folder: Path, *, full: bool) -> dict[str, Any]:
-    """Fit a tree, a flat mixture with as many maps and one map to the same rows; draw and score rows not seen yet."""
+    """Draw the tree of the first seed; the others repeat it with other test rows and starts."""
+    found, tree, new, label = one(SEEDS["test rows and starts"][0], full=full)
+    save(plots.map_tree(tree, new, labels=label)[0][0].figure, folder, "map_tree")
+    repeats = [one(seed, full=full)[0] for seed in SEEDS["test rows and starts"][1:]] if full else []
+    keys = ("maps", "tree_less_one_map", "tree_less_flat")
+    return {**found, "repeats": [{key: each[key] for key in keys} for each in [found, *repeats]]}
+
+
+def one(seed: int, *, full: bool) -> tuple[dict[str, Any], Any, np.ndarray, np.ndarray]:
+    """Fit a tree, a flat mixture with as many maps and one map to the same rows; score rows that none has seen."""
     images, digit = load_digits(return_X_y=True)
     X = (images > 7.5).astype(np.uint8)
     step = 1 if full else 4
     rows, new, _, label = train_test_split(
-        X[::step], digit[::step], test_size=0.25, random_state=SEEDS["test rows"], stratify=digit[::step]
+        X[::step], digit[::step], test_size=0.25, random_state=seed, stratify=digit[::step]
     )
-    options: dict[str, Any] = {"n_init": 4 if full else 1, "tol": 1e-4, "polish": full}
-    split = LogisticPCAMixture(2, n_maps=CHILDREN if full else 2, random_state=SEEDS["start"], **options)
+    options: dict[str, Any] = {"n_init": 4 if full else 1, "tol": 1e-4, "polish": full, "random_state": seed}
+    split = LogisticPCAMixture(2, n_maps=CHILDREN if full else 2, **options)
     tree = map_tree(rows, split, max_levels=LEVELS if full else 2)
-    save(plots.map_tree(tree, new, labels=label)[0][0].figure, folder, "map_tree")
     train = np.delete(rows, tree.held_out, axis=0)
     n_leaves = len(tree.leaves.weights_)
-    flat = LogisticPCAMixture(2, n_maps=n_leaves, random_state=SEEDS["start"], **options).fit(train)
+    flat = LogisticPCAMixture(2, n_maps=n_leaves, **options).fit(train)
     scores = {"tree": tree.leaves.score_samples(new), "flat": flat.score_samples(new)}
     scores["one map"] = tree.levels[0].score_samples(new)
     shares = tree.responsibilities(new)
     best = shares[-1].argmax(axis=1)
-    return {
+    found = {
         "rows": [len(train), len(tree.held_out), len(new)],
         "columns": X.shape[1],
         "children": split.n_maps,
@@ -53,6 +61,7 @@ def draw(folder: Path, *, full: bool) -> dict[str, Any]:
         "children_less_parents": [moved(tree, shares, depth) for depth in range(1, len(shares))],
         "digits_on_each_leaf": [np.bincount(label[best == k], minlength=10).tolist() for k in range(n_leaves)],
     }
+    return found, tree, new, label
 
 
 def paired(difference: np.ndarray) -> list[float]:
