@@ -4,7 +4,7 @@ With r_ni = P(map i | row n) on one level, the children of map i are a mixture o
 
     ln P(t) = ln Sum_leaves pi_leaf P(t | leaf),     pi_leaf = pi_i pi_j|i for child j of map i.
 
-While r_ni is frozen this raises a lower bound only, so each level ends with EM over all of its maps. A map is split
+While r_ni is frozen this raises a lower bound only, so EM over all maps of the level follows each split. A map is split
 where held-out rows say so: the paired differences between ln P of the whole mixture with and without the split have to
 gain more than some standard errors. All of this needs ln P(t | map), not bounds of differing gap: it is integrated.
 """
@@ -25,7 +25,7 @@ from hiddenbits.array_types import Floats
 from hiddenbits.data import Table
 from hiddenbits.data.subset import take_rows
 from hiddenbits.families._base.inputs import SmallWeightsWarning, as_table, seed_of
-from hiddenbits.families.logistic_pca.params import LogisticParams, canonical
+from hiddenbits.families.logistic_pca.params import canonical
 from hiddenbits.families.logistic_pca_mixture.estimator import LogisticPCAMixture
 from hiddenbits.families.logistic_pca_mixture.params import MapsParams
 
@@ -134,8 +134,8 @@ def map_tree(
     """Fit a tree of maps: one map of all rows, split into maps of its regions, and these again.
 
     The children of a map are a mixture fitted to its rows, each with the weight with which it belongs to the map. A
-    map is split where this raises the likelihood of held-out rows by more than chance. At the end of each level all its
-    maps are fitted together. `plots.map_tree` draws all levels.
+    map is split where this raises the likelihood of held-out rows by more than chance; then all maps of the level are
+    fitted together. `plots.map_tree` draws all levels.
 
     Parameters
     ----------
@@ -191,15 +191,14 @@ def map_tree(
     splits: list[Split] = []
     scores = [_mean(_mixed(root, _each_map(root, valid)), valid)]
     while len(levels) < max_levels:
-        tried = _children(levels[-1], how, train, valid, names[-1], standard_errors)
-        splits.extend(said for said, _ in tried if said is not None)
-        if all(children is None for _, children in tried):
+        grown, above, called, tried = _next_level(levels[-1], how, train, valid, names[-1], standard_errors)
+        splits.extend(tried)
+        if len(above) == len(names[-1]):
             break
-        grown, above, called = _next_level(levels[-1], [children for _, children in tried], names[-1])
-        levels.append(grown.refit(train))
+        levels.append(grown)
         parents.append(above)
         names.append(called)
-        scores.append(_mean(_mixed(levels[-1], _each_map(levels[-1], valid)), valid))
+        scores.append(_mean(_mixed(grown, _each_map(grown, valid)), valid))
     made = tuple(_like(level, LogisticPCAMixture) for level in levels)
     return MapTree(made, tuple(parents), tuple(names), tuple(splits), tuple(scores), held_out)
 
@@ -246,58 +245,59 @@ def _gain(difference: Floats, table: Table) -> tuple[float, float]:
     return mean, float(np.sqrt(weights @ (difference - mean) ** 2 / max(n - 1.0, 1.0) / n))
 
 
-def _children(
+def _next_level(
     level: LogisticPCAMixture,
     how: LogisticPCAMixture,
     train: Table,
     valid: Table,
     names: tuple[str, ...],
     standard_errors: float,
-) -> list[tuple[Split | None, LogisticPCAMixture | None]]:
-    """Try to split each map of a level: what was found, and the children where the split is kept."""
-    shares, log_p = _shares(level, _each_map(level, train)), _each_map(level, valid)
-    before = _mixed(level, log_p)
-    found: list[tuple[Split | None, LogisticPCAMixture | None]] = []
-    for k, name in enumerate(names):
-        rows = shares[:, k] > UNSEEN
-        weight = float(shares[rows, k].sum() if train.weights is None else shares[rows, k] @ train.weights[rows])
-        if weight < SMALLEST:
-            found.append((None, None))
+) -> tuple[LogisticPCAMixture, tuple[int, ...], tuple[str, ...], list[Split]]:
+    """Try to split each map of a level, the largest first: the maps below it, their parents and names, what was tried.
+
+    After each split all maps are fitted together, before the next is tried: where a split above has cut a group of rows
+    in two, this brings it together again, and it is not found twice.
+    """
+    parents, called, tried = list(range(len(names))), list(names), []
+    for k in np.argsort(-level.weights_, kind="stable").tolist():
+        at = parents.index(k)
+        children, gain, error = _children(level, at, how, train, valid)
+        if children is None:
             continue
-        part = take_rows(train, rows).with_sample_weight(shares[rows, k])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SmallWeightsWarning)
-            children = clone(how).fit(part)
-        new = _mixed(children, _each_map(children, valid)) + np.log(level.weights_[k])
-        rest = np.delete(log_p + np.log(level.weights_), k, axis=1)
-        after = logsumexp(np.column_stack([rest, new]), axis=1)
-        gain, error = _gain(after - before, valid)
         kept = gain > standard_errors * error
-        found.append((Split(name, gain, error, kept), children if kept else None))
-    return found
+        tried.append(Split(names[k], gain, error, kept))
+        if kept:
+            level = _replaced(level, at, children).refit(train)
+            n = len(children.weights_)
+            parents[at : at + 1] = [k] * n
+            called[at : at + 1] = [f"{names[k]}.{j + 1}" for j in range(n)]
+    return level, tuple(parents), tuple(called), tried
 
 
-def _next_level(
-    level: LogisticPCAMixture, children: list[LogisticPCAMixture | None], names: tuple[str, ...]
-) -> tuple[LogisticPCAMixture, tuple[int, ...], tuple[str, ...]]:
-    """Return the maps with those that are split replaced by their children, not yet fitted together."""
-    weights: list[float] = []
-    maps: list[LogisticParams] = []
-    parents: list[int] = []
-    called: list[str] = []
-    centre = level.params_.centre  # of all rows: that of a part belongs to the part
-    for k, below in enumerate(children):
-        if below is None:
-            weights.append(float(level.weights_[k]))
-            maps.append(level.params_.maps[k])
-            parents.append(k)
-            called.append(names[k])
-            continue
-        for j, one in enumerate(below.params_.maps):
-            weights.append(float(level.weights_[k] * below.weights_[j]))
-            maps.append(replace(one, centre=centre))
-            parents.append(k)
-            called.append(f"{names[k]}.{j + 1}")
-    made = copy(level).set_params(n_maps=len(maps))
-    made.params_ = MapsParams.of(np.array(weights) / np.sum(weights), maps)
-    return made, tuple(parents), tuple(called)
+def _children(
+    level: LogisticPCAMixture, k: int, how: LogisticPCAMixture, train: Table, valid: Table
+) -> tuple[LogisticPCAMixture | None, float, float]:
+    """Return a mixture for the rows of map k, what it gains on held-out rows, and the standard error; None if small."""
+    share, log_p = _shares(level, _each_map(level, train))[:, k], _each_map(level, valid)
+    rows = share > UNSEEN
+    weight = float(share[rows].sum() if train.weights is None else share[rows] @ train.weights[rows])
+    if weight < SMALLEST:
+        return None, 0.0, 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SmallWeightsWarning)
+        children = clone(how).fit(take_rows(train, rows).with_sample_weight(share[rows]))
+    new = _mixed(children, _each_map(children, valid)) + np.log(level.weights_[k])
+    rest = np.delete(log_p + np.log(level.weights_), k, axis=1)
+    after = logsumexp(np.column_stack([rest, new]), axis=1)
+    return children, *_gain(after - _mixed(level, log_p), valid)
+
+
+def _replaced(level: LogisticPCAMixture, k: int, children: LogisticPCAMixture) -> LogisticPCAMixture:
+    """Return the mixture with map k replaced by its children, not yet fitted together."""
+    params = level.params_
+    # The prior of all maps is centred at all rows: that of the children was centred at theirs.
+    below = [replace(one, centre=params.centre) for one in children.params_.maps]
+    weights = np.concatenate([params.weights[:k], params.weights[k] * children.weights_, params.weights[k + 1 :]])
+    made = copy(level).set_params(n_maps=len(weights))
+    made.params_ = MapsParams.of(weights / weights.sum(), [*params.maps[:k], *below, *params.maps[k + 1 :]])
+    return made
