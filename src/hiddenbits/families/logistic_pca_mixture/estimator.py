@@ -28,9 +28,9 @@ class LogisticPCAMixture(PredictsClasses, CodingEstimator[MapsParams, MapsStats]
 
     A row chooses a map k with probability pi_k, then a place x ~ N(0, I) there, and its bits are
     P(bit i = 1 | k, x) = sigma(w_ki.x + b_ki). Such maps are a closer look at the regions of an overview by
-    `LogisticPCA`; `plots.zoom` draws both. The mixture is flat: it is not yet the hierarchy of maps that Tipping's
-    conclusion looks forward to. Missing cells are left out of a row's likelihood, which is right when they are missing
-    at random given the observed ones.
+    `LogisticPCA`; `plots.zoom` draws both. The mixture is flat; `map_tree` splits maps into maps again, level by level.
+    Missing cells are left out of a row's likelihood, which is right when they are missing at random given the observed
+    ones.
 
     Parameters
     ----------
@@ -91,6 +91,7 @@ class LogisticPCAMixture(PredictsClasses, CodingEstimator[MapsParams, MapsStats]
     See Also
     --------
     LogisticPCA : One map.
+    map_tree : Maps on several levels, as many as held-out rows ask for.
     BernoulliMixture : Classes without dimensions.
 
     Notes
