@@ -21,8 +21,10 @@ def tipping() -> dict[str, str]:
 
 
 def lee() -> dict[str, str]:
-    ring, rarity = figures("lee_sompolinsky_1998", "translation", "rarity")
-    found = {"eigenvalue": f"{ring['largest_of_hidden'][0]:.0f}", "eigenvalue_rest": f"{ring['rest_of_hidden']:.0e}"}
+    ring, rarity, digits = figures("lee_sompolinsky_1998", "translation", "rarity", "digits")
+    possible = digits["empty_posteriors"]["training"]
+    found = {"possible": f"{possible['possible']} of {possible['images']}"}
+    found |= {"eigenvalue": f"{ring['largest_of_hidden'][0]:.0f}", "eigenvalue_rest": f"{ring['rest_of_hidden']:.0e}"}
     for name, least in (("all", "0.0"), ("common", "0.2")):
         one = rarity[least]
         found[f"negative_{name}"] = f"{one['negative']} of {one['columns']}"
