@@ -30,7 +30,9 @@ def claims() -> dict[str, str]:
     counts = {}
     for paper, folder in PAPERS.items():
         said = re.search(r"^Of \d+ claims: .*$", (HERE / folder / "README.md").read_text(), re.MULTILINE)
-        counts[paper] = [int(number) for number in re.findall(r"\d+", said.group())] if said else [0] * 5
+        if said is None:
+            raise ValueError(f"The page of {paper} does not count its claims.")
+        counts[paper] = [int(number) for number in re.findall(r"\d+", said.group())]
     total = [sum(column) for column in zip(*counts.values(), strict=True)]
     rows: list[list[object]] = [[paper, *row] for paper, row in {**counts, "all five": total}.items()]
     return {"claims": grid(["paper", "claims", HOLDS, PART, NOT, UNKNOWN], rows)}
@@ -47,8 +49,10 @@ def tipping() -> dict[str, str]:
 
 
 def lee() -> dict[str, str]:
-    ring, rarity = figures("lee_sompolinsky_1998", "translation", "rarity")
-    found = {"eigenvalue": f"{ring['largest_of_hidden'][0]:.0f}", "eigenvalue_rest": f"{ring['rest_of_hidden']:.0e}"}
+    ring, rarity, digits = figures("lee_sompolinsky_1998", "translation", "rarity", "digits")
+    possible = digits["empty_posteriors"]["training"]
+    found = {"possible": f"{possible['possible']} of {possible['images']}"}
+    found |= {"eigenvalue": f"{ring['largest_of_hidden'][0]:.0f}", "eigenvalue_rest": f"{ring['rest_of_hidden']:.0e}"}
     for name, least in (("all", "0.0"), ("common", "0.2")):
         one = rarity[least]
         found[f"negative_{name}"] = f"{one['negative']} of {one['columns']}"
