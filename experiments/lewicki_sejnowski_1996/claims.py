@@ -13,7 +13,7 @@ def judge(good: bool, some: bool = True) -> str:
 
 
 def of(count: int, runs: int) -> str:
-    return f"{count} of {runs}"
+    return f"{count:,} of {runs:,}"
 
 
 def claims(found: dict[str, Any]) -> str:
