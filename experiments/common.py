@@ -64,9 +64,10 @@ HOLDS, PART, NOT, UNKNOWN = "holds", "holds in part", "not reproduced", "cannot 
 
 def claims_table(rows: list[list[Any]]) -> str:
     """Every claim of a paper: how it was tested, its figure, ours, the verdict; and how many got each verdict."""
-    words = {HOLDS: "hold", PART: "hold in part", NOT: "are not reproduced", UNKNOWN: UNKNOWN}
-    counts = [sum(row[-1] == verdict for row in rows) for verdict in words]
-    said = ", ".join(f"{count} {word}" for count, word in zip(counts, words.values(), strict=True))
+    many = {HOLDS: "hold", PART: "hold in part", NOT: "are not reproduced", UNKNOWN: UNKNOWN}
+    one = {HOLDS: HOLDS, PART: PART, NOT: "is not reproduced", UNKNOWN: UNKNOWN}
+    counts = {verdict: sum(row[-1] == verdict for row in rows) for verdict in many}
+    said = ", ".join(f"{count} {(one if count == 1 else many)[verdict]}" for verdict, count in counts.items())
     table = grid(["the paper claims", "how we tested it", "paper", "ours", "verdict"], rows)
     return f"{table}\n\nOf {len(rows)} claims: {said}."
 

@@ -1,8 +1,8 @@
 """The paper's way to learn as a plain loop, so that what it says of its parts can be varied and watched.
 
-As `NoisyOrNetwork.paper`: strengths from .05 to .15, blocks of 200 rows, states from scratch, eq 9 after each block,
-priors and leaks held. What is varied: how many sweeps there are at most, the prior of the
-weights, and which layers learn when.
+As `NoisyOrNetwork.paper`: strengths from .05 to .15 (the paper says weights), blocks of 200 rows, states from scratch,
+eq 9 after each block, priors and leaks held. What is varied: how many sweeps there are at most, the prior of the
+weights, the first P(on), and which layers learn when.
 """
 
 from collections.abc import Callable
@@ -79,17 +79,21 @@ def learn(
     sweeps: int = SWEEPS,
     rate: float = RATE,
     epochs: int = EPOCHS,
+    first_on: float = PRIOR,
     seed: int = 0,
     watch: Watch | None = None,
 ) -> NoisyOrParams:
     """Learn a network; `watch` sees the epoch and the network before the first epoch and after each.
 
     Schedules: "layer by layer", ten epochs each; "by stability", the next layer when the units of the last no longer
-    change less; "at once", all weights from the first epoch on, as many epochs as layer by layer.
+    change less; "at once", all weights from the first epoch on, as many epochs as layer by layer. `first_on` is P(on)
+    of the lowest units while they learn layer by layer.
     """
     rng, blocks = np.random.default_rng([seed, 1]), blocks_of(X)
     at_once = schedule == "at once"
     params = with_layers(X, sizes if at_once else sizes[:1], rng)
+    if not at_once:
+        params = NoisyOrParams.of(params.layers, np.full(sizes[0], first_on), params.clock)
     done = 0
     if watch is not None:
         watch(0, params)

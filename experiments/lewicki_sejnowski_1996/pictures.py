@@ -27,6 +27,23 @@ def image(ax: Any, bits: Any, title: str = "") -> None:
     ax.set_title(title, fontsize=9)
 
 
+def squares(figures: Path, name: str, values: Any, shape: tuple[int, int] | None = None, **options: Any) -> None:
+    """Draw values as squares, each panel in a frame, units counted from 0 as `explain` does unless `first` is 1."""
+    from matplotlib.patches import Rectangle
+
+    first = options.pop("first", 0)
+    ax = plots.hinton(values, shape, **options)
+    for ground in list(ax.patches):
+        place, width, height = ground.get_xy(), ground.get_width(), ground.get_height()
+        frame = Rectangle(place, width, height, fill=False, edgecolor="black", linewidth=0.8, zorder=3, clip_on=False)
+        ax.add_patch(frame)
+    if shape is None:
+        ax.set_yticks(ax.get_yticks(), [str(first + i) for i in range(len(values))])
+    for i, text in enumerate(ax.texts[: len(values)]):
+        text.set_text(str(first + i))
+    save(ax.figure, figures, name)
+
+
 def figure1(figures: Path) -> None:
     """Pattern types with their probabilities, and typical rows."""
     import matplotlib.pyplot as plt
@@ -50,18 +67,19 @@ def figure1(figures: Path) -> None:
 def figure2(figures: Path) -> dict[str, Any]:
     """Strengths of the ten causes on the grid; of the five above, what each switches on, on the same grid."""
     model, truth = lines_network()
-    save(plots.hinton(model.layers_[0], (5, 5), across=5).figure, figures, "lines")
+    squares(figures, "lines", model.layers_[0], (5, 5), across=5)
     order = [int(np.argmax((row > 0.5) @ truth.patterns.T.astype(float))) for row in model.strengths_]
     names = [f"row {i + 1}" if i < 5 else f"column {i - 4}" for i in order]
     straight = np.argsort(order)
-    save(plots.hinton(reach(model.params_)[1], (5, 5), across=5).figure, figures, "sets")
-    above = plots.hinton(model.layers_[1][:, straight], names=[names[i] for i in straight])
-    save(above.figure, figures, "sets_strengths")
+    squares(figures, "sets", reach(model.params_)[1], (5, 5), across=5)
+    squares(figures, "sets_strengths", model.layers_[1][:, straight], names=[names[i] for i in straight])
     sets = [{order[j] for j in np.flatnonzero(row > 0.5)} for row in model.layers_[1]]
     known = [set(members) for members in truth.sets]
     rest = [row for row, members in zip(model.layers_[1], sets, strict=True) if members not in known]
+    others = [p for p, members in zip(model.priors_, sets, strict=True) if members not in known]
     return {
         "priors": model.priors_.tolist(),
+        "P(on) of the unit that is no set": [float(p) for p in others],
         "unit that is no set": [[float(row.min()), float(row.max())] for row in rest],
         "sentences": model.explain(truth.X[:3]),
     }
@@ -74,9 +92,8 @@ def shifter(figures: Path, *, full: bool) -> dict[str, Any]:
     order = np.argmax((model.strengths_ > 0.5) @ truth.patterns.T.astype(float), axis=1)
     straight = np.argsort(order, kind="stable")
     twice = model.strengths_[straight].reshape(16, 2, 2, 8)  # causes, row or copy, which of the two, pixels
-    save(plots.hinton(twice.mean(axis=2).reshape(16, 16), (2, 8), across=4).figure, figures, "shifter")
-    above = model.layers_[1][:, straight]
-    save(plots.hinton(above, (2, 8), across=2).figure, figures, "shifter_directions")
+    squares(figures, "shifter", twice.mean(axis=2).reshape(16, 16), (2, 8), across=4, first=1)
+    squares(figures, "shifter_directions", model.layers_[1][:, straight], (2, 8), across=2)
     return {"copies of a bit differ by": float(np.abs(twice[:, :, 0] - twice[:, :, 1]).max())}
 
 

@@ -6,12 +6,13 @@ from typing import Any
 import checks
 import numpy as np
 from claims import claims
-from common import grid, how, missed, picture, read_results, verdicts
+from common import grid, missed, picture, read_results, verdicts
 from lines import N_ROWS
 from readme_depth import deep_page, levels_table
 
 HERE = Path(__file__).resolve().parent
 DEEP = ("deep_lines", "deep_news100", "deep_groceries")
+HIDDEN = "learned, 60% of the pixels hidden"
 RESULTS = (
     "pictures",
     "survey",
@@ -20,7 +21,9 @@ RESULTS = (
     "feedback",
     "sampling",
     "schedules",
+    "strong_priors",
     "weight_prior",
+    "explanations",
     "levels",
     *DEEP,
 )
@@ -137,6 +140,43 @@ def schedules_table(found: dict[str, Any]) -> str:
     return grid([*head, "epochs"], rows)
 
 
+def feedback_words(found: dict[str, Any]) -> dict[str, str]:
+    """What the page says of whole images."""
+    whole = found["hidden"]["0.0"]
+    words = {
+        "whole_rows": f"{whole['ambiguous rows']} of {whole['rows']:,}",
+        "whole_lines": f"{whole['ambiguous lines']}",
+    }
+    for word, name in (("alone", "without"), ("above", "with")):
+        one = whole.get(name, {"Gibbs from exact": np.nan, "chance alone": np.nan})
+        words[f"whole_{word}"] = f"{one['Gibbs from exact']:.3f}"
+        words[f"whole_{word}_chance"] = f"{one['chance alone']:.3f}"
+    return words
+
+
+def prior_words(found: dict[str, Any]) -> dict[str, str]:
+    """What the page says of priors that become too strong."""
+    off, held = found["at once"], found["layer by layer, held there"]
+    return {
+        "first_on": f"{found['first P(on)']:.2f}",
+        "strong": f"{found['strong']:g}",
+        "strong_runs": f"{off['runs']}",
+        "switched_off": f"{off['of them switched off']} of {off['unused units']}",
+        "used_off": f"{off['used units switched off']}",
+        "held_dead": f"{held['runs with a dead unit']} of {held['runs']}",
+        "held_both": f"{held['both']} of {held['runs']}",
+    }
+
+
+def made_with(results: dict[str, Any]) -> str:
+    """The machines and versions of all results."""
+    said = [
+        f"{one['cores']} cores, {one['machine']}; {', '.join(f'{k} {v}' for k, v in one['versions'].items())}"
+        for one in results.values()
+    ]
+    return f"All with {' / '.join(dict.fromkeys(said))}."
+
+
 def pages(folder: Path = HERE) -> dict[Path, str]:
     """README.md, from the results in the folder."""
     results = read_results(folder, RESULTS)
@@ -153,11 +193,17 @@ def pages(folder: Path = HERE) -> dict[Path, str]:
         paper_lines=f"{figures['lines']['paper']['both']} of {figures['lines']['paper']['runs']}",
         paper_shifter=f"{figures['shifter']['paper']['success']} of {figures['shifter']['paper']['runs']}",
         picture_patterns=picture(folder, "figure1_patterns", "Types of patterns and typical rows"),
-        picture_lines=picture(folder, "lines", "Strengths of the ten causes, each on the grid"),
-        picture_sets=picture(folder, "sets", "What the five units above switch on, each on the grid"),
-        picture_strengths=picture(folder, "sets_strengths", "Strengths of the layer above, line by line"),
-        picture_shifter=picture(folder, "shifter", "Sixteen causes of the shifter, the row above its copy"),
-        picture_directions=picture(folder, "shifter_directions", "The two directions and their causes"),
+        picture_lines=picture(folder, "lines", "Our settings: strengths of the ten causes, each on the grid"),
+        picture_sets=picture(
+            folder, "sets", "Our settings: what the five causes of the second layer switch on, on the grid"
+        ),
+        picture_strengths=picture(
+            folder, "sets_strengths", "Our settings: strengths of the second layer, line by line"
+        ),
+        picture_shifter=picture(
+            folder, "shifter", "Our settings: sixteen causes of our shifter, the bits above their copy"
+        ),
+        picture_directions=picture(folder, "shifter_directions", "Our settings: the two directions and their causes"),
         copies=f"{figures['pictures']['shifter']['copies of a bit differ by']:g}",
         sentences="\n".join(f"- {sentence}" for sentence in figures["pictures"]["sentences"]),
         feedback=feedback_table(feedback),
@@ -166,6 +212,9 @@ def pages(folder: Path = HERE) -> dict[Path, str]:
         sweeps=feedback["sweeps"],
         sweeps_table=sweeps_table(sampling),
         epochs_table=epochs_table(sampling),
+        two_hidden=f"{sampling[HIDDEN]['2']['best']:.1%}",
+        exact_hidden=f"{sampling[HIDDEN]['exact']['best']:.1%}",
+        bias_on=", ".join(f"{p:.2f}" for p in figures["pictures"]["P(on) of the unit that is no set"]),
         n_series=len(sampling["over time"]),
         sampled_rows=sampling["rows"],
         sampled_chains=sampling["chains"],
@@ -176,6 +225,8 @@ def pages(folder: Path = HERE) -> dict[Path, str]:
         checks=verdicts(found),
         missed=missed(found),
         commands="\n".join(f"- {name}: `{report['command']}`" for name, report in results.items()),
-        how=how(results["feedback"]),
+        made_with=made_with(results),
+        **feedback_words(feedback),
+        **prior_words(figures["strong_priors"]),
     )
     return {folder / "README.md": page}

@@ -16,7 +16,17 @@ sys.path.insert(0, str(HERE.parent))  # what the experiments share
 
 import common  # noqa: E402
 
-MEASURED = ("shifter", "lines", "feedback", "sampling", "schedules", "weight_prior", "levels")
+MEASURED = (
+    "shifter",
+    "lines",
+    "feedback",
+    "sampling",
+    "schedules",
+    "strong_priors",
+    "weight_prior",
+    "explanations",
+    "levels",
+)
 DEEP = ("deep_lines", "deep_news100", "deep_groceries")
 STEPS = ("pictures", "survey", *MEASURED, *DEEP)
 
@@ -24,6 +34,7 @@ STEPS = ("pictures", "survey", *MEASURED, *DEEP)
 def steps(run: common.Run) -> int:
     import checks
     import deep
+    import explanations
     import feedback
     import levels
     import lines
@@ -32,10 +43,11 @@ def steps(run: common.Run) -> int:
     import sampling
     import schedules
     import shifter
+    import strong_priors
     import survey
     import weight_prior
 
-    modules = (shifter, lines, feedback, sampling, schedules, weight_prior, levels)
+    modules = (shifter, lines, feedback, sampling, schedules, strong_priors, weight_prior, explanations, levels)
     todo = {
         "pictures": (partial(pictures.draw, run.out / "figures", full=run.full), pictures.SEEDS),
         "survey": (survey.measure, survey.SEEDS),

@@ -23,6 +23,7 @@ def parts(monkeypatch):
     for folder in (here.parent, here):
         monkeypatch.syspath_prepend(str(folder))
     import deep
+    import explanations
     import feedback
     import learning
     import levels
@@ -30,7 +31,13 @@ def parts(monkeypatch):
     import sampling
 
     yield SimpleNamespace(
-        deep=deep, feedback=feedback, learning=learning, levels=levels, networks=networks, sampling=sampling
+        deep=deep,
+        explanations=explanations,
+        feedback=feedback,
+        learning=learning,
+        levels=levels,
+        networks=networks,
+        sampling=sampling,
     )
     for name in set(sys.modules) - before:
         if str(here.parent) in str(getattr(sys.modules[name], "__file__", "")):
@@ -61,6 +68,8 @@ def test_schedules_move_the_layers_that_they_say(parts):
     )
     assert all(np.abs(seen[3].layers[i] - seen[4].layers[i])[:-1].max() > 1e-3 for i in range(2))
     np.testing.assert_array_equal(seen[0].layers[1][-1], seen[4].layers[1][-1])  # leaks are held
+    parts.learning.learn(X, (4, 2), epochs=1, first_on=0.1, seed=0, watch=lambda k, params: seen.update({k: params}))
+    np.testing.assert_array_equal([seen[0].priors, seen[1].priors], np.full((2, 4), 0.1))
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -80,6 +89,28 @@ def test_without_the_layer_above_units_keep_their_probability(parts, seed):
     assert total == pytest.approx(1.0, abs=1e-12)
     np.testing.assert_allclose(parts.feedback.without_above(params).priors, on, rtol=0, atol=1e-12)
     np.testing.assert_allclose(parts.feedback.exact(params, x[None])[0], given / seen, rtol=0, atol=1e-10)
+
+
+def test_climbing_goes_up_one_unit_at_a_time(parts):
+    """Independent units: it ends at the top. Two peaks that two changes separate: it stays on the first."""
+    rng = np.random.default_rng(0)
+    on = rng.random((50, 4))
+    states = (np.arange(16)[:, None] >> np.arange(4)) & 1
+    r = np.prod(np.where(states == 1, on[:, None, :], 1.0 - on[:, None, :]), axis=2)
+    np.testing.assert_array_equal(parts.explanations.climbed(r), (on > 0.5) @ (1 << np.arange(4)))
+    assert parts.explanations.climbed(np.array([[0.3, 0.1, 0.1, 0.5]])).tolist() == [0]
+
+
+def test_visited_states_are_those_of_the_chain(parts):
+    """No pixel is seen: 15 independent draws of four states. One sure cause: only the states that have it on."""
+    rng, X = np.random.default_rng(0), np.ones((400, 3))
+    any_of = NoisyOrParams.of([np.full((3, 3), 0.3)], np.full(2, 0.5), (0.0, 1.0, 0.0, 0.0))
+    share = parts.explanations.visited(any_of, np.full((400, 3), np.nan), np.full((400, 4), 0.25), rng).mean()
+    assert share == pytest.approx(1.0 - 0.75**15, abs=0.012)  # four standard errors of 400 rows
+    sure = NoisyOrParams.of([np.array([[0.999] * 3, [1e-4] * 3, [1e-4] * 3])], np.full(2, 0.5), (0.0, 1.0, 0.0, 0.0))
+    r = np.tile([0.0, 0.5, 0.0, 0.5], (400, 1))  # states 1 and 3 have the first cause on; a chain misses one in 2^14
+    assert parts.explanations.visited(sure, X, r, rng).mean() == pytest.approx(1.0, abs=0.01)
+    assert parts.explanations.visited(sure, X, 0.5 - r, rng).mean() < 0.01
 
 
 def test_long_chains_are_as_accurate_as_exact_draws(parts):
