@@ -28,8 +28,7 @@ def of_the_gradient(found: dict[str, Any]) -> list[Row]:
             f"{1e3 * ten['all terms']['seconds']:.0f} ms, {1e3 * chains['seconds']:.0f} ms with an error of "
             f"{chains['error']:.3f}; {many['all terms']['seconds']:.0f} s, "
             f"{many['chains, 1,000 sweeps']['seconds']:.0f} s with an error of "
-            f"{many['chains, 1,000 sweeps']['error']:.2f}: "
-            "exact always, faster for few units only",
+            f"{many['chains, 1,000 sweeps']['error']:.2f}: exact always, faster for few units only",
             holds(*exact_wins),
         ],
         [
@@ -71,12 +70,10 @@ def of_the_gradient(found: dict[str, Any]) -> list[Row]:
         [
             "introduction, section 4: gradient ascent is sure to converge to a local maximum",
             "A, with momentum: epochs of 2,000 that lower the likelihood; after 1,000, root mean square of the "
-            "gradient a "
-            f"row, and nats a test row that L-BFGS gains from there, means of {len(ended)} data sets",
+            f"gradient a row, and nats a test row that L-BFGS gains from there, means of {len(ended)} data sets",
             "guaranteed",
             f"{epochs['falls']}; {np.mean([c['slope'] for c in ended]):.0e}, {further:.2f}: true of small "
-            "steps, and in "
-            "the end, which 1,000 epochs are not",
+            "steps, and in the end, which 1,000 epochs are not",
             PART,
         ],
         [
@@ -237,8 +234,7 @@ def of_pursuit(found: dict[str, Any]) -> list[Row]:
             "nothing left to gain",
             "; ".join(
                 f"{t} {one['gained']:.2f}, {one['left']:.2f} (of all at most {one['most left']:.3f}); "
-                f"{one['before']:.2f}, "
-                f"{one['after']:.2f}"
+                f"{one['before']:.2f}, {one['after']:.2f}"
                 for t, one in left.items()
             )
             + ": the unit is gone, but what is left along it is not normal",
@@ -263,8 +259,7 @@ def of_pursuit(found: dict[str, Any]) -> list[Row]:
         [
             "section 3.4: no good removal of structure is known for bits",
             "ours turns bits where the paper's subtracts w; pursuit ended by BIC: how far its test log-loss is "
-            "above the "
-            "truth's with either",
+            "above the truth's with either",
             "none found",
             "; ".join(removals(found["stopping"], name) for name in ("A", "B"))
             + ": ours is better, but pursuit stays far from the truth",
@@ -273,8 +268,7 @@ def of_pursuit(found: dict[str, Any]) -> list[Row]:
         [
             "figure 4.6: a stage of backfitting is not useful",
             "the paper does not say what it fitted again. How far the test log-loss is above the truth's: "
-            "pursuit (bits, "
-            "BIC); with all units refitted together and some taken away",
+            "pursuit (bits, BIC); with all units refitted together and some taken away",
             "not useful",
             "; ".join(
                 f"{t} {above(found['stopping'][f'{t}, bits, BIC']):.3f}, {above(cells):.4f}"

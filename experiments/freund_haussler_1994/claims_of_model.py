@@ -109,12 +109,10 @@ def in_any_run(found: dict[str, Any]) -> list[Row]:
             "section 2.4: a unit can represent correlations of any order, principal components cannot",
             "of three bits, each even, the third is the product of the others in 95% of rows, so that no two are "
             f"correlated (at most {third['largest correlation']:.2f} in the sample): single-bit error of a "
-            "machine with "
-            "four units, of two components; for one unit, the coefficient of x1 x2 x3 in its factor",
+            "machine with four units, of two components; for one unit, the coefficient of x1 x2 x3 in its factor",
             "no figure",
             f"machine {third['machine']:.3f}, components {third['components']:.3f}; one unit "
-            f"{third['of one unit']:.3f}, "
-            "next to terms of lower order: one alone is not enough here",
+            f"{third['of one unit']:.3f}, next to terms of lower order: one alone is not enough here",
             holds(third["machine"] < 0.1 < 0.4 < third["components"], abs(third["of one unit"]) > 0.01),
         ],
         [
@@ -291,8 +289,7 @@ def of_appendix(found: dict[str, Any]) -> list[Row]:
             "appendix A, conditions A.1 and A.2: rows are nearly of one length, pairs nearly orthogonal, if means are "
             "drawn independently; random weights are enough for that",
             f"n rows of n bits, less their means, n = 16 and n = {most}: shares that are off by more than n/10, "
-            "by length "
-            "(A.1) and by inner product (A.2); means drawn evenly, means of a state with random weights",
+            "by length (A.1) and by inner product (A.2); means drawn evenly, means of a state with random weights",
             "to nothing",
             "; ".join(
                 f"{kind}: A.1 {ends[kind][0]['A.1']:.2f}, {ends[kind][1]['A.1']:.3f}, A.2 {ends[kind][0]['A.2']:.2f}, "
@@ -309,8 +306,7 @@ def of_appendix(found: dict[str, Any]) -> list[Row]:
             "equal",
             "; ".join(
                 f"{kind}: {ends[kind][1]['variance']:.3f}, {kinds[kind]['variance']:.3f}; "
-                f"{ends[kind][1]['distance']:.3f}, "
-                f"{ends[kind][1]['normal numbers']:.3f}"
+                f"{ends[kind][1]['distance']:.3f}, {ends[kind][1]['normal numbers']:.3f}"
                 for kind in drawn
             ),
             holds(*(one["distance"] < 1.3 * one["normal numbers"] for one in last)),

@@ -68,9 +68,9 @@ def of_table_1(tables: dict[str, Any], ended: dict[str, Any], best: str) -> list
         ],
         [
             "Table 1: gradient ascent alone gets stuck in local optima",
-            "fits that end within .01 of the truth's test log-loss: gradient ascent; pursuit, then gradient; L-BFGS to "
-            f"the end, from noise as well, on A and on B. {len(cells)} fits by gradient ascent on A, and L-BFGS "
-            "from where "
+            "fits that end within .01 of the truth's test log-loss: gradient ascent; pursuit, then gradient; "
+            "L-BFGS, from "
+            f"noise as well, on A and on B. {len(cells)} fits by gradient ascent on A, and L-BFGS from where "
             "they ended: test log-loss above the truth's; that of a fit from the truth",
             ".425, true .396",
             f"{stuck[0]} of {stuck[1]}; {close[0]} of {close[1]}; {newton[0]} of {newton[1]}, {on_b[0]} of {on_b[1]}. "
@@ -80,7 +80,7 @@ def of_table_1(tables: dict[str, Any], ended: dict[str, Any], best: str) -> list
         ],
         [
             "section 4: gradient ascent is very slow",
-            "seconds for 1,000 epochs; for pursuit; for L-BFGS to the end",
+            "seconds for 1,000 epochs; for pursuit; for L-BFGS",
             "no figure",
             f"{seconds[1]:.1f}; {seconds[0]:.1f}; {np.median([c['seconds'] for c in table['L-BFGS']]):.1f}",
             holds(seconds[1] > 3.0 * seconds[0]),
@@ -90,8 +90,7 @@ def of_table_1(tables: dict[str, Any], ended: dict[str, Any], best: str) -> list
             "seconds, and test log-loss; those of gradient ascent",
             ".993; .425",
             f"{seconds[0]:.1f}, {alone[0]:.3f}; {seconds[1]:.1f}, {climbed[0]:.3f}. Poor, but far better than "
-            "the paper's, "
-            "which is hardly better than fair coins; we do not know why",
+            "the paper's, which is hardly better than fair coins; we do not know why",
             holds(seconds[0] < 0.3 * seconds[1], alone[0] > 1.2 * climbed[0]),
         ],
         [
@@ -128,8 +127,7 @@ def of_figure_1(found: list[dict[str, Any]], optima: dict[str, Any], means: dict
         [
             "Figure 4.1: there is no exact correspondence of the biases",
             "units that are a true one or its negation: median and largest difference of their thresholds, "
-            "turned round "
-            f"where negated; {len(pairs)} units of {len(found)} data sets",
+            f"turned round where negated; {len(pairs)} units of {len(found)} data sets",
             "not exact",
             f"{np.median(off):.1f}, {off.max():.1f}; true ones are {pairs[:, 1].min():.1f} to {pairs[:, 1].max():.1f}",
             holds(bool(np.median(off) > 0.5)),
@@ -144,12 +142,10 @@ def of_figure_1(found: list[dict[str, Any]], optima: dict[str, Any], means: dict
         [
             "Figure 4.1(c): pursuit alone finds various combinations of true units and their negations",
             "pursuit: the same counts; a combination of more is any in the span of the ten. For comparison: how "
-            "many means "
-            "of 50 random rows are",
+            "many means of 50 random rows are",
             "no figure",
             f"{spoken(learned)}. {means['near']} of {means['of']}: combinations of two are some units, and that "
-            "the others "
-            "are in the span says little",
+            "the others are in the span says little",
             holds(bool(np.mean(learned["two"]) >= 8.0), bool(np.mean(learned["two"]) >= 1.0)),
         ],
         [
@@ -278,8 +274,7 @@ def of_table_3(found: dict[str, Any], mixture: Any, pursuit: Any, chains: Any, p
         [
             "Figures 4.6, 4.7, left: reconstruction jumps when classes are split; both errors are larger on test rows",
             f"EM, 20 passes a size: at how many of {splits} splits it jumps, and the single-bit error; last "
-            "train, test of "
-            "each",
+            "train, test of each",
             "all, no figure; larger",
             f"{rises(jumps['reconstruction'])}, {rises(jumps['bit'])}; "
             + ", ".join(f"{c['train'][-1]:.3f}, {c['test'][-1]:.3f}" for c in curves.values()),

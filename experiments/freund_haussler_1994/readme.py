@@ -98,6 +98,13 @@ def gaps(found: dict[str, Any]) -> str:
     return ", ".join(said)
 
 
+def converged(found: dict[str, Any]) -> str:
+    """How many fits by L-BFGS from noise ended by themselves."""
+    cells = {table: found[table]["L-BFGS"] for table in found if "L-BFGS" in found[table]}
+    said = [f"{sum(c['stop'] == 'converged' for c in some)} of {len(some)} on {t}" for t, some in cells.items()]
+    return " and ".join(said) or "none"
+
+
 def components(table: Any, found: Any) -> str:
     """Single-bit errors on the digits' test rows."""
     if isinstance(table, str) or CHAINS not in table:
@@ -322,6 +329,7 @@ def pages(folder: Path = HERE) -> dict[Path, str]:
         **{f"how_{name}": how(report) for name, report in reports.items()},
         "best": best(tables),
         "gaps": gaps(tables),
+        "converged": converged(tables),
         "components": components(reports["digits"]["figures"]["table"], reports["peers"]["figures"]),
         "stops": near(reports["refitted"]["figures"]["bic"]),
         "turned": f"{reports['of_optima']['figures']['turned with a bias']['largest difference']:.0e}",
