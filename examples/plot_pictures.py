@@ -23,6 +23,7 @@ from hiddenbits import (
     NoisyOrNetwork,
     Variational,
     evaluate,
+    map_tree,
     plots,
 )
 from hiddenbits.datasets import simulate_bars, simulate_influences, simulate_prototypes
@@ -76,6 +77,15 @@ inner = rng.random((600, 24)) < 1 / (1 + np.exp(-log_odds))
 overview = LogisticPCA(2, method=Variational(polish=False), random_state=0).fit(inner)
 mixture = LogisticPCAMixture(2, n_maps=3, polish=False, n_init=2, random_state=0).fit(inner)
 axes = plots.zoom(mixture, inner, overview, labels=np.array(["a", "b", "c"])[kind])
+
+# %%
+# map_tree
+# --------
+# :func:`hiddenbits.plots.map_tree`: maps that are split into maps, level by level, where held-out rows say so. Each row
+# is on every level, in the colour of its most probable leaf.
+
+tree = map_tree(inner, LogisticPCAMixture(2, n_maps=2, polish=False, n_init=2, random_state=0))
+axes = plots.map_tree(tree, inner, labels=np.array(["a", "b", "c"])[kind])
 
 # %%
 # spectrum
@@ -171,7 +181,7 @@ ax = plots.compare(evaluate.compare(rows, ["IndependentBits", *sizes], sizes=siz
 # %%
 # Several in one figure
 # ---------------------
-# All functions but `zoom`, which takes a figure, draw where they are told to.
+# All functions but `zoom` and `map_tree`, which take a figure, draw where they are told to.
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 plots.map(model, rows, colour=rows.sum(axis=1), legends=False, ax=axes[0])

@@ -1,5 +1,6 @@
 """Linear bars: how often all ten are found, in the paper's settings, by our defaults, and with less than those."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from time import process_time
@@ -73,18 +74,23 @@ def measure(cells: Cells, *, full: bool) -> dict[str, Any]:
     for name, setting in SETTINGS.items() if full else ((name, SETTINGS[name]) for name in QUICK):
         sets = range(setting.sets if full else QUICK[name])
         fits = cells.each(name, partial(one, setting), sets)
-        found[name] = summed(setting, fits)
+        found[name] = summed(setting.rows, fits)
         if name in QUICK:
             found[name] |= each(setting, fits)
         print(f"  {name}: {found[name]['recovered']} of {len(sets)}", flush=True)
     return found
 
 
-def summed(setting: Setting, fits: list[dict[str, Any]]) -> dict[str, Any]:
+def each_seed(cells: Cells, name: str, make: Callable[[int], Any], sets: int) -> list[Any]:
+    """Return the fits of the sets 0, 1, ...: one after the other, in this process."""
+    return [cells.get(f"{name}, set {seed}", partial(make, seed)) for seed in range(sets)]
+
+
+def summed(rows: int, fits: list[dict[str, Any]]) -> dict[str, Any]:
     """Means and spreads are of the recovered sets, as the paper's seem to be; `of_all` are of all."""
     good = [fit for fit in fits if fit["recovered"]]
     return {
-        "rows": setting.rows,
+        "rows": rows,
         "sets": len(fits),
         "recovered": len(good),
         "failed": [seed for seed, fit in enumerate(fits) if not fit["recovered"]],

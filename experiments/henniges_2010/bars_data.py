@@ -16,6 +16,13 @@ def images(seed: int, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     return made.X, made.fields
 
 
+def max_images(seed: int, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return images in which the strongest bar shows, and the bars: all of 10, no addition where two cross."""
+    made, rng = simulate_bars(n_rows, seed=seed), np.random.default_rng([seed, 2])
+    fields = np.abs(made.fields)
+    return (made.states @ fields > 0.0) * 10.0 + rng.normal(0.0, 2.0, made.X.shape), fields
+
+
 def drawn(seed: int, n_rows: int) -> float:
     """Return how many bars are on in an image of this set, on average: what chance made of two."""
     return float(simulate_bars(n_rows, seed=seed).states.sum(axis=1).mean())

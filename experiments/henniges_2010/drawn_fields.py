@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import natural
+import numpy as np
+import wall_pictures
 from common import NO_DATA, have_data
 from matplotlib.image import imread
 from pictures import ACROSS, SHOWN
@@ -16,11 +18,19 @@ from walls import read
 SEEDS: dict[str, int] = {}
 
 
-def measure(figures: Path, whole: dict[str, Any] | str) -> dict[str, Any] | str:
-    """Shares of shapes among the fields of the picture; `whole` is what the fit of the paper's size found."""
+def kept(figures: Path, whole: dict[str, Any] | str) -> np.ndarray | None:
+    """Return the fields of the picture; None where there is none. `whole` is what the fit of the paper's size found."""
     picture = figures / "full_size_fields.png"
     if isinstance(whole, str) or not picture.is_file():
+        return None
+    return read(imread(picture), whole["side"], min(SHOWN, whole["causes"]), ACROSS)
+
+
+def measure(figures: Path, whole: dict[str, Any] | str) -> dict[str, Any] | str:
+    """Shares of shapes among the fields of the picture; they are drawn again, large enough to judge."""
+    fields = kept(figures, whole)
+    if fields is None or isinstance(whole, str):
         return NO_DATA if not have_data() else "not drawn"
-    fields = read(imread(picture), whole["side"], min(SHOWN, whole["causes"]), ACROSS)
     found = natural.described(fields, whole["side"])
-    return {"shown": len(fields), "causes": whole["causes"], **{k: v for k, v in found.items() if k != "roundness"}}
+    wall_pictures.full_size(figures, fields, found["roundness"])
+    return {"shown": len(fields), "causes": whole["causes"], **found}

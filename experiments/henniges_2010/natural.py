@@ -121,6 +121,7 @@ def described(fields: np.ndarray, side: int) -> dict[str, Any]:
         "gabor_share_of_squares": float((1.0 - left / (fields**2).sum(axis=1) > GABOR).mean()),
         "gabor_median": float(np.median(gabors.r2)),
         "globular_share": float(globular(gabors, blobs).mean()),
+        "composed_share": float((np.fmax(gabors.r2, blobs.r2) < GABOR).mean()),  # neither: curved, composed, or noise
         "blob_share": float((blobs.r2 > GABOR).mean()),
         "near_origin_share": float(((gabors.n_x < 0.2) & (gabors.n_y < 0.2) & like).mean()),
         "width": float(np.median(np.sqrt(gabors.along * gabors.across)[like])) if like.any() else float("nan"),

@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import checks
+import further
 import numpy as np
 from bars import DEFAULT, PAPER
+from claims import claims, not_reproduced
 from common import grid, how, missed, picture, read_results, verdicts
 from denoise import OURS
 from field_shapes import globular
@@ -14,7 +16,18 @@ from natural import AGAIN, FROM_NOISE, GABOR, REDUCED
 from scipy.stats import binom
 
 HERE = Path(__file__).resolve().parent
-RESULTS = ("bars", "course", "full_size", "drawn_fields", "natural", "denoise")
+RESULTS = (
+    "bars",
+    "max_bars",
+    "accuracy",
+    "number_of_causes",
+    "course",
+    "full_size",
+    "drawn_fields",
+    "natural",
+    "superposed",
+    "denoise",
+)
 PAPER_BARS = {
     PAPER: "978 of 1000",
     "paper's, N = 4000": "99%",
@@ -32,6 +45,12 @@ PICTURES = {
     "picture_globular": ("natural_globular", "the most globular fields"),
     "picture_figure2": ("figure2_courses", "sparseness and noise after each pass, natural images"),
     "picture_full": ("full_size_fields", "200 of 700 fields in the paper's size"),
+    "picture_full_large": ("full_size_large", "the same fields, larger"),
+    "picture_full_globular": ("full_size_globular", "the most globular fields in the paper's size"),
+    "picture_linear": ("superposed_linear", "fields that add up"),
+    "picture_max": ("superposed_max", "fields of which the largest shows"),
+    "picture_max_magnitude": ("superposed_max_magnitude", "fields of which the largest in size shows"),
+    "picture_superposed_globular": ("superposed_globular", "the most globular fields of each fit"),
     "picture_denoising": ("denoising", "an image without its noise"),
     "picture_inpainting": ("inpainting", "an image with its holes filled"),
 }
@@ -262,6 +281,15 @@ def pages(folder: Path = HERE) -> dict[Path, str]:
     verdict = checks.measure(found, full="--full" in reports["bars"]["command"])
     ours = found["bars"][DEFAULT]
     values = {
+        "claims": claims(found),
+        "not_reproduced": not_reproduced(found),
+        "accuracy": further.accuracy(found["accuracy"]),
+        "max_bars": further.max_bars(found["max_bars"]),
+        "max_missed": further.missed(found["max_bars"]),
+        "superposed": further.superposed(found["superposed"]),
+        "superposed_words": further.superposed_words(found["superposed"]),
+        "causes": further.causes(found["number_of_causes"]),
+        "causes_words": further.causes_words(found["number_of_causes"]),
         "beside": beside(found),
         "apart": apart(found["bars"][PAPER]),
         "few_bars": f"{binom.cdf(3, 10, 0.2):.1%}",

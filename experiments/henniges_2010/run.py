@@ -1,6 +1,6 @@
 """Henniges et al. (2010), "Binary sparse coding": its bars, its natural images, and an image restored, beside ours.
 
-python experiments/henniges_2010/run.py --full     # writes results/, figures/ and README.md; about an hour
+python experiments/henniges_2010/run.py --full     # writes results/, figures/ and README.md; about an hour and a half
 python experiments/henniges_2010/run.py --quick    # the same code on less, in a temporary folder; under a minute
 python experiments/henniges_2010/run.py --full --only natural    # one step again; the others' results stay
 python experiments/henniges_2010/run.py --full --only full_size --iterations 200   # the paper's size, to its end
@@ -23,20 +23,37 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # fits run side by side, or 
 
 import common  # noqa: E402
 
-STEPS = ("bars", "course", "full_size", "natural", "denoise", "figures", "drawn_fields")
+STEPS = (
+    "bars",
+    "max_bars",
+    "accuracy",
+    "number_of_causes",
+    "course",
+    "full_size",
+    "natural",
+    "superposed",
+    "denoise",
+    "figures",
+    "drawn_fields",
+)
 ITERATIONS = 14
 
 
 def steps(run: common.Run, iterations: int) -> int:
+    import accuracy
     import bars
     import checks
     import course
     import denoise
     import drawn_fields
     import full_size
+    import max_bars
     import natural
+    import number_of_causes
     import pictures
     import readme
+    import superposed
+    import wall_pictures
     from cells import Cells
     from sklearn.exceptions import ConvergenceWarning
 
@@ -45,9 +62,13 @@ def steps(run: common.Run, iterations: int) -> int:
     scratch = run.out / "scratch"
     measures = {
         "bars": (bars, lambda cells: bars.measure(cells, full=run.full)),
+        "max_bars": (max_bars, lambda cells: max_bars.measure(cells, full=run.full)),
+        "accuracy": (accuracy, lambda _: accuracy.measure(full=run.full)),
+        "number_of_causes": (number_of_causes, lambda cells: number_of_causes.measure(cells, full=run.full)),
         "course": (course, lambda _: course.measure()),
         "full_size": (full_size, lambda _: full_size.measure(scratch, iterations, full=run.full)),
         "natural": (natural, lambda cells: natural.measure(cells, scratch, full=run.full)),
+        "superposed": (superposed, lambda cells: superposed.measure(cells, scratch, full=run.full)),
         "denoise": (denoise, lambda cells: denoise.measure(cells, scratch, full=run.full)),
     }
     for name, (module, measure) in measures.items():
@@ -58,6 +79,8 @@ def steps(run: common.Run, iterations: int) -> int:
     figures = {name: report["figures"] for name, report in reports.items()}
     if run.wants("figures") or run.only in ("full_size", "natural", "denoise"):
         pictures.draw(run.out / "figures", scratch, figures, full=run.full)
+    if run.wants("superposed") or run.only == "figures":
+        wall_pictures.superposed(run.out / "figures", scratch, figures["superposed"])
     if run.wants("drawn_fields") or run.only == "full_size":
         found = drawn_fields.measure(run.out / "figures", figures["full_size"])
         run.step("drawn_fields", found, drawn_fields.SEEDS)

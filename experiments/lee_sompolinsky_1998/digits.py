@@ -25,7 +25,7 @@ def measure(*, full: bool) -> Any:
     if not have_data():
         return NO_DATA
     train, _, test, _ = twos()
-    model = recipe().fit(train)
+    model, raw = recipe().fit(train), ClippedPCA.paper(DIMENSIONS, random_state=0).fit(train)
     return {
         "rows": [len(train), len(test)],
         "spectrum": spectra(model, train),
@@ -35,10 +35,11 @@ def measure(*, full: bool) -> Any:
         "reconstruction": reconstruction(model, train, test),
         "posteriors": posteriors(model, test[:5]) if full else None,
         "empty_posteriors": {
-            name: empty_posteriors(model, images[: 100 if full else 10])
+            name: empty_posteriors(raw, images[: 100 if full else 10])
             for name, images in (("training", train), ("test", test))
         },
         "draws": draws(model, train, 100_000 if full else 10_000),
+        "draws_of_paper": draws(raw, train, 100_000 if full else 10_000),
     }
 
 
@@ -170,11 +171,10 @@ def posteriors(model: ClippedPCA, rows: np.ndarray) -> dict[str, Any]:
 
 def empty_posteriors(model: ClippedPCA, images: np.ndarray) -> dict[str, int]:
     """Images that the paper's model without noise can make at all: some y has all their signs."""
-    values, vectors = np.linalg.eigh(model.correlation_)
-    W = vectors[:, -DIMENSIONS:] * np.sqrt(values[-DIMENSIONS:])
+    W, h = model.components_.T, model.intercepts_
     moves = np.abs(W).max(axis=1) > 1e-9  # of a constant pixel the model says nothing but its value
     signs = 2.0 * images - 1.0
-    possible = sum(has_a_point(W[moves], model.intercepts_[moves], s[moves]) for s in signs)
+    possible = sum(has_a_point(W[moves], h[moves], s[moves]) for s in signs)
     return {"images": len(images), "possible": int(possible)}
 
 

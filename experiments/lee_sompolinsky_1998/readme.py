@@ -4,23 +4,29 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from claims import between, claims, part
+from claims import claims
+from claims_of_model import slope
+from claims_of_twos import between, part
 from common import NO_DATA, grid, how, missed, picture, read_results, verdicts
 
 HERE = Path(__file__).resolve().parent
 
 RESULTS = (
     "translation",
+    "low_rank",
     "cells",
     "constraint",
     "negative",
     "rarity",
+    "origins",
     "digits",
+    "outputs",
     "morphs",
     "faithful",
     "weighted",
     "checks",
 )
+PARALLEL = "our default, dimensions by parallel analysis"
 HIGHAM = "full matrix, Higham's correction"
 SPECTRA = {"bits": "C^SS", "scaled": "C^SS, unit diagonal", "hidden": "C^XX"}
 
@@ -40,10 +46,12 @@ def cells(found: dict[str, Any]) -> str:
                 without["fewest_neighbours"],
                 biased["fewest_neighbours"],
                 f"{bounded} ({biased['bounded']} cells)" if bounded is not None else "",
+                f"{without['fewest_within_two_flips']} / {biased['fewest_within_two_flips']}",
             ]
         )
     head = ["N, P", "paper: N^P, of 2^N rows", "without biases: found / formula", "with biases: found / formula"]
     head += ["paper: neighbours at least", "without biases", "with biases", "of bounded cells"]
+    head += ["within two flips, without / with biases"]
     return grid(head, rows)
 
 
@@ -59,6 +67,11 @@ def entropies(found: dict[str, Any]) -> str:
         for e in found["entropy"]
     ]
     return grid(["N, P", "biases", "paper: P ln N", "ln of the count", "entropy of draws"], rows)
+
+
+def rules(found: dict[str, Any]) -> str:
+    rows: list[list[object]] = [[name, found["hidden"][name], modes] for name, modes in found["bits"].items()]
+    return grid(["rule", "C^XX", "C^SS"], rows)
 
 
 def constraint(found: dict[str, Any]) -> str:
@@ -102,7 +115,7 @@ def negative(found: dict[str, Any]) -> str:
     return grid(["rows from", "rows", "negative eigenvalues", "smallest"], rows)
 
 
-def rarity(found: Any) -> str:
+def rarity(found: Any, empty: Any) -> str:
     if isinstance(found, str):
         return f"*{found}.*"
     rows: list[list[object]] = [
@@ -114,11 +127,52 @@ def rarity(found: Any) -> str:
             f"{one['largest']:.2f}",
             part(one),
             one["drops_from"],
+            f"{empty[least]:,}",
         ]
         for least, one in found.items()
     ]
     head = ["pixels with ink in", "pixels", "negative eigenvalues", "smallest", "largest", "ratio, without its sign"]
-    return grid([*head, "C^XX drops more steeply than C^SS from rank"], rows)
+    return grid([*head, "C^XX drops more steeply than C^SS from rank", "pairs with an empty cell"], rows)
+
+
+def origins(found: Any) -> str:
+    """Where large negative eigenvalues lie, and what fewer pseudo-rows do."""
+    if isinstance(found, str):
+        return f"*{found}.*"
+    p = found["places"]
+    rows: list[list[object]] = [
+        [rows, one["negative"], f"{one['smallest']:.2f}", f"{one['largest']:.2f}"]
+        for rows, one in found["pseudo_rows"].items()
+    ]
+    return (
+        f"The eigenvectors of the {p['eigenvalues']} eigenvalues below {p['below']:g} have "
+        f"{p['rim']['of_eigenvectors']:.2f} of their squares in the outermost pixels, which are "
+        f"{p['rim']['of_pixels']:.2f} of all, and "
+        f"{p['rare']['of_eigenvectors']:.2f} in pixels whose ink or paper is in at most {p['rare_below']:.0%} of the "
+        f"images, {p['rare']['of_pixels']:.2f} of all. Pseudo-rows do not make the large ones. With fewer of them "
+        "for a pair that has an empty cell its correlation is nearer to -1 or 1, and the smallest eigenvalue is lower "
+        "still:\n\n"
+        f"{grid(['pseudo-rows', 'negative eigenvalues', 'smallest', 'largest'], rows)}"
+    )
+
+
+def about_outputs(found: Any) -> dict[str, str]:
+    if isinstance(found, str):
+        return dict.fromkeys(("outputs", "distortions"), f"*{found}.*")
+    errors: list[list[object]] = [
+        [size, f"{one['hidden']:.2f}", f"{one['bits']:.2f}", f"{one['gain']:.2f} ± {one['error']:.2f}"]
+        for size, one in found["likelihood"].items()
+    ]
+    ways: list[list[object]] = [
+        [name, f"{w['all']:.2f}", f"{w['best']:.2f} (number {w['best_rank']})", f"{w['pca']:.2f}"]
+        for name, w in found["distortions"]["ways"].items()
+    ]
+    ways.append(["a random direction", f"{found['distortions']['chance']:.2f}", "", ""])
+    head = ["change of the mean image", "16 eigenvectors of C^XX", "the best of them", "16 of ordinary PCA"]
+    return {
+        "outputs": grid(["dimensions", "W from C^XX", "W from the bits", "gain by C^XX"], errors),
+        "distortions": grid(head, ways),
+    }
 
 
 def about_digits(found: dict[str, Any]) -> dict[str, str]:
@@ -134,6 +188,7 @@ def about_digits(found: dict[str, Any]) -> dict[str, str]:
         "posteriors",
         "empty",
         "morphs",
+        "parallel",
     )
     if isinstance(d, str):
         return {**dict.fromkeys(names, f"*{NO_DATA}.*"), "empty": "hardly any image (not counted, without the data)"}
@@ -155,7 +210,7 @@ def about_digits(found: dict[str, Any]) -> dict[str, str]:
             f"{d['rows'][0]} images to fit on, {d['rows'][1]} to test; {s['constant_columns']} pixels never vary. Of "
             f"the {s['pairs']:,} pairs of the others {s['pairs_with_an_empty_cell']:,} have an empty cell and get a "
             f"pseudo-row. Of the {s['negative']} negative eigenvalues {s['negative_below_minus_one']} are below -1. "
-            "Raw PCA of C^XX at 16 dimensions explains more than all of the variance of "
+            "The 16 leading eigenvectors of C^XX explain more than all of the variance of "
             f"{s['columns_with_loadings_beyond_1']} pixels."
         ),
         "ranks": grid(["rank", *SPECTRA.values()], ranks),
@@ -169,6 +224,7 @@ def about_digits(found: dict[str, Any]) -> dict[str, str]:
         "posteriors": about_posteriors(d["posteriors"]),
         "empty": " and ".join(f"{e[name]['possible']} of {e[name]['images']} {name} images" for name in e),
         "morphs": about_morphs(m),
+        "parallel": str(d["likelihood"].get(PARALLEL, {"dimensions": "(not run)"})["dimensions"]),
     }
 
 
@@ -257,7 +313,7 @@ def pages(folder: Path = HERE) -> dict[Path, str]:
     """README.md, from the results in the folder."""
     reports = read_results(folder, RESULTS)
     found = {name: report["figures"] for name, report in reports.items()}
-    ring = found["translation"]
+    ring, origin, entropy = found["translation"], found["origins"], found["cells"]["entropy"]
     shown = {
         "cells": picture(folder, "figure2_cells", "Three columns in two dimensions: cells"),
         "ring": picture(folder, "figure3_translation", "Bumps on a ring: draws and spectra"),
@@ -281,7 +337,20 @@ def pages(folder: Path = HERE) -> dict[Path, str]:
         "cell_draws": f"{found['cells']['draws']:,}",
         "constraint": constraint(found["constraint"]),
         "negative": negative(found["negative"]),
-        "rarity": rarity(found["rarity"]),
+        "rarity": rarity(found["rarity"], None if isinstance(origin, str) else origin["empty_pairs"]),
+        "origins": origins(origin),
+        **about_outputs(found["outputs"]),
+        "rules": rules(found["low_rank"]["rules"]),
+        "cells_large": "; ".join(
+            f"N, P = {size}: {c['without biases']:,} without biases, {c['with biases']:,} with, N^P = {c['paper']:,}"
+            for size, c in found["cells"]["large"].items()
+        ),
+        "slopes": ", ".join(
+            f"{slope(entropy, q, biases=biases):.2f} (P = {q}, {'with' if biases else 'without'} biases)"
+            for q in (2, 3)
+            for biases in (True, False)
+        ),
+        "entropy_bias": max(np.exp(e["largest"]) for e in entropy) / (2.0 * found["cells"]["draws"]),
         "ring_bits": " and ".join(f"{value:.4f}" for value in ring["largest_of_bits"]),
         "ring_smallest": f"{ring['smallest_positive_of_bits']:.7f}",
         "ring_closed": f"{ring['from_closed_form']:.0e}",

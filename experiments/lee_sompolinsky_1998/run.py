@@ -20,11 +20,14 @@ import common  # noqa: E402
 
 STEPS = (
     "translation",
+    "low_rank",
     "cells",
     "constraint",
     "negative",
     "rarity",
+    "origins",
     "digits",
+    "outputs",
     "morphs",
     "faithful",
     "weighted",
@@ -37,8 +40,11 @@ def steps(run: common.Run) -> int:
     import constraint
     import digits
     import faithful
+    import low_rank
     import morphs
     import negative
+    import origins
+    import outputs
     import patterns
     import pictures
     import rarity
@@ -52,11 +58,14 @@ def steps(run: common.Run) -> int:
     warnings.simplefilter("ignore", DegeneratePairsWarning)
     modules = {
         "translation": translation,
+        "low_rank": low_rank,
         "cells": patterns,
         "constraint": constraint,
         "negative": negative,
         "rarity": rarity,
+        "origins": origins,
         "digits": digits,
+        "outputs": outputs,
         "morphs": morphs,
         "faithful": faithful,
         "weighted": weighted,

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from low_rank import closed_form
 
 from data import bumps
 from hiddenbits import ClippedPCA, evaluate
@@ -13,20 +14,20 @@ COLUMNS = 256
 
 def fitted(rows: np.ndarray) -> ClippedPCA:
     """The paper's model: no biases, no noise."""
-    return ClippedPCA(2, biases=False, max_communality=1.0, random_state=0).fit(rows)
+    return ClippedPCA.paper(2, biases=False, random_state=0).fit(rows)
 
 
 def measure(*, full: bool) -> dict[str, Any]:
     rows, draws = bumps(COLUMNS), 200_000 if full else 40_000
     model = fitted(rows)
-    odd = np.arange(1, COLUMNS, 2)
-    closed = np.sort(4.0 / (COLUMNS * np.sin(np.pi * odd / COLUMNS) ** 2))[::-1]
+    closed = closed_form(COLUMNS)
     drawn = model.sample(draws, random_state=SEEDS["draws"])
     whole = {row.tobytes() for row in rows}
     kinds = {row.tobytes() for row in drawn}
     positive = model.bit_spectrum_ > 1e-9
-    chosen = np.random.default_rng(SEEDS["shifts"]).choice(COLUMNS, 40)
+    chosen = np.random.default_rng(SEEDS["shifts"]).choice(COLUMNS, 40, replace=False)
     some = fitted(rows[chosen]).spectrum_
+    flips = (rows[:, None, :] != rows[None]).sum(axis=2) + COLUMNS * np.eye(COLUMNS, dtype=int)
     # A cosine and a sine: the two loadings lie on a circle, evenly.
     turn = np.unwrap(np.arctan2(*model.components_))
     return {
@@ -38,6 +39,7 @@ def measure(*, full: bool) -> dict[str, Any]:
         "largest_of_hidden": model.spectrum_[:2].tolist(),
         "rest_of_hidden": float(np.abs(model.spectrum_[2:]).max()),
         "uneven_turn": float(np.abs(np.abs(np.diff(turn)) - 2.0 * np.pi / COLUMNS).max()),
+        "flips_to_the_nearest_bump": [int(flips.min(axis=1).min()), int(flips.min(axis=1).max())],
         "some_shifts": len(chosen),
         "rest_of_hidden_with_some_shifts": float(np.abs(some[2:]).max()),
         "draws": draws,

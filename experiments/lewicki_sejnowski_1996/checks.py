@@ -14,6 +14,9 @@ def of(found: dict[str, Any]) -> dict[str, Check]:
             shifter["runs"] - shifter["success"], shifter["runs"] // 12
         ),
     }
+    levels = found["levels"]["top .6, upper leaks freed"]
+    missing = sum(run["found"] != list(found["levels"]["sizes"]) for run in levels)
+    checks["three levels, upper leaks freed: runs that miss a unit"] = below(missing, len(levels) // 4)
     if not isinstance(survey, str):
         ours = survey["NoisyOrNetwork(6)"]
         checks["nltcs, 6 causes: negative log-likelihood a training row"] = below(-ours["train"], 6.30)

@@ -4,11 +4,26 @@ from pathlib import Path
 from typing import Any
 
 import checks
+import numpy as np
+from claims import claims
 from common import grid, how, missed, picture, read_results, verdicts
 from lines import N_ROWS
+from readme_depth import deep_page, levels_table
 
 HERE = Path(__file__).resolve().parent
-RESULTS = ("pictures", "survey", "shifter", "lines")
+DEEP = ("deep_lines", "deep_news100", "deep_groceries")
+RESULTS = (
+    "pictures",
+    "survey",
+    "shifter",
+    "lines",
+    "feedback",
+    "sampling",
+    "schedules",
+    "weight_prior",
+    "levels",
+    *DEEP,
+)
 
 
 def lines_table(found: dict[str, Any]) -> str:
@@ -38,21 +53,129 @@ def survey_table(found: Any) -> str:
     return grid(["model", "training rows", "test rows", "seconds"], rows)
 
 
+def feedback_table(found: dict[str, Any]) -> str:
+    rows: list[list[object]] = []
+    for share, one in found["hidden"].items():
+        for name in ("without", "with"):
+            if name not in one:
+                continue
+            f = one[name]
+            rows.append(
+                [
+                    f"{float(share):.0%}",
+                    f"{one['ambiguous rows']:,} of {one['rows']:,}",
+                    name,
+                    f"{f['log-loss']:.3f}",
+                    f"{f['right']:.1%}",
+                    f"{f['still ambiguous']:.0%}",
+                    f"{f['Gibbs right']:.1%}",
+                    f"{f['Gibbs from exact']:.3f} ({f['chance alone']:.3f})",
+                ]
+            )
+    head = [
+        "pixels hidden",
+        "ambiguous images",
+        "layer above",
+        "log-loss of a line",
+        "right",
+        "still ambiguous",
+        "right by Gibbs",
+        "Gibbs from exact (by chance)",
+    ]
+    return grid(head, rows)
+
+
+def sweeps_table(found: dict[str, Any]) -> str:
+    names = [name for name in found if name.startswith("learned")]
+    counts = [k for k in found[names[0]] if k not in ("explanations", "exact")]
+    rows: list[list[object]] = []
+    for k in [*counts, "exact"]:
+        cells = [f"{found[name][k][what]:.{n}f}" for name in names for what, n in (("off", 4), ("best", 3))]
+        tried = found["learning"].get(k)
+        rows.append([k, *cells, "" if tried is None else f"{tried['both']} of {tried['runs']}"])
+    head = [
+        "sweeps",
+        "whole images: distance from exact",
+        "best explanation",
+        "60% hidden: distance",
+        "best explanation",
+        "learning with so many: lines and sets",
+    ]
+    return grid(head, rows)
+
+
+def epochs_table(found: dict[str, Any]) -> str:
+    series = found["over time"]
+    rows: list[list[object]] = []
+    for epoch in series[0]:
+        cells = [
+            f"{np.mean([one[epoch][k][what] for one in series]):.3f}"
+            for what in ("best", "off")
+            for k in ("1", "15", "exact")
+        ]
+        rows.append([epoch, f"{np.mean([one[epoch]['explanations'][0] for one in series]):.0f}", *cells])
+    head = [
+        "epochs",
+        "explanations",
+        "best explanation: 1 sweep",
+        "15 sweeps",
+        "exact draws",
+        "distance: 1 sweep",
+        "15 sweeps",
+        "by chance",
+    ]
+    return grid(head, rows)
+
+
+def schedules_table(found: dict[str, Any]) -> str:
+    rows: list[list[object]] = []
+    for name, f in found.items():
+        heights = [f"{value:.2f}" for value in f["log-likelihood a row"]]
+        counts = [f"{f[what]}/{f['runs']}" for what in ("lines", "both", "runs with a dead unit")]
+        rows.append([name, *counts, *heights, f"{f['epochs']:g}"])
+    head = ["all layers", "ten lines", "and four sets", "an unused unit", "log-likelihood: least", "median", "most"]
+    return grid([*head, "epochs"], rows)
+
+
 def pages(folder: Path = HERE) -> dict[Path, str]:
     """README.md, from the results in the folder."""
     results = read_results(folder, RESULTS)
-    found = checks.of({name: report["figures"] for name, report in results.items()})
+    figures = {name: report["figures"] for name, report in results.items()}
+    found = checks.of(figures)
+    feedback, sampling = figures["feedback"], figures["sampling"]
     page = (HERE / "readme_template.md").read_text()
     page = page.format(
+        claims=claims(figures),
         n_rows=f"{N_ROWS:,}",
-        lines=lines_table(results["lines"]["figures"]),
-        shifter=shifter_table(results["shifter"]["figures"]),
-        survey=survey_table(results["survey"]["figures"]),
+        lines=lines_table(figures["lines"]),
+        shifter=shifter_table(figures["shifter"]),
+        survey=survey_table(figures["survey"]),
+        paper_lines=f"{figures['lines']['paper']['both']} of {figures['lines']['paper']['runs']}",
+        paper_shifter=f"{figures['shifter']['paper']['success']} of {figures['shifter']['paper']['runs']}",
+        picture_patterns=picture(folder, "figure1_patterns", "Types of patterns and typical rows"),
         picture_lines=picture(folder, "lines", "Strengths of the ten causes, each on the grid"),
-        picture_sets=picture(folder, "sets", "Strengths of the layer above"),
-        sentences="\n".join(f"- {sentence}" for sentence in results["pictures"]["figures"]["sentences"]),
+        picture_sets=picture(folder, "sets", "What the five units above switch on, each on the grid"),
+        picture_strengths=picture(folder, "sets_strengths", "Strengths of the layer above, line by line"),
+        picture_shifter=picture(folder, "shifter", "Sixteen causes of the shifter, the row above its copy"),
+        picture_directions=picture(folder, "shifter_directions", "The two directions and their causes"),
+        copies=f"{figures['pictures']['shifter']['copies of a bit differ by']:g}",
+        sentences="\n".join(f"- {sentence}" for sentence in figures["pictures"]["sentences"]),
+        feedback=feedback_table(feedback),
+        between=" and ".join(f"{edge:g}" for edge in feedback["between"]),
+        chains=feedback["chains"],
+        sweeps=feedback["sweeps"],
+        sweeps_table=sweeps_table(sampling),
+        epochs_table=epochs_table(sampling),
+        n_series=len(sampling["over time"]),
+        sampled_rows=sampling["rows"],
+        sampled_chains=sampling["chains"],
+        schedules=schedules_table(figures["schedules"]),
+        levels=levels_table(figures["levels"]),
+        level_rows=f"{figures['levels']['rows']:,}",
+        deep=deep_page({name.removeprefix("deep_"): figures[name] for name in DEEP}),
         checks=verdicts(found),
         missed=missed(found),
-        how=how(results["lines"]),
+        commands="\n".join(f"- {name}: `{report['command']}`" for name, report in results.items()),
+        how=how(results["feedback"]),
     )
     return {folder / "README.md": page}

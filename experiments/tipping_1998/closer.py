@@ -1,4 +1,4 @@
-"""A closer look: a flat mixture of maps, one level of the hierarchy that the paper looks forward to."""
+"""A closer look: a flat mixture of maps, next to an overview."""
 
 from pathlib import Path
 from typing import Any

@@ -1,18 +1,23 @@
 """The paper's figures: two synthetic maps, the digit 2, errors against time, posteriors; and the senate."""
 
 import json
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 from common import NO_DATA, have_data, save
+from scipy.ndimage import label
 from sklearn.decomposition import PCA
+from sklearn.metrics import roc_auc_score
 
 import data
 from hiddenbits import IndependentBits, LogisticPCA, Variational, datasets, evaluate, plots
 
 SEEDS = {"synthetic data": 3, "start": 0}
+LOOSENESS = (0.1, 0.5, 0.9)  # the rows of Figure 4: quantiles of how loose the bound is
 
 
 def draw(folder: Path, *, full: bool) -> dict[str, Any]:
@@ -26,7 +31,7 @@ def draw(folder: Path, *, full: bool) -> dict[str, Any]:
             models.append(("Digit-256", data.twos()))
     else:
         found["digits"] = found["senate109"] = NO_DATA
-    posteriors(folder, models)
+    found["posteriors"] = posteriors(folder, models)
     traces(folder)
     return found
 
@@ -52,9 +57,35 @@ def synthetic_maps(folder: Path) -> dict[str, Any]:
             "distinct_places": len(np.unique(np.round(codes, 9), axis=0)),
             "nearest_neighbour_of_the_same_prototype": neighbours(codes, prototype),
             "the_same_by_pca": neighbours(PCA(2).fit_transform(X.astype(float)), prototype),
+            **prototypes(model, X, prototype),
         }
     save(figure, folder, "figure1_synthetic")
     return found
+
+
+def prototypes(model: LogisticPCA, X: np.ndarray, group: np.ndarray) -> dict[str, Any]:
+    """How evident the prototypes are: copies without an error, and their bits read off the sides of the lines."""
+    bits = np.stack([X[group == k].mean(axis=0) > 0.5 for k in range(3)])
+    middles = np.stack([model.transform(X[group == k]).mean(axis=0) for k in range(3)])
+    copies = [int((row == X).all(axis=1).sum()) for row in bits]
+    others = [np.unique(X[(group == k) & (bits[k] != X).any(axis=1)], axis=0, return_counts=True)[1] for k in range(3)]
+    return {
+        "copies_without_an_error": copies,
+        "most_frequent_other_row": [int(counts.max()) for counts in others],
+        "bits_on_the_right_side_of_their_line": int(((model.inverse_transform(middles) > 0.5) == bits).sum()),
+        "bits": int(bits.size),
+    }
+
+
+def loops(images: np.ndarray, codes: np.ndarray) -> float:
+    """How well the places say whether an image has a loop, paper that ink encloses: area under the curve.
+
+    An image's score is the share of loops among the ten nearest other images.
+    """
+    has = np.array([label(np.pad(image.reshape(16, 16) == 0, 1, constant_values=True))[1] > 1 for image in images])
+    apart = ((codes[:, None] - codes[None]) ** 2).sum(axis=2)
+    np.fill_diagonal(apart, np.inf)
+    return float(roc_auc_score(has, has[np.argsort(apart, axis=1)[:, :10]].mean(axis=1)))
 
 
 def neighbours(codes: np.ndarray, groups: np.ndarray) -> float:
@@ -104,23 +135,45 @@ def digit_map(folder: Path) -> dict[str, Any]:
         "places": places.tolist(),
         "explained_by_a_quadratic": bend(model.transform(X)),
         "the_same_by_pca": bend(by_pca),
+        "bend_of_draws": max(bend(np.random.default_rng(seed).standard_normal((len(X), 2))) for seed in range(20)),
+        "loop_from_the_place": loops(X, model.transform(X)),
+        "loop_from_the_place_by_pca": loops(X, by_pca),
     }
 
 
-def posteriors(folder: Path, tables: list[tuple[str, np.ndarray]]) -> None:
-    """Figure 4: the row whose bound is of middling looseness, before and after the polish."""
-    figure, axes = plt.subplots(len(tables), 2, figsize=(8.0, 3.9 * len(tables)), layout="constrained", squeeze=False)
+def posteriors(folder: Path, tables: list[tuple[str, np.ndarray]]) -> dict[str, Any]:
+    """Figure 4: the same three rows in both panels, on the same axes, before and after the polish."""
+    figure, axes = plt.subplots(len(tables), 2, figsize=(8.6, 3.9 * len(tables)), layout="constrained", squeeze=False)
+    found = {}
     for line, (title, X) in zip(axes, tables, strict=True):
         rough = LogisticPCA(2, method=Variational(polish=False), ridge=0.001, random_state=SEEDS["start"]).fit(X)
         gaps = rough.score_samples(X) - rough.bound_samples(X)
-        typical = int(np.argsort(gaps)[len(gaps) // 2])
-        polished = LogisticPCA(2, ridge=0.001, random_state=SEEDS["start"]).fit(X)
+        rows = [int(np.argsort(gaps)[int(q * (len(gaps) - 1))]) for q in LOOSENESS]
+        polished = turned(LogisticPCA(2, ridge=0.001, random_state=SEEDS["start"]).fit(X), rough, X)
+        limits = []
         for ax, name, model in zip(line, ("variational, as in the paper", "polished"), (rough, polished), strict=True):
-            plots.posterior(model, X[typical], ax=ax, legends=False)
+            for row, mark in zip(rows, "abc", strict=True):
+                plots.posterior(model, X[row], masses=(0.5, 0.9), ax=ax, legends=False)
+                limits.append([*ax.get_xlim(), *ax.get_ylim()])
+                place = model.transform(X[row][None])[0]
+                ax.annotate(mark, place, (9, 7), textcoords="offset points", fontsize=10, weight="bold", zorder=9)
             ax.set_title(f"{title}: {name}", fontsize=10)
+        low, high = np.min(limits, axis=0), np.max(limits, axis=0)
+        for ax in line:
+            ax.set(xlim=(low[0], high[1]), ylim=(low[2], high[3]))
+        found[title] = {"rows": rows, "gaps": gaps[rows].tolist()}
     marks = axes[0, 0].lines
-    figure.legend(marks, ["true", "Gaussian"], loc="outside lower center", ncols=2, frameon=False)
+    figure.legend(marks[:2], ["true", "Gaussian"], loc="outside lower center", ncols=2, frameon=False)
     save(figure, folder, "figure4_posteriors", dpi=80)
+    return found
+
+
+def turned(model: LogisticPCA, towards: LogisticPCA, X: np.ndarray) -> LogisticPCA:
+    """Return the same model with axes turned, or mirrored, so that rows lie as on the other map, as far as they can."""
+    u, _, v = np.linalg.svd(model.transform(X).T @ towards.transform(X))
+    made = copy(model)
+    made.params_ = replace(model.params_, loadings=model.params_.loadings @ (u @ v))
+    return made
 
 
 def traces(folder: Path) -> None:

@@ -16,7 +16,7 @@ sys.path.insert(0, str(HERE.parent))  # what the experiments share
 
 import common  # noqa: E402
 
-STEPS = ("table1", "claim", "maps", "closer", "animals", "checks")
+STEPS = ("table1", "printed", "claim", "maps", "closer", "tree", "animals", "kinds", "checks")
 
 
 def steps(run: common.Run) -> int:
@@ -24,17 +24,23 @@ def steps(run: common.Run) -> int:
     import checks
     import claim
     import closer
+    import kinds
     import pictures
+    import printed
     import readme
     import table
+    import tree
 
     figures = run.out / "figures"
     todo = {
         "table1": (table.measure, table.SEEDS),
+        "printed": (printed.measure, printed.SEEDS),
         "claim": (claim.measure, claim.SEEDS),
         "maps": (partial(pictures.draw, figures), pictures.SEEDS),
         "closer": (partial(closer.draw, figures), closer.SEEDS),
+        "tree": (partial(tree.draw, figures), tree.SEEDS),
         "animals": (partial(animals.draw, figures), animals.SEEDS),
+        "kinds": (kinds.measure, kinds.SEEDS),
         "checks": (checks.measure, checks.SEEDS),
     }
     for name, (measure, seeds) in todo.items():

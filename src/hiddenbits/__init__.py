@@ -25,6 +25,7 @@ _HOMES = {
     "IndependentBits": "hiddenbits.families.independent_bits.estimator",
     "LogisticPCA": "hiddenbits.families.logistic_pca.estimator",
     "LogisticPCAMixture": "hiddenbits.families.logistic_pca_mixture.estimator",
+    "MapTree": "hiddenbits.families.logistic_pca_mixture.tree",
     "NoisyOrNetwork": "hiddenbits.families.noisy_or.estimator",
     "Pursuit": "hiddenbits.families.combination_machine.options",
     "Quadrature": "hiddenbits.families.logistic_pca.options",
@@ -59,6 +60,7 @@ _HOMES = {
     "look_at_columns": "hiddenbits.data.look",
     "load": "hiddenbits.families._base.persistence",
     "map_pieces": "hiddenbits.engine",
+    "map_tree": "hiddenbits.families.logistic_pca_mixture.tree",
     "merge": "hiddenbits.federated.statistics",
     "open_table": "hiddenbits.data",
     "report": "hiddenbits.reporting",
@@ -132,6 +134,8 @@ if TYPE_CHECKING:
     from hiddenbits.families.logistic_pca.options import Quadrature as Quadrature
     from hiddenbits.families.logistic_pca.options import Variational as Variational
     from hiddenbits.families.logistic_pca_mixture.estimator import LogisticPCAMixture as LogisticPCAMixture
+    from hiddenbits.families.logistic_pca_mixture.tree import MapTree as MapTree
+    from hiddenbits.families.logistic_pca_mixture.tree import map_tree as map_tree
     from hiddenbits.families.noisy_or.estimator import NoisyOrNetwork as NoisyOrNetwork
     from hiddenbits.families.noisy_or.options import GibbsChains as GibbsChains
     from hiddenbits.families.tetrachoric.estimator import DegeneratePairsWarning as DegeneratePairsWarning

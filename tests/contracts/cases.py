@@ -24,6 +24,7 @@ from hiddenbits import (
 )
 from hiddenbits.data.mixed.encode import open_mixed
 from hiddenbits.families.bernoulli_mixture.model import Mixture, MixtureParams
+from hiddenbits.families.binary_sparse_coding.max_model import MaxCoding
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
 from hiddenbits.families.binary_sparse_coding.schedule import Schedule
 from hiddenbits.families.clipped_pca.model import Clipped
@@ -364,6 +365,25 @@ MIXED = [
             schedule=Annealing(wide_candidates=5, wide_active=3, n_passes=6),
             n_repairs=1,
             tol=1.0,
+            random_state=0,
+        ),
+        None,
+        None,
+        {"jitter": 7.0},
+        "points",
+    ),
+    Case(
+        "BinarySparseCoding, max",
+        MaxCoding(14, 4, 2, 5, 3, schedule=Schedule(6, 2.0), jitter=0.01, signed=True),
+        BinarySparseCoding(
+            14,
+            superposition="max_magnitude",
+            n_candidates=4,
+            max_active=2,
+            schedule=Annealing(wide_candidates=5, wide_active=3, n_passes=6),
+            n_init=1,
+            tol=1.0,
+            max_iter=12,
             random_state=0,
         ),
         None,

@@ -140,6 +140,19 @@ def test_a_fit_that_stops_early_says_so(case):
     assert [w.category for w in caught] == [ConvergenceWarning]
 
 
+def test_a_fit_stops_when_its_time_is_over(case):
+    if "max_time" not in case.estimator.get_params():  # a closed form
+        return
+    rows = structured_rows(np.random.default_rng(3), 300, 8, missing=True)
+    with pytest.warns(ConvergenceWarning, match="its max_time was over"):
+        model = clone(case.estimator).set_params(n_init=3, tol=0.0, max_time=1e-9).fit(rows)
+    assert model.stop_reason_ == "time"
+    assert len(model.restarts_) == 1
+    assert 1 <= model.n_iter_ < 10  # machines that grow end the candidate they are at
+    assert np.isfinite(model.trace_).all()
+    assert case.model.mismatch(model.params_) is None
+
+
 @pytest.mark.thin(3)
 def test_restarts_are_reported_and_the_best_is_kept(case):
     rows = structured_rows(np.random.default_rng(4), 300, 8, missing=False)

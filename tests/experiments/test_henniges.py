@@ -4,10 +4,16 @@ import json
 
 import numpy as np
 import pytest
-from experiments.henniges_2010 import bars_data, whole_image
+from experiments.henniges_2010 import accuracy, bars_data, whole_image
 from experiments.henniges_2010.cells import Cells
 from experiments.henniges_2010.passes_log import Course, finished
 from sklearn.feature_extraction.image import extract_patches_2d
+
+from hiddenbits.data.mixed.reals import open_reals
+from hiddenbits.datasets import simulate_bars
+from hiddenbits.families.binary_sparse_coding.model import SparseCoding
+from hiddenbits.families.binary_sparse_coding.params import EVERY_ROW, CodingParams
+from hiddenbits.families.binary_sparse_coding.schedule import Schedule
 
 pytestmark = pytest.mark.core
 
@@ -48,6 +54,37 @@ def test_bars_are_recovered_in_any_order(seed):
     assert not bars_data.recovered(far, fields)
     far[0] = 0.51 * fields[nearest]
     assert bars_data.recovered(far, fields)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_bars_in_their_max_form_do_not_add_up(seed):
+    """At most 10 where bars cross, under noise of 2; the bars are those of the linear test without their signs."""
+    X, fields = bars_data.max_images(seed, 2000)
+    on = simulate_bars(2000, seed=seed).states
+    clean = (on[:, :, None] * fields).max(axis=1)
+    assert set(np.unique(clean)) == {0.0, 10.0}
+    assert (on @ fields).max() >= 20.0
+    assert (X - clean).std() == pytest.approx(2.0, abs=0.03)
+    np.testing.assert_array_equal(fields, np.abs(bars_data.images(seed, 1)[1]))
+
+
+@pytest.mark.parametrize(("candidates", "active"), [(5, 3), (8, 5)])
+def test_accuracy_of_truncated_sums_is_that_of_the_library(candidates, active, monkeypatch):
+    """The experiment's table of all states against the model's truncated sums, and its posterior over all states."""
+    monkeypatch.setattr(accuracy, "ROWS", 200)
+    found, made = accuracy.errors(3, candidates, active), simulate_bars(200, seed=3)
+    numbers = (np.asarray(number) for number in (2.0, 6.0, 0.0))  # noise, spread, step
+    params = CodingParams(made.fields.T.copy(), np.full(10, 0.2), *numbers, np.zeros(2), np.array(EVERY_ROW))
+    model = SparseCoding(10, candidates, active, schedule=Schedule(10))
+    shared, block = model.prepare(params), open_reals(made.X).grid(200).blocks[0]
+    few = shared.now.whole(made.X, (made.X**2).sum(axis=1), out=np.empty((200, 10)))
+    every = model.posterior(params, shared, block)
+    np.testing.assert_allclose(found["wrong"], np.abs(few.means - every).max(axis=1), atol=1e-9)
+    np.testing.assert_allclose(found["active"], few.means.sum(axis=1), atol=1e-9)
+    np.testing.assert_allclose(np.ptp(found["scores"] - few.scores + 0.0), 0.0, atol=1e-8)  # but for a constant
+    outside = made.states.copy()
+    np.put_along_axis(outside, few.candidates, 0, axis=1)
+    np.testing.assert_array_equal(found["outside"], outside.sum(axis=1))
 
 
 def test_fields_of_all_passes_stand_in_the_order_of_the_last():

@@ -1,5 +1,6 @@
 """Cells, pairs and thresholded PCA of experiments/lee_sompolinsky_1998, against draws, NumPy and scikit-learn."""
 
+import importlib
 import sys
 from pathlib import Path
 
@@ -8,6 +9,8 @@ import pytest
 from experiments.lee_sompolinsky_1998 import geometry, pairs
 from experiments.lee_sompolinsky_1998.thresholded import ThresholdedPCA
 from sklearn.decomposition import PCA
+
+from hiddenbits import ClippedPCA
 
 pytestmark = pytest.mark.core
 
@@ -80,18 +83,21 @@ def test_hidden_cells_are_conditional_means():
 
 
 @pytest.fixture
-def weighted(monkeypatch):
-    """The module, which finds its neighbours as run.py does."""
+def module(monkeypatch):
+    """Imports a module of the experiment by name; it finds its neighbours as run.py does."""
     here = Path(geometry.__file__).parent
     before = set(sys.modules)
     for folder in (here.parent, here):
         monkeypatch.syspath_prepend(str(folder))
-    import weighted
-
-    yield weighted
+    yield importlib.import_module
     for name in set(sys.modules) - before:
         if str(here.parent) in str(getattr(sys.modules[name], "__file__", "")):
             del sys.modules[name]
+
+
+@pytest.fixture
+def weighted(module):
+    return module("weighted")
 
 
 @pytest.mark.parametrize("noise", [True, False])
@@ -123,3 +129,64 @@ def test_questions_are_drawn_as_questions(weighted):
     assert (drawn[:, 3:].sum(axis=1) == 1).all()
     np.testing.assert_allclose(drawn.mean(axis=0), X.mean(axis=0), atol=0.02)
     np.testing.assert_allclose(pairs.correlations(drawn), pairs.correlations(X), atol=0.07)  # 3 errors of 2,000 rows
+
+
+def test_the_ring_is_what_the_paper_says(module):
+    """Closed form against a solver of eigenvalues; the rules find the two modes of C^XX and do not agree on C^SS."""
+    low_rank = module("low_rank")
+    for n in (8, 12, 64):
+        values = np.linalg.eigvalsh(low_rank.ring_of_bits(n))[::-1]
+        np.testing.assert_allclose(values[: n // 2], low_rank.closed_form(n), atol=1e-12)
+        np.testing.assert_allclose(values[n // 2 :], 0.0, atol=1e-12)
+    found = low_rank.rules(np.array([4.0, 4.0, 1e-14]))
+    assert set(found.values()) == {2}
+    found = low_rank.rules(np.array([6.0, 3.0, 0.5, 0.4, 0.1]))
+    assert found == {"above 1": 2, "95% of the trace": 3, "99% of the trace": 4, "steepest drop": 2}
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_arcsines_are_correlations_of_signs(module, seed):
+    """Of draws of Gaussian variables of any scale: 200,000, so that 5 standard errors are .011."""
+    rng = np.random.default_rng(seed)
+    W = rng.standard_normal((6, 3)) * np.exp(rng.uniform(-2.0, 2.0, (6, 1)))
+    signs = np.sign(rng.standard_normal((200_000, 3)) @ W.T)
+    np.testing.assert_allclose(module("low_rank").arcsine(W @ W.T), signs.T @ signs / len(signs), atol=0.012)
+
+
+def test_entropy_from_angles_is_that_of_draws(module):
+    """40,000 draws: the entropy has a standard error below ln(32) / 200 = .017."""
+    found = module("low_rank").angles(16, 40_000)
+    assert found["entropy"] == pytest.approx(found["entropy_of_draws"], abs=0.02)
+
+
+def test_changes_of_an_image_are_those_of_small_turns_and_stretches(module):
+    """A slanted bell, turned and stretched by a thousandth: the change points the way that gradients say."""
+    y, x = np.indices((16, 16)) - 7.5
+
+    def bell(x, y):
+        return np.exp(-((x + 0.5 * y) ** 2) / 20.0 - y**2 / 40.0)
+
+    found, t = module("outputs").changes(bell(x, y)), 1e-3
+    moved = {
+        "rotation": bell(x - t * y, y + t * x),
+        "stretching, sideways": bell(x + t * x, y),
+        "stretching, upwards": bell(x, y + t * y),
+        "slant": bell(x + t * y, y),
+    }
+    assert set(found) == set(moved)
+    for name, image in moved.items():
+        change = (image - bell(x, y)).ravel()
+        assert found[name] @ change / np.linalg.norm(change) > 0.99  # np.gradient takes differences of whole pixels
+
+
+def test_images_of_the_model_without_noise_are_possible(module):
+    """Rows that the paper's model draws have a hidden point, whatever the length of W's rows; others need not."""
+    digits = module("digits")
+    rows = np.random.default_rng(0)
+    W, h = rows.standard_normal((12, 2)), rows.standard_normal(12)
+    train = (rows.standard_normal((4000, 2)) @ W.T + h > 0.0).astype(np.uint8)
+    model = ClippedPCA.paper(2, random_state=0).fit(train)
+    drawn = model.sample(50, random_state=0)
+    assert digits.empty_posteriors(model, drawn) == {"images": 50, "possible": 50}
+    others = rows.integers(0, 2, (50, 12))
+    assert digits.empty_posteriors(model, others)["possible"] < 25  # at most 79 of 4,096 rows are possible

@@ -99,7 +99,7 @@ class Checkpoint:
         return {
             "model": type(model).__name__,
             "hyperparameters": plain(asdict(model)),
-            "settings": plain(asdict(self.settings)),
+            "settings": plain(asdict(replace(self.settings, max_time=None))),
             "shape": list(self.shape),
             "names": _digest(self.names),
             VERSION: self.version,

@@ -17,6 +17,7 @@ class StopReason(StrEnum):
 
     CONVERGED = "converged"
     MAX_ITER = "max_iter"
+    TIME = "time"
     SCHEDULE = "schedule_done"
     CALLBACK = "callback"
     FELL = "objective_fell"

@@ -90,6 +90,7 @@ class Settings:
     n_init: int = 1
     n_repairs: int = 0  # further restarts, each of which tries to fix the best fit so far
     max_iter: int = 1000
+    max_time: float | None = None  # seconds
     tol: float = 1e-6
     online_passes: int = 0
     start_rows: int | None = None  # run each restart on about this many rows first; None: use all rows throughout

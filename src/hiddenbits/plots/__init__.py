@@ -9,6 +9,7 @@ from hiddenbits.plots.hinton import hinton
 from hiddenbits.plots.images import images
 from hiddenbits.plots.item_curves import item_curves
 from hiddenbits.plots.map import map  # noqa: A004
+from hiddenbits.plots.map_tree import map_tree
 from hiddenbits.plots.posterior import posterior, posterior_density
 from hiddenbits.plots.profiles import profiles
 from hiddenbits.plots.projections import projections
@@ -26,6 +27,7 @@ __all__ = [
     "images",
     "item_curves",
     "map",
+    "map_tree",
     "posterior",
     "posterior_density",
     "profiles",

@@ -83,31 +83,31 @@ def zoom(
     K, codes = len(maps), np.asarray(model.transform(X), np.float64)
     shares = codes[:, :K]
     means = codes[:, K:].reshape(len(codes), K, -1)[:, :, pair]
-    shapes = _shapes(labels, len(codes))
+    shapes = shapes_of(labels, len(codes))
     letters = any(shape.marker.startswith("$") for shape in shapes)
     weights, colours = row_weights(X, len(codes)), [COLOURS[k % len(COLOURS)] for k in range(K)]
     figure, axes = _page(K, figure)
     whole = np.asarray(overview.transform(X), np.float64)[:, pair]
-    best, unit = shares.argmax(axis=1), area_of_one(_most(whole, weights)) * (LETTER if letters else 1.0)
-    drawn = _coloured(shapes, [(colours[k], best == k) for k in range(K)])
+    best, unit = shares.argmax(axis=1), area_of_one(most_rows(whole, weights)) * (LETTER if letters else 1.0)
+    drawn = coloured(shapes, [(colours[k], best == k) for k in range(K)])
     found = draw_groups(axes[0], whole, weights, drawn, unit=unit)
     look_at(axes[0], whole, square=NARROWEST)
-    _say(axes[0], pair, "overview; colours: the most probable map", INK)
+    name_map(axes[0], pair, "overview; colours: the most probable map", INK)
     for k, ax in enumerate(axes[1:]):
         there = shares[:, k] >= FAINTEST
-        groups = _coloured(shapes, [(colours[k], there)])
+        groups = coloured(shapes, [(colours[k], there)])
         if groups:
             draw_groups(ax, means[:, k], weights, groups, shares[:, k], faded=True, unit=unit)
             look_at(ax, means[there, k], square=NARROWEST)
         share = float(np.average(shares[:, k], weights=weights))
-        _say(ax, pair, f"map {k + 1}: {100 * share:.0f}% of the rows", colours[k])
+        name_map(ax, pair, f"map {k + 1}: {100 * share:.0f}% of the rows", colours[k])
     named = [] if letters else [replace(shape, colour=INK) for shape in shapes if shape.name]
-    _legend(axes[0], *key_of(named, np.concatenate([p.counts for p in found]), unit))
+    shared_legend(axes[0], *key_of(named, np.concatenate([p.counts for p in found]), unit))
     settle(axes[0])
     return axes
 
 
-def _shapes(labels: Sequence[object] | None, n: int) -> list[Kind]:
+def shapes_of(labels: Sequence[object] | None, n: int) -> list[Kind]:
     """Return the kinds of rows; each has a marker, and short names are markers themselves."""
     if labels is None:
         return [Kind("", np.ones(n, bool), INK, "o")]
@@ -124,13 +124,13 @@ def _shapes(labels: Sequence[object] | None, n: int) -> list[Kind]:
     return [replace(kind, marker=shape) for kind, shape in zip(found, SHAPES, strict=False)]
 
 
-def _coloured(shapes: list[Kind], regions: list[tuple[str, NDArray[np.bool_]]]) -> list[Kind]:
+def coloured(shapes: list[Kind], regions: list[tuple[str, NDArray[np.bool_]]]) -> list[Kind]:
     """Return the rows of each shape in each region, in the region's colour; without those that are empty."""
     every = [replace(shape, rows=shape.rows & rows, colour=colour) for shape in shapes for colour, rows in regions]
     return [kind for kind in every if kind.rows.any()]
 
 
-def _most(means: Floats, weights: Floats) -> float:
+def most_rows(means: Floats, weights: Floats) -> float:
     """Return the number of rows at the fullest place."""
     return float(places(means, weights).counts.max())
 
@@ -147,7 +147,7 @@ def _page(K: int, figure: Any) -> tuple[Any, tuple[Axes, ...]]:
     return figure, tuple(figure.add_subplot(place) for place in (grid[:, :down], *cells))
 
 
-def _say(ax: Axes, pair: list[int], title: str, colour: str) -> None:
+def name_map(ax: Axes, pair: list[int], title: str, colour: str) -> None:
     """Name a map and its axes; its frame has its colour."""
     name_axes(ax, pair)
     ax.set_title(title, loc="left", fontsize=9, color=colour)
@@ -159,7 +159,7 @@ def _say(ax: Axes, pair: list[int], title: str, colour: str) -> None:
     ax.locator_params(nbins=6)
 
 
-def _legend(ax: Axes, handles: list[Any], names: list[str]) -> None:
+def shared_legend(ax: Axes, handles: list[Any], names: list[str]) -> None:
     """Draw one legend for all maps below them: shapes, areas, opacity."""
     from matplotlib.lines import Line2D
 

@@ -54,8 +54,8 @@ def _restart(model: Model[P, S], context: FitContext, position: Position) -> Pos
         following = _next_stage(model, context.settings, position, reason)
         if following is not None:
             reason = None
-        if context.notify(position, last=reason is not None) and reason is None:
-            reason = StopReason.CALLBACK  # where the pass was evaluated: a next stage does not begin
+        asked = context.notify(position, last=reason is not None)
+        reason = reason or asked  # a stage that is asked to stop ends here: the next one does not begin
         if reason is None:
             position = context.keep(following or position)
     return context.keep(finish(model, context.settings, position, reason))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,6 +11,7 @@ from functools import partial
 from hiddenbits.data import Grid
 from hiddenbits.data.summary import Summary
 from hiddenbits.engine.executors.base import Executor
+from hiddenbits.engine.outcome import StopReason
 from hiddenbits.engine.state import CheckpointStore, Position, Settings, Watch
 from hiddenbits.model_api import Passes
 
@@ -48,6 +50,7 @@ class FitContext:
     checkpoints: CheckpointStore | None = None
     watch: Watch | None = None
     logged: _Logged | None = field(default_factory=_Logged)  # None: nothing is to be logged
+    begun: float = field(default_factory=time.monotonic)
 
     @property
     def passes(self) -> Passes:
@@ -64,6 +67,12 @@ class FitContext:
         """Number of restarts, repairs included."""
         return self.settings.n_init + self.settings.n_repairs
 
+    @property
+    def late(self) -> bool:
+        """Whether the time of the fit is over."""
+        limit = self.settings.max_time
+        return limit is not None and time.monotonic() - self.begun >= limit
+
     def keep(self, position: Position) -> Position:
         """Log and save a position; return it."""
         if self.logged:
@@ -72,13 +81,15 @@ class FitContext:
             self.checkpoints.save(position, self.summary)
         return position
 
-    def notify(self, position: Position, *, last: bool, to_callbacks: bool = True) -> bool:
-        """Log a pass and call the callbacks, if it is for them; return whether they ask the restart to stop."""
+    def notify(self, position: Position, *, last: bool, to_callbacks: bool = True) -> StopReason | None:
+        """Log a pass and call the callbacks, if it is for them; return why the restart should stop after it, if so."""
         if self.logged and LOG.isEnabledFor(logging.DEBUG) and position.trace:
             LOG.debug(
                 "Restart %d: pass %d, objective %.10g.", position.restart + 1, len(position.trace), position.trace[-1]
             )
-        return self.watch(position, last) if self.watch and to_callbacks else False
+        if self.watch and to_callbacks and self.watch(position, last):
+            return StopReason.CALLBACK
+        return StopReason.TIME if self.late else None
 
     def log_stop(self, words: str, position: Position) -> None:
         """Log why a restart stopped; `position` is the one after its end."""

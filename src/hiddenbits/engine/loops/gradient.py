@@ -148,8 +148,8 @@ class Climb(Generic[P, S]):
             there = replace(there, params=params, safe=params, objective=objective, trace=trace)
             still = still + 1 if gain <= self.settings.tol * self.weight else 0
             reason = self._why_stop(there, still)
-            if self.context.notify(there, last=reason is not None, to_callbacks=to_callbacks) and reason is None:
-                reason = StopReason.CALLBACK
+            asked = self.context.notify(there, last=reason is not None, to_callbacks=to_callbacks)
+            reason = reason or asked
             if reason is not None:
                 raise StopIteration
 

@@ -37,7 +37,7 @@ def all_restarts(
             warn_of_no_zeros(grid.table, context.summary)
         subsample = SubsampleStart((one, *alternative_starts), context)
         position = _loaded(context)
-        while position.restart < context.n_restarts:
+        while position.restart < context.n_restarts and not (position.finished and context.late):
             position = one(context, _first_position(one, context, subsample, position))
             context.log_stop("Restart %d of %d", position)
     best = position.best

@@ -52,7 +52,7 @@ def _restart(model: Persists[P, S], context: FitContext, position: Position) -> 
         elif len(position.trace) >= settings.max_iter:
             reason = StopReason.MAX_ITER if model.promises.looks_after_epoch else StopReason.SCHEDULE
         asked = context.notify(position, last=reason is not None)
-        reason = reason or (StopReason.CALLBACK if asked else None)
+        reason = reason or asked
         if reason is None:
             context.keep(position)
     position = replace(position, safe=model.settle(position.safe, position.memory))

@@ -55,7 +55,8 @@ class SubsampleStart:
         drawn: SomeRows = context.passes(partial(some_rows, seed, rate_for(self.n_rows, table.weights, table.shape[0])))
         here = without_progress(context.executor)
         executor = here if isinstance(here, Local) else Local()
-        return FitContext(drawn.table(context.weight).grid(grid.height), executor, context.settings, context.summary)
+        few = drawn.table(context.weight).grid(grid.height)
+        return FitContext(few, executor, context.settings, context.summary, begun=context.begun)
 
     def start_restart(self, position: Position) -> Position:
         """Return the beginning of a restart over all rows: where the best of the starts on the subsample ended.

@@ -79,6 +79,7 @@ class BitsEstimator(
     # Hyperparameters that every subclass has.
     n_init: int | Literal["auto"]
     max_iter: int
+    max_time: float | None
     tol: float
     online_passes: int
     accelerate: bool
@@ -197,6 +198,7 @@ class BitsEstimator(
         return Settings(
             n_init=self._n_restarts,
             max_iter=self.max_iter,
+            max_time=self.max_time,
             tol=self.tol,
             online_passes=self.online_passes,
             accelerate=self.accelerate,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
@@ -18,16 +19,29 @@ from hiddenbits.families._base.parameters import COMMON
 from hiddenbits.families._base.showing import SummaryTable, strongest_each_way
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.binary_sparse_coding.annealing import Annealing
+from hiddenbits.families.binary_sparse_coding.max_model import MaxCoding
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
-from hiddenbits.families.binary_sparse_coding.params import CodingParams, CodingStats
+from hiddenbits.families.binary_sparse_coding.params import CodingParams
+from hiddenbits.families.binary_sparse_coding.planned_coding import PlannedCoding
+
+# How causes combine is chosen here, and nowhere else.
+MODELS: Mapping[str, Callable[..., PlannedCoding]] = {
+    "linear": SparseCoding,
+    "max": MaxCoding,
+    "max_magnitude": partial(MaxCoding, signed=True),
+}
+# Without a schedule the last two begin at the mean row and are not heated: from noise, with temperature, bars of which
+# the strongest shows are hardly ever all found.
+FROM_MEAN = Annealing(temperature=1.0, start="mean")
 
 
-class BinarySparseCoding(CodingEstimator[CodingParams, CodingStats]):
+class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
     """A few of many causes are on in each row, and what they add up to is the row, but for noise.
 
     For real numbers: patches of images, spectra, recordings. Every cause has a field, the numbers that it adds where it
-    is on; how many causes are on, and how much noise there is, is learned as well. Rows are explained by the best
-    candidates among the causes, of which a few may be on at once (expectation truncation).
+    is on; with another `superposition` the strongest cause shows instead. How many causes are on, and how much noise
+    there is, is learned as well. Rows are explained by the best candidates among the causes, of which a few may be on
+    at once (expectation truncation).
 
     There is no offset: take the mean from columns whose zero has no meaning. Blanks (NaN) are numbers that were not
     observed; a row with blanks costs about as much more as `n_candidates` squared times its columns.
@@ -39,10 +53,16 @@ class BinarySparseCoding(CodingEstimator[CodingParams, CodingStats]):
     n_candidates, max_active : int, default=5 and 3
         Candidates for each row, and how many of them may be on at once. A small number is a help at first: it keeps
         causes from sharing the work of one. The schedule says how many there are at the end.
+    superposition : {"linear", "max", "max_magnitude"}, default="linear"
+        What causes make of a column when several are on: the sum of their numbers; the largest, with fields that are
+        not negative ("max": maximal causes); or the one that is largest in size, with its sign ("max_magnitude": one
+        object hides another). For the last two a row costs its states times its columns, several times as much, and
+        the update of the fields is a fixed point, not EM.
     activity : {"shared", "each"}, default="shared"
         One probability of being on for all causes, or one for each.
     schedule : Annealing, optional
-        How the fit begins, and what changes from pass to pass: temperature, candidates, and the rows that count.
+        How the fit begins, and what changes from pass to pass: temperature, candidates, and the rows that count. By
+        default `Annealing()`; `Annealing(temperature=1, start="mean")` where causes do not add up.
     dtype : {"float64", "float32"}, default="float64"
         Of the products over rows: float32 takes half the time, and half the memory where the table is float32, too.
     online_passes : int, default=0
@@ -53,6 +73,8 @@ class BinarySparseCoding(CodingEstimator[CodingParams, CodingStats]):
         Further restarts, each from the best fit so far with three fields drawn again.
     max_iter : int, default=200
         Most passes of each restart, those of the schedule included.
+    max_time : float, optional
+        Seconds after which the fit stops, at the end of a pass, with the best parameters so far.
     tol : float, default=1e-4
         Converged when a pass after the schedule raises the objective by at most this much a row, in nats.
     random_state : int, RandomState or None, default=None
@@ -80,7 +102,9 @@ class BinarySparseCoding(CodingEstimator[CodingParams, CodingStats]):
 
     References
     ----------
-    Henniges, Puertas, Bornschein, Eggert and Luecke (2010), "Binary sparse coding".
+    Henniges, Puertas, Bornschein, Eggert and Luecke (2010), "Binary sparse coding". Luecke and Sahani (2008), "Maximal
+    causes for non-linear component extraction". Bornschein, Henniges and Luecke (2013), "Are V1 simple cells optimized
+    for visual occlusions?".
 
     Examples
     --------
@@ -97,6 +121,14 @@ class BinarySparseCoding(CodingEstimator[CodingParams, CodingStats]):
     >>> X[0, 1] = np.nan                                        # a blank: not observed
     >>> bool(abs(model.complete(X)[0, 1] - (causes @ fields)[0, 1]) < 1.0)
     True
+
+    Where causes hide each other instead of adding up:
+
+    >>> shown = np.max(causes[:, :, None] * np.abs(fields), axis=1)
+    >>> model = BinarySparseCoding(3, superposition="max", random_state=0).fit(shown + rng.normal(0, 0.5, (400, 4)))
+    >>> order = np.argmax(model.components_ @ np.abs(fields).T, axis=0)
+    >>> bool(np.abs(model.components_[order] - np.abs(fields)).max() < 0.5)
+    True
     """
 
     accelerate = False  # candidates change from pass to pass: there is nothing to extrapolate
@@ -110,10 +142,11 @@ class BinarySparseCoding(CodingEstimator[CodingParams, CodingStats]):
     }
     _code_word = "cause"
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        **{name: COMMON[name] for name in ("online_passes", "n_init", "max_iter", "tol", "random_state")},
+        **{name: COMMON[name] for name in ("online_passes", "n_init", "max_iter", "max_time", "tol", "random_state")},
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "n_candidates": [Interval(Integral, 1, None, closed="left")],
         "max_active": [Interval(Integral, 1, None, closed="left")],
+        "superposition": [StrOptions(set(MODELS))],
         "activity": [StrOptions({"shared", "each"})],
         "schedule": [Annealing, None],
         "dtype": [StrOptions({"float64", "float32"})],
@@ -126,6 +159,7 @@ class BinarySparseCoding(CodingEstimator[CodingParams, CodingStats]):
         *,
         n_candidates: int = 5,
         max_active: int = 3,
+        superposition: Literal["linear", "max", "max_magnitude"] = "linear",
         activity: Literal["shared", "each"] = "shared",
         schedule: Annealing | None = None,
         dtype: Literal["float64", "float32"] = "float64",
@@ -133,12 +167,14 @@ class BinarySparseCoding(CodingEstimator[CodingParams, CodingStats]):
         n_init: int = 2,
         n_repairs: int = 0,
         max_iter: int = 200,
+        max_time: float | None = None,
         tol: float = 1e-4,
         random_state: Randomness = None,
     ) -> None:
         self.n_components = n_components
         self.n_candidates = n_candidates
         self.max_active = max_active
+        self.superposition = superposition
         self.activity = activity
         self.schedule = schedule
         self.dtype = dtype
@@ -146,6 +182,7 @@ class BinarySparseCoding(CodingEstimator[CodingParams, CodingStats]):
         self.n_init = n_init
         self.n_repairs = n_repairs
         self.max_iter = max_iter
+        self.max_time = max_time
         self.tol = tol
         self.random_state = random_state
 
@@ -181,9 +218,10 @@ class BinarySparseCoding(CodingEstimator[CodingParams, CodingStats]):
         schedule = Annealing(wide_candidates=5, wide_active=3, start_scale=2.0, jitter=0.05, **plain)
         return cls(10, schedule=schedule, **one)
 
-    def _model(self) -> SparseCoding:
-        course: Annealing = self._group("schedule")
-        return SparseCoding(
+    def _model(self) -> Any:
+        planned = self.schedule is not None or self.superposition == "linear"
+        course: Annealing = self._group("schedule") if planned else FROM_MEAN
+        return MODELS[self.superposition](
             self.n_components,
             self.n_candidates,
             self.max_active,
@@ -226,7 +264,7 @@ class BinarySparseCoding(CodingEstimator[CodingParams, CodingStats]):
         return super().complete(X)
 
     def inverse_transform(self, X: object) -> Floats:
-        """Return the rows that codes stand for, without noise: the sum of the fields that are on.
+        """Return the rows that codes stand for, without noise: the sum of the fields that are on, or the strongest.
 
         Parameters
         ----------
@@ -258,11 +296,14 @@ class BinarySparseCoding(CodingEstimator[CodingParams, CodingStats]):
 
     def _tables(self) -> dict[str, SummaryTable]:
         names, causes, W = self._column_names(), self._code_names(), self.components_
-        adds = strongest_each_way(W, names, "adds to", "takes from")
+        adds_up = self.superposition == "linear"
+        words = ("adds to", "takes from") if adds_up else ("high in", "low in")
+        title = f"What each cause {'adds to' if adds_up else 'shows in'} the columns"
+        adds = strongest_each_way(W, names, *words)
         fields = dict(zip(causes, W, strict=True))
         return {
             "causes": SummaryTable("Causes", {"cause": causes, "on": self.activity_, **adds}, "causes"),
-            "fields": self._by_column("What each cause adds to the columns", fields, np.abs(W).max(axis=0)),
+            "fields": self._by_column(title, fields, np.abs(W).max(axis=0)),
         }
 
     @property

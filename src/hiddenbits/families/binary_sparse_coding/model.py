@@ -27,117 +27,27 @@ the statistics small, where an update for the observed cells alone would need a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
 from hiddenbits.array_types import Floats, Rows
-from hiddenbits.data import Arrays, Block
+from hiddenbits.data import Block
 from hiddenbits.data.operands import scratch
-from hiddenbits.data.summary import Summary
-from hiddenbits.families.binary_sparse_coding.params import (
-    EVERY_ROW,
-    LEAST_ACTIVE,
-    CodingParams,
-    CodingStats,
-    RowScores,
-)
-from hiddenbits.families.binary_sparse_coding.rows import CodingRows, CodingShared, runs_of
-from hiddenbits.families.binary_sparse_coding.schedule import Schedule
+from hiddenbits.families.binary_sparse_coding.params import CodingParams, CodingStats
+from hiddenbits.families.binary_sparse_coding.planned_coding import RIDGE, PlannedCoding, within
+from hiddenbits.families.binary_sparse_coding.rows import CodingShared, runs_of
 from hiddenbits.families.binary_sparse_coding.truncated_posterior import Prepared, RowPosterior, squares_of
-from hiddenbits.families.binary_sparse_coding.truncated_states import active_shares, truncation
-from hiddenbits.model_api import Footprint, Key, Passes, Promises
-
-RIDGE = 1e-9  # of the mean of Sum <s>: where rows say nothing of a field, it stays as it is
-LEAST_NOISE = 1e-6  # of the spread: a table without any noise would have sigma 0, and an infinite likelihood
-LEAST_KEPT = 0.1  # of the rows, whatever the cut: where most causes are on, next to none would be left
-REPAIRED, REPAIR_STEPS = 3, 25  # fields that a repair draws again, and the steps it takes
-
-
-@dataclass(frozen=True, eq=False)
-class Spread(Arrays):
-    """Sum w (y - mean)^2 and weight of the observed cells of each column."""
-
-    squares: Floats
-    observed: Floats
+from hiddenbits.model_api import Footprint, Key
 
 
 @dataclass(frozen=True)
-class SparseCoding(CodingRows):
-    """The model; hyperparameters only.
+class SparseCoding(PlannedCoding):
+    """The model: fields add up. Hyperparameters are those of `PlannedCoding`."""
 
-    Parameters
-    ----------
-    n_components : int
-        H.
-    n_candidates, max_active : int
-        H' and gamma.
-    wide_candidates, wide_active : int
-        H' and gamma towards the end of the schedule.
-    shared_activity : bool
-        One pi for all causes.
-    start_from : {"noise", "mean"}
-        W of pure noise, or the mean row with a little noise.
-    start_scale : float or None
-        Standard deviation of that noise; None means a third of the spread of the table (a hundredth with "mean").
-    start_active : float
-        Expected number of causes that are on, at the start.
-    cut : bool
-        Leave out the rows that truncated states cannot explain.
-    jitter : float
-        Standard deviation of the noise that is added to W after every step.
-    schedule : Schedule
-        Temperature, cut and widening.
-    settles : bool
-        Go on after the schedule until the objective stands still.
-    dtype : {"float64", "float32"}
-        Of the products over rows; sums, and the updates, are in float64.
-    """
-
-    n_components: int = 10
-    n_candidates: int = 5
-    max_active: int = 3
-    wide_candidates: int = 8
-    wide_active: int = 5
-    shared_activity: bool = True
-    start_from: Literal["noise", "mean"] = "noise"
-    start_scale: float | None = None
-    start_active: float = 5.0
-    cut: bool = True
-    jitter: float = 0.0
-    schedule: Schedule = field(default_factory=Schedule)
-    settles: bool = True
-    dtype: Literal["float64", "float32"] = "float64"
-
-    params_type: ClassVar[Any] = CodingParams
     stats_type: ClassVar[Any] = CodingStats
-    carry_type: ClassVar[Any] = None
-
-    @property
-    def promises(self) -> Promises:
-        """What holds for every fit."""
-        H = self.n_components
-        every_state = min(self.n_candidates, self.wide_candidates, self.max_active, self.wide_active) >= H
-        plain = every_state and not self.cut and self.jitter == 0.0 and self.schedule.temperature == 1.0
-        why = {"accelerates": "candidates change from pass to pass"}
-        if not plain:
-            why["monotone"] = "states and rows are left out, and which ones changes from pass to pass"
-        if self.row_states != (H, H):
-            why["likelihood"] = "states with many causes on are left out: a lower bound"
-        return Promises(
-            likelihood="exact" if self.row_states == (H, H) else "bound",
-            monotone=plain and self.dtype == "float64",
-            deterministic=True,
-            carry=False,
-            accelerates=False,
-            oracle="enumeration",
-            why=why,
-            scheduled=True,
-            looks_before_pass=self.cut,
-        )
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
         """Return what a block costs; the states of its rows do not count, for few rows are worked on at a time."""
@@ -145,81 +55,6 @@ class SparseCoding(CodingRows):
         pairs = len(states.first)
         flops = 4.0 * n_columns * H + 4.0 * states.n_states * (states.n_candidates + pairs)
         return Footprint(100.0 + 2.0 * pairs, float(n_columns * H + H * H), flops)
-
-    def _states(self, step: float) -> Any:
-        wide, H = self.schedule.is_wide(step), self.n_components
-        c = min(self.wide_candidates if wide else self.n_candidates, H)
-        return truncation(c, min(self.wide_active if wide else self.max_active, c))
-
-    def _gamma(self, step: float) -> int:
-        return int(self._states(step).max_active)
-
-    # ------------------------------------------------------------------------------------------------ starts
-
-    def start(self, summary: Summary, key: Key, passes: Passes) -> CodingParams:
-        """Return W of noise (or about the mean row), and the noise that the table would have without causes."""
-        H, rng = self.n_components, key.rng()
-        mean = summary.ones / np.maximum(summary.observed, 1e-300)  # of reals these are the sums
-        found: Spread = passes(partial(_spread, mean))
-        spread = float(np.sqrt(np.mean(found.squares / np.maximum(found.observed, 1e-300)))) or 1.0
-        about, scale = (np.zeros_like(mean), spread / 3.0) if self.start_from == "noise" else (mean, spread / 100.0)
-        scale = scale if self.start_scale is None else self.start_scale
-        pi = min(self.start_active / H, 0.5)
-        params = CodingParams(
-            about[:, None] + scale * rng.standard_normal((len(mean), H)),
-            np.full(H, pi),
-            np.asarray(spread),
-            np.asarray(spread),
-            np.zeros(()),
-            np.array([key.seed, key.restart], np.float64),
-            np.array(EVERY_ROW),
-        )
-        if self.start_from == "noise":
-            return params
-        stats: CodingStats = passes(partial(_first_stats, self, params))  # sigma from (7), with this W
-        return replace(params, noise=np.asarray(self._noise(params, params.fields, stats)))
-
-    def perturbed(self, params: CodingParams, key: Key) -> CodingParams:
-        """Return parameters with a few fields drawn again, and more noise: a way out of a poor maximum."""
-        rng, H = key.rng(), self.n_components
-        few, fields = rng.permutation(H)[:REPAIRED], params.fields.copy()
-        scale = float(params.spread) / 3.0 if self.start_scale is None else self.start_scale
-        fields[:, few] = scale * rng.standard_normal((len(fields), len(few)))
-        activity = params.activity.copy()
-        activity[few] = activity.mean()
-        step = float(max(self.schedule.n_steps - REPAIR_STEPS, 0))
-        return replace(
-            params,
-            fields=fields,
-            activity=activity,
-            noise=2.0 * params.noise,
-            step=np.asarray(step),
-            stream=np.array([key.seed, key.restart], np.float64),
-        )
-
-    # ------------------------------------------------------------------------------------------------ passes
-
-    def schedule_state(self, params: CodingParams) -> Literal["running", "free", "over"]:
-        """Whether a fit is on its schedule, free to go on until it stands still, or at its planned end."""
-        if not self.schedule.is_over(float(params.step)):
-            return "running"
-        return "free" if self.settles else "over"
-
-    def prepare(self, params: CodingParams) -> CodingShared:
-        """Return what all rows of a pass share."""
-        step = float(params.step)
-        now = Prepared(params, self._states(step), self.schedule.heat(step), np.dtype(self.dtype).type)
-        return CodingShared(now, partial(self.rows_prepared, params))
-
-    def before_pass(self, params: CodingParams, passes: Passes) -> CodingParams:
-        """Return the parameters with the cut of this step: a look at the scores of all rows, once it has set in."""
-        share, step = self.schedule.cut(float(params.step)), float(params.step)
-        if share == 0.0 or not self.cut:
-            return params.with_every_row()
-        rows: RowScores = passes(partial(_scores, self.prepare(params).now))
-        left_out = 1.0 - float(active_shares(params.activity, self._gamma(step)).sum())  # 1 - A
-        kept = max(1.0 - left_out * share, LEAST_KEPT)
-        return replace(params, cut=rows.cut_at(float(rows.weights.sum()) * kept))
 
     def expect(
         self, params: CodingParams, shared: CodingShared, block: Block, carry: None, key: Key
@@ -238,7 +73,7 @@ class SparseCoding(CodingRows):
                 means[rows] = found.means
             scores[rows], pairs[rows] = found.scores, found.pairs
             places[rows] = now.pair_places(found.candidates)
-            counted[rows] = block.weights[rows] * _within(params.cut, found.scores)
+            counted[rows] = block.weights[rows] * within(params.cut, found.scores)
             if observed is not None:
                 more, more_squares = _filled(now, observed, found, counted[rows])
                 filled = more if filled is None else filled + more
@@ -268,38 +103,20 @@ class SparseCoding(CodingRows):
         ridge = RIDGE * max(float(stats.hidden.mean()), 1e-300)
         second = stats.second
         second[np.diag_indices(H)] += ridge
-        W = np.linalg.solve(second, (stats.joint + ridge * params.fields).T).T  # (6)
+        W = np.asarray(np.linalg.solve(second, (stats.joint + ridge * params.fields).T).T, np.float64)  # (6)
         # (7): by (6) the last trace is that of W' Sum <y s'>, but for the ridge
         left = float(stats.squares) - float(np.vdot(W, stats.joint)) + ridge * float(np.vdot(W, params.fields - W))
         noise = self._sigma(params, left, stats)
-        shares = active_shares(params.activity, self._gamma(float(params.step)))
-        few, on = float(shares.sum()), float(shares @ np.arange(len(shares)))  # A and B
-        correction = few * float(params.activity.sum()) / on if on > 0.0 else 1.0
-        pi = correction * stats.hidden / used
-        pi = np.full(H, pi.mean()) if self.shared_activity else pi
-        if self.jitter:
-            rng = np.random.default_rng([*params.stream.astype(np.int64).tolist(), int(params.step), 0xB5C])
-            W = W + self.jitter * rng.standard_normal(W.shape)
-        return replace(
-            params,
-            fields=np.ascontiguousarray(W),
-            activity=np.clip(pi, LEAST_ACTIVE, 1.0 - LEAST_ACTIVE),  # (8)
-            noise=np.asarray(noise),
-            step=np.asarray(float(params.step) + 1.0),
-            cut=np.array(EVERY_ROW),
-        )
+        return self.advanced(params, W, noise, stats.hidden, used)
 
-    def _noise(self, params: CodingParams, W: Floats, stats: CodingStats) -> float:
-        """Return sigma for any fields W, equation 7."""
+    def first_noise(self, params: CodingParams, stats: CodingStats) -> float:
+        """Return sigma with the fields of a start, equation 7."""
+        W = params.fields
         left = float(stats.squares) - 2.0 * float(np.sum(W * stats.joint)) + float(np.sum((W.T @ W) * stats.second))
         return self._sigma(params, left, stats)
 
     def _sigma(self, params: CodingParams, left: float, stats: CodingStats) -> float:
-        variance = left / (float(stats.used) * params.n_columns)
-        return float(np.sqrt(max(variance, (LEAST_NOISE * float(params.spread)) ** 2)))
-
-    def grow(self, params: CodingParams, key: Key) -> None:
-        """There are no stages."""
+        return self.least_noise(params, left / (float(stats.used) * params.n_columns))
 
     def pseudo_statistics(self, params: CodingParams, weight: float) -> CodingStats:
         """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
@@ -317,15 +134,6 @@ class SparseCoding(CodingRows):
             weight * pairs,
         )
 
-    def mismatch(self, params: CodingParams) -> str | None:
-        """Return how valid parameters disagree with the hyperparameters, or None."""
-        H = params.n_components
-        if self.n_components != H:
-            return f"it has {H} causes where {self.n_components} are declared"
-        if self.shared_activity and np.ptp(params.activity) > 0.0:
-            return "its causes differ in their activity, where one for all is declared"
-        return None
-
     def stats_flaw(self, stats: CodingStats, params: CodingParams) -> str | None:
         """Return what makes statistics invalid for these parameters, or None."""
         D, H = params.fields.shape
@@ -338,34 +146,6 @@ class SparseCoding(CodingRows):
         slack = 1e-6 * float(stats.weight)
         valid = (stats.hidden >= -slack).all() and (stats.hidden <= stats.used + slack).all()
         return None if valid else "causes are on in more rows than there are, or in fewer than none"
-
-
-def _spread(mean: Floats, block: Block) -> Spread:
-    """Add up squares about the mean, a few rows at a time."""
-    y, o = np.asarray(block.x.operand(slot="x")), block.observed.operand(slot="observed")
-    out = np.zeros(block.n_columns)
-    for rows, observed in runs_of(block):
-        apart = (y[rows] - mean) ** 2
-        out += block.weights[rows] @ (apart if observed is None else apart * observed)
-    seen = np.broadcast_to((o.T @ block.weights[:, None])[:, 0], (block.n_columns,))
-    return Spread(out, np.array(seen))
-
-
-def _first_stats(model: SparseCoding, params: CodingParams, block: Block) -> CodingStats:
-    return model.expect(params, model.prepare(params), block, None, Key(0))[0]
-
-
-def _scores(now: Prepared, block: Block) -> RowScores:
-    """Return the scores of the rows of a block, the same bits as `expect` finds."""
-    Y, scores = np.asarray(block.x.operand(now.dtype, slot="x")), np.empty(block.n_rows)
-    for rows, observed in runs_of(block, now.dtype):
-        scores[rows] = now.look(Y[rows], observed, squares_of(Y[rows]), only_scores=True).scores
-    return RowScores(scores, block.weights.copy())
-
-
-def _within(cut: Floats, scores: Floats) -> Floats:
-    """Return the share of each row that is within the cut."""
-    return np.where(scores > cut[0], 1.0, np.where(scores == cut[0], cut[1], 0.0))
 
 
 def _filled(now: Prepared, observed: Any, found: RowPosterior, counted: Floats) -> tuple[Floats, float]:

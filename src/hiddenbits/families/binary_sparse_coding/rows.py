@@ -23,7 +23,7 @@ from hiddenbits.families.binary_sparse_coding.truncated_posterior import (
     RowPosterior,
     squares_of,
 )
-from hiddenbits.families.binary_sparse_coding.truncated_states import truncation
+from hiddenbits.families.binary_sparse_coding.truncated_states import Truncation, truncation
 from hiddenbits.maths.missing_rows import rows_with_blanks
 from hiddenbits.maths.state_sums import states_of
 
@@ -76,7 +76,11 @@ class CodingRows:
 
     def rows_prepared(self, params: CodingParams) -> Prepared:
         """Return what the verbs share."""
-        return Prepared(params, truncation(*self.row_states), 1.0, np.float64)
+        return self.prepared(params, truncation(*self.row_states), 1.0, np.float64)
+
+    def prepared(self, params: CodingParams, states: Truncation, temperature: float, dtype: Any) -> Prepared:
+        """Return what rows share at a temperature: the place where a model says how its causes combine."""
+        return Prepared(params, states, temperature, dtype)
 
     def _each(self, shared: CodingShared, block: Block, take: Callable[[RowPosterior], Any], **asked: Any) -> Floats:
         """Return what `take` finds in the posterior of each row."""

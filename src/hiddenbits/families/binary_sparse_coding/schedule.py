@@ -42,7 +42,11 @@ class Schedule:
         >>> [Schedule(10, temperature=5.0).heat(step) for step in (0, 4, 8, 20)]
         [5.0, 3.0, 1.0, 1.0]
         """
-        return self.temperature + (1.0 - self.temperature) * self._way(step, 0.0, self.cooled_at)
+        return self.temperature + (1.0 - self.temperature) * self.cooled(step)
+
+    def cooled(self, step: float) -> float:
+        """Return how far the temperature has fallen: 0 is not at all, 1 is all the way."""
+        return self._way(step, 0.0, self.cooled_at)
 
     def cut(self, step: float) -> float:
         """Return how far the data cut has set in: 0 is not at all, 1 is to its full size."""

@@ -45,6 +45,8 @@ class RowPosterior(NamedTuple):
         T ln Sum p(s, y)^(1/T): the truncated log-likelihood where T is 1.
     best : ndarray of shape (rows, H) or None
         The most probable state, where it was asked for.
+    share : ndarray of shape (rows, 1) or None
+        What the weights of the states were multiplied by.
     """
 
     means: Any  # None where only scores were asked for, as are the pairs
@@ -52,6 +54,7 @@ class RowPosterior(NamedTuple):
     candidates: Rows
     scores: Floats
     best: AnyArray | None = None
+    share: AnyArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,8 +161,8 @@ class Prepared:
         f = np.matmul(Y, self.scaled_fields, out=scratch("f", (n, H), self.dtype) if out is None else out)
         chosen = self._candidates(f, self.per_length)
         f += self.alone
-        f_pairs = self.couplings.take(self.pair_places(chosen))
-        return self._resolved(f, f_pairs, chosen, self.constants(Y.shape[1], squares), best, only_scores)
+        states = self._quadratic(f, self.couplings.take(self.pair_places(chosen)), chosen)
+        return self._resolved(f, states, chosen, self.constants(Y.shape[1], squares), best, only_scores)
 
     def with_blanks(
         self, Y: AnyArray, observed: AnyArray, squares: Floats, *, best: bool = False, only_scores: bool = False
@@ -170,7 +173,8 @@ class Prepared:
         f = (b - 0.5 * lengths) * self.dtype(self.scale) + self.log_odds.astype(self.dtype)
         gram = self.observed_gram(observed, chosen)
         f_pairs = -self.dtype(self.scale) * gram[:, self.states.first, self.states.second]
-        return self._resolved(f, f_pairs, chosen, self.constants(observed.sum(axis=1), squares), best, only_scores)
+        states = self._quadratic(f, f_pairs, chosen)
+        return self._resolved(f, states, chosen, self.constants(observed.sum(axis=1), squares), best, only_scores)
 
     def observed_gram(self, observed: AnyArray, chosen: Rows) -> AnyArray:
         """Return G of the candidates of each row, over its observed columns."""
@@ -201,13 +205,20 @@ class Prepared:
         among = np.argpartition(np.take_along_axis(select, causes, axis=1), GROUP * c - c, axis=1)[:, GROUP * c - c :]
         return np.take_along_axis(causes, among, axis=1)
 
-    def _resolved(
-        self, f: AnyArray, f_pairs: AnyArray, chosen: Rows, constants: Floats, best: bool, only_scores: bool
-    ) -> RowPosterior:
-        """Return the posterior from the log weights: f of every cause alone, and of the candidates' pairs."""
-        n, c = chosen.shape
+    def _quadratic(self, f: AnyArray, f_pairs: AnyArray, chosen: Rows) -> AnyArray:
+        """Return the log weights of the candidates' states: f of every cause alone, and of the candidates' pairs."""
         features = np.concatenate([np.take_along_axis(f, chosen, axis=1), f_pairs], axis=1)
-        states = np.matmul(features, self.table_across, out=scratch("states", (n, self.states.n_states), self.dtype))
+        out = scratch("states", (len(f), self.states.n_states), self.dtype)
+        return np.matmul(features, self.table_across, out=out)
+
+    def _resolved(
+        self, f: AnyArray, states: AnyArray, chosen: Rows, constants: Floats, best: bool, only_scores: bool
+    ) -> RowPosterior:
+        """Return the posterior from the log weights of every cause alone, f, and of the candidates' states.
+
+        Both are overwritten: `states` with the probabilities of the states but for their sum, 1 / `share`.
+        """
+        n, c = chosen.shape
         np.put_along_axis(f, chosen, -np.inf, axis=1)  # candidates that are on alone are among the states
         top = np.maximum(states.max(axis=1), f.max(axis=1))[:, None]
         code = self._best(states, f, chosen) if best else None
@@ -225,7 +236,7 @@ class Prepared:
         moments *= share
         f *= share
         np.put_along_axis(f, chosen, moments[:, :c], axis=1)
-        return RowPosterior(f, moments[:, c:], chosen, scores, code)
+        return RowPosterior(f, moments[:, c:], chosen, scores, code, share)
 
     def _best(self, states: AnyArray, f: AnyArray, chosen: Rows) -> Floats:
         """Return the most probable state of each row."""

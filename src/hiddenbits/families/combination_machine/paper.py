@@ -50,7 +50,7 @@ def _restart(model: Combination, context: FitContext, position: Position) -> Pos
             break
         trace = (*there.trace, objective)
         there = replace(there, params=params, safe=params, objective=objective, trace=trace)
-        if context.notify(there, last=epoch + 1 == n_epochs):
-            reason = StopReason.CALLBACK
+        if asked := context.notify(there, last=epoch + 1 == n_epochs):
+            reason = asked
             break
     return context.keep(finish(model, context.settings, there, reason))

@@ -28,9 +28,9 @@ class LogisticPCAMixture(PredictsClasses, CodingEstimator[MapsParams, MapsStats]
 
     A row chooses a map k with probability pi_k, then a place x ~ N(0, I) there, and its bits are
     P(bit i = 1 | k, x) = sigma(w_ki.x + b_ki). Such maps are a closer look at the regions of an overview by
-    `LogisticPCA`; `plots.zoom` draws both. The mixture is flat: it is not yet the hierarchy of maps that Tipping's
-    conclusion looks forward to. Missing cells are left out of a row's likelihood, which is right when they are missing
-    at random given the observed ones.
+    `LogisticPCA`; `plots.zoom` draws both. The mixture is flat; `map_tree` splits maps into maps again, level by level.
+    Missing cells are left out of a row's likelihood, which is right when they are missing at random given the observed
+    ones.
 
     Parameters
     ----------
@@ -58,6 +58,8 @@ class LogisticPCAMixture(PredictsClasses, CodingEstimator[MapsParams, MapsStats]
         found them.
     max_iter : int, default=1000
         Most passes over the table, for each restart and stage.
+    max_time : float, optional
+        Seconds after which the fit stops, at the end of a pass, with the best parameters so far.
     tol : float, default=1e-5
         Converged when a pass raises the objective by at most this much a row, in nats.
     accelerate : bool, default=True
@@ -89,6 +91,7 @@ class LogisticPCAMixture(PredictsClasses, CodingEstimator[MapsParams, MapsStats]
     See Also
     --------
     LogisticPCA : One map.
+    map_tree : Maps on several levels, as many as held-out rows ask for.
     BernoulliMixture : Classes without dimensions.
 
     Notes
@@ -145,6 +148,7 @@ class LogisticPCAMixture(PredictsClasses, CodingEstimator[MapsParams, MapsStats]
         online_passes: int = 0,
         n_init: int | Literal["auto"] = "auto",
         max_iter: int = 1000,
+        max_time: float | None = None,
         tol: float = 1e-5,
         accelerate: bool = True,
         threshold: float | None = None,
@@ -159,6 +163,7 @@ class LogisticPCAMixture(PredictsClasses, CodingEstimator[MapsParams, MapsStats]
         self.online_passes = online_passes
         self.n_init = n_init
         self.max_iter = max_iter
+        self.max_time = max_time
         self.tol = tol
         self.accelerate = accelerate
         self.threshold = threshold
@@ -195,7 +200,7 @@ class LogisticPCAMixture(PredictsClasses, CodingEstimator[MapsParams, MapsStats]
         return tuple(self._one_map(k) for k in range(len(self.weights_)))
 
     def _one_map(self, k: int) -> LogisticPCA:
-        names = ("ridge", "n_draws", "max_iter", "tol", "accelerate", "threshold", "random_state")
+        names = ("ridge", "n_draws", "max_iter", "max_time", "tol", "accelerate", "threshold", "random_state")
         found = LogisticPCA(
             self._n_dimensions,
             method=Variational(polish=self.polish),

@@ -14,10 +14,10 @@ spread of the means in a cell and T_a = C_a + V_a,
 is that of the polish, but for the third moments within cells. Columns make Newton steps on J, shortened where it would
 fall. Columns without ones have the same sums, so they share one (w, b).
 
-Course of a fit: for HOLD passes rows move between cells, cells are cut again after some of them, and W and b are
-scaled so that x keeps mean 0 and variance 1. Then each row keeps its cell, which makes J a function that rises, until
-it converges. A second stage cuts the cells once more. J is no bound; the tests compare it
-with the exact one.
+Rows move between cells from pass to pass, cells are cut again after some passes, and W and b are scaled so that x keeps
+mean 0 and variance 1. Rows that kept their cells would let J rise for ever where loadings are large: it is no bound,
+and outside its cell an expansion is worth nothing. So J wavers a little: a fit ends when it changes by less than the
+tolerance, or has not risen for PATIENCE passes. The tests compare J with the exact bound.
 
 | letter | meaning | shape |
 |---|---|---|
@@ -46,11 +46,11 @@ from hiddenbits.families.logistic_pca.params import effective_ridge, params_mism
 from hiddenbits.maths.packed_symmetric import identity, invert, pack, pack_outer, packed_size, row_dot, times, unpack
 from hiddenbits.model_api import Footprint, Key, Passes, Promises
 
-HOLD = 12  # passes of a stage after which rows keep their cells
-CUT_AFTER = (0, 1, 2, 4, 8)  # passes after which cells are cut again
-SECOND_STAGE_AGE = 8  # it begins with the last of these cuts
-COLD_STEPS, MOVING_STEPS = 10, 2  # steps of a row without memory, and of one with
-LONGEST_ROW_STEP, LONGEST_STEP = 1.0, 5.0  # of a row's mean without memory, of a column's (w, b)
+CUT_AFTER, CUT_EVERY = (0, 1, 2, 4), 8  # passes after which cells are cut again, and then after every 8th
+SETTLED = 12  # passes after which a small change may mean convergence
+PATIENCE, RISE = 16, 1e-6  # a fit is over when the objective has not risen by this share of it in so many passes
+COLD, WARM = (10, 1.0), (2, 0.3)  # steps of the mean of a row without memory, and of one with; their greatest length
+LONGEST_STEP = 5.0  # of a column's (w, b)
 LENGTHS = (1.0, 0.25, 0.0625)  # of a column's step, tried in turn; then it stays
 ROUNDING = 1e-13
 FURTHEST = 1e3  # extrapolated loadings stay within this
@@ -104,15 +104,14 @@ class LogisticByOnes:
         """Return principal components, or random loadings, with cells for the prior."""
         return start_by_ones(self.n_components, self.n_cells, self.start_from, summary, key, passes)
 
-    def grow(self, params: AnchoredParams, key: Key) -> AnchoredParams | None:
-        """Cut the cells once more after the first stage."""
-        if float(params.stage) > 0.0:
-            return None
-        return replace(params, age=np.asarray(float(SECOND_STAGE_AGE)), stage=np.ones(()))
+    def grow(self, params: AnchoredParams, key: Key) -> None:
+        """There is one stage."""
 
-    def schedule_state(self, params: AnchoredParams) -> Literal["running", "free"]:
-        """Return "running" while rows still move between cells."""
-        return "running" if float(params.age) < HOLD else "free"
+    def schedule_state(self, params: AnchoredParams) -> Literal["running", "free", "over"]:
+        """Return "running" in the first passes, between which cells are cut often; "over" when J only wavers."""
+        if float(params.age) < SETTLED:
+            return "running"
+        return "over" if float(params.stalled) >= PATIENCE else "free"
 
     def prepare(self, params: AnchoredParams) -> Shared:
         """Expand F around every anchor."""
@@ -124,21 +123,13 @@ class LogisticByOnes:
         """E-step: the mean of each row from the expansion in its cell, and the sums over cells and columns."""
         x, _ = block.operands()
         pull = np.asarray(x @ shared.loadings)
-        if carry is not None and float(params.age) >= HOLD:
-            cell = carry.cell
-            mean = _means(shared, cell, pull)
-        elif carry is not None:
-            mean = carry.mean
-            for _ in range(MOVING_STEPS):
-                cell = shared.cells.find(mean)
-                mean = _means(shared, cell, pull)
-        else:
-            mean = np.zeros_like(pull)
-            for _ in range(COLD_STEPS):
-                cell = shared.cells.find(mean)
-                step = _means(shared, cell, pull) - mean
-                size = np.sqrt(row_dot(step, step))[:, None]
-                mean = mean + step * np.minimum(1.0, LONGEST_ROW_STEP / np.maximum(size, LONGEST_ROW_STEP))
+        mean = np.zeros_like(pull) if carry is None else carry.mean
+        n_steps, longest = COLD if carry is None else WARM
+        for _ in range(n_steps):
+            cell = shared.cells.find(mean)
+            step = _means(shared, cell, pull) - mean
+            size = np.sqrt(row_dot(step, step))[:, None]
+            mean = mean + step * np.minimum(1.0, longest / np.maximum(size, longest))
         weights = block.weights
         n, A = len(mean), len(shared.covariances)
         members = sparse.csr_array((weights, cell, np.arange(n + 1)), shape=(n, A)).T
@@ -148,7 +139,7 @@ class LogisticByOnes:
             groups=np.asarray(members @ np.hstack([one, mean, pack_outer(mean)])),
             linear=np.asarray(x.T @ (weights[:, None] * np.hstack([mean, one]))),
         )
-        return stats, Place(mean, cell)
+        return stats, Place(mean)
 
     def objective(self, params: AnchoredParams, stats: AnchoredStats) -> float:
         """Return J plus the log prior."""
@@ -160,33 +151,21 @@ class LogisticByOnes:
         return float(copies @ share) - groups.divergence
 
     def update(self, params: AnchoredParams, stats: AnchoredStats) -> AnchoredParams:
-        """M-step: a Newton step of every column; new anchors; while rows move, new cells and scales."""
-        groups, age = _groups(params, stats), float(params.age)
+        """M-step: a Newton step of every column, mean 0 and variance 1 of x, new anchors, sometimes new cells."""
+        groups, age, q = _groups(params, stats), int(params.age), params.n_components
         joint = self._stepped(params, stats, groups)
-        mean, q = groups.mean, params.n_components
-        spreads, covariances = groups.spread, groups.covariance
+        centre, scale = groups.overall(float(stats.weight))
+        joint[:, -1] += joint[:, :-1] @ centre
+        joint[:, :-1] = joint[:, :-1] @ scale
+        back = np.linalg.inv(scale)
+        anchors, covariances = (groups.mean - centre) @ back.T, groups.covariance
         tree = params.axis, params.threshold, params.child
-        if age < HOLD - 1:  # mean 0 and variance 1 of x are restored by W and b: this speeds up EM
-            centre, scale = groups.overall(float(stats.weight))
-            joint[:, -1] += joint[:, :-1] @ centre
-            joint[:, :-1] = joint[:, :-1] @ scale
-            back = np.linalg.inv(scale)
-            mean = (mean - centre) @ back.T
-            spreads = pack(back @ unpack(spreads, q) @ back.T)
-        anchors = mean
-        if age in CUT_AFTER:
-            *tree, anchors = cut(groups.weight, mean, axis_variances(spreads, q), self.n_cells)  # type: ignore[assignment]
+        if age in CUT_AFTER or age % CUT_EVERY == 0:
+            spreads = pack(back @ unpack(groups.spread, q) @ back.T)
+            *tree, anchors = cut(groups.weight, anchors, axis_variances(spreads, q), self.n_cells)  # type: ignore[assignment]
             covariances = covariances[params.cells.find(anchors)]
-        elif age >= HOLD:  # half way: whole steps may swing between two expansions
-            anchors, spreads, covariances = (
-                0.5 * (old + new)
-                for old, new in (
-                    (params.anchors, anchors),
-                    (params.spreads, spreads),
-                    (params.covariances, covariances),
-                )
-            )
-        held = age + 1.0 >= HOLD
+        objective = self.objective(params, stats)
+        rises = age < SETTLED or objective > float(params.best) + RISE * abs(objective)
         wide = params.spread_out(joint)
         return AnchoredParams(
             loadings=np.ascontiguousarray(wide[:, :-1]),
@@ -198,9 +177,9 @@ class LogisticByOnes:
             child=tree[2],
             anchors=anchors,
             covariances=covariances,
-            spreads=spreads if held else np.zeros_like(covariances),
             age=np.asarray(age + 1.0),
-            stage=params.stage,
+            best=np.asarray(objective) if rises else params.best,
+            stalled=np.zeros(()) if rises else params.stalled + 1.0,
         )
 
     def _stepped(self, params: AnchoredParams, stats: AnchoredStats, groups: Groups) -> Floats:
@@ -259,8 +238,7 @@ def _means(shared: Shared, cell: Rows, pull: Floats) -> Floats:
 def _expanded(params: AnchoredParams) -> Shared:
     columns, copies = params.distinct
     q = params.n_components
-    smoothed = params.covariances + params.spreads
-    gradient, hessian = at_anchors(params.joint[columns], copies, params.anchors, smoothed)
+    gradient, hessian = at_anchors(params.joint[columns], copies, params.anchors, params.covariances)
     covariances, log_determinants = invert(identity(q) + hessian, q)
     matrices = np.ascontiguousarray(unpack(covariances, q).transpose(1, 2, 0))
     offsets = times(covariances, times(hessian, params.anchors) - gradient)

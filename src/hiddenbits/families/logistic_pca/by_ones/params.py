@@ -27,10 +27,10 @@ class AnchoredParams(Params):
         1 for the columns without ones, which share one (w, b).
     axis, threshold, child : ndarrays of shape (nodes,)
         The tree of cells.
-    anchors, covariances, spreads : ndarrays of shape (A, q), (A, q(q + 1)/2), (A, q(q + 1)/2)
-        Where F is expanded; the covariance of posteriors there; the spread of the rows' means, while cells are held.
-    age, stage : 0-d arrays
-        Passes of this stage, and its number.
+    anchors, covariances : ndarrays of shape (A, q), (A, q(q + 1)/2)
+        Where F is expanded; the covariance of posteriors there.
+    age, best, stalled : 0-d arrays
+        Passes so far; the highest objective of them, and how many there were since it rose.
     """
 
     loadings: Floats
@@ -42,9 +42,9 @@ class AnchoredParams(Params):
     child: Rows
     anchors: Floats
     covariances: Floats
-    spreads: Floats
     age: Floats
-    stage: Floats
+    best: Floats
+    stalled: Floats
 
     @property
     def n_columns(self) -> int:
@@ -105,12 +105,12 @@ class AnchoredParams(Params):
         if (self.axis < 0).any() or (self.axis >= q).any():
             return f"axis must be one of {q} dimensions"
         A = int((~inner).sum())
-        if self.anchors.shape != (A, q) or self.covariances.shape != (A, p) or self.spreads.shape != (A, p):
-            return "each cell must have an anchor, a covariance and a spread"
-        if not all(np.all(np.abs(a) <= LARGEST) for a in (self.anchors, self.covariances, self.spreads)):
-            return f"anchors, covariances and spreads must lie within {LARGEST:g} of 0"
-        if self.age.shape != () or self.stage.shape != ():
-            return "age and stage must be numbers"
+        if self.anchors.shape != (A, q) or self.covariances.shape != (A, p):
+            return "each cell must have an anchor and a covariance"
+        if not all(np.all(np.abs(a) <= LARGEST) for a in (self.anchors, self.covariances)):
+            return f"anchors and covariances must lie within {LARGEST:g} of 0"
+        if any(number.shape != () for number in (self.age, self.best, self.stalled)):
+            return "age, best and stalled must be numbers"
         return None
 
 
@@ -135,7 +135,6 @@ class AnchoredStats(Sums):
 
 @dataclass(frozen=True, eq=False)
 class Place(Arrays):
-    """Where each row is: the mean of its posterior, (rows, q), and its cell, (rows,)."""
+    """Where each row is: the mean of its posterior, (rows, q)."""
 
     mean: Floats
-    cell: Rows

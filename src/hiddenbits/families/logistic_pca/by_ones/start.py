@@ -62,9 +62,9 @@ def start_by_ones(
         child=child,
         anchors=anchors,
         covariances=np.tile(identity(q), (len(anchors), 1)),
-        spreads=np.zeros((len(anchors), len(identity(q)))),
         age=np.zeros(()),
-        stage=np.zeros(()),
+        best=np.asarray(-np.inf),
+        stalled=np.zeros(()),
     )
     columns, copies = params.distinct
     precision = params.covariances.copy()

@@ -16,9 +16,9 @@ from hiddenbits.families.logistic_pca.mixed.verbs import MixedVerbs
 from hiddenbits.families.logistic_pca.model import Logistic
 from hiddenbits.store.validation import require
 
-CELLS, ONES = "cells", "ones"
-N_CELLS = {1: 64, 2: 256, 3: 512}  # of the map, by its dimensions
-MOST_CELLS = 1024  # of a map of more dimensions
+AUTO, CELLS, ONES = "auto", "cells", "ones"
+N_CELLS = {1: 64, 2: 256, 3: 512}  # of the map, by its dimensions; with more of them expansions break down
+LARGE, SPARSE = 5e7, 0.05  # cells of a table, and its share of ones, from and up to which "auto" takes the ones
 SAID = {CELLS: "passes over all cells", ONES: "passes over the ones, rows grouped by their place on the map"}
 
 
@@ -35,11 +35,6 @@ def _blanks(block: Block) -> Blanks:
     return Blanks(np.asarray(block.n_rows * block.n_columns - observed))
 
 
-def n_cells_for(n_components: int) -> int:
-    """Return how many cells a map is cut into."""
-    return N_CELLS.get(n_components, MOST_CELLS)
-
-
 class CostVerbs(MixedVerbs):
     """What a pass of `LogisticPCA` costs: chosen for each fit, and said."""
 
@@ -50,21 +45,30 @@ class CostVerbs(MixedVerbs):
 
     def _fit_model(self, model: Any, table: Table) -> Any:
         method: Any = self._group("method")
-        self.cost_ = method.cost if isinstance(model, Logistic) else CELLS
-        if self.cost_ == CELLS:
+        self.cost_ = CELLS
+        if not isinstance(model, Logistic) or method.cost == CELLS:
             return model
-        by_ones = LogisticByOnes(self.n_components, self.ridge, self.start, n_cells_for(self.n_components))
-        self._refuse(model, by_ones, table)
-        return by_ones
+        n, d = table.shape
+        row_cells = table.source.row_cells
+        if method.cost == AUTO and (n * d < LARGE or row_cells > SPARSE * d):
+            return model
+        by_ones = LogisticByOnes(self.n_components, self.ridge, self.start, N_CELLS.get(self.n_components, 0))
+        refusal = self._refusal(model, by_ones, table)
+        if refusal and method.cost == ONES:
+            raise ValueError(f"cost='ones' is {refusal}. Use cost='cells'.")
+        self.cost_ = CELLS if refusal else ONES
+        return model if refusal else by_ones
 
-    def _refuse(self, model: Logistic, by_ones: LogisticByOnes, table: Table) -> None:
+    def _refusal(self, model: Logistic, by_ones: LogisticByOnes, table: Table) -> str | None:
+        """Return what passes by the ones are for, where this fit is something else."""
         me: Any = self
+        if by_ones.n_cells == 0:
+            return f"for up to {max(N_CELLS)} dimensions, not {self.n_components}"
         if not model.polish or me.online_passes:
-            raise ValueError("cost='ones' is for polish=True and online_passes=0. Use cost='cells'.")
+            return "for polish=True and online_passes=0"
         grid = table.grid(block_height(by_ones.footprint(table.shape[1], table.source.row_cells)))
         blanks = float(current().executor.reduce(_blanks, grid).blanks)
-        if blanks:
-            raise ValueError(f"cost='ones' is for tables without blanks; this one has {blanks:,.0f}. Use cost='cells'.")
+        return f"for tables without blanks; this one has {blanks:,.0f}" if blanks else None
 
     def _attributes_at(self, weight: float, position: Position) -> dict[str, object]:
         return {
