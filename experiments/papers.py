@@ -61,11 +61,13 @@ def lee() -> dict[str, str]:
 
 
 def freund() -> dict[str, str]:
-    synthetic, digits, refitted, terms = figures("freund_haussler_1994", "synthetic", "digits", "refitted", "terms")
+    steps = ("synthetic", "digits", "refitted", "terms", "peers")
+    synthetic, digits, refitted, terms, peers = figures("freund_haussler_1994", *steps)
     truth = {cell["rows"]: cell["test"]["log-loss"] for cell in synthetic["A"]["true model"]}
     excess = [cell["test"]["log-loss"] - truth[cell["rows"]] for cell in synthetic["A"]["greedy exact"]]
     mixture = next(cells for name, cells in digits["table"].items() if name.startswith("mixture"))
     ways = terms["machines"]["digits, 24 units"]["ways"]
+    best, components = digits["table"]["projection pursuit, then persistent chains"], list(peers.values())[1]
     return {
         **{
             f"stop_{target}": f"{sum(abs(cell['units'] - cell['truth']) <= 1 for cell in cells)} of {len(cells)}"
@@ -75,7 +77,10 @@ def freund() -> dict[str, str]:
         "chains_cosine": f"{ways['chains, 1,000 sweeps']['cosine']:.2f}",
         "greedy_excess": f"{max(excess):.4f}",
         "greedy_sets": f"{len(excess)} of {len(excess)}",
-        "mixture_bit": f"{np.mean([cell['test']['bit'] for cell in mixture]):.3f}",
+        **{
+            f"{name}_bit": f"{np.mean([cell['test']['bit'] for cell in cells]):.3f}"
+            for name, cells in (("mixture", mixture), ("machine", best), ("components", components))
+        },
     }
 
 

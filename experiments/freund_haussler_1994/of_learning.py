@@ -5,6 +5,7 @@ from itertools import combinations
 from typing import Any
 
 import digits
+import doubling
 import numpy as np
 import stopping
 import synthetic
@@ -12,6 +13,7 @@ from cells import Cells
 from common import have_data
 from largest_terms import bits_of
 from refitted import log_likelihood
+from scipy.special import expit
 
 import data
 from hiddenbits import CombinationMachine
@@ -20,6 +22,7 @@ from maths import kolmogorov
 
 SEEDS = {"rows": [1000, 1001, 1002], "digits": 0, "pursuit": 0, "starts": 0}
 PURSUED, ENUMERATED = (10, 20, 40), (8, 12, 16)
+ROWS, BITS = (4000, 8000, 16000), (64, 128, 256)
 CLOSE = 0.9  # cosine from which on two weight vectors are the same
 
 
@@ -40,7 +43,24 @@ def costs() -> dict[str, Any]:
         for _ in range(3):
             free_phase(*machine)
         gradient[str(m)] = (time.process_time() - begin) / 3
-    return {"pursuit": pursuit, "gradient": gradient}
+    return {
+        "pursuit": pursuit,
+        "gradient": gradient,
+        "rows": {str(n): clamped(n, BITS[0]) for n in ROWS},
+        "bits": {str(d): clamped(ROWS[0], d) for d in BITS},
+    }
+
+
+def clamped(n_rows: int, n_bits: int, n_units: int = 8) -> float:
+    """Processor seconds of the part of one gradient that looks at rows, the smallest of five."""
+    rng = np.random.default_rng(SEEDS["pursuit"])
+    X, W, seconds = rng.standard_normal((n_rows, n_bits)), rng.standard_normal((n_bits, n_units)), []
+    for _ in range(5):
+        begin = time.process_time()
+        for _ in range(5):
+            X.T @ expit(X @ W)
+        seconds.append((time.process_time() - begin) / 5)
+    return min(seconds)
 
 
 def rises(table: str, seed: int) -> dict[str, Any]:
@@ -48,12 +68,14 @@ def rises(table: str, seed: int) -> dict[str, Any]:
     X = 2.0 * synthetic.rows(table, seed).train - 1.0
     rng, rest = np.random.default_rng(SEEDS["pursuit"]), X
     W, th, heights = np.zeros((0, 64)), np.zeros(0), [(-len(X) * 64 * np.log(2.0), 0.0)]
-    before, after = [], []
+    before, after, gained, left = [], [], [], []
     for _ in range(10):
-        w, b, _ = stopping.one_unit(rest, "reals", rng)
+        w, b, found = stopping.one_unit(rest, "reals", rng)
         before.append(from_normal(rest @ w))
+        gained.append(found / len(X))
         rest = stopping.removed(rest, w, b, "reals", rng)
         after.append(from_normal(rest @ w))
+        left.append(float(stopping.gain(rest, w, b, "reals")) / len(X))
         W, th = np.vstack([W, w]), np.append(th, b)
         states = bits_of(np.arange(1 << len(th)), len(th))
         log_z = np.logaddexp.reduce(states @ th + 0.5 * ((states @ W) ** 2).sum(axis=1))
@@ -65,6 +87,9 @@ def rises(table: str, seed: int) -> dict[str, Any]:
         "lower reals": int((steps[:, 1] < 0).sum()),
         "before": float(np.mean(before)),
         "after": float(np.mean(after)),
+        "gained": float(np.mean(gained)),
+        "left": float(np.mean(left)),
+        "most left": max(left),
     }
 
 
@@ -107,10 +132,11 @@ def epochs() -> dict[str, Any]:
 
 
 def matched(learned: np.ndarray, true: np.ndarray) -> dict[str, int]:
-    """How many learned units are a true one, its negation, a combination of two, or none of these."""
+    """How many learned units are a true one, its negation, a combination of two or of more, or none of these."""
     L, T = (W / np.linalg.norm(W, axis=1, keepdims=True) for W in (learned, true))
     pairs = [np.linalg.qr(T[[i, j]].T)[0] for i, j in combinations(range(len(T)), 2)]
-    found = {"same": 0, "negated": 0, "two": 0, "none": 0}
+    whole = np.linalg.qr(T.T)[0]
+    found = {"same": 0, "negated": 0, "two": 0, "more": 0, "none": 0}
     for w in L:
         cosines = T @ w
         nearest = cosines[np.abs(cosines).argmax()]
@@ -118,6 +144,8 @@ def matched(learned: np.ndarray, true: np.ndarray) -> dict[str, int]:
             found["same" if nearest > 0 else "negated"] += 1
         elif max(float(np.linalg.norm(plane.T @ w)) for plane in pairs) >= CLOSE:
             found["two"] += 1
+        elif float(np.linalg.norm(whole.T @ w)) >= CLOSE:
+            found["more"] += 1
         else:
             found["none"] += 1
     return found
@@ -162,31 +190,6 @@ def templates() -> dict[str, Any]:
     }
 
 
-def doubling() -> dict[str, Any]:
-    """Figure 4.6: a mixture by EM, 20 passes for each size, each class then split in two; reconstruction after each."""
-    rows, rng = data.digits(SEEDS["digits"]), np.random.default_rng(SEEDS["starts"])
-    X, p, pi = rows.train.astype(float), np.full((1, 256), 0.5), np.ones(1)
-    found: dict[str, list[float]] = {"train": [], "test": []}
-    before_and_after: list[tuple[float, float]] = []
-    for size in (1, 2, 4, 8, 16, 32, 45):
-        old = found["train"][-1] if found["train"] else None
-        first = size - len(p)
-        p, pi = np.vstack([p, p[:first]]), np.concatenate([pi, pi[:first]])
-        p, pi = np.clip(p + 0.1 * rng.standard_normal(p.shape), 0.02, 0.98), pi / pi.sum()
-        for step in range(20):
-            for part, T in (("train", X), ("test", rows.test.astype(float))):
-                log_p = T @ np.log(p).T + (1.0 - T) @ np.log(1.0 - p).T + np.log(pi)
-                own = p[log_p.argmax(axis=1)]
-                found[part].append(float(-np.log2(np.where(T > 0.5, own, 1.0 - own)).mean()))
-            if not step and old is not None:
-                before_and_after.append((old, found["train"][-1]))
-            log_p = X @ np.log(p).T + (1.0 - X) @ np.log(1.0 - p).T + np.log(pi)
-            r = np.exp(log_p - np.logaddexp.reduce(log_p, axis=1, keepdims=True))
-            p, pi = (r.T @ X + 0.5) / (r.sum(axis=0)[:, None] + 1.0), (r.sum(axis=0) + 1e-9) / len(X)
-    spikes = sum(after > before for before, after in before_and_after)
-    return {"curves": found, "splits": len(before_and_after), "spikes": spikes}
-
-
 def measure(cells: Cells, *, full: bool) -> dict[str, Any]:
     seeds = SEEDS["rows"] if full else SEEDS["rows"][:1]
     tables = ("A", "B") if full else ("A",)
@@ -204,5 +207,5 @@ def measure(cells: Cells, *, full: bool) -> dict[str, Any]:
     if full and have_data():
         found["em"]["digits"] = cells.get("EM, digits", lambda: em_steps("digits"))
         found["templates"] = cells.get("templates", templates)
-        found["doubling"] = cells.get("doubling", doubling)
+        found["doubling"] = cells.get("doubling", lambda: doubling.measure(SEEDS["digits"], SEEDS["starts"]))
     return found

@@ -7,7 +7,9 @@ import peers
 import synthetic
 from cells import Cells
 from largest_terms import bits_of
+from scipy.signal import find_peaks
 from scipy.special import expit
+from scipy.stats import gaussian_kde
 
 import data
 from hiddenbits import BernoulliMixture, CombinationMachine, datasets, evaluate
@@ -40,7 +42,10 @@ def units_for_classes() -> dict[str, Any]:
 
 
 def third_order() -> dict[str, Any]:
-    """Section 2.4: x3 = x1 x2 in 95 of 100 rows: no two bits are correlated. Single-bit error on new rows."""
+    """Section 2.4: x3 = x1 x2 in 95 of 100 rows: no two bits are correlated. Single-bit error on new rows.
+
+    And the coefficient of x1 x2 x3 in ln(1 + e^(x1 + x2 + x3 - 1)), the factor of one unit.
+    """
     rng = np.random.default_rng(SEEDS["small examples"])
     x = np.where(rng.random((4000, 3)) < 0.5, 1, -1)
     x[:, 2] = x[:, 0] * x[:, 1] * np.where(rng.random(4000) < 0.95, 1, -1)
@@ -48,7 +53,10 @@ def third_order() -> dict[str, Any]:
     train, test = X[:2000], X[2000:]
     machine = CombinationMachine(4, random_state=0).fit(train)
     kept = peers.precision(train.astype(float), 2)
+    corners = 2.0 * bits_of(np.arange(8), 3) - 1.0
+    factor = np.logaddexp(0.0, corners.sum(axis=1) - 1.0)
     return {
+        "of one unit": float(np.mean(corners.prod(axis=1) * factor)),
         "largest correlation": float(np.abs(np.corrcoef(train.T) - np.eye(3)).max()),
         "machine": float(evaluate.single_bit_error(machine, test).value),
         "components": peers.single_bit(test.astype(float), *kept),
@@ -122,8 +130,32 @@ def interesting(table: str) -> dict[str, Any]:
         values = X @ directions.T
         return float(np.mean([kolmogorov((one - one.mean()) / one.std()) for one in values.T]))
 
+    def two_humps(directions: np.ndarray) -> int:
+        return sum(humps(one) > 1 for one in (X @ directions.T).T)
+
     learned = CombinationMachine.paper(10, max_iter=100, random_state=0).fit(drawn.train)
-    return {"true": apart(drawn.weights), "learned": apart(learned.weights_), "random": apart(random)}
+    ways = {"true": drawn.weights, "learned": learned.weights_, "random": random}
+    return {
+        **{name: apart(directions) for name, directions in ways.items()},
+        "humps": {name: [two_humps(directions), len(directions)] for name, directions in ways.items()},
+    }
+
+
+def means_in_the_span() -> dict[str, Any]:
+    """Figure 4.1(c), for comparison: how many means of 50 random rows of A lie near the span of the true weights."""
+    drawn = synthetic.rows("A", SEEDS["rows"])
+    rng, X = np.random.default_rng(SEEDS["small examples"]), 2.0 * drawn.train - 1.0
+    means = np.array([X[rng.integers(len(X), size=50)].mean(axis=0) for _ in range(100)])
+    inside = means @ np.linalg.qr(drawn.weights.T)[0]
+    cosines = np.linalg.norm(inside, axis=1) / np.linalg.norm(means, axis=1)
+    return {"near": int((cosines >= 0.9).sum()), "of": len(cosines)}
+
+
+def humps(values: np.ndarray) -> int:
+    """Maxima of a kernel density (Scott's width) that stand out by a twentieth of the highest."""
+    grid = np.linspace(values.min() - values.std(), values.max() + values.std(), 200)
+    density = gaussian_kde(values)(grid)
+    return len(find_peaks(density, prominence=0.05 * density.max())[0])
 
 
 def measure(cells: Cells, *, full: bool) -> dict[str, Any]:
@@ -133,6 +165,7 @@ def measure(cells: Cells, *, full: bool) -> dict[str, Any]:
         "gaussians": cells.get("gaussians", gaussians),
         "influence": cells.get("influence", influence),
         "fourth power": cells.get("fourth power", fourth_power),
+        "means in the span": cells.get("means in the span", means_in_the_span),
         "units for classes": cells.get("units for classes", units_for_classes) if full else None,
     }
     for table in ("A", "B") if full else ("A",):

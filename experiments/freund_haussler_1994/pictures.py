@@ -147,15 +147,17 @@ def curves(folder: Path) -> None:
 
 
 def passes(folder: Path) -> None:
-    """Figure 4.6, left: reconstruction by a mixture that is doubled every 20 passes."""
+    """Figures 4.6 and 4.7, left: both errors of a mixture that is doubled every 20 passes."""
     found = json.loads((folder.parent / "results" / "of_learning.json").read_text())["figures"]["doubling"]["curves"]
-    figure, ax = plt.subplots(figsize=(6.0, 3.2), layout="constrained")
-    for part, style in (("train", "--"), ("test", "-")):
-        ax.plot(found[part], style, color="C0", linewidth=1.2, label=part)
-    ax.set_ylim(0.3, 1.05)
-    ax.set_xlabel("passes; a line where classes are split")
-    ax.set_ylabel("reconstruction, bits a pixel")
-    for split in range(20, len(found["train"]), 20):
-        ax.axvline(split, color="0.85", linewidth=0.8, zorder=0)
-    ax.legend(fontsize=8)
+    figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.2), layout="constrained")
+    words = {"reconstruction": "reconstruction, bits a pixel", "bit": "single-bit error"}
+    for ax, (measure, label) in zip(axes, words.items(), strict=True):
+        for part, style in (("train", "--"), ("test", "-")):
+            ax.plot(found[measure][part], style, color="C0", linewidth=1.2, label=part)
+        ax.set_ylim(bottom=0.0)
+        ax.set_xlabel("passes; a line where classes are split")
+        ax.set_ylabel(label)
+        for split in range(20, len(found[measure]["train"]), 20):
+            ax.axvline(split, color="0.85", linewidth=0.8, zorder=0)
+    axes[0].legend(fontsize=8)
     save(figure, folder, "figure4_6_passes")

@@ -12,6 +12,10 @@ from synthetic import GREEDY, TRUTH
 HERE = Path(__file__).resolve().parent
 
 CHAINS = PROGRAMS[4]
+KINDS = {
+    "means even in [-1, 1]": "means drawn evenly between -1 and 1",
+    "mean 0, then all 1": "one mean 0, all others 1",
+}
 MEASURES = ("log-loss", "bit", "reconstruction")
 PAPER: dict[str, dict[str, tuple[float, ...]]] = {  # train and test of the three measures
     "A": {
@@ -83,6 +87,45 @@ def best(found: dict[str, Any]) -> str:
     return "; ".join(said)
 
 
+def gaps(found: dict[str, Any]) -> str:
+    """Test less train log-loss, the paper's and ours, of its programs on target A."""
+    said = []
+    for name, known in PAPER["A"].items():
+        if name != TRUTH and name in found["A"]:
+            cells = found["A"][name]
+            ours = float(np.mean([cell["test"]["log-loss"] - cell["train"]["log-loss"] for cell in cells]))
+            said.append(f"{known[1] - known[0]:.3f} against {ours:.4f} ({name})")
+    return ", ".join(said)
+
+
+def converged(found: dict[str, Any]) -> str:
+    """How many fits by L-BFGS from noise ended by themselves."""
+    cells = {table: found[table]["L-BFGS"] for table in found if "L-BFGS" in found[table]}
+    said = [f"{sum(c['stop'] == 'converged' for c in some)} of {len(some)} on {t}" for t, some in cells.items()]
+    return " and ".join(said) or "none"
+
+
+def components(table: Any, found: Any) -> str:
+    """Single-bit errors on the digits' test rows."""
+    if isinstance(table, str) or CHAINS not in table:
+        return "not part of this run"
+
+    def error(cells: list[dict[str, Any]]) -> str:
+        return f"{np.mean([cell['test']['bit'] for cell in cells]):.3f}"
+
+    pursued, best, others = table[PROGRAMS[2]], table[CHAINS], list(found.values())[1]
+    return f"{error(others)} against {error(pursued)} by pursuit and {error(best)} by our best learning"
+
+
+def near(found: dict[str, Any]) -> str:
+    """How often refitted pursuit is within one of the true number."""
+    said = [
+        f"{sum(abs(c['units'] - c['truth']) <= 1 for c in cells)} of {len(cells)} data sets of {name}"
+        for name, cells in found.items()
+    ]
+    return " and ".join(said) or "not part of this run"
+
+
 def digits(table: Any) -> str:
     if isinstance(table, str):
         return f"*{table}.*"
@@ -126,7 +169,7 @@ def projections(found: dict[str, Any]) -> str:
     rows: list[list[object]] = []
     for name, sizes in found.items():
         if isinstance(sizes, dict):
-            rows += [[name, size, f"{value:.3f}"] for size, value in sizes.items()]
+            rows += [[KINDS.get(name, name), size, f"{value:.3f}"] for size, value in sizes.items()]
     floor = found["normal numbers themselves"]
     return grid(["bits", "number", "distance from normal"], [["normal numbers, as many", "", f"{floor:.3f}"], *rows])
 
@@ -275,6 +318,8 @@ def pages(folder: Path = HERE) -> dict[Path, str]:
             "terms",
             "of_model",
             "of_learning",
+            "of_reals",
+            "of_optima",
             "peers",
             "checks",
         ),
@@ -283,6 +328,11 @@ def pages(folder: Path = HERE) -> dict[Path, str]:
     page = {
         **{f"how_{name}": how(report) for name, report in reports.items()},
         "best": best(tables),
+        "gaps": gaps(tables),
+        "converged": converged(tables),
+        "components": components(reports["digits"]["figures"]["table"], reports["peers"]["figures"]),
+        "stops": near(reports["refitted"]["figures"]["bic"]),
+        "turned": f"{reports['of_optima']['figures']['turned with a bias']['largest difference']:.0e}",
         "table_A": synthetic(tables, "A"),
         "table_B": synthetic(tables, "B"),
         "table_small": synthetic(tables, "A/7"),

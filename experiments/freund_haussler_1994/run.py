@@ -30,6 +30,8 @@ STEPS = (
     "terms",
     "of_model",
     "of_learning",
+    "of_reals",
+    "of_optima",
     "peers",
     "figures",
 )
@@ -41,6 +43,8 @@ def steps(run: common.Run) -> int:
     import digits
     import of_learning
     import of_model
+    import of_optima
+    import of_reals
     import peers
     import pictures
     import readme
@@ -63,6 +67,8 @@ def steps(run: common.Run) -> int:
         "terms": terms,
         "of_model": of_model,
         "of_learning": of_learning,
+        "of_reals": of_reals,
+        "of_optima": of_optima,
         "peers": peers,
     }
     for name, module in modules.items():

@@ -82,12 +82,25 @@ def pursuit(monkeypatch):
     before = set(sys.modules)
     for folder in (here.parent, here):
         monkeypatch.syspath_prepend(str(folder))
+    import doubling
     import of_learning
+    import of_model
+    import of_optima
+    import of_reals
     import peers
     import refitted
     import stopping
 
-    yield SimpleNamespace(stopping=stopping, peers=peers, refitted=refitted, of_learning=of_learning)
+    yield SimpleNamespace(
+        stopping=stopping,
+        peers=peers,
+        refitted=refitted,
+        of_learning=of_learning,
+        of_model=of_model,
+        of_optima=of_optima,
+        of_reals=of_reals,
+        doubling=doubling,
+    )
     for name in set(sys.modules) - before:
         if str(here.parent) in str(getattr(sys.modules[name], "__file__", "")):
             del sys.modules[name]
@@ -192,4 +205,67 @@ def test_two_units_are_found_forwards_and_backwards(pursuit, seed):
 def test_learned_units_are_told_apart(pursuit):
     true = np.eye(6)[:4]
     learned = np.array([2.0 * true[1], -0.5 * true[0], true[2] - 2.0 * true[3], np.eye(6)[5], true.sum(axis=0)])
-    assert pursuit.of_learning.matched(learned, true) == {"same": 1, "negated": 1, "two": 1, "none": 2}
+    assert pursuit.of_learning.matched(learned, true) == {
+        "same": 1,
+        "negated": 1,
+        "two": 1,
+        "more": 1,
+        "none": 1,
+    }
+
+
+@pytest.mark.parametrize("way", ["bits", "reals"])
+def test_gradients_of_both_models_are_differences(pursuit, way):
+    """Eqs 3.5, 3.6, 3.8, 3.9 against central differences of the likelihood, which is that of refitted for bits."""
+    of_reals = pursuit.of_reals
+    rng = np.random.default_rng(0)
+    W, th = rng.standard_normal((3, 4)), rng.standard_normal(3)
+    X = np.where(rng.random((30, 4)) < 0.5, 1.0, -1.0)
+    slope_w, slope_th = of_reals.slopes(W, th, X, way)
+    for i in range(3):
+        step = 1e-5 * np.eye(3)[i]
+        up, down = (of_reals.height(W, th + sign * step, X, way) for sign in (1, -1))
+        assert slope_th[i] == pytest.approx((up - down) / 2e-5, abs=1e-8)
+        step = 1e-5 * np.outer(np.eye(3)[i], np.eye(4)[2])
+        up, down = (of_reals.height(W + sign * step, th, X, way) for sign in (1, -1))
+        assert slope_w[i, 2] == pytest.approx((up - down) / 2e-5, abs=1e-8)
+    if way == "bits":
+        whole = pursuit.refitted.log_likelihood((W, th), X) / 30 + 4 * np.log(2.0)
+        assert of_reals.height(W, th, X, way) == pytest.approx(whole, abs=1e-10)
+        assert pursuit.of_optima.log_loss((W, th), X) == pytest.approx(1.0 - whole / (4 * np.log(2.0)), abs=1e-10)
+
+
+def test_the_usual_removal_makes_one_projection_normal(pursuit):
+    """Those that are orthogonal to it stay as they are."""
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((2000, 5)) < 0.7, 1.0, -1.0)
+    w, other = np.array([1.0, 2.0, 0.0, 0.0, -1.0]), np.array([2.0, -1.0, 3.0, 1.0, 0.0])
+    flat = pursuit.of_optima.flattened(X, w)
+    assert maths.kolmogorov(flat @ w / np.linalg.norm(w)) < 1e-3  # the quantiles themselves
+    assert maths.kolmogorov(X @ w / np.linalg.norm(w)) > 0.1
+    np.testing.assert_allclose(flat @ other, X @ other, atol=1e-10)
+
+
+def test_errors_of_a_mixture_are_those_of_enumeration(pursuit):
+    """Each bit guessed by the posterior of the classes given the other bits."""
+    rng = np.random.default_rng(0)
+    p, pi, T = rng.uniform(0.1, 0.9, (3, 5)), np.array([0.5, 0.3, 0.2]), (rng.random((40, 5)) < 0.5).astype(float)
+    wrong, bits = 0, 0.0
+    for row in T:
+        cells = np.where(row > 0.5, p, 1.0 - p)
+        own = cells[(pi * cells.prod(axis=1)).argmax()]
+        bits -= np.log2(own).sum()
+        for j in range(5):
+            rest = pi * np.delete(cells, j, axis=1).prod(axis=1)
+            wrong += (rest @ p[:, j] / rest.sum() > 0.5) != (row[j] > 0.5)
+    reconstruction, single = pursuit.doubling.errors(T, p, pi)
+    assert reconstruction == pytest.approx(bits / 200, abs=1e-12)
+    assert single == pytest.approx(wrong / 200, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_humps_are_counted(pursuit, seed):
+    """Two normals that are six deviations apart are two, one is one."""
+    values = np.random.default_rng(seed).standard_normal(2000)
+    assert pursuit.of_model.humps(values) == 1
+    assert pursuit.of_model.humps(np.concatenate([values, values + 6.0])) == 2
