@@ -90,6 +90,13 @@ def of_the_model(found: dict[str, Any]) -> list[list[Any]]:
             judge(few[1] <= 3),
         ],
         [
+            "section 2: all but a few terms P(D given S, W) are then zero",
+            f"by the row above; states beyond those that hold {mass:.0%} are small, but with a leak no term is exactly 0",
+            "zero",
+            "small",
+            PART,
+        ],
+        [
             "section 3: there is no simple way to determine the most probable state",
             "the simplest way that we know, on learned lines: begin without a cause, change the best unit of the lower "
             "layer while that helps; how often it ends in the best of all states, whole images and with 60% hidden",
@@ -138,7 +145,8 @@ def of_feedback(found: dict[str, Any]) -> list[list[Any]]:
     return [
         [
             "any subset of states can be fixed and the rest sampled",
-            "60% of the pixels hidden: mean distance of P(line) after 15 sweeps from the exact one; by chance alone",
+            "60% of the pixels hidden, ambiguous lines: mean distance of P(line) after 15 sweeps from the exact one; "
+            "by chance alone",
             NONE,
             f"{above['Gibbs from exact']:.3f}; {above['chance alone']:.3f}. Only pixels were fixed, no causes",
             PART if above["Gibbs from exact"] < 1.2 * above["chance alone"] else NOT,
@@ -204,7 +212,7 @@ def of_sampling(found: dict[str, Any]) -> list[list[Any]]:
             "one pass",
             ", ".join(f"{learned[k]['best']:.1%}" for k in ("1", "2", "15"))
             + f"; {learned['exact']['best']:.1%}. {hidden['2']['best']:.1%}; {hidden['exact']['best']:.1%}",
-            judge(learned["1"]["best"] > 0.95, learned["2"]["best"] > 0.95),
+            judge(learned["1"]["best"] > 0.95, False),
         ],
         [
             "before the weights have adapted the representations are highly ambiguous",
@@ -214,10 +222,11 @@ def of_sampling(found: dict[str, Any]) -> list[list[Any]]:
             judge(wide > 100, wide > 3),
         ],
         [
-            "that Gibbs sampling will not work then is a potential problem, which the paper sets aside",
+            "that Gibbs sampling will not work then is a potential problem; the paper sets it aside: long sampling is "
+            "not needed",
             "first weights, 15 sweeps: mean distance of P(unit) from the exact one; distance by chance alone",
             NONE,
-            f"{start[0]:.3f}; {start[1]:.3f}: no problem here",
+            f"{start[0]:.3f}; {start[1]:.3f}: to set it aside is right, it is not even seen here",
             judge(start[0] < 1.2 * start[1], False),
         ],
         [
@@ -251,8 +260,9 @@ def of_weights(found: dict[str, Any]) -> list[list[Any]]:
             "the paper's loop, rate of the prior: connections (strengths above .01); runs with all lines and sets",
             NONE,
             ", ".join(f"{rate}: {one['connections']:.0f}" for rate, one in rates.items())
-            + f"; {', '.join(map(str, good))} of {rates['1.5']['runs']}: fewer connections, but no better networks",
-            judge(fewer and good[-1] > good[0], connections[-1] < connections[0]),
+            + f"; {', '.join(map(str, good))} of {rates['1.5']['runs']}: fewer connections; "
+            "that networks get better is not claimed, and not so",
+            judge(fewer, connections[-1] < connections[0]),
         ],
         [
             "eq 8: the objective is P(D given W) times independent gamma priors of weights that are not negative",
@@ -266,6 +276,13 @@ def of_weights(found: dict[str, Any]) -> list[list[Any]]:
             "repeated on the same counts, against L-BFGS on eq 8 (tests)",
             "not legible",
             "within 1e-6",
+            HOLDS,
+        ],
+        [
+            "eq 9: its sum is a weighted average of how often S_j was on when S_i was",
+            "reading eq 9 as derived again: each row with S_i on adds S_j times a weight; no other test",
+            "",
+            "so",
             HOLDS,
         ],
         [
@@ -292,12 +309,12 @@ def of_weights(found: dict[str, Any]) -> list[list[Any]]:
         ],
         [
             "because overly strong priors are learned",
-            f"at once, {off['runs']} runs: unused units of the lower layer whose P(on) is below {strong['strong']:g} "
-            f"(at first {strong['first P(on)']:.2f}); runs with an unused unit: at once, and layer by layer with P(on) "
-            "held at that first value, at .3",
+            f"(a) at once, {off['runs']} runs: unused lower units that end with P(on) below {strong['strong']:g} (it "
+            f"begins at {strong['first P(on)']:.2f}); (b) runs with an unused unit: at once; layer by layer with P(on) "
+            f"held at .3; held at {strong['first P(on)']:.2f}",
             NONE,
-            f"{of(off['of them switched off'], off['unused units'])}; {of(at_once[dead], at_once['runs'])}, "
-            f"{of(held[dead], held['runs'])}, {of(by_layer[dead], by_layer['runs'])}. Priors get strong; that they "
+            f"(a) {of(off['of them switched off'], off['unused units'])}; (b) {of(at_once[dead], at_once['runs'])}; "
+            f"{of(by_layer[dead], by_layer['runs'])}; {of(held[dead], held['runs'])}. Priors get strong; that they "
             "come first is not shown",
             judge(False, off["of them switched off"] > 0.5 * off["unused units"] and held[dead] < at_once[dead]),
         ],
@@ -370,6 +387,13 @@ def of_the_examples(found: dict[str, Any]) -> list[list[Any]]:
             "",
             "the same weights in that order",
             HOLDS,
+        ],
+        [
+            "Figure 2: the first unit of the third layer is on when the two upright lines are present",
+            "its lines are checked (two rows up); how often it is on was not counted",
+            "",
+            "not counted",
+            UNKNOWN,
         ],
         ["Figure 1: probabilities next to the arrows, lines of the sets", "", "not legible", "our choice", UNKNOWN],
         [
