@@ -43,10 +43,20 @@ def below(value: float, goal: float) -> Check:
     return {"measured": float(value), "goal": goal, "tolerance": None, "reached": bool(value <= goal)}
 
 
+def above(value: float, goal: float) -> Check:
+    return {
+        "measured": float(value),
+        "goal": goal,
+        "tolerance": None,
+        "wanted": "at least",
+        "reached": bool(value >= goal),
+    }
+
+
 def spoken(check: Check) -> str:
     """Return a check in words."""
     goal, tolerance = check["goal"], check["tolerance"]
-    wanted = f"at most {goal:g}" if tolerance is None else f"{goal} ± {tolerance:g}"
+    wanted = f"{check.get('wanted', 'at most')} {goal:g}" if tolerance is None else f"{goal} ± {tolerance:g}"
     measured = f"{check['measured']:.3g}" if tolerance is None else f"{check['measured']:.5f}"
     return f"{measured}, wanted {wanted}"
 

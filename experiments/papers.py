@@ -92,6 +92,7 @@ def henniges() -> dict[str, str]:
         "bars_ours": f"{ours['recovered']:,}",
         "gabor": f"{drawn['gabor_share']:.1%}",
         "globular": f"{drawn['globular_share']:.0%}",
+        "globular_of": f"{len(drawn['globular'])} of {drawn['shown']}",
         "shown": f"{drawn['shown']}",
         "active": f"{whole['active'][-1]:.2f}",
     }

@@ -25,6 +25,7 @@ def followed(start_active: float) -> dict[str, Any]:
     fields = in_one_order([fields for _, _, fields in course])
     order = np.argsort(errors(fields[-1], bars)[0], kind="stable")
     return {
+        "start_noise": float(np.sqrt(X.var(axis=0).mean())),  # root of the mean variance of a pixel
         "recovered": recovered(model.components_, bars),
         "active": [active for active, _, _ in course],
         "noise": [noise for _, noise, _ in course],

@@ -1,9 +1,15 @@
 """Parts of the page: accuracy of the posterior, bars in their max form, superpositions, how many causes."""
 
+import re
 from typing import Any
 
 import numpy as np
 from common import grid
+
+
+def in_letters(name: str) -> str:
+    """Return the name of a setting with its states in the paper's letters."""
+    return re.sub(r"(\d+) candidates of which (\d+)", r"H' = \1, gamma = \2", name)
 
 
 def accuracy(found: dict[str, Any]) -> str:
@@ -14,8 +20,46 @@ def accuracy(found: dict[str, Any]) -> str:
     for name in names:
         one = found[name]
         by = [f"{one['by_bars'][k]['close']:.1%}" if k in one["by_bars"] else "" for k in bars]
-        table.append([name, f"{one['close']:.1%}", *by, f"{one['within_cut']['close']:.1%}", f"{one['largest']:.2f}"])
-    return grid(["states", "all images", *(f"{k} bars" for k in bars), "within the cut", "largest error"], table)
+        table.append(
+            [in_letters(name), f"{one['close']:.1%}", *by, f"{one['within_cut']['close']:.1%}", f"{one['largest']:.2f}"]
+        )
+    return grid(
+        [
+            "states",
+            "all images",
+            *(f"{k} bar{'s' if k != '1' else ''}" for k in bars),
+            "within the cut",
+            "largest error",
+        ],
+        table,
+    )
+
+
+def costs(found: dict[str, Any]) -> str:
+    """Seconds of a pass, as one size grows at a time."""
+    table: list[list[object]] = [
+        [
+            what,
+            *(one[size] for size in ("causes", "candidates", "active")),
+            f"{one['states']:,}",
+            f"{1000 * one['e_step']:.1f}",
+            f"{1000 * one['m_step']:.1f}",
+        ]
+        for what in ("H", "H'", "gamma")
+        for one in found[what]
+    ]
+    head = ["what grows", "H", "H'", "gamma", "states of a row", "E-step, ms", "M-step, ms"]
+    return f"{found['rows']:,} rows of {found['columns']} numbers.\n\n{grid(head, table)}"
+
+
+def wider(found: dict[str, Any]) -> str:
+    """How often the paper's algorithm finds the bars with more states."""
+    names = [name for name in found if name.startswith(("paper's, 7", "paper's, every"))]
+    said = [in_letters(name.removeprefix("paper's, ")) for name in names]
+    told = [
+        f"{words}: {found[name]['recovered']} of {found[name]['sets']}" for words, name in zip(said, names, strict=True)
+    ]
+    return "; ".join(told)
 
 
 def max_bars(found: dict[str, Any]) -> str:
@@ -77,8 +121,9 @@ def superposed_words(found: Any) -> str:
         return ""
     said = [
         f"{found['patches']:,} patches of {found['side']} x {found['side']}, {found['held_out']:,} held out, "
-        f"{found['passes']} passes, {found['candidates']} candidates of which {found['max_active']}; no data cut, one "
-        "start at the mean patch, one seed: less than above, because a row of the last two costs states x pixels. "
+        f"{found['passes']} passes, H' = {found['candidates']}, gamma = {found['max_active']}; no data cut; one seed, "
+        "whose fit starts at the mean patch. This is a smaller size than above, because with the last two "
+        "superpositions each state of a row is worked out pixel by pixel. "
         "±: standard error of the mean over patches, not of differences on the same patches."
     ]
     for way in dict.fromkeys(fit["way"] for fit in found["fits"]):
@@ -105,15 +150,40 @@ def abstract_words(fits: list[dict[str, Any]]) -> list[str]:
         f"at least {many:.1%} globular fields where the largest in size shows, at most {few:.1%} where causes add up"
     )
     found = "as the study of 2013 found" if many > 2.0 * few else "no clear difference"
-    rising = [way for way, each in shares.items() if each == sorted(each)]
     composed = [fit["composed_share"] for fit in fits if fit["way"] == "linear"]
-    trend = (
-        f"The globular share rises with H for {', '.join(rising)}, as the abstract says."
-        if rising
-        else "For neither does the globular share rise steadily with H, as the abstract would have it; the composed "
-        f"share of `linear` goes from {composed[0]:.1%} to {composed[-1]:.1%}."
+    alone = max(1.0 - fit["gabor_share"] - fit["composed_share"] for fit in fits)
+    return [
+        f"Nearly every globular field is also counted as Gabor-like, for a Gabor function can be a blob: at most "
+        f"{alone:.1%} of a fit's fields are globular only.",
+        f"Next to the abstract: {parts}, {found}.",
+        "With more causes the share of globular fields falls where causes hide each other. Where they add up it is too "
+        f"small to tell; what grows there is the composed share, from {composed[0]:.1%} to {composed[-1]:.1%}.",
+    ]
+
+
+def superposed_answer(found: Any) -> str:
+    """The answer to the section's question: which superposition held-out patches prefer, and what it shows."""
+    if isinstance(found, str):
+        return ""
+    best = {
+        way: max((fit for fit in found["fits"] if fit["way"] == way), key=lambda fit: float(fit["held_out"]))
+        for way in dict.fromkeys(fit["way"] for fit in found["fits"])
+    }
+    order = sorted(best, key=lambda way: -float(best[way]["held_out"]))
+    told = "; ".join(
+        f"`{way}` {best[way]['held_out']:.0f} nats a patch, {best[way]['globular_share']:.1%} globular" for way in order
     )
-    return [f"Next to the abstract: {parts}, {found}.", trend]
+    if order[0] == "linear":
+        said = (
+            "In part. Causes that hide each other do bring globular fields, on the same patches; but held-out patches "
+            "prefer causes that add up, so that these patches give no reason to choose the other model"
+        )
+    else:
+        said = "Yes: held-out patches, too, prefer causes that hide each other"
+    return (
+        f"**Answer.** {said} (at each one's best H: {told}). `max` is no fair rival here: the patches have both signs, "
+        "and fields that are not negative cannot show what is below 0, which it takes for noise."
+    )
 
 
 def causes(found: dict[str, Any]) -> str:

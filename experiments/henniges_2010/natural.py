@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from cells import Cells
 from common import NO_DATA, have_data
-from field_shapes import fit_blobs, fit_gabors, globular
+from field_shapes import BlobFits, GaborFits, fit_blobs, fit_gabors, globular
 from patches import natural
 from watch import AfterEachPass
 
@@ -114,7 +114,11 @@ def shapes(folder: Path, name: str) -> dict[str, Any]:
 
 def described(fields: np.ndarray, side: int) -> dict[str, Any]:
     """The same of any square fields: rows of side x side pixels."""
-    gabors, blobs = fit_gabors(fields, (side, side)), fit_blobs(fields, (side, side))
+    return told(fields, fit_gabors(fields, (side, side)), fit_blobs(fields, (side, side)))
+
+
+def told(fields: np.ndarray, gabors: GaborFits, blobs: BlobFits) -> dict[str, Any]:
+    """The same of fields whose shapes have been fitted."""
     like, left = gabors.r2 > GABOR, ((fields - gabors.images()) ** 2).sum(axis=1)
     return {
         "gabor_share": float(like.mean()),

@@ -7,9 +7,11 @@ import bars
 import course
 import denoise
 import full_size
+import further
 import matplotlib.pyplot as plt
 import natural
 import numpy as np
+import wall_pictures
 from bars_data import SHAPE, drawn, images
 from common import save
 from walls import GREYS, tiled
@@ -17,7 +19,7 @@ from walls import GREYS, tiled
 from hiddenbits import load
 
 BLUE, RED = "#0072B2", "#D55E00"
-SHOWN, ACROSS = 200, 25  # fields of Figure 2A
+SHOWN = 200  # fields of Figure 2A
 
 
 def draw(folder: Path, scratch: Path, found: dict[str, Any], *, full: bool) -> None:
@@ -27,11 +29,12 @@ def draw(folder: Path, scratch: Path, found: dict[str, Any], *, full: bool) -> N
     spread(folder, found["bars"])
     if not isinstance(found["natural"], str):
         name = natural.REDUCED if full else natural.SMALL
-        fields(folder, "natural_fields", natural.fitted(name, scratch).components_)
-        globular(folder, "natural_globular", natural.fitted(name, scratch).components_, found["natural"][name])
+        if natural.place(scratch, name).is_file():  # else the pictures there are stay
+            fields(folder, "natural_fields", natural.fitted(name, scratch).components_)
+            globular(folder, "natural_globular", natural.fitted(name, scratch).components_, found["natural"][name])
         courses(folder, found["natural"], found["full_size"])
     if full_size.Course(scratch).model.is_file():
-        fields(folder, "full_size_fields", chosen(load(full_size.Course(scratch).model).components_), ACROSS)
+        wall_pictures.full_size(folder, chosen(load(full_size.Course(scratch).model).components_))
     for task in denoise.DAMAGED:
         if (scratch / f"{task}.npz").is_file():
             restored(folder, scratch, task, found["denoise"][task], full)
@@ -50,8 +53,9 @@ def bar_images(folder: Path, found: dict[str, Any]) -> None:
     largest = np.abs(X[: course.SHOWN]).max()
     walls = {"images": X[: course.SHOWN] / largest} | {f"pass {n}": np.array(rows) for n, rows in kept.items()}
     for ax, (name, rows) in zip(axes, walls.items(), strict=True):
-        ax.imshow(tiled(rows, SHAPE, len(rows)), cmap=GREYS, vmin=-1.0, vmax=1.0, interpolation="nearest")
-        ax.set(xticks=[], yticks=[], frame_on=False, xlim=(-0.5, course.SHOWN * (SHAPE[1] + 1) - 1.5))
+        framed = np.pad(tiled(rows, SHAPE, len(rows)), 1, constant_values=np.nan)  # white bars end at blue, not paper
+        ax.imshow(framed, cmap=GREYS, vmin=-1.0, vmax=1.0, interpolation="nearest")
+        ax.set(xticks=[], yticks=[], frame_on=False, xlim=(-0.5, course.SHOWN * (SHAPE[1] + 1) + 0.5))
         ax.set_ylabel(name, rotation=0, ha="right", va="center", fontsize=8)
     save(figure, folder, "figure1_fields")
 
@@ -60,9 +64,9 @@ def two_courses(folder: Path, found: dict[str, Any]) -> None:
     """Figure 1C."""
     figure, axes = plt.subplots(1, 2, figsize=(8.4, 3.0), layout="constrained")
     for (name, one), colour in zip(found["starts"].items(), (BLUE, RED), strict=True):
-        start = [course.STARTS[name]]
-        axes[0].plot(np.arange(len(one["active"]) + 1), start + one["active"], color=colour, label=f"start at {name}")
-        axes[1].plot(np.arange(1, len(one["noise"]) + 1), one["noise"], color=colour)
+        active, noise = [course.STARTS[name], *one["active"]], [one["start_noise"], *one["noise"]]
+        axes[0].plot(np.arange(len(active)), active, color=colour, label=f"start at {name}")
+        axes[1].plot(np.arange(len(noise)), noise, color=colour)
     for ax, what in zip(axes, ("$\\pi H$", "$\\sigma$"), strict=True):
         ax.axhline(2.0, color="k", linestyle="--", linewidth=0.8)
         ax.set(xlabel="pass", ylabel=what, ylim=(0.0, None))
@@ -114,8 +118,10 @@ def courses(folder: Path, found: dict[str, Any], whole: Any) -> None:
     """Figure 2C: sparseness and noise after each pass; the full size as far as it has gone."""
     figure, axes = plt.subplots(1, 2, figsize=(10.0, 4.4), layout="constrained")
     for number, (name, one) in enumerate(found.items()):
+        # Ten colours: what is beyond them is dashed.
+        line = {"color": f"C{number % 10}", "linestyle": "-" if number < 10 else "--", "linewidth": 1.2}
         for ax, what in zip(axes, ("active", "noise"), strict=True):
-            ax.plot(np.arange(1, len(one[what]) + 1), one[what], color=f"C{number}", linewidth=1.2, label=name)
+            ax.plot(np.arange(1, len(one[what]) + 1), one[what], label=further.in_letters(name), **line)
     if not isinstance(whole, str):
         label = f"full size, {whole['side']} x {whole['side']}: {whole['done']} of {whole['passes']} passes"
         for ax, what in zip(axes, ("active", "noise"), strict=True):

@@ -7,19 +7,23 @@ from typing import Any
 import checks
 import further
 import numpy as np
+import paper_settings
 from bars import DEFAULT, PAPER
-from claims import claims, not_reproduced
+from claims import RELIABLE, claims, not_reproduced
+from claims_of_images import SEVERAL
 from common import grid, how, missed, picture, read_results, verdicts
 from denoise import OURS
 from field_shapes import globular
-from natural import AGAIN, FROM_NOISE, GABOR, REDUCED
+from natural import AGAIN, FROM_NOISE, GABOR, REDUCED, SETTINGS
 from scipy.stats import binom
 
 HERE = Path(__file__).resolve().parent
 RESULTS = (
     "bars",
+    "bars_starts",
     "max_bars",
     "accuracy",
+    "costs",
     "number_of_causes",
     "course",
     "full_size",
@@ -45,7 +49,6 @@ PICTURES = {
     "picture_globular": ("natural_globular", "the most globular fields"),
     "picture_figure2": ("figure2_courses", "sparseness and noise after each pass, natural images"),
     "picture_full": ("full_size_fields", "200 of 700 fields in the paper's size"),
-    "picture_full_large": ("full_size_large", "the same fields, larger"),
     "picture_full_globular": ("full_size_globular", "the most globular fields in the paper's size"),
     "picture_linear": ("superposed_linear", "fields that add up"),
     "picture_max": ("superposed_max", "fields of which the largest shows"),
@@ -76,7 +79,7 @@ def beside(found: dict[str, Any]) -> str:
     if not isinstance(whole, str):
         so_far = f"{whole['active'][-1]:.2f} after {whole['done']} of {whole['passes']} passes"
         size = f"pi H, {whole['patches']:,} patches of {whole['side']} x {whole['side']}, H = {whole['causes']}"
-        rows.append([size, "7.49", so_far, ""])
+        rows.append([size, "7.49", f"{so_far} (other images)", ""])
     drawn = found["drawn_fields"]
     if not isinstance(drawn, str):
         shares = f"{drawn['gabor_share']:.1%} and {drawn['globular_share']:.1%} (of {drawn['shown']} fields)"
@@ -97,10 +100,16 @@ def spread(found: dict[str, Any], names: tuple[str, ...], key: str) -> str:
     return f"{most:.0%}" if f"{least:.0%}" == f"{most:.0%}" else f"{100 * least:.0f} to {most:.0%}"
 
 
-def bars(found: dict[str, Any]) -> str:
+def with_starts(found: dict[str, Any], five: dict[str, Any]) -> dict[str, Any]:
+    """The settings with N = 2,000 and a start at pi H = 5 before the others with N = 2,000, or at the end."""
+    before = [name for name in found if not name.startswith(("paper's, N = 2000", "def", "paper's, 7", "paper's, ev"))]
+    return {name: found[name] for name in before} | {"paper's, N = 2000": five} | found
+
+
+def bars(found: dict[str, Any], five: dict[str, Any]) -> str:
     rows: list[list[object]] = [
         [
-            f"**{name}**" if name == DEFAULT else name,
+            f"**{name}**" if name == DEFAULT else further.in_letters(name),
             one["rows"],
             PAPER_BARS.get(name, ""),
             rate(one),
@@ -108,7 +117,7 @@ def bars(found: dict[str, Any]) -> str:
             plus(one["noise"]) if one["recovered"] > 1 else "",
             f"{one['seconds']['mean']:.2f}",
         ]
-        for name, one in found.items()
+        for name, one in with_starts(found, five).items()
     ]
     head = ["settings", "N", "paper", "all bars recovered", "pi H", "sigma", "processor seconds a fit"]
     return grid(head, rows)
@@ -116,10 +125,13 @@ def bars(found: dict[str, Any]) -> str:
 
 def stops(found: dict[str, Any]) -> str:
     """How the fits by our defaults ended."""
-    names = {"converged": "converged", "max_iter": "used all of their passes", "schedule_done": "ended as planned"}
-    said = [f"{n} {names.get(stop, stop)}" for stop, n in found[DEFAULT]["stops"].items()]
+    names = {"converged": "converged", "max_iter": "came to its last pass first", "schedule_done": "ended as planned"}
+    said = [f"{n:,} {names.get(stop, stop)}" for stop, n in found[DEFAULT]["stops"].items()]
     failed = found[PAPER]["failed"]
-    return f"By our defaults, {', '.join(said)}. The paper's settings missed {len(failed)} sets: {few(failed)}."
+    return (
+        f"Of the fits by our defaults {', '.join(said)}. With the paper's settings a bar is missed in {len(failed)} "
+        f"sets: {few(failed)}."
+    )
 
 
 def few(numbers: list[int], most: int = 12) -> str:
@@ -132,7 +144,7 @@ def natural(found: Any) -> str:
         return f"*{found}.*"
     rows: list[list[object]] = [
         [
-            name,
+            further.in_letters(name),
             f"{one['active'][-1]:.2f}",
             f"{one['noise'][-1]:.2f}",
             f"{one['gabor_share']:.0%}",
@@ -150,7 +162,7 @@ def natural(found: Any) -> str:
         "pi H",
         "sigma",
         "Gabor",
-        "of squares",
+        "Gabor, of squares",
         "globular",
         "near Ringach's origin",
         "width",
@@ -171,7 +183,7 @@ def natural_words(found: Any) -> str:
     )
     return (
         f"Over {len(AGAIN)} seeds, Gabor functions are {paper}, from the mean as in the paper; from noise with "
-        f"annealing they are {ours}. 85% Gabor functions were hoped for. More causes, or more "
+        f"annealing they are {ours}. The goal was 85% Gabor functions. More causes, or more "
         "that may be on, bring curved and composed fields; fewer of either bring Gabor functions. "
         f"The patches' standard deviation is {one['spread']:.2f}. The paper says that with fewer causes the fields are "
         f"spatially more constrained; here the widths are {said}."
@@ -210,7 +222,24 @@ def full_size(found: Any) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
-def abstract(found: Any) -> str:
+def more_globular(found: Any, chosen: Any) -> str:
+    """Which of our other fits have more globular fields."""
+    if isinstance(found, str) or isinstance(chosen, str):
+        return ""
+    told = [
+        f"{one['globular_share']:.0%} ({further.in_letters(name)})"
+        for name, one in found.items()
+        if one["globular_share"] >= SEVERAL
+    ]
+    hiding = [fit["globular_share"] for fit in chosen["fits"] if fit["way"] != "linear"]
+    return (
+        f" Other fits have more: in patches of 12 x 12 {', '.join(told)}; where causes hide each other "
+        f"{min(hiding):.0%} to {max(hiding):.0%} (below). Shares in patches of another size do not say "
+        "what H does."
+    )
+
+
+def abstract(found: Any, more: str) -> str:
     """What the abstract says of the fields, next to the shares among those that were drawn."""
     if isinstance(found, str):
         return f"*The shapes of the fields: {found}.*"
@@ -220,14 +249,15 @@ def abstract(found: Any) -> str:
         ["with many causes", f"{SIMPLE_CELLS}: globular fields, by its text", globular_share],
     ]
     verdict = (
-        "The first half of the claim holds for most of the fields. The second is **not reproduced** by the linear "
-        "model on our images: hardly any field is globular, with 700 causes no more than with 50 or 200 (above)."
-        if found["globular_share"] < 1.0 - checks.GLOBULAR
+        "The first half of the claim holds for most of the fields. The second holds **in part**: there are globular "
+        f"fields, but they are few, {len(found['globular'])} of {found['shown']}. The paper gives no share; we ask for "
+        f"{SEVERAL:.0%}, which of {found['causes']} fields is {SEVERAL * found['causes']:.0f}.{more}"
+        if found["globular_share"] < SEVERAL
         else "Both halves of the claim are reproduced."
     )
     return (
         f"{grid(['', 'the abstract', 'ours'], rows)}\n\nShares are of the {found['shown']} of {found['causes']} fields "
-        "in the picture, chosen at random and read back from it, pixel by pixel; half of these fields have a Gabor R^2 "
+        "in the picture, read back from it pixel by pixel; half of these fields have a Gabor R^2 "
         f"above {found['gabor_median']:.2f}. {verdict}"
     )
 
@@ -260,7 +290,7 @@ def denoise_words(found: Any) -> str:
 def course_words(found: dict[str, Any]) -> str:
     ends = [f"{name} to {one['active'][-1]:.4f} and {one['noise'][-1]:.4f}" for name, one in found["starts"].items()]
     seed = "seed 1, the first with which both starts find all bars"
-    return f"of {found['rows']} images ({seed}): from {'; from '.join(ends)}."
+    return f"on {found['rows']} images ({seed}): from {'; from '.join(ends)}."
 
 
 def apart(one: dict[str, Any], paper: int = 978) -> str:
@@ -295,13 +325,20 @@ def pages(folder: Path = HERE) -> dict[Path, str]:
         "few_bars": f"{binom.cdf(3, 10, 0.2):.1%}",
         "round_share": f"{default(globular, 'share'):.0%}",
         "round_r2": f"{default(globular, 'r2'):.0%}",
-        "abstract": abstract(found["drawn_fields"]),
+        "abstract": abstract(found["drawn_fields"], more_globular(found["natural"], found["superposed"])),
+        "settings": paper_settings.table(),
+        "reliable": f"{RELIABLE:.0%}",
+        "several": f"{SEVERAL:.0%}",
+        "reduced_size": "{0.patches:,} patches of {0.side} x {0.side}, {0.passes} passes".format(SETTINGS[REDUCED]),
+        "costs": further.costs(found["costs"]),
+        "wider": further.wider(found["bars"]),
+        "answer": further.superposed_answer(found["superposed"]),
         "bars_spread": plus(ours["active"]),
         "bars_beside_drawn": plus(ours["beside_drawn"]),
         "paper_of_all": plus(found["bars"][PAPER]["of_all"]["active"]),
         "paper_noise_of_all": plus(found["bars"][PAPER]["of_all"]["noise"]),
         "start_noise": f"{np.sqrt(2 * 100.0 * 0.2 * 0.8 + 4.0):.2f}",
-        "bars": bars(found["bars"]),
+        "bars": bars(found["bars"], found["bars_starts"]),
         "bars_stops": stops(found["bars"]),
         "course_words": course_words(found["course"]),
         "natural": natural(found["natural"]),

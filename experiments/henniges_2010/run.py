@@ -25,8 +25,10 @@ import common  # noqa: E402
 
 STEPS = (
     "bars",
+    "bars_starts",
     "max_bars",
     "accuracy",
+    "costs",
     "number_of_causes",
     "course",
     "full_size",
@@ -42,7 +44,9 @@ ITERATIONS = 14
 def steps(run: common.Run, iterations: int) -> int:
     import accuracy
     import bars
+    import bars_starts
     import checks
+    import costs
     import course
     import denoise
     import drawn_fields
@@ -62,8 +66,10 @@ def steps(run: common.Run, iterations: int) -> int:
     scratch = run.out / "scratch"
     measures = {
         "bars": (bars, lambda cells: bars.measure(cells, full=run.full)),
+        "bars_starts": (bars_starts, lambda cells: bars_starts.measure(cells, full=run.full)),
         "max_bars": (max_bars, lambda cells: max_bars.measure(cells, full=run.full)),
         "accuracy": (accuracy, lambda _: accuracy.measure(full=run.full)),
+        "costs": (costs, lambda _: costs.measure(full=run.full)),
         "number_of_causes": (number_of_causes, lambda cells: number_of_causes.measure(cells, full=run.full)),
         "course": (course, lambda _: course.measure()),
         "full_size": (full_size, lambda _: full_size.measure(scratch, iterations, full=run.full)),

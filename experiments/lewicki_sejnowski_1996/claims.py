@@ -91,7 +91,7 @@ def of_the_model(found: dict[str, Any]) -> list[list[Any]]:
         ],
         [
             "section 2: all but a few terms P(D given S, W) are then zero",
-            f"by the row above; states beyond those that hold {mass:.0%} are small, but with a leak no term is exactly 0",
+            f"by the row above; states beyond those that hold {mass:.0%} are small; with a leak no term is exactly 0",
             "zero",
             "small",
             PART,

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from experiments.henniges_2010 import accuracy, bars_data, whole_image
+from experiments.henniges_2010 import accuracy, bars_data, costs, whole_image
 from experiments.henniges_2010.cells import Cells
 from experiments.henniges_2010.passes_log import Course, finished
 from sklearn.feature_extraction.image import extract_patches_2d
@@ -85,6 +85,47 @@ def test_accuracy_of_truncated_sums_is_that_of_the_library(candidates, active, m
     outside = made.states.copy()
     np.put_along_axis(outside, few.candidates, 0, axis=1)
     np.testing.assert_array_equal(found["outside"], outside.sum(axis=1))
+
+
+def test_with_all_states_the_updates_are_those_of_exact_em(monkeypatch):
+    """gamma = H leaves out no state and no row; few states do, which shows that the differences can be seen."""
+    monkeypatch.setattr(accuracy, "ROWS", 100)
+    found = accuracy.with_all_states()
+    assert found["kept"] == pytest.approx(1.0, abs=1e-12)
+    assert found["means"] < 1e-12
+    assert found["updates"] < 1e-12
+    assert found["updates_of_few"] > 0.01
+
+
+def test_updates_are_least_squares_of_known_states():
+    """Where the posterior knows the states, equation 6 is a regression, and equation 7 the root mean square."""
+    rng = np.random.default_rng(0)
+    states = (np.arange(8)[:, None] >> np.arange(3) & 1).astype(float)
+    at = rng.integers(0, 8, 60)
+    X = states[at] @ rng.standard_normal((3, 4)) + 0.1 * rng.standard_normal((60, 4))
+    apart = rng.uniform(0.0, 1.0, (60, 8))
+    fields, noise = accuracy.updates(X, states, np.eye(8)[at], apart)
+    np.testing.assert_allclose(fields, np.linalg.lstsq(states[at], X, rcond=None)[0], atol=1e-10)
+    assert noise == pytest.approx(np.sqrt(apart[np.arange(60), at].sum() / X.size), abs=1e-12)
+
+
+def test_signals_count_pairs():
+    rng = np.random.default_rng(1)
+    select, on = rng.standard_normal((30, 10)), (rng.random((30, 10)) < 0.2).astype(float)
+    found = accuracy.signals([{"select": select, "on": on}])
+    there, not_there = select[on == 1.0], select[on == 0.0]
+    assert found["larger_if_on"] == pytest.approx((there[:, None] > not_there).mean(), abs=1e-12)
+    assert np.mean(found["on_by_tenths"]) == pytest.approx(on.mean(), abs=1e-12)
+    assert accuracy.signals([{"select": on, "on": on}])["larger_if_on"] == 1.0
+
+
+@pytest.mark.parametrize(("causes", "candidates", "active"), [(6, 4, 3), (5, 5, 5), (7, 3, 1)])
+def test_states_are_counted(causes, candidates, active):
+    """Equation 4, over all states."""
+    states = np.arange(2**causes)[:, None] >> np.arange(causes) & 1
+    size, outside = states.sum(axis=1), states[:, candidates:].sum(axis=1)
+    counted = ((size <= active) & (outside == 0)) | (size <= 1)
+    assert costs.count_states(causes, candidates, active) == counted.sum()
 
 
 def test_fields_of_all_passes_stand_in_the_order_of_the_last():
@@ -196,15 +237,16 @@ def test_decibels():
     assert whole_image.psnr(np.full((4, 4), -9.0), np.zeros((4, 4)) + 25.5) == pytest.approx(20.0, abs=1e-12)  # clipped
 
 
-@pytest.mark.parametrize(("n", "side", "across"), [(70, 26, 25), (40, 8, 25), (30, 12, 10)])
+@pytest.mark.parametrize(("n", "side", "across"), [(70, 26, 14), (40, 8, 14), (30, 12, 10)])
 def test_fields_are_read_back_from_their_picture(tmp_path, n, side, across):
-    """As drawn by pictures.py: to two of 256 levels of grey; a wrong number is seen."""
+    """As drawn by wall_pictures.py: to two of 256 levels of grey; a wrong number is seen."""
     plt = pytest.importorskip("matplotlib.pyplot")
     from experiments.henniges_2010 import walls
 
     fields = np.random.default_rng(0).standard_normal((n, side * side))
     fields /= np.abs(fields).max(axis=1, keepdims=True)
-    figure, ax = plt.subplots(figsize=(9.0, 9.0 * -(-n // across) / across), layout="constrained")
+    figure, ax = plt.subplots(figsize=(11.4, 11.4 * -(-n // across) / across + 0.3), layout="constrained")
+    ax.set_title("fields", loc="left")
     ax.imshow(walls.tiled(fields, (side, side), across), cmap=walls.GREYS, vmin=-1.0, vmax=1.0, interpolation="nearest")
     ax.axis("off")
     figure.savefig(tmp_path / "fields.png", dpi=100)
