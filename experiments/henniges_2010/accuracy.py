@@ -15,6 +15,7 @@ from hiddenbits.datasets import simulate_bars
 SEEDS = {"data": "simulate_bars(seed=s)", "s": "0, 1, 2, ..."}
 ROWS, SETS, GAMMA_SETS, QUICK = 1000, 20, 5, 2
 ACTIVITY, NOISE = 0.2, 2.0  # the truth
+MASS = 0.99  # "most of the posterior mass"
 CLOSE = 0.01  # largest error of <s> in a row that is approximated "with high accuracy"
 ALL = 10  # causes: with H' = gamma = H every state is looked at
 GAMMAS = (1, 2, 3, 4, 5)  # at the same number of candidates
@@ -41,6 +42,7 @@ def errors(seed: int, candidates: int, active: int) -> dict[str, np.ndarray]:
     return {
         "bars": on.sum(axis=1),
         "wrong": np.abs(few - every).max(axis=1),
+        "mass": np.where(looked_at, of_every, 0.0).sum(axis=1),  # of the posterior, in K_n
         "scores": np.logaddexp.reduce(few_p, axis=1),  # the denominator of eq 3
         "active": few.sum(axis=1),
         "outside": (on * outside).sum(axis=1),
@@ -96,7 +98,9 @@ def measure(*, full: bool) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, (candidates, active) in STATES.items():
         sets = [errors(seed, candidates, active) for seed in range(SETS if full else QUICK)]
-        bars, wrong, outside = (np.concatenate([one[part] for one in sets]) for part in ("bars", "wrong", "outside"))
+        bars, wrong, outside, mass = (
+            np.concatenate([one[part] for one in sets]) for part in ("bars", "wrong", "outside", "mass")
+        )
         share = float((bars <= active).mean())  # A: what N^cut is of N
         cut = [np.argsort(-one["scores"])[: round(share * ROWS)] for one in sets]
         kept, on = (
@@ -108,6 +112,8 @@ def measure(*, full: bool) -> dict[str, Any]:
             "by_bars": {str(k): of_rows(wrong[bars == k]) for k in np.unique(bars).astype(int)},
             "within_cut": of_rows(kept),
             "at_most": of_rows(wrong[bars <= active]),
+            "with_mass": of_rows(wrong[mass > MASS]),
+            "without_mass": of_rows(wrong[mass <= MASS]),
             "bars_among_candidates": float((outside[bars <= active] == 0).mean()),  # of rows with few bars, all of them
             "active_plain": float(on.mean()),  # pi H without the correction of (8), and with it
             "active_corrected": correction(active) * 10 * float(on.mean()),

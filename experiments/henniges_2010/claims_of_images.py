@@ -64,8 +64,9 @@ def of_drawn(drawn: dict[str, Any]) -> list[list[Any]]:
         ],
         [
             "Figure 2A: these have different orientations, frequencies and phases",
-            f"the {waves['fields']} that are Gabor-like. Holds if each of four orientations has 5%, even and odd "
-            "phases have 10%, and the frequency's upper tenth is twice its lower, which shows half a wave at least",
+            f"the {waves['fields']} that are Gabor-like. Three conditions: each of four orientations has at least 5% "
+            "of them; even and odd phases at least 10% each; the 90th percentile of frequency is twice the 10th, and "
+            "at the 10th half a wave is still to be seen",
             "no figure",
             f"orientations of 0, 45, 90, 135 degrees: {', '.join(f'{part:.0%}' for part in turned)}; {even:.0%} even, "
             f"{1.0 - even:.0%} odd; cycles a pixel: lower tenth {low:.3f}{'' if waving else ' (no wave to be seen)'}, "
@@ -95,10 +96,11 @@ def of_sizes(reduced: dict[str, Any]) -> list[list[Any]]:
     return [
         [
             "smaller H (200) gives similar fields as 700",
-            f"Gabor share, patches of 12 x 12, up to H = 200. Similar: less than {100 * ALIKE:.0f} points apart",
+            "Gabor share, patches of 12 x 12, up to H = 200 only. Similar: less than "
+            f"{100 * ALIKE:.0f} points apart; 700 was not fitted to these patches",
             "no figure",
             ", ".join(f"{share:.0%} (H = {n})" for n, share in gabors.items()),
-            HOLDS if max(gabors.values()) - min(gabors.values()) < ALIKE else PART,
+            HOLDS if max(gabors.values()) - min(gabors.values()) < ALIKE else UNKNOWN,
         ],
         [
             "with smaller H fields tend to be spatially more constrained",
@@ -128,7 +130,7 @@ def of_superposed(chosen: dict[str, Any]) -> list[list[Any]]:
         [
             'Discussion: that others saw no globular fields "might be due to" few hidden units',
             f"globular share on the same {chosen['patches']:,} patches of {chosen['side']} x {chosen['side']}, one "
-            "seed, ± a standard error. Undecided within two of the difference",
+            "seed, ± a standard error. Undecided if the first and the last differ by less than two standard errors",
             "a guess",
             ", ".join(told),
             HOLDS if step > sure else NOT if step < -sure else UNKNOWN,
