@@ -99,7 +99,7 @@ class Checkpoint:
         return {
             "model": type(model).__name__,
             "hyperparameters": plain(asdict(model)),
-            "settings": plain(asdict(replace(self.settings, max_time=None))),
+            "settings": plain({name: value for name, value in asdict(self.settings).items() if name != "max_time"}),
             "shape": list(self.shape),
             "names": _digest(self.names),
             VERSION: self.version,

@@ -18,11 +18,12 @@ from hiddenbits.engine.executors.progress import OnRows, ProgressExecutor, witho
 
 @dataclass(frozen=True)
 class Engine:
-    """The executor in force, where fits keep their checkpoint, and who is told of rows; None: nowhere, nobody."""
+    """The executor in force, where fits keep their checkpoint, who is told of rows, seconds of a fit; None: no such."""
 
     executor: Executor
     checkpoint: Path | None = None
     tell: OnRows | None = None
+    max_time: float | None = None
 
 
 _engine: ContextVar[Engine | None] = ContextVar("hiddenbits_engine", default=None)
@@ -40,11 +41,12 @@ def run_on(
     n_jobs: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     tell: OnRows | None = None,
+    max_time: float | None = None,
     stall_timeout: float | None = STALL_TIMEOUT,
 ) -> Iterator[Engine]:
-    """Run everything inside the ``with`` block on a cluster or several threads, or keep a checkpoint of its fit.
+    """Run everything inside the ``with`` block on a cluster or several threads, with a checkpoint, or within a time.
 
-    Results are the same bits, however they are run.
+    Results are the same bits, however they are run, unless time runs out.
 
     Parameters
     ----------
@@ -58,6 +60,9 @@ def run_on(
     tell : function, optional
         Called with a number of rows whenever so many have been processed, from any thread; a row counts in every
         pass. On a cluster that is after each pass. For a progress bar of your own.
+    max_time : float, optional
+        Seconds after which each fit stops, at the end of a pass, with its best parameters so far; `stop_reason_` is
+        then "time". By default what is in force outside the block: no limit.
     stall_timeout : float, optional
         Seconds without progress on the cluster (no task finished, none running) after which a `ClusterError` ends the
         wait, for example because no worker is connected. None waits without a limit.
@@ -71,6 +76,9 @@ def run_on(
     >>> alone = hiddenbits.BernoulliMixture(2, random_state=0).fit(X)
     >>> bool(np.all(model.probabilities_ == alone.probabilities_))
     True
+    >>> with hiddenbits.run_on(max_time=60):  # a fit that takes longer ends with a ConvergenceWarning
+    ...     hiddenbits.BernoulliMixture(2, random_state=0).fit(X).stop_reason_
+    'converged'
     >>> walked = []
     >>> with hiddenbits.run_on(tell=walked.append):
     ...     _ = model.score(X)
@@ -80,6 +88,9 @@ def run_on(
     outer = current()
     kept = outer.checkpoint if checkpoint is None else Path(checkpoint)
     told = outer.tell if tell is None else tell
+    limit = outer.max_time if max_time is None else max_time
+    if limit is not None and not limit > 0:
+        raise ValueError(f"max_time={limit}: give a number of seconds above 0.")
     executor: Executor = without_progress(outer.executor)
     mine: Local | Cluster | None = None
     if client is not None:
@@ -94,7 +105,7 @@ def run_on(
         if n_jobs == 0 or n_jobs < -1:
             raise ValueError(f"n_jobs={n_jobs}: give a number of threads, or -1 for one per core.")
         executor = mine = Local(os.cpu_count() or 1 if n_jobs == -1 else n_jobs)
-    engine = Engine(executor if told is None else ProgressExecutor(executor, told), kept, told)
+    engine = Engine(executor if told is None else ProgressExecutor(executor, told), kept, told, limit)
     token = _engine.set(engine)
     try:
         yield engine

@@ -14,12 +14,11 @@ class ClosedForm:
     online_passes = 0
     n_init: int | Literal["auto"] = 1
     max_iter = 100
-    max_time: float | None = None
     tol = 1e-6
     accelerate = True
 
     _moved: ClassVar[Mapping[str, str]] = dict.fromkeys(
-        ("online_passes", "n_init", "max_iter", "max_time", "tol", "accelerate"),
+        ("online_passes", "n_init", "max_iter", "tol", "accelerate"),
         "the fit has a closed form, and no passes to set",
     )
     _constraints_in_common: ClassVar[dict[str, list[object]]] = {

@@ -79,7 +79,6 @@ class BitsEstimator(
     # Hyperparameters that every subclass has.
     n_init: int | Literal["auto"]
     max_iter: int
-    max_time: float | None
     tol: float
     online_passes: int
     accelerate: bool
@@ -166,7 +165,7 @@ class BitsEstimator(
         model = self._fit_model(model, table)
         grid = table.grid(self._pass_height(model, table))
         weight = float(table.shape[0] if table.weights is None else table.weights.sum())
-        settings = self._settings_for(settings, model, weight, table.shape[1])
+        settings = replace(self._settings_for(settings, model, weight, table.shape[1]), max_time=engine.max_time)
         checkpoints: Checkpoint | None = None
         held: AbstractContextManager[None] = nullcontext()
         if engine.checkpoint is not None:
@@ -198,7 +197,6 @@ class BitsEstimator(
         return Settings(
             n_init=self._n_restarts,
             max_iter=self.max_iter,
-            max_time=self.max_time,
             tol=self.tol,
             online_passes=self.online_passes,
             accelerate=self.accelerate,

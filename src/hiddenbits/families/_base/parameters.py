@@ -18,7 +18,6 @@ COMMON: dict[str, list[object]] = {
     "online_passes": [Interval(Integral, 0, None, closed="left")],
     "n_init": [Interval(Integral, 1, None, closed="left")],
     "max_iter": [Interval(Integral, 1, None, closed="left")],
-    "max_time": [Interval(Real, 0, None, closed="neither"), None],
     "tol": [Interval(Real, 0, None, closed="left")],
     "accelerate": ["boolean"],
     "threshold": [Interval(Real, None, None, closed="neither"), None],

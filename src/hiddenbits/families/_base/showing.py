@@ -21,7 +21,7 @@ LISTED, NAME = 4, 24  # names in a list of the strongest, and their letters
 
 EXPLANATIONS = {
     StopReason.MAX_ITER: "it used all of its max_iter passes. Raise max_iter or tol",
-    StopReason.TIME: "its max_time was over. Raise max_time or tol",
+    StopReason.TIME: "the max_time of run_on was over. Raise it, or tol",
     StopReason.CALLBACK: "a callback asked it to",
     StopReason.FELL: "the objective fell, which it must not do: please report this table as a bug",
     StopReason.NOT_FINITE: "the objective was not a finite number: lower the learning_rate of chains, if "

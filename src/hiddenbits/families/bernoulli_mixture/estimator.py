@@ -45,8 +45,6 @@ class BernoulliMixture(CriteriaMixin, PredictsClasses, CodingEstimator[MixturePa
         with three short runs, of which the best continues (unless classes are split).
     max_iter : int, default=1000
         Most passes over the table, for each restart (for each stage of a split start).
-    max_time : float, optional
-        Seconds after which the fit stops, at the end of a pass, with the best parameters so far.
     tol : float, default=1e-6
         Converged when a step raises the objective by at most this much a row, in nats.
     accelerate : bool, default=True
@@ -106,7 +104,6 @@ class BernoulliMixture(CriteriaMixin, PredictsClasses, CodingEstimator[MixturePa
         online_passes: int = 0,
         n_init: int | Literal["auto"] = "auto",
         max_iter: int = 1000,
-        max_time: float | None = None,
         tol: float = 1e-6,
         accelerate: bool = True,
         threshold: float | None = None,
@@ -119,7 +116,6 @@ class BernoulliMixture(CriteriaMixin, PredictsClasses, CodingEstimator[MixturePa
         self.online_passes = online_passes
         self.n_init = n_init
         self.max_iter = max_iter
-        self.max_time = max_time
         self.tol = tol
         self.accelerate = accelerate
         self.threshold = threshold

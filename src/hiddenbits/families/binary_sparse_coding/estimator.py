@@ -73,8 +73,6 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
         Further restarts, each from the best fit so far with three fields drawn again.
     max_iter : int, default=200
         Most passes of each restart, those of the schedule included.
-    max_time : float, optional
-        Seconds after which the fit stops, at the end of a pass, with the best parameters so far.
     tol : float, default=1e-4
         Converged when a pass after the schedule raises the objective by at most this much a row, in nats.
     random_state : int, RandomState or None, default=None
@@ -142,7 +140,7 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
     }
     _code_word = "cause"
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        **{name: COMMON[name] for name in ("online_passes", "n_init", "max_iter", "max_time", "tol", "random_state")},
+        **{name: COMMON[name] for name in ("online_passes", "n_init", "max_iter", "tol", "random_state")},
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "n_candidates": [Interval(Integral, 1, None, closed="left")],
         "max_active": [Interval(Integral, 1, None, closed="left")],
@@ -167,7 +165,6 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
         n_init: int = 2,
         n_repairs: int = 0,
         max_iter: int = 200,
-        max_time: float | None = None,
         tol: float = 1e-4,
         random_state: Randomness = None,
     ) -> None:
@@ -182,7 +179,6 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
         self.n_init = n_init
         self.n_repairs = n_repairs
         self.max_iter = max_iter
-        self.max_time = max_time
         self.tol = tol
         self.random_state = random_state
 

@@ -79,8 +79,6 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
         is 1, and 3 where a table is small and units are added one by one: the other two have one candidate for each.
     max_iter : int, default=1000
         Most iterations, for each restart and each unit that is added. 0 hands over the start as it is.
-    max_time : float, optional
-        Seconds after which the fit stops, at the end of a pass, with the best parameters so far.
     tol : float, default=1e-5
         Converged when five iterations in a row raise the objective by at most this much a row, in nats.
     threshold : float, optional
@@ -174,7 +172,6 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
         start_rows: int | Literal["auto"] | None = "auto",
         n_init: int | Literal["auto"] = "auto",
         max_iter: int = 1000,
-        max_time: float | None = None,
         tol: float = 1e-5,
         threshold: float | None = None,
         random_state: Randomness = None,
@@ -190,7 +187,6 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
         self.start_rows = start_rows
         self.n_init = n_init
         self.max_iter = max_iter
-        self.max_time = max_time
         self.tol = tol
         self.threshold = threshold
         self.random_state = random_state

@@ -47,8 +47,6 @@ class HiddenTree(CriteriaMixin, CodingEstimator[HiddenTreeParams, HiddenTreeStat
         Restarts; the one with the best objective is kept.
     max_iter : int, default=200
         Most passes over the table, for each restart.
-    max_time : float, optional
-        Seconds after which the fit stops, at the end of a pass, with the best parameters so far.
     tol : float, default=1e-5
         Converged when a step raises the objective by at most this much a row, in nats.
     accelerate : bool, default=True
@@ -109,7 +107,6 @@ class HiddenTree(CriteriaMixin, CodingEstimator[HiddenTreeParams, HiddenTreeStat
         online_passes: int = 0,
         n_init: int = 1,
         max_iter: int = 200,
-        max_time: float | None = None,
         tol: float = 1e-5,
         accelerate: bool = True,
         threshold: float | None = None,
@@ -122,7 +119,6 @@ class HiddenTree(CriteriaMixin, CodingEstimator[HiddenTreeParams, HiddenTreeStat
         self.online_passes = online_passes
         self.n_init = n_init
         self.max_iter = max_iter
-        self.max_time = max_time
         self.tol = tol
         self.accelerate = accelerate
         self.threshold = threshold

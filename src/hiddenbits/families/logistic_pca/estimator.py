@@ -76,8 +76,6 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
         Restarts; the one with the best objective is kept.
     max_iter : int, default=1000
         Most passes over the table, for each restart and stage.
-    max_time : float, optional
-        Seconds after which the fit stops, at the end of a pass, with the best parameters so far.
     tol : float, default=1e-5
         Converged when a pass raises the objective by at most this much a row, in nats.
     accelerate : bool, default=True
@@ -171,7 +169,6 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
         online_passes: int = 0,
         n_init: int = 1,
         max_iter: int = 1000,
-        max_time: float | None = None,
         tol: float = 1e-5,
         accelerate: bool = True,
         threshold: float | None = None,
@@ -187,7 +184,6 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
         self.online_passes = online_passes
         self.n_init = n_init
         self.max_iter = max_iter
-        self.max_time = max_time
         self.tol = tol
         self.accelerate = accelerate
         self.threshold = threshold

@@ -58,8 +58,6 @@ class LogisticPCAMixture(PredictsClasses, CodingEstimator[MapsParams, MapsStats]
         found them.
     max_iter : int, default=1000
         Most passes over the table, for each restart and stage.
-    max_time : float, optional
-        Seconds after which the fit stops, at the end of a pass, with the best parameters so far.
     tol : float, default=1e-5
         Converged when a pass raises the objective by at most this much a row, in nats.
     accelerate : bool, default=True
@@ -148,7 +146,6 @@ class LogisticPCAMixture(PredictsClasses, CodingEstimator[MapsParams, MapsStats]
         online_passes: int = 0,
         n_init: int | Literal["auto"] = "auto",
         max_iter: int = 1000,
-        max_time: float | None = None,
         tol: float = 1e-5,
         accelerate: bool = True,
         threshold: float | None = None,
@@ -163,7 +160,6 @@ class LogisticPCAMixture(PredictsClasses, CodingEstimator[MapsParams, MapsStats]
         self.online_passes = online_passes
         self.n_init = n_init
         self.max_iter = max_iter
-        self.max_time = max_time
         self.tol = tol
         self.accelerate = accelerate
         self.threshold = threshold
@@ -200,7 +196,7 @@ class LogisticPCAMixture(PredictsClasses, CodingEstimator[MapsParams, MapsStats]
         return tuple(self._one_map(k) for k in range(len(self.weights_)))
 
     def _one_map(self, k: int) -> LogisticPCA:
-        names = ("ridge", "n_draws", "max_iter", "max_time", "tol", "accelerate", "threshold", "random_state")
+        names = ("ridge", "n_draws", "max_iter", "tol", "accelerate", "threshold", "random_state")
         found = LogisticPCA(
             self._n_dimensions,
             method=Variational(polish=self.polish),

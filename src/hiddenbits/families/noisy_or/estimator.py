@@ -64,8 +64,6 @@ class NoisyOrNetwork(NoisyOrVerbs):
         Restarts; the one with the best objective is kept.
     max_iter : int, default=1000
         Most passes over the table, for each restart (for each stage of an exact fit).
-    max_time : float, optional
-        Seconds after which the fit stops, at the end of a pass, with the best parameters so far.
     tol : float, default=1e-6
         Exact and truncated fits have converged when a step raises the objective by at most this much a row, in nats.
     accelerate : bool, default=True
@@ -147,7 +145,6 @@ class NoisyOrNetwork(NoisyOrVerbs):
         online_passes: int = 0,
         n_init: int = 2,
         max_iter: int = 1000,
-        max_time: float | None = None,
         tol: float = 1e-6,
         accelerate: bool = True,
         threshold: float | None = None,
@@ -163,7 +160,6 @@ class NoisyOrNetwork(NoisyOrVerbs):
         self.online_passes = online_passes
         self.n_init = n_init
         self.max_iter = max_iter
-        self.max_time = max_time
         self.tol = tol
         self.accelerate = accelerate
         self.threshold = threshold

@@ -63,8 +63,6 @@ class TopographicMap(CodingEstimator[TopographicParams, MixtureStats]):
         Restarts, each with other features; the one with the best objective is kept.
     max_iter : int, default=300
         Most passes over the table, for each restart.
-    max_time : float, optional
-        Seconds after which the fit stops, at the end of a pass, with the best parameters so far.
     tol : float, default=1e-5
         Converged when a step raises the objective by at most this much a row, in nats; with more than 2 dimensions,
         what counts as a rise of the likelihood of rows that were split off.
@@ -110,7 +108,7 @@ class TopographicMap(CodingEstimator[TopographicParams, MixtureStats]):
     online_passes = 0
     accelerate = True
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        **{name: COMMON[name] for name in ("n_init", "max_iter", "max_time", "tol", "threshold", "random_state")},
+        **{name: COMMON[name] for name in ("n_init", "max_iter", "tol", "threshold", "random_state")},
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "n_points": [Interval(Integral, 2, MOST_NODES, closed="both"), None],
         "n_features": [Interval(Integral, 1, 100_000, closed="both"), None],
@@ -134,7 +132,6 @@ class TopographicMap(CodingEstimator[TopographicParams, MixtureStats]):
         validation_share: float = 0.1,
         n_init: int = 1,
         max_iter: int = 300,
-        max_time: float | None = None,
         tol: float = 1e-5,
         threshold: float | None = None,
         random_state: Randomness = None,
@@ -149,7 +146,6 @@ class TopographicMap(CodingEstimator[TopographicParams, MixtureStats]):
         self.validation_share = validation_share
         self.n_init = n_init
         self.max_iter = max_iter
-        self.max_time = max_time
         self.tol = tol
         self.threshold = threshold
         self.random_state = random_state

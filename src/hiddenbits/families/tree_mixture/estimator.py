@@ -57,8 +57,6 @@ class TreeMixture(CriteriaMixin, PredictsClasses, CodingEstimator[TreeParams, Tr
     max_iter : int, default=200
         Most passes over the table, for each restart and each stage of it: a fit that stands still looks for better
         trees once more and continues, at most three times.
-    max_time : float, optional
-        Seconds after which the fit stops, at the end of a pass, with the best parameters so far.
     tol : float, default=1e-5
         Converged when a step raises the objective by at most this much a row, in nats.
     accelerate : bool, default=True
@@ -131,7 +129,6 @@ class TreeMixture(CriteriaMixin, PredictsClasses, CodingEstimator[TreeParams, Tr
         online_passes: int = 0,
         n_init: int | Literal["auto"] = "auto",
         max_iter: int = 200,
-        max_time: float | None = None,
         tol: float = 1e-5,
         accelerate: bool = True,
         threshold: float | None = None,
@@ -145,7 +142,6 @@ class TreeMixture(CriteriaMixin, PredictsClasses, CodingEstimator[TreeParams, Tr
         self.online_passes = online_passes
         self.n_init = n_init
         self.max_iter = max_iter
-        self.max_time = max_time
         self.tol = tol
         self.accelerate = accelerate
         self.threshold = threshold
