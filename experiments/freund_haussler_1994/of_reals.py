@@ -57,13 +57,25 @@ def projections(shrink: float) -> dict[str, Any]:
     def apart(X: np.ndarray, Y: np.ndarray, directions: np.ndarray) -> float:
         return float(np.mean([ks_2samp(X @ w, Y @ w).statistic for w in directions]))
 
-    share = [states_of(*machine, way)[1] for way in ("bits", "reals")]
     return {
         "longest": float(np.linalg.norm(one.weights, axis=1).max()),
         "random directions": apart(bits, reals, random),
         "along the weights": apart(bits, reals, one.weights),
         "the same model twice": apart(bits, again, random),
-        "states, total variation": 0.5 * float(np.abs(share[0] - share[1]).sum()),
+    }
+
+
+def components(W: np.ndarray, th: np.ndarray) -> dict[str, Any]:
+    """End of section 2.6: how far coefficients and means of the two mixtures are apart, over all states.
+
+    Coefficients by total variation; means tanh(om) and om by |tanh(om) - om| / |om|, on average over the states of the
+    model of bits in which some unit is on.
+    """
+    (pull, share, _), (_, of_reals, _) = (states_of(W, th, way) for way in ("bits", "reals"))
+    off = np.linalg.norm(np.tanh(pull) - pull, axis=1)[1:] / np.linalg.norm(pull, axis=1)[1:]
+    return {
+        "coefficients": 0.5 * float(np.abs(share - of_reals).sum()),
+        "means": float(off @ share[1:] / share[1:].sum()),
     }
 
 
@@ -200,6 +212,11 @@ def measure(cells: Cells, *, full: bool) -> dict[str, Any]:
             f"A/{s}": cells.get(f"projections, A/{s}", lambda s=s: projections(s))  # type: ignore[misc]
             for s in (DIVIDED if full else DIVIDED[1:2])
         },
+    }
+    machines = {s: target(s) for s in DIVIDED}
+    found["components"] = {
+        f"A/{s}": cells.get(f"components, A/{s}", lambda one=one: components(one.weights, one.thresholds))  # type: ignore[misc]
+        for s, one in machines.items()
     }
     if full:
         found["solutions"] = {f"A/{s}": cells.get(f"solutions, A/{s}", lambda s=s: solutions(s, 300)) for s in DIVIDED}  # type: ignore[misc]

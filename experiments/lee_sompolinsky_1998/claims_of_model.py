@@ -3,7 +3,7 @@
 from math import log
 from typing import Any
 
-from common import HOLDS, PART
+from common import HOLDS, NOT, PART
 
 NONE = "no number"  # what the paper says of a figure where it gives none
 
@@ -12,6 +12,15 @@ def slope(entropy: list[dict[str, Any]], dimensions: int, *, biases: bool) -> fl
     """The growth of the entropy with ln N, between the two longest rows of a kind."""
     first, last = [e for e in entropy if e["dimensions"] == dimensions and e["biases"] == biases][-2:]
     return float((last["entropy"] - first["entropy"]) / log(last["columns"] / first["columns"]))
+
+
+def ratio(entropy: list[dict[str, Any]], columns: int, *, biases: bool) -> str:
+    """The entropies of P = 3 and P = 2 at one N, and the one divided by the other."""
+    two, three = (
+        next(e["entropy"] for e in entropy if (e["columns"], e["dimensions"], e["biases"]) == (columns, p, biases))
+        for p in (2, 3)
+    )
+    return f"{three:.2f} : {two:.2f} = {three / two:.2f}"
 
 
 def of_the_model(found: dict[str, Any]) -> list[list[Any]]:
@@ -69,10 +78,7 @@ def of_the_cells(found: dict[str, Any]) -> list[list[Any]]:
     large, small = found["cells"]["large"]["256, 2"], counts["8, 3"]
     both = [kind for c in counts.values() for kind in (c["without biases"], c["with biases"])]
     slopes = {(q, b): f"{slope(entropy, q, biases=b):.2f}" for q in (2, 3) for b in (True, False)}
-    first, other = (
-        next(e["entropy"] for e in entropy if e["columns"] == 16 and e["dimensions"] == q and not e["biases"])
-        for q in (2, 3)
-    )
+    ratios = {biases: ", ".join(ratio(entropy, n, biases=biases) for n in (16, 64)) for biases in (True, False)}
     straight = all(kind["connected"] and kind["steps_beyond_flips"] == 0.0 for kind in both)
     flips = found["translation"]["flips_to_the_nearest_bump"][1]
     return [
@@ -80,23 +86,24 @@ def of_the_cells(found: dict[str, Any]) -> list[list[Any]]:
             "Figure 2: N planes make about N^P cells, for N much larger than P",
             "closed form, equal to the cells that linear programs find in four small cases (below)",
             f"N, P = 256, 2: {large['paper']:,}",
-            f"{large['with biases']:,} with biases, {large['without biases']:,} without, as in section 2",
-            PART,
+            f"{large['without biases']:,} without biases, as in section 2; {large['with biases']:,} with biases: then "
+            "the power holds",
+            NOT,
         ],
         [
             "to leading order for large N the entropy of the rows is P log N",
             f"{drawn:,} draws from random planes, P = 2: growth of the entropy with ln N",
             "2",
-            f"{slopes[2, True]} with biases, {slopes[2, False]} without, as in section 2",
-            PART,
+            f"{slopes[2, False]} without biases, as in section 2; {slopes[2, True]} with biases: then the power holds",
+            NOT,
         ],
         [
             "the entropy is directly proportional to P",
-            "the same draws, P = 3 and 2: growth with ln N; and the entropies at N = 16 without biases",
-            "3 : 2",
-            f"{slopes[3, True]} : {slopes[2, True]} with biases, {slopes[3, False]} : {slopes[2, False]} without, as "
-            f"P - 1; {other:.2f} : {first:.2f} = {other / first:.2f}",
-            PART,
+            "the same draws, P = 3 and 2: growth with ln N; and the entropies themselves at N = 16 and N = 64",
+            "3 : 2 = 1.5",
+            f"{slopes[3, False]} : {slopes[2, False]} without biases, as in section 2, which is P - 1; "
+            f"{ratios[False]}. {slopes[3, True]} : {slopes[2, True]} with biases; {ratios[True]}",
+            NOT,
         ],
         [
             "each cell has at least P + 1 neighbours, a single or a small number of flips away",
@@ -137,6 +144,7 @@ def of_the_rule(found: dict[str, Any]) -> list[list[Any]]:
             f"{angles['entropy']:.3f}; {angles['entropy_of_draws']:.3f}: tractable for P = 2",
             PART,
         ],
+        *of_low_rank(found["rarity"]),
         [
             "other scales of the x_i give slightly different eigenvalues of C^XX, and the same rank",
             "the ring, each variable multiplied by a factor drawn by chance",
@@ -158,6 +166,26 @@ def of_the_rule(found: dict[str, Any]) -> list[list[Any]]:
             ],
         )
     return rows
+
+
+def of_low_rank(rarity: Any) -> list[list[Any]]:
+    if isinstance(rarity, str):
+        return []
+    one = rarity["0.0"]
+    near = one["low_rank"]
+    return [
+        [
+            "leading eigenvectors give the best low rank approximation C^XX ≈ WW'",
+            "a theorem (Eckart and Young): no other WW' has a smaller sum of squared differences, if no "
+            "eigenvalue used is negative. The twos, P = 16: share of the squares of C^XX that WW' misses; the least "
+            "that any matrix of rank 16 misses, negative eigenvalues allowed; variances by WW', which are 1 in C^XX",
+            "best",
+            f"{near['missed']:.3f}; {near['missed_by_either_sign']:.3f}; {near['variances'][0]:.2f} to "
+            f"{near['variances'][1]:.2f}, above 1 for {near['beyond_1']} of {one['columns']} pixels: the best WW', but "
+            "it loses the unit variances",
+            PART,
+        ]
+    ]
 
 
 def of_the_ring(ring: dict[str, Any], low: dict[str, Any]) -> list[list[Any]]:

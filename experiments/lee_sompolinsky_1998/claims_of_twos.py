@@ -6,6 +6,8 @@ import numpy as np
 from claims_of_model import NONE
 from common import HOLDS, PART, UNKNOWN
 
+ZERO = 1e-12  # rounding
+
 
 def between(least: str) -> str:
     return f"{100 * float(least):g} to {100 * (1 - float(least)):g}%"
@@ -80,22 +82,24 @@ def of_the_twos(found: dict[str, Any]) -> list[list[Any]]:
         ],
         [
             "a morph flips pixels in an order that the model determines",
-            f"{m['pairs']} pairs of test images; the corrected model with noise, its posterior means as hidden values, "
-            "because hardly any image has hidden values without noise: most flips of a pixel. The ends are what the "
-            "model makes of the images: pixels that differ",
+            f"{m['pairs']} pairs of test images. Without noise hardly any image has hidden values, so we use posterior "
+            "means of the model with noise. First number: the most often any pixel flips during a morph. Second: share "
+            "of pixels in which the morph's ends differ from the real images",
             NONE,
             f"{m['most_flips_of_a_pixel']}; {100 * back['clipped']:.1f}%",
             HOLDS,
         ],
         [
-            "linear interpolation does not look anything like the data",
+            "morphing by conventional PCA would be a linear interpolation between the two images, and not look "
+            "anything like the data",
             "half way, pixels from the nearest training image: cross-fade, its greys made bits by chance; clipped "
-            "morph; test images",
+            "morph; test images. Not tested as stated: a cross-fade mixes the images, PCA would mix its "
+            "reconstructions of them",
             NONE,
             "; ".join(
                 f"{near[name]:.1f}" for name in ("cross-fade, its greys made bits by chance", "clipped", "test images")
             ),
-            HOLDS,
+            PART,
         ],
         *of_negative_eigenvalues(found),
     ]
@@ -112,8 +116,9 @@ def of_negative_eigenvalues(found: dict[str, Any]) -> list[list[Any]]:
             "C^SS is positive definite",
             "its smallest eigenvalue, without the pixels that never vary: as ⟨s_i s_j⟩ (equation 5); as covariances",
             "above 0",
-            f"{second['smallest']:.0e}; {own['smallest_of_bits']:.0e}, rounding of 0",
-            HOLDS,
+            f"{second['smallest']:.0e}; {own['smallest_of_bits']:.0e}, rounding of 0; "
+            f"{own['constant_columns']} pixels never vary",
+            PART,
         ],
         [
             "equation 10 does not guarantee that C^XX is positive definite",
@@ -144,15 +149,16 @@ def of_negative_eigenvalues(found: dict[str, Any]) -> list[list[Any]]:
 
 
 def of_the_end(found: dict[str, Any]) -> list[list[Any]]:
-    sizes, outputs = found["constraint"]["sizes"], found["outputs"]
+    sizes, outputs = found["constraint"]["all sizes"], found["outputs"]
     rows = [
         [
             "for N ≥ 4 no Gaussian has bits that match the correlations of bits with sum zero",
-            "smallest eigenvalue of C^XX, 1 - (N-1) sin(π / (2(N-1))): below 0 for every even N ≥ 4, because "
-            "sin x > 2x/π between 0 and π/2",
+            "smallest eigenvalue of C^XX, enumerated; for odd N the sum is -1 or 1. In closed form, and below 0 for "
+            "every N ≥ 4 (below)",
             "below 0",
-            ", ".join(f"{one['smallest']:.4f} (N = {n})" for n, one in sizes.items()),
-            HOLDS,
+            ", ".join(f"{one['smallest'] + 0.0:.3f} (N = {n})".replace("-0.000", "0.000") for n, one in sizes.items())
+            + ": 0 for N = 2 and 3, so that the bound is sharp",
+            HOLDS if all((one["closed_form"] < -ZERO) == (int(n) >= 4) for n, one in sizes.items()) else PART,
         ]
     ]
     if not isinstance(outputs, str):

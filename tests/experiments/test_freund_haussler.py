@@ -235,6 +235,15 @@ def test_gradients_of_both_models_are_differences(pursuit, way):
         assert pursuit.of_optima.log_loss((W, th), X) == pytest.approx(1.0 - whole / (4 * np.log(2.0)), abs=1e-10)
 
 
+def test_coefficients_and_means_of_the_two_mixtures(pursuit):
+    """One unit, in closed form: logistic(th + sum ln cosh w) and logistic(th + |w|^2 / 2); tanh(w) and w."""
+    w, th = np.array([[0.8, -0.3, 1.2]]), np.array([-0.4])
+    found = pursuit.of_reals.components(w, th)
+    bits, reals = (1.0 / (1.0 + np.exp(-(th[0] + c))) for c in (np.log(np.cosh(w)).sum(), 0.5 * (w**2).sum()))
+    assert found["coefficients"] == pytest.approx(reals - bits, abs=1e-12)
+    assert found["means"] == pytest.approx(np.linalg.norm(np.tanh(w) - w) / np.linalg.norm(w), abs=1e-12)
+
+
 def test_the_usual_removal_makes_one_projection_normal(pursuit):
     """Those that are orthogonal to it stay as they are."""
     rng = np.random.default_rng(0)

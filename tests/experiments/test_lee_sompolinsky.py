@@ -190,3 +190,32 @@ def test_images_of_the_model_without_noise_are_possible(module):
     assert digits.empty_posteriors(model, drawn) == {"images": 50, "possible": 50}
     others = rows.integers(0, 2, (50, 12))
     assert digits.empty_posteriors(model, others)["possible"] < 25  # at most 79 of 4,096 rows are possible
+
+
+def test_sums_near_zero_need_a_negative_eigenvalue_from_four_bits_on(module):
+    """Enumerated against the closed form: 0 for two and three bits, below 0 for all others."""
+    constraint = module("constraint")
+    for n in constraint.ALL_SIZES:
+        found = constraint.least_eigenvalue(n)
+        assert found["smallest"] == pytest.approx(found["closed_form"], abs=1e-12)
+        assert (found["smallest"] < -0.1) == (n >= 4)
+    assert constraint.least_eigenvalue(3)["smallest"] == pytest.approx(0.0, abs=1e-12)
+    assert constraint.least_eigenvalue(5)["smallest"] == pytest.approx(2.0 - np.sqrt(5.0), abs=1e-12)
+
+
+def test_leading_eigenvectors_are_the_best_low_rank_approximation(module):
+    """Eckart and Young: what is missed are the other eigenvalues' squares, and steps from W miss more."""
+    rarity = module("rarity")
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((40, 20))
+    C = np.corrcoef(A) + 0.3 * np.diag(rng.standard_normal(40))  # some eigenvalues are negative
+    values = np.linalg.eigvalsh(C)
+    found = rarity.low_rank(C)
+    assert found["missed"] == pytest.approx((values[:-16] ** 2).sum() / (values**2).sum(), abs=1e-12)
+    assert found["missed_by_either_sign"] <= found["missed"]
+    best = rarity.leading(C)
+    values, vectors = np.linalg.eigh(best)
+    W = vectors[:, -16:] * np.sqrt(values[-16:])
+    for _ in range(20):
+        V = W + 0.01 * rng.standard_normal(W.shape)
+        assert ((C - V @ V.T) ** 2).sum() > ((C - best) ** 2).sum()
