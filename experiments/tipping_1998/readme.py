@@ -123,8 +123,8 @@ def horseshoe(digits: dict[str, Any]) -> str:
     return (
         f'The paper sees an "approximate horseshoe". Ours is a weak one: a quadratic in one direction explains {ours} '
         f"of the direction across it, on the plane of PCA {pca}; as many draws from the Gaussian prior have at most "
-        f"{chance}. Whether an image has a loop can be told from the ten nearest places: the area under the curve is "
-        f"{digits['loop_from_the_place']:.2f}, by places of PCA {digits['loop_from_the_place_by_pca']:.2f} (chance "
+        f"{chance}. Where we guess from the ten nearest places whether an image has a loop, the area under the curve "
+        f"is {digits['loop_from_the_place']:.2f}, by places of PCA {digits['loop_from_the_place_by_pca']:.2f} (chance "
         "0.50)."
     )
 
