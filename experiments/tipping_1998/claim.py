@@ -18,7 +18,7 @@ SIDES = (4, 8, 16)
 def of_rows(model: LogisticPCA, X: np.ndarray, n_points: int) -> dict[str, float]:
     """Means over rows of how far the Gaussian is from the truth."""
     means, covariances = model.posterior(X, return_cov=True)
-    distances, widths, shapes = [], [], []
+    distances, widths, shapes, shifts = [], [], [], []
     for row, mean, covariance in zip(X, means, covariances, strict=True):
         x, y, density = plots.posterior_density(model, row, n_points=n_points)
         cell = (x[1] - x[0]) * (y[1] - y[0])
@@ -28,10 +28,12 @@ def of_rows(model: LogisticPCA, X: np.ndarray, n_points: int) -> dict[str, float
         true_covariance = np.einsum("yx,yxa,yxb->ab", density, away, away) * cell
         distances.append(0.5 * np.abs(density - gaussian(points, mean, covariance)).sum() * cell)
         widths.append((np.linalg.det(covariance) / np.linalg.det(true_covariance)) ** 0.25)
+        shifts.append(np.sqrt((mean - true_mean) @ np.linalg.solve(true_covariance, mean - true_mean)))
         shapes.append(0.5 * np.abs(density - gaussian(points, true_mean, true_covariance)).sum() * cell)
     return {
         "total_variation": float(np.mean(distances)),
         "width": float(np.mean(widths)),
+        "shift": float(np.mean(shifts)),  # of the mean, in true standard deviations
         "total_variation_of_the_best_gaussian": float(np.mean(shapes)),
         "gap": float(np.mean(model.score_samples(X) - model.bound_samples(X))),
     }

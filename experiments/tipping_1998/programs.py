@@ -1,4 +1,7 @@
-"""The paper's two programs in plain NumPy, as printed: equations (6) to (12), and EM on a sample (equation 3)."""
+"""The paper's two programs in plain NumPy: equations (6) to (12), and EM on a sample (equation 3).
+
+As printed, but for a small ridge in both and limits on the number and the length of the regressions' steps.
+"""
 
 from collections.abc import Iterator
 
@@ -43,11 +46,16 @@ def of_the_prior(W: np.ndarray, b: np.ndarray, n: int) -> np.ndarray:
     return np.tile(np.sqrt((W * W).sum(axis=1) + b * b), (n, 1))
 
 
-def bound(X: np.ndarray, W: np.ndarray, b: np.ndarray, xi: np.ndarray, C: np.ndarray, mu: np.ndarray) -> float:
-    """The bound a row for a Gaussian with mean mu and covariance C; xi is that of equation 8 for it."""
-    cells = ((X - 0.5) * (mu @ W.T + b)).sum() + (log_expit(xi) - xi / 2.0).sum()
+def bounds(X: np.ndarray, W: np.ndarray, b: np.ndarray, xi: np.ndarray, C: np.ndarray, mu: np.ndarray) -> np.ndarray:
+    """The bound of each row for a Gaussian with mean mu and covariance C; xi is that of equation 8 for it."""
+    cells = ((X - 0.5) * (mu @ W.T + b)).sum(axis=1) + (log_expit(xi) - xi / 2.0).sum(axis=1)
     apart = np.trace(C, axis1=1, axis2=2) + (mu * mu).sum(axis=1) - 2.0 - np.log(np.linalg.det(C))
-    return float((cells - 0.5 * apart.sum()) / len(X))
+    return np.asarray(cells - 0.5 * apart)
+
+
+def bound(X: np.ndarray, W: np.ndarray, b: np.ndarray, xi: np.ndarray, C: np.ndarray, mu: np.ndarray) -> float:
+    """The same, a row."""
+    return float(bounds(X, W, b, xi, C, mu).mean())
 
 
 def variational(X: np.ndarray, begin: Start, inner: int = 2) -> Iterator[tuple[Start, float]]:
@@ -70,28 +78,41 @@ def variational(X: np.ndarray, begin: Start, inner: int = 2) -> Iterator[tuple[S
         yield (W, b), value
 
 
-def sampling(X: np.ndarray, begin: Start, draws: np.ndarray, steps: int = IRLS) -> Iterator[tuple[Start, float]]:
+def sampling(X: np.ndarray, begin: Start, draws: np.ndarray) -> Iterator[tuple[Start, float]]:
     """Yield the same of equation 3: responsibilities of fixed draws, and a logistic regression of each column."""
-    (W, b), centre = begin, begin[1]
     hat = np.column_stack([draws, np.ones(len(draws))])
-    pairs = (hat[:, :, None] * hat[:, None, :]).reshape(len(hat), -1)
-    joint = np.column_stack([W, b])
-    prior = np.column_stack([np.zeros_like(W), centre])
+    joint = np.column_stack(begin)
+    prior = np.column_stack([np.zeros_like(begin[0]), begin[1]])
     while True:
-        log_p = log_joint(X, joint, hat)
-        each = logsumexp(log_p, axis=1)
-        R = np.exp(log_p - each[:, None])
-        ones, rows = X.T @ R, R.sum(axis=0)
-        for _ in range(steps):
-            p = expit(joint @ hat.T)
-            curvature = ((p * (1.0 - p) * rows) @ pairs).reshape(-1, 3, 3) + RIDGE * np.eye(3)
-            gradient = (ones - rows * p) @ hat - RIDGE * (joint - prior)
-            step = np.linalg.solve(curvature, gradient[:, :, None])[:, :, 0]
-            length = np.linalg.norm(step, axis=1, keepdims=True)
-            joint = joint + step * np.minimum(1.0, LONGEST / np.maximum(length, 1e-300))
-            if np.abs(step).max() < 1e-4:
-                break
-        yield (joint[:, :2], joint[:, 2]), float(each.mean() - np.log(len(draws)))
+        R, value = responsibilities(X, joint, hat)
+        joint, _ = regressed(X, R, joint, hat, prior)
+        yield (joint[:, :2], joint[:, 2]), value
+
+
+def responsibilities(X: np.ndarray, joint: np.ndarray, hat: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return P(draw | row) and equation 3 a row."""
+    log_p = log_joint(X, joint, hat)
+    each = logsumexp(log_p, axis=1)
+    return np.exp(log_p - each[:, None]), float(each.mean() - np.log(len(hat)))
+
+
+def regressed(
+    X: np.ndarray, R: np.ndarray, joint: np.ndarray, hat: np.ndarray, prior: np.ndarray
+) -> tuple[np.ndarray, int]:
+    """Return the parameters after an M-step, regressions by re-weighted least squares, and the steps these took."""
+    pairs = (hat[:, :, None] * hat[:, None, :]).reshape(len(hat), -1)
+    ones, rows = X.T @ R, R.sum(axis=0)
+    taken, longest = 0, np.inf
+    while taken < IRLS and longest >= 1e-4:
+        taken += 1
+        p = expit(joint @ hat.T)
+        curvature = ((p * (1.0 - p) * rows) @ pairs).reshape(-1, 3, 3) + RIDGE * np.eye(3)
+        gradient = (ones - rows * p) @ hat - RIDGE * (joint - prior)
+        step = np.linalg.solve(curvature, gradient[:, :, None])[:, :, 0]
+        length = np.linalg.norm(step, axis=1, keepdims=True)
+        joint = joint + step * np.minimum(1.0, LONGEST / np.maximum(length, 1e-300))
+        longest = np.abs(step).max()
+    return joint, taken
 
 
 def log_joint(X: np.ndarray, joint: np.ndarray, hat: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ sys.path.insert(0, str(HERE.parent))  # what the experiments share
 
 import common  # noqa: E402
 
-STEPS = ("table1", "printed", "claim", "maps", "closer", "tree", "animals", "kinds", "checks")
+STEPS = ("table1", "printed", "equations", "claim", "maps", "closer", "tree", "animals", "kinds", "checks")
 
 
 def steps(run: common.Run) -> int:
@@ -24,6 +24,7 @@ def steps(run: common.Run) -> int:
     import checks
     import claim
     import closer
+    import equations
     import kinds
     import pictures
     import printed
@@ -35,6 +36,7 @@ def steps(run: common.Run) -> int:
     todo = {
         "table1": (table.measure, table.SEEDS),
         "printed": (printed.measure, printed.SEEDS),
+        "equations": (equations.measure, equations.SEEDS),
         "claim": (claim.measure, claim.SEEDS),
         "maps": (partial(pictures.draw, figures), pictures.SEEDS),
         "closer": (partial(closer.draw, figures), closer.SEEDS),
