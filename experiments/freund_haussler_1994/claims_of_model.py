@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from common import HOLDS, NOT, PART
+from common import HOLDS, NOT, PART, UNKNOWN
 
 Row = list[Any]
 
@@ -104,6 +104,14 @@ def in_any_run(found: dict[str, Any]) -> list[Row]:
             "1/8 each",
             "{:.3f}, {:.3f}; equal for orthogonal weights only".format(*model["gaussians"]["shares"]),
             PART,
+        ],
+        [
+            "section 2.4: some natural distributions have strong correlations of high order, and those of second order "
+            "ignore important information",
+            "not tried; on digits components alone guess bits better than the machine",
+            "no figure",
+            "",
+            UNKNOWN,
         ],
         [
             "section 2.4: a unit can represent correlations of any order, principal components cannot",

@@ -62,6 +62,13 @@ def of_the_model(found: dict[str, Any]) -> list[list[Any]]:
             HOLDS,
         ],
         [
+            "introduction: learning is related to PCA by a scalar transformation of the correlation matrix",
+            "reading equations 7 and 10",
+            "scalar",
+            "true of equation 7; with biases equation 10 depends on both means of a pair as well",
+            PART,
+        ],
+        [
             "the scale of a Gaussian variable changes nothing",
             f"{scaled['draws']:,} rows from the same planes, each variable multiplied by 1/2 to 2: bits that change; "
             "largest change of C^SS by equation 7",

@@ -77,10 +77,10 @@ def of_the_model(found: dict[str, Any]) -> list[list[Any]]:
         [
             "section 2: the tasks allow accurate approximations of that sum",
             f"learned lines, only the states of the lower layer that a chain of {sweeps} sweeps visits: nats a row "
-            "that are missing, whole images and with 60% of the pixels hidden",
+            "that are missing, whole images and with 60% of the pixels hidden; accurate: below .05, a bar of ours",
             NONE,
             f"{whole['nats missing']:.3f}; {hidden['nats missing']:.3f}",
-            judge(whole["nats missing"] < 0.05),
+            judge(max(whole["nats missing"], hidden["nats missing"]) < 0.05, whole["nats missing"] < 0.05),
         ],
         [
             "section 2: a desirable property is that most patterns have one or a few explanations",
@@ -213,6 +213,13 @@ def of_sampling(found: dict[str, Any]) -> list[list[Any]]:
             ", ".join(f"{learned[k]['best']:.1%}" for k in ("1", "2", "15"))
             + f"; {learned['exact']['best']:.1%}. {hidden['2']['best']:.1%}; {hidden['exact']['best']:.1%}",
             judge(learned["1"]["best"] > 0.95, False),
+        ],
+        [
+            "for general distributions Gibbs sampling can require many samples",
+            "60% of the pixels hidden: mean distance of P(unit) from the exact one after 2 and 15 sweeps; exact draws",
+            NONE,
+            ", ".join(f"{hidden[k]['off']:.3f}" for k in ("2", "15", "exact")) + ": two are too few, fifteen enough",
+            judge(hidden["2"]["off"] > 2.0 * hidden["exact"]["off"]),
         ],
         [
             "before the weights have adapted the representations are highly ambiguous",
@@ -390,9 +397,9 @@ def of_the_examples(found: dict[str, Any]) -> list[list[Any]]:
         ],
         [
             "Figure 2: the first unit of the third layer is on when the two upright lines are present",
-            "its lines are checked (two rows up); how often it is on was not counted",
+            "its lines are checked (row of the sets); how often it is on was not tried",
             "",
-            "not counted",
+            "not tried",
             UNKNOWN,
         ],
         ["Figure 1: probabilities next to the arrows, lines of the sets", "", "not legible", "our choice", UNKNOWN],

@@ -66,11 +66,19 @@ def of_the_model(found: dict[str, Any]) -> list[list[Any]]:
             UNKNOWN,
         ],
         [
-            "introduction, section 2: with continuous columns the model is principal component analysis",
+            "introduction, section 2: with continuous columns the model is principal component analysis (printed with "
+            "a noise for each column, which is factor analysis)",
             f"{kinds['real_columns']['columns']} real columns with one noise: places, next to the closed form",
             "equivalent",
-            f"largest difference {kinds['real_columns']['largest_difference']:.0e}",
+            f"with one noise it is: largest difference {kinds['real_columns']['largest_difference']:.0e}",
             HOLDS,
+        ],
+        [
+            "sections 2, 3: for bits the integral of equation 1 is intractable, so there is no fit in closed form",
+            "not tested: no closed form is known to us; the library integrates on a grid or by sampling",
+            "",
+            "",
+            UNKNOWN,
         ],
         [
             "section 2: two dimensions capture dependencies between the columns",
@@ -112,8 +120,9 @@ def of_the_model(found: dict[str, Any]) -> list[list[Any]]:
             "the regression, re-weighted least squares, is relatively efficient",
             f"steps of a regression, first {equations[TABLES[0]]['regressions']['passes']} passes: median (most)",
             "no figure",
-            joined({n: f"{one['median']:.0f} ({one['most']})" for n, one in regressions.items()}),
-            HOLDS,
+            joined({n: f"{one['median']:.0f} ({one['most']})" for n, one in regressions.items()})
+            + ": few, but only with a limit on their length: those of rare pixels run away",
+            PART,
         ],
     ]
 
@@ -174,7 +183,7 @@ def of_the_bound(found: dict[str, Any]) -> list[list[Any]]:
         ],
         [
             "but will not necessarily maximise the likelihood",
-            "error at the end next to exact EM's, synthetic; passes in which the true error rises",
+            "error at the end next to exact EM's, synthetic; passes of the printed program with a rising error",
             "no figure",
             f"{table['variational']['error']:.2f} for {table['quadrature']['error']:.2f}; {rising['error_rises']} of "
             f"{rising['passes']}",

@@ -182,13 +182,14 @@ def of_the_errors(found: dict[str, Any]) -> list[list[Any]]:
             f"{few['total_variation']:.2f} and {many['total_variation']:.2f}; same kind of table: "
             f"{steps(by_columns, 'total_variation')}; but its mean is {few['shift']:.2f} and {many['shift']:.2f} true "
             "standard deviations away",
-            PART if any(many[key] < few[key] for key in ("total_variation", "shift")) else NOT,
+            PART if many["total_variation"] < few["total_variation"] else NOT,
         ],
         [
             "because the true posterior becomes more Gaussian",
             "mean distance of the true one from its best Gaussian",
             "no figure",
-            f"{few[gaussian]:.3f} and {many[gaussian]:.3f}; same kind of table: {steps(by_columns, gaussian)}",
+            f"{few[gaussian]:.3f} and {many[gaussian]:.3f}; same kind of table: {steps(by_columns, gaussian)}. In part "
+            "so; but the approximation does not improve with it",
             PART,
         ],
     ]
