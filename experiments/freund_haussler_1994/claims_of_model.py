@@ -75,6 +75,22 @@ def in_any_run(found: dict[str, Any]) -> list[Row]:
             HOLDS,
         ],
         [
+            "section 2.3: a row tends to have a large probability in the direction of a weight vector, a small one "
+            "otherwise",
+            "not tried: how often is not said; what is tested is that each unit's factor rises with w.x",
+            "no figure",
+            "",
+            UNKNOWN,
+        ],
+        [
+            "section 2.3: the same is true of strength and width in the model of reals",
+            "closed forms: one unit is on with odds exp(bias + w.w/2), which rise with both; given a row, on with the same "
+            "probability as for bits",
+            "the same",
+            "so",
+            HOLDS,
+        ],
+        [
             "section 2.3: a longer weight vector strengthens the influence of a unit, and so does a higher bias",
             "one unit on 16 bits, all weights .5, threshold -3: probability that it is on; the same with weights .6; "
             "with threshold -2",

@@ -160,6 +160,16 @@ def of_the_rule(found: dict[str, Any]) -> list[list[Any]]:
             PART,
         ],
     ]
+    rows.insert(
+        1,
+        [
+            "the learning rule is approximate: not that of the highest likelihood",
+            "by construction: the likelihood does not enter it; other W have lower test errors (How well it fits)",
+            NONE,
+            "so",
+            HOLDS,
+        ],
+    )
     if seconds:
         rows.insert(
             1,

@@ -279,8 +279,8 @@ def of_weights(found: dict[str, Any]) -> list[list[Any]]:
             HOLDS,
         ],
         [
-            "eq 9: an EM-type formula for the weights; lost in the scan, derived again",
-            "repeated on the same counts, against L-BFGS on eq 8 (tests)",
+            "eq 9: a simple and efficient EM-type formula for the weights; lost in the scan, derived again",
+            "repeated on the same counts, against L-BFGS on eq 8 (tests); its cost: the row on efficiency",
             "not legible",
             "within 1e-6",
             HOLDS,
