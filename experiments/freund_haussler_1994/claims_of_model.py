@@ -84,8 +84,8 @@ def in_any_run(found: dict[str, Any]) -> list[Row]:
         ],
         [
             "section 2.3: the same is true of strength and width in the model of reals",
-            "closed forms: one unit is on with odds exp(bias + w.w/2), which rise with both; given a row, on with the same "
-            "probability as for bits",
+            "closed forms: one unit is on with odds exp(bias + w.w/2), which rise with both; given a row, on with the "
+            "same probability as for bits",
             "the same",
             "so",
             HOLDS,
