@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import hiddenbits
-from hiddenbits import BernoulliMixture, IndependentBits, Statistics, merge
+from hiddenbits import BernoulliMixture, IndependentBits, LogisticPCA, Statistics, merge
 from hiddenbits.store import read
 from tests.federated import hospitals
 from tests.federated.hospitals import federated, gather, parts_of, rows
@@ -187,6 +187,18 @@ def test_independent_bits_reach_their_closed_form(seed):
     seen, ones = weights @ ~np.isnan(X), weights @ np.nan_to_num(X)
     np.testing.assert_allclose(model.probabilities_, (ones + 2.0 * 0.4) / (seen + 2.0), rtol=1e-12)
     assert model.converged_
+
+
+def test_a_map_from_noise_reaches_the_pooled_fit():
+    """Sites keep no posteriors between rounds, so the passes differ; the fits end within the tolerance."""
+    X = rows(0)
+    map_of_bits = LogisticPCA(1, start="noise", n_init=1, tol=1e-5, random_state=0)
+    model, pooled = federated(clone(map_of_bits), parts_of(X)), clone(map_of_bits).fit(X)
+    assert model.converged_
+    assert model.cost_ == "cells"
+    assert abs(model.score(X) - pooled.score(X)) < 1e-3
+    gain = pooled.score(X) - IndependentBits().fit(X).score(X)
+    assert gain > 0.1
 
 
 # ---- merging

@@ -73,7 +73,7 @@ class CostVerbs(MixedVerbs):
     def _attributes_at(self, weight: float, position: Position) -> dict[str, object]:
         return {
             **super()._attributes_at(weight, position),
-            "layout_": self.layout_,
+            "layout_": self._mixed,
             "cost_": getattr(self, "cost_", CELLS),
         }
 
