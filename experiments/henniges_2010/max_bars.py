@@ -4,8 +4,8 @@ from functools import partial
 from time import process_time
 from typing import Any
 
-from bars import each_seed, summed
-from bars_data import N_BARS, max_images, recovered
+from bars import each_seed, learned, summed
+from bars_data import N_BARS, max_images
 from cells import Cells
 
 from hiddenbits import Annealing, BinarySparseCoding
@@ -22,12 +22,7 @@ def one(superposition: str, seed: int) -> dict[str, Any]:
     begin = process_time()
     model = BinarySparseCoding(N_BARS, superposition=superposition, schedule=COURSE, random_state=seed).fit(X)
     return {
-        "recovered": recovered(model.components_, fields),
-        "active": model.n_active_,
-        "noise": model.noise_,
-        "passes": model.n_iter_,
-        "stop": model.stop_reason_,
-        "objective": float(model.trace_[-1]) / ROWS,
+        **learned(model, X, fields),
         "starts": [restart.objective / ROWS for restart in model.restarts_],
         "seconds": process_time() - begin,
     }
