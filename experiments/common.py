@@ -118,7 +118,10 @@ def write(pages: dict[Path, str]) -> None:
         path.write_text(text)
 
 
-def read_results(folder: Path, names: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+def read_results(folder: Path, names: tuple[str, ...] | None = None) -> dict[str, dict[str, Any]]:
+    """Return the reports of these steps, by default of all that the folder has."""
+    if names is None:
+        names = tuple(sorted(path.stem for path in (folder / "results").glob("*.json")))
     return {name: json.loads((folder / "results" / f"{name}.json").read_text()) for name in names}
 
 

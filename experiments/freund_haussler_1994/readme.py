@@ -306,24 +306,7 @@ def long_chains(found: dict[str, Any]) -> str:
 
 def pages(folder: Path = HERE) -> dict[Path, str]:
     """README.md, from the results in the folder."""
-    reports = read_results(
-        folder,
-        (
-            "synthetic",
-            "sizes",
-            "digits",
-            "claims",
-            "stopping",
-            "refitted",
-            "terms",
-            "of_model",
-            "of_learning",
-            "of_reals",
-            "of_optima",
-            "peers",
-            "checks",
-        ),
-    )
+    reports = read_results(folder)
     tables, claims = reports["synthetic"]["figures"], reports["claims"]["figures"]
     page = {
         **{f"how_{name}": how(report) for name, report in reports.items()},

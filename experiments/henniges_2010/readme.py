@@ -18,20 +18,6 @@ from natural import AGAIN, FROM_NOISE, GABOR, REDUCED, SETTINGS
 from scipy.stats import binom
 
 HERE = Path(__file__).resolve().parent
-RESULTS = (
-    "bars",
-    "bars_starts",
-    "max_bars",
-    "accuracy",
-    "costs",
-    "number_of_causes",
-    "course",
-    "full_size",
-    "drawn_fields",
-    "natural",
-    "superposed",
-    "denoise",
-)
 PAPER_BARS = {
     PAPER: "978 of 1000",
     "paper's, N = 4000": "99%",
@@ -306,7 +292,7 @@ def default(function: Any, name: str) -> Any:
 
 def pages(folder: Path = HERE) -> dict[Path, str]:
     """README.md, from the results in the folder."""
-    reports = read_results(folder, RESULTS)
+    reports = read_results(folder)
     found = {name: report["figures"] for name, report in reports.items()}
     verdict = checks.measure(found, full="--full" in reports["bars"]["command"])
     ours = found["bars"][DEFAULT]

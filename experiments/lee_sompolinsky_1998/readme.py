@@ -11,21 +11,6 @@ from common import NO_DATA, grid, how, missed, picture, read_results, verdicts
 
 HERE = Path(__file__).resolve().parent
 
-RESULTS = (
-    "translation",
-    "low_rank",
-    "cells",
-    "constraint",
-    "negative",
-    "rarity",
-    "origins",
-    "digits",
-    "outputs",
-    "morphs",
-    "faithful",
-    "weighted",
-    "checks",
-)
 PARALLEL = "our default, dimensions by parallel analysis"
 HIGHAM = "full matrix, Higham's correction"
 SPECTRA = {"bits": "C^SS", "scaled": "C^SS, unit diagonal", "hidden": "C^XX"}
@@ -315,7 +300,7 @@ def weighted(found: Any) -> dict[str, str]:
 
 def pages(folder: Path = HERE) -> dict[Path, str]:
     """README.md, from the results in the folder."""
-    reports = read_results(folder, RESULTS)
+    reports = read_results(folder)
     found = {name: report["figures"] for name, report in reports.items()}
     ring, origin, entropy = found["translation"], found["origins"], found["cells"]["entropy"]
     shown = {

@@ -13,20 +13,6 @@ from readme_depth import deep_page, levels_table
 HERE = Path(__file__).resolve().parent
 DEEP = ("deep_lines", "deep_news100", "deep_groceries")
 HIDDEN = "learned, 60% of the pixels hidden"
-RESULTS = (
-    "pictures",
-    "survey",
-    "shifter",
-    "lines",
-    "feedback",
-    "sampling",
-    "schedules",
-    "strong_priors",
-    "weight_prior",
-    "explanations",
-    "levels",
-    *DEEP,
-)
 
 
 def lines_table(found: dict[str, Any]) -> str:
@@ -179,7 +165,7 @@ def made_with(results: dict[str, Any]) -> str:
 
 def pages(folder: Path = HERE) -> dict[Path, str]:
     """README.md, from the results in the folder."""
-    results = read_results(folder, RESULTS)
+    results = read_results(folder)
     figures = {name: report["figures"] for name, report in results.items()}
     found = checks.of(figures)
     feedback, sampling = figures["feedback"], figures["sampling"]

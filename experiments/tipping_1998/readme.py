@@ -281,9 +281,7 @@ def animals(found: Any) -> str:
 
 def pages(folder: Path = HERE) -> dict[Path, str]:
     """README.md, from the results in the folder."""
-    reports = read_results(
-        folder, ("table1", "printed", "equations", "claim", "maps", "closer", "tree", "animals", "kinds", "checks")
-    )
+    reports = read_results(folder)
     found = {name: report["figures"] for name, report in reports.items()}
     runs, real = found["printed"]["Synthetic-16"]["runs"], found["kinds"]["real_columns"]
     table, said = reports["table1"]["figures"], maps(reports["maps"]["figures"])
