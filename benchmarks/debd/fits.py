@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.debd.network import BayesianNetwork, Learner
 from sklearn.exceptions import ConvergenceWarning
 
 import hiddenbits
@@ -30,7 +31,13 @@ class Member:
         settings = "_".join(f"{name}={value}" for name, value in self.settings.items())
         return f"{self.family}_{settings}_{self.rows}_{self.seed}".replace("__", "_")
 
+    @property
+    def is_network(self) -> bool:
+        return self.family == "BayesianNetwork"  # no estimator of ours, and without marginals: network.py
+
     def estimator(self) -> Any:
+        if self.is_network:
+            return Learner(**self.settings, random_state=self.seed)
         return getattr(hiddenbits, self.family)(**self.settings, random_state=self.seed)
 
 
@@ -43,7 +50,7 @@ class Fit:
 
     @property
     def model_path(self) -> Path:
-        return self.folder / f"{self.member.key}.hb"
+        return self.folder / f"{self.member.key}.{'npz' if self.member.is_network else 'hb'}"
 
     @property
     def record_path(self) -> Path:
@@ -60,7 +67,8 @@ class Fit:
         return np.load(self.folder / f"{self.member.key}.npy")
 
     def model(self) -> Any:
-        return hiddenbits.load(self.model_path)
+        load = BayesianNetwork.load if self.member.is_network else hiddenbits.load
+        return load(self.model_path)
 
 
 def of(name: str, member: Member) -> Fit:
