@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.debd.tree_map import fit_tree_map
 from sklearn.exceptions import ConvergenceWarning
 
 import hiddenbits
@@ -30,8 +31,10 @@ class Member:
         settings = "_".join(f"{name}={value}" for name, value in self.settings.items())
         return f"{self.family}_{settings}_{self.rows}_{self.seed}".replace("__", "_")
 
-    def estimator(self) -> Any:
-        return getattr(hiddenbits, self.family)(**self.settings, random_state=self.seed)
+    def fit(self, X: Any, weights: Any) -> Any:
+        if self.family == "TreeMap":
+            return fit_tree_map(X, self.settings, self.seed, weights)
+        return getattr(hiddenbits, self.family)(**self.settings, random_state=self.seed).fit(X, sample_weight=weights)
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,7 @@ def run(name: str, member: Member) -> Fit:
     begin = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # passes are limited: stopping early is a choice here
-        model = member.estimator().fit(splits.train, sample_weight=weights)
+        model = member.fit(splits.train, weights)
     seconds = time.process_time() - begin
     valid = model.score_samples(splits.valid)
     np.save(fit.folder / f"{member.key}.npy", valid)
