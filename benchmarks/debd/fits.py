@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.debd.network import BayesianNetwork, learn
 from benchmarks.debd.tree_map import fit_tree_map
 from sklearn.exceptions import ConvergenceWarning
 
@@ -31,7 +32,13 @@ class Member:
         settings = "_".join(f"{name}={value}" for name, value in self.settings.items())
         return f"{self.family}_{settings}_{self.rows}_{self.seed}".replace("__", "_")
 
+    @property
+    def is_network(self) -> bool:
+        return self.family == "BayesianNetwork"  # no estimator of ours, and without marginals: network.py
+
     def fit(self, X: Any, weights: Any) -> Any:
+        if self.is_network:
+            return learn(X, **self.settings, seed=self.seed)
         if self.family == "TreeMap":
             return fit_tree_map(X, self.settings, self.seed, weights)
         return getattr(hiddenbits, self.family)(**self.settings, random_state=self.seed).fit(X, sample_weight=weights)
@@ -46,7 +53,7 @@ class Fit:
 
     @property
     def model_path(self) -> Path:
-        return self.folder / f"{self.member.key}.hb"
+        return self.folder / f"{self.member.key}.{'npz' if self.member.is_network else 'hb'}"
 
     @property
     def record_path(self) -> Path:
@@ -63,7 +70,8 @@ class Fit:
         return np.load(self.folder / f"{self.member.key}.npy")
 
     def model(self) -> Any:
-        return hiddenbits.load(self.model_path)
+        load = BayesianNetwork.load if self.member.is_network else hiddenbits.load
+        return load(self.model_path)
 
 
 def of(name: str, member: Member) -> Fit:
