@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks.debd.network import BayesianNetwork, Learner
+from benchmarks.debd.network import BayesianNetwork, learn
+from benchmarks.debd.tree_map import fit_tree_map
 from sklearn.exceptions import ConvergenceWarning
 
 import hiddenbits
@@ -35,10 +36,12 @@ class Member:
     def is_network(self) -> bool:
         return self.family == "BayesianNetwork"  # no estimator of ours, and without marginals: network.py
 
-    def estimator(self) -> Any:
+    def fit(self, X: Any, weights: Any) -> Any:
         if self.is_network:
-            return Learner(**self.settings, random_state=self.seed)
-        return getattr(hiddenbits, self.family)(**self.settings, random_state=self.seed)
+            return learn(X, **self.settings, seed=self.seed)
+        if self.family == "TreeMap":
+            return fit_tree_map(X, self.settings, self.seed, weights)
+        return getattr(hiddenbits, self.family)(**self.settings, random_state=self.seed).fit(X, sample_weight=weights)
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ def run(name: str, member: Member) -> Fit:
     begin = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # passes are limited: stopping early is a choice here
-        model = member.estimator().fit(splits.train, sample_weight=weights)
+        model = member.fit(splits.train, weights)
     seconds = time.process_time() - begin
     valid = model.score_samples(splits.valid)
     np.save(fit.folder / f"{member.key}.npy", valid)

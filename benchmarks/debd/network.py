@@ -82,29 +82,6 @@ class BayesianNetwork:
         return cls(**held | {"n_columns": int(held["n_columns"]), "smoothing": float(held["smoothing"])})
 
 
-@dataclass(frozen=True)
-class Learner:
-    """The settings of `learn`, with the `fit` of an estimator, for benchmarks.debd.fits."""
-
-    ess: float
-    kappa: float
-    smoothing: float
-    noise: float = 0.0
-    random_state: int = 0
-
-    def fit(self, X: Any, sample_weight: Any = None) -> BayesianNetwork:
-        if sample_weight is not None:
-            X = np.repeat(X, sample_weight.astype(int), axis=0)
-        return learn(
-            X,
-            ess=self.ess,
-            kappa=self.kappa,
-            smoothing=self.smoothing,
-            noise=self.noise,
-            seed=self.random_state,
-        )
-
-
 def learn(
     train: Any, *, ess: float, kappa: float, smoothing: float, noise: float = 0.0, seed: int = 0
 ) -> BayesianNetwork:

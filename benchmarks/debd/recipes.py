@@ -1,12 +1,14 @@
 """Which members each table gets. What is written here was chosen on `valid`; the weights sort out the rest.
 
 One line a setting, and how many fits of it. The second fit of a line sees rows drawn with replacement, the others all
-rows: the weights showed that other starts are worth more than other rows.
+rows: the weights showed that other starts are worth more than other rows. Maps see all rows.
 
     B classes prior_strength passes fits                   BernoulliMixture
     T classes smoothing sharing penalty passes fits        TreeMixture
     H states prior_strength move_strength passes fits      HiddenTree
     C units ridge fits                                     CombinationMachine
+    M dimensions length_scale batch_rows fits              TopographicMap
+    P dimensions length_scale batch_rows fits              a map with a tree inside (`tree_map.py`)
 """
 
 from benchmarks.debd.fits import Member
@@ -21,15 +23,24 @@ _RECIPES = {
         "T 40 0.1 20 2 80 4",
         "C 8 0.1 1",
         "C 14 0.1 3",
+        "P 4 2 256 2",
     ],
-    "dna": ["H 6 1 1 40 4", "H 10 2 2 40 3", "B 5 1 60 1", "T 4 0.1 10 3 60 1"],
-    "bbc": ["H 6 2 2 6 5", "B 15 3 40 6", "T 3 0.1 20 5 40 2"],
-    "webkb": ["H 8 1 1 25 4", "B 20 3 40 2", "T 3 0.1 20 5 40 2"],
-    "ad": ["T 8 0.1 10 3 40 5", "T 4 0.1 4 3 40 3", "T 12 0.1 30 3 40 1", "H 4 1 1 40 1", "B 20 1 40 1"],
-    "eachmovie": ["H 10 1 1 25 3", "B 60 3 50 3", "T 8 0.1 20 5 40 2"],
-    "plants": ["H 32 1 1 25 3", "T 30 0.1 10 3 60 3", "B 150 1 80 1"],
-    "accidents": ["H 20 1 1 45 3", "T 20 0.1 10 3 60 1", "B 100 1 60 1"],
-    "book": ["H 8 1 1 12 3", "B 20 1 40 3", "T 4 0.1 20 5 40 2"],
+    "dna": [
+        "H 6 1 1 40 4",
+        "H 10 2 2 40 3",
+        "B 5 1 60 1",
+        "T 4 0.1 10 3 60 1",
+        "H 8 0.1 2 60 6",
+        "H 12 0.1 2 40 4",
+        "P 4 2 64 1",
+    ],
+    "bbc": ["H 6 2 2 6 5", "B 15 3 40 6", "T 3 0.1 20 5 40 2", "M 8 3 128 3", "M 16 4 128 1"],
+    "webkb": ["H 8 1 1 25 4", "B 20 3 40 2", "T 3 0.1 20 5 40 2", "M 8 3 128 3"],
+    "ad": ["T 8 0.1 10 3 40 5", "T 4 0.1 4 3 40 3", "T 12 0.1 30 3 40 1", "H 4 1 1 40 1", "B 20 1 40 1", "P 4 2 128 2"],
+    "eachmovie": ["H 10 1 1 25 3", "B 60 3 50 3", "T 8 0.1 20 5 40 2", "M 8 3 128 3"],
+    "plants": ["H 32 1 1 25 3", "T 30 0.1 10 3 60 3", "B 150 1 80 1", "P 8 3 256 4"],
+    "accidents": ["H 20 1 1 45 3", "T 20 0.1 10 3 60 1", "B 100 1 60 1", "P 8 3 256 1"],
+    "book": ["H 8 1 1 12 3", "B 20 1 40 3", "T 4 0.1 20 5 40 2", "M 8 3 256 2"],
     "msnbc": [
         "B 300 1 120 1",
         "T 200 0.1 5 1 80 4",
@@ -38,18 +49,27 @@ _RECIPES = {
         "H 48 1 1 40 1",
         "C 12 0.1 1",
     ],
-    "audio": ["H 32 1 1 12 3", "B 60 2 50 2", "T 10 0.1 20 3 50 2"],
+    "audio": ["H 32 1 1 12 3", "B 60 2 50 2", "T 10 0.1 20 3 50 2", "M 8 3 256 3", "P 8 3 256 2"],
     "pumsb_star": ["H 24 1 1 45 1", "T 40 0.1 10 3 80 3", "H 40 1 1 50 2", "B 150 1 60 1"],
     "kdd": ["B 150 1 80 1", "T 30 0.1 20 3 60 1", "H 24 1 1 30 1", "B 400 1 80 4", "T 100 0.1 40 2 60 4", "C 14 0.1 1"],
-    "retail": ["T 6 0.1 20 3 60 4", "H 8 1 1 20 3", "B 20 3 60 1", "C 14 0.1 1"],
-    "reuters52": ["H 8 1 1 15 3", "B 60 2 50 3", "T 6 0.1 20 5 40 4"],
-    "kosarek": ["H 16 1 1 15 3", "T 16 0.1 20 3 50 4", "B 100 2 60 1"],
-    "msweb": ["T 12 0.1 20 3 50 2", "H 10 1 1 15 2", "T 25 0.1 40 3 50 5", "B 60 1 60 1"],
-    "jester": ["H 32 1 1 12 3", "B 60 2 50 2", "T 10 0.1 20 3 50 1"],
-    "netflix": ["H 32 1 1 12 3", "B 60 2 50 2", "T 10 0.1 20 3 50 1", "H 64 1 1 12 1"],
-    "20ng": ["H 8 1 1 12 2", "B 60 1 40 4", "T 6 0.1 20 5 40 2"],
+    "retail": ["T 6 0.1 20 3 60 4", "H 8 1 1 20 3", "B 20 3 60 1", "C 14 0.1 1", "P 4 2 512 2"],
+    "reuters52": ["H 8 1 1 15 3", "B 60 2 50 3", "T 6 0.1 20 5 40 4", "M 8 3 256 3"],
+    "kosarek": ["H 16 1 1 15 3", "T 16 0.1 20 3 50 4", "B 100 2 60 1", "P 8 3 512 2"],
+    "msweb": ["T 12 0.1 20 3 50 2", "H 10 1 1 15 2", "T 25 0.1 40 3 50 5", "B 60 1 60 1", "P 8 3 512 2"],
+    "jester": ["H 32 1 1 12 3", "B 60 2 50 2", "T 10 0.1 20 3 50 1", "M 16 4 256 3", "P 16 4 256 2"],
+    "netflix": [
+        "H 32 1 1 12 3",
+        "B 60 2 50 2",
+        "T 10 0.1 20 3 50 1",
+        "H 64 1 1 12 1",
+        "M 16 4 256 3",
+        "M 8 3 256 1",
+        "P 16 4 256 3",
+    ],
+    "20ng": ["H 8 1 1 12 2", "B 60 1 40 4", "T 6 0.1 20 5 40 2", "M 8 3 512 2"],
 }
 NAMES = tuple(_RECIPES)
+MAPS = ("TopographicMap", "TreeMap")
 
 # What was seen while fitting tables on which others are ahead; the figures are in the table above it on the page.
 LIMITS: dict[str, str] = {
@@ -74,6 +94,11 @@ def _settings(line: str) -> tuple[str, dict[str, float], int]:
     if kind == "H":
         K, s, t, passes = numbers
         return "HiddenTree", {"n_components": int(K), "prior_strength": s, "move_strength": t, **_short(passes)}, n
+    if kind in "MP":
+        q, scale, batch = numbers
+        family, points = ("TopographicMap", 16384) if kind == "M" else ("TreeMap", 8192)
+        sizes = {"n_components": int(q), "length_scale": scale, "batch_rows": int(batch), "n_points": points}
+        return family, {**sizes, "validation_share": 0.05}, n
     K, ridge = numbers
     return "CombinationMachine", {"n_components": int(K), "ridge": ridge, "tol": 1e-4}, n
 
@@ -89,7 +114,7 @@ def members(name: str) -> list[Member]:
     return [
         Member("IndependentBits", {}),
         *(
-            Member(family, settings, seed, "bootstrap" if seed == 1 else "all")
+            Member(family, settings, seed, "bootstrap" if seed == 1 and family not in MAPS else "all")
             for seed in range(rounds)
             for family, settings, n in lines
             if seed < n
