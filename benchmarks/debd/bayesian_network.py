@@ -31,8 +31,11 @@ SETTINGS: dict[str, tuple[float, float, float]] = {
     "dna": (8.0, 0.01, 1.0),
     "plants": (8.0, 0.3, 16.0),
     "accidents": (8.0, 0.3, 8.0),
+    "msnbc": (8.0, 0.3, 4.0),
     "audio": (8.0, 0.3, 32.0),
     "pumsb_star": (8.0, 0.1, 1.0),
+    "kdd": (8.0, 0.3, 8.0),
+    "msweb": (8.0, 0.1, 32.0),
     "jester": (8.0, 0.3, 32.0),
 }
 
