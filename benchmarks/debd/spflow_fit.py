@@ -78,6 +78,7 @@ def scores(model, X):
 def by_spflow(fit):
     import torch
 
+    sys.setrecursionlimit(50_000)  # it walks a tree by recursion: dna is deeper than Python's default allows
     torch.set_num_threads(1)
     torch.manual_seed(0)
 

@@ -62,8 +62,8 @@ def best_of(name: str, tried: list[dict[str, Any]], quick: bool) -> dict[str, An
                     found = {"failure": "the likelihood of `valid` is not finite"}
             fits.append({"options": options, **found, "peak_mb": round(ended.peak_mb), "folder": folder})
             print(name, options, found, round(ended.peak_mb), flush=True)
-        best = max((fit for fit in fits if "valid" in fit), key=lambda fit: fit["valid"])
-        if not quick:
+        best = max(fits, key=lambda fit: fit.get("valid", -np.inf))
+        if "valid" in best and not quick:
             np.save(best["folder"] / "test.npy", splits.test)
             run("score", best["folder"], best["options"]["family"])
             best["test"] = json.loads((best["folder"] / "score.json").read_text())
@@ -108,9 +108,12 @@ def spflow_table() -> str:
     figures = json.loads(result(NAME).read_text())["figures"]
     lines: list[list[object]] = []
     for name, families in figures.items():
-        best = max(fit["test"] for fit in families.values())
+        best = max(fit["test"] for fit in families.values() if "test" in fit)
         for family, fit in families.items():
             whose = f"spflow {family}" if family in ("HCLT", "CM") else f"`{family}`"
+            if "failure" in fit:
+                lines.append([name, whose, _size(family, fit), "", "", "", fit["failure"], fit["peak_mb"]])
+                continue
             test = f"{fit['test']:.3f}"
             lines.append(
                 [

@@ -50,6 +50,7 @@ def test_the_table_shows_every_fit(tmp_path, monkeypatch):
     figures = {
         "nltcs": {
             "HCLT": {**fit, "test": -6.1, "options": {"states": 12}},
+            "CM": {"failure": "Killed", "peak_mb": 9, "options": {"dimensions": 4, "points": 128}},
             "HiddenTree": {**fit, "test": -6.05, "options": {"settings": {"n_components": 12}}},
         }
     }
@@ -57,4 +58,5 @@ def test_the_table_shows_every_fit(tmp_path, monkeypatch):
     monkeypatch.setattr(spflow_peer, "result", lambda name: path)
     lines = spflow_peer.spflow_table().splitlines()
     assert lines[2] == "| nltcs | spflow HCLT | 12 states | -6.000 | -6.100 | 61.2 | time is up | 300 |"
-    assert lines[3].startswith("| nltcs | `HiddenTree` | 12 states | -6.000 | **-6.050** |")
+    assert lines[3] == "| nltcs | spflow CM | 4 dimensions, 128 points |  |  |  | Killed | 9 |"
+    assert lines[4].startswith("| nltcs | `HiddenTree` | 12 states | -6.000 | **-6.050** |")
