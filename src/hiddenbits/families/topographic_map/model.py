@@ -125,9 +125,13 @@ class Topographic(OneStage, Counted):
 
     def gradient(self, params: TopographicParams, stats: MixtureStats) -> Floats:
         """Return the gradient of the log-likelihood by W and b, (d, m + 1): (S - O sigma(eta)) [Phi, 1]."""
-        away = stats.ones - stats.observed * sigmoid(params.activations)
-        by_features = away.astype(params.features.dtype) @ params.features
-        return np.concatenate([by_features, away.sum(axis=1)[:, None]], axis=1, dtype=np.float64)
+        away = sigmoid(params.activations)
+        away *= stats.observed
+        np.subtract(stats.ones, away, out=away)
+        out = np.empty((len(away), params.features.shape[1] + 1))
+        out[:, :-1] = away.astype(params.features.dtype) @ params.features
+        out[:, -1] = away.sum(axis=1)
+        return out
 
     def to_vector(self, params: TopographicParams) -> Floats:
         """Return W and b in one row."""
