@@ -23,14 +23,20 @@ from hiddenbits.families.ensemble.pooling import pool
 
 NOISE = 0.1  # of 0.1, 0.3 and 1 the best for mixtures of five, and better than rows drawn with replacement
 FITS = 8  # networks a table
-GRID = {"ess": (1.0, 8.0), "kappa": (0.001, 0.01, 0.1, 0.3), "smoothing": (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)}
+GRID = {"ess": (8.0,), "kappa": (0.01, 0.1, 0.3), "smoothing": (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)}
 
 # ess, kappa and smoothing of the best mixture of two networks on `valid`, as --grid prints it
 SETTINGS: dict[str, tuple[float, float, float]] = {
-    "nltcs": (8.0, 0.3, 8.0),
-    "dna": (8.0, 0.001, 1.0),
+    "nltcs": (8.0, 0.3, 4.0),
+    "dna": (8.0, 0.01, 1.0),
+    "plants": (8.0, 0.3, 16.0),
     "accidents": (8.0, 0.3, 8.0),
-    "pumsb_star": (8.0, 0.3, 8.0),
+    "msnbc": (8.0, 0.3, 4.0),
+    "audio": (8.0, 0.3, 32.0),
+    "pumsb_star": (8.0, 0.1, 1.0),
+    "kdd": (8.0, 0.3, 8.0),
+    "msweb": (8.0, 0.1, 32.0),
+    "jester": (8.0, 0.3, 32.0),
 }
 
 
