@@ -7,7 +7,7 @@
 - mixture: 3 classes, 1000 x 10; shares and profiles; by information (robust) and by bootstrap (99 replicates). Once
   with profiles drawn at random, whose smallest class overlaps with the others (some tables have estimates at 0 or 1; an
   interval that does not exist counts as a miss), and once ("apart") with classes that lie apart. The second was added
-  after the first run of the first, to tell what the overlap does, and so was "more_rows", the first with 8000 rows.
+  after the first run of the first, to tell what the overlap does, and so was the first with 8000 rows.
   "away" is the same over the tables in which no profile is at the border: there the information is that of an interior
   maximum.
 - map: 2 dimensions, 800 x 10, varimax loadings in the standardised metric; by information through the rotation.
@@ -41,8 +41,11 @@ from hiddenbits.maths.rotations import rotate
 
 REPLICATES, TOL = 99, 1e-7  # within 0.01 standard errors (root mean square) of replicates with a tolerance of 1e-9
 LINK = 0.4  # what a parent adds to the probability of a bit, in trees
-DESIGNS = ["mixture", "more_rows", "apart", "map", "small_map", "clusters", "causes", "trees"]
+DESIGNS = ["mixture", "apart", "map", "small_map", "clusters", "causes", "trees"]
 METHODS = ("information", "bootstrap")
+SHARES = np.array([0.5, 0.3, 0.2])  # of the classes of a mixture
+OVERLAPPING = np.random.default_rng(7).uniform(0.15, 0.85, (3, 10))  # their profiles
+BORDER = 1e-4  # a profile this close to 0 or 1 is at the border
 CHUNK = 10  # tables after which a full run keeps count
 
 
@@ -62,15 +65,16 @@ def apart() -> np.ndarray:
     return np.where(high, 0.8, 0.2)
 
 
-def mixture(
-    seed: int, methods: tuple[str, ...], name: str, theta: np.ndarray, n_rows: int = 1000
-) -> dict[str, np.ndarray]:
+def three_classes(seed: int, theta: np.ndarray, n_rows: int) -> np.ndarray:
     rng = np.random.default_rng([1, seed])
-    shares = np.array([0.5, 0.3, 0.2])
-    X = (rng.random((n_rows, 10)) < theta[rng.choice(3, n_rows, p=shares)]).astype(int)
+    return (rng.random((n_rows, 10)) < theta[rng.choice(3, n_rows, p=SHARES)]).astype(int)
+
+
+def mixture(seed: int, methods: tuple[str, ...], name: str, theta: np.ndarray) -> dict[str, np.ndarray]:
+    X = three_classes(seed, theta, 1000)
     model = BernoulliMixture(3, prior_strength=0, tol=1e-9, max_iter=5000, random_state=0).fit(X)
-    order = matched(model, theta)
-    at_border = np.minimum(model.probabilities_, 1.0 - model.probabilities_).min() < 1e-4
+    order, shares = matched(model, theta), SHARES
+    at_border = np.minimum(model.probabilities_, 1.0 - model.probabilities_).min() < BORDER
     out = {}
     for method in methods:
         try:
@@ -219,10 +223,8 @@ if __name__ == "__main__":
     tables = asked.tables or (20 if asked.quick else 400)
     methods = METHODS if asked.method is None else (asked.method,)
     warnings.simplefilter("ignore")  # of single tables: what counts is the coverage over all
-    overlapping = np.random.default_rng(7).uniform(0.15, 0.85, (3, 10))
     designs = {
-        "mixture": lambda seed: mixture(seed, methods, "mixture", overlapping),
-        "more_rows": lambda seed: mixture(seed, methods, "mixture, 8,000 rows", overlapping, 8000),
+        "mixture": lambda seed: mixture(seed, methods, "mixture", OVERLAPPING),
         "apart": lambda seed: mixture(seed, methods, "mixture, classes apart", apart()),
         "map": lambda seed: plane(seed, methods, 800, 10, 31),
         "small_map": lambda seed: plane(seed, methods, 500, 8, 21),
