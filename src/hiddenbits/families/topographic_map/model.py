@@ -24,7 +24,7 @@ W and b (`regression.py`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,14 +39,15 @@ from hiddenbits.families.topographic_map.params import FURTHEST, TopographicPara
 from hiddenbits.families.topographic_map.points import GRID_DIMENSIONS, grid_points, grid_side
 from hiddenbits.families.topographic_map.regression import log_prior, regress
 from hiddenbits.maths.numerics import sigmoid, softplus_and_sigmoid
-from hiddenbits.model_api import Counted, Footprint, Key, OneStage, Passes, Promises
+from hiddenbits.model_api import Counted, Footprint, Key, Passes, Promises
 
+FIRST_POINTS = 256  # at most, of the first stage of a fit on a grid: most passes are made there, and cost less
 FEATURES = 2  # the block of the key that the features are drawn with, next to that of the start
 NOT_USED: Any = None  # the E-step of a mixture looks at what was prepared alone
 
 
 @dataclass(frozen=True)
-class Topographic(OneStage, Counted):
+class Topographic(Counted):
     """The model; hyperparameters only.
 
     Parameters
@@ -90,7 +91,7 @@ class Topographic(OneStage, Counted):
         q, M, d = self.n_components, self.n_features, len(flat.intercepts)
         rng = key.at(block=FEATURES).rng()
         return TopographicParams(
-            points=grid_points(q, self.n_points),
+            points=grid_points(q, min(FIRST_POINTS, self.n_points)),
             frequencies=rng.standard_normal((q, M)) / self.length_scale,
             phases=rng.uniform(0.0, 2.0 * np.pi, M),
             coefficients=np.concatenate([flat.loadings, np.zeros((d, M))], axis=1),
@@ -98,6 +99,12 @@ class Topographic(OneStage, Counted):
             centre=flat.centre.copy(),
             settled=np.ones(()),
         )
+
+    def grow(self, params: TopographicParams, key: Key) -> TopographicParams | None:
+        """Return the same curves on the whole grid after a stage on fewer points; None where there is no more to do."""
+        if self.n_components > GRID_DIMENSIONS or len(params.points) == self._n_points:
+            return None
+        return replace(params, points=grid_points(self.n_components, self.n_points))
 
     def prepare(self, params: TopographicParams) -> MixtureShared:
         """Return what a mixture prepares: eta, -ln(1 + exp eta), its column sums, and ln 1/K."""
@@ -119,7 +126,7 @@ class Topographic(OneStage, Counted):
     def update(self, params: TopographicParams, stats: MixtureStats) -> TopographicParams:
         """M-step: a logistic regression for each column."""
         joint = regress(
-            params.features, stats.ones, stats.observed, stats.classes, params.joint, params.centre, self.ridge
+            params.basis, stats.ones, stats.observed, stats.classes, params.joint, params.centre, self.ridge
         )
         return params.with_joint(np.clip(joint, -FURTHEST, FURTHEST))
 
