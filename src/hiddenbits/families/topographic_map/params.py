@@ -12,7 +12,7 @@ from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.declared import Params, Range
 from hiddenbits.families.bernoulli_mixture.model import MixtureParams
 from hiddenbits.families.topographic_map.regression import Basis, smooth_basis
-from hiddenbits.maths.numerics import LARGEST_LOGIT, clip_probability, sigmoid
+from hiddenbits.maths.numerics import LARGEST_LOGIT, clip_probability, sigmoid, softplus_and_sigmoid
 
 FURTHEST = 1e3  # of a coefficient, which a ridge keeps far below
 SIZE = 3.0  # of the cosines next to z
@@ -81,6 +81,12 @@ class TopographicParams(Params):
     def activations(self) -> Floats:
         """Return eta at the points."""
         return self.activations_at(self.features)
+
+    @cached_property
+    def log_off(self) -> Floats:
+        """Return -ln(1 + exp eta) at the points, the logarithm of P(bit = 0)."""
+        off, _ = softplus_and_sigmoid(self.activations)
+        return np.negative(off, out=off)
 
     @cached_property
     def mixture(self) -> MixtureParams:
