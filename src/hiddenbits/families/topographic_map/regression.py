@@ -18,7 +18,7 @@ import numpy as np
 from hiddenbits.array_types import Floats
 from hiddenbits.maths.numerics import softplus_and_sigmoid
 
-NEWTON_STEPS = 2  # in an M-step: it starts where the last one ended
+NEWTON_STEPS = 1  # in an M-step, which starts where the last one ended: a second saves no pass
 CG_STEPS = 8
 HALVINGS = 12
 ROUNDING = 1e-13  # a fall of this share is rounding: steps must not hang on it, or equal tables would fit differently
