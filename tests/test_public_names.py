@@ -10,8 +10,8 @@ import hiddenbits
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("cli", "datasets", "diagnostics", "evaluate", "images", "inference", "plots", "reporting")
-# How a file appears whole or not at all: once for all rooms.
-SHARED = {"hiddenbits.store.whole_file", "hiddenbits.store.check_target"}
+# How a file appears whole or not at all, and how equal rows become one: once for all rooms.
+SHARED = {"hiddenbits.store.whole_file", "hiddenbits.store.check_target", "hiddenbits.data.collapse.collapse"}
 HASHING = "hiddenbits.data.hashing."  # one way to make numbers of rows, of words and of settings
 # An experiment about the parts of a method may use the parts of its own family.
 OWN = {

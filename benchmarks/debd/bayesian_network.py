@@ -1,9 +1,7 @@
-"""Bayesian networks with decision trees (see network.py) on the tables of the density benchmark.
+"""Which settings suit Bayesian networks with decision trees (network.py) on the tables of the density benchmark.
 
-python -m benchmarks.debd.bayesian_network --quick                       likelihoods of `valid` of nltcs and dna; keeps nothing
-python -m benchmarks.debd.bayesian_network --grid [--only accidents,ad]  tries settings, and prints the best as in SETTINGS
-python -m benchmarks.debd.bayesian_network --fit [--only accidents,ad]   fits what has not been kept yet
-python -m benchmarks.debd.bayesian_network --full                        the same for all tables
+python -m benchmarks.debd.bayesian_network --quick                       likelihoods of `valid` of nltcs and dna
+python -m benchmarks.debd.bayesian_network --full [--only accidents,ad]  tries settings, and prints the best, for recipes.py
 
 Needs HIDDENBITS_DATA. All choices are made on `valid`; `test` stays shut.
 """
@@ -15,35 +13,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from benchmarks.debd import fits
 from benchmarks.debd.network import BayesianNetwork, learn
+from benchmarks.debd.recipes import NAMES, NOISE
 
 from hiddenbits.datasets import load_debd
 from hiddenbits.families.ensemble.pooling import pool
 
-NOISE = 0.1  # of 0.1, 0.3 and 1 the best for mixtures of five, and better than rows drawn with replacement
-FITS = 8  # networks a table
 GRID = {"ess": (8.0,), "kappa": (0.01, 0.1, 0.3), "smoothing": (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)}
-
-# ess, kappa and smoothing of the best mixture of two networks on `valid`, as --grid prints it
-SETTINGS: dict[str, tuple[float, float, float]] = {
-    "nltcs": (8.0, 0.3, 4.0),
-    "dna": (8.0, 0.01, 1.0),
-    "plants": (8.0, 0.3, 16.0),
-    "accidents": (8.0, 0.3, 8.0),
-    "msnbc": (8.0, 0.3, 4.0),
-    "audio": (8.0, 0.3, 32.0),
-    "pumsb_star": (8.0, 0.1, 1.0),
-    "kdd": (8.0, 0.3, 8.0),
-    "msweb": (8.0, 0.1, 32.0),
-    "jester": (8.0, 0.3, 32.0),
-}
-
-
-def members(name: str) -> list[fits.Member]:
-    """Return the networks of a table; `fits.run` fits and keeps each."""
-    settings = dict(zip(GRID, SETTINGS[name], strict=True)) | {"noise": NOISE}
-    return [fits.Member("BayesianNetwork", settings, seed) for seed in range(FITS)]
 
 
 def equal_mixture(rows: list[Any]) -> float:
@@ -75,49 +51,30 @@ def grid(name: str) -> None:
     single = max(tried, key=lambda settings: tried[settings][0])
     best = max(tried, key=lambda settings: tried[settings][1])
     print(
-        f'    "{name}": {best},  # {tried[best][1]:.3f}; alone {single}: {tried[single][0]:.3f};'
+        f"{name}: N {' '.join(f'{number:g}' for number in best)} {tried[best][1]:.3f}; alone {single}: {tried[single][0]:.3f};"
         f" {time.process_time() - begin:.0f} s",
         flush=True,
     )
 
 
-def fit(names: list[str]) -> None:
-    """Fit network after network, and print what `valid` says of each and of their mixture so far."""
-    for name in names:
-        rows = []
-        for member in members(name):
-            kept = fits.run(name, member)
-            record = kept.record()
-            rows.append(kept.valid())
-            print(
-                f"{name:10s} seed {member.seed}: valid {record['valid']:.4f}, mixture {equal_mixture(rows):.4f},"
-                f" {record['passes']} splits, {record['seconds']} s",
-                flush=True,
-            )
-
-
 def quick() -> None:
     for name in ("nltcs", "dna"):
         splits = load_debd(name)
-        ess, kappa, smoothing = SETTINGS[name]
-        network = learn(splits.train, ess=ess, kappa=kappa, smoothing=smoothing)
+        network = learn(splits.train, ess=8.0, kappa=0.1, smoothing=4.0)
         print(f"{name}: valid {network.score_samples(splits.valid).mean():.4f}, {network.n_iter_} splits")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for step in ("quick", "grid", "fit", "full"):
+    for step in ("quick", "full"):
         parser.add_argument(f"--{step}", action="store_true")
     parser.add_argument("--only", help="names of tables, with commas")
     asked = parser.parse_args()
-    names = asked.only.split(",") if asked.only else list(SETTINGS)
     if asked.quick:
         quick()
-    if asked.grid:
-        for name in names:
+    if asked.full:
+        for name in asked.only.split(",") if asked.only else NAMES:
             grid(name)
-    if asked.fit or asked.full:
-        fit(names)
 
 
 if __name__ == "__main__":

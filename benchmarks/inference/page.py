@@ -11,7 +11,27 @@ from benchmarks.record import result
 
 PAGE = DOCS / "guides" / "inference.md"
 TESTS = ("maps", "pairs", "lrt")
-DESIGNS = ("apart", "mixture", "map", "clusters", "causes")
+METHODS = ("information", "bootstrap")
+DESIGNS = {
+    "apart": "3 classes that lie apart, 1,000 x 10",
+    "mixture": "3 classes that overlap, 1,000 x 10",
+    "map": "map of 2 dimensions, 800 x 10",
+    "small_map": "map of 2 dimensions, 500 x 8",
+    "clusters": "2 classes, 100 clusters of 10 rows, `clusters=`",
+    "causes": "`NoisyOrNetwork(3)`, 600 x 9",
+    "trees": "`TreeMixture(2)`, 600 x 8",
+}
+# What a figure is called in the results, and on the page.
+WORDS = {
+    "profiles": "profiles",
+    "shares": "class shares",
+    "profiles, away": "profiles, no estimate at 0 or 1",
+    "shares, away": "class shares, no estimate at 0 or 1",
+    "varimax loadings": "varimax loadings",
+    "shares, ignored": "class shares, without `clusters=`",
+    "strengths": "strengths",
+    "given the parent": "P(bit given its parent)",
+}
 
 
 def recorded(*names: str) -> list[dict]:
@@ -29,16 +49,66 @@ def size() -> str:
     return table(["test at 5%", "tables", "rejected"], rows) + "\n\n" + printed(reports)
 
 
+def figures_of(report: dict) -> dict[tuple[str, str], dict]:
+    """Return the figures of a result by what they are of and by method."""
+    found = {}
+    for name, figure in report["figures"].items():
+        name = name.replace("with clusters=", "information").replace("bootstrap of clusters", "bootstrap")
+        method = "bootstrap" if "bootstrap" in name else "information"
+        what = name.replace(f", {method}", "")
+        found[next(word for word in sorted(WORDS, key=len, reverse=True) if what.endswith(word)), method] = figure
+    return found
+
+
 def coverage() -> str:
-    reports = recorded(
-        *(f"coverage_{design}{method}" for design in DESIGNS for method in ("", "_information", "_bootstrap"))
-    )
-    rows = [
-        [name, f"{figure['coverage']:.3f}".lstrip("0"), f"{figure['intervals']:,}", figure["tables"]]
-        for report in reports
-        for name, figure in report["figures"].items()
+    rows, all_reports = [], []
+    for design, label in DESIGNS.items():
+        reports = recorded(*(f"coverage_{design}{method}" for method in ("", "_information", "_bootstrap")))
+        found = {key: figure for report in reports for key, figure in figures_of(report).items()}
+        for word, what in WORDS.items():
+            some = {method: found[word, method] for method in METHODS if (word, method) in found}
+            everywhere = all(figure == found[word.removesuffix(", away"), method] for method, figure in some.items())
+            if some and not (word.endswith("away") and everywhere):
+                cells = [f"{some[method]['coverage']:.3f}".lstrip("0") if method in some else "" for method in METHODS]
+                n_tables = dict.fromkeys(figure["tables"] for figure in some.values())
+                rows.append([label, what, *cells, ", ".join(map(str, n_tables))])
+        all_reports += reports
+    return table(["model and tables", "95% intervals of", *METHODS, "tables"], rows) + "\n\n" + printed(all_reports)
+
+
+def overlap() -> str:
+    reports = recorded("overlap")
+    head = [
+        "rows",
+        "as printed",
+        "scale of the shares",
+        "at the maximum next to the truth",
+        "tables with an estimate at 0 or 1",
     ]
-    return table(["95% intervals", "contain the truth", "intervals", "tables"], rows) + "\n\n" + printed(reports)
+    rows = [
+        [
+            f"{int(n_rows):,}",
+            *(f"{figure[name]:.3f}".lstrip("0") for name in ("logits", "shares", "from_truth")),
+            f"{figure['at_border']:.0%}",
+            f"{figure['other_maximum']:.0%}",
+            f"{figure['spread_in_errors']:.2f}",
+        ]
+        for report in reports
+        for n_rows, figure in report["figures"].items()
+    ]
+    head += ["at another maximum", "spread of estimates / standard error"]
+    return table(head, rows) + "\n\n" + printed(reports) if reports else ""
+
+
+def replicates() -> str:
+    reports = recorded("replicates")
+    lines = [
+        f"200 replicates of `BernoulliMixture(5)` on 20,000 x 100 take the processor time of "
+        f"{report['figures']['cold_fits_in_200_replicates']:g} fits of the model ({report['figures']['replicate_s']:.2g} "
+        f"seconds a replicate; a fit, with its 4 restarts, takes {report['figures']['cold_fit_s']:.2g})."
+        for report in reports
+    ]
+    return "\n".join([*lines, printed(reports)]) if reports else ""
 
 
 def printed(reports: list[dict]) -> str:
@@ -47,7 +117,8 @@ def printed(reports: list[dict]) -> str:
 
 def pages() -> dict[Path, str]:
     text = PAGE.read_text(encoding="utf-8")
-    for name, part in (("size", size()), ("coverage", coverage())):
+    for make in (size, coverage, overlap, replicates):
+        name, part = make.__name__, make()
         marks = re.compile(rf"(<!-- {name}: [^\n]*-->\n).*?(<!-- end of {name} -->)", re.DOTALL)
         if not marks.search(text):
             raise SystemExit(f"{PAGE.name} has no marks for {name}.")

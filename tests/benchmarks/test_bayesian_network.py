@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from benchmarks.debd import bayesian_network, fits
+from benchmarks.debd import fits
 from benchmarks.debd.network import BayesianNetwork, learn
 from scipy.special import betaln
 
@@ -102,15 +102,7 @@ def test_networks_are_kept_and_read_again(tmp_path, monkeypatch):
     monkeypatch.setattr(fits, "KEPT", tmp_path)
     splits = type("Splits", (), {"train": X[:400], "valid": X[400:]})
     monkeypatch.setattr(fits, "load_debd", lambda name: splits)
-    for rows in ("all", "bootstrap"):
-        member = fits.Member("BayesianNetwork", {**SETTINGS, "noise": 0.1}, 3, rows)
-        fit = fits.run("small", member)
-        np.testing.assert_array_equal(fit.model().score_samples(splits.valid), fit.valid())
-        assert fit.record()["likelihood"] == "exact"
-        assert fit.model_path.suffix == ".npz"
-
-
-def test_every_network_of_a_table_has_a_name_of_its_own():
-    for name in bayesian_network.SETTINGS:
-        keys = {member.key for member in bayesian_network.members(name)}
-        assert len(keys) == bayesian_network.FITS
+    fit = fits.run("small", fits.Member("BayesianNetwork", {**SETTINGS, "noise": 0.1}, 3))
+    np.testing.assert_array_equal(fit.model().score_samples(splits.valid), fit.valid())
+    assert fit.record()["likelihood"] == "exact"
+    assert fit.model_path.suffix == ".npz"

@@ -7,6 +7,7 @@ from itertools import count
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import hiddenbits
 from hiddenbits import BernoulliMixture, TopographicMap
@@ -54,11 +55,16 @@ def fit_while(client, table, disturb, passes=24, estimator=None, **run):
         thread.join()
 
 
-def test_a_worker_killed_during_random_steps(tmp_path):
+RANDOM_STEPS = TopographicMap(3, n_points=64, n_features=16, batch_rows=2048, max_iter=12, random_state=0)
+EM_IN_TWO_STAGES = TopographicMap(2, n_points=400, n_features=16, max_iter=12, tol=0.0, random_state=0)
+
+
+@pytest.mark.parametrize("map_model", [RANDOM_STEPS, EM_IN_TWO_STAGES], ids=["random steps", "EM"])
+def test_a_worker_killed_during_the_fit_of_a_map(map_model, tmp_path):
     X = simulate_mixture(20_000, 24, 4, seed=0).X
     table = Table(NotResident(hiddenbits.open_table(X).source), None, None, 24 * 2_000)
-    settings = {"n_points": 64, "n_features": 16, "batch_rows": 2048, "max_iter": 12, "random_state": 0}
-    alone = TopographicMap(3, **settings).fit(table)
+    with hiddenbits.run_on(n_jobs=2):
+        alone = clone(map_model).fit(table)
     with Processes(tmp_path) as cluster:
         for _ in range(2):
             cluster.add_worker()
@@ -71,7 +77,7 @@ def test_a_worker_killed_during_random_steps(tmp_path):
                 cluster.kill_worker(0)
                 kills.append(stop.is_set())  # whether the fit was over by then
 
-            model = fit_while(client, table, disturb, estimator=TopographicMap(3, **settings))
+            model = fit_while(client, table, disturb, estimator=clone(map_model))
     assert kills == [False]
     assert same(alone.params_, model.params_)
     assert np.array_equal(alone.trace_, model.trace_)

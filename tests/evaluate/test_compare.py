@@ -144,6 +144,23 @@ def test_quarters_are_held_out_until_a_thousand_rows_are_judged():
         splits(hiddenbits.open_table(np.zeros((1, 1))), None, 0)
 
 
+def test_some_rows_of_a_long_table_take_part():
+    table = hiddenbits.open_table(np.zeros((100_000, 1)))
+    (split,) = splits(table, None, seed=3)
+    assert (len(split.train), len(split.test)) == (30_000, 10_000)
+    assert len(np.union1d(*split)) == 40_000
+    assert abs(np.mean(np.union1d(*split)) - 50_000) < 500  # from everywhere: a standard error is 113
+    groups = np.repeat(np.arange(10_000), 10)
+    (grouped,) = splits(table, None, 3, groups)
+    assert len(np.union1d(*grouped)) == 40_000
+    assert not np.intersect1d(groups[grouped.train], groups[grouped.test]).size
+    few = np.repeat(np.arange(5), 20_000)  # two groups are the most that stay below 40,000 rows: four take part
+    (of_few,) = splits(table, None, 3, few)
+    assert (len(of_few.train), len(of_few.test)) == (60_000, 20_000)
+    (whole,) = splits(table, 0.25, 3)
+    assert len(whole.train) == 75_000
+
+
 def test_folds_judge_every_row_once():
     X = simulate_mixture(203, 6, 2, seed=0).X
     table = hiddenbits.open_table(X)
@@ -154,7 +171,7 @@ def test_folds_judge_every_row_once():
     rows = np.concatenate([IndependentBits().fit(X[a]).score_samples(X[b]) for a, b in dealt])
     assert found.entries[0].log_likelihood == pytest.approx(rows.mean(), abs=1e-12)
     assert (found.n_test, found.n_splits) == (203, 4)
-    assert "203 test rows in 4 splits" in str(found)
+    assert "152 training rows, 203 test rows in 4 splits" in str(found)
 
 
 def test_cells_choose_sizes_too():

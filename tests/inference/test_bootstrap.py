@@ -15,6 +15,7 @@ from hiddenbits import (
     CombinationMachine,
     IndependentBits,
     LogisticPCA,
+    TreeMixture,
     inference,
 )
 from hiddenbits.inference.alignment import aligned
@@ -109,6 +110,47 @@ def test_replicates_are_keyed():
     with hiddenbits.run_on(n_jobs=2):
         threads = inference.bootstrap(model, X, n=5, seed=3)
     assert (threads.replicates == few.replicates).all()
+
+
+@pytest.mark.parametrize("labels", [None, np.arange(150) // 3])
+def test_replicates_are_refits_to_weighted_rows(labels):
+    """Equal rows are collapsed before the weights are drawn: each row still has its own."""
+    X = classes(1, 150, 4)
+    assert len(np.unique(X, axis=0)) < 17
+    model = mixture(X)
+    found = inference.bootstrap(model, X, n=3, seed=5, clusters=labels)
+    for number, numbers in enumerate(found.replicates):
+        w = replicate_weights(5, number, np.ones(150), labels, None, counts=True)
+        assert w.max() > 1.0
+        alone = aligned(model.refit(X, sample_weight=w, tol=1e-8), model, hiddenbits.open_table(X))
+        np.testing.assert_allclose(numbers, np.r_[alone.weights_, alone.probabilities_.ravel()], atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_tables_given_their_trees(seed):
+    """A chain of four bits: P(bit | parent) is a share of rows. 200 replicates: 5% for a standard error, times four."""
+    rng = np.random.default_rng(seed)
+    X = np.cumsum(rng.random((500, 4)) < [0.5, 0.2, 0.2, 0.2], axis=1) % 2
+    model = TreeMixture(1, smoothing=0, sharing=0, random_state=0).fit(X)
+    found = inference.bootstrap(model, X, n=200, seed=seed)
+    child = int(np.flatnonzero(model.parents_[0] >= 0)[0])
+    p, parent = model.conditionals_[0, child], X[:, model.parents_[0, child]]
+    expected = np.sqrt(p * (1 - p) / np.array([(parent == 0).sum(), (parent == 1).sum()]))
+    np.testing.assert_allclose(found.se["conditionals"][0, child], expected, rtol=0.2)
+    assert found.to_frame("polars").columns[:4] == ["quantity", "class", "column", "parent"]
+
+
+def test_replicates_keep_trees_unless_the_statistic_is_theirs():
+    X = np.random.default_rng(0).integers(0, 2, (80, 5))  # no links: every replicate would have other trees
+    model = TreeMixture(2, smoothing=1, sharing=0, n_init=1, random_state=0).fit(X)
+    kept = inference.bootstrap(model, X, n=3)
+    roots = model.parents_ < 0
+    conditionals = kept.replicates[:, kept.parts["conditionals"].places].reshape(3, 2, 5, 2)
+    assert (conditionals[:, roots, 0] == conditionals[:, roots, 1]).all()
+    assert (conditionals[:, ~roots, 0] != conditionals[:, ~roots, 1]).all()
+    assert (
+        inference.bootstrap(model, X, n=3, statistic=lambda m: m.parents_).replicates != model.parents_.ravel()
+    ).any()
 
 
 def test_alignment_undoes_a_permutation_and_a_rotation():

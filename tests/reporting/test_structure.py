@@ -122,6 +122,19 @@ def test_dots_of_the_map_say_what_their_rows_hold(page):
 
 
 @pytest.mark.slow
+def test_a_curved_map_has_the_same_dots(written, page):
+    X, beside = survey()
+    curved = Page(written("curved", X, COLUMNS, beside=beside, curved=True).read_text(encoding="utf-8"))
+    flat, bent = (json.loads(one.all("script", id="map-data")[0][1]) for one in (page, curved))
+    assert sorted(flat["row"]) == sorted(bent["row"])
+    for key in ("ones", "blank"):  # what a dot says when it is pointed at
+        assert dict(zip(flat["row"], flat[key], strict=True)) == dict(zip(bent["row"], bent[key], strict=True))
+    assert flat["x"] != bent["x"]
+    assert "TopographicMap(" in curved.section("map")
+    assert "on a curved map a column may be common in several regions" in curved.section("map")
+
+
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_file(plain_report, tmp_path):
     X, beside = survey()
     path = tmp_path / "again.html"

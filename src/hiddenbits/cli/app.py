@@ -332,6 +332,7 @@ def report(
         bool, typer.Option("--rows/--no-rows", help="Whether the file may contain individual rows.")
     ] = True,
     colour: Annotated[str | None, typer.Option(help="The column that colours the map when it opens.")] = None,
+    curved: Annotated[bool, typer.Option("--curved", help="Draw a curved map in place of a flat one.")] = False,
     groups: given.Groups = None,
     seed: given.Seed = 0,
 ) -> None:
@@ -352,6 +353,7 @@ def report(
             by=by,
             rows=rows,
             colour=colour,
+            curved=curved,
             groups=labels,
             title=name,
             seed=seed,

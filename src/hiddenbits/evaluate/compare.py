@@ -63,7 +63,8 @@ def compare(
     cv : None, float, int, splitter or list of pairs, default=None
         Which rows are held out. A share of the rows; a number of folds, each held out once; a scikit-learn splitter; or
         pairs of arrays (training rows, test rows). None holds out one quarter of the rows after the other until 1,000
-        rows have been scored: all rows of a small table, one quarter of a table with 4,000 rows or more.
+        rows have been scored: all rows of a small table, one quarter of a table with 4,000 rows or more. Of a table
+        with more than 40,000 rows, 40,000 drawn at random take part; 0.25 uses all of them.
     groups : array of shape (rows,), optional
         Rows with the same label are held out together: answers of one person, copies of one row.
     sizes : dict, optional

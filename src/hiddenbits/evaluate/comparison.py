@@ -261,7 +261,8 @@ class Comparison(Shown):
 
     def _below(self) -> list[str]:
         splits = "" if self.n_splits == 1 else f" in {self.n_splits} splits"
-        below = [f"{self.n_test} test rows{splits}; no fit is scored on rows it was trained on."]
+        rows = f"{self.n_train} training rows, {self.n_test} test rows{splits}"
+        below = [f"{rows}; no fit is scored on rows it was trained on."]
         unsure = [e.model for e in self.entries if e.kind != "exact" and not math.isnan(e.estimate_error)]
         if unsure:
             below.append(

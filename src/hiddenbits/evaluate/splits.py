@@ -13,6 +13,7 @@ from hiddenbits import Table
 Rows = NDArray[np.int64]
 QUARTERS = 4  # by default a quarter of the rows is held out, and then the next,
 ENOUGH = 1000  # until this many rows have been scored
+MOST = 40_000  # and of longer tables about so many rows take part, fitted and scored
 
 
 class Split(NamedTuple):
@@ -26,7 +27,8 @@ def splits(table: Table, cv: Any, seed: int, groups: ArrayLike | None = None) ->
     """Return the splits that `cv` asks for; rows of a group stay together.
 
     None holds out one quarter of the rows after the other until 1,000 rows have been scored: four quarters of a table
-    with up to 1,333 rows, one quarter from 4,000 rows on. A share makes one split; a number makes as many folds, each
+    with up to 1,333 rows, one quarter from 4,000 rows on, and of a table with more than 40,000 rows one quarter of
+    40,000 rows drawn at random. A share makes one split; a number makes as many folds, each
     held out once. These assign groups at random; without groups every row is a group. A scikit-learn splitter and pairs
     of row numbers are used as they are.
     """
@@ -34,7 +36,10 @@ def splits(table: Table, cv: Any, seed: int, groups: ArrayLike | None = None) ->
     group = group_numbers(groups, n)
     many = int(group.max()) + 1
     if cv is None:
-        return _folds(group, min(QUARTERS, many), seed)[: -(-QUARTERS * ENOUGH // n)]
+        rows = _drawn(group, seed)
+        group = np.unique(group[rows], return_inverse=True)[1]
+        folds = _folds(group, min(QUARTERS, int(group.max()) + 1), seed)[: -(-QUARTERS * ENOUGH // len(rows))]
+        return [Split(rows[train], rows[test]) for train, test in folds]
     if isinstance(cv, (int, np.integer)):
         if not 2 <= cv <= many:
             words = "" if groups is None else f" There are {many} groups."
@@ -85,6 +90,17 @@ def _check(split: Split, n: int, number: int) -> None:
         raise ValueError(f"Split {number} of cv= has rows in both training and test. Make the two disjoint.")
     if min(split.train[0], split.test[0]) < 0 or max(split.train[-1], split.test[-1]) >= n:
         raise ValueError(f"Split {number} of cv= has row numbers outside the table, which has {n} rows.")
+
+
+def _drawn(group: Rows, seed: int) -> Rows:
+    """Return the rows that take part by default: all, or those of groups drawn at random, about `MOST` rows."""
+    if len(group) <= MOST:
+        return np.arange(len(group))
+    order = np.random.default_rng([seed, 14]).permutation(group.max() + 1)
+    reached = np.cumsum(np.bincount(group)[order])
+    kept = np.zeros(len(order), bool)
+    kept[order[: max(QUARTERS, int(np.searchsorted(reached, MOST, side="right")))]] = True
+    return np.flatnonzero(kept[group])
 
 
 def _folds(group: Rows, number: int, seed: int) -> list[Split]:

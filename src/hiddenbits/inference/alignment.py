@@ -9,22 +9,33 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from hiddenbits import BernoulliMixture, ClippedPCA, LogisticPCA, Piece, Table, map_pieces
+from hiddenbits import BernoulliMixture, ClippedPCA, LogisticPCA, Piece, Table, TreeMixture, map_pieces
 from hiddenbits.array_types import Floats
 
 PIECE_CELLS = 1 << 22  # cells of posteriors that are worked on together
+NEVER = 1 << 40  # passes before a fit looks for trees
 
 
 def can_align(model: Any) -> bool:
     """Whether replicates of a model can be brought into its order and orientation."""
-    return isinstance(model, (BernoulliMixture, LogisticPCA, ClippedPCA))
+    return isinstance(model, (BernoulliMixture, TreeMixture, LogisticPCA, ClippedPCA))
+
+
+def with_fixed_trees(model: TreeMixture) -> TreeMixture:
+    """Return a fitted mixture of trees whose refits keep the trees; a class is then known by its tree."""
+    made = copy(model)
+    made.params_ = model.params_.at(replace(model.params_.time, wait=NEVER, late_looks=0))
+    return made
 
 
 def aligned(found: Any, target: Any, table: Table) -> Any:
     """Return a fitted model with its classes in the order, or its axes in the orientation, closest to another's.
 
     Classes by the Hungarian method on the rows that they share; axes by orthogonal Procrustes rotation of the loadings.
+    A mixture of trees stays as it is.
     """
+    if isinstance(found, TreeMixture):
+        return found
     made = copy(found)
     if isinstance(found, BernoulliMixture):
         order = linear_sum_assignment(-_shared(found, target, table))[1]

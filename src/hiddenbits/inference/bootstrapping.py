@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
-from hiddenbits import Table, take_rows
+from hiddenbits import Table, TreeMixture, take_rows
 from hiddenbits.array_types import Floats, Rows
+from hiddenbits.data.collapse import collapse
 from hiddenbits.data.hashing import digest
 from hiddenbits.fit_cache import FitCache, table_digest, versions
-from hiddenbits.inference.alignment import aligned, can_align
+from hiddenbits.inference.alignment import aligned, can_align, with_fixed_trees
 from hiddenbits.inference.resampling import check_design, replicate_weights
 from hiddenbits.inference.tables import backend_of, codes_of, opened
 from hiddenbits.inference.uncertainty import Uncertainty, arranged, statistic_values
@@ -43,13 +44,15 @@ def bootstrap(
 
     A replicate is a fit with random weights, which begins at the fitted parameters and runs to convergence. Classes are
     then put in the order of the fitted model's (by the Hungarian method on the rows that they share), and axes of a map
-    in its orientation (by Procrustes rotation). Replicates are keyed by their number: the first 100 of 200 are those of
-    ``n=100``, and serial, threads and cluster (`run_on`) give the same.
+    in its orientation (by Procrustes rotation). The numbers of a `TreeMixture` are those given its trees: replicates
+    keep the trees, and look for others only with `statistic`. Replicates are keyed by their number: the first 100 of
+    200 are those of ``n=100``, and serial, threads and cluster (`run_on`) give the same.
 
     Parameters
     ----------
     model : estimator
-        Any fitted family that has `refit`. Without `statistic`, a `BernoulliMixture`, `LogisticPCA` or `ClippedPCA`.
+        Any fitted family that has `refit`. Without `statistic`, a `BernoulliMixture`, `TreeMixture`, `LogisticPCA` or
+        `ClippedPCA`.
     X : table of shape (rows, columns)
         The table of the fit.
     n : int, default=200
@@ -100,13 +103,15 @@ def bootstrap(
     in_clusters, in_strata = codes_of(clusters, rows, "clusters"), codes_of(strata, rows, "strata")
     check_design(in_clusters, in_strata)
     base = np.ones(rows) if table.weights is None else table.weights
-    bare = table.with_weights(None)
+    distinct, place = collapse(table)  # once for all replicates
+    bare = distinct.with_weights(None)
+    first = with_fixed_trees(model) if statistic is None and isinstance(model, TreeMixture) else model
 
     def numbers(fitted: Any) -> Named:
         return parameters(fitted) if statistic is None else statistic_values(statistic(fitted), table.shape[1])
 
     design = {"seed": seed, "tol": tol, "weights": weights, "clusters": in_clusters, "strata": in_strata}
-    cache = FitCache(folder, {} if folder is None else _identity(model, table, design))
+    cache = FitCache(folder, {} if folder is None else _identity(first, table, design))
     values = numbers(model)
     replicates = np.empty((n, sum(array.size for array, *_ in values.values())))
     failed = 0
@@ -116,14 +121,16 @@ def bootstrap(
             refitted = held[2]
         else:
             w = replicate_weights(seed, number, base, in_clusters, in_strata, weights == "counts")
+            if place is not None:
+                w = np.bincount(place, w, minlength=bare.shape[0]).astype(np.float64)
             drawn = take_rows(bare, w > 0.0).with_weights(w[w > 0.0]) if bare.source.resident else bare.with_weights(w)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                refitted = model.refit(drawn, tol=tol)
+                refitted = first.refit(drawn, tol=tol)
             cache.put(key, {"replicate": number}, {}, refitted)
         failed += not refitted.converged_
         if can_align(model):
-            refitted = aligned(refitted, model, table)
+            refitted = aligned(refitted, model, distinct)
         replicates[number] = np.concatenate([array.ravel() for array, *_ in numbers(refitted).values()])
     if failed:
         warnings.warn(
@@ -161,12 +168,16 @@ def _identity(model: Any, table: Table, design: dict[str, Any]) -> dict[str, Any
 
 def parameters(model: Any) -> Named:
     """Return the arrays that people publish of a family, with their axes and scale."""
+    found: Named
     if hasattr(model, "probabilities_"):
-        return {
+        found = {
             "weights": (model.weights_, ("class",), "probability"),
             "probabilities": (model.probabilities_, ("class", "column"), "probability"),
         }
-    found: Named = {
+        if hasattr(model, "conditionals_"):
+            found["conditionals"] = (model.conditionals_, ("class", "column", "parent"), "probability")
+        return found
+    found = {
         "components": (model.components_, ("dimension", "column"), "real"),
         "intercepts": (model.intercepts_, ("column",), "real"),
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import logsumexp
 
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.declared import Range
@@ -61,7 +60,8 @@ def class_shares(counts: Floats, weight: float) -> Floats:
 
 def shares_at(logs: Floats) -> Floats:
     """Return the shares with these logs, which need not add up; none below TINY."""
-    shares = np.exp(np.maximum(logs - logsumexp(logs), np.log(TINY)))
+    shares = np.exp(logs - logs.max())
+    shares = np.maximum(shares / shares.sum(), TINY)
     return np.asarray(shares / shares.sum())
 
 

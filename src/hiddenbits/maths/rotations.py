@@ -1,13 +1,15 @@
 """Rotations of loadings towards a simple structure: varimax, oblimin and promax.
 
-Varimax and oblimin (its gamma 0, quartimin) go down the gradient of their criterion on the orthogonal matrices, or on
-those with columns of length 1 (gradient projection, Bernaards & Jennrich 2005). From loadings A a rotation T makes
-A (T')^-1, and the factors have the correlations T'T. Promax is varimax, then a regression on its powers.
+Varimax turns pairs of factors, each by its best angle (Kaiser 1958), until none turns. Oblimin (its gamma 0, quartimin)
+goes down the gradient of its criterion on the matrices with columns of length 1 (gradient projection, Bernaards &
+Jennrich 2005). From loadings A a rotation T makes A (T')^-1, and the factors have the correlations T'T. Promax is
+varimax, then a regression on its powers.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -16,13 +18,13 @@ from hiddenbits.array_types import Floats
 from hiddenbits.data.hashing import keyed_rng
 
 Method = Literal["varimax", "promax", "oblimin"]
-MAX_STEPS, CLOSE = 2000, 1e-9  # of a descent; it is over when the projected gradient is this short
+MAX_STEPS, CLOSE = 2000, 1e-9  # it is over when the projected gradient is this short, or no angle is larger
 STARTS = 8  # the criterion may have several minima: the first start is no rotation, the others are random
 
 
 @dataclass(frozen=True, eq=False)
 class Rotated:
-    """Rotated loadings (d, q), the matrix T, and whether the descent came to an end."""
+    """Rotated loadings (d, q), the matrix T, and whether the steps came to an end."""
 
     loadings: Floats
     turn: Floats
@@ -39,10 +41,10 @@ def rotate(loadings: Floats, method: Method, *, kaiser: bool, power: float = 4.0
     q = A.shape[1]
     if q == 1:
         return Rotated(loadings.copy(), np.eye(1), True)
-    oblique = method == "oblimin"
+    find = _oblimin if method == "oblimin" else _varimax
     starts = [np.eye(q)]
     starts += [np.linalg.qr(keyed_rng(0, q, number).standard_normal((q, q)))[0] for number in range(1, STARTS)]
-    _, T, converged = min((_descend(A, start, oblique) for start in starts), key=lambda found: found[0])
+    _, T, converged = min((find(A, start) for start in starts), key=lambda found: found[0])
     if method != "promax":
         return Rotated(loadings @ np.linalg.inv(T).T, T, converged)
     simple = loadings @ T
@@ -51,39 +53,39 @@ def rotate(loadings: Floats, method: Method, *, kaiser: bool, power: float = 4.0
     return Rotated(simple @ U, np.linalg.inv(T @ U).T, converged)
 
 
-def _varimax(L: Floats) -> tuple[float, Floats]:
-    away = L * L - (L * L).mean(axis=0)
-    return -0.25 * float((away * away).sum()), -L * away
+def _varimax(A: Floats, T: Floats) -> tuple[float, Floats, bool]:
+    """Return minus the criterion where the turns of pairs end, the rotation there, and whether they came to an end."""
+    turned, end = np.concatenate([A @ T, T]), len(A)  # the loadings, and below them the rotation
+    for _ in range(MAX_STEPS):
+        largest = 0.0
+        for i, j in combinations(range(len(T)), 2):
+            x, y = turned[:end, i], turned[:end, j]
+            u, v = x * x - y * y, 2.0 * x * y
+            u, v = u - u.mean(), v - v.mean()
+            angle = 0.25 * float(np.arctan2(2.0 * (u @ v), u @ u - v @ v))
+            c, s = np.cos(angle), np.sin(angle)
+            turned[:, [i, j]] = turned[:, [i, j]] @ np.array([[c, -s], [s, c]])
+            largest = max(largest, abs(angle))
+        if largest < CLOSE:
+            break
+    spread = float((turned[:end] ** 2).var(axis=0).sum())
+    return -spread, turned[end:], largest < CLOSE
 
 
-def _quartimin(L: Floats) -> tuple[float, Floats]:
-    squares = L * L
-    others = squares.sum(axis=1, keepdims=True) - squares
-    return 0.25 * float((squares * others).sum()), L * others
-
-
-def _descend(A: Floats, T: Floats, oblique: bool) -> tuple[float, Floats, bool]:
+def _oblimin(A: Floats, T: Floats) -> tuple[float, Floats, bool]:
     """Return the criterion where the descent ends, the rotation there, and whether it came to an end."""
     step = 1.0
-    height, gradient = _criterion(A, T, oblique)
+    height, gradient = _quartimin(A, T)
     for _ in range(MAX_STEPS):
-        if oblique:
-            along = gradient - T * (T * gradient).sum(axis=0)
-        else:
-            inner = T.T @ gradient
-            along = gradient - T @ (inner + inner.T) / 2.0
+        along = gradient - T * (T * gradient).sum(axis=0)
         length = float(np.linalg.norm(along))
         if length < CLOSE:
             return height, T, True
         step *= 2.0
         for _ in range(40):
             there = T - step * along
-            if oblique:
-                there = there / np.sqrt((there * there).sum(axis=0))
-            else:
-                U, _, V = np.linalg.svd(there)
-                there = U @ V
-            new, slope = _criterion(A, there, oblique)
+            there = there / np.sqrt((there * there).sum(axis=0))
+            new, slope = _quartimin(A, there)
             if new < height - 0.5 * step * length**2:
                 break
             step /= 2.0
@@ -93,12 +95,10 @@ def _descend(A: Floats, T: Floats, oblique: bool) -> tuple[float, Floats, bool]:
     return height, T, False
 
 
-def _criterion(A: Floats, T: Floats, oblique: bool) -> tuple[float, Floats]:
-    """Return the criterion of a rotation and its gradient."""
-    if not oblique:
-        height, slope = _varimax(A @ T)
-        return height, A.T @ slope
+def _quartimin(A: Floats, T: Floats) -> tuple[float, Floats]:
+    """Return the criterion of an oblique rotation and its gradient."""
     back = np.linalg.inv(T)
     L = A @ back.T
-    height, slope = _quartimin(L)
-    return height, -(L.T @ slope @ back).T
+    squares = L * L
+    others = squares.sum(axis=1, keepdims=True) - squares
+    return 0.25 * float((squares * others).sum()), -(L.T @ (L * others) @ back).T

@@ -26,6 +26,7 @@ def report(
     beside: Mapping[str, Sequence[object]] | None = None,
     rows: bool = True,
     colour: str | None = None,
+    curved: bool = False,
     groups: Sequence[object] | None = None,
     title: str | None = None,
     seed: int = 0,
@@ -52,6 +53,8 @@ def report(
         lists of odd rows or single cells. Totals stay, such as the number of ones in a column.
     colour : str, optional
         The column that colours the map when the page opens, by default `by`; the reader can choose another.
+    curved : bool, default=False
+        Draw a curved map (`TopographicMap`) in place of a flat one (`LogisticPCA`): clusters and bends lie apart on it.
     groups : sequence, optional
         A label for each row. Rows with the same label, such as the answers of one person, are held out together.
     title : str, optional
@@ -99,7 +102,7 @@ def report(
         title = Path(X).name if isinstance(X, (str, os.PathLike)) else "A table of bits"
     labels = None if groups is None else np.asarray([str(label) for label in groups])
     context = replace(
-        _context(table, columns, labels, rows, colour, named, seed, tell or _silent),
+        _context(table, columns, labels, rows, colour, named, curved, seed, tell or _silent),
         file=title if Path(title).suffix else "TABLE",
     )
     found, sections = made(context, _steps(tell or _silent))
@@ -171,6 +174,7 @@ def _context(
     rows: bool,
     colour: str | None,
     by: str | None,
+    curved: bool,
     seed: int,
     tell: Tell,
 ) -> Any:
@@ -187,4 +191,4 @@ def _context(
     for name, words in ((by, "Group"), (colour, "Colour")):
         if name is not None and name not in beside and name not in sample.own_names:
             raise ValueError(f"Column {name!r} is constant in the rows that the models use. {words} by another.")
-    return Context(sample, Fits(sample, comparing), rows, colour, table, by)
+    return Context(sample, Fits(sample, comparing, curved=curved), rows, colour, table, by)

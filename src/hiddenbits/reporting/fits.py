@@ -36,8 +36,8 @@ class Fit:
 class Fits:
     """The models that sections need, each fitted on first use; `tell` reports progress of the comparison."""
 
-    def __init__(self, sample: Sample, tell: Callable[[str, int, int], None]) -> None:
-        self.sample, self._tell = sample, tell
+    def __init__(self, sample: Sample, tell: Callable[[str, int, int], None], *, curved: bool = False) -> None:
+        self.sample, self._tell, self.curved = sample, tell, curved
         self._made: dict[tuple[str, str], Fit] = {}
 
     def of(self, model: str, size: str) -> Fit:
@@ -83,7 +83,7 @@ class Fits:
     @cached_property
     def map(self) -> Fit:
         """The map: two scales."""
-        return self.of("LogisticPCA", "2")
+        return self.of("TopographicMap" if self.curved else "LogisticPCA", "2")
 
     @cached_property
     def classes(self) -> Fit:

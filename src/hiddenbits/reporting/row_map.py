@@ -11,7 +11,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from hiddenbits.array_types import Bytes, Floats
-from hiddenbits.reporting.arrows import WIDTH, Square, arrows, effects, regions
+from hiddenbits.reporting.arrows import WIDTH, Square, arrows, effects, mean_effects, regions
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.elements import Grid, Map, Section
 from hiddenbits.reporting.findings.described import described
@@ -34,7 +34,10 @@ def chart(context: Context) -> Section:
     """Draw the map."""
     fit, sample = context.fits.map, context.sample
     where = np.asarray(fit.model.transform(sample.cells), np.float64)
-    moved = effects(np.asarray(fit.model.components_, np.float64), sample.shares)
+    if context.fits.curved:
+        moved = mean_effects(fit.model.points_, fit.model.probabilities_)
+    else:
+        moved = effects(np.asarray(fit.model.components_, np.float64), sample.shares)
     toward = [_toward(moved[axis], sample) for axis in (0, 1)]
     opening = sentence(
         "{}; rows that lie close together are alike. Further to the right, rows more often have {}; further up, {}.",
@@ -42,6 +45,8 @@ def chart(context: Context) -> Section:
         names(toward[0], 3),
         names(toward[1], 3),
     )
+    if context.fits.curved:
+        opening += " This is so on the whole: on a curved map a column may be common in several regions."
     square = Square(where)
     first, counts = _dots(sample, where) if context.rows else (np.zeros(0, np.int64), np.zeros(0))
     every = int(counts.sum()) == len(where)

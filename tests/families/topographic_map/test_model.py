@@ -1,16 +1,21 @@
 """Curved maps: the M-step against an optimiser, gradients against differences, rows against sums over points."""
 
+import warnings
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 from scipy.special import expit, ndtri
+from sklearn.exceptions import ConvergenceWarning
 
 import hiddenbits
 from hiddenbits import TopographicMap
 from hiddenbits.engine import Key
+from hiddenbits.families.topographic_map import regression
 from hiddenbits.families.topographic_map.model import Topographic
 from hiddenbits.families.topographic_map.points import grid_points, sobol_points
-from hiddenbits.families.topographic_map.regression import column_objective, regress
+from hiddenbits.families.topographic_map.regression import column_objective, regress, smooth_basis
 from tests.contracts.conftest import STORAGES, random_rows, table_of
 from tests.families.topographic_map.map_data import circle_rows, random_map
 
@@ -89,7 +94,7 @@ def test_m_step_equals_an_optimiser(seed, blanks):
     found = np.zeros((d, m + 1))
     before = column_objective(found @ X.T, ones, observed, found, centre, ridge)
     for _ in range(20):
-        found = regress(features, ones, observed, rows, found, centre, ridge)
+        found = regress(smooth_basis(features), ones, observed, rows, found, centre, ridge)
         now = column_objective(found @ X.T, ones, observed, found, centre, ridge)
         assert (now >= before - 1e-12 * np.abs(before)).all()
         before = now
@@ -104,6 +109,38 @@ def test_m_step_equals_an_optimiser(seed, blanks):
         truth = minimize(loss, np.zeros(m + 1), jac=True, method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-9})
         assert -before[j] == pytest.approx(truth.fun, rel=1e-9)
         np.testing.assert_allclose(found[j], truth.x, atol=1e-4)
+
+
+def test_smooth_curves_need_few_directions():
+    """And lose nothing: the values along those left out are at most sqrt(1e-12) of the largest."""
+    features = replace(random_map(4, np.random.default_rng(0), q=2, M=128), points=grid_points(2, 400)).features
+    X, directions, values = smooth_basis(features)
+    assert directions.shape[1] < 110
+    np.testing.assert_allclose(directions.T @ directions, np.eye(directions.shape[1]), atol=1e-10)
+    np.testing.assert_allclose(values @ directions.T, X, atol=1e-6 * np.linalg.norm(X, 2))
+
+
+def test_wide_tables_are_regressed_some_columns_at_a_time(monkeypatch):
+    rng = np.random.default_rng(0)
+    basis, rows = smooth_basis(rng.standard_normal((30, 5))), rng.uniform(1.0, 9.0, 30)
+    observed = rows * rng.uniform(0.3, 1.0, (7, 30))
+    arrays = (observed * rng.random((7, 30)), observed, rows, np.zeros((7, 6)), rng.standard_normal(7), 1.0)
+    whole = regress(basis, *arrays)
+    monkeypatch.setattr(regression, "COLUMNS", 3)
+    np.testing.assert_allclose(regress(basis, *arrays), whole, atol=1e-10)
+
+
+@pytest.mark.parametrize("max_iter", [3, 300])
+def test_a_large_grid_follows_a_smaller_one(max_iter):
+    """Also where the first stage was cut off."""
+    rows = circle_rows(1, 300)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = TopographicMap(2, n_points=400, n_features=64, max_iter=max_iter, random_state=0).fit(rows)
+    np.testing.assert_array_equal(model.points_, grid_points(2, 400))
+    falls = np.flatnonzero(np.diff(model.trace_) < 0)
+    assert len(falls) <= 1  # where the grid changes
+    assert model.converged_ == (max_iter == 300)
 
 
 def test_points_are_those_of_a_normal_distribution():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Generic, Literal
+from typing import Generic, Literal, cast
 
 import numpy as np
 
@@ -51,6 +51,7 @@ def _restart(model: Model[P, S], context: FitContext, position: Position) -> Pos
     while reason is None:
         seen = evaluate(model, context, position)
         position, reason = advance(model, context.settings, position, seen, _judged(model, context, position, seen))
+        del seen  # its statistics: on a wide table the next pass needs the memory
         following = _next_stage(model, context.settings, position, reason)
         if following is not None:
             reason = None
@@ -79,7 +80,9 @@ class Evaluation(Generic[P, S]):
     @property
     def schedule(self) -> Literal["running", "free", "over"]:
         """Where the model's schedule is after the update; "free" where it has none."""
-        return self.model.schedule_state(self.updated) if isinstance(self.model, Scheduled) else "free"
+        if self.model.promises.scheduled and isinstance(self.model, Scheduled):
+            return self.model.schedule_state(self.updated)
+        return "free"
 
     @property
     def memory_may_be_missing(self) -> bool:
@@ -166,13 +169,14 @@ def _updated(model: Model[P, S], now: Position, seen: Evaluation[P, S]) -> Posit
 def _extrapolated(model: Model[P, S], now: Position, then: Position) -> Position:
     """Where it is time for extrapolation: remember the first of three points, or extrapolate from the third."""
     plain_passes = POLISH_PASSES if then.stages and model.promises.speculative else PLAIN_PASSES
-    if not (model.promises.accelerates and isinstance(model, Extrapolates)) or then.passes_in_stage < plain_passes:
+    if not model.promises.accelerates or then.passes_in_stage < plain_passes:
         return then
-    here, there, first = model.to_vector(now.params), model.to_vector(then.safe), now.extrapolation.theta0
+    moves = cast("Extrapolates[P]", model)  # as it promises; isinstance of a protocol takes a tenth of a short pass
+    here, there, first = moves.to_vector(now.params), moves.to_vector(then.safe), now.extrapolation.theta0
     if first is None or not len(first) == len(here) == len(there):  # coordinates may change with a model's structure
         return replace(then, extrapolation=replace(now.extrapolation, theta0=here))
     extrapolation, vector = next_point(now.extrapolation, here, there)
-    return replace(then, extrapolation=extrapolation, speculative=False, params=model.from_vector(vector, then.safe))
+    return replace(then, extrapolation=extrapolation, speculative=False, params=moves.from_vector(vector, then.safe))
 
 
 def _next_stage(

@@ -103,8 +103,8 @@ class RotationVerbs:
 
         A slope a becomes the loading (a/D) / sqrt(1 + |a|^2/D^2), with D = 1.702 for logistic slopes (as mirt has it)
         and 1 for those of a probit model (`ClippedPCA`, whose `components_` are standardised already). Varimax and
-        oblimin (quartimin) go down the gradient of their criterion from several starts, as GPArotation does from one;
-        promax is that of R's ``stats::promax``.
+        oblimin (quartimin) are the best of several starts, where GPArotation has one; promax is that of R's
+        ``stats::promax``.
 
         Parameters
         ----------

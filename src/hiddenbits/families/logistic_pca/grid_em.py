@@ -25,11 +25,11 @@ from hiddenbits.families.logistic_pca.params import (
     log_prior,
     params_mismatch,
 )
-from hiddenbits.families.logistic_pca.rows import LogisticRows, activations, chances, softplus
+from hiddenbits.families.logistic_pca.rows import LogisticRows, activations, chances
 from hiddenbits.families.logistic_pca.start import start_logistic
 from hiddenbits.maths.gauss_hermite import ACCURACY, Rule, accuracy, random_nodes, regular_grid
 from hiddenbits.maths.gaussian_posterior import Posterior
-from hiddenbits.maths.numerics import softmax_rows
+from hiddenbits.maths.numerics import softmax_rows, softplus
 from hiddenbits.maths.packed_symmetric import pack_outer, unpack
 from hiddenbits.model_api import Footprint, Key, Passes, Promises
 

@@ -15,7 +15,7 @@ from hiddenbits.maths.gauss_hermite import Rule, newton_tops, row_draws
 from hiddenbits.maths.gaussian_posterior import Posterior
 from hiddenbits.maths.latent_gaussian_rows import NODE_NUMBERS, LatentRows
 from hiddenbits.maths.missing_cells import Blanks
-from hiddenbits.maths.numerics import sigmoid, softmax_rows
+from hiddenbits.maths.numerics import sigmoid, softmax_rows, softplus
 from hiddenbits.maths.packed_symmetric import pack, unpack
 
 SHARP = 2.0  # a bit whose activation varies by more than this (standard deviation) within a posterior is an edge of it
@@ -36,11 +36,6 @@ def activations(params: LogisticParams, nodes: Floats) -> Floats:
 def chances(A: Floats) -> Floats:
     """Return sigma(A), for any A."""
     return sigmoid(np.clip(A, -FURTHEST, FURTHEST))
-
-
-def softplus(A: Floats) -> Floats:
-    """Return ln(1 + exp(A))."""
-    return np.asarray(np.logaddexp(0.0, A))
 
 
 def odds(A: Floats) -> tuple[Floats, Floats, Floats]:

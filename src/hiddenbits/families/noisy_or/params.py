@@ -80,12 +80,14 @@ class NoisyOrParams(Params):
     ) -> NoisyOrParams:
         """Build from the strengths of each layer, (K + 1, children), the lowest first."""
         sizes = [layers[0].shape[1], *(len(f) - 1 for f in layers)]
+        padded = np.zeros(CLOCK)
+        padded[: len(clock)] = clock
         return cls(
             np.array(sizes, np.float64),
             np.concatenate([f.ravel() for f in layers]),
             priors,
             np.arange(float(sum(sizes[1:]))) if names is None else names,
-            np.pad(np.array(clock, np.float64), (0, CLOCK - len(clock))),
+            padded,
         )
 
     @property
@@ -185,7 +187,7 @@ def best_strengths(fired: Floats, tried: Floats, alpha: float, beta: float) -> F
     >>> best_strengths(np.array([[3.0]]), np.array([[5.0]]), 1.0, 1.0)
     array([[0.5]])
     """
-    fired, tried = np.broadcast_arrays(np.maximum(fired, 0.0), tried)
+    fired = np.maximum(fired, 0.0)
     never = np.maximum(tried - fired, 0.0) + beta
     if alpha == 1.0:
         return clip_strengths(fired / np.maximum(fired + never, 1e-300))

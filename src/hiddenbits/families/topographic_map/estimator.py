@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -12,7 +13,7 @@ from sklearn.utils._param_validation import Interval
 
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.data import Table
-from hiddenbits.engine import Outcome, fit_em, fit_persistent
+from hiddenbits.engine import Outcome, Settings, fit_em, fit_persistent
 from hiddenbits.families._base.inputs import seed_of, shuffled
 from hiddenbits.families._base.parameters import COMMON, MOST_NODES
 from hiddenbits.families._base.showing import SummaryTable
@@ -28,6 +29,7 @@ from hiddenbits.model_api import RowModel
 SIZES = {1: (128, 64), 2: (1024, 256)}  # points and features, by dimensions
 MORE = (8192, 1024)  # and of more dimensions
 GRID_SCALE = 0.7  # length scale of 1 and 2 dimensions
+GRID_TOL, STEPS_TOL = 1e-3, 1e-5  # tolerance of 1 and 2 dimensions, and of more
 
 
 class TopographicMap(CodingEstimator[TopographicParams, MixtureStats]):
@@ -35,8 +37,8 @@ class TopographicMap(CodingEstimator[TopographicParams, MixtureStats]):
 
     The positions are a fixed set of points with equal weights, so the model is a mixture whose classes are tied to each
     other: likelihood, blanks, completion and draws are exact for that mixture. One and two dimensions have a grid of
-    points and are fitted by EM. More have scrambled Sobol points, fresh in every step of a stochastic fit and frozen at
-    its end; rows that are split off decide when to stop.
+    points and are fitted by EM, with at most 256 points at first. More have scrambled Sobol points, fresh in every step
+    of a stochastic fit and frozen at its end; rows that are split off decide when to stop.
 
     Parameters
     ----------
@@ -63,9 +65,10 @@ class TopographicMap(CodingEstimator[TopographicParams, MixtureStats]):
         Restarts, each with other features; the one with the best objective is kept.
     max_iter : int, default=300
         Most passes over the table, for each restart.
-    tol : float, default=1e-5
+    tol : float, optional
         Converged when a step raises the objective by at most this much a row, in nats; with more than 2 dimensions,
-        what counts as a rise of the likelihood of rows that were split off.
+        what counts as a rise of the likelihood of rows that were split off. By default 1e-3 for 1 and 2 dimensions,
+        where less changes held-out rows by hundredths of a nat and no picture, and 1e-5 for more.
     threshold : float, optional
         Turn numbers into bits: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
     random_state : int, RandomState or None, default=None
@@ -78,8 +81,9 @@ class TopographicMap(CodingEstimator[TopographicParams, MixtureStats]):
     probabilities_ : ndarray of shape (points, columns)
         P(bit = 1) at each point.
     trace_ : ndarray of shape (n_iter_,)
-        Objective after each pass (log-likelihood plus log prior, in nats over the table); with more than 2 dimensions
-        the mean log-likelihood of the rows that were split off.
+        Objective after each pass (log-likelihood plus log prior, in nats over the table; it may fall once, when the
+        first points give way to all of them); with more than 2 dimensions the mean log-likelihood of the rows that were
+        split off.
     n_iter_, converged_, stop_reason_ : int, bool, str
         How the best restart went.
     restarts_ : tuple
@@ -107,8 +111,10 @@ class TopographicMap(CodingEstimator[TopographicParams, MixtureStats]):
 
     online_passes = 0
     accelerate = True
+    tol: Any  # None stands for a default
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
-        **{name: COMMON[name] for name in ("n_init", "max_iter", "tol", "threshold", "random_state")},
+        **{name: COMMON[name] for name in ("n_init", "max_iter", "threshold", "random_state")},
+        "tol": [*COMMON["tol"], None],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "n_points": [Interval(Integral, 2, MOST_NODES, closed="both"), None],
         "n_features": [Interval(Integral, 1, 100_000, closed="both"), None],
@@ -132,7 +138,7 @@ class TopographicMap(CodingEstimator[TopographicParams, MixtureStats]):
         validation_share: float = 0.1,
         n_init: int = 1,
         max_iter: int = 300,
-        tol: float = 1e-5,
+        tol: float | None = None,
         threshold: float | None = None,
         random_state: Randomness = None,
     ) -> None:
@@ -164,8 +170,16 @@ class TopographicMap(CodingEstimator[TopographicParams, MixtureStats]):
         if q <= GRID_DIMENSIONS:
             return Topographic(*sizes)
         return TopographicSteps(
-            *sizes, float(self.learning_rate), int(self.batch_rows), float(self.validation_share), float(self.tol)
+            *sizes, float(self.learning_rate), int(self.batch_rows), float(self.validation_share), self._tol
         )
+
+    @property
+    def _tol(self) -> float:
+        default = GRID_TOL if self.n_components <= GRID_DIMENSIONS else STEPS_TOL
+        return default if self.tol is None else float(self.tol)
+
+    def _settings(self) -> Settings:
+        return replace(super()._settings(), tol=self._tol)
 
     @property
     def _loop(self) -> Callable[..., Outcome]:

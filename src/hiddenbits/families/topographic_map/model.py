@@ -24,29 +24,30 @@ W and b (`regression.py`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from hiddenbits.array_types import Bytes, Floats
-from hiddenbits.data import Block
+from hiddenbits.data import AllOnes, Block
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.bernoulli_mixture.model import Mixture, MixtureStats
 from hiddenbits.families.bernoulli_mixture.model import Shared as MixtureShared
 from hiddenbits.families.logistic_pca.start import start_logistic
 from hiddenbits.families.topographic_map.params import FURTHEST, TopographicParams
 from hiddenbits.families.topographic_map.points import GRID_DIMENSIONS, grid_points, grid_side
-from hiddenbits.families.topographic_map.regression import log_prior, regress
+from hiddenbits.families.topographic_map.regression import COLUMNS, log_prior, regress
 from hiddenbits.maths.numerics import sigmoid, softplus_and_sigmoid
-from hiddenbits.model_api import Counted, Footprint, Key, OneStage, Passes, Promises
+from hiddenbits.model_api import Counted, Footprint, Key, Passes, Promises
 
+FIRST_POINTS = 256  # at most, of the first stage of a fit on a grid: most passes are made there, and cost less
 FEATURES = 2  # the block of the key that the features are drawn with, next to that of the start
-NOT_USED: Any = None  # the E-step of a mixture looks at what was prepared alone
+NOT_USED: Any = None  # the E-step of a mixture looks at what was prepared alone, and not at all of it without blanks
 
 
 @dataclass(frozen=True)
-class Topographic(OneStage, Counted):
+class Topographic(Counted):
     """The model; hyperparameters only.
 
     Parameters
@@ -90,7 +91,7 @@ class Topographic(OneStage, Counted):
         q, M, d = self.n_components, self.n_features, len(flat.intercepts)
         rng = key.at(block=FEATURES).rng()
         return TopographicParams(
-            points=grid_points(q, self.n_points),
+            points=grid_points(q, min(FIRST_POINTS, self.n_points)),
             frequencies=rng.standard_normal((q, M)) / self.length_scale,
             phases=rng.uniform(0.0, 2.0 * np.pi, M),
             coefficients=np.concatenate([flat.loadings, np.zeros((d, M))], axis=1),
@@ -99,18 +100,35 @@ class Topographic(OneStage, Counted):
             settled=np.ones(()),
         )
 
+    def grow(self, params: TopographicParams, key: Key) -> TopographicParams | None:
+        """Return the same curves on the whole grid after a stage on fewer points; None where there is no more to do."""
+        if self.n_components > GRID_DIMENSIONS or len(params.points) == self._n_points:
+            return None
+        return replace(params, points=grid_points(self.n_components, self.n_points))
+
     def prepare(self, params: TopographicParams) -> MixtureShared:
-        """Return what a mixture prepares: eta, -ln(1 + exp eta), its column sums, and ln 1/K."""
+        """Return what a mixture prepares: eta, the column sums of -ln(1 + exp eta), and ln 1/K.
+
+        The summands themselves are as large as eta, and needed only where cells are missing: `_with_blanks`.
+        """
         eta, K = params.activations, len(params.points)
-        off, _ = softplus_and_sigmoid(eta)
-        np.negative(off, out=off)
-        return eta, off, np.ones((1, len(off))) @ off, np.full((1, K), -np.log(K))
+        totals = np.zeros((1, K))
+        for first in range(0, len(eta), COLUMNS):
+            totals -= softplus_and_sigmoid(eta[first : first + COLUMNS])[0].sum(axis=0)
+        return eta, NOT_USED, totals, np.full((1, K), -np.log(K))
+
+    def _with_blanks(self, params: TopographicParams, shared: MixtureShared, block: Block) -> MixtureShared:
+        """Return what a mixture prepares, complete where the block has blanks."""
+        if isinstance(block.observed, AllOnes):
+            return shared
+        eta, _, totals, log_pi = shared
+        return eta, params.log_off, totals, log_pi
 
     def expect(
         self, params: TopographicParams, shared: MixtureShared, block: Block, carry: None, key: Key
     ) -> tuple[MixtureStats, None]:
         """E-step: that of the mixture."""
-        return Mixture(len(params.points)).expect(NOT_USED, shared, block, carry, key)
+        return Mixture(len(params.points)).expect(NOT_USED, self._with_blanks(params, shared, block), block, carry, key)
 
     def objective(self, params: TopographicParams, stats: MixtureStats) -> float:
         """Return log-likelihood plus log prior."""
@@ -119,15 +137,19 @@ class Topographic(OneStage, Counted):
     def update(self, params: TopographicParams, stats: MixtureStats) -> TopographicParams:
         """M-step: a logistic regression for each column."""
         joint = regress(
-            params.features, stats.ones, stats.observed, stats.classes, params.joint, params.centre, self.ridge
+            params.basis, stats.ones, stats.observed, stats.classes, params.joint, params.centre, self.ridge
         )
         return params.with_joint(np.clip(joint, -FURTHEST, FURTHEST))
 
     def gradient(self, params: TopographicParams, stats: MixtureStats) -> Floats:
         """Return the gradient of the log-likelihood by W and b, (d, m + 1): (S - O sigma(eta)) [Phi, 1]."""
-        away = stats.ones - stats.observed * sigmoid(params.activations)
-        by_features = away.astype(params.features.dtype) @ params.features
-        return np.concatenate([by_features, away.sum(axis=1)[:, None]], axis=1, dtype=np.float64)
+        away = sigmoid(params.activations)
+        away *= stats.observed
+        np.subtract(stats.ones, away, out=away)
+        out = np.empty((len(away), params.features.shape[1] + 1))
+        out[:, :-1] = away.astype(params.features.dtype) @ params.features
+        out[:, -1] = away.sum(axis=1)
+        return out
 
     def to_vector(self, params: TopographicParams) -> Floats:
         """Return W and b in one row."""
@@ -142,11 +164,11 @@ class Topographic(OneStage, Counted):
 
     def log_likelihood(self, params: TopographicParams, shared: MixtureShared, block: Block) -> Floats:
         """Return ln P(observed bits) of each row."""
-        return Mixture(len(params.points)).log_likelihood(NOT_USED, shared, block)
+        return Mixture(len(params.points)).log_likelihood(NOT_USED, self._with_blanks(params, shared, block), block)
 
     def point_weights(self, params: TopographicParams, shared: MixtureShared, block: Block) -> Floats:
         """Return r, the probability of each point given the row's observed bits, (n, K)."""
-        return Mixture(len(params.points)).posterior(NOT_USED, shared, block)
+        return Mixture(len(params.points)).posterior(NOT_USED, self._with_blanks(params, shared, block), block)
 
     def posterior(self, params: TopographicParams, shared: MixtureShared, block: Block) -> Floats:
         """Return the posterior mean of each row's position, (n, q): r z."""
@@ -162,11 +184,13 @@ class Topographic(OneStage, Counted):
 
     def fill(self, params: TopographicParams, shared: MixtureShared, block: Block) -> Floats:
         """Return P(bit = 1 | observed bits) for every cell, as if that cell had to be drawn again."""
-        return Mixture(len(params.points)).fill(params.mixture, shared, block)
+        return Mixture(len(params.points)).fill(params.mixture, self._with_blanks(params, shared, block), block)
 
     def leave_one_out(self, params: TopographicParams, shared: MixtureShared, block: Block) -> Floats:
         """Return P(x_j = 1 | the other observed bits) for every cell."""
-        return Mixture(len(params.points)).leave_one_out(params.mixture, shared, block)
+        return Mixture(len(params.points)).leave_one_out(
+            params.mixture, self._with_blanks(params, shared, block), block
+        )
 
     def draw(self, params: TopographicParams, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
         """Draw n rows and their positions."""

@@ -132,12 +132,18 @@ class TopographicSteps(Topographic):
         joint, n = params.joint, float(stats.weight)
         away = joint.copy()
         away[:, -1] -= params.centre
-        gradient = self.gradient(params, stats) / n - (self.ridge / float(memory.weight)) * away
+        away *= self.ridge / float(memory.weight)
+        gradient = self.gradient(params, stats)
+        gradient /= n
+        gradient -= away
         steps = float(memory.steps) + 1.0
-        mean = BETAS[0] * memory.mean + (1.0 - BETAS[0]) * gradient
-        square = BETAS[1] * memory.square + (1.0 - BETAS[1]) * gradient * gradient
+        mean, square = BETAS[0] * memory.mean, BETAS[1] * memory.square
+        mean += np.multiply(gradient, 1.0 - BETAS[0], out=away)
+        square += np.multiply(np.multiply(gradient, 1.0 - BETAS[1], out=away), gradient, out=away)
         rate = float(memory.rate) / (1.0 - BETAS[0] ** steps)
-        joint += rate * mean / (np.sqrt(square / (1.0 - BETAS[1] ** steps)) + SMALL)
+        size = np.sqrt(np.divide(square, 1.0 - BETAS[1] ** steps, out=away), out=away)
+        size += SMALL
+        joint += np.divide(np.multiply(mean, rate, out=gradient), size, out=size)
         moved = params.with_joint(np.clip(joint, -FURTHEST, FURTHEST, out=joint))
         memory = replace(memory, mean=mean, square=square, steps=np.asarray(steps))
         return replace(moved, points=self._fresh(key)), memory, float(stats.bound) / n

@@ -11,7 +11,8 @@ import numpy as np
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.declared import Params, Range
 from hiddenbits.families.bernoulli_mixture.model import MixtureParams
-from hiddenbits.maths.numerics import LARGEST_LOGIT, clip_probability, sigmoid
+from hiddenbits.families.topographic_map.regression import Basis, smooth_basis
+from hiddenbits.maths.numerics import LARGEST_LOGIT, clip_probability, sigmoid, softplus_and_sigmoid
 
 FURTHEST = 1e3  # of a coefficient, which a ridge keeps far below
 SIZE = 3.0  # of the cosines next to z
@@ -72,9 +73,20 @@ class TopographicParams(Params):
         return self.features_at(self.points)
 
     @cached_property
+    def basis(self) -> Basis:
+        """The directions in which curves differ at the points."""
+        return smooth_basis(self.features)
+
+    @cached_property
     def activations(self) -> Floats:
         """Return eta at the points."""
         return self.activations_at(self.features)
+
+    @cached_property
+    def log_off(self) -> Floats:
+        """Return -ln(1 + exp eta) at the points, the logarithm of P(bit = 0)."""
+        off, _ = softplus_and_sigmoid(self.activations)
+        return np.negative(off, out=off)
 
     @cached_property
     def mixture(self) -> MixtureParams:
@@ -90,7 +102,11 @@ class TopographicParams(Params):
 
     def with_joint(self, joint: Floats) -> TopographicParams:
         """Return the same map with other W and b."""
-        return replace(self, coefficients=np.ascontiguousarray(joint[:, :-1]), intercepts=joint[:, -1].copy())
+        other = replace(self, coefficients=np.ascontiguousarray(joint[:, :-1]), intercepts=joint[:, -1].copy())
+        for name in ("features", "basis"):  # of the same points
+            if name in self.__dict__:
+                other.__dict__[name] = self.__dict__[name]
+        return other
 
     def __getstate__(self) -> dict[str, AnyArray]:
         return self.to_arrays()  # what was computed from them is computed again

@@ -22,7 +22,7 @@ from scipy.special import gammaln, logsumexp
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Block
 from hiddenbits.families.logistic_pca.mixed.params import MixedParams, Places
-from hiddenbits.families.logistic_pca.rows import FURTHEST, softplus
+from hiddenbits.families.logistic_pca.rows import FURTHEST
 from hiddenbits.maths.gauss_hermite import (
     Rule,
     ball_grid,
@@ -35,7 +35,7 @@ from hiddenbits.maths.gauss_hermite import (
 from hiddenbits.maths.gaussian_posterior import Posterior
 from hiddenbits.maths.latent_gaussian_rows import NODE_NUMBERS
 from hiddenbits.maths.missing_cells import Blanks
-from hiddenbits.maths.numerics import sigmoid
+from hiddenbits.maths.numerics import sigmoid, softplus
 from hiddenbits.maths.packed_symmetric import row_dot
 
 TAILS = 7  # degrees of freedom of the Student distribution
