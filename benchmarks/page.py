@@ -151,6 +151,7 @@ performance/peers
 performance/bare
 performance/mixture
 performance/logistic
+performance/maps
 performance/machines
 performance/noisy_or
 performance/coding
