@@ -17,7 +17,7 @@ DESIGNS = {
     "mixture": "3 classes that overlap, 1,000 x 10",
     "map": "map of 2 dimensions, 800 x 10",
     "small_map": "map of 2 dimensions, 500 x 8",
-    "clusters": "2 classes, 100 clusters of 10 rows, `clusters=`",
+    "clusters": "2 classes, 100 clusters of 10 rows",
     "causes": "`NoisyOrNetwork(3)`, 600 x 9",
     "trees": "`TreeMixture(2)`, 600 x 8",
 }
@@ -28,7 +28,7 @@ WORDS = {
     "profiles, away": "profiles, no estimate at 0 or 1",
     "shares, away": "class shares, no estimate at 0 or 1",
     "varimax loadings": "varimax loadings",
-    "shares, ignored": "class shares, without `clusters=`",
+    "shares, ignored": "class shares, clusters ignored",
     "strengths": "strengths",
     "given the parent": "P(bit given its parent)",
 }
@@ -112,7 +112,12 @@ def replicates() -> str:
 
 
 def printed(reports: list[dict]) -> str:
-    return "Printed by " + " ".join(dict.fromkeys(map(how, reports)))
+    """Return the commands that printed some results, those with the same versions together."""
+    groups: dict[str, list[str]] = {}
+    for line in dict.fromkeys(map(how, reports)):
+        command, _, versions = line.partition("; ")
+        groups.setdefault(versions, []).append(command)
+    return "Printed by " + " ".join(f"{', '.join(commands)}; {versions}" for versions, commands in groups.items())
 
 
 def pages() -> dict[Path, str]:
