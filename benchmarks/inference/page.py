@@ -78,17 +78,10 @@ def coverage() -> str:
 
 def overlap() -> str:
     reports = recorded("overlap")
-    head = [
-        "rows",
-        "as printed",
-        "scale of the shares",
-        "at the maximum next to the truth",
-        "tables with an estimate at 0 or 1",
-    ]
     rows = [
         [
             f"{int(n_rows):,}",
-            *(f"{figure[name]:.3f}".lstrip("0") for name in ("logits", "shares", "from_truth")),
+            *(f"{figure[name]:.3f}".lstrip("0") for name in ("logits", "shares", "from_truth", "with_prior")),
             f"{figure['at_border']:.0%}",
             f"{figure['other_maximum']:.0%}",
             f"{figure['spread_in_errors']:.2f}",
@@ -96,7 +89,14 @@ def overlap() -> str:
         for report in reports
         for n_rows, figure in report["figures"].items()
     ]
-    head += ["at another maximum", "spread of estimates / standard error"]
+    head = [
+        "rows",
+        "as printed",
+        "on the scale of shares",
+        "at the maximum next to the truth",
+        "with the default prior",
+    ]
+    head += ["tables with an estimate at 0 or 1", "at another maximum", "spread of estimates / standard error"]
     return table(head, rows) + "\n\n" + printed(reports) if reports else ""
 
 
