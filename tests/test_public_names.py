@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[1]
 ROOMS = ("cli", "datasets", "diagnostics", "evaluate", "images", "inference", "plots", "reporting")
 # How a file appears whole or not at all: once for all rooms.
 SHARED = {"hiddenbits.store.whole_file", "hiddenbits.store.check_target"}
+SHARED.add("hiddenbits.data.collapse.collapse")  # equal rows are collapsed once for all bootstrap replicates
 HASHING = "hiddenbits.data.hashing."  # one way to make numbers of rows, of words and of settings
 # An experiment about the parts of a method may use the parts of its own family.
 OWN = {
