@@ -1,12 +1,12 @@
-"""Why intervals of class shares miss the truth where classes overlap: what is the scale, other maxima, too few rows.
+"""Why intervals of class shares miss the truth where classes overlap: the scale, other maxima, the border, few rows.
 
     python -m benchmarks.inference.overlap --quick    # 10 tables of each size
     python -m benchmarks.inference.overlap --full     # 100 tables of each size: recorded
 
 The tables are those of "mixture" in coverage.py, with 1,000 and with 8,000 rows. How often 95% intervals of the shares
 by information contain the truth: on the scale of logits, as `interval` has them; on that of the shares; and, on the scale
-of logits, at the maximum that EM reaches from the truth instead of the best of the restarts. An interval that does not
-exist is a miss. `spread_in_errors` is the standard deviation of the estimates over tables, divided by the median
+of logits, at the maximum that EM reaches from the truth instead of the best of the restarts, and for a fit with the
+default prior, which keeps estimates from 0 and 1. An interval that does not exist is a miss. `spread_in_errors` is the standard deviation of the estimates over tables, divided by the median
 standard error, the mean over classes: 1 where the errors are right.
 """
 
@@ -37,11 +37,16 @@ def looked_at(seed: int, n_rows: int) -> dict[str, np.ndarray]:
     first.params_ = replace(first.params_, weights=SHARES, probabilities=np.ascontiguousarray(OVERLAPPING.T))
     near = first.refit(X)
     beside = informed(near, X)
+    held = BernoulliMixture(3, tol=1e-9, max_iter=5000, random_state=0).fit(X)
+    with_prior = informed(held, X)
     error = np.full(3, np.nan) if found is None else found.se["weights"]
     return {
         "logits": never if found is None else inside(found, "weights", truth),
         "shares": np.abs(model.weights_ - truth) <= 1.96 * error,
         "from_truth": never if beside is None else inside(beside, "weights", SHARES),
+        "with_prior": never
+        if with_prior is None
+        else inside(with_prior, "weights", SHARES[matched(held, OVERLAPPING)]),
         "at_border": np.minimum(model.probabilities_, 1.0 - model.probabilities_).min() < BORDER,
         "other_maximum": np.abs(model.probabilities_[back] - near.probabilities_).max() > 0.01,
         "estimate": model.weights_[back],

@@ -17,7 +17,7 @@ DESIGNS = {
     "mixture": "3 classes that overlap, 1,000 x 10",
     "map": "map of 2 dimensions, 800 x 10",
     "small_map": "map of 2 dimensions, 500 x 8",
-    "clusters": "2 classes, 100 clusters of 10 rows, `clusters=`",
+    "clusters": "2 classes, 100 clusters of 10 rows",
     "causes": "`NoisyOrNetwork(3)`, 600 x 9",
     "trees": "`TreeMixture(2)`, 600 x 8",
 }
@@ -28,7 +28,7 @@ WORDS = {
     "profiles, away": "profiles, no estimate at 0 or 1",
     "shares, away": "class shares, no estimate at 0 or 1",
     "varimax loadings": "varimax loadings",
-    "shares, ignored": "class shares, without `clusters=`",
+    "shares, ignored": "class shares, clusters ignored",
     "strengths": "strengths",
     "given the parent": "P(bit given its parent)",
 }
@@ -78,17 +78,10 @@ def coverage() -> str:
 
 def overlap() -> str:
     reports = recorded("overlap")
-    head = [
-        "rows",
-        "as printed",
-        "scale of the shares",
-        "at the maximum next to the truth",
-        "tables with an estimate at 0 or 1",
-    ]
     rows = [
         [
             f"{int(n_rows):,}",
-            *(f"{figure[name]:.3f}".lstrip("0") for name in ("logits", "shares", "from_truth")),
+            *(f"{figure[name]:.3f}".lstrip("0") for name in ("logits", "shares", "from_truth", "with_prior")),
             f"{figure['at_border']:.0%}",
             f"{figure['other_maximum']:.0%}",
             f"{figure['spread_in_errors']:.2f}",
@@ -96,7 +89,14 @@ def overlap() -> str:
         for report in reports
         for n_rows, figure in report["figures"].items()
     ]
-    head += ["at another maximum", "spread of estimates / standard error"]
+    head = [
+        "rows",
+        "as printed",
+        "on the scale of shares",
+        "at the maximum next to the truth",
+        "with the default prior",
+    ]
+    head += ["tables with an estimate at 0 or 1", "at another maximum", "spread of estimates / standard error"]
     return table(head, rows) + "\n\n" + printed(reports) if reports else ""
 
 
@@ -112,7 +112,12 @@ def replicates() -> str:
 
 
 def printed(reports: list[dict]) -> str:
-    return "Printed by " + " ".join(dict.fromkeys(map(how, reports)))
+    """Return the commands that printed some results, those with the same versions together."""
+    groups: dict[str, list[str]] = {}
+    for line in dict.fromkeys(map(how, reports)):
+        command, _, versions = line.partition("; ")
+        groups.setdefault(versions, []).append(command)
+    return "Printed by " + " ".join(f"{', '.join(commands)}; {versions}" for versions, commands in groups.items())
 
 
 def pages() -> dict[Path, str]:
