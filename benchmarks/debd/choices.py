@@ -31,32 +31,38 @@ def crossed(l: Any, strength: float) -> float:  # noqa: E741
     return float(scores.mean())
 
 
-def choose(name: str, fits: list[Fit]) -> dict[str, Any]:
-    """Choose on `valid` alone, and write it down."""
-    records = [fit.record() for fit in fits]
+def mixed(fits: list[Fit]) -> dict[str, Any]:
+    """Choose the strength of the prior, and the weights of all fits, on `valid`."""
     l = np.stack([fit.valid() for fit in fits], axis=1)  # noqa: E741
     scores = {strength: crossed(l, strength) for strength in STRENGTHS}
     strength = max(scores, key=scores.__getitem__)
     w, _ = fit_weights(l, np.ones(len(l)), strength)
+    return {
+        "valid": round(scores[strength], 4),
+        "prior_strength": strength,
+        "likelihood": max(fit.record()["likelihood"] for fit in fits),
+        "members": [
+            {"key": fit.member.key, "weight": float(weight), "valid": round(float(rows.mean()), 4)}
+            for fit, rows, weight in zip(fits, l.T, w, strict=True)
+            if weight > LIGHT
+        ],
+        "fits": len(fits),
+    }
+
+
+def choose(name: str, fits: list[Fit]) -> dict[str, Any]:
+    """Choose on `valid` alone, and write it down: a mixture that answers any question, and one of all densities."""
     singles: dict[str, dict[str, Any]] = {}
-    for fit, record in zip(fits, records, strict=True):
+    for fit in fits:
+        record = fit.record()
         if record["family"] not in singles or record["valid"] > singles[record["family"]]["valid"]:
             singles[record["family"]] = {"key": fit.member.key, **record}
     report = {
         "name": name,
         "singles": singles,
-        "ensemble": {
-            "valid": round(scores[strength], 4),
-            "prior_strength": strength,
-            "likelihood": max(record["likelihood"] for record in records),
-            "members": [
-                {"key": fit.member.key, "weight": float(weight), "valid": round(record["valid"], 4)}
-                for fit, record, weight in zip(fits, records, w, strict=True)
-                if weight > LIGHT
-            ],
-            "fits": len(fits),
-        },
-        "seconds": round(sum(record["seconds"] for record in records), 1),
+        "ensemble": mixed([fit for fit in fits if not fit.member.is_network]),
+        "with_networks": mixed(fits),
+        "seconds": round(sum(fit.record()["seconds"] for fit in fits), 1),
         "versions": versions(),
         "cores": os.cpu_count(),
         "machine": platform.machine(),
@@ -73,25 +79,30 @@ def test(name: str, fits: list[Fit]) -> dict[str, Any]:
     splits = load_debd(name)
     begin = time.process_time()
     by_key = {fit.member.key: fit for fit in fits}
-    kept = [member["key"] for member in report["ensemble"]["members"]]
-    models = {
-        key: by_key[key].model() for key in dict.fromkeys([*kept, *(s["key"] for s in report["singles"].values())])
-    }
-    chosen = report["ensemble"]
-    ensemble = Ensemble.of([models[key] for key in kept], splits.valid, prior_strength=chosen["prior_strength"])
-    rows = ensemble.score_samples(splits.test)
+    ensemble, all_of_them = report["ensemble"], report["with_networks"]
+    models = [by_key[member["key"]].model() for member in ensemble["members"]]
+    ours = Ensemble.of(models, splits.valid, prior_strength=ensemble["prior_strength"])
+    rows = ours.score_samples(splits.test)
     report["test"] = {
         "ensemble": round(float(rows.mean()), 4),
         "standard_error": round(float(rows.std(ddof=1) / np.sqrt(len(rows))), 4),
-        "likelihood": ensemble.likelihood_,
+        "likelihood": ours.likelihood_,
+        "with_networks": round(pooled([by_key[m["key"]] for m in all_of_them["members"]], all_of_them, splits.test), 4),
         "singles": {
-            family: round(float(models[single["key"]].score(splits.test)), 4)
+            family: round(float(by_key[single["key"]].model().score_samples(splits.test).mean()), 4)
             for family, single in report["singles"].items()
         },
         "seconds": round(time.process_time() - begin, 1),
     }
     write(name, report)
     return report
+
+
+def pooled(fits: list[Fit], chosen: dict[str, Any], X: Any) -> float:
+    """Return the score of a mixture on a table; its weights are fitted to `valid`."""
+    l = np.stack([fit.valid() for fit in fits], axis=1)  # noqa: E741
+    w, _ = fit_weights(l, np.ones(len(l)), chosen["prior_strength"])
+    return float(pool(np.stack([fit.model().score_samples(X) for fit in fits], axis=1), w)[0].mean())
 
 
 def read(name: str) -> dict[str, Any]:
