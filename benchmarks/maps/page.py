@@ -71,7 +71,8 @@ Differences of more than {CLOSE:g}, and less processor time:
 {better(report)}
 
 ## Five programs side by side
-Each has its defaults and one thread. Tables, with what a class is, which no program was given: {tables}.
+Each has its defaults and one thread. The programs ran within half an hour of each other on a busy machine, not in turns: seconds that differ by less than a factor of two say little. t-SNE was not run on the ten classes.
+Tables, with what a class is, which no program was given: {tables}.
 umap-learn has Hamming distances on {hamming}, and Jaccard distances on the others.
 {", ".join(refused)} refuse blanks: those of senate109 were filled with the more frequent bit of their column.
 
