@@ -3,11 +3,11 @@
 python -m benchmarks.inference.page
 """
 
-import re
 from pathlib import Path
 
 from benchmarks.page_parts import DOCS, how, load, table, write
 from benchmarks.record import result
+from experiments.common import filled
 
 PAGE = DOCS / "guides" / "inference.md"
 TESTS = ("maps", "pairs", "lrt")
@@ -123,11 +123,7 @@ def printed(reports: list[dict]) -> str:
 def pages() -> dict[Path, str]:
     text = PAGE.read_text(encoding="utf-8")
     for make in (size, coverage, overlap, replicates):
-        name, part = make.__name__, make()
-        marks = re.compile(rf"(<!-- {name}: [^\n]*-->\n).*?(<!-- end of {name} -->)", re.DOTALL)
-        if not marks.search(text):
-            raise SystemExit(f"{PAGE.name} has no marks for {name}.")
-        text = marks.sub(lambda found, part=part: f"{found[1]}{part}\n{found[2]}", text)
+        text = filled(text, make.__name__, make())
     return {PAGE: text}
 
 

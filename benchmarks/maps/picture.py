@@ -2,12 +2,12 @@
 
 from typing import Any
 
+from benchmarks.maps.page import ORDER
 from benchmarks.page_parts import DOCS
 from matplotlib import colormaps
 from matplotlib.figure import Figure
 
 PICTURE = DOCS / "pictures" / "maps.png"
-ORDER = ("PCA", "LogisticPCA", "TopographicMap", "umap-learn", "t-SNE")
 
 
 def draw(maps: dict[str, tuple[Any, dict[str, Any]]]) -> None:

@@ -20,7 +20,8 @@ import numpy as np
 from benchmarks.environments import peer_versions
 from benchmarks.maps import figures
 from benchmarks.maps.methods import HERE, UMAP, Answer, Task, answer, umap_answers
-from benchmarks.maps.picture import ORDER, draw
+from benchmarks.maps.page import ORDER
+from benchmarks.maps.picture import draw
 from benchmarks.maps.tables import FEWER, MANY, ROWS, SEED, TABLES, Mapped
 from benchmarks.record import asked_quick, record, result
 

@@ -15,11 +15,16 @@ from hiddenbits.engine import Key
 from hiddenbits.families.topographic_map import regression
 from hiddenbits.families.topographic_map.model import Topographic
 from hiddenbits.families.topographic_map.points import grid_points, sobol_points
-from hiddenbits.families.topographic_map.regression import column_objective, regress, smooth_basis
+from hiddenbits.families.topographic_map.regression import log_prior, regress, smooth_basis
 from tests.contracts.conftest import STORAGES, random_rows, table_of
 from tests.families.topographic_map.map_data import circle_rows, random_map
 
 pytestmark = pytest.mark.core
+
+
+def column_objective(eta, ones, observed, joint, centre, ridge):
+    """What the regression maximises, for each column: the definition."""
+    return (ones * eta - observed * np.logaddexp(0.0, eta)).sum(axis=1) + log_prior(joint, centre, ridge)
 
 
 def all_rows(d):

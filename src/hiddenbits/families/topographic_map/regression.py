@@ -43,14 +43,8 @@ def smooth_basis(features: Floats) -> Basis:
     return Basis(X, directions, X @ directions)
 
 
-def column_objective(
-    eta: Floats, ones: Floats, observed: Floats, joint: Floats, centre: Floats, ridge: float
-) -> Floats:
-    """Return what is maximised, for each column."""
-    return np.asarray(_fit(eta, ones, observed) + log_prior(joint, centre, ridge))
-
-
 def _fit(eta: Floats, ones: Floats, observed: Floats) -> Floats:
+    """Return what is maximised, without the prior, for each column."""
     cost, _ = softplus_and_sigmoid(eta)
     cost *= observed
     np.subtract(ones * eta, cost, out=cost)
