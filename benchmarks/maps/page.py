@@ -71,7 +71,8 @@ Differences of more than {CLOSE:g}, and less processor time:
 {better(report)}
 
 ## Five programs side by side
-Each has its defaults and one thread. The programs ran within half an hour of each other on a busy machine, not in turns: seconds that differ by less than a factor of two say little. t-SNE was not run on the ten classes.
+Each has its defaults and one thread. They ran one after the other, with other work on the machine's second core: seconds that differ by less than a factor of one and a half say little.
+t-SNE was not run on 20,000 rows.
 Tables, with what a class is, which no program was given: {tables}.
 umap-learn has Hamming distances on {hamming}, and Jaccard distances on the others.
 {", ".join(refused)} refuse blanks: those of senate109 were filled with the more frequent bit of their column.
