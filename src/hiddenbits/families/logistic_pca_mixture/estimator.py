@@ -165,6 +165,10 @@ class LogisticPCAMixture(PredictsClasses, CodingEstimator[MapsParams, MapsStats]
         self.threshold = threshold
         self.random_state = random_state
 
+    @property
+    def _n_hidden(self) -> int:
+        return self.n_maps * self.n_components
+
     def _more_starts(self, settings: Settings) -> Settings:
         return replace(settings, n_init=8)
 
