@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.utils._param_validation import Interval, StrOptions
 
 START_ROWS: list[Any] = [Interval(Integral, 32, None, closed="left"), StrOptions({"auto"}), None]
-FEWEST, ROWS_EACH = 8192, 400  # rows to begin on: so many at least, and so many for each component
+FEWEST, ROWS_EACH = 4096, 400  # rows to begin on: so many at least, and so many for each component
 
 
 def rows_to_begin_on(n_components: int) -> int:

@@ -71,7 +71,7 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
     start_rows : int, "auto" or None, default="auto"
         Fit about so many rows first, drawn at random (at least 32), and begin with what they gave: on large tables most
         of the way is gone on few rows. Where units are added one by one, a start from noise is tried there too. "auto"
-        takes 400 for each unit, at least 8,192. More are taken where a column would have fewer than about 20
+        takes 400 for each unit, at least 4,096. More are taken where a column would have fewer than about 20
         ones or zeros. Only for bits, where the table has at least four times as many rows, and these at most 67 million
         cells. None begins with all rows.
     n_init : "auto" or int, default="auto"
