@@ -381,6 +381,14 @@ class Repairs(Protocol[P]):
 
 
 @runtime_checkable
+class BeginsOnFew(Protocol[P]):
+    """A model whose fits to long tables begin on some of the rows."""
+
+    def on_all_rows(self, params: P, passes: Passes) -> P:
+        """Return the parameters with which a fit goes on over all rows, where one to some of them ended."""
+
+
+@runtime_checkable
 class Averages(Protocol[P_in, S]):
     """A model for `partial_fit` and federated fits: its statistics may be averaged, and come from elsewhere."""
 

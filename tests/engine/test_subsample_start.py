@@ -1,18 +1,32 @@
 """A start on few rows: near the end of the fit, the same bits everywhere, and refused where it has no place."""
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from hiddenbits import CombinationMachine, run_on
+from hiddenbits import (
+    BernoulliMixture,
+    CombinationMachine,
+    HiddenTree,
+    LogisticPCA,
+    LogisticPCAMixture,
+    TopographicMap,
+    TreeMixture,
+    run_on,
+)
 from hiddenbits.data import Table
+from hiddenbits.data.summary import summarise
 from hiddenbits.datasets import simulate_influences
 from hiddenbits.engine import Checkpoint, Local, Position, Restart, Settings, StopReason, fit_em, fit_gradient
 from hiddenbits.engine.loops import restarts
 from hiddenbits.engine.state import Best
 from hiddenbits.families.bernoulli_mixture.model import Mixture
 from hiddenbits.families.combination_machine.model import Combination
+from hiddenbits.families.tree_mixture.model import Trees
+from hiddenbits.model_api import Key
 from tests.contracts.conftest import NotResident, table_of
 from tests.contracts.test_fit import structured_rows
 from tests.contracts.test_same_bits import InterruptedFitError, same
@@ -33,8 +47,10 @@ def walked_grids(monkeypatch):
 
         return noting
 
-    def noting_all(one, *args, alternative_starts=()):
-        return real(noted(one), *args, alternative_starts=[noted(alternative) for alternative in alternative_starts])
+    def noting_all(model, one, *args, alternative_starts=()):
+        return real(
+            model, noted(one), *args, alternative_starts=[noted(alternative) for alternative in alternative_starts]
+        )
 
     monkeypatch.setattr("hiddenbits.engine.loops.gradient.all_restarts", noting_all)
     monkeypatch.setattr("hiddenbits.engine.loops.em.all_restarts", noting_all)
@@ -112,7 +128,7 @@ def test_resumed_equals_uninterrupted(model, loop, after, tmp_path, monkeypatch,
         except InterruptedFitError:
             on_subsample |= {path.name for path in tmp_path.iterdir()} - {"fit.hb"}
     ways = 2 if loop is fit_gradient else 1
-    assert on_subsample == {f"fit.hb.few{restart}-{way}" for restart in (0, 1) for way in range(ways)}
+    assert on_subsample == {f"fit.hb.few{restart}-{way}" for restart in range(4) for way in range(ways)}
     assert [path.name for path in tmp_path.iterdir()] == ["fit.hb"]  # the others are not needed any more
     assert sum(rows < 2_000 for rows in grids) >= 4 * ways  # broken off there, too
     assert same(whole.params, resumed.params)
@@ -141,6 +157,61 @@ def test_only_passes_over_all_rows_are_told_of(grids):
     assert sum(walked) // grids[-1] >= model.n_iter_
 
 
+def test_the_best_of_twice_as_many_restarts_goes_on(grids):
+    """Restarts are judged on few rows; one goes on over all, and the others are on record."""
+    table = table_of(structured_rows(np.random.default_rng(0), 2_000, 8, missing=False))
+    outcome = fit_em(Mixture(3), table.grid(256), Local(), Settings(n_init=2, start_rows=400), None, None)
+    assert [rows < 2_000 for rows in grids] == [True] * 4 + [False]
+    assert [str(restart.reason) for restart in outcome.restarts] == ["behind_on_subsample"] * 3 + ["converged"]
+    assert outcome.best == 3
+    assert outcome.trace[0] > outcome.trace[-1] - 0.1 * 2_000  # it begins near its end
+    behind = np.array([restart.objective for restart in outcome.restarts[:3]])
+    assert np.all(np.abs(behind - outcome.trace[-1]) < 0.05 * abs(outcome.trace[-1]))  # on the scale of all rows
+
+
+FAMILIES = {
+    "BernoulliMixture": BernoulliMixture(4),
+    "TreeMixture": TreeMixture(4),
+    "HiddenTree": HiddenTree(2),
+    "LogisticPCA": LogisticPCA(1),
+    "quadrature": LogisticPCA(1, method="quadrature"),
+    "LogisticPCAMixture": LogisticPCAMixture(1, n_maps=2, n_init=2),
+    "TopographicMap": TopographicMap(1),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", FAMILIES)
+def test_long_tables_are_fitted_as_well_as_by_all_rows(name, seed, monkeypatch, grids):
+    """Four classes that lie apart. Where starts differ, fits end in maxima of their own: those may differ by 0.02."""
+    monkeypatch.setattr("hiddenbits.families._base.start_rows.FEWEST", 450)
+    monkeypatch.setattr("hiddenbits.families._base.start_rows.ROWS_EACH", 1)
+    rng = np.random.default_rng(seed)
+    profiles = np.where(rng.random((4, 24)) < 0.5, 0.8, 0.2)
+    X = (rng.random((4_000, 24)) < profiles[rng.integers(4, size=4_000)]).astype(np.uint8)
+    few = clone(FAMILIES[name]).set_params(random_state=seed).fit(X)
+    assert grids[0] < 1_100
+    assert grids[-1] > 3_900  # equal rows are one
+    monkeypatch.setattr("hiddenbits.families._base.start_rows.FEWEST", 10**6)
+    all_of_them = clone(FAMILIES[name]).set_params(random_state=seed).fit(X)
+    assert few.converged_
+    assert few.trace_[-1] > all_of_them.trace_[-1] - 0.02 * len(X)
+    assert few.score(X) > all_of_them.score(X) - 0.02
+
+
+def test_the_prior_of_trees_is_that_of_all_rows():
+    """`sharing` draws trees towards the pairs of all rows, not of those that a fit began on."""
+    X = structured_rows(np.random.default_rng(0), 2_000, 8, missing=False)
+    table = table_of(X)
+    started = Trees(2).start(
+        Local().reduce(summarise, table.grid(256)), Key(0), partial(Local().reduce, grid=table.grid(256))
+    )
+    outcome = fit_em(Trees(2), table.grid(256), Local(), Settings(start_rows=300, max_iter=30), None, None)
+    np.testing.assert_allclose(outcome.params.prior_both, started.prior_both, rtol=1e-12)
+    np.testing.assert_allclose(outcome.params.prior_mean, started.prior_mean, rtol=1e-12)
+
+
 @pytest.mark.parametrize("better", [0, 1])
 def test_the_best_way_on_few_rows_goes_on(better):
     """Two ways that only name themselves: the restart over all rows begins with the parameters of the better one."""
@@ -157,13 +228,13 @@ def test_the_best_way_on_few_rows_goes_on(better):
         return go
 
     outcome = restarts.all_restarts(
-        way("a"), grid, Local(), Settings(start_rows=50), None, None, alternative_starts=[way("b")]
+        Combination(1), way("a"), grid, Local(), Settings(start_rows=50), None, None, alternative_starts=[way("b")]
     )
     assert begins.pop().params is None  # columns of a single one: too rare for few rows
     assert outcome.params == "a"
     grid = table_of(np.tile(np.eye(4), (100, 1))).grid(256)
     outcome = restarts.all_restarts(
-        way(0), grid, Local(), Settings(start_rows=90), None, None, alternative_starts=[way(1)]
+        Combination(1), way(0), grid, Local(), Settings(start_rows=90), None, None, alternative_starts=[way(1)]
     )
     assert [position.params for position in begins] == [better]
     assert outcome.params == better

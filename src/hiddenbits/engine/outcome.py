@@ -12,7 +12,8 @@ from hiddenbits.array_types import Floats
 class StopReason(StrEnum):
     """Why a fit stopped; only `CONVERGED` counts as convergence.
 
-    `SCHEDULE` is the end of a planned course: of random steps, or of a model's own schedule.
+    `SCHEDULE` is the end of a planned course: of random steps, or of a model's own schedule. `BEHIND` is the end of a
+    restart on a subsample of the rows where another one was ahead.
     """
 
     CONVERGED = "converged"
@@ -20,6 +21,7 @@ class StopReason(StrEnum):
     TIME = "time"
     SCHEDULE = "schedule_done"
     CALLBACK = "callback"
+    BEHIND = "behind_on_subsample"
     FELL = "objective_fell"
     NOT_FINITE = "not_finite"
 

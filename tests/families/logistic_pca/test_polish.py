@@ -5,7 +5,9 @@ import pytest
 from scipy.optimize import minimize
 
 from hiddenbits import LogisticPCA, Variational, open_table
-from hiddenbits.families.logistic_pca.cell_kernels import gaussian_cells
+from hiddenbits.data.bits import Dense
+from hiddenbits.families.logistic_pca import cell_kernels
+from hiddenbits.families.logistic_pca.cell_kernels import gaussian_cells, gaussian_log_cosh
 from hiddenbits.families.logistic_pca.params import POLISHED, LogisticParams
 from hiddenbits.families.logistic_pca.polish import ROW_STEPS, polished_rows
 from hiddenbits.maths.missing_cells import Blanks
@@ -27,6 +29,21 @@ def test_cell_expectations_equal_integration():
             truth = [density @ (np.logaddexp(0, A) - A / 2), density @ p, density @ (p * (1 - p))]
             cells = gaussian_cells(np.array([[mean]]), np.array([[spread]]), Blanks(None, np.zeros(1)))
             np.testing.assert_allclose([c[0, 0] for c in cells], truth, rtol=0, atol=atol)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_compiled_sums_equal_those_of_numpy(seed, monkeypatch):
+    """Means of every size, beyond where exp(-|A|) ends, spreads from 0, and blanks."""
+    pytest.importorskip("numba")
+    rng = np.random.default_rng(seed)
+    mean = rng.standard_normal((40, 30)) * 10.0 ** rng.uniform(-3, 3, (40, 30))
+    spread = np.abs(rng.standard_normal((40, 30))) * (rng.random((40, 30)) < 0.8)
+    blanks = Blanks.of(Dense((rng.random((40, 30)) < 0.9).astype(np.uint8)))
+    found = [*gaussian_cells(mean, spread, blanks), gaussian_log_cosh(mean, spread, blanks)]
+    monkeypatch.setattr(cell_kernels, "_compiled", lambda: None)
+    plain = [*gaussian_cells(mean, spread, blanks), gaussian_log_cosh(mean, spread, blanks)]
+    for ours, theirs in zip(found, plain, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-13, atol=1e-14)
 
 
 def gaussian_bound(W, b, row, mean, root):

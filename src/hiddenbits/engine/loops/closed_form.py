@@ -26,7 +26,7 @@ def fit_closed_form(
     watch: Watch | None,
 ) -> Outcome:
     """Fit a model in one pass; its objective is that of the update."""
-    return all_restarts(partial(_restart, model), grid, executor, settings, checkpoints, watch)
+    return all_restarts(model, partial(_restart, model), grid, executor, settings, checkpoints, watch)
 
 
 def _restart(model: Model[P, S], context: FitContext, position: Position) -> Position:

@@ -41,7 +41,7 @@ def fit_em(
     watch: Watch | None,
 ) -> Outcome:
     """Fit a model to a table; return the best of `n_init` restarts."""
-    return all_restarts(partial(_restart, model), grid, executor, settings, checkpoints, watch)
+    return all_restarts(model, partial(_restart, model), grid, executor, settings, checkpoints, watch)
 
 
 def _restart(model: Model[P, S], context: FitContext, position: Position) -> Position:

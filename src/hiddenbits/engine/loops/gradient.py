@@ -47,7 +47,14 @@ def fit_gradient(
     """Fit a model to a table by its gradient; return the best of `n_init` restarts."""
     alternative_starts = [partial(_restart, alternative) for alternative in model.alternative_starts()]
     return all_restarts(
-        partial(_restart, model), grid, executor, settings, checkpoints, watch, alternative_starts=alternative_starts
+        model,
+        partial(_restart, model),
+        grid,
+        executor,
+        settings,
+        checkpoints,
+        watch,
+        alternative_starts=alternative_starts,
     )
 
 

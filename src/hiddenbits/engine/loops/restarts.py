@@ -14,7 +14,7 @@ from hiddenbits.engine.executors.base import Executor
 from hiddenbits.engine.executors.local import one_blas_thread
 from hiddenbits.engine.loops.fit_context import LOG, FitContext, RestartLoop
 from hiddenbits.engine.loops.online_em import FORGETTING, online_pass
-from hiddenbits.engine.loops.subsample_start import SubsampleStart
+from hiddenbits.engine.loops.subsample_start import MORE, SubsampleStart
 from hiddenbits.engine.no_zeros import warn_of_no_zeros
 from hiddenbits.engine.outcome import Outcome, Restart, StopReason
 from hiddenbits.engine.state import Best, CheckpointStore, Online, Position, Settings, Watch
@@ -22,6 +22,7 @@ from hiddenbits.model_api import Key, Model, P, Passes, Repairs, S
 
 
 def all_restarts(
+    model: Model[P, S],
     one: RestartLoop,
     grid: Grid,
     executor: Executor,
@@ -35,7 +36,10 @@ def all_restarts(
         context = FitContext(grid, executor, settings, executor.reduce(summarise, grid), checkpoints, watch)
         if grid is not None:  # federated fits have sums alone
             warn_of_no_zeros(grid.table, context.summary)
-        subsample = SubsampleStart((one, *alternative_starts), context)
+        subsample = SubsampleStart(model, (one, *alternative_starts), context)
+        if subsample.n_rows and settings.n_init > 1:
+            context = replace(context, settings=replace(settings, n_init=MORE * settings.n_init))
+            subsample = replace(subsample, context=context)
         position = _loaded(context)
         while position.restart < context.n_restarts and not (position.finished and context.late):
             position = one(context, _first_position(one, context, subsample, position))
@@ -67,8 +71,8 @@ def _first_position(one: RestartLoop, context: FitContext, subsample: SubsampleS
         return position
     if subsample.n_rows:
         if fresh:
-            position = context.keep(subsample.start_restart(position))
-        subsample.drop_checkpoints(position.restart)
+            position = context.keep(subsample.best_start())
+        subsample.drop_checkpoints()
     elif settings.n_short > 1 and fresh:
         position = context.keep(_best_short_run(one, context, position))
     return position

@@ -31,7 +31,7 @@ def fit_persistent(
     watch: Watch | None,
 ) -> Outcome:
     """Fit a model by `max_iter` epochs of random steps; return the best of `n_init` restarts."""
-    return all_restarts(partial(_restart, model), grid, executor, settings, checkpoints, watch)
+    return all_restarts(model, partial(_restart, model), grid, executor, settings, checkpoints, watch)
 
 
 def _restart(model: Persists[P, S], context: FitContext, position: Position) -> Position:

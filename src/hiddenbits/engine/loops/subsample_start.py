@@ -1,9 +1,8 @@
 """The start on a subsample: most of the way to the fit of a large table can be gone on some of its rows.
 
-Rows that are drawn count for the whole table (their weights add up to its own), so that objective, prior and tolerance
-mean the same. A restart runs on them to its end, stages and all, and the restart over all rows begins where it ended.
-On few rows other starts can be tried too; the best continues. Which restart is best, and what is reported, is decided
-on all rows.
+All restarts run on rows that were drawn, to their ends, stages and all; the best of them goes on over all rows, where
+it ended. On few rows restarts cost little: where several were asked for there are twice as many. Other ways to begin
+can be tried there too.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -18,10 +18,11 @@ from hiddenbits.data.row_sampling import SomeRows, rate_for, some_rows
 from hiddenbits.engine.executors.local import Local
 from hiddenbits.engine.executors.progress import without_progress
 from hiddenbits.engine.loops.fit_context import FitContext, RestartLoop
-from hiddenbits.engine.outcome import Growth
+from hiddenbits.engine.outcome import Growth, Restart, StopReason
 from hiddenbits.engine.state import CheckpointStore, Position
-from hiddenbits.model_api import Key
+from hiddenbits.model_api import BeginsOnFew, Key, Model
 
+MORE = 2  # restarts on the subsample for each that was asked for, where there are several
 MIN_RATIO = 4  # subsample only if the table has at least 4 times as many rows
 MIN_MINORITY = 20  # ones, and zeros, of each column in the subsample: a column without any has no finite fit
 MOST_CELLS = 1 << 26  # cells of the subsample: it is held in this process, a byte each
@@ -31,6 +32,7 @@ MOST_CELLS = 1 << 26  # cells of the subsample: it is held in this process, a by
 class SubsampleStart:
     """The ways to begin a restart on the subsample, and the fit that they are for."""
 
+    model: Model[Any, Any]
     ways: Sequence[RestartLoop]
     context: FitContext
 
@@ -38,7 +40,7 @@ class SubsampleStart:
     def n_rows(self) -> int:
         """Rows of the subsample; 0 where restarts begin with all rows, because none were asked for or it cannot pay."""
         wanted, summary = self.context.settings.start_rows, self.context.summary
-        if wanted is None or not self.context.grid.table.only_bits:
+        if wanted is None or not isinstance(self.model, BeginsOnFew) or not self.context.grid.table.only_bits:
             return 0
         n, d = self.context.grid.table.shape
         ones, zeros = summary.ones, summary.observed - summary.ones
@@ -55,30 +57,53 @@ class SubsampleStart:
         drawn: SomeRows = context.passes(partial(some_rows, seed, rate_for(self.n_rows, table.weights, table.shape[0])))
         here = without_progress(context.executor)
         executor = here if isinstance(here, Local) else Local()
-        few = drawn.table(context.weight).grid(grid.height)
-        return FitContext(few, executor, context.settings, context.summary, begun=context.begun)
+        few = drawn.table(float(len(drawn.weights))).grid(grid.height)
+        # Priors stay where all rows put them: the summary has their counts.
+        summary = replace(context.summary, weight=np.asarray(float(len(drawn.weights))))
+        return FitContext(few, executor, context.settings, summary, begun=context.begun)
 
-    def start_restart(self, position: Position) -> Position:
-        """Return the beginning of a restart over all rows: where the best of the starts on the subsample ended.
+    def best_start(self) -> Position:
+        """Return the beginning of the last restart, over all rows: where the best of the starts on the subsample ended.
 
-        The marks by which the subsample chose a size are dropped: its rows are weighted up to the whole table, so that
-        BIC there favours sizes that are too large.
+        The others are on record as finished. The marks by which the subsample chose a size are dropped: they are those
+        of few rows.
         """
+        n_init = self.context.settings.n_init
+        ends = [self._best_way(restart) for restart in range(n_init)]
+        best = max(ends, key=lambda end: end.finished[-1].objective)
+        others = tuple(self._on_record(end.finished[-1]) for end in ends if end is not best)
+        params = self.model.on_all_rows(best.best.params, self.context.passes)  # type: ignore[attr-defined]
+        later_stage = (0,) if best.best.stages else ()  # a polish is not preceded by a first stage again
+        return Position(
+            restart=n_init - 1,
+            params=params,
+            safe=params,
+            stages=later_stage,
+            growth=Growth(done=True),
+            finished=others,
+        )
+
+    def _on_record(self, behind: Restart) -> Restart:
+        """Return the record of a restart that does not go on, with its objective on the scale of all rows."""
+        scale = self.context.weight / self._on_subsample.weight
+        return replace(behind, objective=scale * behind.objective, reason=StopReason.BEHIND)
+
+    def _best_way(self, restart: int) -> Position:
+        """Return the end of a restart on the subsample: of the ways to begin it, that which came furthest."""
         ends = []
         for number, way in enumerate(self.ways):
-            few = replace(self._on_subsample, checkpoints=self._checkpoints(position.restart, number))
-            at = (few.checkpoints.load(few.summary) if few.checkpoints else None) or Position(restart=position.restart)
+            few = replace(self._on_subsample, checkpoints=self._checkpoints(restart, number))
+            at = (few.checkpoints.load(few.summary) if few.checkpoints else None) or Position(restart=restart)
             ends.append(at if at.finished else way(few, at))
             few.log_stop(f"Restart %d of %d on {few.grid.table.shape[0]} rows, way {number + 1}", ends[-1])
-        best = max(ends, key=lambda end: end.finished[-1].objective).best
-        later_stage = (0,) if best.stages else ()  # a polish is not preceded by a first stage again
-        return replace(position, params=best.params, safe=best.params, stages=later_stage, growth=Growth(done=True))
+        return max(ends, key=lambda end: end.finished[-1].objective)
 
-    def drop_checkpoints(self, restart: int) -> None:
-        """Remove the checkpoints of a restart's starts: their result is in the checkpoint of the fit."""
-        for number in range(len(self.ways)):
-            if checkpoints := self._checkpoints(restart, number):
-                checkpoints.drop()
+    def drop_checkpoints(self) -> None:
+        """Remove the checkpoints of the starts: their result is in the checkpoint of the fit."""
+        for restart in range(self.context.settings.n_init):
+            for number in range(len(self.ways)):
+                if checkpoints := self._checkpoints(restart, number):
+                    checkpoints.drop()
 
     def _checkpoints(self, restart: int, number: int) -> CheckpointStore | None:
         checkpoints = self.context.checkpoints

@@ -50,7 +50,8 @@ from hiddenbits.families._base.outputs import drawn_values, in_own_values, like
 from hiddenbits.families._base.partial_fit import OnlineVerbs
 from hiddenbits.families._base.refit import RefitVerb
 from hiddenbits.families._base.showing import ShowsItself
-from hiddenbits.model_api import P, RowModel, S
+from hiddenbits.families._base.start_rows import rows_to_begin_on
+from hiddenbits.model_api import BeginsOnFew, P, RowModel, S
 from hiddenbits.store.validation import require
 
 LOG = logging.getLogger(__name__)
@@ -109,7 +110,14 @@ class BitsEstimator(
 
     def _rows_to_begin_on(self) -> int | None:
         """Return how many rows fits to large tables begin on; None where they begin with all."""
-        return None
+        if not self.max_iter or self.online_passes or not isinstance(self._model(), BeginsOnFew):
+            return None
+        return rows_to_begin_on(self._n_hidden)
+
+    @property
+    def _n_hidden(self) -> int:
+        """The number of classes, dimensions or other hidden parts."""
+        return int(np.sum(getattr(self, "n_components", 1)))  # layers have several
 
     def _arranged(self, model: RowModel[P, S], table: Table) -> Table:
         """Return the table in the order in which a fit walks it."""

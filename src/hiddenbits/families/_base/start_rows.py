@@ -1,4 +1,4 @@
-"""`start_rows`: how many rows a fit begins on, where there are many more."""
+"""How many rows a fit begins on, where there are many more; `start_rows` where a family lets users choose it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,19 @@ from typing import Any
 from sklearn.utils._param_validation import Interval, StrOptions
 
 START_ROWS: list[Any] = [Interval(Integral, 32, None, closed="left"), StrOptions({"auto"}), None]
-FEWEST, ROWS_EACH = 8192, 10  # rows to begin on: so many at least, and so many for each free parameter
+FEWEST, ROWS_EACH = 4096, 400  # rows to begin on: so many at least, and so many for each component
 
 
-def rows_to_begin_on(estimator: Any, n_parameters: int, *, unless: str | None = None) -> int | None:
+def rows_to_begin_on(n_components: int) -> int:
+    """Return the rows that a fit with so many components begins on."""
+    return max(FEWEST, ROWS_EACH * n_components)
+
+
+def chosen_rows(estimator: Any, n_components: int, *, unless: str | None = None) -> int | None:
     """Return the number that `start_rows` of an estimator stands for; `unless` says what keeps it from that."""
     given = int(estimator.start_rows) if isinstance(estimator.start_rows, Integral) else estimator.start_rows
     if unless is None and not estimator.online_passes:
-        return max(FEWEST, ROWS_EACH * n_parameters) if given == "auto" else given
+        return rows_to_begin_on(n_components) if given == "auto" else given
     if given in ("auto", None):
         return None
     which = unless or "online_passes"

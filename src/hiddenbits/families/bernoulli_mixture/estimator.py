@@ -42,7 +42,8 @@ class BernoulliMixture(CriteriaMixin, PredictsClasses, CodingEstimator[MixturePa
         Passes of online EM before the full passes, for tables with very many rows.
     n_init : "auto" or int, default="auto"
         Restarts; the one with the best objective is kept. "auto" is 4, and where a table is small each of them begins
-        with three short runs, of which the best continues (unless classes are split).
+        with three short runs, of which the best continues (unless classes are split). On long tables twice as many
+        begin on a subsample of the rows, and the best of them goes on over all.
     max_iter : int, default=1000
         Most passes over the table, for each restart (for each stage of a split start).
     tol : float, default=1e-6

@@ -18,7 +18,7 @@ from hiddenbits.families._base.inputs import seed_of
 from hiddenbits.families._base.parameters import COMMON, N_INIT
 from hiddenbits.families._base.predictions import PredictsCauses
 from hiddenbits.families._base.showing import SummaryTable, strongest_each_way
-from hiddenbits.families._base.start_rows import START_ROWS, rows_to_begin_on
+from hiddenbits.families._base.start_rows import START_ROWS, chosen_rows
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.model_chains import EXACT_UNITS, CombinationChains
 from hiddenbits.families.combination_machine.model_real import CombinationReal
@@ -71,7 +71,7 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
     start_rows : int, "auto" or None, default="auto"
         Fit about so many rows first, drawn at random (at least 32), and begin with what they gave: on large tables most
         of the way is gone on few rows. Where units are added one by one, a start from noise is tried there too. "auto"
-        takes ten for each free parameter, at least 8,192. More are taken where a column would have fewer than about 20
+        takes 400 for each unit, at least 4,096. More are taken where a column would have fewer than about 20
         ones or zeros. Only for bits, where the table has at least four times as many rows, and these at most 67 million
         cells. None begins with all rows.
     n_init : "auto" or int, default="auto"
@@ -252,13 +252,13 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
 
     def _rows_to_begin_on(self) -> int | None:
         if self._chooses:
-            return rows_to_begin_on(self, 0, unless='n_components="bic"')
+            return chosen_rows(self, 0, unless='n_components="bic"')
         if self._by_chains:
-            return rows_to_begin_on(self, 0, unless='method="chains"')
+            return chosen_rows(self, 0, unless='method="chains"')
         if not self.max_iter:
-            return rows_to_begin_on(self, 0, unless="max_iter=0")
+            return chosen_rows(self, 0, unless="max_iter=0")
         size: Any = self.n_components
-        return rows_to_begin_on(self, (size + 1) * (self.n_features_in_ + 1))
+        return chosen_rows(self, size)
 
     def _model(self) -> Combination:
         start = self._group("start")

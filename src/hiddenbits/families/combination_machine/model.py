@@ -111,6 +111,10 @@ class Combination:
         found = pursue(self.n_components, key, passes, centre, **effort)
         return found.weights, found.thresholds
 
+    def on_all_rows(self, params: CombinationParams, passes: Passes) -> CombinationParams:
+        """Return the parameters with which a fit goes on over all rows: those of some rows, as they are."""
+        return params
+
     def grow(self, params: CombinationParams, key: Key) -> CombinationParams | None:
         """Add all units that are still wanted at once, hardly acting; None when there are enough."""
         if self.chooses and params.n_units:

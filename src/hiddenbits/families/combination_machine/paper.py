@@ -31,7 +31,7 @@ def ascend(
     watch: Watch | None,
 ) -> Outcome:
     """Fit a machine to a table, `max_iter` epochs from its start."""
-    return all_restarts(partial(_restart, model), grid, executor, settings, checkpoints, watch)
+    return all_restarts(model, partial(_restart, model), grid, executor, settings, checkpoints, watch)
 
 
 def _restart(model: Combination, context: FitContext, position: Position) -> Position:

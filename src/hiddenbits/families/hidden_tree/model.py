@@ -92,6 +92,10 @@ class StateTree(OneStage):
         moves[parents < 0] = classes.weights
         return HiddenTreeParams(parents, moves, classes.probabilities, classes.prior_mean)
 
+    def on_all_rows(self, params: HiddenTreeParams, passes: Passes) -> HiddenTreeParams:
+        """Return the parameters with which a fit goes on over all rows: those of some rows, as they are."""
+        return params
+
     def prepare(self, params: HiddenTreeParams) -> None:
         """Make what every block needs, once: it stays with the parameters."""
         _ = params.above, params.order, params.rescaled, params.turned, params.of_bits

@@ -1,12 +1,14 @@
 """The work on every cell of a block: what makes logistic PCA's passes expensive, in as few steps as will do.
 
 All of it runs in a few buffers of rows x columns that each thread keeps; blocks are short enough for these to stay in
-a core's cache.
+a core's cache. The Gauss-Hermite sums have compiled twins (`cell_kernels_numba.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -97,6 +99,16 @@ def tangent(S: AnyArray, V: AnyArray, blanks: Blanks) -> tuple[AnyArray, AnyArra
     return kappa.T, heights
 
 
+@lru_cache(maxsize=1)
+def _compiled() -> Any:
+    """Return the module of the compiled twins, None without numba."""
+    try:
+        from hiddenbits.families.logistic_pca import cell_kernels_numba
+    except ImportError:
+        return None
+    return cell_kernels_numba
+
+
 def _row_steps(shape: tuple[int, ...]) -> Iterator[slice]:
     """Yield some rows at a time of an array of cells: the 15 nodes go round within a core's cache."""
     step = max(1, STEP_CELLS // max(shape[1], 1))
@@ -106,7 +118,11 @@ def _row_steps(shape: tuple[int, ...]) -> Iterator[slice]:
 
 def gaussian_log_cosh(mean: AnyArray, spread: AnyArray, blanks: Blanks) -> AnyArray:
     """Return E[ln 2cosh(A/2)], A ~ N(mean, spread^2), for every cell; 0 where a cell is missing."""
-    out = np.zeros_like(mean)
+    out = np.zeros(mean.shape)
+    if compiled := _compiled():
+        compiled.log_cosh(mean.ravel(), spread.ravel(), *hermite(HERMITE_NODES), out.ravel())
+        blanks.fill(out, 0.0)
+        return out
     for rows in _row_steps(mean.shape):
         m, s, total = mean[rows], spread[rows], out[rows]
         A, u = (scratch(name, m.shape, m.dtype) for name in ("xi", "plus"))
@@ -131,7 +147,13 @@ def gaussian_cells(mean: AnyArray, spread: AnyArray, blanks: Blanks) -> tuple[An
 
     With e = A/2 and t = tanh(e): ln 2cosh(e) = |e| + ln 2 - ln(1 + |t|), sigma = (1 + t)/2, sigma' = (1 - t^2)/4.
     """
-    log_cosh, sigma, slope = np.full_like(mean, np.log(2.0)), np.zeros_like(mean), np.zeros_like(mean)
+    log_cosh, sigma, slope = np.full(mean.shape, np.log(2.0)), np.zeros(mean.shape), np.zeros(mean.shape)
+    if compiled := _compiled():
+        three = [cells.ravel() for cells in (log_cosh, sigma, slope)]
+        compiled.all_three(mean.ravel(), spread.ravel(), *hermite(HERMITE_NODES), *three)
+        for cells in (log_cosh, sigma, slope):
+            blanks.fill(cells, 0.0)
+        return log_cosh, sigma, slope
     for rows in _row_steps(mean.shape):
         m, s = 0.5 * mean[rows], 0.5 * spread[rows]
         logs, first, second = log_cosh[rows], sigma[rows], slope[rows]

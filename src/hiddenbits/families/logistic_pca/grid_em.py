@@ -115,6 +115,10 @@ class LogisticGrid(LogisticRows):
         """Return principal components, or random loadings."""
         return start_logistic(self.n_components, self.start_from, summary, key, passes)
 
+    def on_all_rows(self, params: LogisticParams, passes: Passes) -> LogisticParams:
+        """Return the parameters with which a fit goes on over all rows: those of some rows, as they are."""
+        return params
+
     def grow(self, params: LogisticParams, key: Key) -> None:
         """There is only one stage."""
         return

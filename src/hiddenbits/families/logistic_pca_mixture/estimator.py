@@ -55,7 +55,8 @@ class LogisticPCAMixture(PredictsClasses, CodingEstimator[MapsParams, MapsStats]
     n_init : "auto" or int, default="auto"
         Restarts; the one with the best objective is kept. "auto" is 4, and 8 where a table is small: mixtures
         have many local maxima. On rows drawn from two or three random maps that overlap, about every second restart
-        found them.
+        found them. On long tables twice as many begin on a subsample of the rows, and the best of them goes on over
+        all.
     max_iter : int, default=1000
         Most passes over the table, for each restart and stage.
     tol : float, default=1e-5
@@ -164,6 +165,10 @@ class LogisticPCAMixture(PredictsClasses, CodingEstimator[MapsParams, MapsStats]
         self.accelerate = accelerate
         self.threshold = threshold
         self.random_state = random_state
+
+    @property
+    def _n_hidden(self) -> int:
+        return self.n_maps * self.n_components
 
     def _more_starts(self, settings: Settings) -> Settings:
         return replace(settings, n_init=8)

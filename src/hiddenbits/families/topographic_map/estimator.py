@@ -156,6 +156,10 @@ class TopographicMap(CodingEstimator[TopographicParams, MixtureStats]):
         self.threshold = threshold
         self.random_state = random_state
 
+    def _rows_to_begin_on(self) -> int | None:
+        rows = super()._rows_to_begin_on()
+        return rows and 2 * rows  # the M-step does not depend on the rows: a start on very few saves little
+
     def _model(self) -> Topographic:
         q = int(self.n_components)
         n_points, n_features = SIZES.get(q, MORE)

@@ -100,6 +100,10 @@ class Topographic(Counted):
             settled=np.ones(()),
         )
 
+    def on_all_rows(self, params: TopographicParams, passes: Passes) -> TopographicParams:
+        """Return the parameters with which a fit goes on over all rows: those of some rows, as they are."""
+        return params
+
     def grow(self, params: TopographicParams, key: Key) -> TopographicParams | None:
         """Return the same curves on the whole grid after a stage on fewer points; None where there is no more to do."""
         if self.n_components > GRID_DIMENSIONS or len(params.points) == self._n_points:

@@ -53,7 +53,8 @@ class TreeMixture(CriteriaMixin, PredictsClasses, CodingEstimator[TreeParams, Tr
         Passes of online EM before the full passes, for tables with very many rows.
     n_init : "auto" or int, default="auto"
         Restarts; the one with the best objective is kept. "auto" is 4, and where a table is small each of them begins
-        with eight short runs, of which the best continues.
+        with eight short runs, of which the best continues. On long tables twice as many begin on a subsample of the
+        rows, and the best of them goes on over all.
     max_iter : int, default=200
         Most passes over the table, for each restart and each stage of it: a fit that stands still looks for better
         trees once more and continues, at most three times.
