@@ -112,6 +112,8 @@ class Promises:
         The model is one that `LooksAfterEpoch`.
     online_form : bool
         The model has an `OnlineForm`.
+    start_sees_all : bool
+        Where a fit begins on some of the rows, its start looks at all of them: it makes what stays, as a structure.
     online_gap : float
         The most that `partial_fit`, three times through the rows, may be behind `fit` on held-out rows, in nats a row:
         tests/contracts/test_online.py. More than 0.05 has its reason in `why`.
@@ -130,6 +132,7 @@ class Promises:
     looks_before_pass: bool = False
     looks_after_epoch: bool = False
     online_form: bool = False
+    start_sees_all: bool = False
     online_gap: float = 0.05
 
 
@@ -384,7 +387,7 @@ class Repairs(Protocol[P]):
 class BeginsOnFew(Protocol[P]):
     """A model whose fits to long tables begin on some of the rows."""
 
-    def on_all_rows(self, params: P, passes: Passes) -> P:
+    def on_all_rows(self, params: P) -> P:
         """Return the parameters with which a fit goes on over all rows, where one to some of them ended."""
 
 

@@ -50,6 +50,7 @@ class FitContext:
     checkpoints: CheckpointStore | None = None
     watch: Watch | None = None
     logged: _Logged | None = field(default_factory=_Logged)  # None: nothing is to be logged
+    whole: FitContext | None = None  # of a fit to a subsample: that of all rows
     begun: float = field(default_factory=time.monotonic)
 
     @property

@@ -113,7 +113,8 @@ def _best_short_run(one: RestartLoop, context: FitContext, position: Position) -
 def started(model: Model[P, S], context: FitContext, position: Position) -> Position:
     """Return the position after the start of a restart and its online passes."""
     if position.params is None:
-        position = context.keep(start_restart(model, context.settings, context.summary, context.passes, position))
+        seen = context.whole if context.whole and model.promises.start_sees_all else context
+        position = context.keep(start_restart(model, context.settings, seen.summary, seen.passes, position))
     while position.online.passes < context.settings.online_passes:
         position = context.keep(_one_online_pass(model, context, position))
     return position

@@ -60,7 +60,7 @@ class SubsampleStart:
         few = drawn.table(float(len(drawn.weights))).grid(grid.height)
         # Priors stay where all rows put them: the summary has their counts.
         summary = replace(context.summary, weight=np.asarray(float(len(drawn.weights))))
-        return FitContext(few, executor, context.settings, summary, begun=context.begun)
+        return FitContext(few, executor, context.settings, summary, begun=context.begun, whole=context)
 
     def best_start(self) -> Position:
         """Return the beginning of the last restart, over all rows: where the best of the starts on the subsample ended.
@@ -72,7 +72,7 @@ class SubsampleStart:
         ends = [self._best_way(restart) for restart in range(n_init)]
         best = max(ends, key=lambda end: end.finished[-1].objective)
         others = tuple(self._on_record(end.finished[-1]) for end in ends if end is not best)
-        params = self.model.on_all_rows(best.best.params, self.context.passes)  # type: ignore[attr-defined]
+        params = self.model.on_all_rows(best.best.params)  # type: ignore[attr-defined]
         later_stage = (0,) if best.best.stages else ()  # a polish is not preceded by a first stage again
         return Position(
             restart=n_init - 1,

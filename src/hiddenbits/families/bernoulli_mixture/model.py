@@ -130,7 +130,7 @@ class Mixture(Counted, ClassCodes[MixtureParams]):
             logits += START_NOISE * key.rng().standard_normal(logits.shape)
         return MixtureParams(np.full(K, 1.0 / K), clip_probability(sigmoid(logits)), clip_probability(centre))
 
-    def on_all_rows(self, params: MixtureParams, passes: Passes) -> MixtureParams:
+    def on_all_rows(self, params: MixtureParams) -> MixtureParams:
         """Return the parameters with which a fit goes on over all rows: those of some rows, as they are."""
         return params
 

@@ -111,7 +111,7 @@ class Combination:
         found = pursue(self.n_components, key, passes, centre, **effort)
         return found.weights, found.thresholds
 
-    def on_all_rows(self, params: CombinationParams, passes: Passes) -> CombinationParams:
+    def on_all_rows(self, params: CombinationParams) -> CombinationParams:
         """Return the parameters with which a fit goes on over all rows: those of some rows, as they are."""
         return params
 

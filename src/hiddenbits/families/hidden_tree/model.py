@@ -70,7 +70,7 @@ class StateTree(OneStage):
     move_strength: float = 1.0
     first_passes: int = 20
 
-    promises = Promises()
+    promises = Promises(start_sees_all=True)
     params_type = HiddenTreeParams
     stats_type = HiddenTreeStats
     carry_type = None
@@ -92,7 +92,7 @@ class StateTree(OneStage):
         moves[parents < 0] = classes.weights
         return HiddenTreeParams(parents, moves, classes.probabilities, classes.prior_mean)
 
-    def on_all_rows(self, params: HiddenTreeParams, passes: Passes) -> HiddenTreeParams:
+    def on_all_rows(self, params: HiddenTreeParams) -> HiddenTreeParams:
         """Return the parameters with which a fit goes on over all rows: those of some rows, as they are."""
         return params
 

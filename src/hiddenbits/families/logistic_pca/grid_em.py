@@ -115,7 +115,7 @@ class LogisticGrid(LogisticRows):
         """Return principal components, or random loadings."""
         return start_logistic(self.n_components, self.start_from, summary, key, passes)
 
-    def on_all_rows(self, params: LogisticParams, passes: Passes) -> LogisticParams:
+    def on_all_rows(self, params: LogisticParams) -> LogisticParams:
         """Return the parameters with which a fit goes on over all rows: those of some rows, as they are."""
         return params
 

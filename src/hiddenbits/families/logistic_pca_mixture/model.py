@@ -123,9 +123,9 @@ class LogisticMixture(MixedMaps):
         maps = [one for one in grown if one is not None]  # all of them or none: they are at one stage
         return MapsParams.of(params.weights, maps) if maps else None
 
-    def on_all_rows(self, params: MapsParams, passes: Passes) -> MapsParams:
+    def on_all_rows(self, params: MapsParams) -> MapsParams:
         """Return the parameters with which a fit goes on over all rows: without the steps that were under way."""
-        return MapsParams.of(params.weights, [self.map_model().on_all_rows(one, passes) for one in params.maps])
+        return MapsParams.of(params.weights, [self.map_model().on_all_rows(one) for one in params.maps])
 
     def prepare(self, params: MapsParams) -> list[Any]:
         """Return what each map prepares for a pass."""

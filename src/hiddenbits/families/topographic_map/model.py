@@ -100,7 +100,7 @@ class Topographic(Counted):
             settled=np.ones(()),
         )
 
-    def on_all_rows(self, params: TopographicParams, passes: Passes) -> TopographicParams:
+    def on_all_rows(self, params: TopographicParams) -> TopographicParams:
         """Return the parameters with which a fit goes on over all rows: those of some rows, as they are."""
         return params
 

@@ -85,7 +85,7 @@ class Trees(ClassCodes[TreeParams]):
     penalty: float = 0.0
     first_passes: int = 10
 
-    promises = Promises(online_form=True)
+    promises = Promises(online_form=True, start_sees_all=True)
     params_type = TreeParams
     stats_type = TreeStats
     carry_type = None
@@ -112,26 +112,16 @@ class Trees(ClassCodes[TreeParams]):
         if self.sharing:
             coins = self.smoothing / self.strength
             m = coins * 0.5 + (1.0 - coins) * classes.prior_mean
-            both = self._prior_both(classes.prior_mean, passes)
+            if d > 1:
+                both = coins * 0.25 + (1.0 - coins) * consistent(passes(count_pairs), classes.prior_mean)
         p = classes.probabilities
         # Classes that differ in their means are found by a Bernoulli mixture first; it is misled by those that do not.
         clock = Clock(wait=self.first_passes if K > 1 and key.restart % 2 == 0 else 0).to_array()
         return TreeParams(classes.weights, np.full((d, K), -1.0), p, p.copy(), m, both, clock)
 
-    def _prior_both(self, means: Floats, passes: Passes) -> Floats:
-        """Return Q(1, 1) of every pair of columns: that of all rows, mixed with that of fair coins."""
-        if len(means) < 2:
-            return np.zeros(0)
-        coins = self.smoothing / self.strength
-        return coins * 0.25 + (1.0 - coins) * consistent(passes(count_pairs), means)
-
-    def on_all_rows(self, params: TreeParams, passes: Passes) -> TreeParams:
-        """Return the parameters with which a fit goes on over all rows: their prior, and a new look for trees."""
-        both = params.prior_both
-        if self.sharing:
-            coins = self.smoothing / self.strength
-            both = self._prior_both((params.prior_mean - coins * 0.5) / (1.0 - coins), passes)
-        return replace(params, prior_both=both).at(Clock(passes=params.time.passes))
+    def on_all_rows(self, params: TreeParams) -> TreeParams:
+        """Return the parameters with which a fit goes on over all rows: trees are looked for again."""
+        return params.at(Clock(passes=params.time.passes))
 
     def grow(self, params: TreeParams, key: Key) -> TreeParams | None:
         """Look for trees once more where a fit stands still, until that changes nothing."""
