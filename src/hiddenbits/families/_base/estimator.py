@@ -50,7 +50,7 @@ from hiddenbits.families._base.outputs import drawn_values, in_own_values, like
 from hiddenbits.families._base.partial_fit import OnlineVerbs
 from hiddenbits.families._base.refit import RefitVerb
 from hiddenbits.families._base.showing import ShowsItself
-from hiddenbits.families._base.start_rows import rows_to_begin_on
+from hiddenbits.families._base.start_rows import few_enough, rows_to_begin_on
 from hiddenbits.model_api import BeginsOnFew, P, RowModel, S
 from hiddenbits.store.validation import require
 
@@ -110,9 +110,8 @@ class BitsEstimator(
 
     def _rows_to_begin_on(self) -> int | None:
         """Return how many rows fits to large tables begin on; None where they begin with all."""
-        if not self.max_iter or self.online_passes or not isinstance(self._model(), BeginsOnFew):
-            return None
-        return rows_to_begin_on(self._n_hidden)
+        can = self.max_iter and not self.online_passes and isinstance(self._model(), BeginsOnFew)
+        return rows_to_begin_on(self._n_hidden) if can else None
 
     @property
     def _n_hidden(self) -> int:
@@ -166,7 +165,8 @@ class BitsEstimator(
         table = with_sample_weight(as_table(self, X, reset=True), sample_weight)
         given = table
         warn_of_small_weights(table)
-        model, settings = self._model(), replace(self._settings(), start_rows=self._rows_to_begin_on())
+        model = self._model()
+        settings = replace(self._settings(), start_rows=few_enough(self._rows_to_begin_on(), table.shape[0]))
         if model.promises.deterministic and not settings.online_passes:  # equal rows then have equal memory, too
             table, _ = collapse(table)
         table = self._arranged(model, table)

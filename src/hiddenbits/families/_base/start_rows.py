@@ -7,6 +7,8 @@ from typing import Any
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from hiddenbits.engine import MIN_RATIO
+
 START_ROWS: list[Any] = [Interval(Integral, 32, None, closed="left"), StrOptions({"auto"}), None]
 FEWEST, ROWS_EACH = 4096, 400  # rows to begin on: so many at least, and so many for each component
 
@@ -14,6 +16,11 @@ FEWEST, ROWS_EACH = 4096, 400  # rows to begin on: so many at least, and so many
 def rows_to_begin_on(n_components: int) -> int:
     """Return the rows that a fit with so many components begins on."""
     return max(FEWEST, ROWS_EACH * n_components)
+
+
+def few_enough(few: int | None, n_rows: int) -> int | None:
+    """Return the rows to begin on if a table has many more, else None."""
+    return few if few is not None and n_rows >= MIN_RATIO * few else None
 
 
 def chosen_rows(estimator: Any, n_components: int, *, unless: str | None = None) -> int | None:
