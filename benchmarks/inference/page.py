@@ -20,6 +20,7 @@ DESIGNS = {
     "clusters": "2 classes, 100 clusters of 10 rows",
     "causes": "`NoisyOrNetwork(3)`, 600 x 9",
     "trees": "`TreeMixture(2)`, 600 x 8",
+    "large_trees": "`TreeMixture(2)`, 2,400 x 8",
 }
 # What a figure is called in the results, and on the page.
 WORDS = {
@@ -30,7 +31,9 @@ WORDS = {
     "varimax loadings": "varimax loadings",
     "shares, ignored": "class shares, clusters ignored",
     "strengths": "strengths",
-    "given the parent": "P(bit given its parent)",
+    "profiles, found": "profiles, both true trees found",
+    "shares, found": "class shares, both true trees found",
+    "given the parent, found": "P(bit given its parent), both true trees found",
 }
 
 

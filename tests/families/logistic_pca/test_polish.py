@@ -6,8 +6,8 @@ from scipy.optimize import minimize
 
 from hiddenbits import LogisticPCA, Variational, open_table
 from hiddenbits.data.bits import Dense
-from hiddenbits.families.logistic_pca import cell_kernels
-from hiddenbits.families.logistic_pca.cell_kernels import gaussian_cells, gaussian_log_cosh
+from hiddenbits.families.logistic_pca import gaussian_cells as of_cells
+from hiddenbits.families.logistic_pca.gaussian_cells import WIDTHS, gaussian_cells, gaussian_log_cosh
 from hiddenbits.families.logistic_pca.params import POLISHED, LogisticParams
 from hiddenbits.families.logistic_pca.polish import ROW_STEPS, polished_rows
 from hiddenbits.maths.missing_cells import Blanks
@@ -40,10 +40,22 @@ def test_compiled_sums_equal_those_of_numpy(seed, monkeypatch):
     spread = np.abs(rng.standard_normal((40, 30))) * (rng.random((40, 30)) < 0.8)
     blanks = Blanks.of(Dense((rng.random((40, 30)) < 0.9).astype(np.uint8)))
     found = [*gaussian_cells(mean, spread, blanks), gaussian_log_cosh(mean, spread, blanks)]
-    monkeypatch.setattr(cell_kernels, "_compiled", lambda: None)
+    monkeypatch.setattr(of_cells, "_compiled", lambda: None)
     plain = [*gaussian_cells(mean, spread, blanks), gaussian_log_cosh(mean, spread, blanks)]
     for ours, theirs in zip(found, plain, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-13, atol=1e-14)
+
+
+def test_few_nodes_are_enough_where_they_are_taken(monkeypatch):
+    """Rows of every width up to the last limit, against 61 nodes."""
+    spread = np.concatenate([np.linspace(0.0, limit, 5) for limit in WIDTHS])[:, None]
+    mean = np.tile(np.linspace(-8.0, 8.0, 65), (len(spread), 1))
+    spread = np.repeat(spread, mean.shape[1], axis=1)
+    blanks = Blanks(None, np.zeros(len(mean)))
+    found = [*gaussian_cells(mean, spread, blanks), gaussian_log_cosh(mean, spread, blanks)]
+    monkeypatch.setattr(of_cells, "NODES", (61,) * 5)
+    for ours, theirs in zip(found, [*gaussian_cells(mean, spread, blanks), found[0]], strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=2e-12)
 
 
 def gaussian_bound(W, b, row, mean, root):

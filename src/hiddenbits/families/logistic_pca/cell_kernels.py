@@ -1,24 +1,18 @@
 """The work on every cell of a block: what makes logistic PCA's passes expensive, in as few steps as will do.
 
 All of it runs in a few buffers of rows x columns that each thread keeps; blocks are short enough for these to stay in
-a core's cache. The Gauss-Hermite sums have compiled twins (`cell_kernels_numba.py`).
+a core's cache.
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from hiddenbits.array_types import AnyArray
 from hiddenbits.data.operands import scratch
-from hiddenbits.maths.gauss_hermite import hermite
 from hiddenbits.maths.missing_cells import Blanks
 
 SMALLEST = {"d": 1e-13, "f": 1e-7}  # the least (xi/2)^2, by precision: kappa(xi) is 1/4 from there on down
-HERMITE_NODES = 15
 STEP_CELLS = 1 << 15  # cells that are worked on together
 
 
@@ -97,86 +91,3 @@ def tangent(S: AnyArray, V: AnyArray, blanks: Blanks) -> tuple[AnyArray, AnyArra
     kappa, heights = tangent_standing(np.ascontiguousarray(S.T), quarter(V), blanks)
     kappa *= 0.25
     return kappa.T, heights
-
-
-@lru_cache(maxsize=1)
-def _compiled() -> Any:
-    """Return the module of the compiled twins, None without numba."""
-    try:
-        from hiddenbits.families.logistic_pca import cell_kernels_numba
-    except ImportError:
-        return None
-    return cell_kernels_numba
-
-
-def _row_steps(shape: tuple[int, ...]) -> Iterator[slice]:
-    """Yield some rows at a time of an array of cells: the 15 nodes go round within a core's cache."""
-    step = max(1, STEP_CELLS // max(shape[1], 1))
-    for start in range(0, shape[0], step):
-        yield slice(start, min(start + step, shape[0]))
-
-
-def gaussian_log_cosh(mean: AnyArray, spread: AnyArray, blanks: Blanks) -> AnyArray:
-    """Return E[ln 2cosh(A/2)], A ~ N(mean, spread^2), for every cell; 0 where a cell is missing."""
-    out = np.zeros(mean.shape)
-    if compiled := _compiled():
-        compiled.log_cosh(mean.ravel(), spread.ravel(), *hermite(HERMITE_NODES), out.ravel())
-        blanks.fill(out, 0.0)
-        return out
-    for rows in _row_steps(mean.shape):
-        m, s, total = mean[rows], spread[rows], out[rows]
-        A, u = (scratch(name, m.shape, m.dtype) for name in ("xi", "plus"))
-        for z, weight in zip(*hermite(HERMITE_NODES), strict=True):
-            np.multiply(s, z, out=A)
-            A += m
-            np.abs(A, out=A)
-            np.negative(A, out=u)
-            np.exp(u, out=u)
-            u += 1.0
-            np.log(u, out=u)
-            A *= 0.5
-            A += u
-            A *= weight
-            total += A
-    blanks.fill(out, 0.0)
-    return out
-
-
-def gaussian_cells(mean: AnyArray, spread: AnyArray, blanks: Blanks) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """Return E[ln 2cosh(A/2)], E[sigma(A)] and E[sigma'(A)], A ~ N(mean, spread^2); all 0 where a cell is missing.
-
-    With e = A/2 and t = tanh(e): ln 2cosh(e) = |e| + ln 2 - ln(1 + |t|), sigma = (1 + t)/2, sigma' = (1 - t^2)/4.
-    """
-    log_cosh, sigma, slope = np.full(mean.shape, np.log(2.0)), np.zeros(mean.shape), np.zeros(mean.shape)
-    if compiled := _compiled():
-        three = [cells.ravel() for cells in (log_cosh, sigma, slope)]
-        compiled.all_three(mean.ravel(), spread.ravel(), *hermite(HERMITE_NODES), *three)
-        for cells in (log_cosh, sigma, slope):
-            blanks.fill(cells, 0.0)
-        return log_cosh, sigma, slope
-    for rows in _row_steps(mean.shape):
-        m, s = 0.5 * mean[rows], 0.5 * spread[rows]
-        logs, first, second = log_cosh[rows], sigma[rows], slope[rows]
-        e, t, u = (scratch(name, m.shape, m.dtype) for name in ("xi", "kappa", "plus"))
-        for z, weight in zip(*hermite(HERMITE_NODES), strict=True):
-            np.multiply(s, z, out=e)
-            e += m
-            np.tanh(e, out=t)
-            np.multiply(t, weight, out=u)
-            first += u
-            u *= t
-            second += u
-            np.abs(t, out=t)
-            t += 1.0
-            np.log(t, out=t)
-            np.abs(e, out=e)
-            e -= t
-            e *= weight
-            logs += e
-    sigma += 1.0
-    sigma *= 0.5
-    np.subtract(1.0, slope, out=slope)
-    slope *= 0.25
-    for cells in (log_cosh, sigma, slope):
-        blanks.fill(cells, 0.0)
-    return log_cosh, sigma, slope

@@ -22,7 +22,7 @@ import numpy as np
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data import Block
 from hiddenbits.data.operands import Operand
-from hiddenbits.families.logistic_pca.cell_kernels import gaussian_cells, gaussian_log_cosh
+from hiddenbits.families.logistic_pca.gaussian_cells import gaussian_cells, gaussian_log_cosh
 from hiddenbits.families.logistic_pca.params import (
     LENGTHS,
     POLISHED,

@@ -1,4 +1,4 @@
-"""Compiled twins of the Gauss-Hermite sums of `cell_kernels.py`, for whoever has numba (the extra `fast`).
+"""Compiled twins of the sums of `gaussian_cells.py`, for whoever has numba (the extra `fast`).
 
 One exponential gives all three numbers of a cell at a node: with u = exp(-|A|), sigma(|A|) = 1/(1 + u),
 sigma' = u/(1 + u)^2 and ln 2cosh(A/2) = |A|/2 + ln(1 + u). Exponential and logarithm are polynomials, so that the
