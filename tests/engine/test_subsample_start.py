@@ -170,8 +170,8 @@ def test_the_best_of_twice_as_many_restarts_goes_on(grids):
 
 
 FAMILIES = {
-    "BernoulliMixture": BernoulliMixture(4),
-    "TreeMixture": TreeMixture(4),
+    "BernoulliMixture": BernoulliMixture(4, n_init=4),
+    "TreeMixture": TreeMixture(4, n_init=4),
     "HiddenTree": HiddenTree(2),
     "LogisticPCA": LogisticPCA(1),
     "quadrature": LogisticPCA(1, method="quadrature"),

@@ -14,6 +14,7 @@ from hiddenbits.engine.executors.base import Executor
 from hiddenbits.engine.executors.local import one_blas_thread
 from hiddenbits.engine.loops.fit_context import LOG, FitContext, RestartLoop
 from hiddenbits.engine.loops.online_em import FORGETTING, online_pass
+from hiddenbits.engine.loops.short_runs import best_short_run
 from hiddenbits.engine.loops.subsample_start import MORE, SubsampleStart
 from hiddenbits.engine.no_zeros import warn_of_no_zeros
 from hiddenbits.engine.outcome import Outcome, Restart, StopReason
@@ -73,38 +74,9 @@ def _first_position(one: RestartLoop, context: FitContext, subsample: SubsampleS
         if fresh:
             position = context.keep(subsample.best_start())
         subsample.drop_checkpoints()
-    elif settings.n_short > 1 and fresh:
-        position = context.keep(_best_short_run(one, context, position))
+    elif settings.n_short > 1 and settings.start_rows is None and fresh:
+        position = context.keep(best_short_run(one, context, position))
     return position
-
-
-def _best_short_run(one: RestartLoop, context: FitContext, position: Position) -> Position:
-    """Return the beginning of a restart: of some short runs the one that came furthest, where it stands.
-
-    They are for small tables: they are not saved, and a fit that was interrupted meanwhile makes them again.
-    """
-    settings = context.settings
-    # Restarts from n_init on are repairs: with a larger n_init none of the short runs is.
-    beyond = replace(settings, n_init=settings.n_init * settings.n_short)
-
-    def run(restart: int) -> Position:
-        at = Position(restart=restart)
-
-        def far_enough(there: Position, _: bool) -> bool:
-            nonlocal at
-            at = there
-            return len(there.trace) >= settings.short_passes
-
-        one(replace(context, settings=beyond, checkpoints=None, watch=far_enough, logged=None), at)
-        return at
-
-    # Models choose the kind of start by the number of the restart: in steps of n_init all runs have the same kind.
-    runs = [run(position.restart + number * settings.n_init) for number in range(settings.n_short)]
-    furthest = max(runs, key=lambda at: at.objective)
-    LOG.info(
-        "Restart %d of %d continues with the best of %d starts.", position.restart + 1, context.n_restarts, len(runs)
-    )
-    return replace(furthest, restart=position.restart, finished=position.finished, best=position.best)
 
 
 # ---------------------------------------------------------------------------------------- what every loop begins with

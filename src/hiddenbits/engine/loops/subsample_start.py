@@ -1,8 +1,8 @@
 """The start on a subsample: most of the way to the fit of a large table can be gone on some of its rows.
 
 All restarts run on rows that were drawn, to their ends, stages and all; the best of them goes on over all rows, where
-it ended. On few rows restarts cost little: where several were asked for there are twice as many. Other ways to begin
-can be tried there too.
+it ended. On few rows restarts cost little: where several were asked for there are twice as many, and those of some
+families begin with short runs. Other ways to begin can be tried there too.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from hiddenbits.data.row_sampling import SomeRows, rate_for, some_rows
 from hiddenbits.engine.executors.local import Local
 from hiddenbits.engine.executors.progress import without_progress
 from hiddenbits.engine.loops.fit_context import FitContext, RestartLoop
+from hiddenbits.engine.loops.short_runs import best_short_run
 from hiddenbits.engine.outcome import Growth, Restart, StopReason
 from hiddenbits.engine.state import CheckpointStore, Position
 from hiddenbits.model_api import BeginsOnFew, Key, Model
@@ -94,6 +95,8 @@ class SubsampleStart:
         for number, way in enumerate(self.ways):
             few = replace(self._on_subsample, checkpoints=self._checkpoints(restart, number))
             at = (few.checkpoints.load(few.summary) if few.checkpoints else None) or Position(restart=restart)
+            if few.settings.n_short > 1 and at.params is None and not at.finished:
+                at = few.keep(best_short_run(way, few, at))
             ends.append(at if at.finished else way(few, at))
             few.log_stop(f"Restart %d of %d on {few.grid.table.shape[0]} rows, way {number + 1}", ends[-1])
         return max(ends, key=lambda end: end.finished[-1].objective)

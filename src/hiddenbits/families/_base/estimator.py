@@ -192,14 +192,20 @@ class BitsEstimator(
         """Return the settings with the further starts that n_init="auto" has on a small table."""
         return settings
 
+    def _starts_on_few(self, settings: Settings) -> Settings:
+        """Return the settings with the short runs that n_init="auto" has on the rows that a fit begins on."""
+        return settings
+
     def _settings_for(self, settings: Settings, model: Any, weight: float, n_columns: int) -> Settings:
         """Return the settings for a table of this weight and width.
 
         Neither the rows nor the cells that are walked decide: they depend on how a table is stored.
         """
-        small = weight * model.footprint(n_columns, n_columns).flops <= SMALL
-        more = self.n_init == "auto" and small and not settings.online_passes
-        return self._more_starts(settings) if more else settings
+        if self.n_init != "auto" or settings.online_passes:
+            return settings
+        if weight * model.footprint(n_columns, n_columns).flops <= SMALL:
+            return replace(self._more_starts(settings), start_rows=None)
+        return settings if settings.start_rows is None else self._starts_on_few(settings)
 
     def _settings(self) -> Settings:
         return Settings(

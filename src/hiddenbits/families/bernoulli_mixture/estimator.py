@@ -41,9 +41,9 @@ class BernoulliMixture(CriteriaMixin, PredictsClasses, CodingEstimator[MixturePa
     online_passes : int, default=0
         Passes of online EM before the full passes, for tables with very many rows.
     n_init : "auto" or int, default="auto"
-        Restarts; the one with the best objective is kept. "auto" is 4, and where a table is small each of them begins
-        with three short runs, of which the best continues (unless classes are split). On long tables twice as many
-        begin on a subsample of the rows, and the best of them goes on over all.
+        Restarts; the one with the best objective is kept. "auto" is 4, and each of them begins with three short
+        runs, of which the best continues, where a table is small or so long that fits begin on a subsample (unless
+        classes are split). On long tables twice as many begin on the subsample, and the best goes on over all rows.
     max_iter : int, default=1000
         Most passes over the table, for each restart (for each stage of a split start).
     tol : float, default=1e-6
@@ -125,6 +125,8 @@ class BernoulliMixture(CriteriaMixin, PredictsClasses, CodingEstimator[MixturePa
     def _more_starts(self, settings: Settings) -> Settings:
         # Classes that are still to be split do not tell where they lead.
         return replace(settings, n_short=3, short_passes=10) if self.start == "noise" else settings
+
+    _starts_on_few = _more_starts
 
     def _model(self) -> Mixture:
         return Mixture(self.n_components, self.prior_strength, self.prior_mean, self.start)
