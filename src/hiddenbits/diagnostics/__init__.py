@@ -1,5 +1,6 @@
 """What a fitted model leaves unexplained, and how sure it is of what it says."""
 
+from hiddenbits.diagnostics.causes import cause_usage
 from hiddenbits.diagnostics.classification import average_posteriors, classification_table, entropy
 from hiddenbits.diagnostics.item_fit import item_fit, person_fit
 from hiddenbits.diagnostics.likelihood_ratio import BootstrapLRT, bootstrap_lrt
@@ -15,6 +16,7 @@ __all__ = [
     "Reliability",
     "average_posteriors",
     "bootstrap_lrt",
+    "cause_usage",
     "classification_table",
     "entropy",
     "item_fit",

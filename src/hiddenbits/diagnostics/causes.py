@@ -1,0 +1,72 @@
+"""How much the causes of a model are used, and how sure it is of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hiddenbits import Piece
+from hiddenbits.array_types import Floats
+from hiddenbits.diagnostics.tables import like, opened, total
+
+SURE = 0.9  # a cause is unsure in a row where neither it nor its absence is this probable
+
+
+def cause_usage(model: Any, X: object, sample_weight: ArrayLike | None = None) -> Any:
+    """Return how often each cause is present in the rows of a table, and how sure the model is of that.
+
+    A cause that is hardly ever present, or unsure in most rows, is not needed, or another one stands for the same bits.
+    Where the model is true the mean posterior is the prior of the cause; far from it, these rows are of another kind.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        A family of causes: `NoisyOrNetwork` or `CombinationMachine`.
+    X : table of shape (rows, columns)
+        As for its `fit`.
+    sample_weight : array of shape (rows,), optional
+        Weight of each row.
+
+    Returns
+    -------
+    causes : frame or structured ndarray
+        A frame of X's library if X is a frame. Columns "cause", "prior" (NaN where the model has none), "posterior"
+        (the mean over rows), "present" (the share of rows in which it is more probable than not) and "unsure" (the
+        share in which its probability is between 0.1 and 0.9).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hiddenbits import NoisyOrNetwork, diagnostics
+    >>> rng = np.random.default_rng(0)
+    >>> on = rng.random((500, 2)) < 0.3
+    >>> X = (np.repeat(on, 4, axis=1) & (rng.random((500, 8)) < 0.9)).astype(int)
+    >>> model = NoisyOrNetwork(2, method="exact", random_state=0).fit(X)
+    >>> diagnostics.cause_usage(model, X)["present"].round(1)
+    array([0.3, 0.3])
+    """
+    names = [str(name) for name in getattr(model, "get_feature_names_out", list)()]
+    if not names or not all("cause_" in name for name in names):
+        raise ValueError(
+            f"This is for models of causes, such as NoisyOrNetwork; {type(model).__name__} has none. For classes use "
+            "average_posteriors, for maps reliability."
+        )
+    table = opened(model, X, sample_weight)
+
+    def count(piece: Piece) -> Floats:
+        p = np.asarray(model.posterior(piece.table))
+        unsure = (p > 1.0 - SURE) & (p < SURE)
+        return np.stack([piece.weights @ values for values in (np.ones_like(p), p, p > 0.5, unsure)])
+
+    weight, posterior, present, unsure = total(count, table)
+    prior = np.asarray(getattr(model, "priors_", ()), np.float64)  # of layers: of the highest alone
+    columns = {
+        "cause": np.asarray(names, dtype=str),
+        "prior": prior if prior.shape == weight.shape else np.full(weight.shape, np.nan),
+        "posterior": posterior / weight,
+        "present": present / weight,
+        "unsure": unsure / weight,
+    }
+    return like(X, columns)
