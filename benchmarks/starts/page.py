@@ -55,7 +55,7 @@ def wide() -> str:
     late = [f"`{name}`" for name, f in report["figures"].items() if f["stop_reason"] == "time"]
     said = f"Not over within {report['limit']:g} seconds: {', '.join(late)}." if late else "All were over before."
     return f"""## {report["rows"]:,} x {report["columns"]:,} packed bits
-Default fits on two threads, stopped after {report["limit"]:g} seconds (`run_on(max_time=...)`). {said} Seconds by the clock; the gain is the mean log-likelihood of new rows above that of independent bits,
+Default fits on two threads, other work on the machine for the first five, stopped after {report["limit"]:g} seconds (`run_on(max_time=...)`). {said} Seconds by the clock; the gain is the mean log-likelihood of new rows above that of independent bits,
 in nats, for families that have it in closed form.
 
 {table(["default fit", "seconds", "passes over all rows", "stopped", "gain"], rows)}

@@ -71,7 +71,7 @@ class SubsampleStart:
         """
         n_init = self.context.settings.n_init
         ends = [self._best_way(restart) for restart in range(n_init)]
-        best = max(ends, key=lambda end: end.finished[-1].objective)
+        best = max(ends, key=_reached)
         others = tuple(self._on_record(end.finished[-1]) for end in ends if end is not best)
         params = self.model.on_all_rows(best.best.params)  # type: ignore[attr-defined]
         later_stage = (0,) if best.best.stages else ()  # a polish is not preceded by a first stage again
@@ -99,7 +99,7 @@ class SubsampleStart:
                 at = few.keep(best_short_run(way, few, at))
             ends.append(at if at.finished else way(few, at))
             few.log_stop(f"Restart %d of %d on {few.grid.table.shape[0]} rows, way {number + 1}", ends[-1])
-        return max(ends, key=lambda end: end.finished[-1].objective)
+        return max(ends, key=_reached)
 
     def drop_checkpoints(self) -> None:
         """Remove the checkpoints of the starts: their result is in the checkpoint of the fit."""
@@ -111,3 +111,9 @@ class SubsampleStart:
     def _checkpoints(self, restart: int, number: int) -> CheckpointStore | None:
         checkpoints = self.context.checkpoints
         return checkpoints.beside(f"few{restart}-{number}") if checkpoints else None
+
+
+def _reached(end: Position) -> float:
+    """Return the objective of the restart that has just ended; the least there is where it is not a number."""
+    objective = end.finished[-1].objective
+    return objective if np.isfinite(objective) else -np.inf
