@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from common import save
 from completion import DEFAULT, OURS, TRUTH
-from coverage import BASE, LEVEL
+from interval_coverage import BASE, LEVEL
 
 # Okabe and Ito's colours: colour-blind people can tell them apart.
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#8c8c8c"

@@ -23,12 +23,12 @@ STEPS = ("coverage", "completion", "figures")
 def steps(run: common.Run) -> int:
     import checks
     import completion
-    import coverage
+    import interval_coverage
     import pictures
     import readme
 
     with threadpool_limits(1):  # many small products: threads would only wait for each other
-        for name, module in {"coverage": coverage, "completion": completion}.items():
+        for name, module in {"coverage": interval_coverage, "completion": completion}.items():
             if run.wants(name):
                 run.step(name, module.measure(full=run.full), module.SEEDS)
     reports = common.read_results(run.out, ("coverage", "completion"))

@@ -16,7 +16,7 @@ LEAST_VARIANCE = 1e-12
 
 
 class Reliability(NamedTuple):
-    """Reliability of each dimension, between 0 and 1.
+    """Reliability of each dimension, between 0 and 1; from `reliability`.
 
     Attributes
     ----------
@@ -24,6 +24,13 @@ class Reliability(NamedTuple):
         Variance of the posterior means of the rows, divided by itself plus the mean posterior variance.
     marginal : ndarray of shape (n_components,)
         1 less the mean of (information + 1)^-1 over the prior: that of the test, whoever takes it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hiddenbits.diagnostics import Reliability
+    >>> Reliability(np.array([0.81]), np.array([0.8])).empirical
+    array([0.81])
     """
 
     empirical: Floats
