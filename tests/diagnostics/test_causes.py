@@ -1,7 +1,6 @@
 """Usage of causes, against posteriors by enumeration and against what was simulated."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from hiddenbits import BernoulliMixture, CombinationMachine, NoisyOrNetwork, diagnostics
@@ -28,6 +27,7 @@ def test_usage_is_that_of_the_simulated_causes(seed):
 
 
 def test_by_the_posteriors_of_rows():
+    pd = pytest.importorskip("pandas")
     _, X = rows_of_causes(0, n=200)
     weights = np.random.default_rng(1).random(200)
     for model in (NoisyOrNetwork(2, method="exact", random_state=0), CombinationMachine(2, random_state=0)):
