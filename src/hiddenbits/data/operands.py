@@ -80,6 +80,13 @@ def product(operand: Operand, matrix: AnyArray, slot: str | None) -> AnyArray:
     return np.matmul(operand, matrix, out=scratch(slot, (len(operand), matrix.shape[1]), matrix.dtype))
 
 
+def transposed_product(operand: Operand, right: AnyArray) -> AnyArray:
+    """Return ``operand.T @ right``. The same sums, the other way round, take BLAS a half to a quarter of the time."""
+    if isinstance(operand, np.ndarray):
+        return (right.T @ operand).T
+    return np.asarray(operand.T @ right)
+
+
 def floats_of(values: Bytes, dtype: DTypeLike, slot: str | None) -> AnyArray:
     """Return the values as floats, in this thread's buffer for `slot` if there is one."""
     if slot is None:

@@ -7,20 +7,14 @@ compiler works on several cells at once; their errors are below 1e-14.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
-from numba import njit, types
-from numba.extending import intrinsic
-from numpy.polynomial import Chebyshev, Polynomial
 
 from hiddenbits.array_types import AnyArray, Floats
+from hiddenbits.maths.exponential_numba import compiled, exp_parts, fitted
 
 CELLS = 512  # cells that are worked on together
-LARGEST = 700.0  # exp(-|A|) is 0 to rounding long before
-LOG2_E, LN2 = 1.0 / math.log(2.0), math.log(2.0)
-ROUND = 1.5 * 2.0**52  # added to a number, it rounds it to a whole one, which is then in the last bits of the sum
 
 
 def _log_ratio(w: Floats) -> Floats:
@@ -28,45 +22,18 @@ def _log_ratio(w: Floats) -> Floats:
     return np.asarray(sum(2.0 / (2 * k + 1) * w**k for k in range(30)))
 
 
-def _coefficients(function: Any, degree: int, low: float, high: float) -> tuple[float, ...]:
-    fitted = Chebyshev.interpolate(function, degree, domain=[low, high]).convert(kind=Polynomial)
-    return tuple(float(value) for value in fitted.coef)
+L0, L1, L2, L3, L4, L5, L6, L7, L8 = fitted(_log_ratio, 8, 0.0, 1.0 / 9.0)
 
 
-E0, E1, E2, E3, E4, E5, E6, E7, E8, E9, E10 = _coefficients(np.exp, 10, -0.5 * LN2, 0.5 * LN2)
-L0, L1, L2, L3, L4, L5, L6, L7, L8 = _coefficients(_log_ratio, 8, 0.0, 1.0 / 9.0)
-
-FAST = {"contract", "nsz", "arcp"}  # products and sums in one step, quotients by a reciprocal
-
-
-def _same_bits(to: Any, of: Any) -> Any:
-    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], context.get_value_type(to))
-
-    return to(of), generate
+@compiled
+def _exp_minus(a: Any) -> Any:
+    """Return exp(-a), a >= 0."""
+    power, rest = exp_parts(-a)
+    return power + rest
 
 
-_as_integer: Any = intrinsic(lambda _context, _number: _same_bits(types.int64, types.float64))
-_as_float: Any = intrinsic(lambda _context, _number: _same_bits(types.float64, types.int64))
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-def _exp_minus(a: float) -> float:
-    """Return exp(-a), a >= 0: 2^k exp(r). Coefficients are grouped by powers of two, which the processor overlaps."""
-    y = -a if a < LARGEST else -LARGEST
-    shifted = y * LOG2_E + ROUND
-    r = y - (shifted - ROUND) * LN2
-    r2 = r * r
-    r4 = r2 * r2
-    low = (E0 + E1 * r) + r2 * (E2 + E3 * r)
-    middle = (E4 + E5 * r) + r2 * (E6 + E7 * r)
-    high = (E8 + E9 * r) + r2 * E10
-    power: float = _as_float((_as_integer(shifted) + np.int64(1023)) << np.int64(52))
-    return (low + r4 * (middle + r4 * high)) * power
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
-def _log_one_plus(u: float) -> float:
+@compiled
+def _log_one_plus(u: Any) -> Any:
     """Return ln(1 + u), 0 <= u <= 1."""
     z = u / (2.0 + u)
     w = z * z
@@ -77,7 +44,7 @@ def _log_one_plus(u: float) -> float:
     return z * (low + w4 * (high + w4 * L8))
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled
 def log_cosh(mean: AnyArray, spread: AnyArray, nodes: Floats, weights: Floats, out: AnyArray) -> None:
     """Put E[ln 2cosh(A/2)] of every cell into `out`; all arrays have one axis."""
     for start in range(0, len(mean), CELLS):
@@ -92,7 +59,7 @@ def log_cosh(mean: AnyArray, spread: AnyArray, nodes: Floats, weights: Floats, o
                 total[c] += weight * (0.5 * a + _log_one_plus(_exp_minus(a)))
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled
 def all_three(
     mean: AnyArray, spread: AnyArray, nodes: Floats, weights: Floats, logs: AnyArray, sigma: AnyArray, slope: AnyArray
 ) -> None:

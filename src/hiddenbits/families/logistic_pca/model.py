@@ -36,9 +36,10 @@ import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data import Block
-from hiddenbits.data.operands import Operand, product_with_totals, scratch
+from hiddenbits.data.operands import Operand, product_with_totals, transposed_product
 from hiddenbits.data.summary import Summary
-from hiddenbits.families.logistic_pca.cell_kernels import quarter, tangent_standing
+from hiddenbits.families.logistic_pca.cell_kernels import quarter
+from hiddenbits.families.logistic_pca.inner_steps import curvatures, inner_steps
 from hiddenbits.families.logistic_pca.online import step_from_average, to_average
 from hiddenbits.families.logistic_pca.params import (
     POLISHED,
@@ -64,18 +65,7 @@ from hiddenbits.families.logistic_pca.rows import LogisticRows
 from hiddenbits.families.logistic_pca.start import expected_statistics, start_logistic
 from hiddenbits.maths.gaussian_posterior import Posterior
 from hiddenbits.maths.missing_cells import Blanks
-from hiddenbits.maths.packed_symmetric import (
-    ROOT2,
-    column_dot,
-    edge_places,
-    identity,
-    inner_places,
-    moments_standing,
-    pack_outer,
-    packed_size,
-    solve_standing,
-    unpack,
-)
+from hiddenbits.maths.packed_symmetric import identity, pack_outer, packed_size, unpack
 from hiddenbits.model_api import Footprint, Key, Passes, Promises
 
 FURTHEST = 1e3  # extrapolated loadings stay within this
@@ -190,53 +180,19 @@ class Logistic(LogisticRows):
             return block.operands()
         return block.x.operand(np.float32, slot="x"), block.observed.operand(np.float32, slot="observed")
 
-    def _inner_steps(
-        self, shared: Shared, linear: Floats, blanks: Blanks, posterior: Posterior, n_steps: int, slot: str = "kappa"
-    ) -> tuple[Posterior, AnyArray, Floats]:
-        """Return the posterior after some steps, with the last 4 kappa (d, rows) and the bound of each row.
-
-        With G = Sum kappa w^ w^' the bound at the best posterior for these kappa is
-        Sum [ -ln 2cosh(xi/2) + (kappa/2) xi^2 + r b - (kappa/2) b^2 ] + (1/2) h.mean - (1/2) ln |P|,
-        where Sum kappa xi^2 is the inner product of G with the S that xi came from, and Sum kappa b^2 the last number
-        of G. All arrays stand: rows are their last axis.
-        """
-        n, q = posterior.mean.shape
-        p, dtype = packed_size(q + 1), shared.V4.dtype
-        inner, edge, one = inner_places(q + 1), edge_places(q + 1), identity(q)[:, None]
-        mean, covariance, pull = (np.ascontiguousarray(a.T) for a in (posterior.mean, posterior.covariance, linear))
-        for left in reversed(range(n_steps)):
-            S = moments_standing(
-                mean.astype(dtype, copy=False),
-                covariance.astype(dtype, copy=False),
-                np.ones(n, dtype),
-                scratch("S", (p, n), dtype),
-            )
-            kappa, heights = tangent_standing(S, shared.V4, blanks, heights=left == 0, slot=slot)
-            G = shared.V4.T @ kappa
-            h = pull[:q] - G[edge] / ROOT2
-            covariance, log_det, mean = solve_standing(one + G[inner], h)  # eqs 6 and 7
-        bound = heights + 0.5 * (column_dot(S, G) - G[-1] + column_dot(h, mean) - log_det) + pull[q]
-        return Posterior(mean.T, covariance.T), kappa, bound
-
     def _patient_steps(self, shared: Shared, linear: Floats, block: Block) -> tuple[Posterior, Floats]:
         """Return posterior and bound of each row: when it has come to rest, or after many steps."""
         all_rows, bounds = self._cold(shared, block), np.empty(block.n_rows)
         moving, at, limit = np.arange(block.n_rows), all_rows, AT_REST[shared.V4.dtype.char]
         for _ in range(0, PATIENT_STEPS, LOOK_EVERY):
             blanks = Blanks.of(block.observed.take(moving))
-            new, _, bounds[moving] = self._inner_steps(shared, linear[moving], blanks, at, LOOK_EVERY)
+            new, _, bounds[moving] = inner_steps(shared.V4, linear[moving], blanks, at, LOOK_EVERY)
             still = np.abs(new.mean - at.mean).max(axis=1) > limit
             all_rows.mean[moving], all_rows.covariance[moving] = new.mean, new.covariance
             moving, at = moving[still], Posterior(new.mean[still], new.covariance[still])
             if not len(moving):
                 break
         return all_rows, bounds
-
-    def _moments(self, posterior: Posterior, factor: Floats) -> AnyArray:
-        """Return the moments of each row times a factor, standing, in the precision of the cells."""
-        mean, covariance = (np.asarray(a.T, self.dtype) for a in (posterior.mean, posterior.covariance))
-        out = scratch("S", (packed_size(len(mean) + 1), len(factor)), mean.dtype)
-        return moments_standing(mean, covariance, factor.astype(mean.dtype), out)
 
     def _cold(self, shared: Shared, block: Block) -> Posterior:
         """Return the prior, for rows that have no posterior yet."""
@@ -265,7 +221,7 @@ class Logistic(LogisticRows):
         """Return the posterior of each row, 4 kappa (in this thread's buffer of that name) and each row's bound."""
         n_steps = self.cold_steps if carry is None else self.warm_steps
         start, linear = carry or self._cold(shared, block), self._linear(shared, *operands)
-        return self._inner_steps(shared, linear, blanks, start, n_steps, slot)
+        return inner_steps(shared.V4, linear, blanks, start, n_steps, slot)
 
     def sum_rows(
         self, weights: Floats, operands: tuple[Operand, Operand], posterior: Posterior, kappa: AnyArray, bound: Floats
@@ -276,8 +232,8 @@ class Logistic(LogisticRows):
         return LogisticStats(
             bound=np.asarray(weights @ bound),
             weight=np.asarray(weights.sum()),
-            moments=np.asarray(kappa @ self._moments(posterior, 0.25 * weights).T, np.float64),
-            linear=np.asarray(x.T @ extended - 0.5 * (o.T @ extended), np.float64),
+            moments=curvatures(kappa, posterior, weights),
+            linear=np.asarray(transposed_product(x, extended) - 0.5 * transposed_product(o, extended), np.float64),
             softplus=np.zeros((len(kappa), 0)),
         )
 
@@ -345,7 +301,7 @@ class Logistic(LogisticRows):
         """Return the rows of a polish after a step; after all they need where a step of the columns is measured."""
         linear = self._linear(shared, *operands)
         if carry is None:
-            carry = self._inner_steps(shared, linear, blanks, self._cold(shared, block), self.cold_steps)[0]
+            carry = inner_steps(shared.V4, linear, blanks, self._cold(shared, block), self.cold_steps)[0]
         return polished_rows(params, linear, block, blanks, carry, self.row_steps(params))
 
     # Row functions: see LatentRows and LogisticRows for those that integrate.
@@ -357,7 +313,7 @@ class Logistic(LogisticRows):
             linear = self._linear(shared, *self._operands(shared, some))
             if polished:
                 blanks, cold = Blanks.of(some.observed), self._cold(shared, some)
-                posterior = self._inner_steps(shared, linear, blanks, cold, self.cold_steps)[0]
+                posterior = inner_steps(shared.V4, linear, blanks, cold, self.cold_steps)[0]
                 rows = polished_rows(params, linear, some, blanks, posterior, ROW_STEPS)
                 posterior, bound = rows.posterior, rows.bound
             else:

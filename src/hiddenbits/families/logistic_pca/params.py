@@ -68,7 +68,8 @@ class LogisticParams(Params):
         loadings[:, lost] = np.random.default_rng(0).standard_normal((len(loadings), len(lost)))
         others = np.linalg.qr(np.delete(loadings, lost, axis=1))[0]
         loadings[:, lost] -= others @ (others.T @ loadings[:, lost])
-        loadings[:, given_up] *= REVIVED / np.abs(loadings[:, given_up]).max(axis=0)
+        left = np.abs(loadings[:, given_up]).max(axis=0)
+        loadings[:, given_up] *= REVIVED / np.where(left > 0.0, left, 1.0)  # more dimensions than columns: nothing left
         return replace(self, loadings=loadings)
 
     @cached_property

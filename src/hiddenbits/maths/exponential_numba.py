@@ -1,0 +1,105 @@
+"""An exponential that the compiler can work on several at a time: for the compiled kernels (the extra `fast`).
+
+exp(y) = 2^k exp(r), k the whole number next to y/ln 2, |r| <= ln(2)/2. What is returned is 2^k and 2^k (exp(r) - 1), so
+that 1 - exp(y), too, is right to rounding however small y is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from numba import njit, types
+from numba.extending import intrinsic, overload
+from numpy.polynomial import Chebyshev, Polynomial
+
+from hiddenbits.array_types import Floats
+
+FAST = {"contract", "nsz", "arcp"}  # products and sums in one step, quotients by a reciprocal
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def compiled(function: Function) -> Function:
+    """Compile a function, and keep it on disk."""
+    return cast("Function", njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)(function))
+
+
+def reordered(function: Function) -> Function:
+    """Compile a function whose sums may be added in any order: several at a time. Not for what relies on rounding."""
+    return cast("Function", njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST | {"reassoc"})(function))
+
+
+LOG2_E, LN2 = 1.0 / math.log(2.0), math.log(2.0)
+
+
+def fitted(function: Any, degree: int, low: float, high: float) -> Floats:
+    """Return the coefficients of the polynomial that interpolates a function at Chebyshev's points."""
+    return np.asarray(Chebyshev.interpolate(function, degree, domain=[low, high]).convert(kind=Polynomial).coef)
+
+
+def _growth(r: Floats) -> Floats:
+    """Return (exp(r) - 1) / r: its series."""
+    return np.asarray(sum(r**k / math.factorial(k + 1) for k in range(20)))
+
+
+E0, E1, E2, E3, E4, E5, E6, E7, E8, E9 = fitted(_growth, 9, -0.5 * LN2, 0.5 * LN2)
+F0, F1, F2, F3, F4, F5 = fitted(_growth, 5, -0.5 * LN2, 0.5 * LN2).astype(np.float32)
+
+# Added to a number, it rounds it to a whole one, which is then in the last bits of the sum.
+ROUND, ROUND_32 = 1.5 * 2.0**52, np.float32(1.5 * 2.0**23)
+LEAST, LEAST_32 = -700.0, np.float32(-87.0)  # exp of less is taken for exp of these
+LOG2_E_32, LN2_32 = np.float32(LOG2_E), np.float32(LN2)
+BIAS, PLACES, BIAS_32, PLACES_32 = np.int64(1023), np.int64(52), np.int32(127), np.int32(23)  # of exponents in numbers
+
+
+def _same_bits(to: Any, of: Any) -> Any:
+    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], context.get_value_type(to))
+
+    return to(of), generate
+
+
+_as_integer: Any = intrinsic(lambda _context, _number: _same_bits(types.int64, types.float64))
+_as_float: Any = intrinsic(lambda _context, _number: _same_bits(types.float64, types.int64))
+_as_integer_32: Any = intrinsic(lambda _context, _number: _same_bits(types.int32, types.float32))
+_as_float_32: Any = intrinsic(lambda _context, _number: _same_bits(types.float32, types.int32))
+
+
+def exp_parts(y: Any) -> tuple[Any, Any]:
+    """Return 2^k and exp(y) - 2^k, y <= 0, in the precision of y; within compiled functions only."""
+    raise NotImplementedError
+
+
+def _double(y: Any) -> tuple[Any, Any]:
+    y = max(y, LEAST)
+    shifted = y * LOG2_E + ROUND
+    r = y - (shifted - ROUND) * LN2
+    r2 = r * r
+    r4 = r2 * r2
+    low = (E0 + E1 * r) + r2 * (E2 + E3 * r)
+    middle = (E4 + E5 * r) + r2 * (E6 + E7 * r)
+    power = _as_float((_as_integer(shifted) + BIAS) << PLACES)
+    return power, power * (r * (low + r4 * (middle + r4 * (E8 + E9 * r))))
+
+
+def _single(y: Any) -> tuple[Any, Any]:
+    y = max(y, LEAST_32)
+    shifted = y * LOG2_E_32 + ROUND_32
+    r = y - (shifted - ROUND_32) * LN2_32
+    r2 = r * r
+    power = _as_float_32(np.int32(_as_integer_32(shifted) + BIAS_32) << PLACES_32)
+    return power, power * (r * ((F0 + F1 * r) + r2 * ((F2 + F3 * r) + r2 * (F4 + F5 * r))))
+
+
+@overload(exp_parts, jit_options={"error_model": "numpy", "fastmath": FAST})
+def _by_precision(y: Any) -> Any:
+    return _single if y == types.float32 else _double
+
+
+@compiled
+def plus_and_minus_exp(y: Any, one: Any) -> tuple[Any, Any]:
+    """Return 1 + exp(y) and 1 - exp(y), y <= 0, both right to rounding; `one` is 1 in the precision of y."""
+    power, rest = exp_parts(y)
+    return (one + power) + rest, (one - power) - rest

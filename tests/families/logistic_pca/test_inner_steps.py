@@ -1,0 +1,50 @@
+"""Inner steps: the compiled twins against NumPy's, and exponentials against NumPy's own."""
+
+import numpy as np
+import pytest
+
+from hiddenbits.data.bits import Dense
+from hiddenbits.families.logistic_pca import inner_steps as of_rows
+from hiddenbits.families.logistic_pca.cell_kernels import quarter
+from hiddenbits.maths.gaussian_posterior import Posterior
+from hiddenbits.maths.missing_cells import Blanks
+from hiddenbits.maths.packed_symmetric import identity, pack_outer
+
+
+def found(V4, linear, blanks, q):
+    cold = Posterior(np.zeros((len(linear), q)), np.tile(identity(q), (len(linear), 1)))
+    posterior, kappa, bound = of_rows.inner_steps(V4, linear, blanks, cold, 3)
+    weights = 1.0 + np.arange(len(linear))
+    return [posterior.mean, posterior.covariance, bound, of_rows.curvatures(kappa, posterior, weights), kappa.copy()]
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("q", [1, 2, 3, 11])
+@pytest.mark.parametrize(("dtype", "rtol"), [("float64", 1e-12), ("float32", 2e-5)])
+def test_compiled_steps_equal_those_of_numpy(dtype, rtol, q, missing, monkeypatch):
+    """700 columns: more than one product of factors; loadings from 1e-3 to 30. A number of float32 rounds to 6e-8."""
+    pytest.importorskip("numba")
+    rng = np.random.default_rng(q)
+    joint = rng.standard_normal((700, q + 1)) * 10.0 ** rng.uniform(-3, 1.5, (700, 1))
+    V4, linear = quarter(pack_outer(joint.astype(dtype))), 3.0 * rng.standard_normal((23, q + 1))
+    observed = (rng.random((23, 700)) < 0.8).astype(np.uint8)
+    blanks = Blanks.of(Dense(observed)) if missing else Blanks(None, np.zeros(23))
+    ours = found(V4, linear, blanks, q)
+    monkeypatch.setattr(of_rows, "_compiled", lambda: None)
+    for compiled, plain in zip(ours, found(V4, linear, blanks, q), strict=True):
+        np.testing.assert_allclose(compiled, plain, rtol=rtol, atol=rtol * np.abs(plain).max())
+
+
+def test_parts_of_exponentials():
+    """Against NumPy's, for arguments of every size; a polynomial of ten terms rounds a few times."""
+    numba = pytest.importorskip("numba")
+    from hiddenbits.maths.exponential_numba import plus_and_minus_exp
+
+    both = numba.njit(lambda y, one: plus_and_minus_exp(y, one))
+    y = -(10.0 ** np.linspace(-9, 2.8, 400))
+    plus, minus = np.array([both(value, 1.0) for value in y]).T
+    np.testing.assert_allclose(plus, 1.0 + np.exp(y), rtol=4e-15)
+    np.testing.assert_allclose(minus, -np.expm1(y), rtol=4e-15)
+    single = y.astype(np.float32)
+    plus, minus = np.array([both(value, np.float32(1.0)) for value in single]).T
+    np.testing.assert_allclose(minus, -np.expm1(single.astype(np.float64)), rtol=3e-7)
