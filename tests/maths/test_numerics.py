@@ -4,14 +4,24 @@ import numpy as np
 import pytest
 from scipy.special import expit, logsumexp, softmax
 
+from hiddenbits.maths import numerics
 from hiddenbits.maths.numerics import LONG_ROW, softmax_rows, softplus_and_sigmoid
 
 pytestmark = pytest.mark.core
 
 
+@pytest.fixture(params=["numpy", "numba"])
+def kernels(request, monkeypatch):
+    if request.param == "numba":
+        pytest.importorskip("numba")
+        monkeypatch.setattr(numerics, "MANY_SCORES", 0)
+    else:
+        monkeypatch.setattr(numerics, "fast_softmax", lambda: None)
+
+
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("width", [1, 2, 3, 8, LONG_ROW - 1, LONG_ROW, LONG_ROW + 1, 300])
-def test_softmax_of_rows(width, seed):
+def test_softmax_of_rows(kernels, width, seed):
     rng = np.random.default_rng(seed)
     scores = rng.normal(-2000.0, 300.0, (257, width))  # far below what has an exponential
     offset, weights = rng.standard_normal((1, width)), rng.random(257)
@@ -21,7 +31,20 @@ def test_softmax_of_rows(width, seed):
     np.testing.assert_allclose(found, weights[:, None] * softmax(scores + offset, axis=1), rtol=1e-11, atol=1e-300)
 
 
-def test_softmax_sees_what_is_no_number():
+@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (3000, 7)])
+def test_softmax_is_compiled_for_all_kinds_of_offsets(kernels, shape):
+    rng = np.random.default_rng(0)
+    scores, every, single = rng.normal(-5.0, 3.0, shape), rng.standard_normal(shape), rng.standard_normal((1, shape[1]))
+    for offset in (None, single, every):
+        whole = scores + (0.0 if offset is None else offset)
+        for shift in (False, True):
+            found = scores.copy()
+            logs = softmax_rows(found, offset, shift=shift)
+            np.testing.assert_allclose(logs, logsumexp(whole, axis=1), rtol=1e-13, atol=1e-13)
+            np.testing.assert_allclose(found, softmax(whole, axis=1), rtol=1e-13)
+
+
+def test_softmax_sees_what_is_no_number(kernels):
     for width in (3, LONG_ROW):
         scores = np.zeros((2, width))
         scores[1, 1] = np.nan

@@ -32,6 +32,7 @@ def reordered(function: Function) -> Function:
 
 
 LOG2_E, LN2 = 1.0 / math.log(2.0), math.log(2.0)
+LN2_HIGH, LN2_LOW = 11629080 * 2.0**-24, -1.904654299957768e-09  # ln 2; k times the first is exact
 
 
 def fitted(function: Any, degree: int, low: float, high: float) -> Floats:
@@ -73,9 +74,10 @@ def exp_parts(y: Any) -> tuple[Any, Any]:
 
 
 def _double(y: Any) -> tuple[Any, Any]:
-    y = max(y, LEAST)
+    y = LEAST if y < LEAST else y  # what is no number stays so
     shifted = y * LOG2_E + ROUND
-    r = y - (shifted - ROUND) * LN2
+    k = shifted - ROUND
+    r = (y - k * LN2_HIGH) - k * LN2_LOW
     r2 = r * r
     r4 = r2 * r2
     low = (E0 + E1 * r) + r2 * (E2 + E3 * r)
@@ -85,7 +87,7 @@ def _double(y: Any) -> tuple[Any, Any]:
 
 
 def _single(y: Any) -> tuple[Any, Any]:
-    y = max(y, LEAST_32)
+    y = LEAST_32 if y < LEAST_32 else y
     shifted = y * LOG2_E_32 + ROUND_32
     r = y - (shifted - ROUND_32) * LN2_32
     r2 = r * r

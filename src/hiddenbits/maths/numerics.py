@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Any
+
 import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
@@ -12,6 +15,7 @@ from hiddenbits.data.operands import scratch
 TINY = 1e-12
 CHUNK_NUMBERS = 1 << 15  # numbers of a tall array that are worked on together
 LONG_ROW = 32  # numbers from which on the place of a row's largest is found quicker than a row is turned
+MANY_SCORES = 1 << 12  # scores from which on loading compiled functions is worth it
 LARGEST_LOGIT = float(np.log1p(-TINY) - np.log(TINY))
 
 
@@ -106,8 +110,15 @@ def softmax_rows(
     r_nk = w_n exp(s_nk + c_nk) / Sum_k exp(s_nk + c_nk), with weights w and an offset c that may be a single row. By
     ln Sum_k exp(s_k) = m + ln Sum_k exp(s_k - m), m the row's largest. A few rows at a time: six steps over a tall
     array would each go through main memory. Without `shift`, m = 0: right where no score is above 0 or far below -700.
+    Many scores have a compiled twin (`softmax_numba.py`).
     """
     n_rows, width = scores.shape
+    if scores.size >= MANY_SCORES and scores.dtype == np.float64 and (kernels := fast_softmax()) is not None:
+        largest, total = np.empty((2, n_rows))
+        offset = np.zeros((1, width)) if offset is None else offset
+        kernels.softmax(scores, offset, np.ones(1) if weights is None else weights, shift, largest, total)
+        largest += np.log(total, out=total)
+        return largest
     ones, log_sum = np.ones(width), np.zeros(n_rows)
     step = max(1, CHUNK_NUMBERS // max(width, 1))
     for start in range(0, n_rows, step):
@@ -124,6 +135,16 @@ def softmax_rows(
         np.divide(1.0 if weights is None else weights[rows], total, out=total)
         s *= total[:, None]
     return log_sum
+
+
+@lru_cache(maxsize=1)
+def fast_softmax() -> Any:
+    """Return the module with the compiled twin, None without numba."""
+    try:
+        from hiddenbits.maths import softmax_numba
+    except ImportError:
+        return None
+    return softmax_numba
 
 
 def _row_max(scores: Floats) -> Floats:

@@ -1,11 +1,14 @@
 """What is special about a hidden tree: where it is a model we know, and how its tree and its scales come about."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import logsumexp
 
 from hiddenbits import HiddenTree, IndependentBits, open_table
 from hiddenbits.families.bernoulli_mixture.model import Mixture, MixtureParams
+from hiddenbits.families.hidden_tree import messages
 from hiddenbits.families.hidden_tree.model import StateTree, chow_liu_parents
 from hiddenbits.families.hidden_tree.params import HiddenTreeParams
 from hiddenbits.maths.pair_counts import count_pairs
@@ -137,3 +140,30 @@ def test_unlawful_parameters_are_named():
         ({"prior_mean": np.full(4, 0.3)}, "shapes"),
     ]:
         assert words in HiddenTreeParams(**{**good.to_arrays(), **change}).flaw()
+
+
+@pytest.mark.parametrize("K", [1, 2, 3, 4, 5, 9, 13])
+@pytest.mark.parametrize("blanks", [0.0, 0.2])
+def test_compiled_functions_are_twins(monkeypatch, K, blanks):
+    """Rows fewer and more than are worked on together; states on both sides of those that BLAS takes."""
+    pytest.importorskip("numba")
+    rng = np.random.default_rng(K)
+    d = 40
+    parents = np.array([-1.0, -1.0, *(float(rng.integers(0, j)) for j in range(2, d))])
+    moves = rng.dirichlet(np.full(K, 0.3), (d, K)) * (1.0 - 1e-9) + 1e-9 / K
+    moves[:2] = moves[:2, :1]
+    params = HiddenTreeParams(parents, moves, rng.uniform(0.01, 0.99, (d, K)), np.full(d, 0.5))
+    assert params.flaw() is None
+    for n in (1, 150):
+        rows = (rng.random((n, d)) < 0.3).astype(float)
+        rows[rng.random(rows.shape) < blanks] = np.nan
+        block = replace(block_of(rows), weights=rng.uniform(0.5, 2.0, n))
+
+        def both(block=block):
+            return *messages.expected_counts(params, block), messages.log_likelihood(params, block)
+
+        with monkeypatch.context() as without:
+            fast = both()
+            without.setattr(messages, "fast_kernels", lambda: None)
+            for ours, plain in zip(fast, both(), strict=True):
+                np.testing.assert_allclose(ours, plain, rtol=1e-11, atol=1e-13)

@@ -26,7 +26,7 @@ import numpy as np
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Block
 from hiddenbits.data.declared import Params, Statistics
-from hiddenbits.data.operands import Operand, product, product_with_totals, transposed_product
+from hiddenbits.data.operands import Operand, product, product_with_totals, sums_over_rows
 from hiddenbits.data.summary import Summary
 from hiddenbits.maths.numerics import (
     LARGEST_LOGIT,
@@ -184,7 +184,7 @@ class Mixture(Counted, ClassCodes[MixtureParams]):
             bound=np.asarray(block.weights @ log_p),
             weight=np.asarray(block.weights.sum()),
             classes=classes[0].copy(),
-            ones=transposed_product(x, r),
+            ones=sums_over_rows(x, r),
             observed=product_with_totals(o.T, r, classes),
         )
         return stats, None

@@ -1,10 +1,14 @@
 """Messages along a hidden tree: from the leaves to the root and back, all rows of a block at a time.
 
 Letters as in `model.py`. One column after the other: what is worked on stays in the cache, and the buffers are
-those of the thread, because fresh memory for every block costs more than the arithmetic.
+those of the thread, because fresh memory for every block costs more than the arithmetic. `log_likelihood` and
+`expected_counts` have a compiled twin (`messages_numba.py`).
 """
 
 from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -79,3 +83,55 @@ def downward(
         np.matmul(part, params.moves[j], out=moved)
         mine *= moved
     return b
+
+
+def log_likelihood(params: HiddenTreeParams, block: Block) -> Floats:
+    """Return ln P(x) of each row."""
+    kernels = fast_kernels()
+    if kernels is None:
+        return upward(params, block)[2]
+    return _compiled(kernels, params, block, np.empty((0, 0, 0)), np.empty((0, 0, 0)))
+
+
+def expected_counts(params: HiddenTreeParams, block: Block) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return ln P(x) of each row; the expected moves, (d, K, K), those of a root in its first row; ones and observed.
+
+    The last two are the expected numbers of ones and of observed cells in each state, (d, K).
+    """
+    counted: Floats = np.zeros(params.moves.shape)
+    kernels = fast_kernels()
+    if kernels is not None:
+        cells: Floats = np.zeros((params.n_columns, 2, params.n_states))
+        log_p = _compiled(kernels, params, block, counted, cells)
+        counted *= params.factors
+        return log_p, counted, cells[:, 0], cells[:, 1]
+    b, u, log_p = upward(params, block)
+    g = downward(params, b, u, block.weights, counted)
+    ones, observed = _sums_by_column(block.x.to_dense(), g), counted.sum(axis=1)
+    if not isinstance(block.observed, AllOnes):
+        observed = _sums_by_column(block.observed.to_dense(), g)
+    return log_p, counted, ones, observed
+
+
+def _sums_by_column(cells: AnyArray, g: Floats) -> Floats:
+    """Return Sum_n cells_nj g_jnk, (d, K)."""
+    return np.asarray(np.matmul(cells.T[:, None, :].astype(np.float64), g)[:, 0])
+
+
+def _compiled(kernels: Any, params: HiddenTreeParams, block: Block, counted: Floats, cells: Floats) -> Floats:
+    log_p: Floats = np.empty(block.n_rows)
+    observed = np.empty((0, 0), np.uint8) if isinstance(block.observed, AllOnes) else block.observed.to_dense()
+    buffer = scratch("hidden tree, rows last", (2 * params.n_columns, params.n_states * kernels.ROWS))
+    constants = params.walk, params.of_bits, params.moves, params.turned
+    kernels.add_block(*constants, block.x.to_dense(), observed, block.weights, buffer, log_p, counted, cells)
+    return log_p
+
+
+@lru_cache(maxsize=1)
+def fast_kernels() -> Any:
+    """Return the module of compiled functions, None without numba."""
+    try:
+        from hiddenbits.families.hidden_tree import messages_numba
+    except ImportError:
+        return None
+    return messages_numba

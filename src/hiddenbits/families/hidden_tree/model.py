@@ -33,11 +33,11 @@ from itertools import product
 import numpy as np
 from scipy.special import xlogy
 
-from hiddenbits.array_types import AnyArray, Bytes, Floats
-from hiddenbits.data import AllOnes, Block
+from hiddenbits.array_types import Bytes, Floats
+from hiddenbits.data import Block
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.bernoulli_mixture.model import Mixture, MixtureParams, MixtureStats
-from hiddenbits.families.hidden_tree.messages import downward, rows_of_bits, upward
+from hiddenbits.families.hidden_tree.messages import downward, expected_counts, log_likelihood, rows_of_bits, upward
 from hiddenbits.families.hidden_tree.params import HiddenTreeParams, HiddenTreeStats
 from hiddenbits.maths.chow_liu import heaviest_forest, n_pairs, pair_number
 from hiddenbits.maths.numerics import LARGEST_LOGIT, TINY, clip_probability, log_one_minus, share_or, sigmoid
@@ -98,19 +98,13 @@ class StateTree(OneStage):
 
     def prepare(self, params: HiddenTreeParams) -> None:
         """Make what every block needs, once: it stays with the parameters."""
-        _ = params.above, params.order, params.rescaled, params.turned, params.of_bits
+        _ = params.above, params.order, params.rescaled, params.turned, params.of_bits, params.walk, params.factors
 
     def expect(
         self, params: HiddenTreeParams, shared: None, block: Block, carry: None, key: Key
     ) -> tuple[HiddenTreeStats, None]:
         """E-step: the posterior of every hidden variable and of every pair of parent and child."""
-        b, u, log_p = upward(params, block)
-        counted: Floats = np.zeros(params.moves.shape)
-        g = downward(params, b, u, block.weights, counted)
-        ones = _sums_by_column(block.x.to_dense(), g)
-        observed = counted.sum(axis=1)
-        if not isinstance(block.observed, AllOnes):
-            observed = _sums_by_column(block.observed.to_dense(), g)
+        log_p, counted, ones, observed = expected_counts(params, block)
         bound, weight = np.asarray(block.weights @ log_p), np.asarray(block.weights.sum())
         return HiddenTreeStats(bound=bound, weight=weight, moves=counted, ones=ones, observed=observed), None
 
@@ -158,7 +152,7 @@ class StateTree(OneStage):
 
     def log_likelihood(self, params: HiddenTreeParams, shared: None, block: Block) -> Floats:
         """Return ln P(observed bits) of each row."""
-        return upward(params, block)[2]
+        return log_likelihood(params, block)
 
     def _states(self, params: HiddenTreeParams, block: Block) -> Floats:
         """Return P(h_j = k | observed bits), (d, rows, K), in this thread's buffer."""
@@ -273,11 +267,6 @@ def _link_gains(cells: Cells) -> Floats:
     one, other = cells.one_one + cells.one_zero, cells.one_one + cells.zero_one
     gains = sum(xlogy(cell, cell) for cell in cells) + xlogy(total, total)
     return np.asarray(gains - sum(xlogy(margin, margin) for margin in (one, total - one, other, total - other)))
-
-
-def _sums_by_column(cells: AnyArray, g: Floats) -> Floats:
-    """Return Sum_n cells_nj g_jnk, (d, K)."""
-    return np.asarray(np.matmul(cells.T[:, None, :].astype(np.float64), g)[:, 0])
 
 
 def _lawful_moves(moves: Floats) -> Floats:

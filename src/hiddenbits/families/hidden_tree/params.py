@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from hiddenbits.array_types import Floats
+from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data.declared import Params, Sums
 from hiddenbits.maths.chow_liu import top_down
 from hiddenbits.maths.numerics import are_probabilities, are_shares
@@ -63,6 +63,16 @@ class HiddenTreeParams(Params):
                     factors[parent] = 1
                     found.append(j)
         return frozenset(found)
+
+    @cached_property
+    def walk(self) -> Rows:
+        """`order`, `above` and whether a column is in `rescaled`, as one array, (3, d)."""
+        return np.array([self.order, self.above, [j in self.rescaled for j in range(self.n_columns)]], np.intp)
+
+    @cached_property
+    def factors(self) -> Floats:
+        """`moves`, with 1 for a root's: the last factor of P(h_parent, h_j | x)."""
+        return np.where((self.parents < 0)[:, None, None], 1.0, self.moves)
 
     @cached_property
     def turned(self) -> Floats:

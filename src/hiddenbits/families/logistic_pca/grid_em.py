@@ -16,7 +16,7 @@ import numpy as np
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Block
 from hiddenbits.data.declared import Sums
-from hiddenbits.data.operands import transposed_product
+from hiddenbits.data.operands import sums_over_rows
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.logistic_pca.model import FURTHEST, Logistic
 from hiddenbits.families.logistic_pca.params import (
@@ -138,8 +138,8 @@ class LogisticGrid(LogisticRows):
         stats = GridStats(
             bound=np.asarray(block.weights @ log_p),
             weight=np.asarray(block.weights.sum()),
-            ones=transposed_product(x, r),
-            observed=transposed_product(o, r),
+            ones=sums_over_rows(x, r),
+            observed=sums_over_rows(o, r),
         )
         return stats, None
 

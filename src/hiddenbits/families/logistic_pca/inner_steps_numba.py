@@ -27,7 +27,7 @@ def _sweep_row(cells: AnyArray, least: Any, factors: int) -> float:
     for first in range(0, len(cells), factors):
         some, total, product = cells[first : first + factors], least - least, one
         for i in range(len(some)):
-            e = math.sqrt(max(some[i], least))
+            e = math.sqrt(least if some[i] < least else some[i])
             plus, minus = plus_and_minus_exp(-(e + e), one)
             some[i] = minus / (plus * e)
             total += e

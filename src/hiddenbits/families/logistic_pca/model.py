@@ -36,7 +36,7 @@ import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data import Block
-from hiddenbits.data.operands import Operand, product_with_totals, transposed_product
+from hiddenbits.data.operands import Operand, product_with_totals, sums_over_rows
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.logistic_pca.cell_kernels import quarter
 from hiddenbits.families.logistic_pca.inner_steps import curvatures, inner_steps
@@ -233,7 +233,7 @@ class Logistic(LogisticRows):
             bound=np.asarray(weights @ bound),
             weight=np.asarray(weights.sum()),
             moments=curvatures(kappa, posterior, weights),
-            linear=np.asarray(transposed_product(x, extended) - 0.5 * transposed_product(o, extended), np.float64),
+            linear=np.asarray(sums_over_rows(x, extended) - 0.5 * sums_over_rows(o, extended), np.float64),
             softplus=np.zeros((len(kappa), 0)),
         )
 

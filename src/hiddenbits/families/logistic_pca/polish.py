@@ -21,7 +21,7 @@ import numpy as np
 
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data import Block
-from hiddenbits.data.operands import Operand
+from hiddenbits.data.operands import Operand, sums_over_rows
 from hiddenbits.families.logistic_pca.gaussian_cells import gaussian_cells, gaussian_log_cosh
 from hiddenbits.families.logistic_pca.params import (
     LENGTHS,
@@ -111,13 +111,13 @@ def sum_polished(rows: PolishedRows, weights: Floats, operands: tuple[Operand, O
     x, _ = operands
     posterior, column = rows.posterior, weights[:, None]
     extended = column * posterior.extended()
-    gradient = np.asarray(x.T @ extended) - rows.sigma.T @ extended
-    spread = rows.slope.T @ (column * posterior.covariance)
+    gradient = sums_over_rows(x, extended) - sums_over_rows(rows.sigma, extended)
+    spread = sums_over_rows(rows.slope, column * posterior.covariance)
     gradient[:, :-1] -= times(spread, rows.params.loadings)
     return LogisticStats(
         bound=np.asarray(weights @ rows.bound),
         weight=np.asarray(weights.sum()),
-        moments=rows.slope.T @ (column * posterior.moments()),
+        moments=sums_over_rows(rows.slope, column * posterior.moments()),
         linear=gradient,
         softplus=np.zeros((len(gradient), 0)),
     )
@@ -148,7 +148,7 @@ def measure_step(
         bound=np.asarray(-(weights @ posterior.divergence(-log_det))),
         weight=np.asarray(weights.sum()),
         moments=np.zeros((params.n_columns, packed_size(params.n_components + 1))),
-        linear=np.asarray(x.T @ extended - 0.5 * (o.T @ extended)),
+        linear=sums_over_rows(x, extended) - 0.5 * sums_over_rows(o, extended),
         softplus=np.stack(softplus, axis=1),
     )
 

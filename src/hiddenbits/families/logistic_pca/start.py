@@ -12,7 +12,7 @@ import numpy as np
 
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays, Block
-from hiddenbits.data.operands import transposed_product
+from hiddenbits.data.operands import sums_over_rows
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.logistic_pca.params import FRESH, LogisticParams, LogisticStats, effective_ridge
 from hiddenbits.maths.gauss_hermite import hermite
@@ -39,7 +39,7 @@ def centred_product(means: Floats, V: Floats, block: Block, weights: Floats) -> 
     """Return Z'(Z V), Z the centred columns with 0 for a missing cell: never a table of columns by columns."""
     x, o = block.operands()
     R = np.asarray(x @ V - o @ (means[:, None] * V)) * weights[:, None]
-    return np.asarray(transposed_product(x, R) - means[:, None] * transposed_product(o, R))
+    return np.asarray(sums_over_rows(x, R) - means[:, None] * sums_over_rows(o, R))
 
 
 def start_logistic(n_components: int, start_from: str, summary: Summary, key: Key, passes: Passes) -> LogisticParams:

@@ -1,0 +1,182 @@
+"""Compiled twin of the E-step of `messages.py`, for whoever has numba (the extra `fast`): a few rows at a time.
+
+Rows stand last, and there are always `ROWS` of them, so that the compiler works on several rows at once; what is
+missing in the last few are rows without an observed cell and without a weight. States are taken four at a time: beyond
+the last one the last one is worked on again, with a factor of 0 where it would count.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from hiddenbits.array_types import AnyArray, Bytes, Floats
+
+ROWS = 64
+BLAS_STATES = 12  # states from which on BLAS multiplies matrices of (states, ROWS) quicker than the loops here
+BLANK = 2  # the code of a cell that was not observed; the others are the bit itself
+FAST = {"reassoc", "contract", "nsz"}  # sums in any order, products and sums in one step
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def _product(A: Floats, b: Floats, out: Floats) -> None:
+    """Write A b, (K, rows)."""
+    K = len(A)
+    if K >= BLAS_STATES:
+        np.dot(A, b, out)
+        return
+    last = K - 1
+    for k in range(K):
+        to = out[k]
+        for n in range(ROWS):
+            to[n] = 0.0
+        for j in range(0, K, 4):
+            j1, j2, j3 = min(j + 1, last), min(j + 2, last), min(j + 3, last)
+            a0, b0, b1, b2, b3 = A[k, j], b[j], b[j1], b[j2], b[j3]
+            a1 = A[k, j1] if j + 1 < K else 0.0
+            a2 = A[k, j2] if j + 2 < K else 0.0
+            a3 = A[k, j3] if j + 3 < K else 0.0
+            for n in range(ROWS):
+                to[n] += a0 * b0[n] + a1 * b1[n] + a2 * b2[n] + a3 * b3[n]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def _add_sums(rows: Floats, b: Floats, out: Floats) -> None:
+    """Add Sum_n rows_kn b_ln to `out`, (states of `rows`, K)."""
+    n_rows, K = len(rows), len(b)
+    if n_rows >= BLAS_STATES:
+        out += np.dot(rows, b.T)
+        return
+    for k in range(0, n_rows, 2):
+        k1 = min(k + 1, n_rows - 1)
+        p, q = rows[k], rows[k1]
+        for j in range(0, K, 4):
+            j1, j2, j3 = min(j + 1, K - 1), min(j + 2, K - 1), min(j + 3, K - 1)
+            b0, b1, b2, b3 = b[j], b[j1], b[j2], b[j3]
+            p0 = p1 = p2 = p3 = q0 = q1 = q2 = q3 = 0.0
+            for n in range(ROWS):
+                p0 += p[n] * b0[n]
+                p1 += p[n] * b1[n]
+                p2 += p[n] * b2[n]
+                p3 += p[n] * b3[n]
+                q0 += q[n] * b0[n]
+                q1 += q[n] * b1[n]
+                q2 += q[n] * b2[n]
+                q3 += q[n] * b3[n]
+            # All are read before the first is written: a state that is worked on again is written twice, and alike.
+            p0, p1, p2, p3 = p0 + out[k, j], p1 + out[k, j1], p2 + out[k, j2], p3 + out[k, j3]
+            q0, q1, q2, q3 = q0 + out[k1, j], q1 + out[k1, j1], q2 + out[k1, j2], q3 + out[k1, j3]
+            out[k, j], out[k, j1], out[k, j2], out[k, j3] = p0, p1, p2, p3
+            out[k1, j], out[k1, j1], out[k1, j2], out[k1, j3] = q0, q1, q2, q3
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def _scale(b: Floats, log_p: Floats) -> None:
+    """Make the states of every row add up to 1, and add the log of what they were."""
+    total = np.zeros(ROWS)
+    for k in range(len(b)):
+        for n in range(ROWS):
+            total[n] += b[k, n]
+    for n in range(ROWS):
+        log_p[n] += np.log(total[n])
+        total[n] = 1.0 / total[n]
+    for k in range(len(b)):
+        for n in range(ROWS):
+            b[k, n] *= total[n]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def _upward(walk: AnyArray, of_bits: Floats, moves: Floats, codes: Bytes, b: Floats, u: Floats, log_p: Floats) -> None:
+    """Write b and u of every column, (d, K, ROWS), and ln P(x) of rows with these cells, (d, ROWS)."""
+    order, above, rescaled = walk[0], walk[1], walk[2]
+    K = b.shape[1]
+    log_p[:] = 0.0
+    for j in range(len(order)):
+        off, on, blank, code = of_bits[3 * j], of_bits[3 * j + 1], of_bits[3 * j + 2], codes[j]
+        for k in range(K):
+            for n in range(ROWS):
+                b[j, k, n] = off[k] if code[n] == 0 else (on[k] if code[n] == 1 else blank[k])
+    for j in order[::-1]:
+        parent, mine = above[j], b[j]
+        if parent < 0:
+            for k in range(K):
+                for n in range(ROWS):
+                    mine[k, n] *= moves[j, 0, k]
+            _scale(mine, log_p)
+            continue
+        to, message = b[parent], u[j]
+        _product(moves[j], mine, message)
+        for k in range(K):
+            for n in range(ROWS):
+                to[k, n] *= message[k, n]
+        if rescaled[j]:
+            _scale(to, log_p)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def _downward(
+    walk: AnyArray, turned: Floats, codes: Bytes, weights: Floats, b: Floats, u: Floats, moved: Floats, cells: Floats
+) -> None:
+    """Add the expected moves, without the factor A, (d, K, K), and the ones and observed cells in states, (d, 2, K)."""
+    order, above = walk[0], walk[1]
+    K = b.shape[1]
+    part, down, flags = np.empty((K, ROWS)), np.empty((K, ROWS)), np.empty((2, ROWS))
+    for j in order:
+        parent, mine, code = above[j], b[j], codes[j]
+        if parent < 0:
+            for k in range(K):
+                for n in range(ROWS):
+                    mine[k, n] *= weights[n]
+                    moved[j, 0, k] += mine[k, n]
+        else:
+            g, message = b[parent], u[j]
+            for k in range(K):
+                for n in range(ROWS):
+                    part[k, n] = g[k, n] / message[k, n]
+            _add_sums(part, mine, moved[j])
+            _product(turned[j], part, down)
+            for k in range(K):
+                for n in range(ROWS):
+                    mine[k, n] *= down[k, n]
+        for n in range(ROWS):
+            flags[0, n] = 1.0 if code[n] == 1 else 0.0
+            flags[1, n] = 1.0 if code[n] != BLANK else 0.0
+        _add_sums(flags, mine, cells[j])
+
+
+@njit(cache=True, nogil=True)
+def add_block(
+    walk: AnyArray,
+    of_bits: Floats,
+    moves: Floats,
+    turned: Floats,
+    x: Bytes,
+    observed: Bytes,
+    weights: Floats,
+    buffer: Floats,
+    log_p: Floats,
+    moved: Floats,
+    cells: Floats,
+) -> None:
+    """Write ln P(x) of all rows of a block and add up what they count, as `_downward` does, if there is a place for it.
+
+    `walk` are the order, the parents and which columns are rescaled; `observed` is empty where every cell is.
+    """
+    (n_rows, d), K = x.shape, of_bits.shape[1]
+    both = buffer.reshape(2, d, K, ROWS)
+    b, u = both[0], both[1]
+    codes, w, logs = np.empty((d, ROWS), np.uint8), np.zeros(ROWS), np.empty(ROWS)
+    for start in range(0, n_rows, ROWS):
+        height = min(ROWS, n_rows - start)
+        codes[:, height:] = BLANK
+        w[height:] = 0.0
+        for n in range(height):
+            w[n] = weights[start + n]
+            for j in range(d):
+                codes[j, n] = x[start + n, j]
+                if observed.size and observed[start + n, j] == 0:
+                    codes[j, n] = BLANK
+        _upward(walk, of_bits, moves, codes, b, u, logs)
+        log_p[start : start + height] = logs[:height]
+        if moved.size:
+            _downward(walk, turned, codes, w, b, u, moved, cells)
