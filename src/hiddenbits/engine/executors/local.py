@@ -125,7 +125,8 @@ class Local:
             try:
                 walk()
             finally:
-                wait(others)
+                if others:
+                    wait(others)
         for other in others:
             other.result()
         return total.result()
