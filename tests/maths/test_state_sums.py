@@ -80,6 +80,7 @@ def test_the_compiled_kernel_is_a_twin(seed, scale, monkeypatch):
     """Small and large weights (whose sums must be scaled again on the way): the same sums as without numba."""
     pytest.importorskip("numba", reason="the extra `fast` is not installed")
     W, th, v = machine(seed, 90, 11, scale)
+    monkeypatch.setattr("hiddenbits.maths.state_sums.KERNEL_CELLS", 1 << 62)
     plainly = free_phase(W, th, v)
     monkeypatch.setattr("hiddenbits.maths.state_sums.KERNEL_CELLS", 1)
     compiled = free_phase(W, th, v)

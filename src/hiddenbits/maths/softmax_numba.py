@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hiddenbits.array_types import Floats
-from hiddenbits.maths.exponential_numba import LEAST, exp_parts, reordered
+from hiddenbits.maths.exp_numba import LEAST, exp_parts, reordered
 
 CHUNK_NUMBERS = 1 << 13  # numbers that are worked on together: 64 KB
 

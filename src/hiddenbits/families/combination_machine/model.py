@@ -34,6 +34,7 @@ from hiddenbits.data.operands import Operand, product_with_totals
 from hiddenbits.data.rows_by_content import choose_rows
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.combination_machine.centred_coordinates import Centred
+from hiddenbits.families.combination_machine.complete_rows import complete_rows, fast_kernels
 from hiddenbits.families.combination_machine.params import UNKNOWN, CombinationParams, CombinationStats
 from hiddenbits.families.combination_machine.projection_pursuit import pursue
 from hiddenbits.maths.missing_rows import Blanks, rows_with_blanks
@@ -86,6 +87,7 @@ class Combination:
     params_type: ClassVar[Any] = CombinationParams
     stats_type = CombinationStats
     carry_type = None
+    bits: ClassVar[bool] = True  # whether the visible units are
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
         """Return what a block costs: two products of row_cells x m."""
@@ -176,10 +178,12 @@ class Combination:
         self, params: CombinationParams, shared: Blanks, block: Block, carry: None, key: Key
     ) -> tuple[CombinationStats, None]:
         """E-step, and data phase of the gradient (eqs 3.5, 3.6): E[h], E[x h'], E[x] given the observed bits."""
+        blank = rows_with_blanks(block)
+        if not blank.size and self.bits and (kernels := fast_kernels()) is not None:
+            return complete_rows(kernels, params, block), None
         a, vx, t, o = self._messages(params, block)
         above, h = softplus_and_sigmoid(a)
         log_p = vx + above @ np.ones(above.shape[1])
-        blank = rows_with_blanks(block)
         guessed: Floats | float = 0.0
         if blank.size:
             log_sums, h[blank], guessed = shared.expected(a[blank], block, blank)

@@ -117,6 +117,7 @@ class CombinationReal(Combination):
     """The model; hyperparameters only, those of `Combination`."""
 
     params_type: ClassVar[Any] = RealParams
+    bits: ClassVar[bool] = False
 
     def start(self, summary: Summary, key: Key, passes: Passes) -> RealParams:
         """Return normals about the column means (or 0): alone, with units that hardly act yet, or with good ones."""

@@ -12,7 +12,15 @@ from hiddenbits.array_types import Floats
 from hiddenbits.data.declared import Params, Sums
 from hiddenbits.maths.state_sums import free_phase, log_2cosh
 
+RUN = 8  # floats that a processor works on at once
+NEVER = -1e4  # what a unit that is never on is told
 UNKNOWN = -1.0  # the error of a ln Z that has not been looked for
+
+
+def in_whole_runs(buffer: Floats, shape: tuple[int, int]) -> Floats:
+    """Return an array in a buffer that has RUN numbers more; where rows are whole runs, none takes one run too many."""
+    first = -buffer.ctypes.data // buffer.itemsize % RUN
+    return buffer.ravel()[first : first + shape[0] * shape[1]].reshape(shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +60,20 @@ class CombinationParams(Params):
     def edged(self) -> Floats:
         """W and v side by side: (d, m + 1)."""
         return np.column_stack([self.weights, self.bias])
+
+    @cached_property
+    def of_ones(self) -> tuple[Floats, Floats]:
+        """2 W, and th - Sum_j w_j: what a one adds to each unit, and what a row of zeros says to them."""
+        return 2.0 * self.weights, self.thresholds - self.totals[0, :-1]
+
+    @cached_property
+    def of_ones_padded(self) -> tuple[Floats, Floats]:
+        """The same with at least one more column that is no unit, up to whole runs of memory."""
+        (d, m), (W, offset) = self.weights.shape, self.of_ones
+        width = -(-(m + 1) // RUN) * RUN
+        padded, offsets = in_whole_runs(np.zeros((d * width + RUN, 1)), (d, width)), np.full(width, NEVER)
+        padded[:, :m], offsets[:m] = W, offset
+        return padded, offsets
 
     def with_units(self, weights: Floats) -> CombinationParams:
         """Return a machine with further units, each on in half of the rows were it alone with the bias."""

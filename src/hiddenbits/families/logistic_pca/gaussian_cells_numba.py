@@ -7,41 +7,10 @@ compiler works on several cells at once; their errors are below 1e-14.
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
 from hiddenbits.array_types import AnyArray, Floats
-from hiddenbits.maths.exponential_numba import compiled, exp_parts, fitted
+from hiddenbits.maths.exp_numba import compiled, exp_minus, log_one_plus
 
 CELLS = 512  # cells that are worked on together
-
-
-def _log_ratio(w: Floats) -> Floats:
-    """Return ln((1 + z)/(1 - z)) / z, w = z^2: its series."""
-    return np.asarray(sum(2.0 / (2 * k + 1) * w**k for k in range(30)))
-
-
-L0, L1, L2, L3, L4, L5, L6, L7, L8 = fitted(_log_ratio, 8, 0.0, 1.0 / 9.0)
-
-
-@compiled
-def _exp_minus(a: Any) -> Any:
-    """Return exp(-a), a >= 0."""
-    power, rest = exp_parts(-a)
-    return power + rest
-
-
-@compiled
-def _log_one_plus(u: Any) -> Any:
-    """Return ln(1 + u), 0 <= u <= 1."""
-    z = u / (2.0 + u)
-    w = z * z
-    w2 = w * w
-    w4 = w2 * w2
-    low = (L0 + L1 * w) + w2 * (L2 + L3 * w)
-    high = (L4 + L5 * w) + w2 * (L6 + L7 * w)
-    return z * (low + w4 * (high + w4 * L8))
 
 
 @compiled
@@ -56,7 +25,7 @@ def log_cosh(mean: AnyArray, spread: AnyArray, nodes: Floats, weights: Floats, o
             node, weight = nodes[j], weights[j]
             for c in range(len(m)):
                 a = abs(m[c] + s[c] * node)
-                total[c] += weight * (0.5 * a + _log_one_plus(_exp_minus(a)))
+                total[c] += weight * (0.5 * a + log_one_plus(exp_minus(a)))
 
 
 @compiled
@@ -75,8 +44,8 @@ def all_three(
             for c in range(len(m)):
                 height = m[c] + s[c] * node
                 a = abs(height)
-                u = _exp_minus(a)
+                u = exp_minus(a)
                 share = 1.0 / (1.0 + u)
-                first[c] += weight * (0.5 * a + _log_one_plus(u))
+                first[c] += weight * (0.5 * a + log_one_plus(u))
                 second[c] += weight * (share if height >= 0.0 else u * share)
                 third[c] += weight * (u * share * share)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
-from hiddenbits.maths.exponential_numba import compiled, plus_and_minus_exp, reordered
+from hiddenbits.maths.exp_numba import compiled, plus_and_minus_exp, reordered
 
 FACTORS = {"d": 512, "f": 64}  # between 1 and 2, in a product: 2^512 and 2^64 are far from the largest numbers
 LARGE = 2.0**500  # of such products together
