@@ -31,6 +31,7 @@ from hiddenbits.model_api import Climbs, Coordinates, Key, P, S, T
 
 SEGMENT = 50  # iterations after which the climb begins afresh
 TRIAL = 25  # iterations that a candidate for the next stage climbs
+STAGE = 50  # further ones of the best of them
 MEMORY = 20  # pairs of steps and gradients that the quasi-Newton method keeps
 STATE_ROWS = 64  # rows of a block of hidden states
 STILL = 5  # iterations in a row that must gain next to nothing before it has converged; a segment's first two often do
@@ -192,7 +193,7 @@ class Climb(Generic[P, S]):
         fresh = replace(now, objective=-np.inf, stages=stage)
         starts = [replace(fresh, params=params, safe=params) for params in candidates]
         tried = [self.segment(start, TRIAL, plain=True)[0] for start in starts]
-        best = self.segment(max(tried, key=lambda position: position.objective), SEGMENT, plain=True)[0]
+        best = self.segment(max(tried, key=lambda position: position.objective), STAGE, plain=True)[0]
         mark = self.model.mark(best.params, best.objective, self.weight)
         chosen = best.params if mark < min(growth.marks[1:], default=np.inf) else growth.chosen
         return replace(best, growth=Growth((*growth.marks, mark), chosen))
