@@ -12,7 +12,7 @@ from numba import njit
 from hiddenbits.array_types import AnyArray, Bytes, Floats
 from hiddenbits.maths.softmax_numba import softmax
 
-LINK_ROWS = 64  # rows whose links are remembered from their scores to their counts
+LOOK_UPS = 1 << 21  # of parents, whose results are remembered
 TILE = 32  # columns and rows of a tile of a square: 8 KB
 
 
@@ -35,6 +35,25 @@ def _find_links(columns: AnyArray, parents: AnyArray, bits: Bytes, links: AnyArr
     return n_links
 
 
+@njit(cache=True, nogil=True)
+def _add_ones(columns: AnyArray, row: Floats, least: float, active: AnyArray, ones: Floats) -> None:
+    """Add a row's r to its ones; where most of them are not above `least`, only the others."""
+    K, n_active = len(row), 0
+    for k in range(K):
+        active[n_active] = k
+        n_active += row[k] > least
+    if 2 * n_active > K:
+        for j in columns:
+            alone = ones[j]
+            for k in range(K):
+                alone[k] += row[k]
+    else:
+        for j in columns:
+            alone = ones[j]
+            for k in active[:n_active]:
+                alone[k] += row[k]
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def sparse_rows(
     indptr: AnyArray,
@@ -54,56 +73,42 @@ def sparse_rows(
     """Write r, and what `softmax` writes; add r to the ones of each class, and to `both` where the parent is 1, too.
 
     The scores are offset_k + x.a_k + Sum_j x_j x_parent b_jk; a root's parent is column d, which is always 0. Counts
-    are made if there is a place for them; r up to `least` (of a row) is 0 there. A few rows at a time: parents are
-    looked up once for scores and counts. `indptr` and `indices` are without a sign, which saves a test of every index.
+    are made if there is a place for them; r up to `least` (of a row) may be 0 there. Parents are looked up once for
+    scores and counts, some rows at a time, whose links are remembered. One array of (d, K) after the other, since all
+    of them would not stay in the cache. `indptr` and `indices` have no sign, which saves a test of every index.
     """
     n_rows, K = r.shape
+    step = max(1, min(n_rows, n_rows * LOOK_UPS // (K * len(indices) + 1)))
     most = np.uint64(0)
-    for start in range(0, n_rows, LINK_ROWS):
-        most = max(most, indptr[min(start + LINK_ROWS, n_rows)] - indptr[start])
+    for start in range(0, n_rows, step):
+        most = max(most, indptr[min(start + step, n_rows)] - indptr[start])
     links = np.empty(most * np.uint64(K) + np.uint64(1), np.uint64)
-    stops, bits = np.empty(LINK_ROWS, np.uint64), np.zeros(len(linear) + 1, np.uint8)
+    stops, bits = np.zeros(step + 1, np.uint64), np.zeros(len(linear) + 1, np.uint8)
     active = np.empty(K + 1, np.uint32)
-    for start in range(0, n_rows, LINK_ROWS):
-        stop = min(start + LINK_ROWS, n_rows)
-        found = np.uint64(0)
+    for start in range(0, n_rows, step):
+        stop = min(start + step, n_rows)
         for n in range(start, stop):
-            columns, row = indices[indptr[n] : indptr[n + 1]], r[n]
+            row = r[n]
             row[:] = 0.0
-            for j in columns:
+            for j in indices[indptr[n] : indptr[n + 1]]:
                 alone = linear[j]
                 for k in range(K):
                     row[k] += alone[k]
-            first = found
-            found = _find_links(columns, parents, bits, links, found)
+        for n in range(start, stop):
+            row, first = r[n], stops[n - start]
+            found = _find_links(indices[indptr[n] : indptr[n + 1]], parents, bits, links, first)
+            stops[n - start + 1] = found
             for link in links[first:found]:
                 k = link & np.uint64(0xFFFF)
                 row[k] += pair[link >> np.uint64(16), k]
-            stops[n - start] = found
         softmax(r[start:stop], offset, weights[start:stop], True, largest[start:stop], total[start:stop])
-        if not ones.size:
-            continue
-        first = np.uint64(0)
-        for n in range(start, stop):
-            columns, row = indices[indptr[n] : indptr[n + 1]], r[n]
-            n_active = 0
-            for k in range(K):
-                active[n_active] = k
-                n_active += row[k] > least[n]
-            if 2 * n_active > K:
-                for j in columns:
-                    alone = ones[j]
-                    for k in range(K):
-                        alone[k] += row[k]
-            else:
-                for j in columns:
-                    alone = ones[j]
-                    for k in active[:n_active]:
-                        alone[k] += row[k]
-            for link in links[first : stops[n - start]]:
+        for n in range(start, stop if ones.size else start):
+            _add_ones(indices[indptr[n] : indptr[n + 1]], r[n], least[n], active, ones)
+        for n in range(start, stop if ones.size else start):
+            row = r[n]
+            for link in links[stops[n - start] : stops[n - start + 1]]:
                 k = link & np.uint64(0xFFFF)
                 both[link >> np.uint64(16), k] += row[k]
-            first = stops[n - start]
 
 
 @njit(cache=True, nogil=True)

@@ -134,7 +134,7 @@ class TreeParams(Params):
 
     @cached_property
     def offsets(self) -> Floats:
-        """ln P(class, row of zeros), (1, K)."""
+        """The log-probability of each class and a row of zeros, (1, K)."""
         return np.asarray((self.log_off[0].sum(axis=0) + np.log(self.weights))[None, :])
 
     @cached_property
