@@ -9,54 +9,106 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from hiddenbits.array_types import AnyArray, Floats
+from hiddenbits.array_types import AnyArray, Bytes, Floats
+from hiddenbits.maths.softmax_numba import softmax
 
+LOOK_UPS = 1 << 21  # of parents, whose results are remembered
 TILE = 32  # columns and rows of a tile of a square: 8 KB
 
 
 @njit(cache=True, nogil=True)
-def add_scores(
-    indptr: AnyArray, indices: AnyArray, parents: AnyArray, linear: Floats, pair: Floats, scores: Floats
-) -> None:
-    """Add x.a_k + Sum_j x_j x_parent b_jk to the scores; a root's parent is column d, which is always 0."""
-    d, K = linear.shape
-    bits = np.zeros(d + 1, np.float64)
-    for n in range(len(indptr) - 1):
-        for e in range(indptr[n], indptr[n + 1]):
-            bits[indices[e]] = 1.0
-        row = scores[n]
-        for e in range(indptr[n], indptr[n + 1]):
-            above, alone, both = parents[indices[e]], linear[indices[e]], pair[indices[e]]
-            for k in range(K):
-                row[k] += alone[k] + bits[above[k]] * both[k]
-        for e in range(indptr[n], indptr[n + 1]):
-            bits[indices[e]] = 0.0
+def _find_links(columns: AnyArray, parents: AnyArray, bits: Bytes, links: AnyArray, n_links: np.uint64) -> np.uint64:
+    """Append (column, class) of every one whose parent is 1, too, as column << 16 | class; return how many there are.
+
+    Each is written in the place of the one before unless that was a link, which saves a branch.
+    """
+    K = np.uint64(parents.shape[1])
+    for j in columns:
+        bits[j] = 1
+    for j in columns:
+        above, column = parents[j], np.uint64(j) << np.uint64(16)
+        for k in range(K):
+            links[n_links] = column | k
+            n_links += np.uint64(bits[above[k]])
+    for j in columns:
+        bits[j] = 0
+    return n_links
 
 
 @njit(cache=True, nogil=True)
-def add_counts(
-    indptr: AnyArray, indices: AnyArray, parents: AnyArray, r: Floats, least: Floats, ones: Floats, both: Floats
+def _add_ones(columns: AnyArray, row: Floats, least: float, active: AnyArray, ones: Floats) -> None:
+    """Add a row's r to its ones; where most of them are not above `least`, only the others."""
+    K, n_active = len(row), 0
+    for k in range(K):
+        active[n_active] = k
+        n_active += row[k] > least
+    if 2 * n_active > K:
+        for j in columns:
+            alone = ones[j]
+            for k in range(K):
+                alone[k] += row[k]
+    else:
+        for j in columns:
+            alone = ones[j]
+            for k in active[:n_active]:
+                alone[k] += row[k]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def sparse_rows(
+    indptr: AnyArray,
+    indices: AnyArray,
+    parents: AnyArray,
+    linear: Floats,
+    pair: Floats,
+    offset: Floats,
+    weights: Floats,
+    least: Floats,
+    r: Floats,
+    largest: Floats,
+    total: Floats,
+    ones: Floats,
+    both: Floats,
 ) -> None:
-    """Add r to the ones of each class, and to `both` where the parent is 1, too; r below `least` (of a row) is 0."""
-    d, K = ones.shape
-    bits = np.zeros(d + 1, np.float64)
-    active = np.empty(K, np.uint32)
-    for n in range(len(indptr) - 1):
-        for e in range(indptr[n], indptr[n + 1]):
-            bits[indices[e]] = 1.0
-        n_active = 0
-        for k in range(K):
-            if r[n, k] > least[n]:
-                active[n_active] = k
-                n_active += 1
-        for e in range(indptr[n], indptr[n + 1]):
-            above, alone, pair = parents[indices[e]], ones[indices[e]], both[indices[e]]
-            for a in range(n_active):
-                k = active[a]
-                alone[k] += r[n, k]
-                pair[k] += r[n, k] * bits[above[k]]
-        for e in range(indptr[n], indptr[n + 1]):
-            bits[indices[e]] = 0.0
+    """Write r, and what `softmax` writes; add r to the ones of each class, and to `both` where the parent is 1, too.
+
+    The scores are offset_k + x.a_k + Sum_j x_j x_parent b_jk; a root's parent is column d, which is always 0. Counts
+    are made if there is a place for them; r up to `least` (of a row) may be 0 there. Parents are looked up once for
+    scores and counts, some rows at a time, whose links are remembered. One array of (d, K) after the other, since all
+    of them would not stay in the cache. `indptr` and `indices` have no sign, which saves a test of every index.
+    """
+    n_rows, K = r.shape
+    step = max(1, min(n_rows, n_rows * LOOK_UPS // (K * len(indices) + 1)))
+    most = np.uint64(0)
+    for start in range(0, n_rows, step):
+        most = max(most, indptr[min(start + step, n_rows)] - indptr[start])
+    links = np.empty(most * np.uint64(K) + np.uint64(1), np.uint64)
+    stops, bits = np.zeros(step + 1, np.uint64), np.zeros(len(linear) + 1, np.uint8)
+    active = np.empty(K + 1, np.uint32)
+    for start in range(0, n_rows, step):
+        stop = min(start + step, n_rows)
+        for n in range(start, stop):
+            row = r[n]
+            row[:] = 0.0
+            for j in indices[indptr[n] : indptr[n + 1]]:
+                alone = linear[j]
+                for k in range(K):
+                    row[k] += alone[k]
+        for n in range(start, stop):
+            row, first = r[n], stops[n - start]
+            found = _find_links(indices[indptr[n] : indptr[n + 1]], parents, bits, links, first)
+            stops[n - start + 1] = found
+            for link in links[first:found]:
+                k = link & np.uint64(0xFFFF)
+                row[k] += pair[link >> np.uint64(16), k]
+        softmax(r[start:stop], offset, weights[start:stop], True, largest[start:stop], total[start:stop])
+        for n in range(start, stop if ones.size else start):
+            _add_ones(indices[indptr[n] : indptr[n + 1]], r[n], least[n], active, ones)
+        for n in range(start, stop if ones.size else start):
+            row = r[n]
+            for link in links[stops[n - start] : stops[n - start + 1]]:
+                k = link & np.uint64(0xFFFF)
+                both[link >> np.uint64(16), k] += row[k]
 
 
 @njit(cache=True, nogil=True)

@@ -181,8 +181,8 @@ def test_compiled_functions_are_twins(monkeypatch, storage, seed):
     def all_of_them():
         gains = rng_gains.copy()
         return [
-            tree_rows.scores(params, block),
-            *tree_rows.counts(params, block, r),
+            *tree_rows.posterior(params, block, block.weights),
+            *tree_rows.posterior(params, block, block.weights, count=False),
             tree_rows.pair_counts(block, r),
             heaviest_forest(gains, 13, 0.2),
         ]

@@ -1,6 +1,6 @@
-"""What a mixture of trees makes of rows without blanks: scores, and counts of ones, of links and of all pairs.
+"""What a mixture of trees makes of rows without blanks: r, and counts of ones, of links and of all pairs.
 
-    ln P(x | k) = Sum_j ln(1 - p0_j) + Sum_j x_j a_jk + Sum_j x_j x_parent(j) b_jk
+    ln P(x, k) = ln pi_k + Sum_j ln(1 - p0_j) + Sum_j x_j a_jk + Sum_j x_j x_parent(j) b_jk
 
 so that the cost follows the ones. Each function has a compiled twin (`trees_numba.py`).
 """
@@ -16,6 +16,7 @@ from hiddenbits.data import Bits, Block
 from hiddenbits.data.cooccurrence import co_counts
 from hiddenbits.families.tree_mixture.params import TreeParams
 from hiddenbits.maths.chow_liu import fast_kernels, n_pairs
+from hiddenbits.maths.numerics import softmax_rows
 
 CHUNK_CELLS = 1 << 17  # cells of a block that are floats at a time: they stay in the cache
 # Classes below this share of a row are left out of its counts: of all pairs, where each costs much and only the choice
@@ -23,34 +24,44 @@ CHUNK_CELLS = 1 << 17  # cells of a block that are floats at a time: they stay i
 PAIR_SHARE, SHARE = 1e-10, 1e-17
 
 
-def scores(params: TreeParams, block: Block) -> Floats:
-    """Return ln P(x | class) of rows without blanks, (rows, K)."""
-    out = np.repeat(params.offsets, block.n_rows, axis=0)
+def posterior(
+    params: TreeParams, block: Block, weights: Floats, *, count: bool = True
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return r times the weights, ln P(x), and the expected ones of each class, and those whose parent is 1 too.
+
+    The last two are (d, K), and 0 without `count`. All rows are taken as complete; a weight of 0 leaves one out.
+    """
+    ones, both = np.zeros((2, *params.parents.shape))
     kernels = fast_kernels()
     if kernels is not None:
-        indptr, indices = block.ones()
-        kernels.add_scores(indptr, indices, params.lookup, params.linear, params.pair, out)
-        return out
+        (indptr, indices), (n, K) = block.ones(), (block.n_rows, params.n_classes)
+        r, largest, total, none = np.empty((n, K)), np.empty(n), np.empty(n), np.zeros((0, 0))
+        kernels.sparse_rows(
+            indptr.view(np.uint64),
+            indices.view(np.uint32 if indices.itemsize == 4 else np.uint64),
+            *(params.lookup, params.linear, params.pair, params.offsets, weights, SHARE * weights),
+            *(r, largest, total, ones if count else none, both),
+        )
+        largest += np.log(total, out=total)
+        return r, largest, ones, both
+    r = _scores(params, block)
+    log_p = softmax_rows(r, None, weights)
+    if count:
+        for rows, cells in _chunks(block.x):
+            ones += cells[:, :-1].T @ r[rows]
+            for k in range(params.n_classes):
+                both[:, k] += (cells[:, :-1] * cells[:, params.lookup[:, k]]).T @ r[rows, k]
+    return r, log_p, ones, both
+
+
+def _scores(params: TreeParams, block: Block) -> Floats:
+    """Return ln P(x, class) of each row, (rows, K)."""
+    out = np.repeat(params.offsets, block.n_rows, axis=0)
     for rows, cells in _chunks(block.x):
         out[rows] += cells[:, :-1] @ params.linear
         for k in range(params.n_classes):
             out[rows, k] += (cells[:, :-1] * cells[:, params.lookup[:, k]]) @ params.pair[:, k]
     return out
-
-
-def counts(params: TreeParams, block: Block, r: Floats) -> tuple[Floats, Floats]:
-    """Return the expected ones of each class, and those whose parent is 1 too, (d, K) each; r has the weights in it."""
-    ones, both = np.zeros((2, *params.parents.shape))
-    kernels = fast_kernels()
-    if kernels is not None:
-        indptr, indices = block.ones()
-        kernels.add_counts(indptr, indices, params.lookup, r, SHARE * block.weights, ones, both)
-        return ones, both
-    for rows, cells in _chunks(block.x):
-        ones += cells[:, :-1].T @ r[rows]
-        for k in range(params.n_classes):
-            both[:, k] += (cells[:, :-1] * cells[:, params.lookup[:, k]]).T @ r[rows, k]
-    return ones, both
 
 
 def pair_counts(block: Block, r: Floats) -> Floats:

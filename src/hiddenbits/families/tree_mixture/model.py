@@ -141,28 +141,29 @@ class Trees(ClassCodes[TreeParams]):
 
     def _posterior(self, params: TreeParams, block: Block) -> tuple[Floats, Floats]:
         """Return r and ln P(x)."""
-        scores = complete_rows.scores(params, block)
+        r, log_p, _, _ = complete_rows.posterior(params, block, np.ones(block.n_rows), count=False)
         for rows, messages in messages_of(params, block, rows_with_blanks(block)):
-            scores[rows] = messages.scores
-        return scores, softmax_rows(scores, np.log(params.weights)[None, :])
+            log_p[rows] = softmax_rows(messages.scores, np.log(params.weights)[None, :])
+            r[rows] = messages.scores
+        return r, log_p
 
     def expect(self, params: TreeParams, shared: object, block: Block, carry: None, key: Key) -> tuple[TreeStats, None]:
         """E-step: r, and with it the expected ones of each class, alone and with their parents, or with all others."""
         if not block.keep:  # its ones are needed more than once here, if not in the next pass
             block = replace(block, keep=True)
         blanks, weights, looked = rows_with_blanks(block), block.weights, params.looked_at
-        log_pi = np.log(params.weights)[None, :]
-        r = complete_rows.scores(params, block)
-        log_p = softmax_rows(r, log_pi, weights)
-        r[blanks] = 0.0  # they come one by one
+        complete = weights
+        if len(blanks):
+            complete = weights.copy()
+            complete[blanks] = 0.0  # they come one by one
+        r, log_p, ones, both = complete_rows.posterior(params, block, complete)
         classes, pair_rows = np.ones(len(r)) @ r, np.zeros(params.n_classes)
-        ones, both = complete_rows.counts(params, block, r)
         pairs = complete_rows.pair_counts(block, r[:, looked]) if looked.stop else np.zeros((1, 1))
         bound, weight = np.asarray(0.0), np.asarray(weights.sum())
         stats = TreeStats(bound, weight, classes, ones, both, pairs, pair_rows)
         for rows, messages in messages_of(params, block, blanks):
             shares = messages.scores
-            log_p[rows] = softmax_rows(shares, log_pi, weights[rows])
+            log_p[rows] = softmax_rows(shares, np.log(params.weights)[None, :], weights[rows])
             classes += np.ones(len(rows)) @ shares
             add_blanks(params, messages, shares, complete_rows.PAIR_SHARE * weights[rows], stats)
         pair_rows[looked] = classes[looked]

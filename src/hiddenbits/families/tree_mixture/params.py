@@ -134,8 +134,8 @@ class TreeParams(Params):
 
     @cached_property
     def offsets(self) -> Floats:
-        """The log-probability of a row of zeros in each class, (1, K)."""
-        return np.asarray(self.log_off[0].sum(axis=0)[None, :])
+        """The log-probability of each class and a row of zeros, (1, K)."""
+        return np.asarray((self.log_off[0].sum(axis=0) + np.log(self.weights))[None, :])
 
     @cached_property
     def linear(self) -> Floats:
