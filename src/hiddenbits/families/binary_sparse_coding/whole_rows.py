@@ -60,7 +60,7 @@ def whole_rows(kernels: Any, params: CodingParams, now: Prepared, block: Block) 
         np.asarray(counted.sum()),
         np.asarray(counted @ squares),
         hidden,
-        np.ascontiguousarray(np.matmul(means.T, Y).T, np.float64),
+        (Y.T @ means).astype(np.float64, copy=False),
         pairs.reshape(H, H),
     )
 
