@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -54,6 +54,8 @@ class MaxPrepared(Prepared):
 
     signed: bool = False
     rho: float = 20.0
+
+    adds: ClassVar[bool] = False
 
     @cached_property
     def powers(self) -> AnyArray:

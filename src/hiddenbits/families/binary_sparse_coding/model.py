@@ -36,10 +36,11 @@ from scipy import sparse
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data import Block
 from hiddenbits.data.operands import scratch
-from hiddenbits.families.binary_sparse_coding.params import CodingParams, CodingStats
-from hiddenbits.families.binary_sparse_coding.planned_coding import RIDGE, PlannedCoding, within
+from hiddenbits.families.binary_sparse_coding.params import CodingParams, CodingStats, within
+from hiddenbits.families.binary_sparse_coding.planned_coding import RIDGE, PlannedCoding
 from hiddenbits.families.binary_sparse_coding.rows import CodingShared, runs_of
 from hiddenbits.families.binary_sparse_coding.truncated_posterior import Prepared, RowPosterior, squares_of
+from hiddenbits.families.binary_sparse_coding.whole_rows import kernels_for, whole_rows
 from hiddenbits.model_api import Footprint, Key
 
 
@@ -61,6 +62,8 @@ class SparseCoding(PlannedCoding):
     ) -> tuple[CodingStats, None]:
         """Return the statistics of a block."""
         now, n, H = shared.now, block.n_rows, params.n_components
+        if (kernels := kernels_for(now, block)) is not None:
+            return whole_rows(kernels, params, now, block), None
         means = scratch("means", (n, H), now.dtype)
         pairs = scratch("pairs", (n, len(now.states.first)), now.dtype)
         places: Rows = np.empty(pairs.shape, np.intp)

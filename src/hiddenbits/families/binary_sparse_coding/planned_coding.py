@@ -20,6 +20,7 @@ from hiddenbits.families.binary_sparse_coding.rows import CodingRows, CodingShar
 from hiddenbits.families.binary_sparse_coding.schedule import Schedule
 from hiddenbits.families.binary_sparse_coding.truncated_posterior import Prepared, squares_of
 from hiddenbits.families.binary_sparse_coding.truncated_states import active_shares, truncation
+from hiddenbits.families.binary_sparse_coding.whole_rows import kernels_for, whole_scores
 from hiddenbits.model_api import Key, Passes, Promises
 
 RIDGE = 1e-9  # of the mean of Sum <s>: where rows say nothing of a field, it stays as it is
@@ -255,12 +256,9 @@ def _first_stats(model: PlannedCoding, params: CodingParams, block: Block) -> An
 
 def _scores(now: Prepared, block: Block) -> RowScores:
     """Return the scores of the rows of a block, the same bits as `expect` finds."""
+    if (kernels := kernels_for(now, block)) is not None:
+        return RowScores(whole_scores(kernels, now, block), block.weights.copy())
     Y, scores = np.asarray(block.x.operand(now.dtype, slot="x")), np.empty(block.n_rows)
     for rows, observed in runs_of(block, now.dtype):
         scores[rows] = now.look(Y[rows], observed, squares_of(Y[rows]), only_scores=True).scores
     return RowScores(scores, block.weights.copy())
-
-
-def within(cut: Floats, scores: Floats) -> Floats:
-    """Return the share of each row that is within the cut."""
-    return np.where(scores > cut[0], 1.0, np.where(scores == cut[0], cut[1], 0.0))

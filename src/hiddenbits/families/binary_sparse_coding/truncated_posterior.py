@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -65,6 +65,8 @@ class Prepared:
     states: Truncation
     temperature: float
     dtype: type[np.floating[Any]]
+
+    adds: ClassVar[bool] = True  # whether the fields of causes add up
 
     @cached_property
     def W(self) -> AnyArray:  # noqa: N802  (the paper's letter)

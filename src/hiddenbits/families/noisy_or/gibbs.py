@@ -110,7 +110,7 @@ class Ones:
     @classmethod
     def of_block(cls, layer: Layer, block: Block) -> Ones:
         """Return the ones of the data."""
-        indptr, indices = block.x.ones()
+        indptr, indices = block.ones()
         zeros = product_with_totals(block.operands()[1], np.ascontiguousarray(layer.w.T), layer.totals)
         return cls(np.asarray(indptr, np.int64), indices, _rows_of(indptr), zeros)
 
