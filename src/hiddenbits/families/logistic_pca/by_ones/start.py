@@ -51,8 +51,23 @@ def start_by_ones(
         W[:, : V.shape[1]] += np.clip(spread / variances[:, None] ** 0.75, -STEEPEST, STEEPEST)
     W[empty > 0.0] = 0.0
     b = np.log(means) - np.log1p(-means)
+    params = with_cells(W, b, empty, n_cells)
+    columns, copies = params.distinct
+    precision = params.covariances.copy()
+    for _ in range(ROUNDS):  # half way each time: whole steps would swing
+        covariance = invert(precision, q)[0]
+        precision = 0.5 * (
+            precision + identity(q) + at_anchors(params.joint[columns], copies, params.anchors, covariance)[1]
+        )
+    np.copyto(params.covariances, invert(precision, q)[0])
+    return params
+
+
+def with_cells(W: Floats, b: Floats, empty: Floats, n_cells: int) -> AnchoredParams:
+    """Return the map with cells for the prior of x."""
+    q = W.shape[1]
     axis, threshold, child, anchors = cut(np.ones(1), np.zeros((1, q)), np.ones((1, q)), n_cells)
-    params = AnchoredParams(
+    return AnchoredParams(
         loadings=W,
         intercepts=b,
         centre=b.copy(),
@@ -66,10 +81,3 @@ def start_by_ones(
         best=np.asarray(-np.inf),
         stalled=np.zeros(()),
     )
-    columns, copies = params.distinct
-    precision = params.covariances.copy()
-    for _ in range(ROUNDS):  # half way each time: whole steps would swing
-        covariance = invert(precision, q)[0]
-        precision = 0.5 * (precision + identity(q) + at_anchors(params.joint[columns], copies, anchors, covariance)[1])
-    np.copyto(params.covariances, invert(precision, q)[0])
-    return params
