@@ -11,7 +11,8 @@ from hiddenbits.data.bits import Pattern, pattern_of
 from hiddenbits.engine import Settings, fit_em
 from hiddenbits.engine.executors.local import Local
 from hiddenbits.families.logistic_pca.by_ones import expectations as expectations_module
-from hiddenbits.families.logistic_pca.by_ones import verbs
+from hiddenbits.families.logistic_pca.by_ones import likelihood, verbs
+from hiddenbits.families.logistic_pca.by_ones import model as by_ones_model
 from hiddenbits.families.logistic_pca.by_ones.cells import Cells, cut
 from hiddenbits.families.logistic_pca.by_ones.expectations import (
     RARE,
@@ -21,12 +22,15 @@ from hiddenbits.families.logistic_pca.by_ones.expectations import (
     softplus_sums,
 )
 from hiddenbits.families.logistic_pca.by_ones.grouped_columns import GroupedColumns
+from hiddenbits.families.logistic_pca.by_ones.likelihood import LogisticOfOnes
 from hiddenbits.families.logistic_pca.by_ones.model import LogisticByOnes
 from hiddenbits.families.logistic_pca.model import Logistic
+from hiddenbits.families.logistic_pca.params import LogisticParams
 from hiddenbits.maths.gauss_hermite import hermite
 from hiddenbits.maths.packed_symmetric import pack, unpack
 from tests.contracts.conftest import NotResident
 
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 ONES = Variational(cost="ones")
 
 
@@ -151,6 +155,39 @@ def test_a_group_without_width_is_not_cut():
     *_, child, anchors = cut(weights, means, np.zeros((2, 1)), 16)
     assert len(child) == 3
     np.testing.assert_allclose(np.sort(anchors[:, 0]), [0.0, 3.0])
+
+
+def test_likelihood_by_the_ones_equals_integration(monkeypatch):
+    """By a table of F, to 1e-4 nats a row: rare and common columns, a row far out and an empty one among the rows."""
+    pytest.importorskip("numba")
+    rng = np.random.default_rng(5)
+    W, b = 1.2 * rng.standard_normal((60, 2)), -4.0 + 1.5 * rng.standard_normal(60)
+    params = LogisticParams.at(W, b, b)
+    X, _ = Logistic(2).draw(params, 50, rng)
+    X[0], X[1] = 0, W[:, 0] > 0.5
+    block = Block(Dense(X), AllOnes(X.shape), np.ones(len(X)), 0, 0)
+    exact = Logistic(2).likelihood_and_error(params, None, block)[:, 0]
+    monkeypatch.setattr(likelihood, "FEW_NODES", 0)
+    model = LogisticOfOnes(2)
+    assert model.tabulates(params)
+    np.testing.assert_allclose(model.likelihood_and_error(params, None, block)[:, 0], exact, atol=1e-4)
+
+
+def test_online_passes_come_near_the_fit(fitted):
+    X, model = fitted
+    online = LogisticPCA(2, method=ONES, online_passes=2, max_iter=2, random_state=0).fit(X)
+    assert online.cost_ == "ones"
+    assert abs(online.score(X) - model.score(X)) < 0.02
+
+
+@pytest.mark.slow
+def test_compiled_steps_through_cells_equal_the_readable_ones(fitted, monkeypatch):
+    pytest.importorskip("numba")
+    X, _ = fitted
+    quick = LogisticPCA(2, method=ONES, max_iter=6, tol=0.0, random_state=0)
+    fast = quick.fit(X).params_.joint
+    monkeypatch.setattr(by_ones_model, "_compiled", lambda: None)
+    np.testing.assert_allclose(quick.fit(X).params_.joint, fast, atol=1e-9)
 
 
 @pytest.mark.full

@@ -29,8 +29,8 @@ tolerance, or has not risen for PATIENCE passes. The tests compare J with the ex
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Literal
+from functools import cache, cached_property, lru_cache
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -58,6 +58,16 @@ LONGEST_STEP = 5.0  # of a column's (w, b)
 LENGTHS = (1.0, 0.25, 0.0625)  # of a column's step, tried in turn; then it stays
 ROUNDING = 1e-13
 FURTHEST = 1e3  # extrapolated loadings stay within this
+
+
+@cache
+def _compiled() -> Any:
+    """Return the compiled twin of the steps through cells, None without numba."""
+    try:
+        from hiddenbits.families.logistic_pca.by_ones.cells_numba import settle
+    except ImportError:
+        return None
+    return settle
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,10 +120,20 @@ class Shared:
     offsets: Floats
     log_determinants: Floats  # of the C_a
 
+    @cached_property
+    def by_cell(self) -> Floats:
+        """Return the C_a, (A, q, q)."""
+        return np.ascontiguousarray(self.matrices.transpose(2, 0, 1))
+
     def posteriors(self, pull: Floats, carry: Place | None) -> Posteriors:
         """Return the mean of each row from the expansion in its cell."""
         mean = np.zeros_like(pull) if carry is None else carry.mean
         n_steps, longest = COLD if carry is None else WARM
+        if compiled := _compiled():
+            mean, cell, tree = mean.copy(), np.zeros(len(mean), np.int64), self.cells
+            lines = tree.axis, tree.threshold, tree.child, tree.leaf
+            compiled(pull, mean, lines, self.by_cell, self.offsets, n_steps, longest, cell)
+            return Posteriors(mean, cell, self.covariances, self.log_determinants, by_cell=True)
         for _ in range(n_steps):
             cell = self.cells.find(mean)
             step = _means(self, cell, pull) - mean
@@ -147,7 +167,15 @@ class LogisticByOnes:
             "likelihood": "P(t) has no closed form: passes use an approximate bound; the verbs integrate",
             "monotone": "the bound is approximate within a cell, and rows change cells",
         }
-        return Promises(likelihood="bound", monotone=False, carry=True, scheduled=True, oracle="quadrature", why=why)
+        return Promises(
+            likelihood="bound",
+            monotone=False,
+            carry=True,
+            scheduled=True,
+            oracle="quadrature",
+            online_form=True,
+            why=why,
+        )
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
         """Return what a block costs: products with its ones, and work on q x q numbers of each row."""
@@ -261,6 +289,10 @@ class LogisticByOnes:
                 break
         return out
 
+    def online(self) -> LogisticByOnes:
+        """Return the form of the model that online EM needs."""
+        return OnlineByOnes(**vars(self))
+
     def to_vector(self, params: AnchoredParams) -> Floats:
         """Return W and b of the distinct columns in one row."""
         return np.asarray(params.joint[params.distinct[0]]).ravel()
@@ -274,6 +306,22 @@ class LogisticByOnes:
     def mismatch(self, params: AnchoredParams) -> str | None:
         """Return how valid parameters disagree with the hyperparameters, or None."""
         return params_mismatch(self.n_components, params.plain())
+
+
+class OnlineByOnes(LogisticByOnes):
+    """The model as online EM needs it: cells and the scale of x stay, so that sums over the rows of cells add up."""
+
+    def update(self, params: AnchoredParams, stats: AnchoredStats) -> AnchoredParams:
+        """M-step: a Newton step of every column, and new anchors."""
+        groups = _groups(params, stats)
+        wide = params.spread_out(self._stepped(params, stats, groups))
+        return replace(
+            params,
+            loadings=np.ascontiguousarray(wide[:, :-1]),
+            intercepts=wide[:, -1].copy(),
+            anchors=groups.mean,
+            covariances=groups.covariance,
+        )
 
 
 def _means(shared: Shared, cell: Rows, pull: Floats) -> Floats:

@@ -64,9 +64,10 @@ class CostVerbs(MixedVerbs):
 
     def _refusal(self, model: Logistic, by_ones: LogisticByOnes, table: Table) -> str | None:
         """Return what passes by the ones are for, where this fit is something else."""
-        me: Any = self
-        if not model.polish or me.online_passes:
-            return "for polish=True and online_passes=0"
+        if not model.polish:
+            return "for polish=True"
+        if getattr(table.source, "complete", False):
+            return None
         grid = table.grid(block_height(by_ones.footprint(table.shape[1], table.source.row_cells)))
         blanks = float(current().executor.reduce(_blanks, grid).blanks)
         return f"for tables without blanks; this one has {blanks:,.0f}" if blanks else None
