@@ -1,9 +1,10 @@
-"""Cost of a row and memory from a hundred thousand rows to a hundred million: a mixture by online EM, and a scoring pass.
+"""Cost of a row and memory from a hundred thousand rows to a hundred million: a fit by online EM, and a scoring pass.
 
-    python -m benchmarks.scale --full [--folder DISK]     (1e5 to 1e8 rows x 1,000 columns, 1% ones)
-    python -m benchmarks.scale --quick                    (1e4 and 1e5 rows; the figures mean nothing, the program runs)
+    python -m benchmarks.scale --full [--folder DISK]              (1e5 to 1e8 rows x 1,000 columns, 1% ones; a mixture)
+    python -m benchmarks.scale --full --model map [--rows N]       (up to N of these rows; `LogisticPCA(2)`)
+    python -m benchmarks.scale --quick [--model map]               (1e4 and 1e5 rows; the figures mean nothing, the program runs)
 
-32 classes; a pass that counts, one of online EM, one full pass of EM, one that scores; every pass reads the files. Two threads of one
+The map has one pass that counts, one that draws the rows it begins on, one of online EM, two full ones and one that scores. The mixture has 32 classes; a pass that counts, one of online EM, one full pass of EM, one that scores; every pass reads the files. Two threads of one
 process; at the largest size also two dask workers, of which one is killed half-way. Each fit is a process of its own. The table is
 simulated in parts on disk and deleted afterwards; if the disk is too small, there are fewer rows and the results say so.
 """
@@ -31,12 +32,12 @@ def run(**asked: Any) -> dict[str, Any]:
     return json.loads(subprocess.run(call, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1])
 
 
-def measure(n_rows: int, repeats: int, folder: Path) -> dict[str, Any]:
+def measure(n_rows: int, repeats: int, folder: Path, model: str) -> dict[str, Any]:
     """Simulate and fit on two threads; the median of some repeats."""
     begun = time.perf_counter()
     ones = simulate.write(folder, n_rows, seed=SEED)
     simulated = time.perf_counter() - begun
-    runs = [run(pattern=f"{folder}/*.parquet", workers=0, kill_after=None) for _ in range(repeats)]
+    runs = [run(pattern=f"{folder}/*.parquet", workers=0, kill_after=None, model=model) for _ in range(repeats)]
     median = sorted(runs, key=lambda found: found["seconds"])[len(runs) // 2]
     return {
         **median,
@@ -54,8 +55,11 @@ def measure(n_rows: int, repeats: int, folder: Path) -> dict[str, Any]:
 def main() -> None:
     parser = asking(__doc__)
     parser.add_argument("--folder", help="where the table is simulated; a temporary folder by default")
+    parser.add_argument("--model", choices=["mixture", "map"], default="mixture")
+    parser.add_argument("--rows", type=int, default=100_000_000, help="the most rows")
     arguments = parser.parse_args()
     sizes = [10_000, 100_000] if arguments.quick else [100_000, 1_000_000, 10_000_000, 100_000_000]
+    sizes = [n_rows for n_rows in sizes if n_rows <= arguments.rows]
     figures: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory(dir=arguments.folder) as work:
         room = int((shutil.disk_usage(work).free - SPARE) / BYTES_A_ROW)
@@ -66,10 +70,18 @@ def main() -> None:
             print(note)
         for n_rows in sizes:
             folder = Path(work) / str(n_rows)
-            figures.append(measure(n_rows, 3 if n_rows <= 1_000_000 else 1, folder))
+            figures.append(measure(n_rows, 3 if n_rows <= 1_000_000 else 1, folder, arguments.model))
             print(figures[-1], flush=True)
             if n_rows != sizes[-1]:
                 shutil.rmtree(folder)
+        if arguments.model == "map":
+            record(
+                "scale/scale_map" + ("_quick" if arguments.quick else ""),
+                {"threads": figures, "note": note},
+                seeds=SEED,
+                packages=("pyarrow", "numba"),
+            )
+            return
         cluster = run(pattern=f"{folder}/*.parquet", workers=2, kill_after=0.75 * figures[-1]["seconds"])
         print(cluster, flush=True)
     cluster["same_parameters"] = cluster["parameters"] == figures[-1]["parameters"]

@@ -11,20 +11,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from benchmarks.bare.classes import machine_rows, mixture
 from benchmarks.bare.coding import coding
 from benchmarks.bare.logistic import logistic
 from benchmarks.bare.pairs import pairs
 from benchmarks.bare.sampled import noisy_or_sampled
-from benchmarks.bare.tables import sparse_bits
+from benchmarks.bare.tables import grid_of, sparse_bits
 from benchmarks.bare.trees import hidden_tree, trees
-from benchmarks.bare.turns import SEED, seconds_of
+from benchmarks.bare.turns import SEED, pass_of, seconds_of
 from benchmarks.record import asked_quick, record
 
 from hiddenbits.engine import one_blas_thread
 from hiddenbits.families.bernoulli_mixture.model import Mixture
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
 from hiddenbits.families.combination_machine.model import Combination
+from hiddenbits.families.logistic_pca.by_ones.model import LogisticByOnes
+from hiddenbits.families.logistic_pca.by_ones.start import with_cells
+from hiddenbits.families.logistic_pca.by_ones.verbs import N_CELLS_GROUPED
 from hiddenbits.families.logistic_pca.model import Logistic
 from hiddenbits.families.noisy_or.model_gibbs import NoisyOrGibbs
 
@@ -41,6 +45,17 @@ class Case:
     columns: int = 100_000
 
 
+BY_ONES = LogisticByOnes(10, n_cells=N_CELLS_GROUPED)
+
+
+def by_ones(n: int, d: int) -> Callable[[], Any]:
+    """Return a pass by the ones, of a map that expects about as many ones in each column as there are."""
+    X, rng, q = sparse_bits(n, d, DENSITY), np.random.default_rng(SEED), BY_ONES.n_components
+    W = rng.standard_normal((d, q)) / np.sqrt(q)
+    b = np.log(np.clip(np.asarray(X.mean(axis=0)).ravel(), 1e-5, 0.5)) - 0.5 * (W**2).sum(axis=1)
+    return pass_of(BY_ONES, with_cells(W, b, np.zeros(d), BY_ONES.n_cells), grid_of(BY_ONES, X))
+
+
 CASES = {
     "BernoulliMixture, 100 classes": Case(
         lambda n, d: mixture("wide", sparse_bits(n, d, DENSITY), 100).ours, 10_000, Mixture(100)
@@ -48,6 +63,7 @@ CASES = {
     "LogisticPCA, 10 dimensions, a bound for every cell": Case(
         lambda n, d: logistic("wide", n, d, 10).ours, 100, Logistic(10, polish=False)
     ),
+    "LogisticPCA, 10 dimensions, cost by the ones": Case(by_ones, 10_000, BY_ONES),
     "CombinationMachine, 20 units, the pass over rows": Case(
         lambda n, d: machine_rows("wide", sparse_bits(n, d, DENSITY), 20).ours, 10_000, Combination(20)
     ),

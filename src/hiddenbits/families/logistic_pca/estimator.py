@@ -17,6 +17,7 @@ from hiddenbits.families._base.information import InformationVerbs
 from hiddenbits.families._base.parameters import COMMON, DRAWS, MOST_NODES
 from hiddenbits.families._base.rotation import RotationVerbs
 from hiddenbits.families._base.showing import LIKELIHOOD, SummaryTable
+from hiddenbits.families.logistic_pca.by_ones.likelihood import LogisticOfOnes
 from hiddenbits.families.logistic_pca.by_ones.verbs import CostVerbs, plain_params
 from hiddenbits.families.logistic_pca.grid_em import LogisticGrid
 from hiddenbits.families.logistic_pca.information import LogisticScores
@@ -209,7 +210,8 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
                 seed=seed,
             )
         if isinstance(method, Variational):
-            return Logistic(
+            kind = LogisticOfOnes if self._by_ones else Logistic
+            return kind(
                 n_components=self.n_components,
                 ridge=self.ridge,
                 polish=method.polish,
@@ -321,6 +323,7 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
         check_is_fitted(self, "params_")
         model = self._model()
         exact = model.exact(self.params_) if isinstance(model, Mixed) else model.rule(self.params_) is not None
+        exact = exact and not (isinstance(model, LogisticOfOnes) and model.tabulates(self.params_))
         return "exact" if exact else "estimate"
 
     def score_samples(self, X: object, *, return_std: bool = False) -> Any:

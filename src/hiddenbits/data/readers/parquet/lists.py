@@ -131,6 +131,11 @@ class ListSource:
         """Cells of a row that arithmetic touches: its ones."""
         return self.row_items
 
+    @property
+    def complete(self) -> bool:
+        """Whether all cells are observed, as far as is known without reading the rows."""
+        return self.blank != "missing"
+
     def read(self, start: int, stop: int) -> tuple[Bits, Bits]:
         """Return (x, observed) of rows start to stop; reads only the row groups that hold them."""
         all_lengths, all_items, repeats = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)], Repeats()

@@ -11,11 +11,13 @@ sum over nodes exact: E[sigma z] / s, equal to E sigma' for the integral itself.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from functools import cache
+from typing import Any, Literal
 
 import numpy as np
 
 from hiddenbits.array_types import Floats
+from hiddenbits.data.operands import scratch
 from hiddenbits.maths.gauss_hermite import hermite
 from hiddenbits.maths.packed_symmetric import inner_places, pack_outer, packed_size, times
 
@@ -26,30 +28,64 @@ SMALLEST = 1e-20  # the least variance that is divided by
 STEP_PAIRS = 1 << 15  # pairs that are worked on together, in a core's cache
 
 
-def expectations(mean: Floats, variance: Floats, slope: Literal["rows", "columns"]) -> tuple[Floats, Floats, Floats]:
-    """Return E f, E sigma and the slope; the three may be one array."""
-    rare = 0.5 * variance
-    rare += mean
-    common = np.flatnonzero(rare + variance > RARE)
-    np.minimum(rare, LARGEST, out=rare)
-    np.exp(rare, out=rare)
-    if not len(common):
-        return rare, rare, rare
-    m, s = mean.ravel()[common], np.sqrt(np.maximum(variance.ravel()[common], SMALLEST))
-    f, first, second = np.zeros_like(m), np.zeros_like(m), np.zeros_like(m)
+@cache
+def _compiled() -> Any:
+    """Return the compiled twin of `_over_nodes`, None without numba."""
+    try:
+        from hiddenbits.families.logistic_pca.by_ones.expectations_numba import over_nodes
+    except ImportError:
+        return None
+    return over_nodes
+
+
+def expectations(
+    mean: Floats, variance: Floats, slope: Literal["rows", "columns"], *, buffered: bool = False
+) -> tuple[Floats, Floats, Floats]:
+    """Return E f, which is for columns alone, E sigma and the slope; `buffered`, they last until the next call."""
+    f, sigma, second = (
+        scratch(name, mean.shape) if buffered else np.empty_like(mean) for name in ("softplus", "sigma", "slope")
+    )
+    np.multiply(variance, 0.5, out=sigma)
+    sigma += mean
+    np.minimum(sigma, LARGEST, out=sigma)
+    np.exp(sigma, out=sigma)
+    np.copyto(second, sigma)
+    if slope == "columns":
+        np.copyto(f, sigma)
+    out = f.ravel() if slope == "columns" else f.ravel()[:0], sigma.ravel(), second.ravel()
+    if compiled := _compiled():
+        compiled(mean.ravel(), variance.ravel(), np.array(hermite(N_NODES)), RARE, SMALLEST, *out)
+    else:
+        _over_nodes(mean.ravel(), variance.ravel(), *out)
+    return f, sigma, second
+
+
+def _activations(places: Floats, covariances: Floats, joint: Floats, packed: Floats) -> tuple[Floats, Floats]:
+    """Return mean and variance of w.x + b for every pair of a place and a column, in buffers."""
+    shape = len(places), len(joint)
+    mean = np.matmul(places, joint[:, :-1].T, out=scratch("mean", shape))
+    mean += joint[:, -1]
+    return mean, np.matmul(covariances, packed.T, out=scratch("variance", shape))
+
+
+def _over_nodes(mean: Floats, variance: Floats, f: Floats, sigma: Floats, slope: Floats) -> None:
+    """Replace the expectations of the pairs that are not rare by sums over nodes; without f the slope is for rows."""
+    common = np.flatnonzero(mean + 1.5 * variance > RARE)
+    m, s = mean[common], np.sqrt(np.maximum(variance[common], SMALLEST))
+    total, first, second = np.zeros_like(m), np.zeros_like(m), np.zeros_like(m)
     for z, weight in zip(*hermite(N_NODES), strict=True):
         A = m + z * s
         u = np.exp(-np.abs(A))
-        f += weight * (np.maximum(A, 0.0) + np.log1p(u))
-        sigma = np.where(A > 0.0, 1.0, u) / (1.0 + u)
-        first += weight * sigma
-        second += weight * (sigma * (1.0 - sigma) if slope == "rows" else z * sigma)
-    if slope == "columns":
-        second /= s
-    out = rare, rare.copy(), rare.copy()
-    for whole, some in zip(out, (f, first, second), strict=True):
-        whole.ravel()[common] = some
-    return out
+        at_node = np.where(A > 0.0, 1.0, u) / (1.0 + u)
+        first += weight * at_node
+        if len(f):
+            total += weight * (np.maximum(A, 0.0) + np.log1p(u))
+            second += weight * z * at_node / s
+        else:
+            second += weight * at_node * (1.0 - at_node)
+    sigma[common], slope[common] = first, second
+    if len(f):
+        f[common] = total
 
 
 def _steps(n_columns: int, n_cells: int) -> Iterator[slice]:
@@ -68,8 +104,8 @@ def at_anchors(joint: Floats, copies: Floats, anchors: Floats, covariances: Floa
     packed = pack_outer(np.ascontiguousarray(joint[:, :-1]))
     gradient, hessian = np.zeros((n_cells, q)), np.zeros((n_cells, packed_size(q)))
     for some in _steps(len(joint), n_cells):
-        mean = anchors @ joint[some, :-1].T + joint[some, -1]
-        _, sigma, slope = expectations(mean, covariances @ packed[some].T, "rows")
+        cells = _activations(anchors, covariances, joint[some], packed[some])
+        _, sigma, slope = expectations(*cells, "rows", buffered=True)
         gradient += sigma @ (joint[some, :-1] * copies[some, None])
         hessian += slope @ (packed[some] * copies[some, None])
     return gradient, hessian
@@ -80,8 +116,8 @@ def softplus_sums(joint: Floats, weights: Floats, means: Floats, covariances: Fl
     packed = pack_outer(np.ascontiguousarray(joint[:, :-1]))
     out = np.empty(len(joint))
     for some in _steps(len(joint), len(weights)):
-        mean = means @ joint[some, :-1].T + joint[some, -1]
-        out[some] = weights @ expectations(mean, covariances @ packed[some].T, "columns")[0]
+        cells = _activations(means, covariances, joint[some], packed[some])
+        out[some] = weights @ expectations(*cells, "columns", buffered=True)[0]
     return out
 
 
@@ -98,8 +134,8 @@ def softplus_steps(joint: Floats, weights: Floats, means: Floats, covariances: F
     out, gradient = np.empty(len(joint)), np.empty((len(joint), q + 1))
     matrix = np.empty((len(joint), packed_size(q + 1)))
     for some in _steps(len(joint), len(weights)):
-        mean = means @ joint[some, :-1].T + joint[some, -1]
-        f, sigma, slope = expectations(mean, covariances @ packed[some].T, "columns")
+        cells = _activations(means, covariances, joint[some], packed[some])
+        f, sigma, slope = expectations(*cells, "columns", buffered=True)
         out[some] = weights @ f
         gradient[some] = sigma.T @ (column * extended)
         both = slope.T @ by_slope

@@ -29,8 +29,8 @@ tolerance, or has not risen for PATIENCE passes. The tests compare J with the ex
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Literal
+from functools import cache, cached_property, lru_cache
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -40,6 +40,7 @@ from hiddenbits.data import Block
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.logistic_pca.by_ones.cells import Cells, axis_variances, cut
 from hiddenbits.families.logistic_pca.by_ones.expectations import at_anchors, softplus_steps, softplus_sums
+from hiddenbits.families.logistic_pca.by_ones.grouped_columns import GroupedColumns
 from hiddenbits.families.logistic_pca.by_ones.params import AnchoredParams, AnchoredStats, Place
 from hiddenbits.families.logistic_pca.by_ones.start import start_by_ones
 from hiddenbits.families.logistic_pca.params import effective_ridge, params_mismatch
@@ -49,11 +50,63 @@ from hiddenbits.model_api import Footprint, Key, Passes, Promises
 CUT_AFTER, CUT_EVERY = (0, 1, 2, 4), 8  # passes after which cells are cut again, and then after every 8th
 SETTLED = 12  # passes after which a small change may mean convergence
 PATIENCE, RISE = 16, 1e-6  # a fit is over when the objective has not risen by this share of it in so many passes
+MOST_EXPANDED = 3  # dimensions up to which F is expanded in cells; above, columns are grouped
+WARM_GROUPED = (1, 1.0)  # as WARM, where columns are grouped: there steps do not lead astray
+PATIENCE_GROUPED, RISE_GROUPED = 8, 1e-5  # J wavers more
 COLD, WARM = (10, 1.0), (2, 0.3)  # steps of the mean of a row without memory, and of one with; their greatest length
 LONGEST_STEP = 5.0  # of a column's (w, b)
 LENGTHS = (1.0, 0.25, 0.0625)  # of a column's step, tried in turn; then it stays
 ROUNDING = 1e-13
 FURTHEST = 1e3  # extrapolated loadings stay within this
+
+
+@cache
+def _compiled() -> Any:
+    """Return the compiled twin of the steps through cells, None without numba."""
+    try:
+        from hiddenbits.families.logistic_pca.by_ones.cells_numba import settle
+    except ImportError:
+        return None
+    return settle
+
+
+@dataclass(frozen=True, eq=False)
+class Posteriors:
+    """Of each row: mean and cell; packed C and ln |C|, by the row or by the cell."""
+
+    mean: Floats
+    cell: Rows
+    covariances: Floats
+    log_determinants: Floats
+    by_cell: bool
+
+    def sums(self, weights: Floats, n_cells: int) -> tuple[Floats, Floats, Floats]:
+        """Return, of each cell, (weight, sum of the means, and of their packed squares) and Sum C; Sum ln |C|."""
+        n = len(self.mean)
+        members = sparse.csr_array((weights, self.cell, np.arange(n + 1)), shape=(n, n_cells)).T
+        groups = np.asarray(members @ np.hstack([np.ones((n, 1)), self.mean, pack_outer(self.mean)]))
+        if self.by_cell:
+            return groups, groups[:, :1] * self.covariances, groups[:, 0] @ self.log_determinants
+        return groups, np.asarray(members @ self.covariances), weights @ self.log_determinants
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """What every block of a pass needs where columns are grouped: W, the tree, the groups."""
+
+    loadings: Floats
+    cells: Cells
+    columns: GroupedColumns
+
+    def posteriors(self, pull: Floats, carry: Place | None) -> Posteriors:
+        """Return the posterior of each row after some steps."""
+        n, q = pull.shape
+        n_steps, longest = COLD if carry is None else WARM_GROUPED
+        mean = np.zeros_like(pull) if carry is None else carry.mean
+        covariance = np.tile(identity(q), (n, 1)) if carry is None else carry.covariance
+        for _ in range(n_steps):
+            mean, covariance, log_determinant = self.columns.step(pull, mean, covariance, longest)
+        return Posteriors(mean, self.cells.find(mean), covariance, log_determinant, by_cell=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +119,27 @@ class Shared:
     matrices: Floats
     offsets: Floats
     log_determinants: Floats  # of the C_a
+
+    @cached_property
+    def by_cell(self) -> Floats:
+        """Return the C_a, (A, q, q)."""
+        return np.ascontiguousarray(self.matrices.transpose(2, 0, 1))
+
+    def posteriors(self, pull: Floats, carry: Place | None) -> Posteriors:
+        """Return the mean of each row from the expansion in its cell."""
+        mean = np.zeros_like(pull) if carry is None else carry.mean
+        n_steps, longest = COLD if carry is None else WARM
+        if compiled := _compiled():
+            mean, cell, tree = mean.copy(), np.zeros(len(mean), np.int64), self.cells
+            lines = tree.axis, tree.threshold, tree.child, tree.leaf
+            compiled(pull, mean, lines, self.by_cell, self.offsets, n_steps, longest, cell)
+            return Posteriors(mean, cell, self.covariances, self.log_determinants, by_cell=True)
+        for _ in range(n_steps):
+            cell = self.cells.find(mean)
+            step = _means(self, cell, pull) - mean
+            size = np.sqrt(row_dot(step, step))[:, None]
+            mean = mean + step * np.minimum(1.0, longest / np.maximum(size, longest))
+        return Posteriors(mean, cell, self.covariances, self.log_determinants, by_cell=True)
 
 
 @dataclass(frozen=True)
@@ -82,13 +156,26 @@ class LogisticByOnes:
     carry_type = Place
 
     @property
+    def grouped(self) -> bool:
+        """Whether columns are grouped."""
+        return self.n_components > MOST_EXPANDED
+
+    @property
     def promises(self) -> Promises:
         """What the model keeps to."""
         why = {
             "likelihood": "P(t) has no closed form: passes use an approximate bound; the verbs integrate",
             "monotone": "the bound is approximate within a cell, and rows change cells",
         }
-        return Promises(likelihood="bound", monotone=False, carry=True, scheduled=True, oracle="quadrature", why=why)
+        return Promises(
+            likelihood="bound",
+            monotone=False,
+            carry=True,
+            scheduled=True,
+            oracle="quadrature",
+            online_form=True,
+            why=why,
+        )
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
         """Return what a block costs: products with its ones, and work on q x q numbers of each row."""
@@ -111,35 +198,29 @@ class LogisticByOnes:
         """Return "running" in the first passes, between which cells are cut often; "over" when J only wavers."""
         if float(params.age) < SETTLED:
             return "running"
-        return "over" if float(params.stalled) >= PATIENCE else "free"
+        return "over" if float(params.stalled) >= (PATIENCE_GROUPED if self.grouped else PATIENCE) else "free"
 
-    def prepare(self, params: AnchoredParams) -> Shared:
-        """Expand F around every anchor."""
-        return _expanded(params)
+    def prepare(self, params: AnchoredParams) -> Shared | Grouped:
+        """Expand F around every anchor, or group the columns."""
+        return _grouped(params) if self.grouped else _expanded(params)
 
     def expect(
-        self, params: AnchoredParams, shared: Shared, block: Block, carry: Place | None, key: Key
+        self, params: AnchoredParams, shared: Shared | Grouped, block: Block, carry: Place | None, key: Key
     ) -> tuple[AnchoredStats, Place]:
         """E-step: the mean of each row from the expansion in its cell, and the sums over cells and columns."""
         x, _ = block.operands()
-        pull = np.asarray(x @ shared.loadings)
-        mean = np.zeros_like(pull) if carry is None else carry.mean
-        n_steps, longest = COLD if carry is None else WARM
-        for _ in range(n_steps):
-            cell = shared.cells.find(mean)
-            step = _means(shared, cell, pull) - mean
-            size = np.sqrt(row_dot(step, step))[:, None]
-            mean = mean + step * np.minimum(1.0, longest / np.maximum(size, longest))
-        weights = block.weights
-        n, A = len(mean), len(shared.covariances)
-        members = sparse.csr_array((weights, cell, np.arange(n + 1)), shape=(n, A)).T
-        one = np.ones((n, 1))
+        weights, A = block.weights, len(params.anchors)
+        found = shared.posteriors(np.asarray(x @ shared.loadings), carry)
+        groups, covariances, log_determinant = found.sums(weights, A)
         stats = AnchoredStats(
             weight=np.asarray(weights.sum()),
-            groups=np.asarray(members @ np.hstack([one, mean, pack_outer(mean)])),
-            linear=np.asarray(x.T @ (weights[:, None] * np.hstack([mean, one]))),
+            groups=groups,
+            covariances=covariances,
+            log_determinant=np.asarray(log_determinant),
+            linear=np.asarray(x.T @ (weights[:, None] * np.hstack([found.mean, np.ones((len(weights), 1))]))),
         )
-        return stats, Place(mean)
+        kept = np.zeros((len(weights), 0)) if found.by_cell else found.covariances
+        return stats, Place(found.mean, kept)
 
     def objective(self, params: AnchoredParams, stats: AnchoredStats) -> float:
         """Return J plus the log prior."""
@@ -165,7 +246,8 @@ class LogisticByOnes:
             *tree, anchors = cut(groups.weight, anchors, axis_variances(spreads, q), self.n_cells)  # type: ignore[assignment]
             covariances = covariances[params.cells.find(anchors)]
         objective = self.objective(params, stats)
-        rises = age < SETTLED or objective > float(params.best) + RISE * abs(objective)
+        least = (RISE_GROUPED if self.grouped else RISE) * abs(objective)
+        rises = age < SETTLED or objective > float(params.best) + least
         wide = params.spread_out(joint)
         return AnchoredParams(
             loadings=np.ascontiguousarray(wide[:, :-1]),
@@ -207,6 +289,10 @@ class LogisticByOnes:
                 break
         return out
 
+    def online(self) -> LogisticByOnes:
+        """Return the form of the model that online EM needs."""
+        return OnlineByOnes(**vars(self))
+
     def to_vector(self, params: AnchoredParams) -> Floats:
         """Return W and b of the distinct columns in one row."""
         return np.asarray(params.joint[params.distinct[0]]).ravel()
@@ -220,6 +306,22 @@ class LogisticByOnes:
     def mismatch(self, params: AnchoredParams) -> str | None:
         """Return how valid parameters disagree with the hyperparameters, or None."""
         return params_mismatch(self.n_components, params.plain())
+
+
+class OnlineByOnes(LogisticByOnes):
+    """The model as online EM needs it: cells and the scale of x stay, so that sums over the rows of cells add up."""
+
+    def update(self, params: AnchoredParams, stats: AnchoredStats) -> AnchoredParams:
+        """M-step: a Newton step of every column, and new anchors."""
+        groups = _groups(params, stats)
+        wide = params.spread_out(self._stepped(params, stats, groups))
+        return replace(
+            params,
+            loadings=np.ascontiguousarray(wide[:, :-1]),
+            intercepts=wide[:, -1].copy(),
+            anchors=groups.mean,
+            covariances=groups.covariance,
+        )
 
 
 def _means(shared: Shared, cell: Rows, pull: Floats) -> Floats:
@@ -245,6 +347,12 @@ def _expanded(params: AnchoredParams) -> Shared:
     return Shared(params.loadings, params.cells, covariances, matrices, offsets, -log_determinants)
 
 
+@lru_cache(maxsize=2)
+def _grouped(params: AnchoredParams) -> Grouped:
+    columns, copies = params.distinct
+    return Grouped(params.loadings, params.cells, GroupedColumns.of(params.joint[columns], copies))
+
+
 @dataclass(frozen=True, eq=False)
 class Groups:
     """The rows of each cell: weight, mean and packed spread of their means, the covariance of each; Sum KL."""
@@ -265,16 +373,16 @@ class Groups:
 
 @lru_cache(maxsize=2)
 def _groups(params: AnchoredParams, stats: AnchoredStats) -> Groups:
-    shared, q = _expanded(params), params.n_components
+    q = params.n_components
     weight, sums, squares = stats.groups[:, 0], stats.groups[:, 1 : q + 1], stats.groups[:, q + 1 :]
     some = (weight > 0.0)[:, None]
     per = np.where(some, weight[:, None], 1.0)
     mean = np.where(some, sums / per, params.anchors)
     spread = np.where(some, squares / per - pack_outer(mean), 0.0)
-    one = identity(q)
-    apart = shared.covariances @ one - q - shared.log_determinants
-    divergence = 0.5 * float(weight @ apart + squares.sum(axis=0) @ one)
-    return Groups(weight, mean, spread, shared.covariances, divergence)
+    covariance = np.where(some, stats.covariances / per, params.covariances)
+    traces = (squares + stats.covariances).sum(axis=0) @ identity(q)
+    divergence = 0.5 * float(traces - q * weight.sum() - stats.log_determinant)
+    return Groups(weight, mean, spread, covariance, divergence)
 
 
 @lru_cache(maxsize=2)

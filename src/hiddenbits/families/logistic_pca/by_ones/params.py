@@ -124,17 +124,24 @@ class AnchoredStats(Sums):
         Weight of the rows.
     groups : ndarray of shape (A, 1 + q + q(q + 1)/2)
         Of each cell: weight, sum of the means, sum of their packed squares.
+    covariances : ndarray of shape (A, q(q + 1)/2)
+        Of each cell: sum of the packed covariances of posteriors.
+    log_determinant : 0-d array
+        Sum of the ln |C|.
     linear : ndarray of shape (d, q + 1)
         Sum of x^ over the ones of each column.
     """
 
     weight: Floats
     groups: Floats
+    covariances: Floats
+    log_determinant: Floats
     linear: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class Place(Arrays):
-    """Where each row is: the mean of its posterior, (rows, q)."""
+    """The posterior of each row: mean, (rows, q), and packed covariance, which has no columns where cells have it."""
 
     mean: Floats
+    covariance: Floats

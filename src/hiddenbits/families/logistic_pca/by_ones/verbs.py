@@ -17,7 +17,8 @@ from hiddenbits.families.logistic_pca.model import Logistic
 from hiddenbits.store.validation import require
 
 AUTO, CELLS, ONES = "auto", "cells", "ones"
-N_CELLS = {1: 64, 2: 256, 3: 512}  # of the map, by its dimensions; with more of them expansions break down
+N_CELLS = {1: 64, 2: 256, 3: 512}  # of the map, by its dimensions
+N_CELLS_GROUPED = 128  # with more of them, where cells matter to columns alone
 LARGE, SPARSE = 5e7, 0.05  # cells of a table, and its share of ones, from and up to which "auto" takes the ones
 SAID = {CELLS: "passes over all cells", ONES: "passes over the ones, rows grouped by their place on the map"}
 
@@ -52,7 +53,9 @@ class CostVerbs(MixedVerbs):
         row_cells = table.source.row_cells
         if method.cost == AUTO and (n * d < LARGE or row_cells > SPARSE * d):
             return model
-        by_ones = LogisticByOnes(self.n_components, self.ridge, self.start, N_CELLS.get(self.n_components, 0))
+        by_ones = LogisticByOnes(
+            self.n_components, self.ridge, self.start, N_CELLS.get(self.n_components, N_CELLS_GROUPED)
+        )
         refusal = self._refusal(model, by_ones, table)
         if refusal and method.cost == ONES:
             raise ValueError(f"cost='ones' is {refusal}. Use cost='cells'.")
@@ -61,11 +64,10 @@ class CostVerbs(MixedVerbs):
 
     def _refusal(self, model: Logistic, by_ones: LogisticByOnes, table: Table) -> str | None:
         """Return what passes by the ones are for, where this fit is something else."""
-        me: Any = self
-        if by_ones.n_cells == 0:
-            return f"for up to {max(N_CELLS)} dimensions, not {self.n_components}"
-        if not model.polish or me.online_passes:
-            return "for polish=True and online_passes=0"
+        if not model.polish:
+            return "for polish=True"
+        if getattr(table.source, "complete", False):
+            return None
         grid = table.grid(block_height(by_ones.footprint(table.shape[1], table.source.row_cells)))
         blanks = float(current().executor.reduce(_blanks, grid).blanks)
         return f"for tables without blanks; this one has {blanks:,.0f}" if blanks else None

@@ -1,0 +1,50 @@
+"""The compiled twin of the steps of rows through cells, for whoever has numba (the extra `fast`)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from hiddenbits.array_types import Floats, Rows
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def settle(
+    pull: Floats,
+    mean: Floats,
+    tree: tuple[Rows, Floats, Rows, Rows],
+    matrices: Floats,
+    offsets: Floats,
+    n_steps: int,
+    longest: float,
+    cell: Rows,
+) -> None:
+    """Move each row's mean in place; put the cell in which its last step began into `cell`.
+
+    `tree` is axis, threshold, child and leaf of each node; a step leads to C_a pull + offset_a, C_a of `matrices`.
+    """
+    axis, threshold, child, leaf = tree
+    q = pull.shape[1]
+    step = np.empty(q)
+    for n in range(len(pull)):
+        for _ in range(n_steps):
+            node = 0
+            while child[node] != node:
+                node = child[node] + (1 if mean[n, axis[node]] > threshold[node] else 0)
+            a = leaf[node]
+            square = 0.0
+            for i in range(q):
+                to = offsets[a, i]
+                for j in range(q):
+                    to += matrices[a, i, j] * pull[n, j]
+                step[i] = to - mean[n, i]
+                square += step[i] * step[i]
+            size = math.sqrt(square)
+            share = 1.0 if size <= longest else longest / size
+            for i in range(q):
+                mean[n, i] += share * step[i]
+            cell[n] = a
+            if size == 0.0:
+                break

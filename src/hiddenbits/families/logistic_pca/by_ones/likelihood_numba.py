@@ -1,0 +1,104 @@
+"""ln P(t) of complete rows of a map of two dimensions, by the ones, for whoever has numba (the extra `fast`)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from hiddenbits.array_types import Floats
+
+STEPS, NEAR = 40, 1e-8  # most steps to the top of a row, and the squared length of one that is the last
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _weights(u: float, out: Floats) -> None:
+    """Put the four weights of a cubic B-spline, their slopes and their curvatures into the rows of `out`."""
+    v = 1.0 - u
+    out[0, 0], out[0, 3] = v * v * v / 6.0, u * u * u / 6.0
+    out[0, 1], out[0, 2] = (4.0 - 3.0 * u * u * (1.0 + v)) / 6.0, (4.0 - 3.0 * v * v * (1.0 + u)) / 6.0
+    out[1, 0], out[1, 3] = -0.5 * v * v, 0.5 * u * u
+    out[1, 1], out[1, 2] = 0.5 * u * (3.0 * u - 4.0), 0.5 * v * (4.0 - 3.0 * v)
+    out[2, 0], out[2, 1], out[2, 2], out[2, 3] = v, 1.0 - 3.0 * v, 1.0 - 3.0 * u, u
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _place(x: float, low: float, h: float, n: int) -> tuple[int, float]:
+    """Return where on an axis of n nodes x lies: the first of its four nodes, and how far behind the second."""
+    t = min(max((x - low) / h, 1.0), n - 2.000001)
+    i = int(t)
+    return i - 1, t - i
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def log_likelihoods(
+    pull: Floats, base: Floats, table: Floats, low: float, h: float, z: Floats, w: Floats, out: Floats
+) -> None:
+    """Put base + ln E exp(pull.x - F(x)), x ~ N(0, I), of each row into `out`.
+
+    `table` has the coefficients of F as a cubic spline, with nodes h apart from `low` on. Rows are integrated around
+    the top of pull.x - F(x) - x.x / 2, by Gauss-Hermite nodes z with weights w as wide as its curvature says.
+    """
+    n, a, b = len(table), np.empty((3, 4)), np.empty((3, 4))
+    for row in range(len(pull)):
+        p0, p1, x0, x1 = pull[row, 0], pull[row, 1], 0.0, 0.0
+        c00, c01, c11 = 1.0, 0.0, 1.0
+        for _ in range(STEPS):
+            i, u = _place(x0, low, h, n)
+            j, v = _place(x1, low, h, n)
+            _weights(u, a)
+            _weights(v, b)
+            g0, g1, h00, h01, h11 = 0.0, 0.0, 0.0, 0.0, 0.0
+            for k in range(4):
+                f, f1, f2 = 0.0, 0.0, 0.0
+                for m in range(4):
+                    c = table[i + k, j + m]
+                    f += b[0, m] * c
+                    f1 += b[1, m] * c
+                    f2 += b[2, m] * c
+                g0 += a[1, k] * f
+                g1 += a[0, k] * f1
+                h00 += a[2, k] * f
+                h01 += a[1, k] * f1
+                h11 += a[0, k] * f2
+            c00, c01, c11 = 1.0 + max(h00 / h**2, 0.0), h01 / h**2, 1.0 + max(h11 / h**2, 0.0)
+            determinant = c00 * c11 - c01 * c01
+            if determinant < 1.0:  # F is convex; its spline is so but for rounding
+                c01, determinant = 0.0, c00 * c11
+            r0, r1 = p0 - g0 / h - x0, p1 - g1 / h - x1
+            s0, s1 = (c11 * r0 - c01 * r1) / determinant, (c00 * r1 - c01 * r0) / determinant
+            square = s0 * s0 + s1 * s1
+            share = 1.0 if square <= 1.0 else 1.0 / math.sqrt(square)
+            x0, x1 = x0 + share * s0, x1 + share * s1
+            if square < NEAR:
+                break
+        # The covariance is the inverse of c; its root is lower triangular.
+        determinant = c00 * c11 - c01 * c01
+        l00 = math.sqrt(c11 / determinant)
+        l10 = -c01 / (determinant * l00)
+        l11 = 1.0 / math.sqrt(c11)
+        total, top = 0.0, -1e300
+        for first in range(len(z)):
+            y0 = x0 + l00 * z[first]
+            i, u = _place(y0, low, h, n)
+            _weights(u, a)
+            for second in range(len(z)):
+                y1 = x1 + l10 * z[first] + l11 * z[second]
+                j, v = _place(y1, low, h, n)
+                q = 1.0 - v
+                b0, b3 = q * q * q / 6.0, v * v * v / 6.0
+                b1, b2 = (4.0 - 3.0 * v * v * (1.0 + q)) / 6.0, (4.0 - 3.0 * q * q * (1.0 + v)) / 6.0
+                f = 0.0
+                for k in range(4):
+                    f += a[0, k] * (
+                        b0 * table[i + k, j]
+                        + b1 * table[i + k, j + 1]
+                        + b2 * table[i + k, j + 2]
+                        + b3 * table[i + k, j + 3]
+                    )
+                height = p0 * y0 + p1 * y1 - f - 0.5 * (y0 * y0 + y1 * y1 - z[first] ** 2 - z[second] ** 2)
+                if top == -1e300:
+                    top = height
+                total += w[first] * w[second] * math.exp(min(height - top, 600.0))
+        out[row] = base[row] + top + math.log(total) + math.log(l00 * l11)
