@@ -22,7 +22,7 @@ from pathlib import Path
 
 from .bare.classes import machine_rows, mixture, noisy_or_exact
 from .bare.coding import coding
-from .bare.logistic import logistic
+from .bare.logistic import logistic, logistic_maps
 from .bare.machine import machine_states
 from .bare.pairs import pairs
 from .bare.sampled import noisy_or_sampled
@@ -41,13 +41,18 @@ PATHS: dict[str, Callable[[], Job]] = {
     "mixture, sparse": lambda: mixture("guard", sparse_bits(10_000, 1_000, 0.01), 16),
     "logistic PCA": lambda: logistic("guard", 3_000, 128, 2),
     "logistic PCA, float32, 10 dimensions": lambda: logistic("guard", 1_500, 128, 10, "float32"),
+    "logistic PCA, 10 dimensions": lambda: logistic("guard", 1_500, 128, 10),
+    "mixture of logistic maps": lambda: logistic_maps("guard", 1_500, 128, 2, 3),
     "combination machine, rows": lambda: machine_rows("guard", dense_bits(4_000, 128), 12),
+    "combination machine, sparse rows": lambda: machine_rows("guard", sparse_bits(10_000, 1_000, 0.01), 12),
     "combination machine, states": lambda: machine_states("guard", 64, 12),
     "counts of pairs": lambda: pairs("guard", dense_bits(4_000, 128)),
     "binary sparse coding": lambda: coding("guard", 1_500, 128, 100, 6, 4, "float64"),
+    "binary sparse coding, float32": lambda: coding("guard", 1_500, 128, 100, 6, 4, "float32"),
     "noisy-OR, enumeration": lambda: noisy_or_exact("guard", dense_bits(4_000, 128, 0.2), 6),
     "noisy-OR, Gibbs sampling": lambda: noisy_or_sampled("guard", sparse_bits(3_000, 500, 0.02), 12),
     "mixture of trees": lambda: trees("guard", dense_bits(3_000, 100, 0.2), 8),
+    "mixture of trees, sparse": lambda: trees("guard", sparse_bits(10_000, 1_000, 0.01), 8),
     "hidden tree": lambda: hidden_tree("guard", dense_bits(1_000, 60), 6),
 }
 
