@@ -26,8 +26,8 @@ from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data import Block
 from hiddenbits.data.declared import Sums
 from hiddenbits.families.binary_sparse_coding.max_posterior import MaxPosterior, MaxPrepared
-from hiddenbits.families.binary_sparse_coding.params import CodingParams, within
-from hiddenbits.families.binary_sparse_coding.planned_coding import RIDGE, PlannedCoding
+from hiddenbits.families.binary_sparse_coding.params import CodingParams
+from hiddenbits.families.binary_sparse_coding.planned_coding import RIDGE, PlannedCoding, within
 from hiddenbits.families.binary_sparse_coding.rows import CodingShared, runs_of
 from hiddenbits.families.binary_sparse_coding.truncated_posterior import squares_of
 from hiddenbits.families.binary_sparse_coding.truncated_states import Truncation

@@ -36,8 +36,8 @@ from scipy import sparse
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data import Block
 from hiddenbits.data.operands import scratch
-from hiddenbits.families.binary_sparse_coding.params import CodingParams, CodingStats, within
-from hiddenbits.families.binary_sparse_coding.planned_coding import RIDGE, PlannedCoding
+from hiddenbits.families.binary_sparse_coding.params import CodingParams, CodingStats
+from hiddenbits.families.binary_sparse_coding.planned_coding import RIDGE, PlannedCoding, within
 from hiddenbits.families.binary_sparse_coding.rows import CodingShared, runs_of
 from hiddenbits.families.binary_sparse_coding.truncated_posterior import Prepared, RowPosterior, squares_of
 from hiddenbits.families.binary_sparse_coding.whole_rows import kernels_for, whole_rows

@@ -151,8 +151,3 @@ class RowScores(Arrays):
         edge = self.scores[order[at]]
         above, level = (float(self.weights[rows].sum()) for rows in (self.scores > edge, self.scores == edge))
         return np.array([edge, min((weight - above) / level, 1.0) if level > 0.0 else 1.0])
-
-
-def within(cut: Floats, scores: Floats) -> Floats:
-    """Return the share of each row that is within the cut."""
-    return np.where(scores > cut[0], 1.0, np.where(scores == cut[0], cut[1], 0.0))

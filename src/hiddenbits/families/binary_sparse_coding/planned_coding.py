@@ -262,3 +262,8 @@ def _scores(now: Prepared, block: Block) -> RowScores:
     for rows, observed in runs_of(block, now.dtype):
         scores[rows] = now.look(Y[rows], observed, squares_of(Y[rows]), only_scores=True).scores
     return RowScores(scores, block.weights.copy())
+
+
+def within(cut: Floats, scores: Floats) -> Floats:
+    """Return the share of each row that is within the cut."""
+    return np.where(scores > cut[0], 1.0, np.where(scores == cut[0], cut[1], 0.0))

@@ -11,7 +11,7 @@ import numpy as np
 from hiddenbits.array_types import AnyArray, Floats, Rows
 from hiddenbits.data import Block
 from hiddenbits.data.operands import scratch
-from hiddenbits.families.binary_sparse_coding.params import CodingParams, CodingStats, within
+from hiddenbits.families.binary_sparse_coding.params import CodingParams, CodingStats
 from hiddenbits.families.binary_sparse_coding.truncated_posterior import ROWS, Prepared, squares_of
 from hiddenbits.maths.missing_rows import rows_with_blanks
 
@@ -46,14 +46,12 @@ def whole_rows(kernels: Any, params: CodingParams, now: Prepared, block: Block) 
     n, H = block.n_rows, params.n_components
     Y = np.asarray(block.x.operand(now.dtype, slot="x"))
     squares, scores, means = squares_of(Y), np.empty(n), scratch("means", (n, H), now.dtype)
-    counted, hidden, pairs = np.empty(n), np.zeros(H), np.zeros(H * H)
+    counted, hidden, pairs = block.weights.copy(), np.zeros(H), np.zeros(H * H)
     for run in _runs(kernels, now, Y, squares, means):
-        rows, moments = run.rows, run.features
+        rows, moments = run.rows, np.matmul(run.states, now.table, out=run.features)
         scores[rows] = run.scores
-        counted[rows] = block.weights[rows] * within(params.cut, run.scores)
-        np.matmul(run.states, now.table, out=moments)
-        factors = (run.shares * counted[rows]).astype(now.dtype, copy=False)
-        kernels.add_moments(means[rows], moments, factors, run.candidates, hidden, pairs)
+        of_rows = (means[rows], moments, run.shares, run.candidates, run.scores)
+        kernels.add_moments(*of_rows, params.cut, counted[rows], hidden, pairs)
     return CodingStats(
         np.asarray(block.weights @ scores),
         np.asarray(block.weights.sum()),

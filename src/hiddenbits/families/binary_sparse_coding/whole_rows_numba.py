@@ -121,12 +121,28 @@ def add_up(f: AnyArray, states: AnyArray, tops: AnyArray, shares: AnyArray, logs
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=ORDERS)
-def add_moments(f: AnyArray, moments: AnyArray, factors: AnyArray, chosen: Rows, hidden: Floats, pairs: Floats) -> None:
-    """Put <s>, weighed, into f; add it to `hidden`, and <s_i s_j> of the candidates to `pairs`, (H, H) in one run."""
+def add_moments(
+    f: AnyArray,
+    moments: AnyArray,
+    shares: AnyArray,
+    chosen: Rows,
+    scores: Floats,
+    cut: Floats,
+    counted: Floats,
+    hidden: Floats,
+    pairs: Floats,
+) -> None:
+    """Put <s>, weighed, into f; add it to `hidden`, and <s_i s_j> of the candidates to `pairs`, (H, H) in one run.
+
+    `counted` has the weights of the rows, and then those within the cut (see `planned_coding.within`).
+    """
     n, H = f.shape
     c = chosen.shape[1]
     for r in range(n):
-        row, causes, factor, moment = f[r], chosen[r], factors[r], moments[r]
+        row, causes, moment = f[r], chosen[r], moments[r]
+        if not scores[r] > cut[0]:
+            counted[r] *= cut[1] if scores[r] == cut[0] else 0.0
+        factor = f.dtype.type(shares[r] * counted[r])
         for h in range(H):
             row[h] *= factor
         pair = c
