@@ -3,8 +3,9 @@
     ln P(t | x) = x.Sum_ones w + Sum_ones b - F(x),      F(x) = Sum_j ln(1 + exp(w_j.x + b_j))
 
 F is the same function for all rows: a map of two dimensions has a table of it, computed once from all columns, and a
-cubic spline through the table; rows are then integrated one by one around their own tops. The spline errs by about
-h^4/384 times the fourth derivatives of F, Sum sigma w^4: by less than 1e-4 nats a row on the tables of the tests.
+cubic spline through the table; rows are then integrated one by one around their own tops. The nodes of that are what
+limits it: on held-out rows of kdd, news100 and 500 columns of retail.dat 7 x 7 of them erred by up to 0.003 nats a row
+and 0.0006 in the mean, 15 x 15 by up to 0.0001, at several times the cost; a finer table changed nothing.
 """
 
 from __future__ import annotations
