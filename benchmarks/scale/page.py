@@ -89,9 +89,14 @@ def moving(overhead: dict) -> str:
 - **Cluster**: when reading or arithmetic of a pass takes minutes on one machine. Decide by these times, not by the number of rows."""
 
 
+MAP_BY_ONES = "LogisticPCA, 10 dimensions, cost by the ones (see below)"
+
+
 def pages() -> dict[Path, str]:
     report, measured = load("cluster/run"), load("scale/pass_rates")
-    rates = measured["figures"]
+    apart = load("scale/pass_rates_by_ones")
+    beside, by_ones = apart["figures"].values()
+    rates = {**measured["figures"], MAP_BY_ONES: by_ones}
     overhead = report["figures"]
     large, many = overhead["large"], overhead["many_parts"]
     rows = [
@@ -152,7 +157,10 @@ Assumptions, and what was not measured:
 - Models that look at pairs of columns (`ClippedPCA`; `TreeMixture` and `HiddenTree` for their trees) need columns x columns numbers. A hundred thousand columns are too many for them
   on any number of machines; the table states the widths that were measured. Select columns, or use a model whose statistics grow linearly with the columns.
 - `BinarySparseCoding` has real cells: {ROWS * COLUMNS * 8 / 1e12:,.0f} TB of them in double precision. Its figure covers the arithmetic only.
-- `LogisticPCA` has a bound for every cell, and pays for zeros ([why](decisions/curvature_of_each_cell.md)).
+- `LogisticPCA` pays for zeros where it has a bound for every cell ([why](decisions/curvature_of_each_cell.md)). By the ones, the default for large sparse tables without
+  blanks, it does not ([how](decisions/passes_by_the_ones.md)). That row is from a run of its own on a busy machine (`{apart["command"]}`), where the mixture took {beside["microseconds_a_row"]:.1f} µs a row and the map
+  {by_ones["microseconds_a_row"]:.1f}: {by_ones["microseconds_a_row"] / beside["microseconds_a_row"]:.1f} times as much (the goal was 5). Its rows were drawn at random, and 256 groups of columns stood for the zeros; how good a map of ten dimensions such passes fit was not
+  measured at this width. The update between two passes is more work than that of the others: {by_ones["seconds_update"]:.1f} s on one core, whatever the number of rows.
 - `CombinationMachine` also has a model phase: sums over 2^units states x columns on the driver, or sweeps of chains, where a chain costs as much as a row. It was not measured at this width.
 - `NoisyOrNetwork` makes about forty passes of sweeps, and `BinarySparseCoding` sixty or more. The others make between a few and hundreds of passes.
 
@@ -164,7 +172,7 @@ Assumptions, and what was not measured:
 2. *The scheduler.* A pass takes at least the scheduler's time for all its tasks: a million parts would take {1e6 * 8 / 7 * many[-1]["milliseconds_a_task"] / 1e3 / 60:.0f} minutes of scheduling. Use a few
    thousand parts.
 3. *The driver's update*, which is serial: columns x classes numbers a pass, {COLUMNS * CLASSES * 8 / 1e6:.0f} MB here. At a hundred times that size it takes seconds.
-4. *Dense work on zeros*: models whose cost does not follow the ones (`LogisticPCA` with a bound for every cell).
+4. *Dense work on zeros*: models whose cost does not follow the ones (`LogisticPCA` with a bound for every cell: tables with blanks, or with many ones).
 5. *32-bit indices*: a part holds fewer than 2^31 ones; 128 MB of them are {128 * 2**20 // 4:,}.
 """
     return {PAGE: page, **topic_page("large_tables", "scale", "Large tables", *large_tables())}

@@ -2,6 +2,7 @@
 
     python -m benchmarks.scale.pass_rates --full     (100,000 columns, one cell in a thousand a one; models of pairs of columns: 2,000)
     python -m benchmarks.scale.pass_rates --quick    (1,000 columns; the figures mean nothing, the program runs)
+    python -m benchmarks.scale.pass_rates --full --by-ones     (the mixture and the map by the ones alone, side by side)
 
 The passes are those of `benchmarks/bare`. The difference leaves out what a pass costs without rows. Processor time, the quickest of five
 turns: what noise has touched least. docs/scale.md multiplies these constants.
@@ -20,7 +21,7 @@ from benchmarks.bare.sampled import noisy_or_sampled
 from benchmarks.bare.tables import grid_of, sparse_bits
 from benchmarks.bare.trees import hidden_tree, trees
 from benchmarks.bare.turns import SEED, pass_of, seconds_of
-from benchmarks.record import asked_quick, record
+from benchmarks.record import asking, record
 
 from hiddenbits.engine import one_blas_thread
 from hiddenbits.families.bernoulli_mixture.model import Mixture
@@ -33,6 +34,7 @@ from hiddenbits.families.logistic_pca.model import Logistic
 from hiddenbits.families.noisy_or.model_gibbs import NoisyOrGibbs
 
 DENSITY, TURNS = 1e-3, 5
+MIXTURE, MAP_BY_ONES = "BernoulliMixture, 100 classes", "LogisticPCA, 10 dimensions, cost by the ones"
 
 
 @dataclass(frozen=True)
@@ -48,22 +50,33 @@ class Case:
 BY_ONES = LogisticByOnes(10, n_cells=N_CELLS_GROUPED)
 
 
-def by_ones(n: int, d: int) -> Callable[[], Any]:
-    """Return a pass by the ones, of a map that expects about as many ones in each column as there are."""
+def some_map(n: int, d: int) -> tuple[Any, Any]:
+    """Return a table, and a map that expects about as many ones in each of its columns as there are."""
     X, rng, q = sparse_bits(n, d, DENSITY), np.random.default_rng(SEED), BY_ONES.n_components
     W = rng.standard_normal((d, q)) / np.sqrt(q)
     b = np.log(np.clip(np.asarray(X.mean(axis=0)).ravel(), 1e-5, 0.5)) - 0.5 * (W**2).sum(axis=1)
-    return pass_of(BY_ONES, with_cells(W, b, np.zeros(d), BY_ONES.n_cells), grid_of(BY_ONES, X))
+    return grid_of(BY_ONES, X), with_cells(W, b, np.zeros(d), BY_ONES.n_cells)
+
+
+def by_ones(n: int, d: int) -> Callable[[], Any]:
+    """Return a pass by the ones."""
+    grid, params = some_map(n, d)
+    return pass_of(BY_ONES, params, grid)
+
+
+def update_by_ones(n: int, d: int) -> float:
+    """Return the seconds between two passes by the ones: the update, and what the next pass is prepared with."""
+    grid, params = some_map(n, d)
+    stats = pass_of(BY_ONES, params, grid)()
+    return seconds_of(lambda: BY_ONES.prepare(BY_ONES.update(params, stats)))
 
 
 CASES = {
-    "BernoulliMixture, 100 classes": Case(
-        lambda n, d: mixture("wide", sparse_bits(n, d, DENSITY), 100).ours, 10_000, Mixture(100)
-    ),
+    MIXTURE: Case(lambda n, d: mixture("wide", sparse_bits(n, d, DENSITY), 100).ours, 10_000, Mixture(100)),
     "LogisticPCA, 10 dimensions, a bound for every cell": Case(
         lambda n, d: logistic("wide", n, d, 10).ours, 100, Logistic(10, polish=False)
     ),
-    "LogisticPCA, 10 dimensions, cost by the ones": Case(by_ones, 10_000, BY_ONES),
+    MAP_BY_ONES: Case(by_ones, 10_000, BY_ONES),
     "CombinationMachine, 20 units, the pass over rows": Case(
         lambda n, d: machine_rows("wide", sparse_bits(n, d, DENSITY), 20).ours, 10_000, Combination(20)
     ),
@@ -101,14 +114,19 @@ def measure(case: Case, quick: bool) -> dict[str, Any]:
         "seconds_a_pass": [round(once, 4), round(thrice, 4)],
         "microseconds_a_row": round(1e6 * row, 3),
         "seconds_without_rows": round(once - n * row, 4),
+        **({"seconds_update": round(update_by_ones(n, d), 2)} if case.model is BY_ONES else {}),
         "statistics": None if case.model is None else case.model.footprint(d, d * DENSITY).statistics,
     }
 
 
 if __name__ == "__main__":
-    quick = asked_quick(__doc__)
+    parser = asking(__doc__)
+    parser.add_argument("--by-ones", action="store_true", help="the mixture and the map by the ones alone")
+    arguments = parser.parse_args()
+    some = [MIXTURE, MAP_BY_ONES] if arguments.by_ones else list(CASES)
     figures = {}
-    for name, case in CASES.items():
-        figures[name] = measure(case, quick)
+    for name in some:
+        figures[name] = measure(CASES[name], arguments.quick)
         print(name, figures[name], flush=True)
-    record("scale/pass_rates" + ("_quick" if quick else ""), figures, seeds=SEED, density=DENSITY)
+    name = "scale/pass_rates" + ("_by_ones" if arguments.by_ones else "") + ("_quick" if arguments.quick else "")
+    record(name, figures, seeds=SEED, density=DENSITY)

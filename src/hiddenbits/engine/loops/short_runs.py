@@ -11,7 +11,8 @@ from hiddenbits.engine.state import Position
 def best_short_run(one: RestartLoop, context: FitContext, position: Position) -> Position:
     """Return the beginning of a restart: of some short runs the one that came furthest, where it stands.
 
-    They are for few rows: they are not saved, and a fit that was interrupted meanwhile makes them again.
+    Stages are gone through in full; the passes of the last one count. Short runs are for few rows: they are not saved,
+    and a fit that was interrupted meanwhile makes them again.
     """
     settings = context.settings
     # Restarts from n_init on are repairs: with a larger n_init none of the short runs is.
@@ -23,7 +24,7 @@ def best_short_run(one: RestartLoop, context: FitContext, position: Position) ->
         def far_enough(there: Position, _: bool) -> bool:
             nonlocal at
             at = there
-            return len(there.trace) >= settings.short_passes
+            return there.passes_in_stage >= settings.short_passes
 
         one(replace(context, settings=beyond, checkpoints=None, watch=far_enough, logged=None), at)
         return at

@@ -1,19 +1,14 @@
-"""The compiled twin of `expectations._over_nodes`, for whoever has numba (the extra `fast`).
-
-Exponentials and logarithms are the polynomials of `gaussian_cells_numba.py`.
-"""
+"""The compiled twin of `expectations._over_nodes`, for whoever has numba (the extra `fast`)."""
 
 from __future__ import annotations
 
 import math
 
-from numba import njit
-
 from hiddenbits.array_types import Floats
-from hiddenbits.families.logistic_pca.gaussian_cells_numba import FAST, _exp_minus, _log_one_plus
+from hiddenbits.maths.exp_numba import compiled, exp_minus, log_one_plus
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@compiled
 def over_nodes(
     mean: Floats, variance: Floats, rule: Floats, rare: float, smallest: float, f: Floats, sigma: Floats, slope: Floats
 ) -> None:
@@ -29,7 +24,7 @@ def over_nodes(
         total, one, two = 0.0, 0.0, 0.0
         for k in range(rule.shape[1]):
             A = mean[i] + rule[0, k] * s
-            u = _exp_minus(abs(A))
+            u = exp_minus(abs(A))
             share = 1.0 / (1.0 + u)
             at_node = share if A >= 0.0 else u * share
             one += rule[1, k] * at_node
@@ -37,7 +32,7 @@ def over_nodes(
                 two += rule[1, k] * u * share * share
             else:
                 two += rule[0, k] * rule[1, k] * at_node / s
-                total += rule[1, k] * (max(A, 0.0) + _log_one_plus(u))
+                total += rule[1, k] * (max(A, 0.0) + log_one_plus(u))
         sigma[i], slope[i] = one, two
         if not by_row:
             f[i] = total

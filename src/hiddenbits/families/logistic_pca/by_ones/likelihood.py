@@ -3,8 +3,9 @@
     ln P(t | x) = x.Sum_ones w + Sum_ones b - F(x),      F(x) = Sum_j ln(1 + exp(w_j.x + b_j))
 
 F is the same function for all rows: a map of two dimensions has a table of it, computed once from all columns, and a
-cubic spline through the table; rows are then integrated one by one around their own tops. The spline errs by about
-h^4/384 times the fourth derivatives of F, Sum sigma w^4: by less than 1e-4 nats a row on the tables of the tests.
+cubic spline through the table; rows are then integrated one by one around their own tops. The nodes of that are what
+limits it: on held-out rows of kdd, news100 and 500 columns of retail.dat 15 x 15 of them erred by up to 0.0001 nats a
+row, 7 x 7 by up to 0.003; a finer table changed nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from hiddenbits.maths.gauss_hermite import REACH, hermite
 from hiddenbits.maths.numerics import softplus
 
 SPACING = 0.125
-N_NODES = 7  # along each axis of a row's posterior
+N_NODES = 15  # along each axis of a row's posterior
 FEW_NODES = 1024  # a grid of up to so many is as quick, and exact
 STEP_CELLS = 1 << 16  # nodes x columns that are worked on together, in a core's cache
 

@@ -9,7 +9,7 @@ from numba import njit
 
 from hiddenbits.array_types import Floats
 
-STEPS, NEAR = 40, 1e-8  # most steps to the top of a row, and the squared length of one that is the last
+STEPS, NEAR = 40, 1e-4  # most steps to the top of a row, and the squared length of one that is the last
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -31,7 +31,7 @@ def _place(x: float, low: float, h: float, n: int) -> tuple[int, float]:
     return i - 1, t - i
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
 def log_likelihoods(
     pull: Floats, base: Floats, table: Floats, low: float, h: float, z: Floats, w: Floats, out: Floats
 ) -> None:

@@ -10,15 +10,17 @@ import numpy as np
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays, Block, Table
 from hiddenbits.engine import Position, block_height, current
+from hiddenbits.families.logistic_pca.by_ones.likelihood import LogisticOfOnes
 from hiddenbits.families.logistic_pca.by_ones.model import LogisticByOnes
 from hiddenbits.families.logistic_pca.by_ones.params import AnchoredParams
 from hiddenbits.families.logistic_pca.mixed.verbs import MixedVerbs
-from hiddenbits.families.logistic_pca.model import Logistic
+from hiddenbits.families.logistic_pca.model import ROW_CELLS, Logistic
 from hiddenbits.store.validation import require
 
 AUTO, CELLS, ONES = "auto", "cells", "ones"
 N_CELLS = {1: 64, 2: 256, 3: 512}  # of the map, by its dimensions
 N_CELLS_GROUPED = 128  # with more of them, where cells matter to columns alone
+TALLEST = 4096  # rows of a block of the verbs
 LARGE, SPARSE = 5e7, 0.05  # cells of a table, and its share of ones, from and up to which "auto" takes the ones
 SAID = {CELLS: "passes over all cells", ONES: "passes over the ones, rows grouped by their place on the map"}
 
@@ -71,6 +73,12 @@ class CostVerbs(MixedVerbs):
         grid = table.grid(block_height(by_ones.footprint(table.shape[1], table.source.row_cells)))
         blanks = float(current().executor.reduce(_blanks, grid).blanks)
         return f"for tables without blanks; this one has {blanks:,.0f}" if blanks else None
+
+    def _height(self, model: Any, table: Table) -> int:
+        height = super()._height(model, table)
+        if not isinstance(model, LogisticOfOnes):
+            return height
+        return max(height, min(TALLEST, ROW_CELLS // table.shape[1]))  # a row of few ones is little work
 
     def _attributes_at(self, weight: float, position: Position) -> dict[str, object]:
         return {
