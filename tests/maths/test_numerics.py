@@ -14,7 +14,6 @@ pytestmark = pytest.mark.core
 def kernels(request, monkeypatch):
     if request.param == "numba":
         pytest.importorskip("numba")
-        monkeypatch.setattr(numerics, "MANY_SCORES", 0)
     else:
         monkeypatch.setattr(numerics, "fast_softmax", lambda: None)
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.declared import Range
+from hiddenbits.data.kernels import kernels_pay
 from hiddenbits.data.operands import scratch
 
 # A probability is kept this far from 0 and 1: far below anything a table can tell, far above rounding.
 TINY = 1e-12
 CHUNK_NUMBERS = 1 << 15  # numbers of a tall array that are worked on together
 LONG_ROW = 32  # numbers from which on the place of a row's largest is found quicker than a row is turned
-MANY_SCORES = 1 << 12  # scores from which on loading compiled functions is worth it
 LARGEST_LOGIT = float(np.log1p(-TINY) - np.log(TINY))
 
 
@@ -110,10 +110,10 @@ def softmax_rows(
     r_nk = w_n exp(s_nk + c_nk) / Sum_k exp(s_nk + c_nk), with weights w and an offset c that may be a single row. By
     ln Sum_k exp(s_k) = m + ln Sum_k exp(s_k - m), m the row's largest. A few rows at a time: six steps over a tall
     array would each go through main memory. Without `shift`, m = 0: right where no score is above 0 or far below -700.
-    Many scores have a compiled twin (`softmax_numba.py`).
+    It has a compiled twin (`softmax_numba.py`).
     """
     n_rows, width = scores.shape
-    if scores.size >= MANY_SCORES and scores.dtype == np.float64 and (kernels := fast_softmax()) is not None:
+    if scores.dtype == np.float64 and kernels_pay() and (kernels := fast_softmax()) is not None:
         largest, total = np.empty((2, n_rows))
         offset = np.zeros((1, width)) if offset is None else offset
         kernels.softmax(scores, offset, np.ones(1) if weights is None else weights, shift, largest, total)

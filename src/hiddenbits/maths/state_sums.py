@@ -36,7 +36,7 @@ from hiddenbits.data.table import memory_table
 LOW_CELLS = 1 << 16  # cells of (low state, column) that are worked on together: half a megabyte
 MOST_UNITS = 26  # 2^26 states take a minute or more a step; beyond, chains
 SAFE = 650.0  # the exponential of this, and of its negative, are numbers
-KERNEL_CELLS = 1 << 12  # cells of (state, column) from which on the compiled kernel is quicker
+KERNEL_CELLS = 1 << 20  # cells of (state, column) from which on loading the compiled kernel is worth it
 STATES_AT_ONCE = 1 << 12  # states whose (state, column) tables are held at a time
 
 

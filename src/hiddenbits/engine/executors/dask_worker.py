@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, Generic
 
 from hiddenbits.data import Block, Grid, Part, TableError
+from hiddenbits.data.kernels import by_size
 from hiddenbits.engine.environment import environment
 from hiddenbits.engine.executors.base import S, T
 from hiddenbits.engine.executors.local import one_blas_thread
@@ -128,7 +129,7 @@ def walk(
     number: int, shipped: Parcel[Callable[[Block], S]], part: Part | Parcel[Loader], start: int, stop: int
 ) -> Parcel[Sums[S]]:
     """Add up the blocks of a part that lie between `start` and `stop`, counted from `start`."""
-    function = shipped.open(number)
+    function = by_size(shipped.open(number))
     total: TreeSum[S] = TreeSum(stop - start)
     with one_blas_thread():
         for block in _blocks(part):
@@ -150,7 +151,7 @@ def merge(number: int, answers: list[Parcel[Sums[S]]], n_blocks: int) -> Parcel[
 
 def each_block(number: int, shipped: Parcel[Callable[[Block], T]], part: Part | Parcel[Loader]) -> Parcel[list[T]]:
     """Return what the function makes of each block."""
-    function = shipped.open(number)
+    function = by_size(shipped.open(number))
     with one_blas_thread():
         return Parcel([function(block) for block in _blocks(part)], number)
 

@@ -20,6 +20,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from hiddenbits.data import Block, Grid
+from hiddenbits.data.kernels import by_size
 from hiddenbits.engine.executors.base import S, T, U
 from hiddenbits.engine.row_memory import LocalRowMemory, RowMemory
 from hiddenbits.engine.tree_sum import TreeSum
@@ -98,7 +99,7 @@ class Local:
         The calling thread and the others take groups of blocks from one list, and add to one tree: the order of
         arrival does not matter to the bits, and few sums wait for their siblings.
         """
-        total: TreeSum[S] = TreeSum(grid.n_blocks)
+        function, total = by_size(function), TreeSum[S](grid.n_blocks)
         groups, taking, adding = _groups(grid), Lock(), Lock()
 
         def walk() -> None:
@@ -133,6 +134,7 @@ class Local:
 
     def map_rows(self, function: Callable[[Block], T], grid: Grid) -> Iterator[T]:
         """Yield function(block) for all blocks, in order."""
+        function = by_size(function)
         for results in self._ahead(lambda group: [function(block) for block in group()], _groups(grid)):
             yield from results
 
@@ -158,7 +160,7 @@ class Local:
     def _group_reduce(self, blocks: list[Block]) -> Callable[[Callable[[Block], S]], S]:
         def reduce(function: Callable[[Block], S]) -> S:
             total: TreeSum[S] = TreeSum(len(blocks))
-            first = blocks[0].number
+            first, function = blocks[0].number, by_size(function)
             # The pool also loads parts ahead; a single group is walked here, its blocks on the pool.
             values = map(function, blocks) if self._pool is None else self._pool.map(function, blocks)
             for block, value in zip(blocks, values, strict=True):

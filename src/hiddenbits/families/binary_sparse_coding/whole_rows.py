@@ -10,6 +10,7 @@ import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats, Rows
 from hiddenbits.data import Block
+from hiddenbits.data.kernels import kernels_pay
 from hiddenbits.data.operands import scratch
 from hiddenbits.families.binary_sparse_coding.params import CodingParams, CodingStats
 from hiddenbits.families.binary_sparse_coding.truncated_posterior import ROWS, Prepared, squares_of
@@ -30,7 +31,7 @@ def fast_kernels() -> Any:
 
 def kernels_for(now: Prepared, block: Block) -> Any:
     """Return the compiled kernels where they serve the rows of a block, None otherwise."""
-    return None if not now.adds or rows_with_blanks(block).size else fast_kernels()
+    return fast_kernels() if now.adds and kernels_pay() and not rows_with_blanks(block).size else None
 
 
 def whole_scores(kernels: Any, now: Prepared, block: Block) -> Floats:

@@ -30,6 +30,7 @@ from scipy.special import expit
 
 from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Block
+from hiddenbits.data.kernels import kernels_pay
 from hiddenbits.data.operands import Operand, product_with_totals
 from hiddenbits.data.rows_by_content import choose_rows
 from hiddenbits.data.summary import Summary
@@ -179,7 +180,7 @@ class Combination:
     ) -> tuple[CombinationStats, None]:
         """E-step, and data phase of the gradient (eqs 3.5, 3.6): E[h], E[x h'], E[x] given the observed bits."""
         blank = rows_with_blanks(block)
-        if not blank.size and self.bits and (kernels := fast_kernels()) is not None:
+        if not blank.size and self.bits and kernels_pay() and (kernels := fast_kernels()) is not None:
             return complete_rows(kernels, params, block), None
         a, vx, t, o = self._messages(params, block)
         above, h = softplus_and_sigmoid(a)

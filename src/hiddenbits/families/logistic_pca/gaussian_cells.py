@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
+from hiddenbits.data.kernels import kernels_pay
 from hiddenbits.data.operands import scratch
 from hiddenbits.families.logistic_pca.cell_kernels import STEP_CELLS
 from hiddenbits.maths.gauss_hermite import hermite
@@ -69,7 +70,7 @@ def _row_steps(shape: tuple[int, ...]) -> Iterator[slice]:
 
 def _log_cosh(mean: AnyArray, spread: AnyArray, nodes: Floats, weights: Floats) -> AnyArray:
     out = np.zeros(mean.shape)
-    if compiled := _compiled():
+    if kernels_pay() and (compiled := _compiled()):
         compiled.log_cosh(mean.ravel(), spread.ravel(), nodes, weights, out.ravel())
         return out
     for rows in _row_steps(mean.shape):
@@ -96,7 +97,7 @@ def _all_three(mean: AnyArray, spread: AnyArray, nodes: Floats, weights: Floats)
     With e = A/2 and t = tanh(e): ln 2cosh(e) = |e| + ln 2 - ln(1 + |t|), sigma = (1 + t)/2, sigma' = (1 - t^2)/4.
     """
     log_cosh, sigma, slope = np.full(mean.shape, np.log(2.0)), np.zeros(mean.shape), np.zeros(mean.shape)
-    if compiled := _compiled():
+    if kernels_pay() and (compiled := _compiled()):
         three = [cells.ravel() for cells in (log_cosh, sigma, slope)]
         compiled.all_three(mean.ravel(), spread.ravel(), nodes, weights, *three)
         return log_cosh, sigma, slope

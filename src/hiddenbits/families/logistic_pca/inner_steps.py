@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
+from hiddenbits.data.kernels import kernels_pay
 from hiddenbits.data.operands import scratch
 from hiddenbits.families.logistic_pca.cell_kernels import SMALLEST, tangent_standing
 from hiddenbits.maths.gaussian_posterior import Posterior
@@ -47,7 +48,7 @@ def inner_steps(
     where Sum kappa xi^2 is the inner product of G with the S that xi came from, and Sum kappa b^2 the last number
     of G. 4 kappa is in this thread's buffer `slot`.
     """
-    if compiled := _compiled():
+    if kernels_pay() and (compiled := _compiled()):
         return _steps_by_row(compiled, V4, linear, blanks, posterior, n_steps, slot)
     n, q = posterior.mean.shape
     inner, edge, one = inner_places(q + 1), edge_places(q + 1), identity(q)[:, None]
@@ -95,7 +96,7 @@ def curvatures(kappa: AnyArray, posterior: Posterior, weights: Floats) -> Floats
     """Return Sum_n weight kappa <x^ x^'>, packed, of each column: eq 11's matrix. `kappa` is that of `inner_steps`."""
     n, q = posterior.mean.shape
     p, dtype = packed_size(q + 1), kappa.dtype
-    if compiled := _compiled():
+    if kernels_pay() and (compiled := _compiled()):
         M = scratch("S", (n, p), dtype)
         compiled.moments(posterior.mean, posterior.covariance, 0.25 * weights, M)
         return np.asarray((M.T @ kappa.T).T, np.float64)
