@@ -12,38 +12,37 @@ LIMITS = {
         "BernoulliMixture",
         "pass",
     ): "the largest score of each row, the shift, the sum and the quotient are four more steps over (row, class) in addition to "
-    "one exponential; they matter most where rows have few ones",
+    "one exponential; a small table does not load the kernel that makes one of them",
     (
         "LogisticPCA",
         "pass",
-    ): "a root, a quotient and a product of logarithms' arguments for each cell, in addition to its tanh; the moments and the inverse of each row's "
-    "precision, whose cost grows with the dimensions and which stay in double precision",
-    ("LogisticPCAMixture", "pass"): "for every map, what a single map costs in addition to its products",
+    ): "a root and a quotient for each cell in addition to its tanh, which matter most in float32, where products cost half; from three dimensions on the inverse of each "
+    "row's precision, which stays in double precision; small tables are fitted without compiled kernels, by NumPy, in five steps over each cell",
+    (
+        "LogisticPCAMixture",
+        "pass",
+    ): "each map has its own products with the table, of three columns; the shares of maps, and the calls for each map of a block",
     (
         "CombinationMachine",
         "pass over rows",
-    ): "softplus and sigmoid of every (row, unit) take an exponential, a logarithm and a quotient; bits are coded as -1 and 1, which takes "
-    "one more step over each product",
-    (
-        "CombinationMachine",
-        "enumeration",
-    ): "1 + u z and the products of columns whose logarithm is taken are two more steps over every (state, column); with few states, the overhead of calls",
+    ): "a small table is fitted without compiled kernels, in eight steps over (row, unit)",
+    ("CombinationMachine", "enumeration"): "with few states, the overhead of calls",
     ("ClippedPCA", "counts of pairs"): "the overhead of calls",
     (
         "BinarySparseCoding",
         "pass",
-    ): "the choice of candidates and the look-ups of their couplings, row by row; this matters less for larger fields",
+    ): "the choice of candidates and the look-ups of their couplings, row by row; this matters less for larger fields, and is as expensive in float32",
     ("NoisyOrNetwork", "enumeration"): "as for a Bernoulli mixture, with a class for every state",
     (
         "NoisyOrNetwork",
         "Gibbs",
     ): "finding the ones of dense rows, random numbers, and packing the states of rows eight to a byte",
-    ("TreeMixture", "pass"): "the look-up of parents for every (one, class), which the bare products do not need",
-    ("TreeMixture", "pass that looks for trees"): "the overhead of calls",
     (
-        "HiddenTree",
+        "TreeMixture",
         "pass",
-    ): "products of messages, scales and quotients: seven steps over every (row, column, state) in addition to three small matrix products",
+    ): "the walk over the ones, with a look-up of parents for every (one, class): with few classes it costs more than products of a small dense table",
+    ("TreeMixture", "pass that looks for trees"): "the overhead of calls",
+    ("HiddenTree", "pass"): "products of messages, scales and quotients, in addition to three small matrix products",
 }
 
 
@@ -87,7 +86,7 @@ Why the goal is missed:
 
 {chr(10).join(limits) or "- nothing."}
 
-Small tables take a millisecond or less, most of it overhead of Python and NumPy calls. {how(report)}
+Small tables take a millisecond or less, most of it overhead of Python and NumPy calls; below a million cells most models do without compiled kernels, which take most of a second to load. {how(report)}
 """
 
 

@@ -30,10 +30,7 @@ from hiddenbits.engine.state import CheckpointStore, Position, Settings, Watch
 from hiddenbits.model_api import Climbs, Coordinates, Key, P, S, T
 
 SEGMENT = 50  # iterations after which the climb begins afresh
-# Iterations that a candidate for the next stage climbs, and further ones of the best of them; more where stages are
-# compared with each other to choose the number of units.
-TRIAL, STAGE = 10, 20
-TRIAL_COMPARED, STAGE_COMPARED = 25, 50
+TRIAL = 25  # iterations that a candidate for the next stage climbs
 MEMORY = 20  # pairs of steps and gradients that the quasi-Newton method keeps
 STATE_ROWS = 64  # rows of a block of hidden states
 STILL = 5  # iterations in a row that must gain next to nothing before it has converged; a segment's first two often do
@@ -194,9 +191,8 @@ class Climb(Generic[P, S]):
             growth = Growth((self.model.mark(params, objective, self.weight),))
         fresh = replace(now, objective=-np.inf, stages=stage)
         starts = [replace(fresh, params=params, safe=params) for params in candidates]
-        trial, further = (TRIAL_COMPARED, STAGE_COMPARED) if self.model.chooses else (TRIAL, STAGE)
-        tried = [self.segment(start, trial, plain=True)[0] for start in starts]
-        best = self.segment(max(tried, key=lambda position: position.objective), further, plain=True)[0]
+        tried = [self.segment(start, TRIAL, plain=True)[0] for start in starts]
+        best = self.segment(max(tried, key=lambda position: position.objective), SEGMENT, plain=True)[0]
         mark = self.model.mark(best.params, best.objective, self.weight)
         chosen = best.params if mark < min(growth.marks[1:], default=np.inf) else growth.chosen
         return replace(best, growth=Growth((*growth.marks, mark), chosen))

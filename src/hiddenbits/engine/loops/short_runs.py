@@ -11,8 +11,7 @@ from hiddenbits.engine.state import Position
 def best_short_run(one: RestartLoop, context: FitContext, position: Position) -> Position:
     """Return the beginning of a restart: of some short runs the one that came furthest, where it stands.
 
-    Stages are gone through in full; the passes of the last one count. Short runs are for few rows: they are not saved,
-    and a fit that was interrupted meanwhile makes them again.
+    They are for few rows: they are not saved, and a fit that was interrupted meanwhile makes them again.
     """
     settings = context.settings
     # Restarts from n_init on are repairs: with a larger n_init none of the short runs is.
@@ -24,7 +23,7 @@ def best_short_run(one: RestartLoop, context: FitContext, position: Position) ->
         def far_enough(there: Position, _: bool) -> bool:
             nonlocal at
             at = there
-            return there.passes_in_stage >= settings.short_passes
+            return len(there.trace) >= settings.short_passes
 
         one(replace(context, settings=beyond, checkpoints=None, watch=far_enough, logged=None), at)
         return at

@@ -29,7 +29,6 @@ from hiddenbits.families.combination_machine.real_verbs import RealsVerbs
 from hiddenbits.store.validation import require
 
 # What choosing the number of units asks for; the first value is the default.
-SHORT_PASSES = 80  # of the stage with all units, after which machines that have grown on a small table are compared
 GROWS: dict[str, tuple[Any, ...]] = {
     "start": ("grow",),
     "method": ("auto", "exact"),
@@ -77,8 +76,7 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
         cells. None begins with all rows.
     n_init : "auto" or int, default="auto"
         Restarts; the one with the best objective is kept, or that with the best BIC where it chooses the size. "auto"
-        is 1. Where a table is small and units are added one by one, that is the best of three machines some iterations
-        after they have grown; two of them have one candidate for each unit.
+        is 1, and 3 where a table is small and units are added one by one: the other two have one candidate for each.
     max_iter : int, default=1000
         Most iterations, for each restart and each unit that is added. 0 hands over the start as it is.
     tol : float, default=1e-5
@@ -244,7 +242,7 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
         return super()._settings()
 
     def _more_starts(self, settings: Settings) -> Settings:
-        return replace(settings, n_short=3, short_passes=SHORT_PASSES) if self._grows_again else settings
+        return replace(settings, n_init=3) if self._grows_again else settings
 
     @property
     def _grows_again(self) -> bool:
