@@ -157,7 +157,7 @@ Assumptions, and what was not measured:
 - `LogisticPCA` pays for zeros where it has a bound for every cell ([why](decisions/curvature_of_each_cell.md)). By the ones, the default for large sparse tables without
   blanks, it does not ([how](decisions/passes_by_the_ones.md)). A row then takes {by_ones["microseconds_a_row"] / beside["microseconds_a_row"]:.1f} times as long as
   with the mixture (the goal was at most 5). Its rows were drawn at random, and 256 groups of columns stood for the zeros; how good a map of ten dimensions such passes fit was not
-  measured at this width. 
+  measured at this width.
 - `CombinationMachine` also has a model phase: sums over 2^units states x columns on the driver, or sweeps of chains, where a chain costs as much as a row. It was not measured at this width.
 - `NoisyOrNetwork` makes about forty passes of sweeps, and `BinarySparseCoding` sixty or more. The others make between a few and hundreds of passes.
 
