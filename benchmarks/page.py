@@ -138,9 +138,9 @@ def pages() -> dict[Path, str]:
 
 Where peers are better comes first, then what is slow, then what is fast. Written by `python -m benchmarks.page` from
 the results in `benchmarks/`. Timings are medians of side-by-side runs on a small, noisy machine with 2 cores: ratios
-mean more than seconds. The pages on peers, mixtures, machines and logistic PCA were measured before [fits to long
-tables](performance/long_tables.md) began on a subsample and the polish was compiled: on more than 16,000 rows our
-default fits now take less time than they say.
+mean more than seconds. The pages on mixtures, machines and logistic PCA were measured before [fits to long
+tables](performance/long_tables.md) began on a subsample and more of the passes was compiled: our default fits now take
+less time than they say.
 
 ![Times faster than each peer](pictures/performance.svg)
 

@@ -54,7 +54,6 @@ def peers() -> str:
 the table. "Ours, as good" is the fastest of our methods that is at least as good as the peer, followed by the seconds of the default; where no method is as good, it is the
 default. A peer fails when it stops with an error, uses more than {most["mb"] / 1000:g} GB or takes more than {most["cpu"]:g} s of processor time after its start. It is then not tried with more rows. Peers that train
 for as long as they are allowed get {most["cpu_of_training"]:g} s of processor time. The pages by topic compare single peers in more detail, on real tables.
-Ours was measured before [fits to long tables](long_tables.md) began on a subsample and the polish of `LogisticPCA` was compiled: its defaults now take less time on 20,000 and 200,000 rows.
 
 {chr(10).join(sections)}
 Where we lose:

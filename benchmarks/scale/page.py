@@ -6,6 +6,7 @@ python -m benchmarks.scale.page    # and docs/performance/large_tables.md
 from pathlib import Path
 
 from benchmarks.page_parts import DOCS, how, load, table, topic_page, write
+from benchmarks.scale.pass_rates import MAP_BY_ONES, MIXTURE
 from benchmarks.scale.tables import large_tables
 
 PAGE = DOCS / "scale.md"
@@ -89,14 +90,10 @@ def moving(overhead: dict) -> str:
 - **Cluster**: when reading or arithmetic of a pass takes minutes on one machine. Decide by these times, not by the number of rows."""
 
 
-MAP_BY_ONES = "LogisticPCA, 10 dimensions, cost by the ones (see below)"
-
-
 def pages() -> dict[Path, str]:
     report, measured = load("cluster/run"), load("scale/pass_rates")
-    apart = load("scale/pass_rates_by_ones")
-    beside, by_ones = apart["figures"].values()
-    rates = {**measured["figures"], MAP_BY_ONES: by_ones}
+    rates = measured["figures"]
+    beside, by_ones = rates[MIXTURE], rates[MAP_BY_ONES]
     overhead = report["figures"]
     large, many = overhead["large"], overhead["many_parts"]
     rows = [
@@ -142,25 +139,25 @@ table multiplies measured constants.
 ## The reference job with each model
 A pass over the same table. The cost of a row was measured on one core with rows of {COLUMNS:,.0f} columns and {COLUMNS * DENSITY:.0f} ones (models of pairs: rows of 2,000 columns
 and 20 ones), and is multiplied by a billion and divided by {NODES * CORES:,} cores. The driver's update of the parameters is extra: it reads arrays
-as large as the statistics once.
+as large as the statistics once, and takes {by_ones["seconds_update"]:.1f} s for the map by the ones.
 
 {each_model(rates, ROWS)}
 
 Assumptions, and what was not measured:
 
-- The cores are like those of the measuring machine, and {NODES * CORES:,} of them together are assumed to run as fast as one alone. Two workers took
+- The cores are like those of the measuring machine, and each of {NODES * CORES:,} is assumed to be as fast as one alone. Two workers took
   {large["times_serial"]["two_workers"]} of the serial time, where half would be perfect; memory shared by sixteen cores may cost more.
 - Rows are read from memory. If every pass reads them from disk, a pass takes at least as long as the disks need for {ROWS * (COLUMNS * DENSITY * 4 + 8) / 1e9:.0f} GB.
 - The cost of a row is assumed to be the same for a billion rows as for thousands. On one machine it did not rise from a million rows to a hundred million
   ([a hundred million rows](performance/large_tables.md)).
 - The number of passes of a fit is not included: with online EM it is one to three, then a few full passes.
-- Models that look at pairs of columns (`ClippedPCA`; `TreeMixture` and `HiddenTree` for their trees) need columns x columns numbers. A hundred thousand columns are too many for them
-  on any number of machines; the table states the widths that were measured. Select columns, or use a model whose statistics grow linearly with the columns.
+- Models that look at pairs of columns (`ClippedPCA`; `TreeMixture` and `HiddenTree` for their trees) need columns x columns numbers. For a hundred thousand columns that is
+  {8e-9 * COLUMNS**2:,.0f} GB a copy, too much to send and add up in every pass; the table states the widths that were measured. Select columns, or use a model whose statistics grow linearly with the columns.
 - `BinarySparseCoding` has real cells: {ROWS * COLUMNS * 8 / 1e12:,.0f} TB of them in double precision. Its figure covers the arithmetic only.
 - `LogisticPCA` pays for zeros where it has a bound for every cell ([why](decisions/curvature_of_each_cell.md)). By the ones, the default for large sparse tables without
-  blanks, it does not ([how](decisions/passes_by_the_ones.md)). That row is from a run of its own on a busy machine (`{apart["command"]}`), where the mixture took {beside["microseconds_a_row"]:.1f} µs a row and the map
-  {by_ones["microseconds_a_row"]:.1f}: {by_ones["microseconds_a_row"] / beside["microseconds_a_row"]:.1f} times as much (the goal was 5). Its rows were drawn at random, and 256 groups of columns stood for the zeros; how good a map of ten dimensions such passes fit was not
-  measured at this width. The update between two passes is more work than that of the others: {by_ones["seconds_update"]:.1f} s on one core, whatever the number of rows.
+  blanks, it does not ([how](decisions/passes_by_the_ones.md)). A row then takes {by_ones["microseconds_a_row"] / beside["microseconds_a_row"]:.1f} times as long as
+  with the mixture (the goal was at most 5). Its rows were drawn at random, and 256 groups of columns stood for the zeros; how good a map of ten dimensions such passes fit was not
+  measured at this width.
 - `CombinationMachine` also has a model phase: sums over 2^units states x columns on the driver, or sweeps of chains, where a chain costs as much as a row. It was not measured at this width.
 - `NoisyOrNetwork` makes about forty passes of sweeps, and `BinarySparseCoding` sixty or more. The others make between a few and hundreds of passes.
 

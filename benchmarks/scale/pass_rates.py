@@ -2,7 +2,6 @@
 
     python -m benchmarks.scale.pass_rates --full     (100,000 columns, one cell in a thousand a one; models of pairs of columns: 2,000)
     python -m benchmarks.scale.pass_rates --quick    (1,000 columns; the figures mean nothing, the program runs)
-    python -m benchmarks.scale.pass_rates --full --by-ones     (the mixture and the map by the ones alone, side by side)
 
 The passes are those of `benchmarks/bare`. The difference leaves out what a pass costs without rows. Processor time, the quickest of five
 turns: what noise has touched least. docs/scale.md multiplies these constants.
@@ -120,13 +119,9 @@ def measure(case: Case, quick: bool) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    parser = asking(__doc__)
-    parser.add_argument("--by-ones", action="store_true", help="the mixture and the map by the ones alone")
-    arguments = parser.parse_args()
-    some = [MIXTURE, MAP_BY_ONES] if arguments.by_ones else list(CASES)
+    quick = asking(__doc__).parse_args().quick
     figures = {}
-    for name in some:
-        figures[name] = measure(CASES[name], arguments.quick)
+    for name, case in CASES.items():
+        figures[name] = measure(case, quick)
         print(name, figures[name], flush=True)
-    name = "scale/pass_rates" + ("_by_ones" if arguments.by_ones else "") + ("_quick" if arguments.quick else "")
-    record(name, figures, seeds=SEED, density=DENSITY)
+    record("scale/pass_rates" + ("_quick" if quick else ""), figures, seeds=SEED, density=DENSITY)
