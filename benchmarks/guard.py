@@ -36,20 +36,21 @@ ROUNDS, PAUSE = 8, 2.0  # fresh processes, and seconds between them
 TURNS, SECONDS = 7, 0.4  # turns of each path at least, and seconds of further ones
 TURNS_AGAINST = 5  # fresh processes of each path and checkout
 
+# A million cells or more where kernels are compiled for large tables only.
 PATHS: dict[str, Callable[[], Job]] = {
-    "mixture, dense": lambda: mixture("guard", dense_bits(4_000, 128), 16),
+    "mixture, dense": lambda: mixture("guard", dense_bits(9_000, 128), 16),
     "mixture, sparse": lambda: mixture("guard", sparse_bits(10_000, 1_000, 0.01), 16),
-    "logistic PCA": lambda: logistic("guard", 3_000, 128, 2),
-    "logistic PCA, float32, 10 dimensions": lambda: logistic("guard", 1_500, 128, 10, "float32"),
-    "logistic PCA, 10 dimensions": lambda: logistic("guard", 1_500, 128, 10),
-    "mixture of logistic maps": lambda: logistic_maps("guard", 1_500, 128, 2, 3),
-    "combination machine, rows": lambda: machine_rows("guard", dense_bits(4_000, 128), 12),
+    "logistic PCA": lambda: logistic("guard", 9_000, 128, 2),
+    "logistic PCA, float32, 10 dimensions": lambda: logistic("guard", 9_000, 128, 10, "float32"),
+    "logistic PCA, 10 dimensions": lambda: logistic("guard", 9_000, 128, 10),
+    "mixture of logistic maps": lambda: logistic_maps("guard", 9_000, 128, 2, 3),
+    "combination machine, rows": lambda: machine_rows("guard", dense_bits(9_000, 128), 12),
     "combination machine, sparse rows": lambda: machine_rows("guard", sparse_bits(10_000, 1_000, 0.01), 12),
-    "combination machine, states": lambda: machine_states("guard", 64, 12),
+    "combination machine, states": lambda: machine_states("guard", 64, 14),
     "counts of pairs": lambda: pairs("guard", dense_bits(4_000, 128)),
-    "binary sparse coding": lambda: coding("guard", 1_500, 128, 100, 6, 4, "float64"),
-    "binary sparse coding, float32": lambda: coding("guard", 1_500, 128, 100, 6, 4, "float32"),
-    "noisy-OR, enumeration": lambda: noisy_or_exact("guard", dense_bits(4_000, 128, 0.2), 6),
+    "binary sparse coding": lambda: coding("guard", 9_000, 128, 100, 6, 4, "float64"),
+    "binary sparse coding, float32": lambda: coding("guard", 9_000, 128, 100, 6, 4, "float32"),
+    "noisy-OR, enumeration": lambda: noisy_or_exact("guard", dense_bits(9_000, 128, 0.2), 6),
     "noisy-OR, Gibbs sampling": lambda: noisy_or_sampled("guard", sparse_bits(3_000, 500, 0.02), 12),
     "mixture of trees": lambda: trees("guard", dense_bits(3_000, 100, 0.2), 8),
     "mixture of trees, sparse": lambda: trees("guard", sparse_bits(10_000, 1_000, 0.01), 8),
