@@ -61,7 +61,7 @@ def better_peers(points: list[tuple[Point, Point, Point, bool]]) -> list[str]:
     more = sum(best["peak_mb"] > MORE_MEMORY * theirs["peak_mb"] for theirs, best, _, _ in points)
     small = max(theirs["rows"] for theirs, best, _, _ in points if best["peak_mb"] > MORE_MEMORY * theirs["peak_mb"])
     lines.append(
-        f"**Peers take less memory on small tables**: {more} of {len(points)} comparisons, all with at most {small:,} rows "
+        f"**Peers take less memory** in {more} of {len(points)} comparisons, all with at most {small:,} rows; compiled kernels need memory too "
         "([peers](performance/peers.md))."
     )
     return lines

@@ -129,7 +129,7 @@ A pass in two dimensions took {costs["simulated_against_mixture_ratio"]:g} times
 again left a pass over retail.dat as long ({costs["doubled_columns_ratio"]:g} times). `score` of a map of two dimensions follows the ones too, with the extra `fast`, and held-out figures by the ones are integrated so (to about 0.0001 nats a row; those of all cells exactly); in more dimensions it draws 500 places for each row and visits all
 cells at each: minutes for 200 baskets.
 
-`python -m benchmarks.logistic.by_ones retail 5` and so on: a file each. {how(whole[-1][1])}
+{how(whole[-1][1])}
 """
 
 
