@@ -173,6 +173,23 @@ def test_likelihood_by_the_ones_equals_integration(monkeypatch):
     np.testing.assert_allclose(model.likelihood_and_error(params, None, block)[:, 0], exact, atol=1e-4)
 
 
+def test_likelihood_of_rows_with_few_of_many_rare_columns():
+    """F is thousands at the last nodes of a wide posterior. Against an even grid; 1e-3, as it is not quite normal."""
+    pytest.importorskip("numba")
+    rng = np.random.default_rng(5)
+    W, b = 1.5 * rng.standard_normal((1500, 2)), rng.normal(-9.0, 1.5, 1500)
+    X = np.zeros((3, 1500), np.uint8)
+    X[1, 0] = X[2, :2] = 1
+    axis = np.linspace(-8.0, 8.0, 129)
+    nodes = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=2).reshape(-1, 2)
+    A = nodes @ W.T + b
+    heights = A @ X.T - (np.logaddexp(0.0, A).sum(axis=1) + 0.5 * (nodes**2).sum(axis=1))[:, None]
+    exact = np.logaddexp.reduce(heights, axis=0) + 2.0 * np.log(axis[1] - axis[0]) - np.log(2.0 * np.pi)
+    block = Block(Dense(X), AllOnes(X.shape), np.ones(3), 0, 0)
+    found = LogisticOfOnes(2).likelihood_and_error(LogisticParams.at(W, b, b), None, block)[:, 0]
+    np.testing.assert_allclose(found, exact, atol=1e-3)
+
+
 def test_online_passes_come_near_the_fit(fitted):
     X, model = fitted
     online = LogisticPCA(2, method=ONES, online_passes=2, max_iter=2, random_state=0).fit(X)

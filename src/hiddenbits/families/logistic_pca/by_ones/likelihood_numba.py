@@ -79,11 +79,13 @@ def log_likelihoods(
         l10 = -c01 / (determinant * l00)
         l11 = 1.0 / math.sqrt(c11)
         total, top = 0.0, -1e300
-        for first in range(len(z)):
+        for step in range(len(z)):
+            first = (step + len(z) // 2) % len(z)  # from the middle on: heights are compared with that of the top
             y0 = x0 + l00 * z[first]
             i, u = _place(y0, low, h, n)
             _weights(u, a)
-            for second in range(len(z)):
+            for step_across in range(len(z)):
+                second = (step_across + len(z) // 2) % len(z)
                 y1 = x1 + l10 * z[first] + l11 * z[second]
                 j, v = _place(y1, low, h, n)
                 q = 1.0 - v
