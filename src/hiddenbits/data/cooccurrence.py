@@ -9,14 +9,13 @@ weights are added in float64. `AllOnes` and `Complement` are column sums, less w
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from hiddenbits.array_types import AnyArray, Bytes, Floats
 from hiddenbits.data.bits import AllOnes, Bits, Complement, Packed, Pattern
+from hiddenbits.data.kernels import compiled_twin
 from hiddenbits.data.operands import floats_of
 
 CHUNK_CELLS = 1 << 23  # cells that are floats at a time: 32 MB of float32
@@ -151,11 +150,4 @@ def _packed(bits: Bits) -> Bytes:
     return packed
 
 
-@lru_cache(maxsize=1)
-def _kernel() -> Any:
-    """Return the module of compiled functions, None without numba."""
-    try:
-        from hiddenbits.data import cooccurrence_numba
-    except ImportError:
-        return None
-    return cooccurrence_numba
+_kernel = compiled_twin("hiddenbits.data.cooccurrence_numba")

@@ -1,19 +1,36 @@
-"""Whether compiled kernels are used for a block: numba takes most of a second to load, which small tables never earn.
+"""Compiled twins of functions, and whether they are used for a block: numba takes most of a second to load.
 
-The size of the table decides, and nothing that depends on the process: the same table gives the same bits everywhere.
+Small tables never earn that. The size of the table decides, and nothing that depends on the process: the same table
+gives the same bits everywhere.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from functools import wraps
-from typing import TypeVar
+from functools import cache, wraps
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from hiddenbits.data.block import Block
+if TYPE_CHECKING:
+    from hiddenbits.data.block import Block
 
 T = TypeVar("T")
 _thread = threading.local()
+
+
+def compiled_twin(module: str, name: str | None = None) -> Callable[[], Any]:
+    """Return a function that imports a module of compiled functions, or one of these; it returns None without numba."""
+
+    @cache
+    def load() -> Any:
+        try:
+            found = import_module(module)
+        except ImportError:
+            return None
+        return found if name is None else getattr(found, name)
+
+    return load
 
 
 def kernels_pay() -> bool:

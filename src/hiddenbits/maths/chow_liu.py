@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits.array_types import Floats, Rows
+from hiddenbits.data.kernels import compiled_twin
 from hiddenbits.maths.numerics import CHUNK_NUMBERS
 
 Parents = NDArray[np.int32]
@@ -119,11 +120,4 @@ def top_down(parents: Parents) -> Rows:
     return order[depth[order] >= 0]
 
 
-@lru_cache(maxsize=1)
-def fast_kernels() -> Any:
-    """Return the module of compiled functions, None without numba."""
-    try:
-        from hiddenbits.maths import trees_numba
-    except ImportError:
-        return None
-    return trees_numba
+fast_kernels = compiled_twin("hiddenbits.maths.trees_numba")

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any
-
 import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.declared import Range
-from hiddenbits.data.kernels import kernels_pay
+from hiddenbits.data.kernels import compiled_twin, kernels_pay
 from hiddenbits.data.operands import scratch
 
 # A probability is kept this far from 0 and 1: far below anything a table can tell, far above rounding.
@@ -137,14 +134,7 @@ def softmax_rows(
     return log_sum
 
 
-@lru_cache(maxsize=1)
-def fast_softmax() -> Any:
-    """Return the module with the compiled twin, None without numba."""
-    try:
-        from hiddenbits.maths import softmax_numba
-    except ImportError:
-        return None
-    return softmax_numba
+fast_softmax = compiled_twin("hiddenbits.maths.softmax_numba")
 
 
 def _row_max(scores: Floats) -> Floats:

@@ -30,6 +30,7 @@ import numpy as np
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Block, Table
 from hiddenbits.data.bits import Dense
+from hiddenbits.data.kernels import compiled_twin
 from hiddenbits.data.operands import scratch
 from hiddenbits.data.table import memory_table
 
@@ -252,14 +253,7 @@ class Halves:
         return np.concatenate([self.scores(high)[0] for high in states_of(m_high)])
 
 
-@lru_cache(maxsize=1)
-def _kernel() -> Any:
-    """Return the compiled kernel, None without numba."""
-    try:
-        from hiddenbits.maths.state_sums_numba import add_states
-    except ImportError:
-        return None
-    return add_states
+_kernel = compiled_twin("hiddenbits.maths.state_sums_numba", "add_states")
 
 
 @lru_cache(maxsize=8)

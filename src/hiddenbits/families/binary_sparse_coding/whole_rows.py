@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats, Rows
 from hiddenbits.data import Block
-from hiddenbits.data.kernels import kernels_pay
+from hiddenbits.data.kernels import compiled_twin, kernels_pay
 from hiddenbits.data.operands import scratch
 from hiddenbits.families.binary_sparse_coding.params import CodingParams, CodingStats
 from hiddenbits.families.binary_sparse_coding.truncated_posterior import ROWS, Prepared, squares_of
@@ -19,14 +18,7 @@ from hiddenbits.maths.missing_rows import rows_with_blanks
 STATES = 1 << 16  # weights of states that are worked on at a time: they stay in a core's cache
 
 
-@lru_cache(maxsize=1)
-def fast_kernels() -> Any:
-    """Return the module of the compiled kernels, None without numba."""
-    try:
-        from hiddenbits.families.binary_sparse_coding import whole_rows_numba
-    except ImportError:
-        return None
-    return whole_rows_numba
+fast_kernels = compiled_twin("hiddenbits.families.binary_sparse_coding.whole_rows_numba")
 
 
 def kernels_for(now: Prepared, block: Block) -> Any:

@@ -6,25 +6,17 @@ they are. v.x adds up to v.Sum x.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data import Block
+from hiddenbits.data.kernels import compiled_twin
 from hiddenbits.data.operands import product, scratch
 from hiddenbits.families.combination_machine.params import RUN, CombinationParams, CombinationStats, in_whole_runs
 
-
-@lru_cache(maxsize=1)
-def fast_kernels() -> Any:
-    """Return the module of the compiled kernels, None without numba."""
-    try:
-        from hiddenbits.families.combination_machine import complete_rows_numba
-    except ImportError:
-        return None
-    return complete_rows_numba
+fast_kernels = compiled_twin("hiddenbits.families.combination_machine.complete_rows_numba")
 
 
 def complete_rows(kernels: Any, params: CombinationParams, block: Block) -> CombinationStats:

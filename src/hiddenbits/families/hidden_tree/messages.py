@@ -7,13 +7,13 @@ those of the thread, because fresh memory for every block costs more than the ar
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data import AllOnes, Block
+from hiddenbits.data.kernels import compiled_twin
 from hiddenbits.data.operands import scratch
 from hiddenbits.families.hidden_tree.params import HiddenTreeParams
 
@@ -127,11 +127,4 @@ def _compiled(kernels: Any, params: HiddenTreeParams, block: Block, counted: Flo
     return log_p
 
 
-@lru_cache(maxsize=1)
-def fast_kernels() -> Any:
-    """Return the module of compiled functions, None without numba."""
-    try:
-        from hiddenbits.families.hidden_tree import messages_numba
-    except ImportError:
-        return None
-    return messages_numba
+fast_kernels = compiled_twin("hiddenbits.families.hidden_tree.messages_numba")

@@ -7,13 +7,12 @@ have compiled twins (`gaussian_cells_numba.py`).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
-from hiddenbits.data.kernels import kernels_pay
+from hiddenbits.data.kernels import compiled_twin, kernels_pay
 from hiddenbits.data.operands import scratch
 from hiddenbits.families.logistic_pca.cell_kernels import STEP_CELLS
 from hiddenbits.maths.gauss_hermite import hermite
@@ -24,14 +23,7 @@ from hiddenbits.maths.missing_cells import Blanks
 WIDTHS, NODES = (0.11, 0.22, 0.31, 0.4), (5, 7, 9, 11, 15)
 
 
-@lru_cache(maxsize=1)
-def _compiled() -> Any:
-    """Return the module of the compiled twins, None without numba."""
-    try:
-        from hiddenbits.families.logistic_pca import gaussian_cells_numba
-    except ImportError:
-        return None
-    return gaussian_cells_numba
+_compiled = compiled_twin("hiddenbits.families.logistic_pca.gaussian_cells_numba")
 
 
 def gaussian_log_cosh(mean: AnyArray, spread: AnyArray, blanks: Blanks) -> AnyArray:

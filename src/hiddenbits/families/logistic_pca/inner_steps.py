@@ -5,13 +5,12 @@ In NumPy all arrays stand: rows are their last axis. The compiled twins (`inner_
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
-from hiddenbits.data.kernels import kernels_pay
+from hiddenbits.data.kernels import compiled_twin, kernels_pay
 from hiddenbits.data.operands import scratch
 from hiddenbits.families.logistic_pca.cell_kernels import SMALLEST, tangent_standing
 from hiddenbits.maths.gaussian_posterior import Posterior
@@ -27,15 +26,7 @@ from hiddenbits.maths.packed_symmetric import (
     solve_standing,
 )
 
-
-@lru_cache(maxsize=1)
-def _compiled() -> Any:
-    """Return the module of the compiled twins, None without numba."""
-    try:
-        from hiddenbits.families.logistic_pca import inner_steps_numba
-    except ImportError:
-        return None
-    return inner_steps_numba
+_compiled = compiled_twin("hiddenbits.families.logistic_pca.inner_steps_numba")
 
 
 def inner_steps(

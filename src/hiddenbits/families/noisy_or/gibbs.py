@@ -14,7 +14,6 @@ The ones of layer 0 are those of the data; those of the layers above are the sta
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from scipy.special import expit
 from hiddenbits.array_types import AnyArray, Bytes, Floats, Rows
 from hiddenbits.data import Block
 from hiddenbits.data.bits import pattern_of
+from hiddenbits.data.kernels import compiled_twin
 from hiddenbits.data.operands import product_with_totals
 from hiddenbits.families.noisy_or.params import NoisyOrParams, log_on
 
@@ -284,11 +284,4 @@ def log_joint_rows(network: Network, data: Ones, states: list[States]) -> Floats
     return total + network.log_above(len(network.layers) - 1, states)
 
 
-@lru_cache(maxsize=1)
-def _kernels() -> Any:
-    """Return the module of compiled functions, None without numba."""
-    try:
-        from hiddenbits.families.noisy_or import gibbs_numba
-    except ImportError:
-        return None
-    return gibbs_numba
+_kernels = compiled_twin("hiddenbits.families.noisy_or.gibbs_numba")

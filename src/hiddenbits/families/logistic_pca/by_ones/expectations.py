@@ -11,12 +11,12 @@ sum over nodes exact: E[sigma z] / s, equal to E sigma' for the integral itself.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from hiddenbits.array_types import Floats
+from hiddenbits.data.kernels import compiled_twin
 from hiddenbits.data.operands import scratch
 from hiddenbits.maths.gauss_hermite import hermite
 from hiddenbits.maths.packed_symmetric import inner_places, pack_outer, packed_size, times
@@ -28,14 +28,7 @@ SMALLEST = 1e-20  # the least variance that is divided by
 STEP_PAIRS = 1 << 15  # pairs that are worked on together, in a core's cache
 
 
-@cache
-def _compiled() -> Any:
-    """Return the compiled twin of `_over_nodes`, None without numba."""
-    try:
-        from hiddenbits.families.logistic_pca.by_ones.expectations_numba import over_nodes
-    except ImportError:
-        return None
-    return over_nodes
+_compiled = compiled_twin("hiddenbits.families.logistic_pca.by_ones.expectations_numba", "over_nodes")
 
 
 def expectations(

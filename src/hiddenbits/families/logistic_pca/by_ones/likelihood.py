@@ -10,14 +10,14 @@ row, 7 x 7 by up to 0.003; a finer table changed nothing.
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
-from typing import Any
+from functools import lru_cache
 
 import numpy as np
 from scipy.ndimage import spline_filter
 
 from hiddenbits.array_types import Floats
 from hiddenbits.data import AllOnes, Block
+from hiddenbits.data.kernels import compiled_twin
 from hiddenbits.families.logistic_pca.model import Logistic
 from hiddenbits.families.logistic_pca.params import LogisticParams
 from hiddenbits.maths.gauss_hermite import REACH, hermite
@@ -29,14 +29,7 @@ FEW_NODES = 1024  # a grid of up to so many is as quick, and exact
 STEP_CELLS = 1 << 16  # nodes x columns that are worked on together, in a core's cache
 
 
-@cache
-def _compiled() -> Any:
-    """Return the compiled function, None without numba."""
-    try:
-        from hiddenbits.families.logistic_pca.by_ones.likelihood_numba import log_likelihoods
-    except ImportError:
-        return None
-    return log_likelihoods
+_compiled = compiled_twin("hiddenbits.families.logistic_pca.by_ones.likelihood_numba", "log_likelihoods")
 
 
 @lru_cache(maxsize=2)  # by identity

@@ -29,14 +29,15 @@ tolerance, or has not risen for PATIENCE passes. The tests compare J with the ex
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, lru_cache
-from typing import Any, Literal
+from functools import cached_property, lru_cache
+from typing import Literal
 
 import numpy as np
 from scipy import sparse
 
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data import Block
+from hiddenbits.data.kernels import compiled_twin
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.logistic_pca.by_ones.cells import Cells, axis_variances, cut
 from hiddenbits.families.logistic_pca.by_ones.expectations import at_anchors, softplus_steps, softplus_sums
@@ -60,14 +61,7 @@ ROUNDING = 1e-13
 FURTHEST = 1e3  # extrapolated loadings stay within this
 
 
-@cache
-def _compiled() -> Any:
-    """Return the compiled twin of the steps through cells, None without numba."""
-    try:
-        from hiddenbits.families.logistic_pca.by_ones.cells_numba import settle
-    except ImportError:
-        return None
-    return settle
+_compiled = compiled_twin("hiddenbits.families.logistic_pca.by_ones.cells_numba", "settle")
 
 
 @dataclass(frozen=True, eq=False)
