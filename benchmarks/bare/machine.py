@@ -5,6 +5,7 @@ reciprocal of each, one matrix product that sums them, and one exponential and o
 products over columns whose logarithm is taken, not the search for the largest score. It does not know the compiled kernel.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ def machine_states(size: str, d: int, m: int) -> Job:
         hidden=f"{m} units",
         dtype="float64",
         storage="",
-        ours=lambda: local.reduce(halves.add_block, grid),
+        ours=partial(local.reduce, halves.add_block, grid),
         bare=split_states(halves),
         what="enumeration",
     )

@@ -4,6 +4,7 @@ Bare, for each block: the bits as float32, x.T @ x by BLAS, added up in float64;
 as a dense array.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ def pairs(size: str, X: Any) -> Job:
         size,
         hidden="",
         dtype="float32",
-        ours=lambda: local.reduce(count_pairs, grid),
+        ours=partial(local.reduce, count_pairs, grid),
         bare=bare,
         what="counts of pairs",
         **words,

@@ -28,7 +28,7 @@ class Job:
     hidden: str
     dtype: str
     storage: str
-    ours: Callable[[], Any]
+    ours: partial[Any]
     bare: Callable[[], Any]
     what: str = "pass"
 
@@ -39,7 +39,7 @@ class Job:
         return "_".join(words).replace(" ", "_").replace(",", "")
 
 
-def pass_of(model: Any, params: Any, grid: Grid) -> Callable[[], Any]:
+def pass_of(model: Any, params: Any, grid: Grid) -> partial[Any]:
     """Return one pass over the blocks, on one thread; rows keep what they keep from pass to pass."""
     shared, kept, local = model.prepare(params), {}, Local()
 

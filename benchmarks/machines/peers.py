@@ -10,7 +10,8 @@ at which the rows to choose by are most likely: it is stopped early, ours never 
 (machine_judge.py): mean ln P of held-out rows, in nats, exact for 16 units, annealed for 100.
 
 Ours, in four ways:
-- grown: the default, `CombinationMachine(units)`, exact, one unit after the other; not for 100 units,
+- grown: the default, `CombinationMachine(units)`, exact, one unit after the other; not for 100 units. A place on its way is what
+  a fit with a limit of time (`run_on(max_time=...)`) gives: one fit for each limit, and one without, in the first turn alone,
 - noise: exact, all units at once, `start="noise"` with at most 200 iterations,
 - chains: `method="chains"`, one fit for each of some numbers of epochs; a place on that way is the end of a fit,
 - 100 units: chains.
@@ -38,6 +39,7 @@ from hiddenbits import CombinationMachine
 
 PLACES = 60
 CLOSE = 0.01  # nats a row
+LIMITS = tuple(0.5 * 1.5**k for k in range(12))  # seconds, up to 43
 PLAN = {  # turns; seconds for a peer; epochs of the fits by chains
     ("nltcs", 16): (3, 15.0, (5, 20, 80)),
     ("mushrooms", 16): (3, 20.0, (5, 20, 80, 320)),
@@ -81,6 +83,24 @@ def climbed(X: Any, units: int, **options: Any) -> dict[str, Any]:
     }
 
 
+def limited(X: Any, units: int, limits: tuple[float, ...]) -> dict[str, Any]:
+    """The default, stopped after each of some times, and not stopped: what somebody has who does not wait longer."""
+    machines, seconds = [], []
+    for limit in (*limits, None):
+        begun = time.perf_counter()
+        with hiddenbits.run_on(n_jobs=2, max_time=limit):
+            model = CombinationMachine(units, method="exact", random_state=SEED).fit(X)
+        seconds.append(time.perf_counter() - begun)
+        machines.append(parts(model.params_))
+    return {
+        "machines": machines,
+        "seconds": seconds,
+        "seconds_in_all": seconds[-1],
+        "iterations": model.n_iter_,
+        "stop": model.stop_reason_,
+    }
+
+
 def by_chains(X: Any, units: int, epochs: tuple[int, ...]) -> dict[str, Any]:
     """Fits by chains: each number of epochs has its own, since steps shrink to nothing at its end."""
     machines, seconds = [], []
@@ -103,8 +123,10 @@ def parts(params: Any) -> tuple[Any, Any, Any]:
     return params.weights, params.thresholds, params.bias
 
 
-def turn(X: Any, units: int, settings: dict[str, Any], most: float, epochs: tuple[int, ...]) -> dict[str, Any]:
-    """One turn of all programs."""
+def turn(
+    X: Any, units: int, settings: dict[str, Any], most: float, epochs: tuple[int, ...], *, first: bool
+) -> dict[str, Any]:
+    """One turn of all programs; of the default in the first turn alone."""
     exact = units <= 20
     fits = {
         peer: run_peer(
@@ -113,7 +135,8 @@ def turn(X: Any, units: int, settings: dict[str, Any], most: float, epochs: tupl
         for peer in settings
     }
     if exact:
-        fits["grown"] = climbed(X, units)
+        if first:
+            fits["grown"] = limited(X, units, tuple(limit for limit in LIMITS if limit < most))
         fits["noise"] = climbed(X, units, start="noise", max_iter=200)
     fits["chains"] = by_chains(X, units, epochs)
     return fits
@@ -121,7 +144,8 @@ def turn(X: Any, units: int, settings: dict[str, Any], most: float, epochs: tupl
 
 def middle(turns: list[dict[str, Any]], program: str, place: int) -> float:
     """The median over turns of the seconds to a place; a turn that was cut short before it has none."""
-    return statistics.median(float(t[program]["seconds"][place]) for t in turns if place < len(t[program]["seconds"]))
+    timed = [t[program]["seconds"] for t in turns if program in t]
+    return statistics.median(float(seconds[place]) for seconds in timed if place < len(seconds))
 
 
 def few(fit: dict[str, Any], n: int) -> dict[str, Any]:
@@ -160,7 +184,7 @@ def compare(judge: Judge, units: int, settings: dict[str, Any], turns: list[dict
         figure["ours"][name] = {
             "test": rounded(path.mean(path.last)),
             "sampling_error": round(float(path.at(path.last).partition_error), 4),
-            "seconds": round(statistics.median(t[name]["seconds_in_all"] for t in turns), 3),
+            "seconds": round(statistics.median(t[name]["seconds_in_all"] for t in turns if name in t), 3),
             "first_place": round(middle(turns, name, 0), 3),
             "iterations": int(fit["iterations"]),
             "stop": str(fit["stop"]),
@@ -251,7 +275,7 @@ if __name__ == "__main__":
         figures = {(f["table"], f["units"]): f for f in kept}
     for (table, units), (n_turns, most, epochs) in wanted.items():
         settings = known[table, units]["peers"]
-        turns = [turn(chosen[table][0], units, settings, most, epochs) for _ in range(n_turns)]
+        turns = [turn(chosen[table][0], units, settings, most, epochs, first=i == 0) for i in range(n_turns)]
         print("timed", table, units, file=sys.stderr, flush=True)
         figures[table, units] = {"table": table, **compare(Judge(*chosen[table]), units, settings, turns)}
         save(figures, QUICK_PLAN if quick else PLAN, ending)  # a run that is cut off keeps what it has

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from hiddenbits import open_table
-from hiddenbits.data.kernels import by_size, kernels_pay
-from hiddenbits.data.table import LARGE_CELLS
+from hiddenbits.data.kernels import LARGE_CELLS, by_size, kernels_pay
 from hiddenbits.engine import Local
 
 pytestmark = pytest.mark.core
@@ -26,6 +25,7 @@ def test_the_size_of_the_table_decides(rows, n_jobs):
         assert list(local.map_rows(lambda block: kernels_pay(), grid)) == [large] * grid.n_blocks
         seen = local.reduce(lambda block: np.array([kernels_pay(), 1]), grid)
         assert seen.tolist() == [large * grid.n_blocks, grid.n_blocks]
+        assert all(local.map_rows(lambda block: kernels_pay(work=1.1), grid))
         local.close()
         assert kernels_pay()
 

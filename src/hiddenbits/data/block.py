@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,8 +34,8 @@ class Block:
         First row, counted over the whole table.
     keep : bool
         Whether operands are made once and kept from pass to pass: right for a small table in memory.
-    of_large_table : bool
-        Whether the table has so many cells that compiled kernels are worth loading.
+    table_cells : float
+        Cells of the whole table, on which it depends whether compiled kernels are worth loading.
     """
 
     x: Bits
@@ -43,7 +44,7 @@ class Block:
     number: int
     start: int
     keep: bool = False
-    of_large_table: bool = True
+    table_cells: float = math.inf
 
     def operands(self) -> tuple[Operand, Operand]:
         """Return the operands of x and observed, for ``@`` and ``.T @``; see `Bits`.
@@ -90,7 +91,7 @@ class Part:
     weights: Floats | None
     start: int
     height: int
-    of_large_table: bool = True
+    table_cells: float = math.inf
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(aligned(state))
@@ -106,7 +107,7 @@ class Part:
                 np.ones(last - first) if self.weights is None else self.weights[first:last],
                 (self.start + first) // self.height,
                 self.start + first,
-                of_large_table=self.of_large_table,
+                table_cells=self.table_cells,
             )
 
     @property

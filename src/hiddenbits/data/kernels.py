@@ -6,6 +6,7 @@ gives the same bits everywhere.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
 from functools import cache, wraps
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from hiddenbits.data.block import Block
 
 T = TypeVar("T")
+LARGE_CELLS = 1 << 20  # from which on they pay
 _thread = threading.local()
 
 
@@ -33,9 +35,12 @@ def compiled_twin(module: str, name: str | None = None) -> Callable[[], Any]:
     return load
 
 
-def kernels_pay() -> bool:
-    """Return whether compiled kernels are worth loading for the block that this thread works on."""
-    return bool(getattr(_thread, "pay", True))
+def kernels_pay(work: float = 1.0) -> bool:
+    """Return whether compiled kernels are worth loading for the block that this thread works on.
+
+    `work` is the time for a cell, next to that in a mixture of ten classes.
+    """
+    return bool(work * getattr(_thread, "table_cells", math.inf) >= LARGE_CELLS)
 
 
 def by_size(function: Callable[[Block], T]) -> Callable[[Block], T]:
@@ -43,11 +48,11 @@ def by_size(function: Callable[[Block], T]) -> Callable[[Block], T]:
 
     @wraps(function)
     def at_work(block: Block) -> T:
-        before = kernels_pay()
-        _thread.pay = block.of_large_table
+        before = getattr(_thread, "table_cells", math.inf)
+        _thread.table_cells = block.table_cells
         try:
             return function(block)
         finally:
-            _thread.pay = before
+            _thread.table_cells = before
 
     return at_work

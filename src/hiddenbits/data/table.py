@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 PART_BYTES = 64 * 2**20
 KEEP_BYTES = 128 * 2**20  # a table in memory whose operands take no more keeps them from pass to pass
-LARGE_CELLS = 1 << 20  # cells from which on compiled kernels are worth loading
 
 
 class TableError(PrintableError):
@@ -265,8 +264,8 @@ class Grid:
         stop = min(start + self.part_rows, self.table.shape[0])
         x, observed = self.table.source.read(start, stop)
         weights = self.table.weights
-        large = self.table.shape[0] * self.table.shape[1] >= LARGE_CELLS
-        return Part(x, observed, None if weights is None else weights[start:stop], start, self.height, large)
+        cells = float(self.table.shape[0] * self.table.shape[1])
+        return Part(x, observed, None if weights is None else weights[start:stop], start, self.height, cells)
 
 
 def _check_weights(weights: Floats, n_rows: int) -> None:

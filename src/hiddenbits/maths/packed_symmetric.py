@@ -15,8 +15,10 @@ from functools import lru_cache
 import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats, Rows
+from hiddenbits.data.kernels import compiled_twin, kernels_pay
 
 ROOT2 = float(np.sqrt(2.0))
+_compiled = compiled_twin("hiddenbits.maths.packed_symmetric_numba")
 SWEPT = 8  # up to this size matrices are inverted number by number; larger ones by halves, with matrix products
 
 
@@ -102,6 +104,9 @@ def moments_standing(mean: AnyArray, covariance: AnyArray, factor: AnyArray, out
     A factor for each row comes at no cost here: it saves a step over everything that is made of the moments.
     """
     q = len(mean)
+    if kernels_pay(packed_size(q + 1) / 6) and (compiled := _compiled()):
+        compiled.moments(mean, covariance, factor, out)
+        return out
     size = packed_size(q)
     np.multiply(covariance, factor, out=out[:size])
     scaled, line = ROOT2 * factor * mean, np.empty_like(mean)
@@ -138,6 +143,8 @@ def invert_standing(packed: AnyArray, k: int) -> tuple[AnyArray, AnyArray]:
         inverse = packed[::-1] / determinant
         np.negative(inverse[1], out=inverse[1])
         return inverse, np.log(determinant)
+    if kernels_pay(packed_size(k + 1) / 6) and _compiled():
+        return solve_standing(packed, np.zeros((k, packed.shape[1])))[:2]
     if k > SWEPT:
         matrices, log_determinant = _invert_large(packed, k)
         return _standing(matrices), log_determinant
@@ -154,6 +161,10 @@ def invert_standing(packed: AnyArray, k: int) -> tuple[AnyArray, AnyArray]:
 def solve_standing(packed: AnyArray, right: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return the inverses of standing matrices M, ln |M|, and M^-1 v for standing vectors v, (k, n)."""
     k = len(right)
+    if k > 2 and kernels_pay(packed_size(k + 1) / 6) and (compiled := _compiled()):
+        inverse, log_determinant, solution = np.empty_like(packed), np.empty(packed.shape[1]), np.empty(right.shape)
+        compiled.solve(packed, right, inverse, log_determinant, solution)
+        return inverse, log_determinant, solution
     if k <= SWEPT:
         inverse, log_determinant = invert_standing(packed, k)
         return inverse, log_determinant, times_standing(inverse, right)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from hiddenbits.data import kernels
 from hiddenbits.data.bits import Dense
 from hiddenbits.families.logistic_pca import inner_steps as of_rows
 from hiddenbits.families.logistic_pca.cell_kernels import quarter
@@ -30,6 +31,6 @@ def test_compiled_steps_equal_those_of_numpy(dtype, rtol, q, missing, monkeypatc
     observed = (rng.random((23, 700)) < 0.8).astype(np.uint8)
     blanks = Blanks.of(Dense(observed)) if missing else Blanks(None, np.zeros(23))
     ours = found(V4, linear, blanks, q)
-    monkeypatch.setattr(of_rows, "_compiled", lambda: None)
+    monkeypatch.setattr(kernels._thread, "table_cells", 0.0, raising=False)
     for compiled, plain in zip(ours, found(V4, linear, blanks, q), strict=True):
         np.testing.assert_allclose(compiled, plain, rtol=rtol, atol=rtol * np.abs(plain).max())

@@ -9,10 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from hiddenbits.array_types import AnyArray
+from hiddenbits.data.kernels import compiled_twin, kernels_pay
 from hiddenbits.data.operands import scratch
 from hiddenbits.maths.missing_cells import Blanks
 
 SMALLEST = {"d": 1e-13, "f": 1e-7}  # the least (xi/2)^2, by precision: kappa(xi) is 1/4 from there on down
+_compiled = compiled_twin("hiddenbits.families.logistic_pca.inner_steps_numba")
 STEP_CELLS = 1 << 15  # cells that are worked on together
 
 
@@ -52,6 +54,14 @@ def tangent_standing(
     only the e of these is summed.
     """
     d, n = len(V4), S.shape[1]
+    if kernels_pay(V4.shape[1] / 6) and (compiled := _compiled()):
+        cells, total = scratch(slot, (n, d), V4.dtype), np.empty(n)
+        np.matmul(S.T, V4.T, out=cells)
+        blanks.fill(cells, 0.0)
+        compiled.sweep(cells, V4.dtype.type(SMALLEST[V4.dtype.char]), compiled.FACTORS[V4.dtype.char], total)
+        blanks.fill(cells, 0.0)
+        total += blanks.counts * np.log(2.0)  # a blank counted as ln 2cosh(0)
+        return cells.T, total
     kappa, total = scratch(slot, (d, n), V4.dtype), np.zeros(n)
     step = max(1, STEP_CELLS // max(n, 1))
     for start in range(0, d, step):

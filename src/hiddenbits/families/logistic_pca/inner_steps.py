@@ -1,6 +1,6 @@
 """Steps of the posteriors of rows between those of the parameters: what makes logistic PCA's passes expensive.
 
-In NumPy all arrays stand: rows are their last axis. The compiled twins (`inner_steps_numba.py`) go row by row.
+Arrays stand: rows are their last axis. In two dimensions a compiled twin (`inner_steps_numba.py`) does it all.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ def inner_steps(
     where Sum kappa xi^2 is the inner product of G with the S that xi came from, and Sum kappa b^2 the last number
     of G. 4 kappa is in this thread's buffer `slot`.
     """
-    if kernels_pay() and (compiled := _compiled()):
-        return _steps_by_row(compiled, V4, linear, blanks, posterior, n_steps, slot)
     n, q = posterior.mean.shape
-    inner, edge, one = inner_places(q + 1), edge_places(q + 1), identity(q)[:, None]
+    if q == 2 and blanks.where is None and kernels_pay() and (compiled := _compiled()):
+        return _steps_of_two(compiled, V4, linear, posterior, n_steps, slot)
+    inner, edge, one = inner_places(q + 1), edge_places(q + 1), identity(q)[:, None].astype(V4.dtype)
     mean, covariance, pull = (np.ascontiguousarray(a.T) for a in (posterior.mean, posterior.covariance, linear))
     for left in reversed(range(n_steps)):
         S = moments_standing(
@@ -59,27 +59,15 @@ def inner_steps(
     return Posterior(mean.T, covariance.T), kappa, bound
 
 
-def _steps_by_row(
-    compiled: Any, V4: AnyArray, linear: Floats, blanks: Blanks, posterior: Posterior, n_steps: int, slot: str
+def _steps_of_two(
+    compiled: Any, V4: AnyArray, linear: Floats, posterior: Posterior, n_steps: int, slot: str
 ) -> tuple[Posterior, AnyArray, Floats]:
-    (n, q), (d, p) = posterior.mean.shape, V4.shape
+    n, d = len(linear), len(V4)
     mean, covariance = posterior.mean.copy(order="C"), posterior.covariance.copy(order="C")
     cells, bound = scratch(slot, (n, d), V4.dtype), np.empty(n)
     least, factors = V4.dtype.type(SMALLEST[V4.dtype.char]), compiled.FACTORS[V4.dtype.char]
-    if q == 2 and blanks.where is None:
-        V = np.ascontiguousarray(V4.T)
-        compiled.steps_of_two(V, linear, mean, covariance, n_steps, least, factors, cells, bound)
-        return Posterior(mean, covariance), cells.T, bound
-    S, G, ones = scratch("S", (n, p), V4.dtype), scratch("G", (n, p), V4.dtype), np.ones(n)
-    for _ in range(n_steps):
-        compiled.moments(mean, covariance, ones, S)
-        np.matmul(S, V4.T, out=cells)
-        blanks.fill(cells, 0.0)
-        compiled.sweep(cells, least, factors, bound)
-        blanks.fill(cells, 0.0)
-        np.matmul(cells, V4, out=G)
-        compiled.solve(S, G, linear, mean, covariance, bound)
-    bound += blanks.counts * np.log(2.0)  # a blank counted as ln 2cosh(0)
+    V = np.ascontiguousarray(V4.T)
+    compiled.steps_of_two(V, linear, mean, covariance, n_steps, least, factors, cells, bound)
     return Posterior(mean, covariance), cells.T, bound
 
 
@@ -87,10 +75,6 @@ def curvatures(kappa: AnyArray, posterior: Posterior, weights: Floats) -> Floats
     """Return Sum_n weight kappa <x^ x^'>, packed, of each column: eq 11's matrix. `kappa` is that of `inner_steps`."""
     n, q = posterior.mean.shape
     p, dtype = packed_size(q + 1), kappa.dtype
-    if kernels_pay() and (compiled := _compiled()):
-        M = scratch("S", (n, p), dtype)
-        compiled.moments(posterior.mean, posterior.covariance, 0.25 * weights, M)
-        return np.asarray((M.T @ kappa.T).T, np.float64)
-    mean, covariance = (np.asarray(a.T, dtype) for a in (posterior.mean, posterior.covariance))
+    mean, covariance = (np.ascontiguousarray(a.T, dtype) for a in (posterior.mean, posterior.covariance))
     M = moments_standing(mean, covariance, (0.25 * weights).astype(dtype), scratch("S", (p, n), dtype))
-    return np.asarray(kappa @ M.T, np.float64)
+    return np.asarray((M @ kappa.T).T, np.float64)

@@ -1,8 +1,8 @@
-"""Compiled twins of `inner_steps.py`, for whoever has numba (the extra `fast`): row by row.
+"""Compiled work on every cell, for whoever has numba (the extra `fast`): row by row, in one sweep.
 
 With s = (xi/2)^2, e its root and u = exp(-2e), 4 kappa = tanh(e)/e = (1 - u)/(e (1 + u)) and
 ln 2cosh(e) = e + ln(1 + u).
-The logarithm is that of products over columns. Packed matrices are as in `packed_symmetric.py`, one to a row.
+The logarithm is that of products over columns. Packed matrices are as in `packed_symmetric.py`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
-from hiddenbits.maths.exp_numba import compiled, plus_and_minus_exp, reordered
+from hiddenbits.maths.exp_numba import plus_and_minus_exp, reordered
 
 FACTORS = {"d": 512, "f": 64}  # between 1 and 2, in a product: 2^512 and 2^64 are far from the largest numbers
 LARGE = 2.0**500  # of such products together
@@ -45,88 +45,6 @@ def sweep(cells: AnyArray, least: Any, factors: int, heights: Floats) -> None:
     """Turn s (rows, d) into 4 kappa, and put -Sum ln 2cosh(xi/2) of each row into `heights`."""
     for n in range(len(cells)):
         heights[n] = -_sweep_row(cells[n], least, factors)
-
-
-@compiled
-def moments(mean: Floats, covariance: Floats, factor: Floats, out: AnyArray) -> None:
-    """Put factor <x^ x^'> of each row into `out`; x^ = (x, 1)."""
-    rows, q = mean.shape
-    for n in range(rows):
-        f, m, C, to = factor[n], mean[n], covariance[n], out[n]
-        at = 0
-        for i in range(q):
-            twice = ROOT2 * m[i]
-            for j in range(i):
-                to[at + j] = f * (C[at + j] + twice * m[j])
-            to[at + i] = f * (C[at + i] + m[i] * m[i])
-            at += i + 1
-        for i in range(q):
-            to[at + i] = ROOT2 * f * m[i]
-        to[at + q] = f
-
-
-@compiled
-def _invert(A: Floats, beside: Floats) -> float:
-    """Turn the lower triangle of A into that of minus its inverse, by Gauss and Jordan; return ln |A|.
-
-    Rows are as long as a multiple of 8, and are worked on up to the next such multiple.
-    """
-    k, log_determinant = len(A), 0.0
-    for j in range(k):
-        log_determinant += math.log(A[j, j])
-        down = 1.0 / A[j, j]
-        for i in range(j):
-            beside[i] = A[j, i]
-        for i in range(j, k):
-            beside[i] = A[i, j]
-        beside[j] = 0.0
-        for i in range(k):
-            row, across = A[i], beside[i] * down
-            for c in range(((i >> 3) + 1) << 3):
-                row[c] -= across * beside[c]
-        for i in range(j):
-            A[j, i] = beside[i] * down
-        for i in range(j, k):
-            A[i, j] = beside[i] * down
-        A[j, j] = -down
-    return log_determinant
-
-
-@reordered
-def solve(S: AnyArray, G: AnyArray, linear: Floats, mean: Floats, covariance: Floats, bound: Floats) -> None:
-    """Put mean and covariance of each row's posterior (eqs 6, 7) into place, and the rest of its bound into `bound`."""
-    rows, q = mean.shape
-    width = ((q + 7) >> 3) << 3
-    A, beside, right = np.zeros((q, width)), np.zeros(width), np.empty(q)
-    for n in range(rows):
-        g, s, m, C, pull = G[n], S[n], mean[n], covariance[n], linear[n]
-        at = 0
-        for i in range(q):
-            for j in range(i):
-                A[i, j] = g[at + j] / ROOT2
-            A[i, i] = 1.0 + g[at + i]
-            at += i + 1
-        for i in range(q):
-            right[i] = pull[i] - g[at + i] / ROOT2
-        inner = 0.0
-        for i in range(len(g)):
-            inner += np.float64(s[i]) * g[i]
-        log_determinant = _invert(A, beside)
-        m[:] = 0.0
-        at = 0
-        for i in range(q):
-            total = 0.0
-            for j in range(i):
-                number = -A[i, j]
-                C[at + j] = ROOT2 * number
-                m[j] += number * right[i]
-                total += number * right[j]
-            C[at + i] = -A[i, i]
-            m[i] = total - A[i, i] * right[i]
-            at += i + 1
-        for i in range(q):
-            inner += right[i] * m[i]
-        bound[n] += 0.5 * (inner - g[at + q] - log_determinant) + pull[q]
 
 
 @reordered

@@ -33,6 +33,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data import Block
@@ -172,8 +173,7 @@ class Logistic(LogisticRows):
 
     def _linear(self, shared: Shared, x: Operand, o: Operand) -> Floats:
         """Return Sum_i r_i w^_i for each row: all that the bits themselves have to say."""
-        halves = product_with_totals(o, shared.joint, shared.totals)
-        return np.asarray(x @ shared.joint - 0.5 * halves, np.float64)
+        return linear_terms(shared.joint, shared.totals, x, o)
 
     def _operands(self, shared: Shared, block: Block) -> tuple[Operand, Operand]:
         if shared.V4.dtype == np.float64:
@@ -206,34 +206,33 @@ class Logistic(LogisticRows):
         if float(params.stage) == POLISHED:
             return self._expect_polished(params, shared, block, carry)
         operands, blanks = self._operands(shared, block), Blanks.of(block.observed)
-        posterior, kappa, bound = self.expect_rows(shared, block, operands, blanks, carry)
-        return self.sum_rows(block.weights, operands, posterior, kappa, bound), posterior
+        linear = self._linear(shared, *operands)
+        posterior, kappa, bound = self.expect_rows(shared, block, linear, blanks, carry)
+        sums = linear_sums(operands, block.weights[:, None] * posterior.extended(), self.dtype)
+        return self.sum_rows(block.weights, sums, posterior, kappa, bound), posterior
 
     def expect_rows(
         self,
         shared: Shared,
         block: Block,
-        operands: tuple[Operand, Operand],
+        linear: Floats,
         blanks: Blanks,
         carry: Posterior | None,
         slot: str = "kappa",
     ) -> tuple[Posterior, AnyArray, Floats]:
         """Return the posterior of each row, 4 kappa (in this thread's buffer of that name) and each row's bound."""
         n_steps = self.cold_steps if carry is None else self.warm_steps
-        start, linear = carry or self._cold(shared, block), self._linear(shared, *operands)
-        return inner_steps(shared.V4, linear, blanks, start, n_steps, slot)
+        return inner_steps(shared.V4, linear, blanks, carry or self._cold(shared, block), n_steps, slot)
 
     def sum_rows(
-        self, weights: Floats, operands: tuple[Operand, Operand], posterior: Posterior, kappa: AnyArray, bound: Floats
+        self, weights: Floats, linear: Floats, posterior: Posterior, kappa: AnyArray, bound: Floats
     ) -> LogisticStats:
-        """Return the statistics of rows that count with these weights."""
-        x, o = operands
-        extended = (weights[:, None] * posterior.extended()).astype(self.dtype)
+        """Return the statistics of rows that count with these weights, `linear` from `linear_sums`."""
         return LogisticStats(
             bound=np.asarray(weights @ bound),
             weight=np.asarray(weights.sum()),
             moments=curvatures(kappa, posterior, weights),
-            linear=np.asarray(sums_over_rows(x, extended) - 0.5 * sums_over_rows(o, extended), np.float64),
+            linear=linear,
             softplus=np.zeros((len(kappa), 0)),
         )
 
@@ -371,6 +370,18 @@ class OnlineLogistic(Logistic):
         if float(params.stage) != POLISHED:
             return super().pseudo_statistics(params, weight)
         return expected_statistics(params, weight, self.ridge, polished=True)
+
+
+def linear_terms(joint: AnyArray, totals: AnyArray, x: Operand, o: Operand) -> Floats:
+    """Return Sum_i r_i w^_i for each row, given the columns w^ of one or more maps and their sums."""
+    return np.asarray(x @ joint - 0.5 * product_with_totals(o, joint, totals), np.float64)
+
+
+def linear_sums(operands: tuple[Operand, Operand], extended: Floats, dtype: DTypeLike = np.float64) -> Floats:
+    """Return Sum_n r x^ for each column, given the weighted x^ of rows on one or more maps."""
+    x, o = operands
+    numbers = extended.astype(dtype, copy=False)
+    return np.asarray(sums_over_rows(x, numbers) - 0.5 * sums_over_rows(o, numbers), np.float64)
 
 
 def _slices(block: Block) -> Iterator[Block]:

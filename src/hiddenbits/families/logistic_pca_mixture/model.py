@@ -35,7 +35,7 @@ from hiddenbits.array_types import Floats
 from hiddenbits.data import Block
 from hiddenbits.data.operands import Operand
 from hiddenbits.data.summary import Summary
-from hiddenbits.families.logistic_pca.model import FURTHEST, Logistic, Shared
+from hiddenbits.families.logistic_pca.model import FURTHEST, Logistic, Shared, linear_sums, linear_terms
 from hiddenbits.families.logistic_pca.params import POLISHED, VARIATIONAL, LogisticStats
 from hiddenbits.families.logistic_pca.polish import measure_step
 from hiddenbits.families.logistic_pca_mixture.params import (
@@ -151,12 +151,19 @@ class LogisticMixture(MixedMaps):
                 return self._measured(params, block, operands, blanks, r, posteriors)
             parts = [model.sum_polish(one, block.weights * r[:, k], operands) for k, one in enumerate(rows)]
             return MapsStats.of(float(block.weights @ log_p), weight, parts), MapsPosterior.of(r, posteriors)
+        joints, totals = (
+            np.concatenate([getattr(its, name) for its in shared], axis=1) for name in ("joint", "totals")
+        )
+        linear = _of_each_map(linear_terms(joints, totals, *operands), params.n_maps)
         found = [
-            model.expect_rows(its, block, operands, blanks, before, slot=f"kappa {k}")
+            model.expect_rows(its, block, linear[k], blanks, before, slot=f"kappa {k}")
             for k, (its, before) in enumerate(zip(shared, kept, strict=True))
         ]
         r, log_p = _shares(params, [bound for _, _, bound in found])
-        parts = [model.sum_rows(block.weights * r[:, k], operands, *one) for k, one in enumerate(found)]
+        weights = block.weights[:, None] * r
+        extended = [weights[:, [k]] * one.extended() for k, (one, _, _) in enumerate(found)]
+        sums = _of_each_map(linear_sums(operands, np.concatenate(extended, axis=1)), params.n_maps)
+        parts = [model.sum_rows(weights[:, k], sums[k], *one) for k, one in enumerate(found)]
         posterior = MapsPosterior.of(r, [one for one, _, _ in found])
         return MapsStats.of(float(block.weights @ log_p), weight, parts), posterior
 
@@ -227,6 +234,11 @@ class OnlineMaps(LogisticMixture):
     def map_model(self, k: int = 0) -> Logistic:
         """Return the model of one map."""
         return super().map_model(k).online()
+
+
+def _of_each_map(side_by_side: Floats, n_maps: int) -> list[Floats]:
+    """Return the columns of each map: one product for all maps takes less time than one for each."""
+    return [np.ascontiguousarray(part) for part in np.split(side_by_side, n_maps, axis=1)]
 
 
 def _shares(params: MapsParams, bounds: list[Floats]) -> tuple[Floats, Floats]:
