@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable
-from functools import cache, wraps
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -46,7 +46,6 @@ def kernels_pay(work: float = 1.0) -> bool:
 def by_size(function: Callable[[Block], T]) -> Callable[[Block], T]:
     """Return the function of a block with `kernels_pay` as the size of the block's table has it."""
 
-    @wraps(function)
     def at_work(block: Block) -> T:
         before = getattr(_thread, "table_cells", math.inf)
         _thread.table_cells = block.table_cells

@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from hiddenbits.array_types import AnyArray, Floats, Rows
+from hiddenbits.maths.exp_numba import reordered
 
 NEGLIGIBLE = -60.0  # log weights below the largest, as in `truncated_posterior`
 STEPS = 30  # halvings: more than numbers that differ in single precision need, as a rule
-ORDERS = {"contract", "reassoc", "nsz"}  # sums in any order; what is not a number stays so
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=ORDERS)
+@reordered
 def _choose(values: AnyArray, c: int, chosen: Rows) -> bool:
     """Put the places of the c largest numbers into `chosen`, which has room for one more; False if this does not end.
 
@@ -45,7 +44,7 @@ def _choose(values: AnyArray, c: int, chosen: Rows) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=ORDERS)
+@reordered
 def candidates(
     f: AnyArray, per_length: AnyArray, alone: AnyArray, couplings: AnyArray, chosen: Rows, features: AnyArray
 ) -> None:
@@ -69,7 +68,7 @@ def candidates(
                 pair += 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=ORDERS)
+@reordered
 def _largest(row: AnyArray, top: float) -> float:
     """Return the largest of a row, or `top`: eight at a time, which the processor overlaps."""
     a = b = c = d = e = f = g = h = row.dtype.type(top)
@@ -88,7 +87,7 @@ def _largest(row: AnyArray, top: float) -> float:
     return float(max(max(max(a, b), max(c, d)), max(max(e, f), max(g, h))))
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=ORDERS)
+@reordered
 def shift(f: AnyArray, states: AnyArray, chosen: Rows, tops: AnyArray) -> None:
     """Subtract the largest log weight of each row; none is then below NEGLIGIBLE, where candidates alone are put."""
     least = f.dtype.type(NEGLIGIBLE)
@@ -106,7 +105,7 @@ def shift(f: AnyArray, states: AnyArray, chosen: Rows, tops: AnyArray) -> None:
             together[s] = least if value < least else value
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=ORDERS)
+@reordered
 def add_up(f: AnyArray, states: AnyArray, tops: AnyArray, shares: AnyArray, logs: Floats) -> None:
     """Put the log of the sum of each row's weights into `logs`, and 1 / the sum into `shares`."""
     for r in range(len(f)):
@@ -120,7 +119,7 @@ def add_up(f: AnyArray, states: AnyArray, tops: AnyArray, shares: AnyArray, logs
         logs[r] = tops[r] + math.log(total)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=ORDERS)
+@reordered
 def add_moments(
     f: AnyArray,
     moments: AnyArray,

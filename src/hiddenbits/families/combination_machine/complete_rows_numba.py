@@ -7,17 +7,16 @@ a row are far apart, one logarithm serves the product of 1 + u over its units.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from hiddenbits.array_types import AnyArray, Floats
-from hiddenbits.maths.exp_numba import FAST, exp_minus, log_of, log_one_plus
+from hiddenbits.maths.exp_numba import exp_minus, log_of, log_one_plus, reordered
 
 TILE = 512  # rows that are worked on together
 UNITS_A_LOG = 1000  # 2 to this power is a number
 ROWS = 256  # rows that are worked on together, by their ones
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@reordered
 def add_units(a: Floats, offset: Floats, weights: Floats, h: Floats, hidden: Floats) -> float:
     """Put weight sigma(a + offset) of a (rows, m), and the weight, into h (m + 1, rows).
 
@@ -57,7 +56,7 @@ def add_units(a: Floats, offset: Floats, weights: Floats, h: Floats, hidden: Flo
     return bound
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@reordered
 def _softplus_and_sigmoid(s_of: Floats, above: Floats) -> None:
     """Put softplus into `above` and sigma in the place of what it is taken of; one axis."""
     for q in range(len(s_of)):
@@ -68,7 +67,7 @@ def _softplus_and_sigmoid(s_of: Floats, above: Floats) -> None:
         s_of[q] = u * share if s < 0.0 else share
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@reordered
 def _gather(indptr: AnyArray, indices: AnyArray, W: Floats, offset: Floats, a: Floats) -> None:
     """Put offset + W'x of some rows into a: all units of four ones are walked together."""
     for r in range(len(indptr) - 1):
@@ -88,7 +87,7 @@ def _gather(indptr: AnyArray, indices: AnyArray, W: Floats, offset: Floats, a: F
             e += 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@reordered
 def _scatter(indptr: AnyArray, indices: AnyArray, h: Floats, sums: Floats) -> None:
     """Add x'h to the sums."""
     for r in range(len(indptr) - 1):
@@ -98,7 +97,7 @@ def _scatter(indptr: AnyArray, indices: AnyArray, h: Floats, sums: Floats) -> No
                 sums[j, k] += h[r, k]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@reordered
 def add_ones(
     indptr: AnyArray, indices: AnyArray, W: Floats, offset: Floats, weights: Floats, sums: Floats, hidden: Floats
 ) -> float:
@@ -127,7 +126,7 @@ def add_ones(
     return float(total.sum())
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@reordered
 def signed(sums: Floats, hidden: Floats, bias: Floats, joint: Floats, visible: Floats) -> float:
     """Put Sum x h' and Sum x into `joint` (d, m) and `visible` from those of bits, x = 2t - 1; return v.Sum x."""
     d, m = joint.shape

@@ -11,14 +11,14 @@ import numpy as np
 from numba import njit
 
 from hiddenbits.array_types import AnyArray, Bytes, Floats
+from hiddenbits.maths.exp_numba import reordered
 
 ROWS = 64
 BLAS_STATES = 12  # states from which on BLAS multiplies matrices of (states, ROWS) quicker than the loops here
 BLANK = 2  # the code of a cell that was not observed; the others are the bit itself
-FAST = {"reassoc", "contract", "nsz"}  # sums in any order, products and sums in one step
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@reordered
 def _product(A: Floats, b: Floats, out: Floats) -> None:
     """Write A b, (K, rows)."""
     K = len(A)
@@ -40,7 +40,7 @@ def _product(A: Floats, b: Floats, out: Floats) -> None:
                 to[n] += a0 * b0[n] + a1 * b1[n] + a2 * b2[n] + a3 * b3[n]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@reordered
 def _add_sums(rows: Floats, b: Floats, out: Floats) -> None:
     """Add Sum_n rows_kn b_ln to `out`, (states of `rows`, K)."""
     n_rows, K = len(rows), len(b)
@@ -70,7 +70,7 @@ def _add_sums(rows: Floats, b: Floats, out: Floats) -> None:
             out[k1, j], out[k1, j1], out[k1, j2], out[k1, j3] = q0, q1, q2, q3
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@reordered
 def _scale(b: Floats, log_p: Floats) -> None:
     """Make the states of every row add up to 1, and add the log of what they were."""
     total = np.zeros(ROWS)
@@ -85,7 +85,7 @@ def _scale(b: Floats, log_p: Floats) -> None:
             b[k, n] *= total[n]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@reordered
 def _upward(walk: AnyArray, of_bits: Floats, moves: Floats, codes: Bytes, b: Floats, u: Floats, log_p: Floats) -> None:
     """Write b and u of every column, (d, K, ROWS), and ln P(x) of rows with these cells, (d, ROWS)."""
     order, above, rescaled = walk[0], walk[1], walk[2]
@@ -113,7 +113,7 @@ def _upward(walk: AnyArray, of_bits: Floats, moves: Floats, codes: Bytes, b: Flo
             _scale(to, log_p)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+@reordered
 def _downward(
     walk: AnyArray, turned: Floats, codes: Bytes, weights: Floats, b: Floats, u: Floats, moved: Floats, cells: Floats
 ) -> None:
