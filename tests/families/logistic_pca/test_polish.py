@@ -10,7 +10,6 @@ from hiddenbits.families.logistic_pca import gaussian_cells as of_cells
 from hiddenbits.families.logistic_pca.gaussian_cells import WIDTHS, gaussian_cells, gaussian_log_cosh
 from hiddenbits.families.logistic_pca.params import POLISHED, LogisticParams
 from hiddenbits.families.logistic_pca.polish import ROW_STEPS, polished_rows
-from hiddenbits.maths.gauss_hermite import hermite
 from hiddenbits.maths.missing_cells import Blanks
 from tests.contracts.test_fit import structured_rows
 from tests.families.logistic_pca.logistic_data import Logistic, LogisticGrid, fit, rows_of, small_start, synth
@@ -48,16 +47,15 @@ def test_compiled_sums_equal_those_of_numpy(seed, monkeypatch):
 
 
 def test_few_nodes_are_enough_where_they_are_taken(monkeypatch):
-    """Columns of every width up to the last limit, against 61 nodes; sigma' only steers steps, and is less exact."""
-    spread = np.concatenate([np.linspace(0.0, limit, 5) for limit in WIDTHS])
-    mean = np.repeat(np.linspace(-8.0, 8.0, 65)[:, None], len(spread), axis=1)
-    spread = np.tile(spread, (len(mean), 1))
+    """Rows of every width up to the last limit, against 61 nodes."""
+    spread = np.concatenate([np.linspace(0.0, limit, 5) for limit in WIDTHS])[:, None]
+    mean = np.tile(np.linspace(-8.0, 8.0, 65), (len(spread), 1))
+    spread = np.repeat(spread, mean.shape[1], axis=1)
     blanks = Blanks(None, np.zeros(len(mean)))
     found = [*gaussian_cells(mean, spread, blanks), gaussian_log_cosh(mean, spread, blanks)]
-    monkeypatch.setattr(of_cells, "RULES", (hermite(61),) * 5)
-    truth = [*gaussian_cells(mean, spread, blanks), found[0]]
-    for ours, theirs, error in zip(found, truth, (1e-9, 1e-9, 1e-8, 1e-13), strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=0, atol=error)
+    monkeypatch.setattr(of_cells, "NODES", (61,) * 5)
+    for ours, theirs in zip(found, [*gaussian_cells(mean, spread, blanks), found[0]], strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=2e-12)
 
 
 def gaussian_bound(W, b, row, mean, root):

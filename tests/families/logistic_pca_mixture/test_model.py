@@ -43,11 +43,7 @@ def test_one_map_is_logistic_pca(polish, missing):
 @pytest.mark.parametrize("stage", [1.0, 2.0])
 @pytest.mark.parametrize("seed", range(3))
 def test_statistics_are_those_of_weighted_maps(seed, stage):
-    """L of each row and map from a table of that row alone; R and the sums by their definitions.
-
-    In the polish (stage 2) a row alone may have fewer nodes for its integrals, whose error is below 1e-9 a cell.
-    """
-    error = 1e-12 if stage == 1.0 else 1e-9
+    """L of each row and map from a table of that row alone; R and the sums by their definitions."""
     rng = np.random.default_rng(seed)
     params, rows = random_maps(rng, 7, 2, K=3, stage=stage), holed(rng, 12, 7)
     weights = rng.uniform(0.0, 2.0, len(rows))
@@ -62,14 +58,14 @@ def test_statistics_are_those_of_weighted_maps(seed, stage):
     L = np.array([[float(of_map(k, row[None], np.ones(1))[0].bound) for k in range(3)] for row in rows])
     scores = L + np.log(params.weights)
     R = np.exp(scores - logsumexp(scores, axis=1, keepdims=True))
-    assert float(stats.bound) == pytest.approx(weights @ logsumexp(scores, axis=1), abs=100 * error)
-    np.testing.assert_allclose(posterior.shares, R, rtol=0, atol=error)
-    np.testing.assert_allclose(stats.classes, weights @ R, rtol=0, atol=error)
+    assert float(stats.bound) == pytest.approx(weights @ logsumexp(scores, axis=1), abs=1e-10)
+    np.testing.assert_allclose(posterior.shares, R, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(stats.classes, weights @ R, rtol=0, atol=1e-12)
     for k in range(3):
         expected, its = of_map(k, rows, weights * R[:, k])
-        np.testing.assert_allclose(stats.moments[k], expected.moments, rtol=0, atol=100 * error)
-        np.testing.assert_allclose(stats.linear[k], expected.linear, rtol=0, atol=100 * error)
-        np.testing.assert_allclose(posterior.means[k], its.mean, rtol=0, atol=error)
+        np.testing.assert_allclose(stats.moments[k], expected.moments, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(stats.linear[k], expected.linear, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(posterior.means[k], its.mean, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("q", [1, 2])

@@ -1,26 +1,26 @@
 """Expectations of a cell's terms under the Gaussian posterior of its row, by Gauss-Hermite quadrature: for the polish.
 
-Columns take as many nodes as their widest cell needs: a few where loadings are small or posteriors narrow. There are
-compiled twins (`gaussian_cells_numba.py`).
+Rows take as many nodes as their widest cell needs. With many columns posteriors are narrow, and a few will do. The sums
+have compiled twins (`gaussian_cells_numba.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
-from hiddenbits.array_types import AnyArray, Floats, Rows
+from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.kernels import compiled_twin, kernels_pay
 from hiddenbits.data.operands import scratch
 from hiddenbits.families.logistic_pca.cell_kernels import STEP_CELLS
 from hiddenbits.maths.gauss_hermite import hermite
 from hiddenbits.maths.missing_cells import Blanks
 
-# With so many nodes the error is below 1e-9 up to the spread next to it: far below what the polish gains. 15 nodes are
+# With so many nodes the error is below 1e-12 up to the spread next to it: far below what the polish gains. 15 nodes are
 # for all that is wider; theirs grows to 1e-4 at a spread of 2.
-WIDTHS, RULES = (0.26, 0.43, 0.57, 0.69), tuple(hermite(n) for n in (5, 7, 9, 11, 15))
-WORK = 8.0  # time for a cell, as `kernels_pay` has it
+WIDTHS, NODES = (0.11, 0.22, 0.31, 0.4), (5, 7, 9, 11, 15)
 
 
 _compiled = compiled_twin("hiddenbits.families.logistic_pca.gaussian_cells_numba")
@@ -28,43 +28,29 @@ _compiled = compiled_twin("hiddenbits.families.logistic_pca.gaussian_cells_numba
 
 def gaussian_log_cosh(mean: AnyArray, spread: AnyArray, blanks: Blanks) -> AnyArray:
     """Return E[ln 2cosh(A/2)], A ~ N(mean, spread^2), for every cell; 0 where a cell is missing."""
-    out, (order, stops) = np.empty(mean.shape), _levels(spread)
-    if kernels_pay(WORK) and (compiled := _compiled()):
-        compiled.log_cosh(mean, spread, order, stops, RULES, out)
-    else:
-        for some, rule in _columns(order, stops):
-            out[:, some] = _log_cosh(mean.take(some, axis=1), spread.take(some, axis=1), *rule)
+    out = np.empty(mean.shape)
+    for rows, rule in _rows_and_nodes(spread):
+        out[rows] = _log_cosh(mean[rows], spread[rows], *rule)
     blanks.fill(out, 0.0)
     return out
 
 
 def gaussian_cells(mean: AnyArray, spread: AnyArray, blanks: Blanks) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return E[ln 2cosh(A/2)], E[sigma(A)] and E[sigma'(A)], A ~ N(mean, spread^2); all 0 where a cell is missing."""
-    three, (order, stops) = [np.empty(mean.shape) for _ in range(3)], _levels(spread)
-    if kernels_pay(WORK) and (compiled := _compiled()):
-        compiled.all_three(mean, spread, order, stops, RULES, *three)
-    else:
-        for some, rule in _columns(order, stops):
-            found = _all_three(mean.take(some, axis=1), spread.take(some, axis=1), *rule)
-            for cells, values in zip(three, found, strict=True):
-                cells[:, some] = values
-    for cells in three:
+    log_cosh, sigma, slope = (np.empty(mean.shape) for _ in range(3))
+    for rows, rule in _rows_and_nodes(spread):
+        log_cosh[rows], sigma[rows], slope[rows] = _all_three(mean[rows], spread[rows], *rule)
+    for cells in (log_cosh, sigma, slope):
         blanks.fill(cells, 0.0)
-    return three[0], three[1], three[2]
+    return log_cosh, sigma, slope
 
 
-def _levels(spread: AnyArray) -> tuple[Rows, Rows]:
-    """Return the columns, those that need few nodes first, and where each rule's columns end; unsigned, for numba."""
-    levels = np.searchsorted(WIDTHS, spread.max(axis=0, initial=0.0))
-    stops = np.cumsum(np.bincount(levels, minlength=len(RULES)))
-    return np.argsort(levels, kind="stable").astype(np.uint64), stops.astype(np.uint64)
-
-
-def _columns(order: Rows, stops: Rows) -> Iterator[tuple[Rows, tuple[Floats, Floats]]]:
-    """Yield the columns of each rule that has some."""
-    for rule, some in zip(RULES, np.split(order.astype(np.intp), stops[:-1].astype(np.intp)), strict=True):
-        if some.size:
-            yield some, rule
+def _rows_and_nodes(spread: AnyArray) -> Iterator[tuple[Any, tuple[Floats, Floats]]]:
+    """Yield the rows that need the same number of nodes, with these and their weights."""
+    levels = np.searchsorted(WIDTHS, spread.max(axis=1, initial=0.0))
+    for level in np.unique(levels):
+        among = levels == level
+        yield slice(None) if among.all() else np.flatnonzero(among), hermite(NODES[level])
 
 
 def _row_steps(shape: tuple[int, ...]) -> Iterator[slice]:
@@ -76,6 +62,9 @@ def _row_steps(shape: tuple[int, ...]) -> Iterator[slice]:
 
 def _log_cosh(mean: AnyArray, spread: AnyArray, nodes: Floats, weights: Floats) -> AnyArray:
     out = np.zeros(mean.shape)
+    if kernels_pay() and (compiled := _compiled()):
+        compiled.log_cosh(mean.ravel(), spread.ravel(), nodes, weights, out.ravel())
+        return out
     for rows in _row_steps(mean.shape):
         m, s, total = mean[rows], spread[rows], out[rows]
         A, u = (scratch(name, m.shape, m.dtype) for name in ("xi", "plus"))
@@ -100,6 +89,10 @@ def _all_three(mean: AnyArray, spread: AnyArray, nodes: Floats, weights: Floats)
     With e = A/2 and t = tanh(e): ln 2cosh(e) = |e| + ln 2 - ln(1 + |t|), sigma = (1 + t)/2, sigma' = (1 - t^2)/4.
     """
     log_cosh, sigma, slope = np.full(mean.shape, np.log(2.0)), np.zeros(mean.shape), np.zeros(mean.shape)
+    if kernels_pay() and (compiled := _compiled()):
+        three = [cells.ravel() for cells in (log_cosh, sigma, slope)]
+        compiled.all_three(mean.ravel(), spread.ravel(), nodes, weights, *three)
+        return log_cosh, sigma, slope
     for rows in _row_steps(mean.shape):
         m, s = 0.5 * mean[rows], 0.5 * spread[rows]
         logs, first, second = log_cosh[rows], sigma[rows], slope[rows]

@@ -7,94 +7,45 @@ compiler works on several cells at once; their errors are below 1e-14.
 
 from __future__ import annotations
 
-import numpy as np
-
-from hiddenbits.array_types import AnyArray, Floats, Rows
+from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.maths.exp_numba import compiled, exp_minus, log_one_plus
 
-CELLS = 1024  # cells that are worked on together
+CELLS = 512  # cells that are worked on together
 
 
 @compiled
-def _gather(cells: AnyArray, columns: Rows, first: int, last: int, out: AnyArray) -> int:
-    """Put these columns of some rows side by side; return how many cells they are."""
-    k, at = len(columns), 0
-    for r in range(first, last):
-        row, to = cells[r], out[at : at + k]
-        for c in range(k):
-            to[c] = row[columns[c]]
-        at += k
-    return at
-
-
-@compiled
-def _scatter(values: AnyArray, columns: Rows, first: int, last: int, cells: AnyArray) -> None:
-    """Put values that are side by side back where they belong."""
-    k, at = len(columns), 0
-    for r in range(first, last):
-        row, of = cells[r], values[at : at + k]
-        for c in range(k):
-            row[columns[c]] = of[c]
-        at += k
-
-
-@compiled
-def log_cosh(
-    mean: AnyArray, spread: AnyArray, order: Rows, stops: Rows, rules: tuple[tuple[Floats, Floats], ...], out: AnyArray
-) -> None:
-    """Put E[ln 2cosh(A/2)] of every cell into `out`; columns in this order take one rule up to each stop."""
-    rows = max(1, CELLS // max(len(order), 1))
-    m, s, total = np.empty((3, rows * len(order)))
-    for first in range(0, len(mean), rows):
-        last, begun = min(first + rows, len(mean)), 0
-        for level in range(len(stops)):
-            columns, (nodes, weights) = order[begun : stops[level]], rules[level]
-            begun = stops[level]
-            n = _gather(mean, columns, first, last, m)
-            _gather(spread, columns, first, last, s)
-            total[:n] = 0.0
-            for j in range(len(nodes)):
-                node, weight = nodes[j], weights[j]
-                for c in range(n):
-                    a = abs(m[c] + s[c] * node)
-                    total[c] += weight * (0.5 * a + log_one_plus(exp_minus(a)))
-            _scatter(total, columns, first, last, out)
+def log_cosh(mean: AnyArray, spread: AnyArray, nodes: Floats, weights: Floats, out: AnyArray) -> None:
+    """Put E[ln 2cosh(A/2)] of every cell into `out`; all arrays have one axis."""
+    for start in range(0, len(mean), CELLS):
+        stop = min(start + CELLS, len(mean))
+        m, s, total = mean[start:stop], spread[start:stop], out[start:stop]
+        for c in range(len(m)):
+            total[c] = 0.0
+        for j in range(len(nodes)):
+            node, weight = nodes[j], weights[j]
+            for c in range(len(m)):
+                a = abs(m[c] + s[c] * node)
+                total[c] += weight * (0.5 * a + log_one_plus(exp_minus(a)))
 
 
 @compiled
 def all_three(
-    mean: AnyArray,
-    spread: AnyArray,
-    order: Rows,
-    stops: Rows,
-    rules: tuple[tuple[Floats, Floats], ...],
-    logs: AnyArray,
-    sigma: AnyArray,
-    slope: AnyArray,
+    mean: AnyArray, spread: AnyArray, nodes: Floats, weights: Floats, logs: AnyArray, sigma: AnyArray, slope: AnyArray
 ) -> None:
-    """Put E[ln 2cosh(A/2)], E[sigma(A)] and E[sigma'(A)] of every cell into the last three."""
-    rows = max(1, CELLS // max(len(order), 1))
-    m, s, of_logs, of_sigma, of_slope = np.empty((5, rows * len(order)))
-    for first in range(0, len(mean), rows):
-        last, begun = min(first + rows, len(mean)), 0
-        for level in range(len(stops)):
-            columns, (nodes, weights) = order[begun : stops[level]], rules[level]
-            begun = stops[level]
-            n = _gather(mean, columns, first, last, m)
-            _gather(spread, columns, first, last, s)
-            of_logs[:n] = 0.0
-            of_sigma[:n] = 0.0
-            of_slope[:n] = 0.0
-            for j in range(len(nodes)):
-                node, weight = nodes[j], weights[j]
-                for c in range(n):
-                    height = m[c] + s[c] * node
-                    a = abs(height)
-                    u = exp_minus(a)
-                    share = 1.0 / (1.0 + u)
-                    of_logs[c] += weight * (0.5 * a + log_one_plus(u))
-                    of_sigma[c] += weight * (share if height >= 0.0 else u * share)
-                    of_slope[c] += weight * (u * share * share)
-            _scatter(of_logs, columns, first, last, logs)
-            _scatter(of_sigma, columns, first, last, sigma)
-            _scatter(of_slope, columns, first, last, slope)
+    """Put E[ln 2cosh(A/2)], E[sigma(A)] and E[sigma'(A)] of every cell into the last three; all have one axis."""
+    for start in range(0, len(mean), CELLS):
+        stop = min(start + CELLS, len(mean))
+        m, s = mean[start:stop], spread[start:stop]
+        first, second, third = logs[start:stop], sigma[start:stop], slope[start:stop]
+        for c in range(len(m)):
+            first[c] = second[c] = third[c] = 0.0
+        for j in range(len(nodes)):
+            node, weight = nodes[j], weights[j]
+            for c in range(len(m)):
+                height = m[c] + s[c] * node
+                a = abs(height)
+                u = exp_minus(a)
+                share = 1.0 / (1.0 + u)
+                first[c] += weight * (0.5 * a + log_one_plus(u))
+                second[c] += weight * (share if height >= 0.0 else u * share)
+                third[c] += weight * (u * share * share)
