@@ -371,8 +371,12 @@ class LooksBeforePass(Protocol[P]):
 class Scheduled(Protocol[P_in]):
     """A model whose fits have a planned course, which its parameters count."""
 
-    def schedule_state(self, params: P_in) -> Literal["running", "free", "over"]:
-        """Return whether the course is running (not judged yet), free to end when it stands still, or over."""
+    def schedule_state(self, params: P_in) -> Literal["running", "free", "settled", "over"]:
+        """Return where the course is.
+
+        Running (not judged yet), free to end when it stands still, settled (converged by the model's own judgement:
+        its objective wavers, and rises no more), or over.
+        """
 
 
 @runtime_checkable

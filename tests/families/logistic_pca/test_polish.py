@@ -33,7 +33,7 @@ def test_cell_expectations_equal_integration():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_compiled_sums_equal_those_of_numpy(seed, monkeypatch):
-    """Means of every size, beyond where exp(-|A|) ends, spreads from 0, and blanks."""
+    """Means of every size, beyond where exp(-|A|) ends, spreads from 0, and blanks; to the error of few nodes."""
     pytest.importorskip("numba")
     rng = np.random.default_rng(seed)
     mean = rng.standard_normal((40, 30)) * 10.0 ** rng.uniform(-3, 3, (40, 30))
@@ -43,7 +43,7 @@ def test_compiled_sums_equal_those_of_numpy(seed, monkeypatch):
     monkeypatch.setattr(of_cells, "_compiled", lambda: None)
     plain = [*gaussian_cells(mean, spread, blanks), gaussian_log_cosh(mean, spread, blanks)]
     for ours, theirs in zip(found, plain, strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-13, atol=1e-14)
+        np.testing.assert_allclose(ours, theirs, rtol=1e-13, atol=2e-12)
 
 
 def test_few_nodes_are_enough_where_they_are_taken(monkeypatch):

@@ -78,7 +78,7 @@ class Evaluation(Generic[P, S]):
         return self.model.update(self.params, self.stats)
 
     @property
-    def schedule(self) -> Literal["running", "free", "over"]:
+    def schedule(self) -> Literal["running", "free", "settled", "over"]:
         """Where the model's schedule is after the update; "free" where it has none."""
         if self.model.promises.scheduled and isinstance(self.model, Scheduled):
             return self.model.schedule_state(self.updated)

@@ -34,7 +34,7 @@ class Seen(Protocol):
         """The objective that the pass found."""
 
     @property
-    def schedule(self) -> Literal["running", "free", "over"]:
+    def schedule(self) -> Literal["running", "free", "settled", "over"]:
         """Where the model's schedule is after the update; "free" where it has none."""
 
     @property
@@ -76,6 +76,8 @@ def judge(
         return Verdict.REVERT
     if not np.isfinite(seen.objective):
         return Verdict.DIVERGED
+    if seen.schedule == "settled":
+        return Verdict.CONVERGED
     if seen.schedule != "free":
         return Verdict.PLANNED
     if extrapolated:

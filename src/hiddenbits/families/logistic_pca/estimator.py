@@ -333,7 +333,8 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
         Up to three dimensions it is integrated on a grid, to about 1e-8, where one fine enough is small enough.
         Otherwise it is estimated by importance sampling from each row's Gaussian posterior, or where bits are nearly
         certain from a wider one. After a fit by the ones (`cost_`) in two dimensions, rows without blanks cost only
-        their ones, and are integrated to about 0.0001 (with numba, where the grid would be large). With real columns
+        their ones, and are integrated to about 0.0001 (with numba, where the grid would be large); in more dimensions
+        some of their draws visit all columns, the others groups of columns. With real columns
         it is the log of a density, in the units of the table, and may be above 0. Grids end at 8 standard deviations of
         x, the one of method="quadrature" at 6: rows that lie out there come out too unlikely.
 

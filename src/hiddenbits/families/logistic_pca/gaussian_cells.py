@@ -1,17 +1,18 @@
 """Expectations of a cell's terms under the Gaussian posterior of its row, by Gauss-Hermite quadrature: for the polish.
 
 Rows take as many nodes as their widest cell needs. With many columns posteriors are narrow, and a few will do. The sums
-have compiled twins (`gaussian_cells_numba.py`).
+have a compiled twin (`gaussian_cells_numba.py`), where narrow cells have a series instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from hiddenbits.array_types import AnyArray, Floats
+from hiddenbits.array_types import AnyArray, Floats, Rows
 from hiddenbits.data.kernels import compiled_twin, kernels_pay
 from hiddenbits.data.operands import scratch
 from hiddenbits.families.logistic_pca.cell_kernels import STEP_CELLS
@@ -29,20 +30,35 @@ _compiled = compiled_twin("hiddenbits.families.logistic_pca.gaussian_cells_numba
 def gaussian_log_cosh(mean: AnyArray, spread: AnyArray, blanks: Blanks) -> AnyArray:
     """Return E[ln 2cosh(A/2)], A ~ N(mean, spread^2), for every cell; 0 where a cell is missing."""
     out = np.empty(mean.shape)
-    for rows, rule in _rows_and_nodes(spread):
-        out[rows] = _log_cosh(mean[rows], spread[rows], *rule)
+    if kernels_pay() and (compiled := _compiled()):
+        compiled.log_cosh(mean, spread, *_rules(WIDTHS, NODES), out)
+    else:
+        for rows, rule in _rows_and_nodes(spread):
+            out[rows] = _log_cosh(mean[rows], spread[rows], *rule)
     blanks.fill(out, 0.0)
     return out
 
 
 def gaussian_cells(mean: AnyArray, spread: AnyArray, blanks: Blanks) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return E[ln 2cosh(A/2)], E[sigma(A)] and E[sigma'(A)], A ~ N(mean, spread^2); all 0 where a cell is missing."""
-    log_cosh, sigma, slope = (np.empty(mean.shape) for _ in range(3))
-    for rows, rule in _rows_and_nodes(spread):
-        log_cosh[rows], sigma[rows], slope[rows] = _all_three(mean[rows], spread[rows], *rule)
-    for cells in (log_cosh, sigma, slope):
+    log_cosh, sigma, slope = found = [np.empty(mean.shape) for _ in range(3)]
+    if kernels_pay() and (compiled := _compiled()):
+        compiled.all_three(mean, spread, *_rules(WIDTHS, NODES), *found)
+    else:
+        for rows, rule in _rows_and_nodes(spread):
+            log_cosh[rows], sigma[rows], slope[rows] = _all_three(mean[rows], spread[rows], *rule)
+    for cells in found:
         blanks.fill(cells, 0.0)
     return log_cosh, sigma, slope
+
+
+@lru_cache(maxsize=2)
+def _rules(widths: tuple[float, ...], counts: tuple[int, ...]) -> tuple[Floats, Rows, Floats, Floats]:
+    """Return widths and counts as arrays, with the nodes and their weights for each count, a row for each."""
+    nodes, weights = np.zeros((2, len(counts), max(counts)))
+    for row, n in enumerate(counts):
+        nodes[row, :n], weights[row, :n] = hermite(n)
+    return np.array(widths), np.array(counts), nodes, weights
 
 
 def _rows_and_nodes(spread: AnyArray) -> Iterator[tuple[Any, tuple[Floats, Floats]]]:
@@ -62,9 +78,6 @@ def _row_steps(shape: tuple[int, ...]) -> Iterator[slice]:
 
 def _log_cosh(mean: AnyArray, spread: AnyArray, nodes: Floats, weights: Floats) -> AnyArray:
     out = np.zeros(mean.shape)
-    if kernels_pay() and (compiled := _compiled()):
-        compiled.log_cosh(mean.ravel(), spread.ravel(), nodes, weights, out.ravel())
-        return out
     for rows in _row_steps(mean.shape):
         m, s, total = mean[rows], spread[rows], out[rows]
         A, u = (scratch(name, m.shape, m.dtype) for name in ("xi", "plus"))
@@ -89,10 +102,6 @@ def _all_three(mean: AnyArray, spread: AnyArray, nodes: Floats, weights: Floats)
     With e = A/2 and t = tanh(e): ln 2cosh(e) = |e| + ln 2 - ln(1 + |t|), sigma = (1 + t)/2, sigma' = (1 - t^2)/4.
     """
     log_cosh, sigma, slope = np.full(mean.shape, np.log(2.0)), np.zeros(mean.shape), np.zeros(mean.shape)
-    if kernels_pay() and (compiled := _compiled()):
-        three = [cells.ravel() for cells in (log_cosh, sigma, slope)]
-        compiled.all_three(mean.ravel(), spread.ravel(), nodes, weights, *three)
-        return log_cosh, sigma, slope
     for rows in _row_steps(mean.shape):
         m, s = 0.5 * mean[rows], 0.5 * spread[rows]
         logs, first, second = log_cosh[rows], sigma[rows], slope[rows]

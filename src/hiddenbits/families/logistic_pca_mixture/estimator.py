@@ -55,8 +55,8 @@ class LogisticPCAMixture(PredictsClasses, CodingEstimator[MapsParams, MapsStats]
     n_init : "auto" or int, default="auto"
         Restarts; the one with the best objective is kept. "auto" is 4, and 8 where a table is small: mixtures
         have many local maxima. On rows drawn from two or three random maps that overlap, about every second restart
-        found them. On long tables twice as many begin on a subsample of the rows, and the best of them goes on over
-        all.
+        found them. On long tables eight begin on a subsample of the rows, of which four go on there after ten passes,
+        and the best of these goes on over all.
     max_iter : int, default=1000
         Most passes over the table, for each restart and stage.
     tol : float, default=1e-5
@@ -172,6 +172,9 @@ class LogisticPCAMixture(PredictsClasses, CodingEstimator[MapsParams, MapsStats]
 
     def _more_starts(self, settings: Settings) -> Settings:
         return replace(settings, n_init=8)
+
+    def _starts_on_few(self, settings: Settings) -> Settings:
+        return replace(settings, n_init=2, n_short=2, short_passes=10)  # as many starts as before, half to the end
 
     def _model(self) -> LogisticMixture:
         # Draws that a verb repeats must not depend on when it is called: a generator is no seed for them.

@@ -28,7 +28,7 @@ SMALLEST = 1e-20  # the least variance that is divided by
 STEP_PAIRS = 1 << 15  # pairs that are worked on together, in a core's cache
 
 
-_compiled = compiled_twin("hiddenbits.families.logistic_pca.by_ones.expectations_numba", "over_nodes")
+_compiled = compiled_twin("hiddenbits.families.logistic_pca.by_ones.expectations_numba", "expectations")
 
 
 def expectations(
@@ -38,6 +38,10 @@ def expectations(
     f, sigma, second = (
         scratch(name, mean.shape) if buffered else np.empty_like(mean) for name in ("softplus", "sigma", "slope")
     )
+    out = f.ravel() if slope == "columns" else f.ravel()[:0], sigma.ravel(), second.ravel()
+    if compiled := _compiled():
+        compiled(mean.ravel(), variance.ravel(), np.array(hermite(N_NODES)), RARE, SMALLEST, *out)
+        return f, sigma, second
     np.multiply(variance, 0.5, out=sigma)
     sigma += mean
     np.minimum(sigma, LARGEST, out=sigma)
@@ -45,11 +49,7 @@ def expectations(
     np.copyto(second, sigma)
     if slope == "columns":
         np.copyto(f, sigma)
-    out = f.ravel() if slope == "columns" else f.ravel()[:0], sigma.ravel(), second.ravel()
-    if compiled := _compiled():
-        compiled(mean.ravel(), variance.ravel(), np.array(hermite(N_NODES)), RARE, SMALLEST, *out)
-    else:
-        _over_nodes(mean.ravel(), variance.ravel(), *out)
+    _over_nodes(mean.ravel(), variance.ravel(), *out)
     return f, sigma, second
 
 

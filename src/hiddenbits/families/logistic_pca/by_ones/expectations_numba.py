@@ -1,38 +1,64 @@
-"""The compiled twin of `expectations._over_nodes`, for whoever has numba (the extra `fast`)."""
+"""The compiled twin of `expectations`, for whoever has numba (the extra `fast`)."""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from hiddenbits.array_types import Floats
 from hiddenbits.maths.exp_numba import compiled, exp_minus, log_one_plus
 
+PAIRS = 512  # pairs that are worked on together
+
 
 @compiled
-def over_nodes(
+def expectations(
     mean: Floats, variance: Floats, rule: Floats, rare: float, smallest: float, f: Floats, sigma: Floats, slope: Floats
 ) -> None:
-    """Replace E f (unless that is empty), E sigma and the slope of the pairs that are not rare; all have one axis.
+    """Put E f (unless that is empty), E sigma and the slope of every pair into place; all arrays have one axis.
 
     `rule` has the nodes and their weights. The slope is that for rows where `f` is empty, and else that for columns.
+    Pairs that are not rare are gathered, so that the compiler works on several of them at once.
     """
-    by_row = len(f) == 0
-    for i in range(len(mean)):
-        if mean[i] + 1.5 * variance[i] <= rare:
-            continue
-        s = math.sqrt(max(variance[i], smallest))
-        total, one, two = 0.0, 0.0, 0.0
-        for k in range(rule.shape[1]):
-            A = mean[i] + rule[0, k] * s
-            u = exp_minus(abs(A))
-            share = 1.0 / (1.0 + u)
-            at_node = share if A >= 0.0 else u * share
-            one += rule[1, k] * at_node
-            if by_row:
-                two += rule[1, k] * u * share * share
-            else:
-                two += rule[0, k] * rule[1, k] * at_node / s
-                total += rule[1, k] * (max(A, 0.0) + log_one_plus(u))
-        sigma[i], slope[i] = one, two
+    by_row, which = len(f) == 0, np.empty(PAIRS, np.int64)
+    m, s, total, one, two = np.empty(PAIRS), np.empty(PAIRS), np.empty(PAIRS), np.empty(PAIRS), np.empty(PAIRS)
+    for start in range(0, len(mean), PAIRS):
+        stop = min(start + PAIRS, len(mean))
+        means, variances, first, second = mean[start:stop], variance[start:stop], sigma[start:stop], slope[start:stop]
+        for i in range(len(means)):
+            first[i] = exp_minus(max(-(means[i] + 0.5 * variances[i]), 0.0))
+        second[:] = first
         if not by_row:
-            f[i] = total
+            f[start:stop] = first
+        n = 0
+        for i in range(len(means)):
+            which[n], m[n], s[n] = i, means[i], variances[i]
+            n += means[i] + 1.5 * variances[i] > rare
+        for c in range(n):
+            s[c] = math.sqrt(max(s[c], smallest))
+            total[c] = one[c] = two[c] = 0.0
+        for k in range(rule.shape[1]):
+            node, weight = rule[0, k], rule[1, k]
+            if by_row:
+                for c in range(n):
+                    A = m[c] + node * s[c]
+                    u = exp_minus(abs(A))
+                    share = 1.0 / (1.0 + u)
+                    one[c] += weight * (share if A >= 0.0 else u * share)
+                    two[c] += weight * (u * share * share)
+            else:
+                for c in range(n):
+                    A = m[c] + node * s[c]
+                    u = exp_minus(abs(A))
+                    share = 1.0 / (1.0 + u)
+                    at_node = share if A >= 0.0 else u * share
+                    one[c] += weight * at_node
+                    two[c] += (node * weight) * at_node
+                    total[c] += weight * (max(A, 0.0) + log_one_plus(u))
+        for c in range(n):
+            first[which[c]] = one[c]
+            second[which[c]] = two[c] if by_row else two[c] / s[c]
+        if not by_row:
+            for c in range(n):
+                f[start + which[c]] = total[c]

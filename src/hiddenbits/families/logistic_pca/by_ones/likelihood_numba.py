@@ -1,4 +1,4 @@
-"""ln P(t) of complete rows of a map of two dimensions, by the ones, for whoever has numba (the extra `fast`)."""
+"""G of `likelihood.py` and its slopes, for whoever has numba (the extra `fast`)."""
 
 from __future__ import annotations
 
@@ -32,13 +32,12 @@ def _place(x: float, low: float, h: float, n: int) -> tuple[int, float]:
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
-def log_likelihoods(
-    pull: Floats, base: Floats, table: Floats, low: float, h: float, z: Floats, w: Floats, out: Floats
-) -> None:
-    """Put base + ln E exp(pull.x - F(x)), x ~ N(0, I), of each row into `out`.
+def log_moments(pull: Floats, table: Floats, low: float, h: float, z: Floats, w: Floats, out: Floats) -> None:
+    """Put G(p) = ln E exp(p.x - F(x)), x ~ N(0, I), of each pull p into `out`, with its two slopes and the mixed one.
 
-    `table` has the coefficients of F as a cubic spline, with nodes h apart from `low` on. Rows are integrated around
-    the top of pull.x - F(x) - x.x / 2, by Gauss-Hermite nodes z with weights w as wide as its curvature says.
+    `table` has the coefficients of F as a cubic spline, with nodes h apart from `low` on. The integral is taken around
+    the top of p.x - F(x) - x.x / 2, by Gauss-Hermite nodes z with weights w as wide as its curvature says. The slopes
+    are the posterior's mean and covariance.
     """
     n, a, b = len(table), np.empty((3, 4)), np.empty((3, 4))
     for row in range(len(pull)):
@@ -79,6 +78,7 @@ def log_likelihoods(
         l10 = -c01 / (determinant * l00)
         l11 = 1.0 / math.sqrt(c11)
         total, top = 0.0, -1e300
+        m0, m1, m01 = 0.0, 0.0, 0.0  # of the distances from the top
         for step in range(len(z)):
             first = (step + len(z) // 2) % len(z)  # from the middle on: heights are compared with that of the top
             y0 = x0 + l00 * z[first]
@@ -102,5 +102,11 @@ def log_likelihoods(
                 height = p0 * y0 + p1 * y1 - f - 0.5 * (y0 * y0 + y1 * y1 - z[first] ** 2 - z[second] ** 2)
                 if top == -1e300:
                     top = height
-                total += w[first] * w[second] * math.exp(min(height - top, 600.0))
-        out[row] = base[row] + top + math.log(total) + math.log(l00 * l11)
+                weight = w[first] * w[second] * math.exp(min(height - top, 600.0))
+                total += weight
+                m0 += weight * (y0 - x0)
+                m1 += weight * (y1 - x1)
+                m01 += weight * (y0 - x0) * (y1 - x1)
+        out[row, 0] = top + math.log(total) + math.log(l00 * l11)
+        m0, m1, m01 = m0 / total, m1 / total, m01 / total
+        out[row, 1], out[row, 2], out[row, 3] = x0 + m0, x1 + m1, m01 - m0 * m1

@@ -16,8 +16,9 @@ fall. Columns without ones have the same sums, so they share one (w, b).
 
 Rows move between cells from pass to pass, cells are cut again after some passes, and W and b are scaled so that x keeps
 mean 0 and variance 1. Rows that kept their cells would let J rise for ever where loadings are large: it is no bound,
-and outside its cell an expansion is worth nothing. So J wavers a little: a fit ends when it changes by less than the
-tolerance, or has not risen for PATIENCE passes. The tests compare J with the exact bound.
+and outside its cell an expansion is worth nothing. So J wavers a little: a fit has converged when J changes by less
+than the tolerance in a pass, or rises by less than that in the mean over PATIENCE passes. The tests compare J with the
+exact bound.
 
 | letter | meaning | shape |
 |---|---|---|
@@ -50,11 +51,11 @@ from hiddenbits.model_api import Footprint, Key, Passes, Promises
 
 CUT_AFTER, CUT_EVERY = (0, 1, 2, 4), 8  # passes after which cells are cut again, and then after every 8th
 SETTLED = 12  # passes after which a small change may mean convergence
-PATIENCE, RISE = 16, 1e-6  # a fit is over when the objective has not risen by this share of it in so many passes
+PATIENCE, PATIENCE_GROUPED = 16, 8  # passes over which the objective has to rise; where columns are grouped
 MOST_EXPANDED = 3  # dimensions up to which F is expanded in cells; above, columns are grouped
-WARM_GROUPED = (1, 1.0)  # as WARM, where columns are grouped: there steps do not lead astray
-PATIENCE_GROUPED, RISE_GROUPED = 8, 1e-5  # J wavers more
-COLD, WARM = (10, 1.0), (2, 0.3)  # steps of the mean of a row without memory, and of one with; their greatest length
+# Steps of the mean of a row without memory, and of one with; their greatest length. Grouped, no step leads astray.
+COLD, WARM = (10, 1.0), (2, 0.3)
+COLD_GROUPED, WARM_GROUPED = (5, 1.0), (1, 1.0)
 LONGEST_STEP = 5.0  # of a column's (w, b)
 LENGTHS = (1.0, 0.25, 0.0625)  # of a column's step, tried in turn; then it stays
 ROUNDING = 1e-13
@@ -95,9 +96,9 @@ class Grouped:
     def posteriors(self, pull: Floats, carry: Place | None) -> Posteriors:
         """Return the posterior of each row after some steps."""
         n, q = pull.shape
-        n_steps, longest = COLD if carry is None else WARM_GROUPED
-        mean = np.zeros_like(pull) if carry is None else carry.mean
-        covariance = np.tile(identity(q), (n, 1)) if carry is None else carry.covariance
+        n_steps, longest = COLD_GROUPED if carry is None else WARM_GROUPED
+        mean = np.zeros_like(pull) if carry is None else carry.mean.astype(np.float64)
+        covariance = np.tile(identity(q), (n, 1)) if carry is None else carry.covariance.astype(np.float64)
         for _ in range(n_steps):
             mean, covariance, log_determinant = self.columns.step(pull, mean, covariance, longest)
         return Posteriors(mean, self.cells.find(mean), covariance, log_determinant, by_cell=False)
@@ -121,10 +122,10 @@ class Shared:
 
     def posteriors(self, pull: Floats, carry: Place | None) -> Posteriors:
         """Return the mean of each row from the expansion in its cell."""
-        mean = np.zeros_like(pull) if carry is None else carry.mean
+        mean = np.zeros_like(pull) if carry is None else carry.mean.astype(np.float64)
         n_steps, longest = COLD if carry is None else WARM
         if compiled := _compiled():
-            mean, cell, tree = mean.copy(), np.zeros(len(mean), np.int64), self.cells
+            cell, tree = np.zeros(len(mean), np.int64), self.cells
             lines = tree.axis, tree.threshold, tree.child, tree.leaf
             compiled(pull, mean, lines, self.by_cell, self.offsets, n_steps, longest, cell)
             return Posteriors(mean, cell, self.covariances, self.log_determinants, by_cell=True)
@@ -138,12 +139,13 @@ class Shared:
 
 @dataclass(frozen=True)
 class LogisticByOnes:
-    """The model; hyperparameters only, as those of `Logistic`, and the number of cells."""
+    """The model; hyperparameters only, as those of `Logistic`, the number of cells and the tolerance of a fit."""
 
     n_components: int = 2
     ridge: float = 0.1
     start_from: Literal["pca", "noise"] = "pca"
     n_cells: int = 256
+    tol: float = 1e-5
 
     params_type = AnchoredParams
     stats_type = AnchoredStats
@@ -188,11 +190,11 @@ class LogisticByOnes:
     def grow(self, params: AnchoredParams, key: Key) -> None:
         """There is one stage."""
 
-    def schedule_state(self, params: AnchoredParams) -> Literal["running", "free", "over"]:
-        """Return "running" in the first passes, between which cells are cut often; "over" when J only wavers."""
+    def schedule_state(self, params: AnchoredParams) -> Literal["running", "free", "settled"]:
+        """Return "running" in the first passes, between which cells are cut often; "settled" when J only wavers."""
         if float(params.age) < SETTLED:
             return "running"
-        return "over" if float(params.stalled) >= (PATIENCE_GROUPED if self.grouped else PATIENCE) else "free"
+        return "settled" if float(params.stalled) >= (PATIENCE_GROUPED if self.grouped else PATIENCE) else "free"
 
     def prepare(self, params: AnchoredParams) -> Shared | Grouped:
         """Expand F around every anchor, or group the columns."""
@@ -214,7 +216,7 @@ class LogisticByOnes:
             linear=np.asarray(x.T @ (weights[:, None] * np.hstack([found.mean, np.ones((len(weights), 1))]))),
         )
         kept = np.zeros((len(weights), 0)) if found.by_cell else found.covariances
-        return stats, Place(found.mean, kept)
+        return stats, Place(found.mean.astype(np.float32), kept.astype(np.float32))
 
     def objective(self, params: AnchoredParams, stats: AnchoredStats) -> float:
         """Return J plus the log prior."""
@@ -240,7 +242,7 @@ class LogisticByOnes:
             *tree, anchors = cut(groups.weight, anchors, axis_variances(spreads, q), self.n_cells)  # type: ignore[assignment]
             covariances = covariances[params.cells.find(anchors)]
         objective = self.objective(params, stats)
-        least = (RISE_GROUPED if self.grouped else RISE) * abs(objective)
+        least = self.tol * float(stats.weight) * (float(params.stalled) + 1.0)
         rises = age < SETTLED or objective > float(params.best) + least
         wide = params.spread_out(joint)
         return AnchoredParams(

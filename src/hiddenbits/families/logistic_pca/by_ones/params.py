@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from hiddenbits.array_types import Floats, Rows
+from hiddenbits.array_types import AnyArray, Floats, Rows
 from hiddenbits.data import Arrays
 from hiddenbits.data.declared import Params, Sums
 from hiddenbits.families.logistic_pca.by_ones.cells import Cells
@@ -30,7 +30,7 @@ class AnchoredParams(Params):
     anchors, covariances : ndarrays of shape (A, q), (A, q(q + 1)/2)
         Where F is expanded; the covariance of posteriors there.
     age, best, stalled : 0-d arrays
-        Passes so far; the highest objective of them, and how many there were since it rose.
+        Passes so far; the objective that they reached, and how many there were since it rose by the tolerance.
     """
 
     loadings: Floats
@@ -141,7 +141,10 @@ class AnchoredStats(Sums):
 
 @dataclass(frozen=True, eq=False)
 class Place(Arrays):
-    """The posterior of each row: mean, (rows, q), and packed covariance, which has no columns where cells have it."""
+    """The posterior of each row: mean, (rows, q), and packed covariance, which has no columns where cells have it.
 
-    mean: Floats
-    covariance: Floats
+    In single precision: rows go on from here, and there may be a hundred million of them.
+    """
+
+    mean: AnyArray
+    covariance: AnyArray

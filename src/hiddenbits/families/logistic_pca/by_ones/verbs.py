@@ -44,6 +44,7 @@ class CostVerbs(MixedVerbs):
     n_components: int
     ridge: float
     start: Any
+    tol: float
     cost_: str
 
     def _fit_model(self, model: Any, table: Table) -> Any:
@@ -56,7 +57,11 @@ class CostVerbs(MixedVerbs):
         if method.cost == AUTO and (n * d < LARGE or row_cells > SPARSE * d):
             return model
         by_ones = LogisticByOnes(
-            self.n_components, self.ridge, self.start, N_CELLS.get(self.n_components, N_CELLS_GROUPED)
+            self.n_components,
+            self.ridge,
+            self.start,
+            N_CELLS.get(self.n_components, N_CELLS_GROUPED),
+            self.tol,
         )
         refusal = self._refusal(model, by_ones, table)
         if refusal and method.cost == ONES:
