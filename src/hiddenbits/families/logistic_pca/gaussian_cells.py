@@ -22,6 +22,7 @@ from hiddenbits.maths.missing_cells import Blanks
 # With so many nodes the error is below 1e-12 up to the spread next to it: far below what the polish gains. 15 nodes are
 # for all that is wider; theirs grows to 1e-4 at a spread of 2.
 WIDTHS, NODES = (0.11, 0.22, 0.31, 0.4), (5, 7, 9, 11, 15)
+WORK = 8.0  # time for a cell, as `kernels_pay` has it
 
 
 _compiled = compiled_twin("hiddenbits.families.logistic_pca.gaussian_cells_numba")
@@ -30,7 +31,7 @@ _compiled = compiled_twin("hiddenbits.families.logistic_pca.gaussian_cells_numba
 def gaussian_log_cosh(mean: AnyArray, spread: AnyArray, blanks: Blanks) -> AnyArray:
     """Return E[ln 2cosh(A/2)], A ~ N(mean, spread^2), for every cell; 0 where a cell is missing."""
     out = np.empty(mean.shape)
-    if kernels_pay() and (compiled := _compiled()):
+    if kernels_pay(WORK) and (compiled := _compiled()):
         compiled.log_cosh(mean, spread, *_rules(WIDTHS, NODES), out)
     else:
         for rows, rule in _rows_and_nodes(spread):
@@ -42,7 +43,7 @@ def gaussian_log_cosh(mean: AnyArray, spread: AnyArray, blanks: Blanks) -> AnyAr
 def gaussian_cells(mean: AnyArray, spread: AnyArray, blanks: Blanks) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return E[ln 2cosh(A/2)], E[sigma(A)] and E[sigma'(A)], A ~ N(mean, spread^2); all 0 where a cell is missing."""
     log_cosh, sigma, slope = found = [np.empty(mean.shape) for _ in range(3)]
-    if kernels_pay() and (compiled := _compiled()):
+    if kernels_pay(WORK) and (compiled := _compiled()):
         compiled.all_three(mean, spread, *_rules(WIDTHS, NODES), *found)
     else:
         for rows, rule in _rows_and_nodes(spread):
