@@ -5,9 +5,9 @@ those of all columns, and groups of columns (`grouped_columns.py`), F_c, say how
 
     F(x) ~ F_c(x) + D(m) + D'(m).(x - m) + (x - m).D''(m)(x - m) / 2,      D = F - F_c
 
-So a row visits all columns a few times, not at each of its draws. Third derivatives of F_c differ from those of F: on
-retail.dat in five dimensions likelihoods come out .03 nats a row too high. Therefore CHECKED draws, chosen by their
-weights, visit all columns, too: ln P(t) is corrected by ln E exp(F~ - F) over these, F~ the approximation.
+So a row visits all columns a few times, not at each of its draws. Third derivatives of F_c differ from those of F, and
+likelihoods come out a little too high. Therefore CHECKED draws, chosen by their weights, visit all columns, too:
+ln P(t) is corrected by ln E exp(F~ - F) over these, F~ the approximation.
 """
 
 from __future__ import annotations
