@@ -46,18 +46,18 @@ def wide() -> str:
     report = load("starts/wide_table")
     limit, figures = report["limit"], report["figures"]
     ends = load("starts/wide_table_converged")["figures"] if result("starts/wide_table_converged").exists() else {}
-    shares = {name: f["gain"] / ends[name]["gain"] for name, f in figures.items() if name in ends}
+    shares = {name: f["gain"] / ends[name]["gain"] for name, f in figures.items() if name in ends and f["gain"]}
     rows = [
         [
             f"`{name}`",
             f"{f['seconds']:.0f}",
             f["passes"],
             f["stop_reason"],
-            f"{f['gain']:.2f} ± {f['gain_error']:.2f}",
+            _with_error(f),
             f"{ends[name]['gain']:.2f}" if name in ends else "not measured",
             f"{shares[name]:.1%}" if name in shares else "",
             f"{ends[name]['seconds']:,.0f}" if name in ends else "",
-            f["likelihood"],
+            f.get("likelihood", ""),
         ]
         for name, f in figures.items()
     ]
@@ -89,6 +89,12 @@ error over the rows: 5,000 where the log-likelihood is exact, and 500, the same 
 
 {how(report)}
 """
+
+
+def _with_error(f: dict[str, Any]) -> str:
+    """Return a gain with its standard error; older records have none."""
+    error = f" ± {f['gain_error']:.2f}" if "gain_error" in f else ""
+    return "" if f["gain"] is None else f"{f['gain']:.2f}{error}"
 
 
 def verdicts() -> str:
