@@ -112,9 +112,8 @@ class Promises:
         The model is one that `LooksAfterEpoch`.
     online_form : bool
         The model has an `OnlineForm`.
-    start_sees_all : tuple of functions
-        What the start of a fit that begins on some of the rows still adds up over all of them: what is made from it
-        stays, as a structure does.
+    start_sees_all : bool
+        Where a fit begins on some of the rows, its start looks at all of them: it makes what stays, as a structure.
     online_gap : float
         The most that `partial_fit`, three times through the rows, may be behind `fit` on held-out rows, in nats a row:
         tests/contracts/test_online.py. More than 0.05 has its reason in `why`.
@@ -133,7 +132,7 @@ class Promises:
     looks_before_pass: bool = False
     looks_after_epoch: bool = False
     online_form: bool = False
-    start_sees_all: tuple[Callable[[Block], Any], ...] = ()
+    start_sees_all: bool = False
     online_gap: float = 0.05
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hiddenbits.data import Block, Grid
+from hiddenbits.data import Grid
 from hiddenbits.data.summary import Summary, summarise
 from hiddenbits.engine.executors.base import Executor
 from hiddenbits.engine.executors.local import one_blas_thread
@@ -87,22 +87,11 @@ def _first_position(one: RestartLoop, context: FitContext, subsample: SubsampleS
 def started(model: Model[P, S], context: FitContext, position: Position) -> Position:
     """Return the position after the start of a restart and its online passes."""
     if position.params is None:
-        position = context.keep(
-            start_restart(model, context.settings, context.summary, _start_passes(model, context), position)
-        )
+        passes = (model.promises.start_sees_all and context.over_all) or context.passes
+        position = context.keep(start_restart(model, context.settings, context.summary, passes, position))
     while position.online.passes < context.settings.online_passes:
         position = context.keep(_one_online_pass(model, context, position))
     return position
-
-
-def _start_passes(model: Model[P, S], context: FitContext) -> Passes:
-    """Return the sum of a function over the rows of a fit, for its start: of some functions always over all rows."""
-
-    def passes(function: Callable[[Block], Any]) -> Any:
-        over_all = context.over_all if function in model.promises.start_sees_all else None
-        return (over_all or context.passes)(function)
-
-    return passes
 
 
 def start_restart(

@@ -7,13 +7,14 @@ families begin with short runs. Other ways to begin can be tried there too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
 
+from hiddenbits.data import Block
 from hiddenbits.data.row_sampling import SomeRows, rate_for, some_rows
 from hiddenbits.engine.executors.local import Local
 from hiddenbits.engine.executors.progress import without_progress
@@ -21,7 +22,7 @@ from hiddenbits.engine.loops.fit_context import FitContext, RestartLoop
 from hiddenbits.engine.loops.short_runs import best_short_run
 from hiddenbits.engine.outcome import Growth, Restart, StopReason
 from hiddenbits.engine.state import CheckpointStore, Position
-from hiddenbits.model_api import BeginsOnFew, Key, Model
+from hiddenbits.model_api import BeginsOnFew, Key, Model, Passes
 
 MORE = 2  # restarts on the subsample for each that was asked for, where there are several
 MIN_RATIO = 4  # subsample only if the table has at least 4 times as many rows
@@ -61,13 +62,28 @@ class SubsampleStart:
         few = drawn.table(float(len(drawn.weights))).grid(grid.height)
         # Priors stay where all rows put them: the summary has their counts.
         summary = replace(context.summary, weight=np.asarray(float(len(drawn.weights))))
-        if here is executor:  # a cluster would hold the rows twice
-            height = 1 << min(TALL_CELLS // table.shape[1], TALLEST).bit_length() - 1
-            grid = table.grid(max(grid.height, height))
-        over_all = lru_cache(maxsize=1)(partial(context.executor.reduce, grid=grid))
-        # A pass must raise the objective by as much as one over all rows: less is what these rows alone have.
-        settings = replace(context.settings, tol=context.settings.tol * context.weight / float(summary.weight))
-        return FitContext(few, executor, settings, summary, over_all=over_all, begun=context.begun, pace=context.pace)
+        settings = context.settings
+        if settings.n_init == 1:  # no restarts to be compared: what a pass must gain is that of one over all rows
+            settings = replace(settings, tol=settings.tol * context.weight / float(summary.weight))
+        return FitContext(
+            few, executor, settings, summary, over_all=self._over_all(), begun=context.begun, pace=context.pace
+        )
+
+    def _over_all(self) -> Passes:
+        """Return the sum of a function over all rows; of one without parameters it is made once for all restarts.
+
+        Such are counts of pairs of columns, which are larger than the blocks of a fit: they are made from taller ones.
+        """
+        executor, grid = self.context.executor, self.context.grid
+        if isinstance(without_progress(executor), Local):  # a cluster would hold the rows twice
+            height = 1 << min(TALL_CELLS // grid.table.shape[1], TALLEST).bit_length() - 1
+            grid = grid.table.grid(max(grid.height, height))
+        once = lru_cache(maxsize=1)(partial(executor.reduce, grid=grid))
+
+        def over_all(function: Callable[[Block], Any]) -> Any:
+            return (self.context.passes if isinstance(function, partial) else once)(function)
+
+        return over_all
 
     def best_start(self) -> Position:
         """Return the beginning of the last restart, over all rows: where the best of the starts on the subsample ended.

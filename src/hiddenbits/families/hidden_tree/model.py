@@ -70,7 +70,7 @@ class StateTree(OneStage):
     move_strength: float = 1.0
     first_passes: int = 20
 
-    promises = Promises(start_sees_all=(count_pairs,))
+    promises = Promises(start_sees_all=True)
     params_type = HiddenTreeParams
     stats_type = HiddenTreeStats
     carry_type = None

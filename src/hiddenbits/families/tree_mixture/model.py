@@ -85,7 +85,7 @@ class Trees(ClassCodes[TreeParams]):
     penalty: float = 0.0
     first_passes: int = 10
 
-    promises = Promises(online_form=True, start_sees_all=(count_pairs,))
+    promises = Promises(online_form=True, start_sees_all=True)
     params_type = TreeParams
     stats_type = TreeStats
     carry_type = None
