@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import count
 
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from hiddenbits import (
     BernoulliMixture,
@@ -13,11 +15,13 @@ from hiddenbits import (
     HiddenTree,
     LogisticPCA,
     LogisticPCAMixture,
+    NoisyOrNetwork,
     TopographicMap,
     TreeMixture,
+    load,
     run_on,
 )
-from hiddenbits.data import Table
+from hiddenbits.data import AllOnes, Table
 from hiddenbits.data.summary import summarise
 from hiddenbits.datasets import simulate_influences
 from hiddenbits.engine import Checkpoint, Local, Position, Restart, Settings, StopReason, fit_em, fit_gradient
@@ -25,7 +29,9 @@ from hiddenbits.engine.loops import restarts
 from hiddenbits.engine.state import Best
 from hiddenbits.families.bernoulli_mixture.model import Mixture
 from hiddenbits.families.combination_machine.model import Combination
+from hiddenbits.families.hidden_tree.model import StateTree
 from hiddenbits.families.tree_mixture.model import Trees
+from hiddenbits.maths import pair_counts
 from hiddenbits.model_api import Key
 from tests.contracts.conftest import NotResident, table_of
 from tests.contracts.test_fit import structured_rows
@@ -177,19 +183,33 @@ FAMILIES = {
     "quadrature": LogisticPCA(1, method="quadrature"),
     "LogisticPCAMixture": LogisticPCAMixture(1, n_maps=2, n_init=2),
     "TopographicMap": TopographicMap(1),
+    "NoisyOrNetwork": NoisyOrNetwork(4, n_init=2),
 }
+
+
+def four_classes(seed):
+    """Return 4,400 rows of 24 bits from classes that lie apart."""
+    rng = np.random.default_rng(seed)
+    profiles = np.where(rng.random((4, 24)) < 0.5, 0.8, 0.2)
+    return (rng.random((4_400, 24)) < profiles[rng.integers(4, size=4_400)]).astype(np.uint8)
+
+
+def four_causes(seed):
+    """Return 4,400 rows of 24 bits, each of which one or two of four causes switch on."""
+    rng = np.random.default_rng(seed)
+    strengths = np.where(rng.random((4, 24)) < 0.3, 0.8, 0.0)
+    on = (rng.random((4_400, 4)) < 0.4).astype(float)
+    return (rng.random((4_400, 24)) > 0.9 * np.exp(on @ np.log1p(-strengths))).astype(np.uint8)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", FAMILIES)
 def test_long_tables_are_fitted_as_well_as_by_all_rows(name, seed, monkeypatch, grids):
-    """Four classes that lie apart. Where starts differ, fits end in maxima of their own: those may differ by 0.02."""
+    """Four classes or causes. Where starts differ, fits end in maxima of their own: those may differ by 0.02."""
     monkeypatch.setattr("hiddenbits.families._base.start_rows.FEWEST", 500)
     monkeypatch.setattr("hiddenbits.families._base.start_rows.ROWS_EACH", 1)
-    rng = np.random.default_rng(seed)
-    profiles = np.where(rng.random((4, 24)) < 0.5, 0.8, 0.2)
-    X = (rng.random((4_400, 24)) < profiles[rng.integers(4, size=4_400)]).astype(np.uint8)
+    X = four_causes(seed) if name == "NoisyOrNetwork" else four_classes(seed)
     few = clone(FAMILIES[name]).set_params(random_state=seed).fit(X)
     assert grids[0] < 1_100
     assert grids[-1] > 4_000  # equal rows are one
@@ -198,6 +218,52 @@ def test_long_tables_are_fitted_as_well_as_by_all_rows(name, seed, monkeypatch, 
     assert few.converged_
     assert few.trace_[-1] > all_of_them.trace_[-1] - 0.02 * len(X)
     assert few.score(X) > all_of_them.score(X) - 0.02
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_fit_whose_time_is_over_ends_on_the_subsample(name, monkeypatch, grids, tmp_path):
+    """The clock goes on by a second whenever it is looked at: time is over in the first restart."""
+    monkeypatch.setattr("hiddenbits.families._base.start_rows.FEWEST", 500)
+    monkeypatch.setattr("hiddenbits.families._base.start_rows.ROWS_EACH", 1)
+    monkeypatch.setattr("hiddenbits.engine.loops.fit_context.time.monotonic", count().__next__)
+    X = four_classes(0)
+    with run_on(max_time=20.0), pytest.warns(ConvergenceWarning, match="max_time of run_on was over"):
+        model = clone(FAMILIES[name]).set_params(random_state=0, tol=0.0).fit(X)
+    assert max(grids) < 1_100
+    assert model.stop_reason_ == "time"
+    assert len(model.restarts_) == 1
+    assert 1 <= model.n_iter_ == len(model.trace_) < 12
+    assert model.score(X) == pytest.approx(model.trace_[-1] / len(X), rel=0.1)  # on the scale of all rows
+    model.save(tmp_path / "model.hb")
+    assert load(tmp_path / "model.hb").stop_reason_ == "time"
+
+
+def test_restarts_on_the_subsample_end_when_time_is_over(monkeypatch, grids):
+    """As many as there was time for are on record, and the best of them is the fit."""
+    monkeypatch.setattr("hiddenbits.engine.loops.fit_context.time.monotonic", count().__next__)
+    table = table_of(structured_rows(np.random.default_rng(0), 2_000, 8, missing=False))
+    settings = Settings(n_init=4, start_rows=400, max_time=30.0, max_iter=10, tol=0.0)
+    outcome = fit_em(Mixture(3), table.grid(256), Local(), settings, None, None)
+    assert len(grids) == len(outcome.restarts) == 2  # of eight; ten passes take 20 seconds
+    assert max(grids) < 500
+    assert [str(restart.reason) for restart in outcome.restarts] == ["behind_on_subsample", "time"]
+    assert outcome.best == 1
+    assert outcome.trace[-1] == outcome.restarts[1].objective == max(one.objective for one in outcome.restarts)
+
+
+@pytest.mark.parametrize("model", [Trees(2), StateTree(2)])
+def test_pairs_are_counted_once_over_all_rows(model, monkeypatch):
+    """All restarts on few rows share the counts that their trees, or the prior of these, are made from."""
+    walked, real = [], pair_counts.co_counts
+
+    def noting(a, b, weights=None):
+        walked.append(0 if isinstance(a, AllOnes) else len(weights))
+        return real(a, b, weights)
+
+    monkeypatch.setattr(pair_counts, "co_counts", noting)
+    table = table_of(structured_rows(np.random.default_rng(0), 2_000, 8, missing=False))
+    fit_em(model, table.grid(256), Local(), Settings(n_init=2, start_rows=300, max_iter=5), None, None)
+    assert sum(walked) == 2_000
 
 
 def test_the_prior_of_trees_is_that_of_all_rows():

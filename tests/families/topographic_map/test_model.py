@@ -11,7 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 import hiddenbits
 from hiddenbits import TopographicMap
+from hiddenbits.data.operands import sums_over_rows
 from hiddenbits.engine import Key
+from hiddenbits.families.bernoulli_mixture import model as mixture
 from hiddenbits.families.topographic_map import regression
 from hiddenbits.families.topographic_map.model import Topographic
 from hiddenbits.families.topographic_map.points import grid_points, sobol_points
@@ -25,6 +27,23 @@ pytestmark = pytest.mark.core
 def column_objective(eta, ones, observed, joint, centre, ridge):
     """What the regression maximises, for each column: the definition."""
     return (ones * eta - observed * np.logaddexp(0.0, eta)).sum(axis=1) + log_prior(joint, centre, ridge)
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize(("columns", "few"), [(2, False), (4_000, True)])
+def test_rows_at_few_of_many_points_are_counted_there_alone(monkeypatch, storage, columns, few):
+    """Many columns say where a row is, and two do not; by the definition, ones and rows add up to the same."""
+    rng = np.random.default_rng(0)
+    params = random_map(columns, rng, q=2, K=128)
+    block = table_of(random_rows(rng, 60, columns, missing=False), storage).grid(60).blocks[0]
+    counted = []
+    monkeypatch.setattr(mixture, "sums_over_rows", lambda x, r: counted.append(r) or sums_over_rows(x, r))
+    model = Topographic(2, 128)
+    shared = model.prepare(params)
+    stats, _ = model.expect(params, shared, block, None, Key(0))
+    r = model.point_weights(params, shared, block)
+    assert bool(counted) == (storage == "csr" or not few)
+    np.testing.assert_allclose(stats.ones, block.x.to_dense().T @ (block.weights[:, None] * r), rtol=0, atol=1e-12)
 
 
 def all_rows(d):

@@ -27,7 +27,7 @@ from hiddenbits.model_api import Extrapolates, Key, LooksBeforePass, Model, P, S
 
 # Extrapolation begins after this many plain passes: earlier it more often lands in the basin of another maximum.
 # benchmarks/mixture/extrapolation.py shows what it gains and how often it ends below plain EM. A polish, the second
-# stage of a model that speculates, starts from a converged fit and needs fewer.
+# stage of a model that speculates, starts from a converged fit and needs fewer; so does what goes on from a subsample.
 PLAIN_PASSES, POLISH_PASSES = 10, 3
 ROUGH = 10.0  # the stage before a polish stops at 10 times the tolerance: the polish changes the parameters by more
 
@@ -168,7 +168,8 @@ def _updated(model: Model[P, S], now: Position, seen: Evaluation[P, S]) -> Posit
 
 def _extrapolated(model: Model[P, S], now: Position, then: Position) -> Position:
     """Where it is time for extrapolation: remember the first of three points, or extrapolate from the third."""
-    plain_passes = POLISH_PASSES if then.stages and model.promises.speculative else PLAIN_PASSES
+    settled = then.growth.done or (then.stages and model.promises.speculative)  # EM grows on the subsample alone
+    plain_passes = POLISH_PASSES if settled else PLAIN_PASSES
     if not model.promises.accelerates or then.passes_in_stage < plain_passes:
         return then
     moves = cast("Extrapolates[P]", model)  # as it promises; isinstance of a protocol takes a tenth of a short pass

@@ -18,6 +18,10 @@ from hiddenbits.model_api import Passes
 LOG = logging.getLogger("hiddenbits.engine.loops.restarts")  # restarts, stages and stops are INFO, passes DEBUG
 
 
+def _now() -> float:
+    return time.monotonic()
+
+
 @dataclass
 class _Logged:
     """How far the log is: which restart, and how many stages and online passes of it were logged."""
@@ -39,6 +43,19 @@ class _Logged:
         self.restart, self.stages, self.online_passes = position.restart, stages, online
 
 
+@dataclass
+class _Pace:
+    """When the last pass ended, and the seconds that it took."""
+
+    ended: float = field(default_factory=_now)
+    took: float = 0.0
+
+    def after_pass(self) -> None:
+        """Note that a pass has ended."""
+        now = _now()
+        self.ended, self.took = now, now - self.ended
+
+
 @dataclass(frozen=True, eq=False)
 class FitContext:
     """Everything one restart needs: table, executor, settings, checkpoints, callbacks and the log."""
@@ -50,8 +67,9 @@ class FitContext:
     checkpoints: CheckpointStore | None = None
     watch: Watch | None = None
     logged: _Logged | None = field(default_factory=_Logged)  # None: nothing is to be logged
-    whole: FitContext | None = None  # of a fit to a subsample: that of all rows
-    begun: float = field(default_factory=time.monotonic)
+    over_all: Passes | None = None  # of a fit to a subsample: the sum of a function over all rows
+    begun: float = field(default_factory=_now)
+    pace: _Pace = field(default_factory=_Pace)
 
     @property
     def passes(self) -> Passes:
@@ -68,11 +86,13 @@ class FitContext:
         """Number of restarts, repairs included."""
         return self.settings.n_init + self.settings.n_repairs
 
-    @property
-    def late(self) -> bool:
-        """Whether the time of the fit is over."""
+    def late(self, times: float = 1.0) -> bool:
+        """Return whether the time of the fit is over, or would be before the middle of the next pass.
+
+        That is expected to take so many times as long as the last one.
+        """
         limit = self.settings.max_time
-        return limit is not None and time.monotonic() - self.begun >= limit
+        return limit is not None and _now() - self.begun + 0.5 * times * self.pace.took >= limit
 
     def keep(self, position: Position) -> Position:
         """Log and save a position; return it."""
@@ -84,13 +104,14 @@ class FitContext:
 
     def notify(self, position: Position, *, last: bool, to_callbacks: bool = True) -> StopReason | None:
         """Log a pass and call the callbacks, if it is for them; return why the restart should stop after it, if so."""
+        self.pace.after_pass()
         if self.logged and LOG.isEnabledFor(logging.DEBUG) and position.trace:
             LOG.debug(
                 "Restart %d: pass %d, objective %.10g.", position.restart + 1, len(position.trace), position.trace[-1]
             )
         if self.watch and to_callbacks and self.watch(position, last):
             return StopReason.CALLBACK
-        return StopReason.TIME if self.late else None
+        return StopReason.TIME if self.late() else None
 
     def log_stop(self, words: str, position: Position) -> None:
         """Log why a restart stopped; `position` is the one after its end."""

@@ -42,8 +42,10 @@ def all_restarts(
             context = replace(context, settings=replace(settings, n_init=MORE * settings.n_init))
             subsample = replace(subsample, context=context)
         position = _loaded(context)
-        while position.restart < context.n_restarts and not (position.finished and context.late):
-            position = one(context, _first_position(one, context, subsample, position))
+        while position.restart < context.n_restarts and not (position.finished and context.late()):
+            position = _first_position(one, context, subsample, position)
+            if position.restart < context.n_restarts:  # it has not ended on the subsample
+                position = one(context, position)
             context.log_stop("Restart %d of %d", position)
     best = position.best
     of_bits = grid is None or grid.table.only_bits
@@ -85,8 +87,8 @@ def _first_position(one: RestartLoop, context: FitContext, subsample: SubsampleS
 def started(model: Model[P, S], context: FitContext, position: Position) -> Position:
     """Return the position after the start of a restart and its online passes."""
     if position.params is None:
-        seen = context.whole if context.whole and model.promises.start_sees_all else context
-        position = context.keep(start_restart(model, context.settings, seen.summary, seen.passes, position))
+        passes = (model.promises.start_sees_all and context.over_all) or context.passes
+        position = context.keep(start_restart(model, context.settings, context.summary, passes, position))
     while position.online.passes < context.settings.online_passes:
         position = context.keep(_one_online_pass(model, context, position))
     return position

@@ -29,7 +29,9 @@ def best_short_run(one: RestartLoop, context: FitContext, position: Position) ->
         return at
 
     # Models choose the kind of start by the number of the restart: in steps of n_init all runs have the same kind.
-    runs = [run(position.restart + number * settings.n_init) for number in range(settings.n_short)]
+    runs = [run(position.restart)]
+    while len(runs) < settings.n_short and not context.late():
+        runs.append(run(position.restart + len(runs) * settings.n_init))
     furthest = max(runs, key=lambda at: at.objective)
     LOG.info(
         "Restart %d of %d continues with the best of %d starts.", position.restart + 1, context.n_restarts, len(runs)

@@ -7,13 +7,14 @@ families begin with short runs. Other ways to begin can be tried there too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
 
+from hiddenbits.data import Block
 from hiddenbits.data.row_sampling import SomeRows, rate_for, some_rows
 from hiddenbits.engine.executors.local import Local
 from hiddenbits.engine.executors.progress import without_progress
@@ -21,12 +22,13 @@ from hiddenbits.engine.loops.fit_context import FitContext, RestartLoop
 from hiddenbits.engine.loops.short_runs import best_short_run
 from hiddenbits.engine.outcome import Growth, Restart, StopReason
 from hiddenbits.engine.state import CheckpointStore, Position
-from hiddenbits.model_api import BeginsOnFew, Key, Model
+from hiddenbits.model_api import BeginsOnFew, Key, Model, Passes
 
 MORE = 2  # restarts on the subsample for each that was asked for, where there are several
 MIN_RATIO = 4  # subsample only if the table has at least 4 times as many rows
 MIN_MINORITY = 20  # ones, and zeros, of each column in the subsample: a column without any has no finite fit
 MOST_CELLS = 1 << 26  # cells of the subsample: it is held in this process, a byte each
+TALL_CELLS, TALLEST = 1 << 25, 1 << 16  # cells and rows of a block whose sums are those of all pairs of columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +51,8 @@ class SubsampleStart:
         rows = max(wanted, int(MIN_MINORITY * self.context.weight / rarest))
         return rows if MIN_RATIO * rows <= n and rows * d <= MOST_CELLS else 0
 
-    @cached_property
     def _on_subsample(self) -> FitContext:
-        """The same fit on the subsample, in memory, without callbacks."""
+        """Return the same fit on the subsample, in memory, without callbacks."""
         context = self.context
         grid, table = context.grid, context.grid.table
         seed = int(Key(context.settings.seed).stream("subsample").rng().integers(2**62))
@@ -61,18 +62,45 @@ class SubsampleStart:
         few = drawn.table(float(len(drawn.weights))).grid(grid.height)
         # Priors stay where all rows put them: the summary has their counts.
         summary = replace(context.summary, weight=np.asarray(float(len(drawn.weights))))
-        return FitContext(few, executor, context.settings, summary, begun=context.begun, whole=context)
+        settings = context.settings
+        if settings.n_init == 1:  # no restarts to be compared: what a pass must gain is that of one over all rows
+            settings = replace(settings, tol=settings.tol * context.weight / float(summary.weight))
+        return FitContext(
+            few, executor, settings, summary, over_all=self._over_all(), begun=context.begun, pace=context.pace
+        )
+
+    def _over_all(self) -> Passes:
+        """Return the sum of a function over all rows; of one without parameters it is made once for all restarts.
+
+        Such are counts of pairs of columns, which are larger than the blocks of a fit: they are made from taller ones.
+        """
+        executor, grid = self.context.executor, self.context.grid
+        if isinstance(without_progress(executor), Local):  # a cluster would hold the rows twice
+            height = 1 << min(TALL_CELLS // grid.table.shape[1], TALLEST).bit_length() - 1
+            grid = grid.table.grid(max(grid.height, height))
+        once = lru_cache(maxsize=1)(partial(executor.reduce, grid=grid))
+
+        def over_all(function: Callable[[Block], Any]) -> Any:
+            return (self.context.passes if isinstance(function, partial) else once)(function)
+
+        return over_all
 
     def best_start(self) -> Position:
         """Return the beginning of the last restart, over all rows: where the best of the starts on the subsample ended.
 
         The others are on record as finished. The marks by which the subsample chose a size are dropped: they are those
-        of few rows.
+        of few rows. Where the time of the fit is over, it ends with that best start.
         """
-        n_init = self.context.settings.n_init
-        ends = [self._best_way(restart) for restart in range(n_init)]
-        best = max(ends, key=_reached)
-        others = tuple(self._on_record(end.finished[-1]) for end in ends if end is not best)
+        n_init, few = self.context.settings.n_init, self._on_subsample()
+        ends: list[Position] = []
+        while len(ends) < n_init and not (ends and few.late()):
+            ends.append(self._best_way(few, len(ends)))
+        best, scale = max(ends, key=_reached), self.context.weight / few.weight
+        others = tuple(_on_record(end, scale, StopReason.BEHIND) for end in ends if end is not best)
+        if few.late(scale):
+            found = replace(best.best, restart=len(others), trace=tuple(scale * value for value in best.best.trace))
+            finished = (*others, _on_record(best, scale, StopReason.TIME))
+            return Position(restart=self.context.n_restarts, finished=finished, best=found)
         params = self.model.on_all_rows(best.best.params)  # type: ignore[attr-defined]
         later_stage = (0,) if best.best.stages else ()  # a polish is not preceded by a first stage again
         return Position(
@@ -84,16 +112,13 @@ class SubsampleStart:
             finished=others,
         )
 
-    def _on_record(self, behind: Restart) -> Restart:
-        """Return the record of a restart that does not go on, with its objective on the scale of all rows."""
-        scale = self.context.weight / self._on_subsample.weight
-        return replace(behind, objective=scale * behind.objective, reason=StopReason.BEHIND)
-
-    def _best_way(self, restart: int) -> Position:
+    def _best_way(self, few: FitContext, restart: int) -> Position:
         """Return the end of a restart on the subsample: of the ways to begin it, that which came furthest."""
-        ends = []
+        ends: list[Position] = []
         for number, way in enumerate(self.ways):
-            few = replace(self._on_subsample, checkpoints=self._checkpoints(restart, number))
+            if ends and few.late():
+                break
+            few = replace(few, checkpoints=self._checkpoints(restart, number))
             at = (few.checkpoints.load(few.summary) if few.checkpoints else None) or Position(restart=restart)
             if few.settings.n_short > 1 and at.params is None and not at.finished:
                 at = few.keep(best_short_run(way, few, at))
@@ -111,6 +136,12 @@ class SubsampleStart:
     def _checkpoints(self, restart: int, number: int) -> CheckpointStore | None:
         checkpoints = self.context.checkpoints
         return checkpoints.beside(f"few{restart}-{number}") if checkpoints else None
+
+
+def _on_record(end: Position, scale: float, reason: StopReason) -> Restart:
+    """Return the record of a restart that does not go on, with its objective on the scale of all rows."""
+    ended = end.finished[-1]
+    return replace(ended, objective=scale * ended.objective, reason=reason)
 
 
 def _reached(end: Position) -> float:

@@ -22,6 +22,7 @@ from functools import cached_property
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Block
@@ -45,6 +46,8 @@ from hiddenbits.model_api import ClassCodes, Counted, Footprint, Key, Passes, Pr
 Shared = tuple[Floats, Floats, Floats, Floats]  # a, c, the column sums of c, and ln pi
 
 START_NOISE = 1.0  # standard deviation of the classes' first logits around those of the columns
+MANY_CLASSES, MANY_COLUMNS = 64, 256  # from which on it is worth a look whether rows have few of the classes
+NEGLIGIBLE = 1e-17  # share of a row in a class: far below rounding
 SPLIT_NOISE = 0.1  # how far apart the two halves of a split class begin, in logits
 
 
@@ -184,7 +187,7 @@ class Mixture(Counted, ClassCodes[MixtureParams]):
             bound=np.asarray(block.weights @ log_p),
             weight=np.asarray(block.weights.sum()),
             classes=classes[0].copy(),
-            ones=sums_over_rows(x, r),
+            ones=_expected_ones(x, r, block.weights),
             observed=product_with_totals(o.T, r, classes),
         )
         return stats, None
@@ -237,3 +240,14 @@ class Mixture(Counted, ClassCodes[MixtureParams]):
         return MixtureStats(
             np.zeros(()), np.asarray(weight), classes, params.probabilities * classes, classes[None, :].copy()
         )
+
+
+def _expected_ones(x: Operand, r: Floats, weights: Floats) -> Floats:
+    """Return x' r, (d, K); where rows have hardly more than one of many classes, by these alone."""
+    if r.shape[1] >= MANY_CLASSES and isinstance(x, np.ndarray) and x.shape[1] >= MANY_COLUMNS:
+        active = r > NEGLIGIBLE * weights[:, None]
+        if np.count_nonzero(active) * MANY_CLASSES < r.size:
+            row, k = np.nonzero(active)
+            shares = csr_array((r[row, k], (k, row)), shape=r.shape[::-1])
+            return np.ascontiguousarray((shares @ x).T)
+    return sums_over_rows(x, r)

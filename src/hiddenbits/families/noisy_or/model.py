@@ -103,6 +103,10 @@ class NoisyOr:
         clock = (0.0, LEARN, 0.0, float(rng.integers(2**31)), 0.0)
         return NoisyOrParams.of([f], np.full(K, first_prior(self.prior, K)), clock)
 
+    def on_all_rows(self, params: NoisyOrParams) -> NoisyOrParams:
+        """Return the parameters with which a fit goes on over all rows: those of some rows, as they are."""
+        return params
+
     def grow(self, params: NoisyOrParams, key: Key) -> NoisyOrParams | None:
         """Free priors and leak of a layer that has learned its weights; then add the next, or free all layers."""
         number, phase = int(params.clock[0]), params.clock[1]
