@@ -52,7 +52,7 @@ def _restart(model: Model[P, S], context: FitContext, position: Position) -> Pos
         seen = evaluate(model, context, position)
         position, reason = advance(model, context.settings, position, seen, _judged(model, context, position, seen))
         del seen  # its statistics: on a wide table the next pass needs the memory
-        following = _next_stage(model, context.settings, position, reason)
+        following = None if context.first_stage else _next_stage(model, context.settings, position, reason)
         if following is not None:
             reason = None
         asked = context.notify(position, last=reason is not None)

@@ -70,6 +70,7 @@ class FitContext:
     over_all: Passes | None = None  # of a fit to a subsample: the sum of a function over all rows
     begun: float = field(default_factory=_now)
     pace: _Pace = field(default_factory=_Pace)
+    first_stage: bool = False  # end before a polish
 
     @property
     def passes(self) -> Passes:

@@ -93,10 +93,14 @@ class SubsampleStart:
         """
         n_init, few = self.context.settings.n_init, self._on_subsample()
         ends: list[Position] = []
+        unpolished = replace(few, first_stage=n_init > 1 and self.model.promises.speculative)
         while len(ends) < n_init and not (ends and few.late()):
-            ends.append(self._best_way(few, len(ends)))
+            ends.append(self._best_way(unpolished, len(ends)))
         best, scale = max(ends, key=_reached), self.context.weight / few.weight
         others = tuple(_on_record(end, scale, StopReason.BEHIND) for end in ends if end is not best)
+        if unpolished.first_stage and not few.late():  # a polish costs as much as all passes before it
+            there = best.best
+            best = self.ways[0](few, Position(restart=there.restart, params=there.params, safe=there.params))
         if few.late(scale):
             found = replace(best.best, restart=len(others), trace=tuple(scale * value for value in best.best.trace))
             finished = (*others, _on_record(best, scale, StopReason.TIME))
