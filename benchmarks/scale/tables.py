@@ -99,8 +99,8 @@ def map_in_millions() -> str:
     )
     return f"""## A map of many rows
 `LogisticPCA(2)` by the ones ([how](../decisions/passes_by_the_ones.md)) on the same tables, two threads, with the extra `fast`. There are six passes: one counts, one draws the rows that the map begins on (five passes over all rows below a million), one is
-online EM, two are full passes, and one scores. Every pass reads the files. The goal was under 10 minutes for {whole:,} rows: {reached}. Other programs ran on the machine at the
-same time, so that seconds are longer than they need be; compare processor times.
+online EM, two are full passes, and one scores. Every pass reads the files. The goal was under 10 minutes for {whole:,} rows: {reached}. Memory grows with
+the means of rows that are kept from pass to pass.
 
 {sizes(figures)}
 
