@@ -85,37 +85,30 @@ def climbed(X: Any, units: int, **options: Any) -> dict[str, Any]:
 
 def limited(X: Any, units: int, limits: tuple[float, ...]) -> dict[str, Any]:
     """The default, stopped after each of some times, and not stopped: what somebody has who does not wait longer."""
-    machines, seconds = [], []
-    for limit in (*limits, None):
-        begun = time.perf_counter()
-        with hiddenbits.run_on(n_jobs=2, max_time=limit):
-            model = CombinationMachine(units, method="exact", random_state=SEED).fit(X)
-        seconds.append(time.perf_counter() - begun)
-        machines.append(parts(model.params_))
-    return {
-        "machines": machines,
-        "seconds": seconds,
-        "seconds_in_all": seconds[-1],
-        "iterations": model.n_iter_,
-        "stop": model.stop_reason_,
-    }
+    return fits_one_by_one(X, [(CombinationMachine(units, method="exact"), limit) for limit in (*limits, None)])
 
 
 def by_chains(X: Any, units: int, epochs: tuple[int, ...]) -> dict[str, Any]:
     """Fits by chains: each number of epochs has its own, since steps shrink to nothing at its end."""
-    machines, seconds = [], []
-    for n in epochs:
+    found = fits_one_by_one(X, [(CombinationMachine(units, method="chains", max_iter=n), None) for n in epochs])
+    return {**found, "iterations": epochs[-1], "stop": "epochs"}
+
+
+def fits_one_by_one(X: Any, machines: list[tuple[CombinationMachine, float | None]]) -> dict[str, Any]:
+    """Fit machines, each with its limit of time; places on the way are their ends, and the last is the end of it."""
+    ends, seconds = [], []
+    for model, limit in machines:
         begun = time.perf_counter()
-        with hiddenbits.run_on(n_jobs=2):
-            model = CombinationMachine(units, method="chains", max_iter=n, random_state=SEED).fit(X)
+        with hiddenbits.run_on(n_jobs=2, max_time=limit):
+            model.set_params(random_state=SEED).fit(X)
         seconds.append(time.perf_counter() - begun)
-        machines.append(parts(model.params_))
+        ends.append(parts(model.params_))
     return {
-        "machines": machines,
+        "machines": ends,
         "seconds": seconds,
         "seconds_in_all": seconds[-1],
-        "iterations": epochs[-1],
-        "stop": "epochs",
+        "iterations": model.n_iter_,
+        "stop": model.stop_reason_,
     }
 
 

@@ -11,6 +11,7 @@ over all matrices at once. Functions that take or return that layout say so.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,11 @@ SWEPT = 8  # up to this size matrices are inverted number by number; larger ones
 def packed_size(k: int) -> int:
     """Return the numbers of a packed k x k matrix."""
     return k * (k + 1) // 2
+
+
+def _compiled_for(k: int) -> Any:
+    """Return the compiled twins where they pay for k x k matrices; a cell of a map of k dimensions costs so much."""
+    return _compiled() if kernels_pay(packed_size(k + 1) / 6) else None
 
 
 @lru_cache(maxsize=64)
@@ -104,7 +110,7 @@ def moments_standing(mean: AnyArray, covariance: AnyArray, factor: AnyArray, out
     A factor for each row comes at no cost here: it saves a step over everything that is made of the moments.
     """
     q = len(mean)
-    if kernels_pay(packed_size(q + 1) / 6) and (compiled := _compiled()):
+    if compiled := _compiled_for(q):
         compiled.moments(mean, covariance, factor, out)
         return out
     size = packed_size(q)
@@ -143,7 +149,7 @@ def invert_standing(packed: AnyArray, k: int) -> tuple[AnyArray, AnyArray]:
         inverse = packed[::-1] / determinant
         np.negative(inverse[1], out=inverse[1])
         return inverse, np.log(determinant)
-    if kernels_pay(packed_size(k + 1) / 6) and _compiled():
+    if _compiled_for(k):
         return solve_standing(packed, np.zeros((k, packed.shape[1])))[:2]
     if k > SWEPT:
         matrices, log_determinant = _invert_large(packed, k)
@@ -161,7 +167,7 @@ def invert_standing(packed: AnyArray, k: int) -> tuple[AnyArray, AnyArray]:
 def solve_standing(packed: AnyArray, right: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return the inverses of standing matrices M, ln |M|, and M^-1 v for standing vectors v, (k, n)."""
     k = len(right)
-    if k > 2 and kernels_pay(packed_size(k + 1) / 6) and (compiled := _compiled()):
+    if k > 2 and (compiled := _compiled_for(k)):
         inverse, log_determinant, solution = np.empty_like(packed), np.empty(packed.shape[1]), np.empty(right.shape)
         compiled.solve(packed, right, inverse, log_determinant, solution)
         return inverse, log_determinant, solution
