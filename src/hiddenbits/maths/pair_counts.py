@@ -106,7 +106,7 @@ def count_pairs(block: Block) -> PairCounts:
     x, o, weights = block.x, block.observed, block.weights
     both = co_counts(x, x, weights)
     if isinstance(o, AllOnes):  # a column is 1 together with itself where it is 1
-        return PairCounts(both, np.diagonal(both)[:, None].copy(), co_counts(o, o, weights))
+        return PairCounts(both, np.diagonal(both)[:, None].copy(), np.full((1, 1), weights.sum()))
     d = block.n_columns
     ones, seen = co_counts(x, o, weights), co_counts(o, o, weights)
     return PairCounts(both, *(np.array(np.broadcast_to(counts, (d, d))) for counts in (ones, seen)))

@@ -146,7 +146,7 @@ class Logistic(LogisticRows):
         p = packed_size(self.n_components + 1)
         # Of the cells only kappa outlives a step over a few columns; a number of float32 takes half the room.
         size = (n_columns + (n_columns if row_cells >= n_columns else 0)) * (1.0 if self.dtype == "float64" else 0.5)
-        return Footprint(working=size + 6 * p, statistics=n_columns * p, flops=6.0 * n_columns * p)
+        return Footprint(working=size + 2 * p, statistics=n_columns * p, flops=6.0 * n_columns * p)
 
     def start(self, summary: Summary, key: Key, passes: Passes) -> LogisticParams:
         """Return principal components, or random loadings."""

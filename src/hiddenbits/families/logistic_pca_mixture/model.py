@@ -54,6 +54,15 @@ from hiddenbits.maths.packed_symmetric import packed_size
 from hiddenbits.model_api import Footprint, Key, Passes, Promises
 
 
+@dataclass(frozen=True, eq=False)
+class SharedMaps:
+    """What every block of a pass needs: that of each map, and all w^ and their sums side by side, for one product."""
+
+    maps: list[Shared]
+    joint: Floats
+    totals: Floats
+
+
 @dataclass(frozen=True)
 class LogisticMixture(MixedMaps):
     """The model; hyperparameters only.
@@ -108,10 +117,14 @@ class LogisticMixture(MixedMaps):
         return OnlineMaps(**vars(self))
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
-        """Return what a block costs: that of each map, all of whose cells are kept until R is known."""
+        """Return what a block costs: that of each map.
+
+        The cells of all maps are kept until R is known, but counted as those of one: each is read once more, and
+        shorter blocks would cost more in calls than they save in cache.
+        """
         K, p = self.n_maps, packed_size(self.n_components + 1)
-        size = K * n_columns + (n_columns if row_cells >= n_columns else 0)
-        return Footprint(working=size + 6 * K * p, statistics=K * n_columns * p, flops=6.0 * K * n_columns * p)
+        size = n_columns + (n_columns if row_cells >= n_columns else 0)
+        return Footprint(working=size + 2 * K * p, statistics=K * n_columns * p, flops=6.0 * K * n_columns * p)
 
     def start(self, summary: Summary, key: Key, passes: Passes) -> MapsParams:
         """Return maps of classes of rows, or random maps."""
@@ -127,12 +140,13 @@ class LogisticMixture(MixedMaps):
         """Return the parameters with which a fit goes on over all rows: without the steps that were under way."""
         return MapsParams.of(params.weights, [self.map_model().on_all_rows(one) for one in params.maps])
 
-    def prepare(self, params: MapsParams) -> list[Any]:
+    def prepare(self, params: MapsParams) -> SharedMaps:
         """Return what each map prepares for a pass."""
-        return [self.map_model().prepare(one) for one in params.maps]
+        maps = [self.map_model().prepare(one) for one in params.maps]
+        return SharedMaps(maps, *(np.hstack([getattr(its, name) for its in maps]) for name in ("joint", "totals")))
 
     def expect(
-        self, params: MapsParams, shared: list[Shared], block: Block, carry: MapsPosterior | None, key: Key
+        self, params: MapsParams, shared: SharedMaps, block: Block, carry: MapsPosterior | None, key: Key
     ) -> tuple[MapsStats, MapsPosterior]:
         """E-step: the posterior of each row on each map, R, and with them the sums of each map."""
         model, operands, blanks = self.map_model(), block.operands(), Blanks.of(block.observed)
@@ -143,7 +157,7 @@ class LogisticMixture(MixedMaps):
         if float(params.stage) == POLISHED:
             rows = [
                 model.polish_rows(one, its, block, operands, blanks, before)
-                for one, its, before in zip(params.maps, shared, kept, strict=True)
+                for one, its, before in zip(params.maps, shared.maps, kept, strict=True)
             ]
             r, log_p = _shares(params, [one.bound for one in rows])
             posteriors = [one.posterior for one in rows]
@@ -151,20 +165,15 @@ class LogisticMixture(MixedMaps):
                 return self._measured(params, block, operands, blanks, r, posteriors)
             parts = [model.sum_polish(one, block.weights * r[:, k], operands) for k, one in enumerate(rows)]
             return MapsStats.of(float(block.weights @ log_p), weight, parts), MapsPosterior.of(r, posteriors)
-        joints, totals = (
-            np.concatenate([getattr(its, name) for its in shared], axis=1) for name in ("joint", "totals")
-        )
-        linear = _of_each_map(linear_terms(joints, totals, *operands), params.n_maps)
+        linear = _of_each_map(linear_terms(shared.joint, shared.totals, *operands), params.n_maps)
         found = [
             model.expect_rows(its, block, linear[k], blanks, before, slot=f"kappa {k}")
-            for k, (its, before) in enumerate(zip(shared, kept, strict=True))
+            for k, (its, before) in enumerate(zip(shared.maps, kept, strict=True))
         ]
         r, log_p = _shares(params, [bound for _, _, bound in found])
-        weights = block.weights[:, None] * r
-        extended = [weights[:, [k]] * one.extended() for k, (one, _, _) in enumerate(found)]
-        sums = _of_each_map(linear_sums(operands, np.concatenate(extended, axis=1)), params.n_maps)
+        weights, posterior = block.weights[:, None] * r, MapsPosterior.of(r, [one for one, _, _ in found])
+        sums = _of_each_map(linear_sums(operands, posterior.extended(weights)), params.n_maps)
         parts = [model.sum_rows(weights[:, k], sums[k], *one) for k, one in enumerate(found)]
-        posterior = MapsPosterior.of(r, [one for one, _, _ in found])
         return MapsStats.of(float(block.weights @ log_p), weight, parts), posterior
 
     def _measured(
@@ -236,9 +245,9 @@ class OnlineMaps(LogisticMixture):
         return super().map_model(k).online()
 
 
-def _of_each_map(side_by_side: Floats, n_maps: int) -> list[Floats]:
-    """Return the columns of each map: one product for all maps takes less time than one for each."""
-    return [np.ascontiguousarray(part) for part in np.split(side_by_side, n_maps, axis=1)]
+def _of_each_map(side_by_side: Floats, n_maps: int) -> Floats:
+    """Return the columns of each map (K, rows, q + 1): one product for all maps takes less time than one for each."""
+    return np.ascontiguousarray(side_by_side.reshape(len(side_by_side), n_maps, -1).swapaxes(0, 1))
 
 
 def _shares(params: MapsParams, bounds: list[Floats]) -> tuple[Floats, Floats]:

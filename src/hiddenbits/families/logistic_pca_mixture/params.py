@@ -133,6 +133,14 @@ class MapsPosterior(Arrays):
         means, covariances = ([getattr(one, name) for one in posteriors] for name in ("mean", "covariance"))
         return cls(shares, np.stack(means), np.stack(covariances))
 
+    def extended(self, weights: Floats) -> Floats:
+        """Return each map's x^ = (mean, 1) times a row's weight there, side by side (rows, K (q + 1))."""
+        K, n, q = self.means.shape
+        out = np.empty((n, K, q + 1))
+        np.multiply(self.means.swapaxes(0, 1), weights[:, :, None], out=out[:, :, :q])
+        out[:, :, q] = weights
+        return out.reshape(n, -1)
+
     @property
     def maps(self) -> list[Posterior]:
         """Return the Gaussian posteriors of each map."""
