@@ -97,7 +97,7 @@ def _threads() -> str:
     """Two threads next to one, and next to two processes."""
     report = load("bare/threads")
     figures = sorted(report["figures"].values(), key=lambda f: (f["model"], f["what"], f["storage"]))
-    head = ["model", "table", "storage", "a pass, one thread", "two threads", "two processes"]
+    head = ["model", "table", "storage", "a pass, one thread", "two threads", "two processes", "by blocks", "processor"]
     rows = [
         [
             _name(f),
@@ -106,16 +106,22 @@ def _threads() -> str:
             f"{f['milliseconds']:g} ms",
             f"{f['two_threads']:.2f}",
             f"{f['two_processes']:.2f}",
+            f"{f['most_by_blocks']:.2f} ({f['blocks']})",
+            f"{f['processor']:.2f}",
         ]
         for f in figures
     ]
+    few = sum(f["two_threads"] < THREADS and f["most_by_blocks"] < THREADS for f in figures)
     reached = sum(f["two_threads"] >= THREADS for f in figures)
     near = sum(f["two_threads"] >= 0.9 * f["two_processes"] for f in figures)
     return f"""## Two threads
 How many times faster a pass is on two threads than on one, by the clock; and what two processes reach that make the same pass at once and share nothing but the computer: the most that this computer
 has to give. The goal is {THREADS:g}: {reached} of {len(figures)} meet it, and {near} are within a tenth of what two processes reach, or beyond it.
-Two processes cannot be more than twice as fast: figures above 2, and threads that are ahead of processes, show how much the computer wavers. What holds back those that are behind was not profiled; most have
-20,000 columns, and so large statistics, which are added up one after the other.
+Two processes cannot be more than twice as fast: figures above 2, and threads that are ahead of processes, show how much the computer wavers.
+
+What holds back the others. "By blocks" is the most that blocks allow, and in brackets their number: a thread takes whole blocks, and wide sparse tables have few, because a block's work must be worth its large
+statistics; of those that miss the goal, {few} could not reach it with their blocks. Tables with more rows have more blocks. "Processor" is the processor time of the pass on two threads, divided by that on
+one: above 1 the two are in each other's way, in the caches and on the way to memory.
 
 {table(head, rows)}
 

@@ -5,13 +5,15 @@
 
 Seconds by the clock, medians of turns: a pass on one thread, on two, and on one while a second process makes the same pass again and again.
 Two threads cannot do better than two processes that share nothing but the computer: 2 x (alone / next to the other) is the limit.
+Nor can they do better than blocks allow: a thread takes whole blocks, and where these are few one thread has more rows than the other.
+Processor time of a pass on two threads next to that on one says whether they are in each other's way.
 """
 
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from benchmarks.record import asked_quick, record
@@ -41,16 +43,27 @@ def busy(size: str, number: int) -> None:
             job.ours()
 
 
+def most_by_blocks(rows: Sequence[int]) -> float:
+    """Return how many times faster two threads could be that take these blocks in order, each when it is free."""
+    taken = [0, 0]
+    for n in rows:
+        taken[taken.index(min(taken))] += n
+    return sum(taken) / max(taken)
+
+
 def measured(job: Job, size: str, number: int, turns: int) -> dict[str, Any]:
     """Return the seconds of a pass: alone, on two threads, and next to another process."""
     expect, grid = job.ours.args
     two = Local(2)
     ways = {"one": job.ours, "two": lambda: two.reduce(expect, grid)}
     seconds: dict[str, list[float]] = {name: [] for name in (*ways, "beside")}
+    processor: dict[str, list[float]] = {name: [] for name in ways}
     with one_blas_thread():
         for _ in range(turns):
             for name, work in ways.items():
+                before = time.process_time()
                 seconds[name].append(clock(work))
+                processor[name].append(time.process_time() - before)
         other = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.bare.threads", BUSY, size, str(number)], stdout=subprocess.PIPE
         )
@@ -68,6 +81,9 @@ def measured(job: Job, size: str, number: int, turns: int) -> dict[str, Any]:
         "milliseconds": round(1e3 * middle["one"], 1),
         "two_threads": round(middle["one"] / middle["two"], 2),
         "two_processes": round(2.0 * middle["one"] / middle["beside"], 2),
+        "blocks": len(grid.blocks),
+        "most_by_blocks": round(most_by_blocks([block.n_rows for block in grid.blocks]), 2),
+        "processor": round(statistics.median(processor["two"]) / statistics.median(processor["one"]), 2),
     }
 
 

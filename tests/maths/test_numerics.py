@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy.special import expit, logsumexp, softmax
 
+import hiddenbits
+from hiddenbits.families.bernoulli_mixture.model import Mixture, MixtureParams
 from hiddenbits.maths import numerics
-from hiddenbits.maths.numerics import LONG_ROW, softmax_rows, softplus_and_sigmoid
+from hiddenbits.maths.numerics import LONG_ROW, scores_may_vanish, softmax_rows, softplus_and_sigmoid
 
 pytestmark = pytest.mark.core
 
@@ -57,3 +59,31 @@ def test_softplus_and_its_slope():
     above, slope = softplus_and_sigmoid(a)
     np.testing.assert_allclose(above, np.logaddexp(0.0, a), rtol=1e-15, atol=3e-16)
     np.testing.assert_allclose(slope, expit(a), rtol=1e-15, atol=0.0)
+
+
+@pytest.mark.parametrize("depth", [650.0, 699.0, 701.0, 1500.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_least_probable_row_of_a_mixture(kernels, depth, seed):
+    """Rows that are least probable in one class, at scores down to `depth`, against scipy's logsumexp.
+
+    Without a shift the exponentials of the last would be 0, in the compiled twin of the last two.
+    """
+    rng = np.random.default_rng(seed)
+    d, K = 90, 3
+    lowest = rng.uniform(0.5, 1.0, (d, K))
+    lowest *= (depth - np.log(K)) / lowest.sum(axis=0)  # -ln of the less probable value of each cell
+    rare = np.exp(-lowest)
+    theta = np.where(rng.random((d, K)) < 0.5, rare, 1.0 - rare)
+    model, params = Mixture(K), MixtureParams(np.full(K, 1.0 / K), theta, np.full(d, 0.5))
+    X = (theta < 0.5).T.astype(np.uint8)  # row k is the least probable one of class k
+    assert scores_may_vanish(params.logits, params.off_totals + np.log(params.weights)) == (depth > 700.0)
+    shared = model.prepare(params)
+    log_p = model.log_likelihood(params, shared, hiddenbits.open_table(X).grid(8).blocks[0])
+    scores = X @ np.log(theta) + (1 - X) @ np.log1p(-theta) - np.log(K)
+    np.testing.assert_allclose(np.diag(scores), -depth, rtol=1e-8)  # 1 - theta has lost digits
+    np.testing.assert_allclose(log_p, logsumexp(scores, axis=1), rtol=1e-12)
+
+
+def test_wide_tables_may_have_any_score():
+    assert scores_may_vanish(np.zeros((1010, 1)), np.full(1, -1010 * np.log(2.0)))
+    assert not scores_may_vanish(np.zeros((1000, 1)), np.full(1, -1000 * np.log(2.0)))

@@ -13,6 +13,7 @@ from hiddenbits.data.operands import scratch
 TINY = 1e-12
 CHUNK_NUMBERS = 1 << 15  # numbers of a tall array that are worked on together
 LONG_ROW = 32  # numbers from which on the place of a row's largest is found quicker than a row is turned
+LEAST_SCORE = -700.0  # exp of it is still a number with all its digits
 LARGEST_LOGIT = float(np.log1p(-TINY) - np.log(TINY))
 
 
@@ -95,6 +96,17 @@ def softplus_and_sigmoid(a: Floats) -> tuple[Floats, Floats]:
     return small, slope
 
 
+def scores_may_vanish(at_one: Floats, of_zeros: Floats) -> bool:
+    """Whether a row may have a score below `LEAST_SCORE`: so small that its exponential is no full number.
+
+    Scores are logs of probabilities, x.a + c for a row of bits x: `at_one` is a (d, K), what a 1 adds to the score c of
+    a row of zeros, `of_zeros` (K). Blanks only make scores larger. No table of a thousand columns is within it.
+    """
+    if len(at_one) * np.log(2.0) > -LEAST_SCORE:
+        return True
+    return bool((np.minimum(at_one, 0.0).sum(axis=0) + of_zeros).min() < LEAST_SCORE)
+
+
 def softmax_rows(
     scores: Floats,
     offset: Floats | None = None,
@@ -106,7 +118,8 @@ def softmax_rows(
 
     r_nk = w_n exp(s_nk + c_nk) / Sum_k exp(s_nk + c_nk), with weights w and an offset c that may be a single row. By
     ln Sum_k exp(s_k) = m + ln Sum_k exp(s_k - m), m the row's largest. A few rows at a time: six steps over a tall
-    array would each go through main memory. Without `shift`, m = 0: right where no score is above 0 or far below -700.
+    array would each go through main memory. Without `shift`, m = 0: right where no score is above 0 or below -700
+    (`scores_may_vanish`).
     It has a compiled twin (`softmax_numba.py`).
     """
     n_rows, width = scores.shape

@@ -36,6 +36,7 @@ from hiddenbits.maths.numerics import (
     class_shares,
     clip_probability,
     log_one_minus,
+    scores_may_vanish,
     share_or,
     shares_at,
     sigmoid,
@@ -43,7 +44,7 @@ from hiddenbits.maths.numerics import (
 )
 from hiddenbits.model_api import ClassCodes, Counted, Footprint, Key, Passes, Promises
 
-Shared = tuple[Floats, Floats, Floats, Floats]  # a, c, the column sums of c, and ln pi
+Shared = tuple[Floats, Floats, Floats, Floats, bool]  # a, c, the column sums of c, ln pi, and `scores_may_vanish`
 
 START_NOISE = 1.0  # standard deviation of the classes' first logits around those of the columns
 MANY_CLASSES, MANY_COLUMNS = 64, 256  # from which on it is worth a look whether rows have few of the classes
@@ -155,8 +156,9 @@ class Mixture(Counted, ClassCodes[MixtureParams]):
         )
 
     def prepare(self, params: MixtureParams) -> Shared:
-        """Return a, c, the column sums of c, and ln pi."""
-        return params.logits, params.log_off, params.off_totals[None, :], np.log(params.weights)[None, :]
+        """Return a, c, the column sums of c, ln pi, and whether scores must be shifted."""
+        a, totals, log_pi = params.logits, params.off_totals, np.log(params.weights)
+        return a, params.log_off, totals[None, :], log_pi[None, :], scores_may_vanish(a, totals + log_pi)
 
     def _posterior(
         self, shared: Shared, block: Block, weights: Floats | None, slot: str | None = None
@@ -165,10 +167,9 @@ class Mixture(Counted, ClassCodes[MixtureParams]):
 
         ln P(x, k) = x.a_k + o.c_k + ln pi_k: the cost follows the ones, since zeros are in the sums of c.
         """
-        a, c, totals, log_pi = shared
+        a, c, totals, log_pi, shift = shared
         x, o = block.operands()
         r = product(x, a, slot)
-        shift = (block.n_columns + 1) * LARGEST_LOGIT > 700.0  # fewer columns cannot make a probability too small
         log_p = softmax_rows(r, product_with_totals(o, c, totals) + log_pi, weights, shift=shift)
         return r, log_p, x, o
 

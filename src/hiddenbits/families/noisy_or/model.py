@@ -39,11 +39,12 @@ from hiddenbits.families.noisy_or.params import (
     log_prior,
 )
 from hiddenbits.families.noisy_or.start import first_prior, first_strengths, with_layer
-from hiddenbits.maths.numerics import LARGEST_LOGIT, sigmoid, softmax_rows
+from hiddenbits.maths.numerics import LARGEST_LOGIT, scores_may_vanish, sigmoid, softmax_rows
 from hiddenbits.maths.state_sums import states_of
 from hiddenbits.model_api import Footprint, Key, Passes, Promises
 
-Shared = tuple[Enumerated, Floats, Floats, Floats, Floats]  # tables of states, ln g + u, -u, its column sums, ln P(s)
+# Tables of states, ln g + u, -u, its column sums, ln P(s), and `scores_may_vanish`
+Shared = tuple[Enumerated, Floats, Floats, Floats, Floats, bool]
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,20 +119,21 @@ class NoisyOr:
         return at(params, JOINT, 0.0) if phase == SETTLE and number else None
 
     def prepare(self, params: NoisyOrParams) -> Shared:
-        """Return the tables of states, ln g + u, -u with its column sums, and ln P(s)."""
+        """Return the tables of states, ln g + u, -u with its column sums, ln P(s), and whether to shift scores."""
         tables = Enumerated(params)
         c = np.ascontiguousarray(-tables.inputs[0].T)
         a = np.log(tables.probabilities) - c
-        return tables, a, c, c.sum(axis=0)[None, :], tables.log_priors[0][None, :]
+        totals, log_p_s = c.sum(axis=0), tables.log_priors[0]
+        return tables, a, c, totals[None, :], log_p_s[None, :], scores_may_vanish(a, totals + log_p_s)
 
     def _posterior(
         self, shared: Shared, block: Block, weights: Floats | None, slot: str | None = None
     ) -> tuple[Floats, Floats, Operand, Operand]:
         """Return P(s | x) (times the row's weight), ln P(x) and the operands of the block."""
-        _, a, c, totals, log_p_s = shared
+        _, a, c, totals, log_p_s, shift = shared
         x, o = block.operands()
         r = product(x, a, slot)
-        log_p = softmax_rows(r, product_with_totals(o, c, totals) + log_p_s, weights)
+        log_p = softmax_rows(r, product_with_totals(o, c, totals) + log_p_s, weights, shift=shift)
         return r, log_p, x, o
 
     def expect(

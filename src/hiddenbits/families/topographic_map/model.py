@@ -38,7 +38,7 @@ from hiddenbits.families.logistic_pca.start import start_logistic
 from hiddenbits.families.topographic_map.params import FURTHEST, TopographicParams
 from hiddenbits.families.topographic_map.points import GRID_DIMENSIONS, grid_points, grid_side
 from hiddenbits.families.topographic_map.regression import COLUMNS, log_prior, regress
-from hiddenbits.maths.numerics import sigmoid, softplus_and_sigmoid
+from hiddenbits.maths.numerics import scores_may_vanish, sigmoid, softplus_and_sigmoid
 from hiddenbits.model_api import Counted, Footprint, Key, Passes, Promises
 
 FIRST_POINTS = 256  # at most, of the first stage of a fit on a grid: most passes are made there, and cost less
@@ -119,14 +119,15 @@ class Topographic(Counted):
         totals = np.zeros((1, K))
         for first in range(0, len(eta), COLUMNS):
             totals -= softplus_and_sigmoid(eta[first : first + COLUMNS])[0].sum(axis=0)
-        return eta, NOT_USED, totals, np.full((1, K), -np.log(K))
+        log_pi = np.full((1, K), -np.log(K))
+        return eta, NOT_USED, totals, log_pi, scores_may_vanish(eta, (totals + log_pi)[0])
 
     def _with_blanks(self, params: TopographicParams, shared: MixtureShared, block: Block) -> MixtureShared:
         """Return what a mixture prepares, complete where the block has blanks."""
         if isinstance(block.observed, AllOnes):
             return shared
-        eta, _, totals, log_pi = shared
-        return eta, params.log_off, totals, log_pi
+        eta, _, totals, log_pi, shift = shared
+        return eta, params.log_off, totals, log_pi, shift
 
     def expect(
         self, params: TopographicParams, shared: MixtureShared, block: Block, carry: None, key: Key
