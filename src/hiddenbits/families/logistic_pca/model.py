@@ -71,6 +71,7 @@ from hiddenbits.model_api import Footprint, Key, Passes, Promises
 
 FURTHEST = 1e3  # extrapolated loadings stay within this
 ROW_CELLS = 1 << 22  # cells that a row function works on together, however tall its block is
+STEPS_TO_POLISH = 4  # inner steps of a row without a posterior in a pass of the polish, whose own step follows
 PATIENT_STEPS, LOOK_EVERY = 64, 8  # inner steps where a posterior is the answer, not a step on the way
 AT_REST = {"d": 1e-8, "f": 1e-4}  # a row whose mean has moved less between two looks is done, by precision
 
@@ -300,7 +301,8 @@ class Logistic(LogisticRows):
         """Return the rows of a polish after a step; after all they need where a step of the columns is measured."""
         linear = self._linear(shared, *operands)
         if carry is None:
-            carry = inner_steps(shared.V4, linear, blanks, self._cold(shared, block), self.cold_steps)[0]
+            n_steps = min(self.cold_steps, STEPS_TO_POLISH)
+            carry = inner_steps(shared.V4, linear, blanks, self._cold(shared, block), n_steps)[0]
         return polished_rows(params, linear, block, blanks, carry, self.row_steps(params))
 
     # Row functions: see LatentRows and LogisticRows for those that integrate.
