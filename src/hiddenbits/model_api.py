@@ -485,4 +485,4 @@ class Climbs(Model[P, S], Extrapolates[P], Protocol[P, S]):
         """Return whether enough sizes have been tried."""
 
     def alternative_starts(self) -> Sequence[Climbs[P, S]]:
-        """Return the same model with other starts."""
+        """Return the same model with other starts, which take less time."""

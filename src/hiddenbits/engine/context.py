@@ -62,8 +62,9 @@ def run_on(
         pass. On a cluster that is after each pass. For a progress bar of your own.
     max_time : float, optional
         Seconds after which each fit stops, at the end of the pass that is nearest, with its best parameters so far;
-        `stop_reason_` is then "time". A fit to a long table that is still on a subsample of its rows ends there. By
-        default what is in force outside the block: no limit.
+        `stop_reason_` is then "time". A fit to a long table that is still on a subsample of its rows ends there. With
+        a limit `CombinationMachine` begins with a quick fit, which is the result where there is no time for a better
+        one. By default what is in force outside the block: no limit.
     stall_timeout : float, optional
         Seconds without progress on the cluster (no task finished, none running) after which a `ClusterError` ends the
         wait, for example because no worker is connected. None waits without a limit.

@@ -21,6 +21,8 @@ from hiddenbits.engine.outcome import Outcome, Restart, StopReason
 from hiddenbits.engine.state import Best, CheckpointStore, Online, Position, Settings, Watch
 from hiddenbits.model_api import Key, Model, P, Passes, Repairs, S
 
+QUICK_ITERATIONS = 200  # of a quick way, where time is limited
+
 
 def all_restarts(
     model: Model[P, S],
@@ -32,7 +34,10 @@ def all_restarts(
     watch: Watch | None,
     alternative_starts: Sequence[RestartLoop] = (),
 ) -> Outcome:
-    """Run all restarts, or those that are left; return the best. `alternative_starts` are tried on the subsample."""
+    """Run all restarts, or those that are left; return the best.
+
+    `alternative_starts` are tried on the subsample; without one, before all else where time is limited.
+    """
     with one_blas_thread():
         context = FitContext(grid, executor, settings, executor.reduce(summarise, grid), checkpoints, watch)
         if grid is not None:  # federated fits have sums alone
@@ -42,17 +47,48 @@ def all_restarts(
             context = replace(context, settings=replace(settings, n_init=MORE * settings.n_init))
             subsample = replace(subsample, context=context)
         position = _loaded(context)
-        while position.restart < context.n_restarts and not (position.finished and context.late()):
+        fresh = position.params is None and not position.finished
+        limited = settings.max_time is not None and not subsample.n_rows
+        quick = _quick_fits(alternative_starts, context) if limited and fresh else []
+        while position.restart < context.n_restarts and not ((position.finished or quick) and context.late()):
             position = _first_position(one, context, subsample, position)
             if position.restart < context.n_restarts:  # it has not ended on the subsample
                 position = one(context, position)
             context.log_stop("Restart %d of %d", position)
+    position = _in_time(position, quick)
     best = position.best
     of_bits = grid is None or grid.table.only_bits
     independent = context.summary.independent if of_bits else None
     return Outcome(
         best.params, np.array(best.trace), best.stages, best.restart, position.finished, best.marks, independent
     )
+
+
+def _quick_fits(ways: Sequence[RestartLoop], context: FitContext) -> list[Position]:
+    """Return what quick ways come to in some iterations: the fit where there is no time for a better one.
+
+    They are not saved, and callbacks do not hear of them.
+    """
+    settings = replace(context.settings, n_init=1, max_iter=min(QUICK_ITERATIONS, context.settings.max_iter))
+    aside = replace(context, settings=settings, checkpoints=None, watch=None)
+    return [way(aside, Position()) for way in ways]
+
+
+def _in_time(position: Position, quick: Sequence[Position]) -> Position:
+    """Return the end of a fit: that of a quick way where time was over before the others came further.
+
+    A fit that had the time it needs is the one without a limit.
+    """
+    best, ended = position.best, position.finished
+    if ended and ended[best.restart].reason is not StopReason.TIME:
+        return position
+    reached = ended[best.restart].objective if ended else -np.inf
+    for there in quick:
+        only = there.finished[0]
+        if only.objective > reached or not position.finished:
+            reached = only.objective
+            position = replace(there, finished=(replace(only, reason=StopReason.TIME),))
+    return position
 
 
 def _loaded(context: FitContext) -> Position:

@@ -119,7 +119,8 @@ class SubsampleStart:
     def _best_way(self, few: FitContext, restart: int) -> Position:
         """Return the end of a restart on the subsample: of the ways to begin it, that which came furthest."""
         ends: list[Position] = []
-        for number, way in enumerate(self.ways):
+        ways = list(enumerate(self.ways))
+        for number, way in ways if few.settings.max_time is None else reversed(ways):  # the quick ones first
             if ends and few.late():
                 break
             few = replace(few, checkpoints=self._checkpoints(restart, number))
