@@ -22,7 +22,7 @@ LIMITS = {
     (
         "LogisticPCAMixture",
         "pass",
-    ): "a root and a quotient for each cell, as for one map; the shares of maps, and the calls for each map of a block",
+    ): "a root and a quotient for each cell, the shares of maps, and the calls for each map of a block; small tables are fitted without compiled kernels",
     (
         "CombinationMachine",
         "pass over rows",
@@ -33,7 +33,10 @@ LIMITS = {
         "BinarySparseCoding",
         "pass",
     ): "the choice of candidates and the look-ups of their couplings, row by row; this matters less for larger fields, and is as expensive in float32",
-    ("NoisyOrNetwork", "enumeration"): "as for a Bernoulli mixture, with a class for every state",
+    (
+        "NoisyOrNetwork",
+        "enumeration",
+    ): "the sum of each row's weights of states and the quotient, in addition to one exponential, and the overhead of calls",
     (
         "NoisyOrNetwork",
         "Gibbs",
@@ -41,7 +44,7 @@ LIMITS = {
     (
         "TreeMixture",
         "pass",
-    ): "the walk over the ones, with a look-up of parents for every (one, class): with few classes it costs more than products of a small dense table",
+    ): "the walk over the ones, with a look-up of parents for every (one, class): with few classes it costs more than the products, of dense tables most",
     ("TreeMixture", "pass that looks for trees"): "the overhead of calls",
     ("HiddenTree", "pass"): "products of messages, scales and quotients, in addition to three small matrix products",
 }
@@ -77,8 +80,8 @@ def bare() -> str:
     within = sum(f["ratio"] <= goal for f in figures)
     return f"""The ratio is the time of one pass on one thread (the E-step over all blocks, with statistics added up), divided by the time of the bare arithmetic over the same blocks. Bare arithmetic means the
 unavoidable matrix products and one exp, tanh or log for every element, in plain NumPy with reused buffers, the same precision and one BLAS thread. The two are run alternately, in processor time; the
-ratio is the median over neighbouring runs (in brackets the smallest and the largest). The file of each model in `benchmarks/bare` says at its top what its bare arithmetic is. The goal is {goal:g}: {within}
-of {len(figures)} meet it. A ratio below 1 comes from a compiled kernel, or from arithmetic that the pass avoids. For the others, the table lists the three functions with the most self time (a product counts
+ratio is the median of the ratios of neighbouring runs, not that of the two medians next to it (in brackets the smallest and the largest; 3 to 15 pairs). The file of each model in `benchmarks/bare` says at its top what its bare arithmetic is. The goal is {goal:g}: {within}
+of {len(figures)} meet it. A ratio below 1 comes from a compiled kernel, or from another algorithm (words of bits in place of products). For those that miss the goal, the table lists the three functions with the most self time (a product counts
 for its caller); `benchmarks/bare/results` has the whole profile.
 
 {table(head, rows)}
@@ -87,7 +90,7 @@ Why the goal is missed:
 
 {chr(10).join(limits) or "- nothing."}
 
-Small tables take a millisecond or less, most of it overhead of Python and NumPy calls; below a million cells most models do without compiled kernels, which take most of a second to load. {how(report)}
+Small tables take milliseconds: calls of Python and NumPy functions count. Below a million cells most models do without compiled kernels, which take most of a second to load. {how(report)}
 
 {_threads()}
 """
@@ -115,13 +118,12 @@ def _threads() -> str:
     reached = sum(f["two_threads"] >= THREADS for f in figures)
     near = sum(f["two_threads"] >= 0.9 * f["two_processes"] for f in figures)
     return f"""## Two threads
-How many times faster a pass is on two threads than on one, by the clock; and what two processes reach that make the same pass at once and share nothing but the computer: the most that this computer
-has to give. The goal is {THREADS:g}: {reached} of {len(figures)} meet it, and {near} are within a tenth of what two processes reach, or beyond it.
-Two processes cannot be more than twice as fast: figures above 2, and threads that are ahead of processes, show how much the computer wavers.
+How many times faster a pass is on two threads than on one, by the clock; and what two processes reach that each make the whole pass at the same time and share nothing but the computer (two passes in the time of one would be 2). The goal is {THREADS:g}: {reached} of {len(figures)} meet it, and {near} reach nine tenths of what two processes do, or more.
+Nothing can be above 2: such figures, and threads that are ahead of processes or of their blocks, show how much the computer wavers.
 
-What holds back the others. "By blocks" is the most that blocks allow, and in brackets their number: a thread takes whole blocks, and wide sparse tables have few, because a block's work must be worth its large
-statistics; of those that miss the goal, {few} could not reach it with their blocks. Tables with more rows have more blocks. "Processor" is the processor time of the pass on two threads, divided by that on
-one: above 1 the two are in each other's way, in the caches and on the way to memory.
+What holds back the passes that miss the goal? "By blocks" is the most that blocks allow, and in brackets their number: a thread takes whole blocks, the last of which is shorter, and a table of few rows for its columns
+has few, because a block's work must be worth its statistics. {few} of them could not reach the goal with their blocks; tables with more rows have more. "Processor" is the processor time of the pass on two threads, divided by that on
+one: above 1 the two are in each other's way, in the caches and on the way to memory. The rest was not looked into.
 
 {table(head, rows)}
 

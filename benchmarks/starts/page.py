@@ -34,7 +34,7 @@ def two_ways() -> str:
 
 ## Next to fits that use all rows throughout
 {report["rows"]:,} x {report["columns"]} bits, {report["seeds"]} seeds. Rows are from ten classes, those for `LogisticPCA` from a plane. Processor seconds are medians over seeds, and "times faster" is the median of the seeds' ratios (one thread, in turn, other work on the second core).
-"Higher by" is the fit that begins on few rows less the other, in nats a row: its objective for each seed, and the median for new rows. Below 0, all rows were better. Both ways end in one of several maxima; {report["seeds"]} seeds cannot tell small differences from chance. This table is older than the next one: single starts end sooner on the few rows now, pairs of
+"Higher by" is the fit that begins on few rows less the other, in nats a row: its objective for each seed, and the median for new rows. Below 0 the fit that used all rows throughout was better. Both ways end in one of several maxima; {report["seeds"]} seeds cannot tell small differences from chance. This table is older than the next one: single starts end sooner on the few rows now, pairs of
 columns are counted once, and passes of maps are faster.
 
 {table(head, rows)}
@@ -67,7 +67,7 @@ def wide() -> str:
     late = [f"`{name}` ({f['seconds']:.0f} s)" for name, f in figures.items() if f["seconds"] > limit + OVERRUN]
     said = [
         f"Below {REACHED:.0%} of the gain of the fit without a limit: {', '.join(behind)}." if behind else "",
-        f"Without a fit to compare with: {', '.join(unknown)}." if unknown else "",
+        f"There is no fit without a limit of {', '.join(unknown)} to compare with." if unknown else "",
         f"Later than {limit + OVERRUN:g} seconds: {', '.join(late)}." if late else "",
     ]
     head = [
@@ -82,9 +82,9 @@ def wide() -> str:
         "log-likelihood",
     ]
     return f"""## {report["rows"]:,} x {report["columns"]:,} packed bits
-Default fits on two threads, stopped after {limit:g} seconds (`run_on(max_time=...)`); a pass that is under way is finished first. {" ".join(one for one in said if one)}
+Default fits on two threads, with a limit of {limit:g} seconds (`run_on(max_time=...)`): they end with the pass that is nearest to it. Passes are those over all rows, after the start on a subsample. {" ".join(one for one in said if one)}
 Seconds by the clock, one seed, rows from 20 classes with one dimension inside each. The gain is the mean log-likelihood of new rows above that of independent bits, in nats a row, with its standard
-error over the rows: 5,000 where the log-likelihood is exact, and 500, the same for both fits, where `score` is a bound or an estimate by draws.
+error over 5,000 rows. It may fall on the way to convergence, and a fit that stops early be ahead.
 
 {table(head, rows)}
 
