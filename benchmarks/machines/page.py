@@ -45,7 +45,7 @@ def machines() -> str:
     return f"""## Against BernoulliRBM and rbms
 Figures are held-out log-likelihoods in nats a row. One function computes them for all programs: exact up to 20 units{many[0]}. Peers run with the
 best of several settings, chosen on validation rows (`python -m benchmarks.machines.settings`), and are stopped where the likelihood of those rows is highest, or when their time is over (15 to 60 s, by table: their total). Ours runs with its defaults to its end, which may take longer, and uses no validation rows; "ahead by" is therefore not at equal time. The
-default grows the machine by exact gradients ("grown"){many[1]}. "Noise" starts with all units at once; "chains" are fits of few to many epochs. "Time to its
+default grows the machine by exact gradients ("grown"), with a limit of time after a quick fit of all units at once{many[1]}. "Noise" starts with all units at once; "chains" are fits of few to many epochs. "Time to its
 likelihood" is the time until a fit is within {report["close"]:g} nats a row of the peer's final value. For the default it is the time of a whole fit with the shortest limit (`run_on(max_time=...)`) that gets there, found afterwards from a series of limits. Methods that never get there are left out. The goal is to be ahead everywhere, and to reach the same likelihood faster.
 
 {table(head, rows)}
