@@ -10,7 +10,7 @@ at which the rows to choose by are most likely: it is stopped early, ours never 
 (machine_judge.py): mean ln P of held-out rows, in nats, exact for 16 units, annealed for 100.
 
 Ours, in four ways:
-- grown: the default, `CombinationMachine(units)`, exact, one unit after the other; not for 100 units. A place on its way is what
+- grown: the default, `CombinationMachine(units)`, exact, one unit after the other (with a limit of time after a quick fit of all at once); not for 100 units. A place on its way is what
   a fit with a limit of time (`run_on(max_time=...)`) gives: one fit for each limit, and one without, in the first turn alone,
 - noise: exact, all units at once, `start="noise"` with at most 200 iterations,
 - chains: `method="chains"`, one fit for each of some numbers of epochs; a place on that way is the end of a fit,

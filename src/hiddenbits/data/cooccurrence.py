@@ -105,12 +105,11 @@ def _counts(a: Bits, b: Bits, weights: Floats | None) -> Floats:
 
 def _product(a: Bits, b: Bits) -> Floats:
     """Return a.T @ b by float32 products of a few rows each, which are exact."""
-    counts: Floats | None = None
-    for rows in _chunks(max(a.shape[0], 1), max(a.shape[1], b.shape[1])):
+    counts = np.zeros((a.shape[1], b.shape[1]))
+    for rows in _chunks(a.shape[0], max(a.shape[1], b.shape[1])):
         left = _floats(a, rows, np.float32, "a")
-        part = left.T @ (left if b is a else _floats(b, rows, np.float32, "b"))  # of one array, NumPy makes half
-        counts = part.astype(np.float64) if counts is None else np.add(counts, part, out=counts)
-    return np.asarray(counts)
+        counts += left.T @ (left if b is a else _floats(b, rows, np.float32, "b"))  # of one array, NumPy makes half
+    return counts
 
 
 def _weighted_product(a: Bits, b: Bits, weights: Floats) -> Floats:
