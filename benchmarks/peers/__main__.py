@@ -9,16 +9,19 @@ environments of their own. The same function judges all answers (judged.py). Set
 that the other benchmarks found best. Seconds are of the fit alone, of short fits the median of three; memory is that of
 the whole process, Python and table included. A program fails when it stops with an error, has more than 6 GB, or takes more than
 60 s of processor time (besides what it may take to start); peers that train as long as they are let have 30 s of it, and are
-judged by where they are then. A run that is cut off goes on where it stopped.
+judged by where they are then. Where a peer takes less time than our default, the default is also run with `max_time=` half of the
+peer's seconds. A run that is cut off goes on where it stopped.
 """
 
 import dataclasses
 import json
+import math
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 from benchmarks.peers import jobs, turns
-from benchmarks.peers.jobs import JOBS, TIMES, Job
+from benchmarks.peers.jobs import JOBS, TIMES, Job, Peer
 from benchmarks.record import asking, record, result
 
 KEPT = result("peers/peers.partial")
@@ -44,9 +47,7 @@ def run(job: Job, names: set[str], times: tuple[int, ...], points: list[Point], 
     failed = {(p["program"], p["way"]) for p in points if p["job"] == job.name and "failure" in p}
     for more in times:
         table = None
-        programs = [(turns.ours(job, way), way) for way in job.ways]
-        programs += [(peer, "") for peer in job.peers if peer.name in names]
-        for program, way in programs:
+        for program, way in programs(job, names, more * job.rows, points):
             key = {"job": job.name, "program": program.name, "way": way, "rows": more * job.rows}
             if any(key.items() <= p.items() for p in points) or (program.name, way) in failed:
                 continue
@@ -60,6 +61,19 @@ def run(job: Job, names: set[str], times: tuple[int, ...], points: list[Point], 
             points.append({**point, "truth": truth})
             print(json.dumps(points[-1]), file=sys.stderr, flush=True)
             keep()
+
+
+def programs(job: Job, names: set[str], rows: int, points: list[Point]) -> Iterator[tuple[Peer, str]]:
+    """Our ways, the peers, then our default with half of the time of each peer that took less than it."""
+    yield from ((turns.ours(job, settings), way) for way, settings in job.ways.items())
+    yield from ((peer, "") for peer in job.peers if peer.name in names)
+    default, settings = next(iter(job.ways.items()))
+    here = [p for p in points if (p["job"], p["rows"]) == (job.name, rows) and p["way"] in ("", default)]
+    seconds = {p["program"]: p["seconds"] for p in here if "failure" not in p}
+    for peer in job.peers:
+        if seconds.get(peer.name, math.inf) < seconds.get("hiddenbits", math.inf):
+            limit = float(f"{seconds[peer.name] / 2:.2g}")
+            yield turns.ours(job, {**settings, "max_time": limit}), f"{default}, max_time={limit:g}"
 
 
 def quick() -> None:

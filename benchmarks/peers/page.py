@@ -10,13 +10,14 @@ HEAD = [
     "peer",
     "rows",
     "its quality",
-    "ours",
+    "our default",
     "its fit",
-    "ours, as good",
+    "our default",
+    "times faster",
+    "fastest of ours that is as good",
     "times faster",
     "its memory",
-    "ours",
-    "verdict",
+    "our default",
 ]
 TITLES = {
     "mixture": "**Mixture**, {columns} columns, 10 classes, 4 restarts each, the same tolerance, no prior.",
@@ -24,7 +25,8 @@ TITLES = {
     "plane": "**Two dimensions**, {columns} columns. logisticpca and H2O give a point for each row and no distribution, so we give them the best Gaussian on their plane (for H2O in three dimensions, because it has no main effects).",
     "ability": "**One ability**, {columns} questions (the two-parameter model of tests).",
     "tetrachoric": "**Tetrachoric correlations**, {columns} columns, all pairs. gcimpute fits all pairs jointly, by EM.",
-    "maps": "**Maps for the eye**: rows on a plane, {columns} columns from 10 classes. No peer has a likelihood, so we measure how well the map shows the classes, which no program was given. Ours is `LogisticPCA(2)`, a linear map.",
+    "maps": "**Maps for the eye**: rows on a plane, {columns} columns from 10 classes. The peer has no likelihood, so we measure how well the map shows the classes, which no program was given. Both maps are linear; ours is `LogisticPCA(2)`.",
+    "curved maps": "**Curved maps**: the same rows and measure. Ours is `TopographicMap()`.",
 }
 MORE_MEMORY = 1.1  # times the peer's: below that, equal
 
@@ -32,40 +34,51 @@ MORE_MEMORY = 1.1  # times the peer's: below that, equal
 def peers() -> str:
     report = load("peers/peers")
     figures, most = report["figures"], report["most"]
-    sections, lost = [], []
+    sections: list[str] = []
+    lost: dict[str, list[str]] = {"failures": [], "time": [], "quality": [], "memory": []}
     for job, facts in figures["jobs"].items():
         points = sorted((p for p in figures["points"] if p["job"] == job), key=lambda p: p["rows"])
         if not points:
             continue
-        rows, losses = compared(points, facts)
-        ours = [p for p in points if p["program"] == "hiddenbits" and "failure" in p]
-        lost += [f"- {job}, ours ({p['way']}), {p['rows']:,} rows: fails, {p['failure']}." for p in ours]
-        lost += [f"- {job}, {loss}" for loss in losses]
+        rows = compared(points, facts, lost)
         truths = {point["rows"]: shown(point["truth"], job) for point in points if point["truth"] is not None}
         known = f" The true model has {', '.join(truths.values())} at these sizes." if truths else ""
         title = TITLES[job].format(columns=points[0]["columns"])
         quality = f"Quality: {facts['quality']}; within {facts['close']:g} counts as equal.{known}"
-        sections.append(f"{title} {quality}\n\n{table(HEAD, rows)}\n")
+        sections.append(f"{title} {quality}{cheaper(facts['ways'])}\n\n{table(HEAD, rows)}\n")
     left = [f"- {job}, {name}: {rows:,} rows" for job, name, rows in not_yet(figures)]
     open_end = f"Not measured yet (the same command continues):\n\n{chr(10).join(left)}\n\n" if left else ""
     missing = "\n".join(f"- {name}: {reason}" for name, reason in figures["missing"].items())
     versions = "; ".join(", ".join(f"{n} {v}" for n, v in found.items()) for found in report["peers"].values() if found)
-    return f"""Tables are drawn from known models. Every program, including ours, runs in its own process on two threads. Seconds are those of the fit alone; memory is that of the whole process, including Python and
-the table. "Ours, as good" is the fastest of our methods that is at least as good as the peer, followed by the seconds of the default; where no method is as good, it is the
-default. A peer fails when it stops with an error, uses more than {most["mb"] / 1000:g} GB or takes more than {most["cpu"]:g} s of processor time after its start. It is then not tried with more rows. Peers that train
+    ended = sum(p["program"] != "hiddenbits" and "failure" not in p for p in figures["points"])
+    return f"""**Where our default loses**, in {ended} comparisons with fits that ended:
+
+{losses(lost)}
+
+Tables are drawn from known models. Every program, including ours, runs in its own process on two threads. Seconds are those of the fit alone; memory is that of the whole process, including Python and
+the table. "Fastest of ours that is as good" has cheaper settings, or the default with a limit (`max_time=`) of half of a peer's seconds, tried where the peer takes less time than the default.
+A peer fails when it stops with an error, uses more than {most["mb"] / 1000:g} GB or takes more than {most["cpu"]:g} s of processor time after its start. It is then not tried with more rows. Peers that train
 for as long as they are allowed get {most["cpu_of_training"]:g} s of processor time. The pages by topic compare single peers in more detail, on real tables.
 
 {chr(10).join(sections)}
-Where we lose:
-
-{chr(10).join(lost) or "- nowhere in these tables."}
-
 {open_end}What cannot be run here:
 
 {missing or "- nothing."}
 
 {how(report)} Peers: {versions}.
 """
+
+
+def losses(lost: dict[str, list[str]]) -> str:
+    """What the default loses, by what it is."""
+    found = [f"- {kind}:\n" + "\n".join(f"  - {each}" for each in each_of) for kind, each_of in lost.items() if each_of]
+    return "\n".join(found) or "- nowhere in these tables."
+
+
+def cheaper(ways: dict[str, dict[str, Any]]) -> str:
+    """What our cheaper ways are, after the default, as one would write it."""
+    said = [f"{name}: `{', '.join(f'{k}={v!r}' for k, v in way.items())}`" for name, way in list(ways.items())[1:]]
+    return f" Ours besides the default: {'; '.join(said)}." if said else ""
 
 
 def not_yet(figures: dict[str, Any]) -> list[tuple[str, str, int]]:
@@ -81,18 +94,18 @@ def not_yet(figures: dict[str, Any]) -> list[tuple[str, str, int]]:
     ]
 
 
-def compared(points: list[Point], facts: dict[str, Any]) -> tuple[list[list[object]], list[str]]:
-    """The rows of a job's table, peer by peer, and what of them we lose."""
-    rows, lost = [], []
+def compared(points: list[Point], facts: dict[str, Any], lost: dict[str, list[str]]) -> list[list[object]]:
+    """The rows of a job's table, peer by peer; what the default loses is added to what was lost."""
+    rows: list[list[object]] = []
     names = list(dict.fromkeys(point["program"] for point in points if point["program"] != "hiddenbits"))
     for name in names:
         for theirs in (point for point in points if point["program"] == name):
             ways = at_size(points, theirs["rows"], next(iter(facts["ways"])))
-            best, equal = chosen(ways, theirs, facts)
-            verdict, losses = judged(theirs, best, equal)
-            lost += [f"{name}, {theirs['rows']:,} rows: {loss}." for loss in losses]
-            rows.append([name, f"{theirs['rows']:,}", *cells(theirs, best, ways[0]), verdict])
-    return rows, lost
+            best = fastest(ways, theirs, facts["close"])
+            for kind, words in judged(theirs, ways[0], best, facts["close"]).items():
+                lost[kind].append(f"{theirs['job']}, {name}, {theirs['rows']:,} rows: {words}.")
+            rows.append([name, f"{theirs['rows']:,}", *cells(theirs, ways[0], best)])
+    return rows
 
 
 def at_size(points: list[Point], rows: int, default: str) -> list[Point]:
@@ -104,58 +117,61 @@ def at_size(points: list[Point], rows: int, default: str) -> list[Point]:
     return ways
 
 
-def chosen(ways: list[Point], theirs: Point, facts: dict[str, Any]) -> tuple[Point, bool]:
-    """The fastest of our ways that is as good as the peer; the default where none is, or where there is nothing to reach."""
-    done = [way for way in ways if "failure" not in way]
-    if "failure" not in theirs:
-        good = [way for way in done if way["quality"] >= theirs["quality"] - facts["close"]]
-        if good:
-            return min(good, key=lambda way: way["seconds"]), True
-    return (ways[0] if "failure" not in ways[0] or not done else done[0]), False
-
-
-def judged(theirs: Point, best: Point, equal: bool) -> tuple[str, list[str]]:
-    """What the table says in a few words, and what we lose."""
-    if "failure" in best:
-        return f"ours fails: {best['failure']}", [f"ours fails ({best['failure']})"]
+def fastest(ways: list[Point], theirs: Point, close: float) -> Point | None:
+    """The fastest of our ways that is as good as the peer, if there is one and something to reach."""
     if "failure" in theirs:
-        return f"it fails: {theirs['failure']}", []
-    lost = []
-    if not equal:
-        lost.append(
-            f"we lose on quality, {shown(best['quality'], best['job'])} to {shown(theirs['quality'], theirs['job'])}"
-        )
-    if best["seconds"] > theirs["seconds"]:
-        lost.append(f"we lose on time, {best['seconds']:.3g} s to {theirs['seconds']:.3g} s")
-    if best["peak_mb"] > MORE_MEMORY * theirs["peak_mb"]:
-        lost.append(f"we lose on memory, {best['peak_mb']} MB to {theirs['peak_mb']} MB")
-    short = ", ".join(loss.partition(",")[0].removeprefix("we lose on ") for loss in lost)
-    return (f"we lose: {short}" if lost else "as good, faster"), lost
+        return None
+    good = [way for way in ways if "failure" not in way and way["quality"] >= theirs["quality"] - close]
+    return min(good, key=lambda way: way["seconds"], default=None)
 
 
-def cells(theirs: Point, best: Point, default: Point) -> list[str]:
-    ours = "" if "failure" in best else f"{best['seconds']:.3g} s"
-    if best is not default and ours:
-        whole = "fails" if "failure" in default else f"{default['seconds']:.3g} s"
-        ours += f" ({best['way']}; default {whole})"
-    faster = ""
-    if "failure" not in theirs and "failure" not in best:
-        faster = f"{theirs['seconds'] / best['seconds']:.3g}"
+def judged(theirs: Point, default: Point, best: Point | None, close: float) -> dict[str, str]:
+    """What the default loses, in words."""
+    if "failure" in default:
+        return {"failures": f"ours fails, {default['failure']}"}
+    if "failure" in theirs:
+        return {}
+    lost = {}
+    ours, its = (shown(point["quality"], point["job"]) for point in (default, theirs))
+    if default["seconds"] > theirs["seconds"]:
+        as_good = "none of ours is as good sooner"
+        if best is not None and best["seconds"] < theirs["seconds"]:
+            as_good = f"as good sooner: {best['way']}, {best['seconds']:.3g} s"
+        seconds = f"{default['seconds']:.3g} s to {theirs['seconds']:.3g} s"
+        lost["time"] = f"{seconds}, at a quality of {ours} to {its} ({as_good})"
+    if default["quality"] < theirs["quality"] - close:
+        lost["quality"] = f"{ours} to {its}"
+    if default["peak_mb"] > MORE_MEMORY * theirs["peak_mb"]:
+        lost["memory"] = f"{default['peak_mb']} MB to {theirs['peak_mb']} MB"
+    return lost
+
+
+def cells(theirs: Point, default: Point, best: Point | None) -> list[str]:
     return [
         shown(theirs.get("quality"), theirs["job"]),
-        shown(best.get("quality"), best["job"]),
-        f"{theirs['seconds']:.3g} s" if "seconds" in theirs else "",
-        ours,
-        faster,
-        f"{theirs['peak_mb']:,} MB",
-        f"{best['peak_mb']:,} MB",
+        shown(default.get("quality"), theirs["job"]),
+        *(seconds(point) for point in (theirs, default)),
+        faster(theirs, default),
+        "" if best is None else seconds(best) + ("" if best is default else f" ({best['way']})"),
+        faster(theirs, best),
+        *(f"{point['peak_mb']:,} MB" for point in (theirs, default)),
     ]
+
+
+def seconds(point: Point) -> str:
+    return f"fails: {point['failure']}" if "failure" in point else f"{point['seconds']:.3g} s"
+
+
+def faster(theirs: Point, ours: Point | None) -> str:
+    if ours is None or "failure" in theirs or "failure" in ours:
+        return ""
+    return f"{theirs['seconds'] / ours['seconds']:.3g}"
 
 
 def shown(quality: float | None, job: str) -> str:
     if quality is None:
         return ""
-    return f"{quality:.4f}" if job in ("tetrachoric", "maps") else f"{quality:.3f}"
+    return f"{quality:.4f}" if job in ("tetrachoric", "maps", "curved maps") else f"{quality:.3f}"
 
 
 def pages() -> dict[Path, str]:

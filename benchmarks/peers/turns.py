@@ -23,9 +23,9 @@ SHORT, TURNS = 3.0, 3  # a fit of fewer seconds is measured so many times; the m
 TWO_THREADS = dict.fromkeys((*THREADS, "RAYON_NUM_THREADS", "NUMBA_NUM_THREADS"), "2")
 
 
-def ours(job: Job, way: str) -> Peer:
+def ours(job: Job, settings: dict[str, Any]) -> Peer:
     """One of our ways, to be run as peers are."""
-    options = {"job": job.name, "components": job.components, "way": json.dumps(job.ways[way])}
+    options = {"job": job.name, "components": job.components, "way": json.dumps(settings)}
     return Peer("hiddenbits", "hiddenbits_fit.py", (), options)
 
 

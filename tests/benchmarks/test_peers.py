@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import json
 import sys
 import time
 from pathlib import Path
@@ -112,6 +113,20 @@ def test_what_was_measured_is_kept_and_a_peer_that_failed_is_not_tried_with_more
         command.run(job, {"psych", "gcimpute"}, (1, 2), points, lambda: kept.append(len(points)))
     assert asked == [("hiddenbits", 5), ("psych", 5), ("gcimpute", 5), ("hiddenbits", 10), ("psych", 10)]
     assert kept == [1, 2, 3, 4, 5]
+
+
+def test_where_a_peer_is_faster_the_default_has_half_of_its_time(monkeypatch):
+    seconds = {"hiddenbits": 4.0, "BernoulliRBM": 3.0, "rbms": 5.0}
+    monkeypatch.setattr(
+        command.turns,
+        "measure",
+        lambda program, *_: {"quality": 0.0, "seconds": seconds[program.name], "peak_mb": 1, "turns": 1},
+    )
+    job, points = dataclasses.replace(JOBS["machine"], rows=5), []
+    command.run(job, {"BernoulliRBM", "rbms"}, (1,), points, lambda: None)
+    assert [p["way"] for p in points if p["program"] == "hiddenbits"] == [*job.ways, "default, max_time=1.5"]
+    limited = list(command.programs(job, set(), 5, points))[-1][0]
+    assert json.loads(limited.options["way"]) == {"max_time": 1.5}
 
 
 def test_names_that_nobody_has_are_refused():

@@ -21,7 +21,7 @@ from hiddenbits.engine.outcome import Outcome, Restart, StopReason
 from hiddenbits.engine.state import Best, CheckpointStore, Online, Position, Settings, Watch
 from hiddenbits.model_api import Key, Model, P, Passes, Repairs, S
 
-QUICK_ITERATIONS = 200  # of a quick way, where time is limited
+QUICK_ITERATIONS = 400  # of a quick way, where time is limited
 
 
 def all_restarts(
