@@ -70,7 +70,7 @@ def _same_bits(to: Any, of: Any) -> Any:
     return to(of), generate
 
 
-_as_integer: Any = intrinsic(lambda _context, _number: _same_bits(types.int64, types.float64))
+as_integer: Any = intrinsic(lambda _context, _number: _same_bits(types.int64, types.float64))
 _as_float: Any = intrinsic(lambda _context, _number: _same_bits(types.float64, types.int64))
 _as_integer_32: Any = intrinsic(lambda _context, _number: _same_bits(types.int32, types.float32))
 _as_float_32: Any = intrinsic(lambda _context, _number: _same_bits(types.float32, types.int32))
@@ -93,7 +93,7 @@ def _double(y: Any) -> tuple[Any, Any]:
     r4 = r2 * r2
     low = (E0 + E1 * r) + r2 * (E2 + E3 * r)
     middle = (E4 + E5 * r) + r2 * (E6 + E7 * r)
-    power = _as_float((_as_integer(shifted) + BIAS) << PLACES)
+    power = _as_float((as_integer(shifted) + BIAS) << PLACES)
     return power, power * (r * (low + r4 * (middle + r4 * (E8 + E9 * r))))
 
 
@@ -145,7 +145,7 @@ def log_one_plus(u: Any) -> Any:
 @compiled
 def log_of(x: Any) -> Any:
     """Return ln x of a normal number above 0: x = 2^k f, f between the roots of 1/2 and of 2."""
-    bits = _as_integer(x)
+    bits = as_integer(x)
     k = (bits - ROOT_HALF) >> PLACES
     f = _as_float(bits - (k << PLACES))
     return k * LN2 + _log_of_ratio((f - 1.0) / (f + 1.0))

@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from scipy.special import expit
 
 from hiddenbits import LogisticPCA, Variational, open_table
 from hiddenbits.data.bits import Dense
 from hiddenbits.families.logistic_pca import gaussian_cells as of_cells
-from hiddenbits.families.logistic_pca.gaussian_cells import WIDTHS, gaussian_cells, gaussian_log_cosh
+from hiddenbits.families.logistic_pca.gaussian_cells import gaussian_cells
 from hiddenbits.families.logistic_pca.params import POLISHED, LogisticParams
 from hiddenbits.families.logistic_pca.polish import ROW_STEPS, polished_rows
+from hiddenbits.families.logistic_pca.smoothed_log_cosh import ORDER, WIDEST, log_cosh_derivatives
 from hiddenbits.maths.missing_cells import Blanks
 from tests.contracts.test_fit import structured_rows
 from tests.families.logistic_pca.logistic_data import Logistic, LogisticGrid, fit, rows_of, small_start, synth
@@ -18,49 +20,65 @@ from tests.oracle.integration import Plane
 pytestmark = pytest.mark.core
 
 
-def test_cell_expectations_equal_integration():
-    """15 nodes against an even grid: exact for narrow spreads, to 1e-4 for the widest a posterior has."""
-    z = np.arange(-12, 12.001, 0.01)
-    density = np.exp(-z * z / 2) / np.sqrt(2 * np.pi) * 0.01
-    for spread, atol in ((0.0, 1e-13), (0.3, 1e-10), (1.0, 2e-5), (3.0, 2e-2)):
-        for mean in (-6.0, -0.7, 0.0, 2.5):
-            A = mean + spread * z
-            p = 1 / (1 + np.exp(-A))
-            truth = [density @ (np.logaddexp(0, A) - A / 2), density @ p, density @ (p * (1 - p))]
-            cells = gaussian_cells(np.array([[mean]]), np.array([[spread]]), Blanks(None, np.zeros(1)))
-            np.testing.assert_allclose([c[0, 0] for c in cells], truth, rtol=0, atol=atol)
+def integrated(mean, variance):
+    """The three expectations of cells by an even grid, far finer than any of the code's."""
+    z = np.arange(-12, 12.001, 0.005)
+    density = np.exp(-z * z / 2)
+    density /= density.sum()
+    A = mean[..., None] + np.sqrt(variance)[..., None] * z
+    p = expit(A)
+    return [(np.logaddexp(0, A) - A / 2) @ density, p @ density, (p * (1 - p)) @ density]
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_cell_expectations_equal_integration(seed, compiled, monkeypatch):
+    """From no spread to beyond the table of series, the ends of its intervals, means of both signs and beyond it."""
+    if compiled:
+        pytest.importorskip("numba")
+    else:
+        monkeypatch.setattr(of_cells, "_compiled", lambda: None)
+    rng = np.random.default_rng(seed)
+    mean = rng.standard_normal((12, 40)) * 10.0 ** rng.uniform(-2, 1.5, (12, 40))
+    mean[0, :3] = 0.0, -74.97, 300.0
+    variance = 10.0 ** rng.uniform(-6, 3, (12, 40))
+    variance[0, :6] = 0.0, 0.0, 1.0, 0.5, 2 * WIDEST, 1.5
+    found = gaussian_cells(mean, variance, Blanks(None, np.zeros(12)))
+    for ours, truth, atol in zip(found, integrated(mean, variance), (1e-10, 1e-9, 2e-9), strict=True):
+        np.testing.assert_allclose(ours, truth, rtol=0, atol=atol)
+    narrow = variance < 1.0
+    for ours, truth, atol in zip(found, integrated(mean, variance), (2e-12, 5e-11, 1e-9), strict=True):
+        np.testing.assert_allclose(ours[narrow], truth[narrow], rtol=0, atol=atol)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_compiled_sums_equal_those_of_numpy(seed, monkeypatch):
-    """Means of every size, beyond where exp(-|A|) ends, spreads from 0, and blanks; to the error of few nodes."""
+def test_compiled_expectations_equal_those_of_numpy(seed, monkeypatch):
+    """Means of every size, blanks, and what is no number, which must not look outside of the table."""
     pytest.importorskip("numba")
     rng = np.random.default_rng(seed)
     mean = rng.standard_normal((40, 30)) * 10.0 ** rng.uniform(-3, 3, (40, 30))
-    spread = np.abs(rng.standard_normal((40, 30))) * (rng.random((40, 30)) < 0.8)
+    variance = rng.standard_normal((40, 30)) ** 2 * (rng.random((40, 30)) < 0.8)
+    mean[0, 0], variance[1, 1], variance[2, 2] = np.nan, np.nan, 1e6
     blanks = Blanks.of(Dense((rng.random((40, 30)) < 0.9).astype(np.uint8)))
-    found = [*gaussian_cells(mean, spread, blanks), gaussian_log_cosh(mean, spread, blanks)]
+    found = gaussian_cells(mean, variance, blanks)
     monkeypatch.setattr(of_cells, "_compiled", lambda: None)
-    plain = [*gaussian_cells(mean, spread, blanks), gaussian_log_cosh(mean, spread, blanks)]
-    for ours, theirs in zip(found, plain, strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-13, atol=2e-12)
+    plain = gaussian_cells(mean, variance, blanks)
+    for ours, theirs, atol in zip(found, plain, (1e-13, 1e-13, 5e-12), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-13, atol=atol)
 
 
-def test_few_nodes_are_enough_where_they_are_taken(monkeypatch):
-    """Rows of every width up to the last limit, against 61 nodes."""
-    spread = np.concatenate([np.linspace(0.0, limit, 5) for limit in WIDTHS])[:, None]
-    mean = np.tile(np.linspace(-8.0, 8.0, 65), (len(spread), 1))
-    spread = np.repeat(spread, mean.shape[1], axis=1)
-    blanks = Blanks(None, np.zeros(len(mean)))
-    found = [*gaussian_cells(mean, spread, blanks), gaussian_log_cosh(mean, spread, blanks)]
-    monkeypatch.setattr(of_cells, "NODES", (61,) * 5)
-    for ours, theirs in zip(found, [*gaussian_cells(mean, spread, blanks), found[0]], strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=0, atol=2e-12)
+@pytest.mark.parametrize("order", range(1, ORDER + 1))
+def test_derivatives_are_differences(order):
+    """Each is the slope of the one before it, to the error of central differences."""
+    A = np.linspace(-9.0, 9.0, 91) + 0.013
+    ahead, behind = (log_cosh_derivatives(A + step, order)[order - 1] for step in (1e-4, -1e-4))
+    wanted = log_cosh_derivatives(A, order)[order]
+    np.testing.assert_allclose((ahead - behind) / 2e-4, wanted, rtol=0, atol=1e-6 * max(1.0, np.abs(wanted).max()))
 
 
 def gaussian_bound(W, b, row, mean, root):
-    """F of one row by definition, with 15-node quadrature."""
-    z, weights = np.polynomial.hermite_e.hermegauss(15)
+    """F of one row by definition, with quadrature."""
+    z, weights = np.polynomial.hermite_e.hermegauss(101)
     weights = weights / weights.sum()
     C = root @ root.T
     seen = ~np.isnan(row)

@@ -2,9 +2,8 @@
 
     F = Sum_i E[ r_i A_i - ln 2cosh(A_i/2) ] - KL(q || N(0, I)),   A_i ~ N(w_i.mean + b_i, w_i'C w_i)
 
-with 15-node Gauss-Hermite quadrature for the expectations. Rows: C^-1 = I + Sum E[sigma'] w w' and
-mean += C (W'(t - E[sigma]) - mean), shortened where F would fall. Columns: Newton with the gradient
-Sum (t - E[sigma]) x^ - Sum E[sigma'] C^ w^ and the matrix Sum E[sigma'] <x^ x^'>.
+Rows: C^-1 = I + Sum E[sigma'] w w' and mean += C (W'(t - E[sigma]) - mean), shortened where F would fall. Columns:
+Newton with the gradient Sum (t - E[sigma]) x^ - Sum E[sigma'] C^ w^ and the matrix Sum E[sigma'] <x^ x^'>.
 
 Whether a column's step is too long cannot be seen within a block. So the engine looks where the whole steps lead, and
 takes them as long as F does not fall, with extrapolations in between. Where it falls, a pass measures F of every column
@@ -22,7 +21,7 @@ import numpy as np
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data import Block
 from hiddenbits.data.operands import Operand, sums_over_rows
-from hiddenbits.families.logistic_pca.gaussian_cells import gaussian_cells, gaussian_log_cosh
+from hiddenbits.families.logistic_pca.gaussian_cells import gaussian_cells
 from hiddenbits.families.logistic_pca.params import (
     LENGTHS,
     POLISHED,
@@ -42,10 +41,9 @@ LONGEST_STEP = 5.0  # a column's Newton step is cut to this
 
 
 def _cells(joint: Floats, posterior: Posterior) -> tuple[Floats, Floats]:
-    """Return the mean and the standard deviation of A in every cell."""
-    spread = posterior.covariance @ pack_outer(np.ascontiguousarray(joint[:, :-1])).T
-    np.maximum(spread, 0.0, out=spread)
-    return posterior.extended() @ joint.T, np.sqrt(spread, out=spread)
+    """Return the mean and the variance of A in every cell."""
+    variance = posterior.covariance @ pack_outer(np.ascontiguousarray(joint[:, :-1])).T
+    return posterior.extended() @ joint.T, np.maximum(variance, 0.0, out=variance)
 
 
 class PolishedRows:
@@ -141,7 +139,7 @@ def measure_step(
     extended = weights[:, None] * posterior.extended()
     _, log_det = invert(posterior.covariance, params.n_components)
     softplus = [
-        weights @ gaussian_log_cosh(*_cells(params.joint + length * params.step, posterior), blanks)
+        weights @ gaussian_cells(*_cells(params.joint + length * params.step, posterior), blanks)[0]
         for length in LENGTHS
     ]
     return LogisticStats(
