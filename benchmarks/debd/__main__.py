@@ -4,6 +4,7 @@ python -m benchmarks.debd --fit [--only nltcs,dna] [--minutes 60]   fits what ha
 python -m benchmarks.debd --choose                                  chooses on `valid`, from the fits that are there
 python -m benchmarks.debd --test                                    scores `test` with what was chosen; does so once
 python -m benchmarks.debd --others                                  fits, chooses and scores the families that are no members
+python -m benchmarks.debd --again [--only nltcs,dna]                fits the best of each family again, to see whether it is as good
 python -m benchmarks.debd --page                                    writes docs/debd.md
 python -m benchmarks.debd --quick                                   two small tables with few fits, nothing is written
 
@@ -15,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.debd import choices, fits, others, page, recipes
+from benchmarks.debd import again, choices, fits, others, page, recipes
 from benchmarks.page_parts import write
 
 
@@ -55,7 +56,7 @@ def quick() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for step in ("fit", "choose", "test", "others", "page", "quick"):
+    for step in ("fit", "choose", "test", "others", "again", "page", "quick"):
         parser.add_argument(f"--{step}", action="store_true")
     parser.add_argument("--only", help="names of tables, with commas")
     parser.add_argument("--minutes", type=float, default=70.0, help="for --fit: begin no further fit after so long")
@@ -82,6 +83,8 @@ def main() -> None:
     if asked.others:
         for name in names:
             others.run(name)
+    if asked.again:
+        again.run(names)
     if asked.page:
         write(page.pages())
 

@@ -10,19 +10,20 @@ HEAD = [
     "peer",
     "rows",
     "its quality",
-    "our default",
-    "its fit",
-    "our default",
+    "our quality",
+    "its seconds",
+    "our seconds",
     "times faster",
     "fastest of ours that is as good",
     "times faster",
-    "its memory",
-    "our default",
+    "its MB",
+    "our MB",
 ]
+IN_PYTHON = ("mirt", "logisticpca")  # names of R packages, too
 TITLES = {
-    "mixture": "**Mixture**, {columns} columns, 10 classes, 4 restarts each, the same tolerance, no prior.",
-    "machine": "**Combination machine**, {columns} columns, 10 units. Peers are stopped where the likelihood of validation rows is highest; ours is never stopped.",
-    "plane": "**Two dimensions**, {columns} columns. logisticpca and H2O give a point for each row and no distribution, so we give them the best Gaussian on their plane (for H2O in three dimensions, because it has no main effects).",
+    "mixture": "**Mixture**, {columns} columns, 10 classes, 4 restarts each, the same tolerance. Ours has `prior_strength=0`, as StepMix has no prior.",
+    "machine": "**Combination machine**, {columns} columns, 10 units. Peers are stopped where the likelihood of validation rows is highest, and their seconds are those up to the first place within 0.01 nats of it, known only afterwards; ours is never stopped, and its seconds are those of the whole fit.",
+    "plane": "**Two dimensions**, {columns} columns. The peers are Python packages; mirt's is by variational EM. logisticpca and H2O give a point for each row and no distribution, so we give them the best Gaussian on their plane (for H2O in three dimensions, because it has no main effects).",
     "ability": "**One ability**, {columns} questions (the two-parameter model of tests).",
     "tetrachoric": "**Tetrachoric correlations**, {columns} columns, all pairs. gcimpute fits all pairs jointly, by EM.",
     "maps": "**Maps for the eye**: rows on a plane, {columns} columns from 10 classes. The peer has no likelihood, so we measure how well the map shows the classes, which no program was given. Both maps are linear; ours is `LogisticPCA(2)`.",
@@ -35,12 +36,19 @@ def peers() -> str:
     report = load("peers/peers")
     figures, most = report["figures"], report["most"]
     sections: list[str] = []
-    lost: dict[str, list[str]] = {"failures": [], "time": [], "quality": [], "memory": []}
+    lost: dict[str, list[str]] = {
+        "failures": [],
+        "time": [],
+        "quality": [],
+        "memory, by more than a tenth": [],
+        "to cheaper settings of ours, as good in half of its time or less": [],
+    }
     for job, facts in figures["jobs"].items():
         points = sorted((p for p in figures["points"] if p["job"] == job), key=lambda p: p["rows"])
         if not points:
             continue
         rows = compared(points, facts, lost)
+        lost["to cheaper settings of ours, as good in half of its time or less"] += cheaper_and_as_good(points, facts)
         truths = {point["rows"]: shown(point["truth"], job) for point in points if point["truth"] is not None}
         known = f" The true model has {', '.join(truths.values())} at these sizes." if truths else ""
         title = TITLES[job].format(columns=points[0]["columns"])
@@ -49,16 +57,18 @@ def peers() -> str:
     left = [f"- {job}, {name}: {rows:,} rows" for job, name, rows in not_yet(figures)]
     open_end = f"Not measured yet (the same command continues):\n\n{chr(10).join(left)}\n\n" if left else ""
     missing = "\n".join(f"- {name}: {reason}" for name, reason in figures["missing"].items())
-    versions = "; ".join(", ".join(f"{n} {v}" for n, v in found.items()) for found in report["peers"].values() if found)
+    versions = "; ".join(
+        f"{name}: {', '.join(f'{n} {v}' for n, v in found.items())}" for name, found in report["peers"].items() if found
+    )
     ended = sum(p["program"] != "hiddenbits" and "failure" not in p for p in figures["points"])
-    return f"""**Where our default loses**, in {ended} comparisons with fits that ended:
+    return f"""**Where our default loses**, in {ended} comparisons with fits that ended, ours first:
 
 {losses(lost)}
 
-Tables are drawn from known models. Every program, including ours, runs in its own process on two threads. Seconds are those of the fit alone; memory is that of the whole process, including Python and
-the table. "Fastest of ours that is as good" has cheaper settings, or the default with a limit (`max_time=`) of half of a peer's seconds, tried where the peer takes less time than the default.
-A peer fails when it stops with an error, uses more than {most["mb"] / 1000:g} GB or takes more than {most["cpu"]:g} s of processor time after its start. It is then not tried with more rows. Peers that train
-for as long as they are allowed get {most["cpu_of_training"]:g} s of processor time. The pages by topic compare single peers in more detail, on real tables.
+Tables are drawn from known models. Every program, including ours, runs in its own process on two threads. Programs run one after the other, on one table of each size. Seconds are those of the fit alone, medians of three where they are below 3; memory is that of the whole process, including Python and
+the table. "Ours" is the default. "Fastest of ours that is as good" is the quickest of our settings whose quality is at least the peer's, picked afterwards; where the peer takes less time than the default, the default limited to
+half of the peer's time (`max_time=`) is among them. Peers may have cheaper settings, too. A program fails when it stops with an error, uses more than {most["mb"] / 1000:g} GB or takes more than {most["cpu"]:g} s of processor time
+besides what it may take to start and compile; it is then not tried with more rows. Peers without a rule for when to stop get {most["cpu_of_training"]:g} s of processor time. The pages by topic compare single peers in more detail, on real tables.
 
 {chr(10).join(sections)}
 {open_end}What cannot be run here:
@@ -73,6 +83,25 @@ def losses(lost: dict[str, list[str]]) -> str:
     """What the default loses, by what it is."""
     found = [f"- {kind}:\n" + "\n".join(f"  - {each}" for each in each_of) for kind, each_of in lost.items() if each_of]
     return "\n".join(found) or "- nowhere in these tables."
+
+
+def cheaper_and_as_good(points: list[Point], facts: dict[str, Any]) -> list[str]:
+    """Where the default takes twice the time of a cheaper setting of ours that is as good, or longer."""
+    ours = [p for p in points if p["program"] == "hiddenbits" and "failure" not in p]
+    found = []
+    for default in (p for p in ours if p["way"] == next(iter(facts["ways"]))):
+        others = [p for p in ours if p["rows"] == default["rows"] and p["way"] in facts["ways"] and p is not default]
+        best = fastest(others, default, facts["close"])
+        if best is not None and 2.0 * best["seconds"] <= default["seconds"]:
+            qualities = " against ".join(shown(p["quality"], p["job"]) for p in (default, best))
+            times = f"{default['seconds']:.3g} s against {best['seconds']:.3g} s ({best['way']})"
+            found.append(f"{default['job']}, {default['rows']:,} rows: {times}, at a quality of {qualities}.")
+    return found
+
+
+def label(name: str) -> str:
+    """The name of a program, with its language where R has another of that name."""
+    return f"{name} (Python)" if name in IN_PYTHON else name
 
 
 def cheaper(ways: dict[str, dict[str, Any]]) -> str:
@@ -102,9 +131,9 @@ def compared(points: list[Point], facts: dict[str, Any], lost: dict[str, list[st
         for theirs in (point for point in points if point["program"] == name):
             ways = at_size(points, theirs["rows"], next(iter(facts["ways"])))
             best = fastest(ways, theirs, facts["close"])
-            for kind, words in judged(theirs, ways[0], best, facts["close"]).items():
-                lost[kind].append(f"{theirs['job']}, {name}, {theirs['rows']:,} rows: {words}.")
-            rows.append([name, f"{theirs['rows']:,}", *cells(theirs, ways[0], best)])
+            for kind, words in losses_of(theirs, ways[0], best, facts["close"]).items():
+                lost[kind].append(f"{theirs['job']}, {label(name)}, {theirs['rows']:,} rows: {words}.")
+            rows.append([label(name), f"{theirs['rows']:,}", *cells(theirs, ways[0], best)])
     return rows
 
 
@@ -125,7 +154,7 @@ def fastest(ways: list[Point], theirs: Point, close: float) -> Point | None:
     return min(good, key=lambda way: way["seconds"], default=None)
 
 
-def judged(theirs: Point, default: Point, best: Point | None, close: float) -> dict[str, str]:
+def losses_of(theirs: Point, default: Point, best: Point | None, close: float) -> dict[str, str]:
     """What the default loses, in words."""
     if "failure" in default:
         return {"failures": f"ours fails, {default['failure']}"}
@@ -137,12 +166,12 @@ def judged(theirs: Point, default: Point, best: Point | None, close: float) -> d
         as_good = "none of ours is as good sooner"
         if best is not None and best["seconds"] < theirs["seconds"]:
             as_good = f"as good sooner: {best['way']}, {best['seconds']:.3g} s"
-        seconds = f"{default['seconds']:.3g} s to {theirs['seconds']:.3g} s"
-        lost["time"] = f"{seconds}, at a quality of {ours} to {its} ({as_good})"
+        times = f"{default['seconds']:.3g} s against {theirs['seconds']:.3g} s"
+        lost["time"] = f"{times}, at a quality of {ours} against {its} ({as_good})"
     if default["quality"] < theirs["quality"] - close:
-        lost["quality"] = f"{ours} to {its}"
+        lost["quality"] = f"{ours} against {its}"
     if default["peak_mb"] > MORE_MEMORY * theirs["peak_mb"]:
-        lost["memory"] = f"{default['peak_mb']} MB to {theirs['peak_mb']} MB"
+        lost["memory, by more than a tenth"] = f"{default['peak_mb']} MB against {theirs['peak_mb']} MB"
     return lost
 
 
@@ -154,18 +183,19 @@ def cells(theirs: Point, default: Point, best: Point | None) -> list[str]:
         faster(theirs, default),
         "" if best is None else seconds(best) + ("" if best is default else f" ({best['way']})"),
         faster(theirs, best),
-        *(f"{point['peak_mb']:,} MB" for point in (theirs, default)),
+        *(f"{point['peak_mb']:,}" for point in (theirs, default)),
     ]
 
 
 def seconds(point: Point) -> str:
-    return f"fails: {point['failure']}" if "failure" in point else f"{point['seconds']:.3g} s"
+    return f"fails: {point['failure']}" if "failure" in point else f"{point['seconds']:.3g}"
 
 
 def faster(theirs: Point, ours: Point | None) -> str:
     if ours is None or "failure" in theirs or "failure" in ours:
         return ""
-    return f"{theirs['seconds'] / ours['seconds']:.3g}"
+    times = theirs["seconds"] / ours["seconds"]
+    return f"{times:,.0f}" if times >= 100.0 else f"{times:.3g}"
 
 
 def shown(quality: float | None, job: str) -> str:

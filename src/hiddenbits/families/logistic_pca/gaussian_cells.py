@@ -26,10 +26,10 @@ def gaussian_cells(mean: AnyArray, variance: AnyArray, blanks: Blanks) -> Floats
     if kernels_pay(WORK) and (compiled := _compiled()):
         compiled.all_three(mean, heat, *known, found)
     else:
-        means, cells, flat = mean.ravel(), heat.ravel(), found.reshape(3, -1)
+        means, heats, flat = mean.ravel(), heat.ravel(), found.reshape(3, -1)
         for start in range(0, mean.size, STEP_CELLS):
             part = slice(start, start + STEP_CELLS)
-            all_three(means[part], cells[part], *known, flat[:, part])
+            all_three(means[part], heats[part], *known, flat[:, part])
     if not widest < WIDEST:
         wide = ~(heat < WIDEST)
         found[:, wide] = beyond(mean[wide], heat[wide])

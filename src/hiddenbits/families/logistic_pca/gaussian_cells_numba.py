@@ -1,6 +1,6 @@
 """The compiled twin of `smoothed_log_cosh.all_three`, for whoever has numba (the extra `fast`).
 
-The same series, first to the cell's heat (d0 to d8), then to its mean.
+The same series to other orders, first to the cell's heat (d0 to d8), then to its mean.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def all_three(mean: Floats, heat: Floats, heats: Floats, rows: Floats, found: Fl
             a, h = abs(mean[r, c]), heat[r, c]
             i = int(a * PER_STEP + 0.5) if a < LAST * STEP else LAST
             j = (as_integer(h + FIRST) >> SHIFT) - BASE
-            j = j if 0 <= j < len(heats) else 0  # wider than the table, or no number
+            j = j if 0 <= j < len(heats) else 0  # wider than the table, or NaN
             of = rows[POINTS * j + i]
             y = h - heats[j]
             y2, y3, y4, y5 = y / 2.0, y / 3.0, y / 4.0, y / 5.0

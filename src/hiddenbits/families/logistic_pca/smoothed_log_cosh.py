@@ -1,5 +1,7 @@
 """L(mean, heat) = E[ln 2cosh(A/2)], A ~ N(mean, 2 heat), with derivatives by the mean: a table for Taylor's series.
 
+"Heat" is half of the variance.
+
 L obeys the heat equation, dL/dheat = d2L/dmean2. So derivatives by the mean alone serve for both:
 
     L(m + x, h + y) = Sum_kl x^k/k! y^l/l! L^(k + 2l)(m, h),      L' = E[sigma(A)] - 1/2,      L'' = E[sigma'(A)]
@@ -78,24 +80,24 @@ def octaves_for(heat: float) -> int:
     """Return how many octaves hold heats up to this one; all if it is wider or no number."""
     if not heat < WIDEST:
         return OCTAVES
-    return int(np.log2((heat + FIRST) / FIRST)) + 1
+    return min(int(np.log2((heat + FIRST) / FIRST)) + 1, OCTAVES)
 
 
 def all_three(mean: Floats, heat: Floats, heats: Floats, rows: Floats, found: Floats) -> None:
-    """Put E[ln 2cosh(A/2)], E[sigma(A)] and E[sigma'(A)] of some cells into `found`, (3, n).
+    """Put E[ln 2cosh(A/2)], E[sigma(A)] and E[sigma'(A)] of some cells into `found`, (3, n); heats are 0 or more.
 
     Sum_kl x^k/k! y^l/l! L^(k + 2l) = Sum_n H_n L^(n), with H_0 = 1, H_1 = x and n H_n = x H_(n-1) + 2y H_(n-2).
     """
     a = np.abs(mean)
     i = np.fmin(a * (1.0 / STEP) + 0.5, POINTS - 1.0).astype(np.int64)
     j = ((heat + FIRST).view(np.int64) >> SHIFT) - BASE
-    x, y = a - STEP * i, 2.0 * (heat - heats.take(j, mode="clip"))
+    x, twice_y = a - STEP * i, 2.0 * (heat - heats.take(j, mode="clip"))
     derivatives = np.ascontiguousarray(rows.take(POINTS * j + i, axis=0, mode="clip").T)
     H = np.empty_like(derivatives)
     H[0], H[1] = 1.0, x
     for n in range(2, ORDER + 1):
         np.multiply(x, H[n - 1], out=H[n])
-        H[n] += y * H[n - 2]
+        H[n] += twice_y * H[n - 2]
         H[n] *= 1.0 / n
     for k in range(3):
         np.einsum("nc,nc->c", derivatives[k:], H[: ORDER + 1 - k], out=found[k])
@@ -106,16 +108,17 @@ def all_three(mean: Floats, heat: Floats, heats: Floats, rows: Floats, found: Fl
 def beyond(mean: Floats, heat: Floats) -> Floats:
     """Return the three expectations of cells that are wider than the table, (3, cells).
 
-    ln 2cosh(A/2) = |A|/2 + g(A), and g is so narrow that its moments suffice: with p the density of A at 0,
+    ln 2cosh(A/2) = |A|/2 + g(A), and g is so narrow that its moments suffice: with p the density of A at 0 and p^(k)
+    its k-th derivative by the mean,
 
-        E[g(A)] = Sum_k 2 eta(2k + 2) p^(2k),      eta(n) = (1 - 2^(1 - n)) zeta(n),      derivatives by the mean.
+        E[g(A)] = Sum_k 2 eta(2k + 2) p^(2k),      eta(n) = (1 - 2^(1 - n)) zeta(n).
 
-    At the end of the table the terms that are left out are below 1e-12.
+    The series is asymptotic. At the end of the table the first term that is left out is below 1e-12.
     """
     spread = np.sqrt(2.0 * heat)
     p = [np.exp(-0.5 * (mean / spread) ** 2) / (np.sqrt(2.0 * np.pi) * spread)]
     p.append(-mean / spread**2 * p[0])
-    for k in range(1, 2 * TERMS + 1):
+    for k in range(1, 2 * TERMS):
         p.append(-(mean * p[k] + k * p[k - 1]) / spread**2)
     even = 2.0 * np.arange(TERMS) + 2.0
     eta = (1.0 - 2.0 ** (1.0 - even)) * zeta(even)
