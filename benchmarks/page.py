@@ -61,8 +61,8 @@ def better_peers(points: list[tuple[Point, Point, Point, bool]]) -> list[str]:
         if equal and default["seconds"] > theirs["seconds"]
     ]
     lines.append(
-        f"**Our defaults take longer** than {', '.join(slower)} on the largest table. Quality is nats a row for the first "
-        f"kind of model, a share of rows for maps; higher is better. {cheaper_settings(points)} ([peers](performance/peers.md))."
+        f"**Our defaults take longer** than {', '.join(slower)} on the largest table. Quality is the log-likelihood of a held-out row, "
+        f"in nats; for maps a share of rows; higher is better. {cheaper_settings(points)} ([peers](performance/peers.md))."
     )
     more = [theirs for theirs, _, default, _ in points if default["peak_mb"] > MORE_MEMORY * theirs["peak_mb"]]
     small = sum(theirs["rows"] <= 20_000 for theirs in more)
