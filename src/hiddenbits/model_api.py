@@ -456,6 +456,7 @@ class Coordinates(Protocol):
         """Return the gradient by points, from the one by vectors."""
 
 
+@runtime_checkable
 class Climbs(Model[P, S], Extrapolates[P], Protocol[P, S]):
     """A model whose statistics, with expectations under the model (the negative phase), give the gradient."""
 

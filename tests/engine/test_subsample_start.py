@@ -302,6 +302,26 @@ def test_the_prior_of_trees_is_that_of_all_rows():
     np.testing.assert_allclose(outcome.params.prior_mean, started.prior_mean, rtol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("model", "n_init", "sooner"), [(StateTree(2), 1, True), (Mixture(2), 2, False), (Combination(1), 1, False)]
+)
+def test_only_a_single_start_of_em_ends_sooner(model, n_init, sooner):
+    """Its passes on few rows must gain as much, in nats, as those over all rows."""
+    grid, tols = table_of(np.tile(np.eye(4), (100, 1))).grid(256), {}
+
+    def go(context, position):
+        n = context.grid.table.shape[0]
+        tols[n] = context.settings.tol * n
+        end = Restart(0.0, 1, StopReason.CONVERGED)
+        return Position(restart=position.restart + 1, finished=(*position.finished, end), best=Best(0, position.params))
+
+    settings = Settings(start_rows=90, n_init=n_init, tol=1e-3)
+    restarts.all_restarts(model, go, grid, Local(), settings, None, None)
+    few, every = sorted(tols)
+    assert few < 150 < every == 400
+    assert tols[few] == pytest.approx(1e-3 * (every if sooner else few), rel=1e-12)
+
+
 @pytest.mark.parametrize("better", [0, 1])
 def test_the_best_way_on_few_rows_goes_on(better):
     """Two ways that only name themselves: the restart over all rows begins with the parameters of the better one."""

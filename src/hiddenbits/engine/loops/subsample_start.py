@@ -22,7 +22,7 @@ from hiddenbits.engine.loops.fit_context import FitContext, RestartLoop
 from hiddenbits.engine.loops.short_runs import best_short_run
 from hiddenbits.engine.outcome import Growth, Restart, StopReason
 from hiddenbits.engine.state import CheckpointStore, Position
-from hiddenbits.model_api import BeginsOnFew, Key, Model, Passes
+from hiddenbits.model_api import BeginsOnFew, Climbs, Key, Model, Passes
 
 MORE = 2  # restarts on the subsample for each that was asked for, where there are several
 MIN_RATIO = 4  # subsample only if the table has at least 4 times as many rows
@@ -63,7 +63,7 @@ class SubsampleStart:
         # Priors stay where all rows put them: the summary has their counts.
         summary = replace(context.summary, weight=np.asarray(float(len(drawn.weights))))
         settings = context.settings
-        if settings.n_init == 1:  # no restarts to be compared: what a pass must gain is that of one over all rows
+        if settings.n_init == 1 and not isinstance(self.model, Climbs):  # a pass must gain what one over all rows must
             settings = replace(settings, tol=settings.tol * context.weight / float(summary.weight))
         return FitContext(
             few, executor, settings, summary, over_all=self._over_all(), begun=context.begun, pace=context.pace
