@@ -391,6 +391,10 @@ class Repairs(Protocol[P]):
 class BeginsOnFew(Protocol[P]):
     """A model whose fits to long tables begin on some of the rows."""
 
+    @property
+    def has_prior(self) -> bool:
+        """Whether a prior keeps parameters finite where a column does not vary; else the rows must show both values."""
+
     def on_all_rows(self, params: P) -> P:
         """Return the parameters with which a fit goes on over all rows, where one to some of them ended."""
 

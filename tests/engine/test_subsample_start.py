@@ -81,7 +81,7 @@ def test_it_ends_as_high_and_sooner(start, seed, grids):
     assert len(few.trace_) < len(all_of_them.trace_)
     assert 850 < rows[0] < 1_150  # 4.7 standard deviations
     assert rows[-1] > 10_000  # equal rows are one
-    assert len(rows) == (3 if start == "grow" else 2)  # growth has an alternative on few rows
+    assert len(rows) == (5 if start == "grow" else 3)  # two restarts; growth has an alternative on few rows
     assert len(grids) == len(rows) + 1
     assert not len(few.growth_)
 
@@ -155,7 +155,7 @@ def test_only_where_it_is_worth_it(grids):
         assert abs(grids[0] - begins) < 60
     CombinationMachine(1, tol=1.0, n_init=1, random_state=0).fit(X)  # "auto": not for so few
     assert grids[-1] == len(np.unique(X, axis=0))
-    assert len(grids) == 3 + 1  # two ways on few rows and one on all for the last above, and this
+    assert len(grids) == 5 + 1  # two restarts in two ways on few rows and one on all for the last above, and this
 
 
 @pytest.mark.slow
@@ -224,6 +224,25 @@ def four_causes(seed):
     strengths = np.where(rng.random((4, 24)) < 0.3, 0.8, 0.0)
     on = (rng.random((4_400, 4)) < 0.4).astype(float)
     return (rng.random((4_400, 24)) > 0.9 * np.exp(on @ np.log1p(-strengths))).astype(np.uint8)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", [name for name in FAMILIES if name != "NoisyOrNetwork"])
+def test_columns_that_do_not_vary_on_few_rows(name, seed, monkeypatch, grids):
+    """Three ones in all: few rows have none. A prior keeps parameters finite there, and all rows have the last word."""
+    monkeypatch.setattr("hiddenbits.families._base.start_rows.FEWEST", 500)
+    monkeypatch.setattr("hiddenbits.families._base.start_rows.ROWS_EACH", 1)
+    X = four_classes(seed)
+    X[:, :2] = 0
+    X[:3, 0], X[3:6, 1] = 1, 1
+    few = clone(FAMILIES[name]).set_params(random_state=seed).fit(X)
+    assert grids[0] < 1_100
+    monkeypatch.setattr("hiddenbits.families._base.start_rows.FEWEST", 10**6)
+    all_of_them = clone(FAMILIES[name]).set_params(random_state=seed).fit(X)
+    assert few.trace_[-1] > all_of_them.trace_[-1] - 0.02 * len(X)  # maxima of their own: as below
+    alone = np.full((2, 24), np.nan)
+    alone[[0, 1], [0, 1]] = 1.0  # how probable such a one is
+    np.testing.assert_allclose(few.score_samples(alone), np.log(3 / 4_400), atol=np.log(1.5))
 
 
 @pytest.mark.slow
@@ -337,10 +356,11 @@ def test_the_best_way_on_few_rows_goes_on(better):
 
         return go
 
+    settings = Settings(start_rows=50)
     outcome = restarts.all_restarts(
-        Combination(1), way("a"), grid, Local(), Settings(start_rows=50), None, None, alternative_starts=[way("b")]
+        Combination(1, ridge=0.0), way("a"), grid, Local(), settings, None, None, alternative_starts=[way("b")]
     )
-    assert begins.pop().params is None  # columns of a single one: too rare for few rows
+    assert begins.pop().params is None  # columns of a single one, and no prior: too rare for few rows
     assert outcome.params == "a"
     grid = table_of(np.tile(np.eye(4), (100, 1))).grid(256)
     outcome = restarts.all_restarts(
@@ -364,7 +384,7 @@ def test_rare_ones_ask_for_more_rows(share, begins_on_few, seed, grids):
     X = np.hstack([switches(seed, 4, 20_000), rng.random((20_000, 4)) < share]).astype(np.uint8)
     settings = {"ridge": 0.0, "start": "noise", "random_state": seed}
     few = CombinationMachine(4, start_rows=500, **settings).fit(X)
-    assert len(grids) == 1 + begins_on_few
+    assert len(grids) == 1 + 2 * begins_on_few
     if begins_on_few:  # 20 ones of the rarest column, within 4.5 standard deviations
         wanted = 20 * 20_000 / X.sum(axis=0).min()
         assert abs(grids[0] - wanted) < 4.5 * np.sqrt(wanted)

@@ -134,6 +134,11 @@ class Mixture(Counted, ClassCodes[MixtureParams]):
             logits += START_NOISE * key.rng().standard_normal(logits.shape)
         return MixtureParams(np.full(K, 1.0 / K), clip_probability(sigmoid(logits)), clip_probability(centre))
 
+    @property
+    def has_prior(self) -> bool:
+        """Whether a prior keeps parameters finite where a column does not vary."""
+        return self.prior_strength > 0.0
+
     def on_all_rows(self, params: MixtureParams) -> MixtureParams:
         """Return the parameters with which a fit goes on over all rows: those of some rows, as they are."""
         return params

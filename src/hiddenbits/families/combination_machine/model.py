@@ -114,6 +114,11 @@ class Combination:
         found = pursue(self.n_components, key, passes, centre, **effort)
         return found.weights, found.thresholds
 
+    @property
+    def has_prior(self) -> bool:
+        """Whether a prior keeps parameters finite where a column does not vary."""
+        return self.ridge > 0.0
+
     def on_all_rows(self, params: CombinationParams) -> CombinationParams:
         """Return the parameters with which a fit goes on over all rows: those of some rows, as they are."""
         return params

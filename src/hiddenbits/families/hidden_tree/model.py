@@ -92,6 +92,11 @@ class StateTree(OneStage):
         moves[parents < 0] = classes.weights
         return HiddenTreeParams(parents, moves, classes.probabilities, classes.prior_mean)
 
+    @property
+    def has_prior(self) -> bool:
+        """Whether a prior keeps parameters finite where a column does not vary."""
+        return self.prior_strength > 0.0
+
     def on_all_rows(self, params: HiddenTreeParams) -> HiddenTreeParams:
         """Return the parameters with which a fit goes on over all rows: those of some rows, as they are."""
         return params

@@ -116,6 +116,11 @@ class LogisticGrid(LogisticRows):
         """Return principal components, or random loadings."""
         return start_logistic(self.n_components, self.start_from, summary, key, passes)
 
+    @property
+    def has_prior(self) -> bool:
+        """Whether a prior keeps parameters finite where a column does not vary."""
+        return self.ridge > 0.0
+
     def on_all_rows(self, params: LogisticParams) -> LogisticParams:
         """Return the parameters with which a fit goes on over all rows: those of some rows, as they are."""
         return params

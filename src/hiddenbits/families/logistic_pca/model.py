@@ -157,6 +157,11 @@ class Logistic(LogisticRows):
         """Go on to the polish where the variational stage has been fitted; None where that is all, or nothing yet."""
         return params.revived().at_stage(POLISHED) if self.polish and float(params.stage) == VARIATIONAL else None
 
+    @property
+    def has_prior(self) -> bool:
+        """Whether a prior keeps parameters finite where a column does not vary."""
+        return self.ridge > 0.0
+
     def on_all_rows(self, params: LogisticParams) -> LogisticParams:
         """Return the parameters with which a fit goes on over all rows: without the step that was under way."""
         return params.at_stage(float(params.stage))

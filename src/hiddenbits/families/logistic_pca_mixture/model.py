@@ -136,6 +136,11 @@ class LogisticMixture(MixedMaps):
         maps = [one for one in grown if one is not None]  # all of them or none: they are at one stage
         return MapsParams.of(params.weights, maps) if maps else None
 
+    @property
+    def has_prior(self) -> bool:
+        """Whether a prior keeps parameters finite where a column does not vary."""
+        return self.ridge > 0.0
+
     def on_all_rows(self, params: MapsParams) -> MapsParams:
         """Return the parameters with which a fit goes on over all rows: without the steps that were under way."""
         return MapsParams.of(params.weights, [self.map_model().on_all_rows(one) for one in params.maps])

@@ -104,6 +104,11 @@ class NoisyOr:
         clock = (0.0, LEARN, 0.0, float(rng.integers(2**31)), 0.0)
         return NoisyOrParams.of([f], np.full(K, first_prior(self.prior, K)), clock)
 
+    @property
+    def has_prior(self) -> bool:
+        """The prior is one on weights: a leak has none."""
+        return False
+
     def on_all_rows(self, params: NoisyOrParams) -> NoisyOrParams:
         """Return the parameters with which a fit goes on over all rows: those of some rows, as they are."""
         return params

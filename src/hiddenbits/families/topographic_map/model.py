@@ -100,6 +100,11 @@ class Topographic(Counted):
             settled=np.ones(()),
         )
 
+    @property
+    def has_prior(self) -> bool:
+        """Whether a prior keeps parameters finite where a column does not vary."""
+        return self.ridge > 0.0
+
     def on_all_rows(self, params: TopographicParams) -> TopographicParams:
         """Return the parameters with which a fit goes on over all rows: those of some rows, as they are."""
         return params

@@ -119,6 +119,11 @@ class Trees(ClassCodes[TreeParams]):
         clock = Clock(wait=self.first_passes if K > 1 and key.restart % 2 == 0 else 0).to_array()
         return TreeParams(classes.weights, np.full((d, K), -1.0), p, p.copy(), m, both, clock)
 
+    @property
+    def has_prior(self) -> bool:
+        """Whether a prior keeps parameters finite where a column does not vary."""
+        return self.smoothing > 0.0 or self.sharing > 0.0
+
     def on_all_rows(self, params: TreeParams) -> TreeParams:
         """Return the parameters with which a fit goes on over all rows: trees are looked for again."""
         return params.at(Clock(passes=params.time.passes))
