@@ -81,7 +81,7 @@ def test_it_ends_as_high_and_sooner(start, seed, grids):
     assert len(few.trace_) < len(all_of_them.trace_)
     assert 850 < rows[0] < 1_150  # 4.7 standard deviations
     assert rows[-1] > 10_000  # equal rows are one
-    assert len(rows) == (5 if start == "grow" else 3)  # two restarts; growth has an alternative on few rows
+    assert len(rows) == (3 if start == "grow" else 2)  # growth has an alternative on few rows
     assert len(grids) == len(rows) + 1
     assert not len(few.growth_)
 
@@ -155,7 +155,7 @@ def test_only_where_it_is_worth_it(grids):
         assert abs(grids[0] - begins) < 60
     CombinationMachine(1, tol=1.0, n_init=1, random_state=0).fit(X)  # "auto": not for so few
     assert grids[-1] == len(np.unique(X, axis=0))
-    assert len(grids) == 5 + 1  # two restarts in two ways on few rows and one on all for the last above, and this
+    assert len(grids) == 3 + 1  # two ways on few rows and one on all for the last above, and this
 
 
 @pytest.mark.slow
@@ -384,7 +384,7 @@ def test_rare_ones_ask_for_more_rows(share, begins_on_few, seed, grids):
     X = np.hstack([switches(seed, 4, 20_000), rng.random((20_000, 4)) < share]).astype(np.uint8)
     settings = {"ridge": 0.0, "start": "noise", "random_state": seed}
     few = CombinationMachine(4, start_rows=500, **settings).fit(X)
-    assert len(grids) == 1 + 2 * begins_on_few
+    assert len(grids) == 1 + begins_on_few
     if begins_on_few:  # 20 ones of the rarest column, within 4.5 standard deviations
         wanted = 20 * 20_000 / X.sum(axis=0).min()
         assert abs(grids[0] - wanted) < 4.5 * np.sqrt(wanted)

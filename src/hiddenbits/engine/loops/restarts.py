@@ -19,7 +19,7 @@ from hiddenbits.engine.loops.subsample_start import MORE, SubsampleStart
 from hiddenbits.engine.no_zeros import warn_of_no_zeros
 from hiddenbits.engine.outcome import Outcome, Restart, StopReason
 from hiddenbits.engine.state import Best, CheckpointStore, Online, Position, Settings, Watch
-from hiddenbits.model_api import Climbs, Key, Model, P, Passes, Repairs, S
+from hiddenbits.model_api import Key, Model, P, Passes, Repairs, S
 
 QUICK_ITERATIONS = 400  # of a quick way, where time is limited
 
@@ -43,7 +43,7 @@ def all_restarts(
         if grid is not None:  # federated fits have sums alone
             warn_of_no_zeros(grid.table, context.summary)
         subsample = SubsampleStart(model, (one, *alternative_starts), context)
-        if subsample.n_rows and (settings.n_init > 1 or isinstance(model, Climbs)):
+        if subsample.n_rows and settings.n_init > 1:
             context = replace(context, settings=replace(settings, n_init=MORE * settings.n_init))
             subsample = replace(subsample, context=context)
         position = _loaded(context)

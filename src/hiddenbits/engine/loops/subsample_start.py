@@ -1,8 +1,8 @@
 """The start on a subsample: most of the way to the fit of a large table can be gone on some of its rows.
 
 All restarts run on rows that were drawn, to their ends, stages and all; the best of them goes on over all rows, where
-it ended. On few rows restarts cost little: where several were asked for, and with climbs, there are twice as many,
-and those of some families begin with short runs. Other ways to begin can be tried there too.
+it ended. On few rows restarts cost little: where several were asked for there are twice as many, and those of some
+families begin with short runs. Other ways to begin can be tried there too.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from hiddenbits.engine.loops.fit_context import FitContext, RestartLoop
 from hiddenbits.engine.loops.short_runs import best_short_run
 from hiddenbits.engine.outcome import Growth, Restart, StopReason
 from hiddenbits.engine.state import CheckpointStore, Position
-from hiddenbits.model_api import BeginsOnFew, Key, Model, Passes
+from hiddenbits.model_api import BeginsOnFew, Climbs, Key, Model, Passes
 
-MORE = 2  # restarts on the subsample for each that was asked for, where there are several, and of a climb
+MORE = 2  # restarts on the subsample for each that was asked for, where there are several
 MIN_RATIO = 4  # subsample only if the table has at least 4 times as many rows
 MIN_MINORITY = 20  # without a prior: ones, and zeros, of each column in the subsample
 MOST_CELLS = 1 << 26  # cells of the subsample: it is held in this process, a byte each
@@ -63,7 +63,7 @@ class SubsampleStart:
         # Priors stay where all rows put them: the summary has their counts.
         summary = replace(context.summary, weight=np.asarray(float(len(drawn.weights))))
         settings = context.settings
-        if settings.n_init == 1:  # no restarts to be compared: what a pass must gain is that of one over all rows
+        if settings.n_init == 1 and not isinstance(self.model, Climbs):  # a pass must gain what one over all rows must
             settings = replace(settings, tol=settings.tol * context.weight / float(summary.weight))
         return FitContext(
             few, executor, settings, summary, over_all=self._over_all(), begun=context.begun, pace=context.pace

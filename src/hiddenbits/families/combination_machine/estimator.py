@@ -70,10 +70,10 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
         Passes of online EM before the full passes, for tables with very many rows.
     start_rows : int, "auto" or None, default="auto"
         Fit about so many rows first, drawn at random (at least 32), and begin with what they gave: on large tables most
-        of the way is gone on few rows. There are twice as many restarts there, and where units are added one by one,
-        starts from noise too. "auto" takes 400 for each unit, at least 4,096. With `ridge=0` more are taken where a
-        column would have fewer than about 20 ones or zeros. Only for bits, where the table has at least four times as many rows, and these at most 67 million
-        cells. None begins with all rows.
+        of the way is gone on few rows. Where units are added one by one, a start from noise is tried there too. "auto"
+        takes 400 for each unit, at least 4,096. With `ridge=0` more are taken where a column would have fewer than
+        about 20 ones or zeros. Only for bits, where the table has at least four times as many rows, and these at most
+        67 million cells. None begins with all rows.
     n_init : "auto" or int, default="auto"
         Restarts; the one with the best objective is kept, or that with the best BIC where it chooses the size. "auto"
         is 1, and 3 where a table is small and units are added one by one: the other two have one candidate for each.
