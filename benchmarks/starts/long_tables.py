@@ -3,8 +3,8 @@
     python -m benchmarks.starts.long_tables --quick      one seed, 36,000 rows, two families; nothing is written
     python -m benchmarks.starts.long_tables --full       five seeds, 60,000 rows; half an hour
 
-60,000 x 50 bits, once from ten classes and once from a map of two dimensions; each family has the table that is nearer to
-its own kind. Figures are medians over seeds: processor seconds of both and their ratio (one thread, in turn), and how much
+60,000 x 50 bits, from ten classes, from ten classes with rare ones in 15 columns, and from a map of two dimensions; each
+family has the table that is nearer to its own kind. Figures are medians over seeds: processor seconds of both and their ratio (one thread, in turn), and how much
 higher the fit that begins on few rows ends, in nats a row: by the objective, and by 5,000 new rows.
 """
 
@@ -28,7 +28,11 @@ FAMILIES: dict[str, tuple[str, Any]] = {
     "TopographicMap(2)": ("classes", hb.TopographicMap(2)),
     "LogisticPCA(2)": ("map", hb.LogisticPCA(2)),
     "LogisticPCAMixture(2, n_maps=2)": ("classes", hb.LogisticPCAMixture(2, n_maps=2)),
+    "BernoulliMixture(10), rare ones": ("rare", hb.BernoulliMixture(10)),
+    "TreeMixture(5), rare ones": ("rare", hb.TreeMixture(5)),
+    "HiddenTree, rare ones": ("rare", hb.HiddenTree()),
 }
+RARE = 15  # columns of a table with rare ones that keep 1 of 100 to 1 of 10,000 of them
 
 
 def rows_from(kind: str, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -41,6 +45,8 @@ def rows_from(kind: str, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
         profiles = rng.beta(0.8, 1.2, (CLASSES, COLUMNS))
         p = profiles[rng.choice(CLASSES, n + NEW, p=rng.dirichlet(np.full(CLASSES, 3.0)))]
     X = (rng.random((n + NEW, COLUMNS)) < p).astype(np.uint8)
+    if kind == "rare":
+        X[:, :RARE] &= rng.random((n + NEW, RARE)) < 10.0 ** rng.uniform(-4.0, -2.0, RARE)
     return X[:n], X[n:]
 
 
