@@ -45,7 +45,7 @@ PLAN = {  # turns; seconds for a peer; epochs of the fits by chains
     ("mushrooms", 16): (3, 20.0, (5, 20, 80, 320)),
     ("USPS", 16): (1, 45.0, (5, 20, 80, 320)),
     ("ocr_letters", 16): (1, 45.0, (5, 20, 80)),
-    ("ocr_letters", 100): (1, 60.0, (5, 20, 80)),
+    ("ocr_letters", 100): (1, 60.0, (5, 10, 20, 40, 80)),
 }
 QUICK_PLAN = {("nltcs", 16): (1, 2.0, (2, 5))}
 

@@ -155,15 +155,15 @@ class Local:
 
     def run(self, function: Callable[[U], T], tasks: Iterable[U]) -> Iterable[T]:
         """Return function(task) for each task, in order: work without rows, such as Markov chains."""
-        return map(function, tasks) if self._pool is None else self._pool.map(function, tasks)
+        tasks = list(tasks)
+        return map(function, tasks) if self._pool is None or len(tasks) == 1 else self._pool.map(function, tasks)
 
     def _group_reduce(self, blocks: list[Block]) -> Callable[[Callable[[Block], S]], S]:
         def reduce(function: Callable[[Block], S]) -> S:
             total: TreeSum[S] = TreeSum(len(blocks))
             first, function = blocks[0].number, by_size(function)
             # The pool also loads parts ahead; a single group is walked here, its blocks on the pool.
-            values = map(function, blocks) if self._pool is None else self._pool.map(function, blocks)
-            for block, value in zip(blocks, values, strict=True):
+            for block, value in zip(blocks, self.run(function, blocks), strict=True):
                 total.add((0, block.number - first), value)
             return total.result()
 
