@@ -32,7 +32,7 @@ FITS = File(__file__).parents[1] / "peers" / "fits"
 SEED = 0
 RBMS = ("rbms", "0.5.0", "torch==2.13.0")
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-TEMPERATURES, QUICK_TEMPERATURES = 10_000, 1_000  # of the annealed estimates: of ends, and of places on the way
+TEMPERATURES = 10_000  # of the annealed estimates
 
 
 def tables(quick: bool = False) -> dict[str, tuple[Rows, Rows, Rows]]:
@@ -90,14 +90,14 @@ class Judge:
         counts = self.train.sum(axis=0)
         self.means = (counts + 1.0) / (len(self.train) + 2.0)
 
-    def machine(self, W: Floats, th: Floats, v: Floats, temperatures: int = TEMPERATURES) -> CombinationParams:
+    def machine(self, W: Floats, th: Floats, v: Floats) -> CombinationParams:
         """Return the machine with its ln Z, exact or estimated; of an estimate that is not to be trusted ln Z is NaN."""
         if len(th) <= EXACT_UNITS:
             return CombinationParams.at(W, th, v)
         unknown = CombinationParams(W, th, v, np.zeros(()), np.asarray(UNKNOWN))
         with hiddenbits.run_on(n_jobs=2):
             rng, run = np.random.default_rng(SEED), current().executor.run
-            found = log_partition(W, th, v, self.means, rng, n_temperatures=temperatures, run=run)
+            found = log_partition(W, th, v, self.means, rng, n_temperatures=TEMPERATURES, run=run)
         return replace(unknown, log_partition=np.asarray(found.log_z), partition_error=np.asarray(found.standard_error))
 
     @staticmethod
@@ -115,14 +115,13 @@ class Path:
 
     judge: Judge
     machines: list[tuple[Floats, Floats, Floats]]
-    temperatures: int = TEMPERATURES
     known: dict[int, CombinationParams] = field(default_factory=dict)
     found: dict[tuple[int, str], Floats] = field(default_factory=dict)
 
     @classmethod
-    def of_peer(cls, judge: Judge, fit: dict[str, Any], temperatures: int = TEMPERATURES) -> "Path":
+    def of_peer(cls, judge: Judge, fit: dict[str, Any]) -> "Path":
         places = zip(fit["weights"], fit["hidden"], fit["visible"], strict=True)
-        return cls(judge, [in_our_convention(*place) for place in places], temperatures)
+        return cls(judge, [in_our_convention(*place) for place in places])
 
     @property
     def last(self) -> int:
@@ -130,7 +129,7 @@ class Path:
 
     def at(self, place: int) -> CombinationParams:
         if place not in self.known:
-            self.known[place] = self.judge.machine(*self.machines[place], self.temperatures)
+            self.known[place] = self.judge.machine(*self.machines[place])
         return self.known[place]
 
     def rows(self, place: int, part: str = "test") -> Floats:

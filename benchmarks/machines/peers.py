@@ -5,9 +5,9 @@
     python -m benchmarks.machines.peers --quick                   (a thousand rows of nltcs)
 
 All programs have two threads. BernoulliRBM runs in a process of its own, rbms in an environment of its own. Their settings are
-those that machine_settings.py chose. They train for 100 epochs of BernoulliRBM, or as many seconds as the plan says; a peer's end is the place on its way
+those that `benchmarks.machines.settings` chose. They train for as many seconds as the plan says; a peer's end is the place on its way
 at which the rows to choose by are most likely: it is stopped early, ours never is. Everybody is judged by the same function
-(machine_judge.py): mean ln P of held-out rows, in nats, exact for 16 units, annealed for 100.
+(judge.py): mean ln P of held-out rows, in nats, exact for 16 units, annealed for 100.
 
 Ours, in four ways:
 - grown: the default, `CombinationMachine(units)`, exact, one unit after the other (with a limit of time after a quick fit of all at once); not for 100 units. A place on its way is what
@@ -30,14 +30,14 @@ from typing import Any
 
 import numpy as np
 from benchmarks.environments import peer_versions
-from benchmarks.machines.judge import QUICK_TEMPERATURES, RBMS, SEED, TEMPERATURES, Judge, Path, run_peer, tables
+from benchmarks.machines.judge import RBMS, SEED, Judge, Path, run_peer, tables
 from benchmarks.machines.settings import EPOCHS
 from benchmarks.record import record, result
 
 import hiddenbits
 from hiddenbits import CombinationMachine
 
-PLACES = 60
+PLACES = 100
 CLOSE = 0.01  # nats a row
 LIMITS = tuple(0.5 * 1.5**k for k in range(12))  # seconds, up to 43
 PLAN = {  # turns; seconds for a peer; epochs of the fits by chains
@@ -122,9 +122,7 @@ def turn(
     """One turn of all programs; of the default in the first turn alone."""
     exact = units <= 20
     fits = {
-        peer: run_peer(
-            peer, X, 2, units=units, epochs=EPOCHS[peer], places=PLACES, most=most, **settings[peer]["chosen"]
-        )
+        peer: run_peer(peer, X, 2, units=units, epochs=EPOCHS, places=PLACES, most=most, **settings[peer]["chosen"])
         for peer in settings
     }
     if exact:
@@ -155,9 +153,8 @@ def compare(judge: Judge, units: int, settings: dict[str, Any], turns: list[dict
     exact = units <= 20
     if not exact:
         turns = [{name: few(fit, 6) if name in settings else fit for name, fit in t.items()} for t in turns]
-    looks = TEMPERATURES if exact else QUICK_TEMPERATURES
     paths = {
-        name: Path.of_peer(judge, fit, looks) if name in settings else Path(judge, fit["machines"], looks)
+        name: Path.of_peer(judge, fit) if name in settings else Path(judge, fit["machines"])
         for name, fit in turns[0].items()
     }
     ours = {name: path for name, path in paths.items() if name not in settings}
@@ -173,7 +170,6 @@ def compare(judge: Judge, units: int, settings: dict[str, Any], turns: list[dict
     }
     for name, path in ours.items():
         fit = turns[0][name]
-        path.temperatures, path.known, path.found = TEMPERATURES, {}, {}
         figure["ours"][name] = {
             "test": rounded(path.mean(path.last)),
             "sampling_error": round(float(path.at(path.last).partition_error), 4),
@@ -185,9 +181,6 @@ def compare(judge: Judge, units: int, settings: dict[str, Any], turns: list[dict
     for peer, chosen in settings.items():
         path, fit = paths[peer], turns[0][peer]
         end = path.best()
-        if not exact:  # the end, with all temperatures
-            path.known[end] = judge.machine(*path.machines[end])
-            path.found.pop((end, "test"), None)
         level = path.mean(end) - CLOSE
         reached = path.reaches(level)
         figure["peers"][peer] = {
