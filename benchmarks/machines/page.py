@@ -8,7 +8,7 @@ from benchmarks.page_parts import how, load, table, topic_page, write
 def machines() -> str:
     report = load("machines/peers")
     names = {"bernoulli_rbm": "BernoulliRBM", "rbms": "rbms"}
-    rows, missed = [], []
+    rows, missed, cut = [], [], []
     for f in report["figures"]:
         best = max((w for w in f["ours"].values() if w["test"] is not None), key=lambda way: way["test"])
         default = "grown" if "grown" in f["ours"] else "chains"
@@ -16,6 +16,8 @@ def machines() -> str:
             reached = {way: o for way, o in p["ours"].items() if o["seconds_to_reach"] is not None}
             fastest = min(reached, key=lambda way: reached[way]["seconds_to_reach"], default=None)
             where, ours = f"{f['table']}, {f['units']} units, {names[peer]}", p["ours"][default]
+            if p["steps_to_end"] == p["steps_in_all"]:
+                cut.append(where)
             if ours["ahead_by"] is None or ours["ahead_by"] <= 0:
                 missed.append(f"- {where}: the default ({default}) is not ahead ({ours['ahead_by']} nats a row).")
             for way in dict.fromkeys((default, fastest)):
@@ -39,20 +41,26 @@ def machines() -> str:
     head = ["table, units", "peer", "its held-out", "ours, default", "ahead by", "ours, best method"]
     head += ["its time to its likelihood, of its total", "our time to it (times faster)", "our default, total"]
     theirs = ", ".join(f"{name} {number}" for name, number in report["rbms"].items())
+    repeated = ", ".join(f["table"] for f in report["figures"] if f["turns"] > 1) or "none"
     many = ("", "")
     if any(f["units"] > 20 for f in report["figures"]):
-        many = (", by our annealed importance sampling beyond", "; with more units it learns from chains")
+        many = (", by our annealed importance sampling beyond", ' With more units it learns by sampling ("chains").')
     return f"""## Against BernoulliRBM and rbms
-Figures are held-out log-likelihoods in nats a row. One function computes them for all programs: exact up to 20 units{many[0]}. Peers run with the
-best of several settings, chosen on validation rows (`python -m benchmarks.machines.settings`), and are stopped where the likelihood of those rows is highest, or when their time is over (15 to 60 s, by table: their total). Ours runs with its defaults to its end, which may take longer, and uses no validation rows; "ahead by" is therefore not at equal time. The
-default grows the machine by exact gradients ("grown"), with a limit of time after a quick fit of all units at once{many[1]}. "Noise" starts with all units at once; "chains" are fits of few to many epochs. "Time to its
-likelihood" is the time until a fit is within {report["close"]:g} nats a row of the peer's final value. For the default it is the time of a whole fit with the shortest limit (`run_on(max_time=...)`) that gets there, found afterwards from a series of limits. Methods that never get there are left out. The goal is to be ahead everywhere, and to reach the same likelihood faster.
-
-{table(head, rows)}
-
-Where the goal is missed:
+A combination machine is a restricted Boltzmann machine whose visible bits count as -1 and +1. The goal is to be ahead of both peers everywhere, and to reach their likelihood sooner. It is missed here:
 
 {chr(10).join(missed) or "- nowhere."}
+
+Figures are mean log-likelihoods of held-out rows, in nats; ± is the standard error of the difference over rows. One function computes them for all programs: exact up to 20 units{many[0]}.
+All programs have two threads. Times are of one run, medians of three for {repeated}.
+
+Peers run with the best of several settings, chosen on validation rows (`python -m benchmarks.machines.settings`). They train for 15 to 60 s, by table, and count as stopped where the likelihood of the validation rows is highest.
+Still improving when their time was over: {"; ".join(cut) or "none"}. Ours runs with its defaults to its end, which may take longer, and uses no validation rows: "ahead by" is not at equal time.
+
+Up to 20 units our default adds unit after unit, with exact gradients ("grown"); with a limit of time it first makes a quick fit of all units.{many[1]} "Noise" starts with all units at once, with at most 200 iterations; "chains" are fits of few to many epochs.
+"Time to its likelihood" is the time until a fit is within {report["close"]:g} nats a row of the peer's final value; below 1 "times faster" means slower. For the default it is the time of a whole fit with the shortest limit (`run_on(max_time=...)`) that gets there, found afterwards from a series of limits.
+Methods that never get there are left out.
+
+{table(head, rows)}
 
 rbms is written for GPUs; its own settings (100 sweeps of 2,000 chains a step) take about a second a step here. {how(report)} {theirs}.
 """

@@ -13,21 +13,21 @@ HEAD = [
     "our quality",
     "its seconds",
     "our seconds",
-    "times faster",
+    "default: times faster",
     "fastest of ours that is as good",
-    "times faster",
+    "fastest: times faster",
     "its MB",
     "our MB",
 ]
 IN_PYTHON = ("mirt", "logisticpca")  # names of R packages, too
 TITLES = {
     "mixture": "**Mixture**, {columns} columns, 10 classes, 4 restarts each, the same tolerance. Ours has `prior_strength=0`, as StepMix has no prior.",
-    "machine": "**Combination machine**, {columns} columns, 10 units. Peers are stopped where the likelihood of validation rows is highest, and their seconds are those up to the first place within 0.01 nats of it, known only afterwards; ours is never stopped, and its seconds are those of the whole fit.",
+    "machine": "**Combination machine**, {columns} columns, 10 units. Peers are stopped where the likelihood of validation rows is highest, and their seconds are those up to the first place within 0.01 nats of it, known only afterwards; they have {training:g} s of processor time at most. Our default is not stopped, and its seconds are those of the whole fit. A combination machine is a restricted Boltzmann machine with visible bits -1 and +1.",
     "plane": "**Two dimensions**, {columns} columns. The peers are Python packages; mirt's is by variational EM. logisticpca and H2O give a point for each row and no distribution, so we give them the best Gaussian on their plane (for H2O in three dimensions, because it has no main effects).",
-    "ability": "**One ability**, {columns} questions (the two-parameter model of tests).",
+    "ability": "**One ability**, {columns} questions (the 2PL model of item response theory).",
     "tetrachoric": "**Tetrachoric correlations**, {columns} columns, all pairs. gcimpute fits all pairs jointly, by EM.",
     "maps": "**Maps for the eye**: rows on a plane, {columns} columns from 10 classes. The peer has no likelihood, so we measure how well the map shows the classes, which no program was given. Both maps are linear; ours is `LogisticPCA(2)`.",
-    "curved maps": "**Curved maps**: the same rows and measure. Ours is `TopographicMap()`; its length scale was chosen on rows of such classes, with the classes in sight, so its lead says less. On [real tables](maps.md) either may be better.",
+    "curved maps": "**Curved maps**: the same rows and measure. Ours is `TopographicMap()`; its length scale was chosen on rows of such classes, with the classes in sight, which favours it. On [real tables](maps.md) either may be better.",
 }
 MORE_MEMORY = 1.1  # times the peer's: below that, equal
 
@@ -41,17 +41,19 @@ def peers() -> str:
         "time": [],
         "quality": [],
         "memory, by more than a tenth": [],
-        "to cheaper settings of ours, as good in half of its time or less": [],
+        "time, to another setting of ours that is as good in half of it or less": [],
     }
     for job, facts in figures["jobs"].items():
         points = sorted((p for p in figures["points"] if p["job"] == job), key=lambda p: p["rows"])
         if not points:
             continue
         rows = compared(points, facts, lost)
-        lost["to cheaper settings of ours, as good in half of its time or less"] += cheaper_and_as_good(points, facts)
+        lost["time, to another setting of ours that is as good in half of it or less"] += cheaper_and_as_good(
+            points, facts
+        )
         truths = {point["rows"]: shown(point["truth"], job) for point in points if point["truth"] is not None}
         known = f" The true model has {', '.join(truths.values())} at these sizes." if truths else ""
-        title = TITLES[job].format(columns=points[0]["columns"])
+        title = TITLES[job].format(columns=points[0]["columns"], training=most["cpu_of_training"])
         quality = f"Quality: {facts['quality']}; within {facts['close']:g} counts as equal.{known}"
         sections.append(f"{title} {quality}{cheaper(facts['ways'])}\n\n{table(HEAD, rows)}\n")
     left = [f"- {job}, {name}: {rows:,} rows" for job, name, rows in not_yet(figures)]
@@ -60,15 +62,16 @@ def peers() -> str:
     versions = "; ".join(
         f"{name}: {', '.join(f'{n} {v}' for n, v in found.items())}" for name, found in report["peers"].items() if found
     )
+    not_run = f"Not run: {', '.join(figures['missing'])} (reasons at the end). " if figures["missing"] else ""
     ended = sum(p["program"] != "hiddenbits" and "failure" not in p for p in figures["points"])
-    return f"""**Where our default loses**, in {ended} comparisons with fits that ended, ours first:
+    return f"""{not_run}**Where our default loses**, in the {ended} comparisons in which the peer ended; our figure comes first:
 
 {losses(lost)}
 
 Tables are drawn from known models. Every program, including ours, runs in its own process on two threads. Programs run one after the other, on one table of each size. Seconds are those of the fit alone, medians of three where they are below 3; memory is that of the whole process, including Python and
-the table. "Ours" is the default. "Fastest of ours that is as good" is the quickest of our settings whose quality is at least the peer's, picked afterwards; where the peer takes less time than the default, the default limited to
-half of the peer's time (`max_time=`) is among them. Peers may have cheaper settings, too. A program fails when it stops with an error, uses more than {most["mb"] / 1000:g} GB or takes more than {most["cpu"]:g} s of processor time
-besides what it may take to start and compile; it is then not tried with more rows. Peers without a rule for when to stop get {most["cpu_of_training"]:g} s of processor time. The pages by topic compare single peers in more detail, on real tables.
+the table. "Ours" is the default. "Fastest of ours that is as good" is the quickest of our settings whose quality equals the peer's or is higher, picked afterwards; where the peer takes less time than the default, the default limited to
+half of the peer's time (`max_time=`) is among them. Peers may have cheaper settings, too: they run with their own, or with those that the benchmarks by topic found best. "Fails" means that a program ended with an error, used more than {most["mb"] / 1000:g} GB, or was stopped by us after {most["cpu"]:g} s of processor time
+besides 15 to 90 s to start and compile, by program; it is then not tried with more rows. Peers without a rule for when to stop get {most["cpu_of_training"]:g} s of processor time. The pages by topic compare single peers in more detail, on real tables.
 
 {chr(10).join(sections)}
 {open_end}What cannot be run here:
@@ -205,7 +208,7 @@ def shown(quality: float | None, job: str) -> str:
 
 
 def pages() -> dict[Path, str]:
-    return topic_page("peers", "peers", "Every peer that installs, at 1, 10 and 100 times the rows", peers())
+    return topic_page("peers", "peers", "Every peer that installs, with 2,000, 20,000 and 200,000 rows", peers())
 
 
 if __name__ == "__main__":
