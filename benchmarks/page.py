@@ -96,18 +96,17 @@ def better_peers(points: list[Compared]) -> list[str]:
 def machines() -> str:
     """Return the line on combination machines."""
     figures = load("machines/peers")["figures"]
-    default = {f["table"] + str(f["units"]): "grown" if "grown" in f["ours"] else "chains" for f in figures}
-    pairs = [(f, peer, default[f["table"] + str(f["units"])]) for f in figures for peer in f["peers"].values()]
+    pairs = [
+        (f, peer, "grown" if "grown" in f["ours"] else "chains")  # the default
+        for f in figures
+        for peer in f["peers"].values()
+    ]
     longer = sum(f["ours"][way]["seconds"] > peer["seconds_in_all"] for f, peer, way in pairs)
     higher = sum((peer["ours"][way]["ahead_by"] or 0.0) > 0.0 for _, peer, way in pairs)
-    late = [f["units"] for f, peer, way in pairs if (peer["ours"][way]["times_faster"] or 0.0) < 1.0]
-    units = " and ".join(
-        f"{late.count(n)} of {sum(f['units'] == n for f, _, _ in pairs)} with {n} units"
-        for n in sorted({f["units"] for f in figures})
-    )
+    late = sum((peer["ours"][way]["times_faster"] or 0.0) < 1.0 for _, peer, way in pairs)
     return (
         f"**Combination machines** (restricted Boltzmann machines) **take their time**: on real tables a default fit runs for up to {max(f['ours'][way]['seconds'] for f, _, way in pairs):.0f} s, longer than a "
-        f"peer's whole run in {longer} of {len(pairs)} comparisons; it ends higher in {higher}. With the right limit of time, known only afterwards, ours reaches the peer's likelihood later than the peer in {units} "
+        f"peer's whole run in {longer} of {len(pairs)} comparisons; it ends higher in {higher}. With the right limit of time, known only afterwards, ours reaches the peer's likelihood later than the peer in {late or 'none'} "
         "([machines](performance/machines.md))."
     )
 
