@@ -146,7 +146,7 @@ def fast(points: list[Compared]) -> list[str]:
     pairs = load("tetrachoric/peers")["figures"]["together"]["times_faster"]
     rows = load("scale/scale")["figures"]["threads"][-1]
     return [
-        f"**Mixtures** are faster than StepMix to the same likelihood: on simulated rows {', '.join(drawn)} ([peers](performance/peers.md)); with older code, {min(stepmix):g} to {max(stepmix):g} times on four small real tables "
+        f"**Mixtures** are faster than StepMix to the same likelihood: on simulated rows {', '.join(drawn)} ([peers](performance/peers.md)); {min(stepmix):g} to {max(stepmix):g} times on {len(stepmix)} real tables "
         "([mixtures](performance/mixture.md)).",
         f"**Tetrachoric correlations** of small real tables: {pairs['psych']:g} times faster than psych, {pairs['ordinalcorr']:g} times faster than ordinalcorr ([pairs](performance/tetrachoric.md)).",
         f"**Large tables**: {rows['rows']:,} rows of 1,000 columns with 1% ones are fitted (`BernoulliMixture(32)`, one online pass and one of EM) and scored from disk in {rows['seconds'] / 60:.1f} minutes on two cores, with "
@@ -180,8 +180,8 @@ def pages() -> dict[Path, str]:
 
 Where peers are better comes first, then what is slow, then what is fast. Written by `python -m benchmarks.page` from
 the results in `benchmarks/`. Programs ran in turn on a small, noisy machine with 2 cores, short fits several times:
-ratios mean more than seconds. The pages on mixtures and logistic PCA predate two improvements: [fits to long
-tables](performance/long_tables.md) now begin on a subsample, and more code is compiled.
+ratios mean more than seconds. The page on logistic PCA, and that on mixtures but for StepMix, predate two improvements:
+[fits to long tables](performance/long_tables.md) now begin on a subsample, and more code is compiled.
 
 ![Times faster than each peer, on the largest table that it got through](pictures/performance.svg)
 
