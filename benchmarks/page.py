@@ -180,8 +180,8 @@ def pages() -> dict[Path, str]:
 
 Where peers are better comes first, then what is slow, then what is fast. Written by `python -m benchmarks.page` from
 the results in `benchmarks/`. Programs ran in turn on a small, noisy machine with 2 cores, short fits several times:
-ratios mean more than seconds. The page on logistic PCA, and that on mixtures but for StepMix, predate two improvements:
-[fits to long tables](performance/long_tables.md) now begin on a subsample, and more code is compiled.
+ratios mean more than seconds. The page on logistic PCA predates two improvements: [fits to long
+tables](performance/long_tables.md) now begin on a subsample, and more code is compiled.
 
 ![Times faster than each peer, on the largest table that it got through](pictures/performance.svg)
 
