@@ -87,10 +87,11 @@ def test_it_ends_as_high_and_sooner(start, seed, grids):
 
 
 @pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("start_rows", [400, 60])  # from 60 rows it goes on to 480
 @pytest.mark.parametrize(("model", "loop"), [(Combination(2), fit_gradient), (Mixture(3), fit_em)])
-def test_the_same_bits_on_threads_and_in_parts(model, loop, missing, grids):
+def test_the_same_bits_on_threads_and_in_parts(model, loop, start_rows, missing, grids):
     rows = structured_rows(np.random.default_rng(0), 2_000, 8, missing)
-    table, settings = table_of(rows), Settings(max_iter=6, start_rows=400)
+    table, settings = table_of(rows), Settings(max_iter=6, start_rows=start_rows)
     outcomes = []
     for walked, n_jobs in ((table, 1), (table, 3), (Table(NotResident(table.source), part_bytes=2_000), 2)):
         executor = Local(n_jobs)
@@ -99,7 +100,8 @@ def test_the_same_bits_on_threads_and_in_parts(model, loop, missing, grids):
     for other in outcomes[1:]:
         assert same(outcomes[0].params, other.params)
         assert np.array_equal(outcomes[0].trace, other.trace)
-    assert 300 < grids[0] < 500
+    assert 0.5 < grids[0] / start_rows < 1.5
+    assert 400 * 0.75 < grids[-2] < 480 * 1.25
     assert grids[-1] == 2_000
 
 
@@ -119,16 +121,17 @@ class Breaking(Checkpoint):
 @pytest.mark.slow
 @pytest.mark.thin(2)
 @pytest.mark.parametrize("after", [1, 4])
+@pytest.mark.parametrize("start_rows", [300, 60])  # from 60 rows it goes on to 480
 @pytest.mark.parametrize(
     ("model", "loop"),
     [(Combination(2, n_candidates=2), fit_gradient), (Mixture(3), fit_em), (LogisticMixture(1, 2), fit_em)],
 )
-def test_resumed_equals_uninterrupted(model, loop, after, tmp_path, monkeypatch, grids):
+def test_resumed_equals_uninterrupted(model, loop, start_rows, after, tmp_path, monkeypatch, grids):
     """Broken off after every few positions, on few rows and on all, each time resumed from the files alone."""
     monkeypatch.setattr("hiddenbits.engine.loops.gradient.SEGMENT", 4)
     monkeypatch.setattr("hiddenbits.engine.loops.gradient.TRIAL", 3)
     table = table_of(structured_rows(np.random.default_rng(1), 2_000, 8, missing=True))
-    grid, settings = table.grid(256), Settings(n_init=2, max_iter=12, tol=0.0, seed=3, start_rows=300)
+    grid, settings = table.grid(256), Settings(n_init=2, max_iter=12, tol=0.0, seed=3, start_rows=start_rows)
     whole = loop(model, grid, Local(), settings, None, None)
     grids.clear()
     resumed, on_subsample = None, set()
@@ -144,6 +147,44 @@ def test_resumed_equals_uninterrupted(model, loop, after, tmp_path, monkeypatch,
     assert sum(rows < 2_000 for rows in grids) >= 4 * ways  # broken off there, too
     assert same(whole.params, resumed.params)
     assert np.array_equal(whole.trace, resumed.trace)
+
+
+@pytest.mark.parametrize("n_init", [1, 2])
+def test_the_best_goes_on_over_a_larger_subsample(n_init, grids):
+    """Of long tables, and of longer ones over several; a pass over them must gain as much, in nats, as one over all."""
+    tols = []
+
+    def go(context, position):
+        rows = context.grid.table.shape[0]
+        grids.append(rows)
+        tols.append(context.settings.tol * rows)
+        params = f"{position.params or position.restart} {len(grids)}"
+        end = Restart(0.0 if position.restart else 1.0, 1, StopReason.CONVERGED)
+        best = Best(position.restart, params, trace=(end.objective,))
+        return Position(restart=position.restart + 1, finished=(*position.finished, end), best=best)
+
+    table = table_of(np.tile(np.eye(4), (4_000, 1)))
+    settings = Settings(start_rows=50, n_init=n_init, tol=1e-3)
+    outcome = restarts.all_restarts(Mixture(3), go, table.grid(256), Local(), settings, None, None)
+    n_starts = 1 if n_init == 1 else 4
+    assert [round(np.log(rows / 50) / np.log(8)) for rows in grids] == [0] * n_starts + [1, 2, 3]
+    assert grids[-1] == 16_000
+    assert outcome.params == f"0 1 {n_starts + 1} {n_starts + 2} {n_starts + 3}"  # where the best of them ended
+    assert tols[n_starts:] == pytest.approx([16.0] * 3, rel=1e-12)
+    assert len(outcome.restarts) == n_starts
+
+
+def test_time_may_be_over_on_a_larger_subsample(monkeypatch, grids):
+    """The clock goes on by a second whenever it is looked at; the fit ends with what was found there."""
+    monkeypatch.setattr("hiddenbits.engine.loops.fit_context.time.monotonic", count().__next__)
+    table = table_of(structured_rows(np.random.default_rng(0), 2_000, 8, missing=False))
+    settings = Settings(start_rows=60, max_time=38.0, max_iter=10, tol=0.0)
+    outcome = fit_em(Mixture(3), table.grid(256), Local(), settings, None, None)
+    assert [rows > 200 for rows in grids] == [False, True]
+    assert max(grids) < 600
+    assert [restart.reason for restart in outcome.restarts] == [StopReason.TIME]
+    whole = fit_em(Mixture(3), table.grid(256), Local(), Settings(max_iter=10), None, None)
+    assert outcome.trace[-1] == pytest.approx(whole.trace[-1], rel=0.05)  # on the scale of all rows
 
 
 def test_only_where_it_is_worth_it(grids):

@@ -2,7 +2,8 @@
 
 All restarts run on rows that were drawn, to their ends, stages and all; the best of them goes on over all rows, where
 it ended. On few rows restarts cost little: where several were asked for there are twice as many, and those of some
-families begin with short runs. Other ways to begin can be tried there too.
+families begin with short runs. Other ways to begin can be tried there too. Of a very long table the best of them first
+goes on over a larger subsample, so that passes over all rows are few.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from hiddenbits.engine.state import CheckpointStore, Position
 from hiddenbits.model_api import BeginsOnFew, Climbs, Key, Model, Passes
 
 MORE = 2  # restarts on the subsample for each that was asked for, where there are several
+LARGER = 8  # the rows of the next subsample, for each row of the one before
 MIN_RATIO = 4  # subsample only if the table has at least 4 times as many rows
 MIN_MINORITY = 20  # without a prior: ones, and zeros, of each column in the subsample
 MOST_CELLS = 1 << 26  # cells of the subsample: it is held in this process, a byte each
@@ -45,25 +47,29 @@ class SubsampleStart:
         wanted, summary = self.context.settings.start_rows, self.context.summary
         if wanted is None or not isinstance(self.model, BeginsOnFew) or not self.context.grid.table.only_bits:
             return 0
-        n, d = self.context.grid.table.shape
         ones, zeros = summary.ones, summary.observed - summary.ones
         rarest = min((float(counts[counts > 0].min()) for counts in (ones, zeros) if counts.any()), default=np.inf)
         rows = wanted if self.model.has_prior else max(wanted, int(MIN_MINORITY * self.context.weight / rarest))
-        return rows if MIN_RATIO * rows <= n and rows * d <= MOST_CELLS else 0
+        return rows if self._worth_it(rows) else 0
 
-    def _on_subsample(self) -> FitContext:
-        """Return the same fit on the subsample, in memory, without callbacks."""
+    def _worth_it(self, rows: int) -> bool:
+        """Return whether the table is long enough for a subsample of so many rows, and that is small enough to hold."""
+        n, d = self.context.grid.table.shape
+        return MIN_RATIO * rows <= n and rows * d <= MOST_CELLS
+
+    def _on_subsample(self, rows: int, *, n_init: int) -> FitContext:
+        """Return the same fit on a subsample, in memory, without callbacks, for so many restarts."""
         context = self.context
         grid, table = context.grid, context.grid.table
         seed = int(Key(context.settings.seed).stream("subsample").rng().integers(2**62))
-        drawn: SomeRows = context.passes(partial(some_rows, seed, rate_for(self.n_rows, table.weights, table.shape[0])))
+        drawn: SomeRows = context.passes(partial(some_rows, seed, rate_for(rows, table.weights, table.shape[0])))
         here = without_progress(context.executor)
         executor = here if isinstance(here, Local) else Local()
         few = drawn.table(float(len(drawn.weights))).grid(grid.height)
         # Priors stay where all rows put them: the summary has their counts.
         summary = replace(context.summary, weight=np.asarray(float(len(drawn.weights))))
         settings = context.settings
-        if settings.n_init == 1 and not isinstance(self.model, Climbs):  # a pass must gain what one over all rows must
+        if n_init == 1 and not isinstance(self.model, Climbs):  # a pass must gain what one over all rows must
             settings = replace(settings, tol=settings.tol * context.weight / float(summary.weight))
         return FitContext(
             few, executor, settings, summary, over_all=self._over_all(), begun=context.begun, pace=context.pace
@@ -91,7 +97,8 @@ class SubsampleStart:
         The others are on record as finished. The marks by which the subsample chose a size are dropped: they are those
         of few rows. Where the time of the fit is over, it ends with that best start.
         """
-        n_init, few = self.context.settings.n_init, self._on_subsample()
+        n_init = self.context.settings.n_init
+        few = self._on_subsample(self.n_rows, n_init=n_init)
         ends: list[Position] = []
         unpolished = replace(few, first_stage=n_init > 1 and self.model.promises.speculative)
         while len(ends) < n_init and not (ends and few.late()):
@@ -101,19 +108,29 @@ class SubsampleStart:
         if unpolished.first_stage and not few.late():  # a polish costs as much as all passes before it
             there = best.best
             best = self.ways[0](few, Position(restart=there.restart, params=there.params, safe=there.params))
+        rows = LARGER * self.n_rows
+        while self._worth_it(rows) and not few.late(LARGER):
+            few = self._on_subsample(rows, n_init=1)
+            best = self.ways[0](few, self._going_on(best))
+            few.log_stop(f"Restart %d of %d on {few.grid.table.shape[0]} rows", best)
+            rows *= LARGER
+        scale = self.context.weight / few.weight
         if few.late(scale):
             found = replace(best.best, restart=len(others), trace=tuple(scale * value for value in best.best.trace))
             finished = (*others, _on_record(best, scale, StopReason.TIME))
             return Position(restart=self.context.n_restarts, finished=finished, best=found)
-        params = self.model.on_all_rows(best.best.params)  # type: ignore[attr-defined]
-        later_stage = (0,) if best.best.stages else ()  # a polish is not preceded by a first stage again
+        return replace(self._going_on(best), finished=others)
+
+    def _going_on(self, end: Position) -> Position:
+        """Return the beginning of the last restart on more rows: where one to fewer of them ended."""
+        params = self.model.on_all_rows(end.best.params)  # type: ignore[attr-defined]
+        later_stage = (0,) if end.best.stages else ()  # a polish is not preceded by a first stage again
         return Position(
-            restart=n_init - 1,
+            restart=self.context.settings.n_init - 1,
             params=params,
             safe=params,
             stages=later_stage,
             growth=Growth(done=True),
-            finished=others,
         )
 
     def _best_way(self, few: FitContext, restart: int) -> Position:
