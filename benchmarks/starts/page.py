@@ -11,25 +11,6 @@ REACHED, OVERRUN = 0.99, 5.0  # share of the gain that counts as reached; second
 
 def two_ways() -> str:
     report = load("starts/long_tables")
-    rows = [
-        [
-            _quoted(name),
-            f"{f['seconds']:.1f}",
-            f"{f['seconds_all_rows']:.1f}",
-            f"{f['times_faster']:.1f}",
-            ", ".join(f"{value + 0.0:+.3f}".replace("-0.000", "0.000") for value in f["each_seed_higher_by"]),
-            f"{f['new_rows_higher_by']:+.3f}",
-        ]
-        for name, f in report["figures"].items()
-    ]
-    head = [
-        "default fit",
-        "seconds, begun on few rows",
-        "seconds, all rows throughout",
-        "times faster",
-        "higher by, each seed",
-        "higher by, new rows",
-    ]
     return f"""A fit to a long table [begins on a subsample](../decisions/start_on_a_subsample.md) of its rows, and the best of the restarts there goes on over all rows.
 
 ## Next to fits that use all rows throughout
@@ -37,10 +18,51 @@ def two_ways() -> str:
 "Higher by" is (begun on few rows) minus (all rows throughout), in nats a row: the objective seed by seed, then the median of the log-likelihood of new rows. Below 0 the fit that used all rows throughout was better. Fits with several restarts have twice as many on the subsample: part of what is above 0 comes from these. Both ways end in one of several maxima; {report["seeds"]} seeds cannot tell small differences from chance.
 {lower(report)}
 
-{table(head, rows)}
+{_beside(report, "begun on few rows", "all rows throughout")}
 
 {how(report)}
 """
+
+
+def second() -> str:
+    report = load("starts/second_subsample")
+    slower = [
+        f"{_quoted(name)} ({f['times_faster']:.2f})"
+        for name, f in report["figures"].items()
+        if f["times_faster"] < 0.95
+    ]
+    return f"""## The second subsample
+Fits to more than 131,072 rows go on from the first subsample over a second one, eight times as large, before they go on over all rows. Here they stand next to fits that go straight from the first subsample to all rows: {report["rows"]:,} x {report["columns"]} bits, {report["seeds"]} seeds, the rest as above.
+Slower by more than a twentieth: {", ".join(slower) or "none"}. {lower(report)}
+
+{_beside(report, "with it", "without it")}
+
+{how(report)}
+"""
+
+
+def _beside(report: dict[str, Any], ours: str, other: str) -> str:
+    """Return the table of two ways to fit."""
+    rows = [
+        [
+            _quoted(name),
+            f"{f['seconds']:.1f}",
+            f"{f['seconds_other_way']:.1f}",
+            f"{f['times_faster']:.2f}",
+            ", ".join(f"{value + 0.0:+.3f}".replace("-0.000", "0.000") for value in f["each_seed_higher_by"]),
+            f"{f['new_rows_higher_by']:+.3f}",
+        ]
+        for name, f in report["figures"].items()
+    ]
+    head = [
+        "default fit",
+        f"seconds, {ours}",
+        f"seconds, {other}",
+        "times faster",
+        "higher by, each seed",
+        "higher by, new rows",
+    ]
+    return table(head, rows)
 
 
 def _quoted(name: str) -> str:
@@ -101,9 +123,9 @@ def wide() -> str:
         "log-likelihood",
     ]
     return f"""## {report["rows"]:,} x {report["columns"]:,} packed bits
-Default fits on two threads, with a limit of {limit:g} seconds (`run_on(max_time=...)`): they end with the pass that is nearest to it. Passes are those over all rows, after the start on a subsample. {" ".join(one for one in said if one)}
+Default fits on two threads, with a limit of {limit:g} seconds (`run_on(max_time=...)`): they end with the pass that is nearest to it. Passes are those over all rows, or, where there was no time for one, over the second subsample. {" ".join(one for one in said if one)}
 Seconds are by the clock on two threads, those without a limit processor seconds of both. One seed, rows simulated from 20 classes with one dimension inside each. The gain is the mean log-likelihood of new rows above that of independent bits, in nats a row, with its standard
-error over 5,000 rows. It may fall on the way to convergence, and a fit that stops early be ahead.
+error over 5,000 rows. It may fall on the way to convergence, so that a fit that stopped early may be ahead.
 
 {table(head, rows)}
 
@@ -135,7 +157,12 @@ By default `compare` draws 40,000 rows of a longer table. The table shows the mo
 
 
 def pages() -> dict[Path, str]:
-    parts = {"starts/long_tables": two_ways, "starts/wide_table": wide, "compare/long_tables": verdicts}
+    parts = {
+        "starts/long_tables": two_ways,
+        "starts/second_subsample": second,
+        "starts/wide_table": wide,
+        "compare/long_tables": verdicts,
+    }
     made = [part() for name, part in parts.items() if result(name).exists()]
     return topic_page("long_tables", "starts", "Fits to long tables", *made)
 

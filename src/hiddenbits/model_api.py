@@ -7,8 +7,9 @@ check themselves. Shapes below: n rows of a block, d columns, K classes, q numbe
 Eight functions are the mathematics of a model: `start`, `prepare`, `expect`, `objective`, `update`, `posterior` (or
 `log_likelihood` alone, where rows have no code), `draw` and `log_joint`. `footprint` says what a block costs. `Model`
 lists what the engine calls, `RowModel` and `CodeModel` what the verbs of estimators call, `Defined` what the tests
-enumerate. `OneStage`, `ClassCodes` and `Counted` have the others for models that fit them. The further protocols are
-for models that can do more. Functions beyond these belong to a family and are called by its estimator alone.
+enumerate. `OneStage`, `AsOnSubsample`, `ClassCodes` and `Counted` have the others for models that fit them. The further
+protocols are for models that can do more. Functions beyond these belong to a family and are called by its estimator
+alone.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from hiddenbits.data.hashing import keyed_rng
 from hiddenbits.data.summary import Summary
 
 T = TypeVar("T", bound=Additive)
+Kept = TypeVar("Kept", bound=Params)
 DRIVER = 2**63  # stands for "no block": draws made once a pass, such as a start
 # Streams beside those of restarts, passes and blocks, which count from 0: the part of the address, and where it begins.
 STREAMS: Mapping[str, tuple[Literal["restart", "pass_number", "block"], int]] = {
@@ -268,6 +270,14 @@ class OneStage:
         return
 
 
+class AsOnSubsample:
+    """A fit goes on over all rows with the parameters that one to some of them ended with."""
+
+    def on_all_rows(self, params: Kept) -> Kept:
+        """Return the parameters as they are."""
+        return params
+
+
 class Counted:
     """Statistics are checked as they declare themselves."""
 
@@ -396,7 +406,10 @@ class BeginsOnFew(Protocol[P]):
         """Whether a prior keeps parameters finite where a column does not vary; else the rows must show both values."""
 
     def on_all_rows(self, params: P) -> P:
-        """Return the parameters with which a fit goes on over all rows, where one to some of them ended."""
+        """Return the parameters with which a fit goes on over all rows, where one to some of them ended.
+
+        `AsOnSubsample` has it.
+        """
 
 
 @runtime_checkable

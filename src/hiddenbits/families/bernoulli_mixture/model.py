@@ -42,7 +42,7 @@ from hiddenbits.maths.numerics import (
     sigmoid,
     softmax_rows,
 )
-from hiddenbits.model_api import ClassCodes, Counted, Footprint, Key, Passes, Promises
+from hiddenbits.model_api import AsOnSubsample, ClassCodes, Counted, Footprint, Key, Passes, Promises
 
 Shared = tuple[Floats, Floats, Floats, Floats, bool]  # a, c, the column sums of c, ln pi, and `scores_may_vanish`
 
@@ -93,7 +93,7 @@ class MixtureStats(Statistics):
 
 
 @dataclass(frozen=True)
-class Mixture(Counted, ClassCodes[MixtureParams]):
+class Mixture(AsOnSubsample, Counted, ClassCodes[MixtureParams]):
     """The model; hyperparameters only.
 
     Parameters
@@ -138,10 +138,6 @@ class Mixture(Counted, ClassCodes[MixtureParams]):
     def has_prior(self) -> bool:
         """Whether a prior keeps parameters finite where a column does not vary."""
         return self.prior_strength > 0.0
-
-    def on_all_rows(self, params: MixtureParams) -> MixtureParams:
-        """Return the parameters with which a fit goes on over all rows: those of some rows, as they are."""
-        return params
 
     def grow(self, params: MixtureParams, key: Key) -> MixtureParams | None:
         """Split classes in two, all of them or as many as are still wanted; None when there are enough."""

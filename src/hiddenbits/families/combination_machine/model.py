@@ -41,7 +41,7 @@ from hiddenbits.families.combination_machine.projection_pursuit import pursue
 from hiddenbits.maths.missing_rows import Blanks, rows_with_blanks
 from hiddenbits.maths.numerics import bic, softplus, softplus_and_sigmoid
 from hiddenbits.maths.state_sums import Halves, Phase, check_units, free_phase, states_of
-from hiddenbits.model_api import Footprint, Key, Passes, Promises
+from hiddenbits.model_api import AsOnSubsample, Footprint, Key, Passes, Promises
 
 START_NOISE = 0.1  # standard deviation of the first weights
 CANDIDATE = 0.3  # weights of a candidate for a further unit, towards a row of the table
@@ -51,7 +51,7 @@ PATIENCE = 2  # sizes beyond the best so far that are tried before growth ends
 
 
 @dataclass(frozen=True)
-class Combination:
+class Combination(AsOnSubsample):
     """The model; hyperparameters only.
 
     Parameters
@@ -118,10 +118,6 @@ class Combination:
     def has_prior(self) -> bool:
         """Whether a prior keeps parameters finite where a column does not vary."""
         return self.ridge > 0.0
-
-    def on_all_rows(self, params: CombinationParams) -> CombinationParams:
-        """Return the parameters with which a fit goes on over all rows: those of some rows, as they are."""
-        return params
 
     def grow(self, params: CombinationParams, key: Key) -> CombinationParams | None:
         """Add all units that are still wanted at once, hardly acting; None when there are enough."""

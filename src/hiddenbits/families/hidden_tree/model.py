@@ -42,7 +42,7 @@ from hiddenbits.families.hidden_tree.params import HiddenTreeParams, HiddenTreeS
 from hiddenbits.maths.chow_liu import heaviest_forest, n_pairs, pair_number
 from hiddenbits.maths.numerics import LARGEST_LOGIT, TINY, clip_probability, log_one_minus, share_or, sigmoid
 from hiddenbits.maths.pair_counts import Cells, PairCounts, count_pairs
-from hiddenbits.model_api import Footprint, Key, OneStage, Passes, Promises
+from hiddenbits.model_api import AsOnSubsample, Footprint, Key, OneStage, Passes, Promises
 
 MOVING = 0.1  # share of rows that leave their class from one column to the next, at the start
 EQUAL = 2.0**-36  # gains of links closer than this (share of the weight) are equal: rounding must not choose trees
@@ -50,7 +50,7 @@ STRIP = 64  # columns whose pairs with all others are looked at together
 
 
 @dataclass(frozen=True)
-class StateTree(OneStage):
+class StateTree(AsOnSubsample, OneStage):
     """The model; hyperparameters only.
 
     Parameters
@@ -96,10 +96,6 @@ class StateTree(OneStage):
     def has_prior(self) -> bool:
         """Whether a prior keeps parameters finite where a column does not vary."""
         return self.prior_strength > 0.0
-
-    def on_all_rows(self, params: HiddenTreeParams) -> HiddenTreeParams:
-        """Return the parameters with which a fit goes on over all rows: those of some rows, as they are."""
-        return params
 
     def prepare(self, params: HiddenTreeParams) -> None:
         """Make what every block needs, once: it stays with the parameters."""

@@ -32,7 +32,7 @@ from hiddenbits.maths.gauss_hermite import ACCURACY, Rule, accuracy, random_node
 from hiddenbits.maths.gaussian_posterior import Posterior
 from hiddenbits.maths.numerics import softmax_rows, softplus
 from hiddenbits.maths.packed_symmetric import pack_outer, unpack
-from hiddenbits.model_api import Footprint, Key, Passes, Promises
+from hiddenbits.model_api import AsOnSubsample, Footprint, Key, Passes, Promises
 
 ROUNDING = 1e-13  # a fall of this share is rounding: steps must not hang on it, or equal tables would fit differently
 NEWTON_STEPS = 3  # in an M-step: it starts where the last one ended
@@ -54,7 +54,7 @@ class GridStats(Sums):
 
 
 @dataclass(frozen=True)
-class LogisticGrid(LogisticRows):
+class LogisticGrid(AsOnSubsample, LogisticRows):
     """The model; hyperparameters only.
 
     Parameters
@@ -120,10 +120,6 @@ class LogisticGrid(LogisticRows):
     def has_prior(self) -> bool:
         """Whether a prior keeps parameters finite where a column does not vary."""
         return self.ridge > 0.0
-
-    def on_all_rows(self, params: LogisticParams) -> LogisticParams:
-        """Return the parameters with which a fit goes on over all rows: those of some rows, as they are."""
-        return params
 
     def grow(self, params: LogisticParams, key: Key) -> None:
         """There is only one stage."""

@@ -41,7 +41,7 @@ from hiddenbits.families.noisy_or.params import (
 from hiddenbits.families.noisy_or.start import first_prior, first_strengths, with_layer
 from hiddenbits.maths.numerics import LARGEST_LOGIT, scores_may_vanish, sigmoid, softmax_rows
 from hiddenbits.maths.state_sums import states_of
-from hiddenbits.model_api import Footprint, Key, Passes, Promises
+from hiddenbits.model_api import AsOnSubsample, Footprint, Key, Passes, Promises
 
 # Tables of states, ln g + u, -u, its column sums, ln P(s), and `scores_may_vanish`
 Shared = tuple[Enumerated, Floats, Floats, Floats, Floats, bool]
@@ -62,7 +62,7 @@ class StateStats(Sums):
 
 
 @dataclass(frozen=True)
-class NoisyOr:
+class NoisyOr(AsOnSubsample):
     """The model; hyperparameters only.
 
     Parameters
@@ -108,10 +108,6 @@ class NoisyOr:
     def has_prior(self) -> bool:
         """The prior is one on weights: a leak has none."""
         return False
-
-    def on_all_rows(self, params: NoisyOrParams) -> NoisyOrParams:
-        """Return the parameters with which a fit goes on over all rows: those of some rows, as they are."""
-        return params
 
     def grow(self, params: NoisyOrParams, key: Key) -> NoisyOrParams | None:
         """Free priors and leak of a layer that has learned its weights; then add the next, or free all layers."""

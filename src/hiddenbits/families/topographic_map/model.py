@@ -39,7 +39,7 @@ from hiddenbits.families.topographic_map.params import FURTHEST, TopographicPara
 from hiddenbits.families.topographic_map.points import GRID_DIMENSIONS, grid_points, grid_side
 from hiddenbits.families.topographic_map.regression import COLUMNS, log_prior, regress
 from hiddenbits.maths.numerics import scores_may_vanish, sigmoid, softplus_and_sigmoid
-from hiddenbits.model_api import Counted, Footprint, Key, Passes, Promises
+from hiddenbits.model_api import AsOnSubsample, Counted, Footprint, Key, Passes, Promises
 
 FIRST_POINTS = 256  # at most, of the first stage of a fit on a grid: most passes are made there, and cost less
 FEATURES = 2  # the block of the key that the features are drawn with, next to that of the start
@@ -47,7 +47,7 @@ NOT_USED: Any = None  # the E-step of a mixture looks at what was prepared alone
 
 
 @dataclass(frozen=True)
-class Topographic(Counted):
+class Topographic(AsOnSubsample, Counted):
     """The model; hyperparameters only.
 
     Parameters
@@ -104,10 +104,6 @@ class Topographic(Counted):
     def has_prior(self) -> bool:
         """Whether a prior keeps parameters finite where a column does not vary."""
         return self.ridge > 0.0
-
-    def on_all_rows(self, params: TopographicParams) -> TopographicParams:
-        """Return the parameters with which a fit goes on over all rows: those of some rows, as they are."""
-        return params
 
     def grow(self, params: TopographicParams, key: Key) -> TopographicParams | None:
         """Return the same curves on the whole grid after a stage on fewer points; None where there is no more to do."""
