@@ -127,7 +127,7 @@ def slow() -> list[str]:
     return [
         machines(),
         f"**Fits to long tables begin on a subsample of the rows**, and may end lower for it than fits that use all rows throughout. {lower(load('starts/long_tables'))} In the other families most seeds end as high or higher ([long tables](performance/long_tables.md)).",
-        f"**Many dimensions, few rows**: `LogisticPCA` with its polish is behind on held-out rows ({'; '.join(behind)}), with older code ([logistic PCA](performance/logistic.md)).",
+        f"**Many dimensions, few rows**: `LogisticPCA` with its polish is behind on held-out rows ({'; '.join(behind)}) ([logistic PCA](performance/logistic.md)).",
         f"**{len(over)} of {len(passes)} passes over a table take more than {bare['goal']:g} times their bare arithmetic**, the matrix products and sums that they cannot do without. The worst, leaving out the smallest tables, is `{worst['model']}` at "
         f"{worst['ratio']:g} times ({worst['table']}, {worst['hidden']}, {worst['dtype']}) ([arithmetic](performance/bare.md)).",
         f"**`NoisyOrNetwork` learns by sampling**: it takes {network['models']['noisy-or']['seconds_of_cpu']:.0f} s of processor time for {network['rows']:,} baskets and {network['causes']} causes; "
@@ -180,8 +180,7 @@ def pages() -> dict[Path, str]:
 
 Where peers are better comes first, then what is slow, then what is fast. Written by `python -m benchmarks.page` from
 the results in `benchmarks/`. Programs ran in turn on a small, noisy machine with 2 cores, short fits several times:
-ratios mean more than seconds. The page on logistic PCA predates two improvements: [fits to long
-tables](performance/long_tables.md) now begin on a subsample, and more code is compiled.
+ratios mean more than seconds.
 
 ![Times faster than each peer, on the largest table that it got through](pictures/performance.svg)
 
