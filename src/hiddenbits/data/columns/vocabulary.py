@@ -15,8 +15,8 @@ Key = float | str  # a cell as it is compared: a number, or a word
 BLANKS = frozenset({"", "na", "n/a", "nan", "null", "?", "."})  # read as blanks everywhere
 TRUTHS: dict[str, float] = {"true": 1.0, "false": 0.0}
 
-# The word for 1 first.
-PAIRS: tuple[tuple[str, str], ...] = (
+# The word for 1 first. A column of one of these pairs is a question that is answered with yes or no.
+YES_NO: tuple[tuple[str, str], ...] = (
     ("yes", "no"),
     ("y", "n"),
     ("true", "false"),
@@ -43,8 +43,16 @@ PAIRS: tuple[tuple[str, str], ...] = (
     ("はい", "いいえ"),
     ("是", "否"),
     ("wahr", "falsch"),
-    ("richtig", "falsch"),
     ("vrai", "faux"),
+    ("yea", "nay"),
+    ("aye", "no"),
+    ("aye", "nay"),
+    ("✓", "✗"),
+    ("✔", "✘"),
+)
+PAIRS: tuple[tuple[str, str], ...] = (
+    *YES_NO,
+    ("richtig", "falsch"),
     ("on", "off"),
     ("an", "aus"),
     ("right", "wrong"),
@@ -60,9 +68,6 @@ PAIRS: tuple[tuple[str, str], ...] = (
     ("+", "-"),
     ("agree", "disagree"),
     ("for", "against"),
-    ("yea", "nay"),
-    ("aye", "no"),
-    ("aye", "nay"),
     ("high", "low"),
     ("case", "control"),
     ("treated", "control"),
@@ -71,9 +76,9 @@ PAIRS: tuple[tuple[str, str], ...] = (
     ("mit", "ohne"),
     ("bought", "not bought"),
     ("ever", "never"),
-    ("✓", "✗"),
-    ("✔", "✘"),
 )
+YES = frozenset(yes for yes, _ in YES_NO)
+TICKS = frozenset({"x", "✓", "✔"})  # of a box that is ticked or left blank
 # "not selected" is the 0 of "selected", "keine Allergie" that of "Allergie"
 NEGATIONS = ("not ", "no ", "non ", "non-", "not-", "nicht ", "kein ", "keine ", "pas de ", "un", "in", "dis", "never ")
 
@@ -228,12 +233,15 @@ def plain_word(key: Key) -> str:
 def one_of_two(first: Key, second: Key) -> tuple[Key, bool]:
     """Return which of two values is 1, and whether their meaning says so.
 
-    Words by their meaning, where it is known; of numbers the larger; of other words the later in the alphabet.
+    Words by their meaning, where it or that of their first words is known, or by their places on a known scale; of
+    numbers the larger; of other words the later in the alphabet.
 
     Examples
     --------
     >>> one_of_two("no", "yes"), one_of_two(1.0, 2.0), one_of_two("m", "f")
     (('yes', True), (2.0, False), ('m', False))
+    >>> one_of_two("Yes, daily", "No, less often"), one_of_two("always", "never")
+    (('Yes, daily', True), ('always', True))
     """
     if isinstance(first, float) and isinstance(second, float):
         return max(first, second), False
@@ -242,9 +250,38 @@ def one_of_two(first: Key, second: Key) -> tuple[Key, bool]:
         if set(plain) == {one, zero}:
             return plain[one], True
     for word, other in (tuple(plain), tuple(plain)[::-1]) if len(plain) == 2 else ():
-        if any(other == negation + word for negation in NEGATIONS):
+        opposite = (_first_word(word), _first_word(other))
+        if any(other == negation + word for negation in NEGATIONS) or (
+            opposite in PAIRS and min(map(len, opposite)) > 1
+        ):
             return plain[word], True
+    scale = next((scale for scale in SCALES if len(plain) == 2 and set(plain) <= set(scale)), None)
+    if scale is not None:
+        return plain[max(plain, key=scale.index)], True
     return max((first, second), key=lambda key: (str(key).casefold(), str(key))), False
+
+
+def says_yes(value: Key, others: Iterable[Key]) -> bool:
+    """Whether a value means yes, next to the other values of its column.
+
+    Single letters mean yes only next to their no, ticks such as "x" only where all other cells are blank.
+
+    Examples
+    --------
+    >>> says_yes("Yes", ["no"]), says_yes("y", ["n"]), says_yes("Ja, oft", ["nie"]), says_yes("x", [])
+    (True, True, True, True)
+    >>> says_yes("No", ["yes"]), says_yes("s", ["m"]), says_yes("female", ["male"]), says_yes(2.0, [1.0])
+    (False, False, False, False)
+    """
+    word, no = _first_word(plain_word(value)), [_first_word(plain_word(other)) for other in others]
+    if any((word, other) in YES_NO for other in no):
+        return True
+    return (word in YES and len(word) > 1) or (word in TICKS and not no)
+
+
+def _first_word(text: str) -> str:
+    """Return the first word of a text, without the sign after it."""
+    return re.split(r"[\s,;:.!/()]", text, maxsplit=1)[0] or text
 
 
 def on_one_scale(words: list[str]) -> tuple[str, ...] | None:
