@@ -17,6 +17,7 @@ from hiddenbits import (
     LogisticPCA,
     LogisticPCAMixture,
     NoisyOrNetwork,
+    TopographicMap,
     TreeMixture,
     diagnostics,
 )
@@ -216,6 +217,38 @@ def test_the_story_follows_scikit_learns_box(rows):
     assert repr(model) == "BernoulliMixture(random_state=0)"
     with pytest.raises(NotFittedError):
         clone(model).summary()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        IndependentBits(),
+        BernoulliMixture(2, n_init=1, random_state=0),
+        LogisticPCA(1, random_state=0),
+        ClippedPCA(1),
+        CombinationMachine(1, n_init=1, random_state=0),
+        NoisyOrNetwork(1, n_init=1, random_state=0),
+        HiddenTree(2, n_init=1, random_state=0),
+        TreeMixture(2, n_init=1, random_state=0),
+        TopographicMap(random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.filterwarnings("ignore:Read as bits", "ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_story_of_a_coded_table_says_what_1_means(model, tmp_path):
+    rng = np.random.default_rng(0)
+    answers = {f"q{j}": rng.choice(["Yes", "No"], 40) for j in range(4)}
+    coded = pandas.DataFrame(answers | {"sex": rng.choice(["male", "female"], 40)})
+    model = model.set_params(max_iter=2) if "max_iter" in model.get_params() else model
+    model.fit(hiddenbits.open_table(coded))
+    said = "1 means 'Yes' in 4 columns and 'male' in 'sex'."
+    assert model.summary().story["coding"] == said
+    assert f"coding: {said}" in repr(model.summary())
+    assert "&#x27;male&#x27; in" in model._repr_html_()
+    model.save(tmp_path / "model.hb")
+    assert hiddenbits.load(tmp_path / "model.hb").summary().story["coding"] == said
+    plain = clone(model).fit((coded == "Yes").astype(int).to_numpy())
+    assert "coding" not in plain.summary().story
 
 
 def test_learning_in_pieces_has_no_score(rows):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -15,7 +15,8 @@ from hiddenbits.array_types import AnyArray, Bytes
 from hiddenbits.data.bits import AllOnes, Bits, Dense
 from hiddenbits.data.cell_checks import Blank, observed_from_missing
 from hiddenbits.data.columns.cells import Beside, ColumnCells, common_type, small
-from hiddenbits.data.columns.vocabulary import Key, key_of
+from hiddenbits.data.columns.meaning import Meaning, sentence
+from hiddenbits.data.columns.vocabulary import Key, key_of, says_yes
 from hiddenbits.data.mixed.layout import FRAMES, Category, is_category
 from hiddenbits.data.table import TableError
 from hiddenbits.quoting import quoted
@@ -25,6 +26,7 @@ HOW: tuple[How, ...] = ("bits", "values", "one-hot", "above")
 BIT_KEYS: dict[Key, int] = {0.0: 0, 1.0: 1, "false": 0, "true": 1}
 MISSING, UNKNOWN = 2, 3  # codes of a cell besides 0 and 1
 MOST_LEVELS = 1000
+MOST_CODES = 6  # that are listed
 CHUNK_ROWS = 1 << 13  # rows that are written at once, column by column, while they are in the processor's cache
 
 
@@ -143,6 +145,28 @@ class CodedColumn:
             return f"<= {self.threshold:g}", f"> {self.threshold:g}"
         return _named(self.zeros, self.blank == 0), _named(self.ones, self.blank == 1)
 
+    @property
+    def meanings(self) -> tuple[Meaning, ...]:
+        """What 1 and 0 stand for in each bit."""
+        if self.how == "bits":
+            return (Meaning(self.name),)
+        if self.how == "one-hot":
+            values = zip(self.labels, self.ones, strict=True)
+            return tuple(Meaning(label, "level", str(value), "another value") for label, value in values)
+        zero, one = ("blank" if word is None else str(word) or "another value" for word in self.words)
+        if self.how == "above":
+            return (Meaning(self.name, "above", one, zero),)
+        ones, zeros = ([key_of(value) for value in values] for values in (self.ones, self.zeros))
+        if set(ones) <= {1.0, "true"} and set(zeros) <= {0.0, "false"} and self.blank != 1:
+            return (Meaning(self.name),)
+        numbers = [key for key in (*ones, *zeros) if isinstance(key, float)]
+        if len(numbers) == len(ones) + len(zeros):
+            codes = [f"{number:.15g}" for number in sorted(numbers)]
+            codes = codes if len(codes) <= MOST_CODES else [*codes[:2], "...", codes[-1]]
+            return (Meaning(self.name, "codes", one, zero, tuple(codes)),)
+        yes = bool(ones) and self.blank != 1 and all(says_yes(key, zeros) for key in ones)
+        return (Meaning(self.name, "yes" if yes else "word", one, zero),)
+
 
 def _named(values: Sequence[Category], or_blank: bool) -> Any:
     """Return the value that a bit stands for; None for a blank."""
@@ -185,6 +209,32 @@ class Coding:
     def labels(self) -> tuple[str, ...]:
         """Names of the bits."""
         return tuple(label for column in self.columns for label in column.labels)
+
+    @property
+    def meanings(self) -> tuple[Meaning, ...]:
+        """What 1 and 0 stand for in each bit."""
+        return tuple(meaning for column in self.columns for meaning in column.meanings)
+
+    def sentence(self, quoted: Callable[[str], str] = repr, option: str = "code=") -> str:
+        """Return in words which values are 1; "" where every 1 is a 1 of the table.
+
+        Parameters
+        ----------
+        quoted : function
+            Puts names and values in quotes.
+        option : str
+            What changes the value that is 1.
+
+        Returns
+        -------
+        text : str
+
+        Examples
+        --------
+        >>> Coding((CodedColumn("q1", "values", ("yes",), ("no",)), CodedColumn("q2"))).sentence()
+        "1 means 'yes' in 'q1' and 1 as in the table in 'q2'."
+        """
+        return sentence(self.meanings, quoted, option)
 
     def check_columns(self, names: Collection[str]) -> None:
         """Refuse a table that lacks columns."""

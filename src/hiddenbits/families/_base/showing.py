@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import AnyArray, Floats
+from hiddenbits.data.columns.coding import Coding
 from hiddenbits.engine import StopReason
 from hiddenbits.maths.numerics import bic
 from hiddenbits.quoting import name_of
@@ -100,7 +101,8 @@ class Summary:
     title : str
         The model.
     story : dict of str
-        How the fit went: rows, passes, why it stopped, score, warnings.
+        How the fit went: rows, passes, why it stopped, score, warnings; and under "coding", where the fit was to other
+        values than 0 and 1, which of them are 1.
     tables : dict of frames
         The tables by name, whole; of pandas, polars or pyarrow, whichever is installed first.
 
@@ -227,7 +229,13 @@ class ShowsItself:
             `tables` has the tables as frames, by name; print it, or show it in a notebook.
         """
         check_is_fitted(self)
-        return Summary(repr(self), self._story(), self._tables())
+        return Summary(repr(self), self._whole_story(), self._tables())
+
+    def _whole_story(self) -> dict[str, str]:
+        """Return how the fit went, and which values of the user's table are 1."""
+        coding: Coding | None = getattr(self, "coding_", None)
+        said = "" if coding is None else coding.sentence(lambda text: repr(name_of(text)))
+        return {**self._story(), **({"coding": said} if said else {})}
 
     def _column_names(self) -> list[str]:
         """Return the names of the columns of the fit."""
@@ -262,4 +270,4 @@ class ShowsItself:
         return {kind: text + self._story_html() if kind == "text/html" else text for kind, text in bundle.items()}
 
     def _story_html(self) -> str:
-        return story_html(self._story()) if hasattr(self, "converged_") else ""
+        return story_html(self._whole_story()) if hasattr(self, "converged_") else ""

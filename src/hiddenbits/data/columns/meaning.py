@@ -1,0 +1,122 @@
+"""What the 1 of each column stands for in the user's own values, in words: for summaries of models and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Form = Literal["bit", "yes", "word", "codes", "above", "level"]
+NAMED, MOST = 2, 6  # columns that a sentence names, and values that it lists
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What 1 and 0 stand for in one binary column.
+
+    Attributes
+    ----------
+    column : str
+        Its name; for one of several that were made of the values of a column, with the value.
+    form : {"bit", "yes", "word", "codes", "above", "level"}
+        A 1 in the table; a word for yes; another word; one of several numbers that are codes; a number above a
+        threshold; the value in the name of the column.
+    one, zero : str
+        The values as text.
+    codes : tuple of str
+        Of "codes" all of them, the smallest first.
+
+    Examples
+    --------
+    >>> Meaning("smokes", "yes", "Yes", "No").named, Meaning("sex", "word", "female", "male").named
+    ('smokes', 'sex = female')
+    """
+
+    column: str
+    form: Form = "bit"
+    one: str = "1"
+    zero: str = "0"
+    codes: tuple[str, ...] = ()
+
+    @property
+    def is_yes(self) -> bool:
+        """Whether the name of the column alone says what a 1 is."""
+        return self.form in ("bit", "yes")
+
+    @property
+    def tail(self) -> str:
+        """What stands after the name of the column where that alone does not say what a 1 is."""
+        if self.is_yes or self.form == "level":
+            return ""
+        return f" {self.one}" if self.form == "above" else f" = {self.one}"
+
+    @property
+    def named(self) -> str:
+        """The name of the column, with the value that is 1 unless that is yes."""
+        return self.column + self.tail
+
+
+def sentence(meanings: Sequence[Meaning], quoted: Callable[[str], str], option: str) -> str:
+    """Return what 1 stands for, column by column; "" where every 1 is a 1 of the table.
+
+    Parameters
+    ----------
+    meanings : sequence of Meaning
+        One for each binary column.
+    quoted : function
+        Puts names and values in quotes.
+    option : str
+        The option that changes which value is 1, for columns of codes such as 1 and 2.
+
+    Examples
+    --------
+    >>> answers = [Meaning(f"q{j}", "yes", "yes", "no") for j in range(9)]
+    >>> sentence([*answers, Meaning("sex", "word", "female", "male")], repr, "code=")
+    "1 means 'yes' in 9 columns and 'female' in 'sex'."
+    >>> sentence([Meaning(f"q{j}", "codes", "2", "1", ("1", "2")) for j in range(9)], repr, "code=")
+    'The value 2 is counted as yes in all 9 columns (codes 1 and 2; change with code=).'
+    """
+    if all(meaning.form == "bit" for meaning in meanings):
+        return ""
+    groups: dict[tuple[Form, str, tuple[str, ...]], list[str]] = {}
+    for meaning in meanings:
+        one = "" if meaning.form == "level" else meaning.one
+        groups.setdefault((meaning.form, one, meaning.codes), []).append(meaning.column)
+    order = sorted(groups, key=lambda group: -len(groups[group]))
+    coded = next((group for group in order if group[0] == "codes"), None)
+    parts = []
+    for group in order[:MOST]:
+        form, one, codes = group
+        change = f"; change with {option}" if group == coded else ""
+        what = f" (codes {_listed(codes)}{change})" if codes else ""
+        parts.append((_value(form, one, quoted), f"in {_columns(groups[group], len(meanings), quoted)}{what}"))
+    if rest := order[MOST:]:
+        parts.append(("other values", f"in {_count(sum(len(groups[group]) for group in rest))}"))
+    if len(parts) == 1 and coded is not None:
+        value, where = parts[0]
+        return f"{value[0].upper()}{value[1:]} {'are' if ' or ' in value else 'is'} counted as yes {where}."
+    return f"{'1 means' if coded is None else 'Counted as yes:'} {_listed([' '.join(part) for part in parts])}."
+
+
+def _value(form: Form, one: str, quoted: Callable[[str], str]) -> str:
+    if form == "bit":
+        return "1 as in the table"
+    if form == "codes":
+        return f"the value{'s' if ' or ' in one else ''} {one}"
+    if form == "above":
+        return f"above {one.removeprefix('> ')}"
+    return "the value that the column is named after" if form == "level" else quoted(one)
+
+
+def _columns(names: Sequence[str], every: int, quoted: Callable[[str], str]) -> str:
+    if 1 < len(names) == every:
+        return f"all {_count(every)}"
+    return _listed([quoted(name) for name in names]) if len(names) <= NAMED else _count(len(names))
+
+
+def _count(number: int) -> str:
+    return f"{number:,} column{'' if number == 1 else 's'}"
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
