@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from hiddenbits import TableError, open_table
+from hiddenbits import ColumnsCodedWarning, TableError, open_table
 from hiddenbits.data.readers.labelled import _columns
 
 statistics = pytest.importorskip("pyreadstat")
@@ -61,6 +61,22 @@ def test_codes_that_are_not_declared_stay(tmp_path):
     assert found["q1"].values.tolist() == ["yes", "no", "refused", "yes"]
     np.testing.assert_array_equal(found["q3"].values, [3, 1, 2, -99])
     assert found["q3"].form == "int"
+
+
+def test_labels_say_which_value_is_yes(tmp_path):
+    """Also where two declared missing codes share a label, and where 0 is yes."""
+    frame = pandas.DataFrame(
+        {"q1": [1.0, 2.0, 9.0, 8.0, 1.0], "q2": [0.0, 1.0, 1.0, 0.0, 0.0], "q3": [0.0, 1.0] * 2 + [0.0]}
+    )
+    labels = {"q1": {1: "Yes", 2: "No", 8: "DK", 9: "DK"}, "q2": {0: "Yes", 1: "No"}, "q3": {0: "No", 1: "Yes"}}
+    path = tmp_path / "x.sav"
+    statistics.write_sav(frame, path, variable_value_labels=labels, missing_ranges={"q1": [8, 9]})
+    with pytest.warns(ColumnsCodedWarning, match="Yes = 1, No = 0 in 'q1', 'q2'"):
+        table = open_table(path)
+    nan = np.nan
+    expected = [[1, 1, 0], [0, 0, 1], [nan, 0, 0], [nan, 1, 1], [1, 1, 0]]
+    np.testing.assert_array_equal(table.to_float(), expected)
+    assert [one.form for one in table.coding.meanings] == ["yes", "yes", "bit"]
 
 
 def test_missing_codes_of_stata(tmp_path):

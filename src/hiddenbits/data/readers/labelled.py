@@ -10,6 +10,7 @@ import numpy as np
 
 from hiddenbits.array_types import AnyArray
 from hiddenbits.data.cell_checks import MAX_BYTES, check_distinct
+from hiddenbits.data.columns.vocabulary import key_of, one_of_two
 from hiddenbits.data.mixed.encode import RawColumn, raw_column_of
 from hiddenbits.data.readers.raw_table import open_decoded
 from hiddenbits.data.readers.remote.locations import Place, for_library
@@ -32,8 +33,8 @@ def open_labelled(
     """Open a file of SPSS (``.sav``, ``.zsav``, ``.por``) or Stata (``.dta``).
 
     Codes that the file declares as missing, and Stata's .a to .z, are blanks. A column whose values all have labels
-    is read as these labels, in the order of the codes; but 0 and 1 stay as they are, because they are bits. A column
-    with labels for some of its values only keeps its numbers.
+    is read as these labels, in the order of the codes; but 0 and 1 stay as they are, because they are bits, unless
+    their labels say that 0 means yes. A column with labels for some of its values only keeps its numbers.
 
     Parameters
     ----------
@@ -93,11 +94,18 @@ def _raw(number: int, name: str, values: Any, labels: Mapping[Any, str], ordered
     cells = [_plain(value) for value in values]
     known = {_plain(code): str(label).strip() for code, label in labels.items()}
     found = {cell for cell in cells if cell is not None}
-    if not found or found <= {0, 1} or not found <= set(known) or len(set(known.values())) < len(known):
+    codes = sorted(found, key=lambda code: (isinstance(code, str), code))
+    labelled = found <= set(known) and len({known[code] for code in codes}) == len(codes)
+    bits = found <= {0, 1} and not _zero_is_yes(known)
+    if not found or bits or not labelled:
         return raw_column_of(number, name, cells)
-    codes = sorted((code for code in known if code in found), key=lambda code: (isinstance(code, str), code))
     texts = np.array([None if cell is None else known[cell] for cell in cells], object)
     return RawColumn(number, name, "categorical", texts, tuple(known[code] for code in codes), ordered)
+
+
+def _zero_is_yes(labels: Mapping[Any, str]) -> bool:
+    """Whether the labels of 0 and 1 say that 0 means yes and 1 no."""
+    return {0, 1} <= set(labels) and one_of_two(key_of(labels[0]), key_of(labels[1])) == (key_of(labels[0]), True)
 
 
 def _plain(value: Any) -> Any:
