@@ -111,7 +111,7 @@ FAMILIES = (
         word="classes",
         hidden="classes",
         picture="kinds of rows",
-        says="every row is of one kind, and each kind has its own share of ones in every column",
+        says="every row is of one kind, and each kind has its own probability in every column",
         unit="kind",
         use="kinds of customers, patients, texts",
         sizes=CLASSES,
@@ -132,7 +132,7 @@ FAMILIES = (
         word="clipped",
         hidden="dimensions, clipped",
         picture="a few scales, clipped",
-        says="every row has a position on a few scales, and a bit is 1 when it passes a threshold",
+        says="every row has a position on a few scales, and each bit switches at a threshold",
         unit="scale",
         use="tetrachoric correlations; one pass over any number of rows",
         sizes=(1, 2, 3, 4, 6, 8, 12),
@@ -230,7 +230,7 @@ def known_families() -> dict[str, Family]:
     --------
     >>> from hiddenbits import evaluate
     >>> evaluate.known_families()["BernoulliMixture"].says
-    'every row is of one kind, and each kind has its own share of ones in every column'
+    'every row is of one kind, and each kind has its own probability in every column'
     """
     return dict(BY_NAME)
 

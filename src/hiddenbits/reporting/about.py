@@ -6,8 +6,9 @@ import numpy as np
 
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.elements import Grid, Part, Section
+from hiddenbits.reporting.findings.opening import about_coding
 from hiddenbits.reporting.svg import bar
-from hiddenbits.reporting.text import count, name, names, percent, sentence, told_apart
+from hiddenbits.reporting.text import count, name, names, percent, sentence
 
 SHOWN = 40  # columns listed at once; the others are folded
 
@@ -17,19 +18,23 @@ def about(context: Context) -> Section:
     seen = context.sample.look
     cells = max(1, int(seen.observed.sum()))
     share, blank = seen.n_ones / cells, seen.n_blank / (seen.n_rows * seen.n_columns)
+    values, (coding, _) = context.sample.every_value, about_coding(context)
     opening = sentence(
-        "This table has {} and {} that are each 1 (yes) or 0 (no): {} of the recorded cells are ones, and {}.",
+        "This table has {} and {} {}: {} of the recorded cells are {}, and {}.{}",
         count(seen.n_rows, "row"),
         count(seen.n_columns, "column"),
+        "with two values each" if coding else "that are each 1 (yes) or 0 (no)",
         percent(share),
+        values.one if coding else values.ones,
         f"{percent(blank)} of all cells are blank" if seen.n_blank else "no cell is blank",
+        f" {coding}" if coding else "",
     )
     rough = "" if seen.different_exact else "about "
     facts: list[list[object]] = [
         ["rows", f"{seen.n_rows:,}"],
         ["columns", f"{seen.n_columns:,}"],
-        ["ones", f"{seen.n_ones:,} ({percent(share)} of recorded cells)"],
-        ["most ones in a row", f"{seen.most_ones:,}"],
+        [values.ones, f"{seen.n_ones:,} ({percent(share)} of recorded cells)"],
+        [f"most {values.ones} in a row", f"{seen.most_ones:,}"],
         ["distinct rows", f"{rough}{seen.n_different:,} ({percent(seen.n_different / seen.n_rows)})"],
         ["blanks", seen.about_blanks],
     ]
@@ -40,11 +45,11 @@ def about(context: Context) -> Section:
     if context.sample.beside:
         facts.append(["other columns, used for colours and labels", names(context.sample.beside, 8)])
     parts: list[Part] = [Grid("The table in figures", ["", ""], facts)]
-    shown, order = told_apart(seen.names), np.argsort(-np.nan_to_num(seen.means), kind="stable")
-    heads = ["column", "share of ones", "", "ones", "recorded"]
+    order = np.argsort(-np.nan_to_num(seen.means), kind="stable")
+    heads = ["column", values.share, "", values.ones, "recorded"]
     lines: list[list[object]] = [
         [
-            name(shown[j]),
+            name(values.names[j]),
             percent(float(seen.means[j])),
             bar(float(seen.means[j])),
             f"{seen.ones[j]:,}",
@@ -55,11 +60,14 @@ def about(context: Context) -> Section:
     right = frozenset({1, 3, 4})
     varied = [line for line, j in zip(lines, order, strict=True) if 0 < seen.ones[j] < seen.observed[j]]
     if len(lines) <= SHOWN:
-        parts.append(Grid("The columns, those with the most ones first", heads, lines, right))
+        parts.append(Grid(f"The columns, those with the most {values.ones} first", heads, lines, right))
     else:
-        parts.append(Grid("The columns with the most ones, of those that vary", heads, varied[: SHOWN // 2], right))
+        parts.append(
+            Grid(f"The columns with the most {values.ones}, of those that vary", heads, varied[: SHOWN // 2], right)
+        )
         most = 1000
-        caption = f"All {len(lines):,} columns" if len(lines) <= most else f"The {most:,} columns with the most ones"
+        caption = f"The {most:,} columns with the most {values.ones}"
+        caption = f"All {len(lines):,} columns" if len(lines) <= most else caption
         parts.append(Grid(caption, heads, lines[:most], right, folded=True))
     how = [("counts", "hiddenbits.evaluate.look(hiddenbits.open_table(...))")]
     return Section("table", "The table and its columns", opening, parts, how, every_row=True)

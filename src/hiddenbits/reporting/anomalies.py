@@ -57,12 +57,10 @@ def _surprises(context: Context, i: int) -> Markup:
     bits, expected = context.sample.cells[i], context.fits.probabilities[i]
     given = np.where(np.isnan(bits), 1.0, np.where(bits == 1.0, expected, 1.0 - expected))
     found = [j for j in np.argsort(given, kind="stable")[:3] if given[j] < 0.5]
-    said = [
-        sentence(
-            "{} {} (probability {})", "has" if bits[j] else "lacks", name(context.sample.names[j]), percent(given[j])
-        )
-        for j in found
-    ]
+    said = []
+    for j in found:
+        verb, column = context.sample.values.has(j, bits[j])
+        said.append(sentence("{} {} (probability {})", verb, name(column), percent(given[j])))
     return Markup("; ").join(said) if said else Markup("no single cell, but their combination")
 
 
@@ -95,7 +93,7 @@ def _histogram(scores: Floats) -> Figure:
 
 def doubtful_cells(context: Context) -> Section:
     """List the recorded cells against which the rest of their row speaks strongly."""
-    fit, sample = context.fits.best, context.sample
+    fit, sample, values = context.fits.best, context.sample, context.sample.values
     given, places, certain = suspects(context)
     opening = sentence(
         "{} of {} columns follow a nearly strict rule: given the rest of the row, the model is certain of their cells. "
@@ -107,7 +105,12 @@ def doubtful_cells(context: Context) -> Section:
     parts: list[Part] = []
     if context.rows:
         lines: list[list[object]] = [
-            [*context.labels(i), name(sample.names[j]), f"{sample.cells[i, j]:.0f}", percent(float(given[i, j]))]
+            [
+                *context.labels(i),
+                name(values.bare[j]),
+                values.cell(j, float(sample.cells[i, j])),
+                percent(float(given[i, j])),
+            ]
             for i, j in places[:CELLS]
         ]
         heads = [*context.label_heads, "column", "recorded", "its probability"]
@@ -115,7 +118,7 @@ def doubtful_cells(context: Context) -> Section:
     else:
         parts.append(Text(HIDDEN))
     tally = Counter(j for _, j in places).most_common(CELLS)
-    lines = [[name(sample.names[j]), f"{n:,}", f"{certain[j]:,}"] for j, n in tally]
+    lines = [[name(values.bare[j]), f"{n:,}", f"{certain[j]:,}"] for j, n in tally]
     heads = ["column", "suspect cells", "of which the model is certain"]
     parts.append(Grid("Suspect cells by column", heads, lines, frozenset({1, 2}), folded=context.rows))
     line = f"{fit.line}.bit_probabilities(table)"

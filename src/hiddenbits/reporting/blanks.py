@@ -28,16 +28,23 @@ def blanks(context: Context) -> Section:
     )
     number = seen.n_rows - seen.observed
     every = told_apart(seen.names)
+    named, values = sample.every_value.names, sample.values
     order = np.argsort(-number, kind="stable")[: int((number > 0).sum())]
     drawn = order[:COLUMNS]
-    place = {shown: j for j, shown in enumerate(sample.names)}
+    place = {column: j for j, column in enumerate(sample.columns.tolist())}
     lines = []
     for j in drawn:
-        at = place.get(every[j])
+        at = place.get(int(j))
         filled = "-" if at is None or not blank[:, at].any() else percent(float(expected[blank[:, at], at].mean()))
         ones = percent(float(seen.means[j]))
-        lines.append([name(every[j]), f"{number[j]:,}", percent(float(number[j] / seen.n_rows)), filled, ones])
-    heads = ["column", "blanks", "of its cells", "expected share of ones in them", "share of ones in recorded cells"]
+        lines.append([name(named[j]), f"{number[j]:,}", percent(float(number[j] / seen.n_rows)), filled, ones])
+    heads = [
+        "column",
+        "blanks",
+        "of its cells",
+        f"expected {values.share} in them",
+        f"{values.share} in recorded cells" if values.one == "1" else f"{values.share} of those recorded",
+    ]
     same = Grid("Blanks by column, as a table", heads, lines, frozenset({1, 2, 3, 4}))
     most = f" The {len(drawn)} columns with the most are drawn." if len(drawn) < len(order) else ""
     caption = sentence("Share of blank cells in each column, of all {}.{}", count(seen.n_rows, "row"), most)
@@ -49,7 +56,7 @@ def blanks(context: Context) -> Section:
         listed: list[list[object]] = [
             [*context.labels(i), name(sample.names[j]), percent(float(expected[i, j]))] for i, j in places[first]
         ]
-        heads = [*context.label_heads, "column", "probability of 1"]
+        heads = [*context.label_heads, "column", values.probability]
         title = "The blanks that the model is most sure of"
         parts.append(Grid(title, heads, listed, frozenset({len(heads) - 1}), folded=True))
     command = "To fill in all blanks: <code>hiddenbits fit</code>, then <code>hiddenbits complete</code>."

@@ -40,13 +40,15 @@ def causes(context: Context) -> Section:
     left = f" Of {len(common)} {word}s, the {drawn} that clearly change a column are drawn."
     caption = sentence(
         "On the left the {}s, larger where they are active in more rows; on the right the columns. A thicker line: a "
-        "larger difference in the share of ones with and without it. Dashed: less often 1. Left out is what may be "
-        "chance: within two standard errors, or seen in fewer than {} rows.{}",
+        "larger difference in the {} with and without it. Dashed: less often {}. Left out is what may be chance: "
+        "within two standard errors, or seen in fewer than {} rows.{}",
         word,
+        sample.values.share,
+        sample.values.one,
         least_rows(units.n),
         left if drawn < len(common) else "",
     )
-    heads = [word, "active in", "column", "ones with it", "ones without it"]
+    heads = [word, "active in", "column", f"{sample.values.ones} with it", f"{sample.values.ones} without it"]
     lines = [
         [f"{word} {k + 1}", percent(float(common[k])), name(sample.names[j]), percent(on), percent(off)]
         for (k, j), (on, off) in links.items()

@@ -1,4 +1,4 @@
-"""Item curves: how the probability of a yes grows along the scale, where a single scale fits."""
+"""Item curves: how the probability of a 1 grows along the scale, where a single scale fits."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.elements import Figure, Grid, Section, cautions
 from hiddenbits.reporting.svg import LETTER, WIDE, Drawing
 from hiddenbits.reporting.text import count, name, names, percent, plain, sentence
+from hiddenbits.reporting.values import Values
 
 CURVES, REACH = 7, 3.0  # columns that are drawn; standard deviations of the scale on either side
 SHOWN = 60  # columns in the table
@@ -26,16 +27,18 @@ def items(context: Context) -> Section:
     told = _information(slopes, intercepts)
     order = np.argsort(-told, kind="stable")
     opening = sentence(
-        "One scale orders the rows. {} tell most about where a row lies on it; {} of the columns are more often 1 the "
+        "One scale orders the rows. {} tell most about where a row lies on it; {} of the columns are more often {} the "
         "higher a row lies.",
         names([sample.names[j] for j in order[:3]], 3),
         f"{int((slopes > 0).sum()):,} of {len(slopes):,}",
+        sample.values.one,
     )
     chosen = order[:CURVES]
     caption = sentence(
-        "Each curve is the probability that a column is 1, by the row's place on the scale{}. A steep curve separates "
+        "Each curve is the probability that a column is {}, by the row's place on the scale{}. A steep curve separates "
         "the rows around the place where it rises. The names are in the order in which the curves rise. The "
         "bars below count {}.",
+        sample.values.one,
         f", for the {len(chosen)} of {len(slopes):,} columns that tell most" if len(chosen) < len(slopes) else "",
         count(len(places), "row"),
     )
@@ -45,9 +48,9 @@ def items(context: Context) -> Section:
         [name(sample.names[j]), f"{slopes[j]:.2f}", _place(float(middles[j])), percent(float(sample.shares[j]))]
         for j in order[:SHOWN]
     ]
-    heads = ["column", "steepness (discrimination)", "reaches 50% at (difficulty)", "share of ones"]
+    heads = ["column", "steepness (discrimination)", "reaches 50% at (difficulty)", sample.values.share]
     same = Grid("The curves as a table", heads, lines, frozenset({1, 2, 3}))
-    drawing = _drawn(slopes, intercepts, chosen, sample.names, places)
+    drawing = _drawn(slopes, intercepts, chosen, sample.values, places)
     parts = [Figure(drawing, caption, same), *cautions(fit.note)]
     how = [("steepness", f"{fit.line}.components_"), ("places of rows", f"{fit.line}.transform(table)")]
     return Section("items", "The scale and its columns", opening, parts, how)
@@ -69,14 +72,15 @@ def _curve(values: Floats) -> Floats:
     return np.asarray(1.0 / (1.0 + np.exp(-np.clip(values, -40.0, 40.0))))
 
 
-def _drawn(slopes: Floats, intercepts: Floats, chosen: Rows, columns: list[str], places: Floats) -> Markup:
+def _drawn(slopes: Floats, intercepts: Floats, chosen: Rows, values: Values, places: Floats) -> Markup:
+    columns = values.names
     shown = [plain(columns[j], 22) for j in chosen]
     left, top, bottom, below = 54.0, 34.0, 290.0, 60.0
     right = WIDE - 44.0 - LETTER * max(map(len, shown))
     drawn = Drawing(
         WIDE,
         bottom + below + 46,
-        f"Probability of a yes along the scale, for {count(len(chosen), 'column')}: {', '.join(shown)}.",
+        f"{values.probability.capitalize()} along the scale, for {count(len(chosen), 'column')}: {', '.join(shown)}.",
         "wide",
     )
 
@@ -86,7 +90,7 @@ def _drawn(slopes: Floats, intercepts: Floats, chosen: Rows, columns: list[str],
     def y(share: float) -> float:
         return bottom - share * (bottom - top)
 
-    drawn.left_axis([0.0, 0.25, 0.5, 0.75, 1.0], y, left, "probability of 1", form="{:.0%}".format, right=right)
+    drawn.left_axis([0.0, 0.25, 0.5, 0.75, 1.0], y, left, values.probability, form="{:.0%}".format, right=right)
     z = np.linspace(-REACH, REACH, 61)
     with np.errstate(divide="ignore"):
         rises = np.argsort(-intercepts[chosen] / slopes[chosen], kind="stable")

@@ -29,9 +29,10 @@ def pairs(context: Context) -> Section:
     found = found[np.maximum(found["observed"], found["expected"]) >= least]
     beyond = int((np.abs(found["residual"]) > edge).sum())
     opening = sentence(
-        "For each pair of columns, the model “{}” says in how many rows both should be 1. Of {} with at least {} such "
+        "For each pair of columns, the model “{}” says in how many rows both should be {}. Of {} with at least {} such "
         "rows, {} further from that than {:.1f} standard errors, which chance alone hardly ever reaches.",
         label(fit.name),
+        sample.values.one,
         count(len(found), "pair"),
         least,
         "none is" if not beyond else "one is" if beyond == 1 else f"{beyond:,} are",
@@ -50,19 +51,20 @@ def pairs(context: Context) -> Section:
         ]
         for (first, second), one in zip(both, shown, strict=True)
     ]
-    heads = ["column", "column", "both are 1", "expected", "residual"]
+    heads = ["column", "column", f"both are {sample.values.one}", "expected", "residual"]
     same = Grid("The pairs as a table", heads, lines, frozenset({2, 3, 4}))
     caption = sentence(
-        "The {} that fit worst: the share of rows in which both columns are 1 (filled), and what the model expects "
+        "The {} that fit worst: the share of rows in which both columns are {} (filled), and what the model expects "
         "(ring). The number is the residual: the difference in standard errors.",
         count(len(shown), "pair"),
+        sample.values.one,
     )
     how = [("residuals of pairs", f"hiddenbits.diagnostics.residual_pairs({fit.line}, table)")]
-    parts = [Figure(_drawn(both, shown), caption, same)] if len(shown) else []
+    parts = [Figure(_drawn(both, shown, sample.values.one), caption, same)] if len(shown) else []
     return Section("pairs", "Pairs left unexplained", opening, parts, how)
 
 
-def _drawn(both: list[tuple[str, str]], shown: Any) -> Markup:
+def _drawn(both: list[tuple[str, str]], shown: Any, one: str) -> Markup:
     """Draw a line for each pair: what is observed, and what is expected."""
     names = [f"{plain(first, 20)} + {plain(second, 20)}" for first, second in both]
     left, line, top = room(names, 360.0), 24.0, 4.0
@@ -74,7 +76,7 @@ def _drawn(both: list[tuple[str, str]], shown: Any) -> Markup:
     def x(share: float) -> float:
         return left + 10.0 + share / high * (WIDE - left - 76.0)
 
-    words = "share of the rows in which both are 1"
+    words = f"share of the rows in which both are {one}"
     drawn.bottom_axis(ticks(0.0, high, 4), x, bottom, words, form=lambda share: f"{100 * share:g}%", up_to=top)
     for number, text in enumerate(names):
         y, seen, wanted = top + line * (number + 0.5), float(observed[number]), float(expected[number])

@@ -12,6 +12,7 @@ from hiddenbits.reporting.findings.effects import least_rows
 from hiddenbits.reporting.findings.units import Units, all_units, unit_order
 from hiddenbits.reporting.svg import Drawing, room
 from hiddenbits.reporting.text import count, name, percent, plain, sentence
+from hiddenbits.reporting.values import Values
 
 COLUMNS, KINDS = 24, 10  # columns and kinds that are drawn
 
@@ -24,22 +25,24 @@ def classes(context: Context) -> Section:
     number, kinds = len(order), order[:KINDS]
     opening = sentence(
         "If every row is one of {} kinds, they hold {} of the rows. The picture shows what sets them apart: how much "
-        "more or less often each column is 1 in a kind than in all rows.",
+        "more or less often each column is {} in a kind than in all rows.",
         number,
         _said(units.shares[order]),
+        sample.values.one,
     )
     on, mean, sure = shares(units, kinds)
     columns = in_order(on - mean, np.where(sure, np.abs(on - mean), 0.0) * np.sqrt(units.shares[kinds])[:, None])
-    drawing = _drawn(units.shares[kinds], on, mean, sure, columns, sample.names)
+    drawing = _drawn(units.shares[kinds], on, mean, sure, columns, sample.values)
     left = [
         f"the {len(kinds)} largest kinds" if len(kinds) < number else "",
         f"the {len(columns)} columns that differ most" if len(columns) < len(sample.names) else "",
     ]
     shown = " and ".join(one for one in left if one)
     caption = sentence(
-        "Each bar is the share of ones in a kind minus the share in all rows, in percentage points. Pale bars may be "
+        "Each bar is the {} in a kind minus the share in all rows, in percentage points. Pale bars may be "
         "chance: the kind differs from the other rows by less than two standard errors or 2 points, or fewer than {} "
         "rows show it.{}",
+        sample.values.share,
         least_rows(units.n),
         f" Drawn are {shown}." if shown else "",
     )
@@ -48,7 +51,7 @@ def classes(context: Context) -> Section:
         [name(sample.names[j]), percent(float(mean[j])), *(percent(float(share)) for share in on[:, j])]
         for j in columns
     ]
-    same = Grid("Shares of ones, as a table", heads, lines, frozenset(range(1, len(heads))))
+    same = Grid(f"Shares of {sample.values.ones}, as a table", heads, lines, frozenset(range(1, len(heads))))
     parts = [Figure(drawing, caption, same), *cautions(fit.note)]
     how = [("kinds of rows", f"{fit.line}.transform(table)")]
     return Section("classes", "Kinds of rows", opening, parts, how, every_row=units.n == sample.look.n_rows)
@@ -79,8 +82,9 @@ def in_order(differences: Floats, telling: Floats) -> Rows:
     return np.asarray(chosen[np.lexsort((-differences[unit, chosen], unit))])
 
 
-def _drawn(common: Floats, on: Floats, mean: Floats, sure: AnyArray, columns: Rows, names: list[str]) -> Markup:
+def _drawn(common: Floats, on: Floats, mean: Floats, sure: AnyArray, columns: Rows, values: Values) -> Markup:
     """Draw bars of differences: a line for each column, a panel for each kind."""
+    names = values.names
     shown, kinds = [plain(names[j], 30) for j in columns], range(len(on))
     left, top, line, gap = room(shown), 44.0, 21.0, 18.0
     panel = min(180.0, max(78.0, 720.0 / len(kinds) - gap))
@@ -114,6 +118,6 @@ def _drawn(common: Floats, on: Floats, mean: Floats, sure: AnyArray, columns: Ro
             drawn.line(x, bottom, x, bottom + 5, "zero")
             text = f"{100 * value:+.0f}" if value else "0"
             drawn.text(x + shift, bottom + 18, text, anchor=anchor, style="small")
-    words = "percentage points: left, less often 1 than in all rows; right, more often"
+    words = f"percentage points: left, less often {values.one} than in all rows; right, more often"
     drawn.text(left + gap / 2, bottom + 38, words, style="small")
     return drawn.done()

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from hiddenbits.reporting.findings import Finding, Findings
 
 HEIGHT = 900  # pixels of the page in a notebook
+MARKUP = r"([\\`*\[\]<>&]|(?<!\w)_|_(?!\w))"  # signs that mean something in Markdown
+CODE = r"([\\\[\]<>&])"  # of them in code, where a name of the table may have ended it: those of links and elements
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +80,8 @@ class Report:
         made = {
             "title": self.title,
             "table": self.found.table,
+            "coding": self.found.coding,
+            "ones": dict(self.found.ones),
             "picture": self.found.picture,
             "numbers": dict(self.found.numbers),
             "findings": self.records(),
@@ -93,7 +97,8 @@ class Report:
         -------
         text : str
         """
-        lines = [f"# {_quoted(self.title)}", "", _quoted(self.found.table), "", _quoted(self.found.picture), ""]
+        said = [one for one in (self.found.table, self.found.coding, self.found.picture) if one]
+        lines = [f"# {_quoted(self.title)}", "", *(line for one in said for line in (_quoted(one), ""))]
         if self.found.found:
             lines += ["## What was found", ""]
             lines += [f"{n}. {_item(finding)}" for n, finding in enumerate(self.found.found, 1)] + [""]
@@ -123,7 +128,8 @@ class Report:
 
     def __str__(self) -> str:
         said = [f"{n}. {finding.sentence}" for n, finding in enumerate(self.found.found, 1)]
-        return "\n".join([self.title, self.found.table, self.found.picture, *said])
+        opening = [one for one in (self.found.table, self.found.coding, self.found.picture) if one]
+        return "\n".join([self.title, *opening, *said])
 
     def _repr_html_(self) -> str:
         """Return the page in a frame of its own, which cannot reach the notebook."""
@@ -165,6 +171,6 @@ def _item(finding: Finding) -> str:
 
 
 def _quoted(text: str, *, code: bool = False) -> str:
-    """Return a text in which names of the table are no markup; backticks of ours stay."""
-    signs = r"[\\*\[\]<>&]" if code else r"[\\`*\[\]<>&]"
-    return re.sub(rf"({signs}|(?<!\w)_|_(?!\w))", r"\\\1", " ".join(text.split()))
+    """Return a text in which names of the table are no markup; backticks of ours stay, and signs between them."""
+    parts = " ".join(text.split()).split("`") if code else [" ".join(text.split())]
+    return "`".join(re.sub(CODE if at % 2 else MARKUP, r"\\\1", part) for at, part in enumerate(parts))

@@ -56,7 +56,7 @@ def chart(context: Context) -> Section:
     data, choices, chosen = _panel(context, square, where, first, counts, kinds, moved) if context.rows else empty
     top = np.argsort(-np.hypot(*moved), kind="stable")[:30]
     same = Grid(
-        "The map as a table: how much more often a column is 1, one standard deviation further",
+        f"The map as a table: how much more often a column is {sample.values.one}, one standard deviation further",
         ["column", "to the right", "up"],
         [[name(sample.names[j]), *(f"{100 * moved[axis, j]:+.0f} points" for axis in (0, 1))] for j in top],
         frozenset({1, 2}),
@@ -105,7 +105,10 @@ def _caption(context: Context, dots: int, shown: int, *, kinds: bool) -> Markup:
     said += (
         " Names stand where the rows of a kind lie."
         if kinds
-        else (" An arrow leads to where a column is more often 1; a longer one, to where it changes more.")
+        else sentence(
+            " An arrow leads to where a column is more often {}; a longer one, to where it changes more.",
+            context.sample.values.one,
+        )
     )
     alike = " Identical rows share a dot; its size shows how many they are."
     return said + alike if dots < shown else said
@@ -200,6 +203,8 @@ def _panel(
         "n": counts.astype(int).tolist(),
         "row": (sample.rows[first] + 1).tolist(),
         "names": [sample.names[j] for j in order],
+        "values": None if sample.values.meanings is None else [sample.values.labels(int(j)) for j in order],
+        "head": f"{sample.values.ones[0].upper()}{sample.values.ones[1:]}",
         "ones": [np.flatnonzero(row == 1.0).tolist() for row in cells],
         "blank": [np.flatnonzero(np.isnan(row)).tolist() for row in cells],
         "beside": extra,

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from hiddenbits import Piece, Table, evaluate, exclusive_groups, map_pieces
 from hiddenbits.array_types import AnyArray, Bytes, Floats
 from hiddenbits.reporting.links import associations
-from hiddenbits.reporting.text import sentence, told_apart
+from hiddenbits.reporting.text import sentence
+from hiddenbits.reporting.values import Values
 
 MOST_ROWS, MOST_COLUMNS, MOST_CELLS = 20_000, 1_000, 400_000
 FEWEST_ROWS, FEWEST_COLUMNS = 12, 2  # with fewer, no model is fitted
@@ -27,22 +28,29 @@ PIECE_CELLS = 1 << 22
 class Sample:
     """Rows and columns of a table as numbers, NaN where blank.
 
-    `rows` and `columns` are their numbers in the table, from 0; `names` the columns as shown and `own_names` as the
-    table has them; `beside` the cells of other columns of the same rows; `look` the summary of the whole table;
-    `groups` the labels of rows that are held out together; `one_of` the names of columns that are left out because
-    exactly one of them is 1 in every row: a model would find that they exclude each other, and nothing else.
+    `rows` and `columns` are their numbers in the table, from 0; `values` what the columns and their ones are called,
+    and `every_value` the same of all columns of the table; `own_names` are the columns as the table has them; `beside`
+    the cells of other columns of the same rows; `look` the summary of the whole table; `groups` the labels of rows that
+    are held out together; `one_of` the names of columns that are left out because exactly one of them is 1 in every
+    row: a model would find that they exclude each other, and nothing else.
     """
 
     cells: Floats
     rows: NDArray[np.int64]
     columns: NDArray[np.int64]
-    names: list[str]
+    values: Values
+    every_value: Values
     own_names: list[str]
     beside: dict[str, list[str]]
     look: Any
     seed: int
     groups: AnyArray | None = None
     one_of: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """The columns as shown, with the value that is 1 where that is not yes."""
+        return self.values.names
 
     @property
     def every_row(self) -> bool:
@@ -110,19 +118,20 @@ def drawn(table: Table, beside: Mapping[str, Sequence[str]], seed: int, groups: 
     cells[cells > 1.0] = np.nan
     kept = (cells == 0.0).any(axis=0) & (cells == 1.0).any(axis=0)  # in the sample a rare column may be constant
     cells, columns = cells[:, kept], columns[kept]
-    shown, own = told_apart(seen.names), list(seen.names)
+    every, own = Values.of(seen.names, table.coding), list(seen.names)
     one_of = _answers(cells)
     left_out = {j for group in one_of for j in (group if len(group) > 2 else group[1:])}
     if cells.shape[1] - len(left_out) < FEWEST_LEFT:
         one_of, left_out = [], set()
-    answers = tuple(tuple(shown[columns[j]] for j in group) for group in one_of)
+    answers = tuple(tuple(every.names[columns[j]] for j in group) for group in one_of)
     stay = [j for j in range(cells.shape[1]) if j not in left_out]
     cells, columns = cells[:, stay], columns[stay]
     return Sample(
         cells,
         rows,
         columns,
-        [shown[j] for j in columns],
+        every.taken(columns.tolist()),
+        every,
         [own[j] for j in columns],
         {key: [str(values[i]) for i in rows] for key, values in beside.items()},
         seen,

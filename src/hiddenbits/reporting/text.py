@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -11,24 +12,40 @@ from markupsafe import Markup
 from hiddenbits.quoting import printable
 
 LONGEST = 60  # characters of a name that are shown
+VALUE = re.compile(r" (?:=|>|<=) [^=<>]+$")  # at the end of a name: what is kept where the name is shortened
 
 
 def plain(text: object, longest: int = LONGEST) -> str:
     r"""Return a text on one line, shortened; control characters are shown escaped.
 
+    A value at the end of a name stays where it takes at most half of the letters.
+
     Examples
     --------
     >>> print(plain("two" + chr(10) + "lines" + chr(27)), len(plain("x" * 10_000)))
     two lines\x1b 60
+    >>> print(plain("watches television = no", 13))
+    watches… = no
     """
     kept = str(text)[: 4 * longest]
     shown = printable("".join(" " if letter.isspace() else letter for letter in kept))
-    return shown if len(shown) <= longest and len(kept) == len(str(text)) else shown[: longest - 1] + "…"
+    if len(shown) <= longest and len(kept) == len(str(text)):
+        return shown
+    value = VALUE.search(shown) if len(kept) == len(str(text)) else None
+    end = value[0] if value is not None and 2 * len(value[0]) <= longest else ""
+    head = shown[: longest - 1 - len(end)]
+    return f"{head.rstrip() if end else head}…{end}"
 
 
-def told_apart(names: Sequence[object]) -> list[str]:
-    """Return the names as shown; names that become equal by shortening get the number of their column."""
-    short = [plain(name) for name in names]
+def quoted(name: str) -> str:
+    """Return the name of a column, or a value, as it appears in a sentence."""
+    return f"“{plain(name, 40)}”"
+
+
+def told_apart(names: Sequence[object], ends: Sequence[str] | None = None) -> list[str]:
+    """Return the names as shown, each with its end; those that become equal by shortening get their column's number."""
+    whole = [f"{plain(name)}{end}" for name, end in zip(names, ends or [""] * len(names), strict=True)]
+    short = [plain(name) for name in whole]
     seen = Counter(short)
     return [text if seen[text] == 1 else f"{text} [{number + 1}]" for number, text in enumerate(short)]
 

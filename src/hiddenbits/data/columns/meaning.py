@@ -95,7 +95,9 @@ def sentence(meanings: Sequence[Meaning], quoted: Callable[[str], str], option: 
     if len(parts) == 1 and coded is not None:
         value, where = parts[0]
         return f"{value[0].upper()}{value[1:]} {'are' if ' or ' in value else 'is'} counted as yes {where}."
-    return f"{'1 means' if coded is None else 'Counted as yes:'} {_listed([' '.join(part) for part in parts])}."
+    phrases = [" ".join(part) for part in parts]
+    last = ", and " if any(" and " in phrase for phrase in phrases) else " and "
+    return f"{'1 means' if coded is None else 'Counted as yes:'} {_listed(phrases, last)}."
 
 
 def _value(form: Form, one: str, quoted: Callable[[str], str]) -> str:
@@ -118,5 +120,5 @@ def _count(number: int) -> str:
     return f"{number:,} column{'' if number == 1 else 's'}"
 
 
-def _listed(texts: Sequence[str]) -> str:
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+def _listed(texts: Sequence[str], last: str = " and ") -> str:
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])}{last}{texts[-1]}"

@@ -12,10 +12,10 @@ from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.findings.drawings import dumbbells
 from hiddenbits.reporting.findings.effects import least_rows
 from hiddenbits.reporting.findings.finding import Finding, Number
-from hiddenbits.reporting.findings.words import of_rows, quoted
+from hiddenbits.reporting.findings.words import of_rows
 from hiddenbits.reporting.links import blanks_follow
 from hiddenbits.reporting.sample import Sample
-from hiddenbits.reporting.text import percent
+from hiddenbits.reporting.text import percent, quoted
 
 BY_CHANCE = 0.05  # number of pairs that chance alone would name
 NAMED = 3
@@ -74,7 +74,9 @@ def connections(context: Context) -> list[Finding]:
     for at, pair in enumerate(pairs, 1):
         a, b = sample.names[pair.first], sample.names[pair.second]
         p, q = percent(pair.with_second, few=few), percent(pair.without, few=few)
-        said.append(f"{quoted(a)} is 1 in {p} of the rows with {quoted(b)} and in {q} of those without")
+        said.append(
+            f"{sample.values.is_one(pair.first)} in {p} of the rows with {quoted(b)} and in {q} of those without"
+        )
         numbers |= {f"first {at}": a, f"second {at}": b, f"association {at}": pair.z}
         numbers |= {f"with {at}": pair.with_second, f"without {at}": pair.without}
     title = "The strongest connection" if len(pairs) == 1 else "The strongest connections"

@@ -62,7 +62,8 @@ def directions(context: Context, fit: Fit) -> list[Finding]:
         numbers |= {"scale": axis + 1, "scales": scales}
         flipped = sides.leaning < 0 or not sides.more  # as in the sentence
         said = f"{title}; filled dots: the end that is named first, rings: the other."
-        words = ("many ones", "few ones") if sides.leaning else ("one end", "the other")
+        ones = f" {sides.ones}" if sides.ones == "ones" else ""
+        words = (f"many{ones}", f"few{ones}") if sides.leaning else ("one end", "the other")
         drawing = dumbbells(sides.lines(flipped=flipped), said, words)
         total = sample.look.n_rows
         found.append(Finding("directions", sentence, numbers, drawing, "map", len(sample.cells), total, title))
@@ -74,10 +75,11 @@ def _said(sides: Sides, n_columns: int) -> tuple[str, dict[str, Number]]:
     if sides.leaning:
         upper, lower = sides.totals
         top = sides.more if sides.leaning > 0 else sides.less
+        ends = sides.shown(top, "at the end with few", here="at the end with many", flipped=sides.leaning < 0)
         said = (
-            f"runs from rows with few ones to rows with many: on average {min(upper, lower):.1f} of {n_columns} "
-            f"columns in the quarter of the rows at one end, {max(upper, lower):.1f} at the other; it shows most in "
-            f"{sides.shown(top, 'at the end with few', here='at the end with many', flipped=sides.leaning < 0)}"
+            f"runs from rows with few {sides.ones} to rows with many: on average {min(upper, lower):.1f} of "
+            f"{n_columns} columns in the quarter of the rows at one end, {max(upper, lower):.1f} at the other; it "
+            f"shows most in {ends}"
         )
         return said, {"ones, upper end": upper, "ones, lower end": lower, **sides.numbers(top)}
     if sides.more and sides.less:

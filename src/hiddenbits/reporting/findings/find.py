@@ -14,7 +14,7 @@ from hiddenbits.reporting.findings.kinds import causes, kinds
 from hiddenbits.reporting.findings.misfit import cells, odd_rows, pairs
 from hiddenbits.reporting.findings.missing import missing
 from hiddenbits.reporting.findings.next_steps import next_steps
-from hiddenbits.reporting.findings.opening import about_picture, about_table
+from hiddenbits.reporting.findings.opening import about_coding, about_picture, about_table
 from hiddenbits.reporting.fits import Fit
 
 MOST, MOST_HIDDEN = 6, 3  # findings in all, and about kinds, scales or causes
@@ -56,4 +56,5 @@ def find(context: Context) -> Findings:
         others = [] if fit is None or context.by is None else groups(context, fit)
         others += [one for what in (pairs, odd_rows, cells, missing) for one in what(context)]
         found = [*hidden[: max(1, min(MOST_HIDDEN, MOST - len(others)))], *others][:MOST]
-    return Findings(table, picture, tuple(found), next_steps(context, found), numbers | more)
+    coding, ones = about_coding(context)
+    return Findings(table, picture, tuple(found), next_steps(context, found), numbers | more, coding, ones)

@@ -75,6 +75,10 @@ class Findings:
         What to do next: each is a sentence with a command or a line of Python between backticks.
     numbers : dict
         The numbers in `table` and `picture`, by name.
+    coding : str
+        Which values of the table are 1, in a sentence; empty where that is 1 itself.
+    ones : dict of str
+        The value that is 1 in each column in which it is another one.
     """
 
     table: str
@@ -82,3 +86,5 @@ class Findings:
     found: tuple[Finding, ...] = ()
     next_steps: tuple[str, ...] = ()
     numbers: Mapping[str, Number] = field(default_factory=dict)
+    coding: str = ""
+    ones: Mapping[str, str] = field(default_factory=dict)

@@ -15,9 +15,9 @@ from hiddenbits.reporting.findings.drawings import bars, dots
 from hiddenbits.reporting.findings.effects import ERRORS, least_rows
 from hiddenbits.reporting.findings.finding import Finding, Number
 from hiddenbits.reporting.findings.units import unit_order
-from hiddenbits.reporting.findings.words import joined, of_rows, quoted
+from hiddenbits.reporting.findings.words import joined, of_rows
 from hiddenbits.reporting.fits import Fit
-from hiddenbits.reporting.text import percent, plain
+from hiddenbits.reporting.text import percent, plain, quoted
 
 MOST = 4  # groups in the sentence
 MANY = 7  # values of a column of numbers beyond which it is cut into thirds
@@ -32,8 +32,11 @@ def labels_of(context: Context) -> list[str]:
         return _thirds(sample.beside[by])
     if by not in sample.own_names:
         return []
-    column = sample.cells[:, sample.own_names.index(by)]
-    return ["" if cell != cell else ("1 (yes)" if cell else "0 (no)") for cell in column]
+    place = sample.own_names.index(by)
+    words = sample.values.labels(place)
+    if words == ("0", "1"):
+        words = ("0 (no)", "1 (yes)")
+    return ["" if cell != cell else words[int(cell)] for cell in sample.cells[:, place]]
 
 
 def _thirds(values: Sequence[str]) -> list[str]:

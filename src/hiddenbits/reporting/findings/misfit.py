@@ -11,9 +11,9 @@ from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.findings.drawings import bars, histogram
 from hiddenbits.reporting.findings.effects import least_rows
 from hiddenbits.reporting.findings.finding import Finding, Number
-from hiddenbits.reporting.findings.words import joined, of_rows, quoted, word
+from hiddenbits.reporting.findings.words import joined, of_rows, word
 from hiddenbits.reporting.links import blanks_follow
-from hiddenbits.reporting.text import count, percent, times
+from hiddenbits.reporting.text import count, percent, quoted, times
 
 BY_CHANCE = 0.05  # number of pairs or rows that chance alone would name
 PAIRS, ROWS, CELLS = 2, 3, 3  # that are named
@@ -45,10 +45,10 @@ def pairs(context: Context) -> list[Finding]:
     said, lines, shown = [], [], []
     numbers: dict[str, Number] = {"pairs": len(named), "edge": edge}
     for at, one in enumerate(named[:PAIRS]):
-        a, b = (sample.names[place[one[key]]] for key in ("first", "second"))
+        a, b = (place[one[key]] for key in ("first", "second"))
         n, seen, expected = float(one["rows"]), float(one["observed"]), float(one["expected"])
         said.append(
-            f"{quoted(a)} and {quoted(b)} are both 1 in {percent(seen / n)} of the rows"
+            f"{sample.values.both_one(a, b)} in {percent(seen / n)} of the rows"
             f"{' in which both are recorded' if n < len(sample.cells) else ''}"
             f"{' where the model expects' if at == 0 else ' instead of'} {percent(expected / n)}"
         )
@@ -130,7 +130,8 @@ def _named(context: Context, i: int) -> tuple[str, str]:
     found = [int(j) for j in np.argsort(given, kind="stable")[:2] if given[j] < 0.2]
     if not found:
         return label, ""
-    cells = [f"{'has' if bits[j] else 'lacks'} {quoted(context.sample.names[j])}" for j in found]
+    held = [context.sample.values.has(j, bits[j]) for j in found]
+    cells = [f"{verb} {quoted(name)}" for verb, name in held]
     return label, f" ({joined(cells)})"
 
 
@@ -176,8 +177,10 @@ def cells(context: Context) -> list[Finding]:
     listed = ""
     if context.rows:
         named = [
-            f"{quoted(sample.names[j])} of {who(context, i)} (recorded {int(sample.cells[i, j])}; by the rest of the "
-            f"row it is {1 - int(sample.cells[i, j])} with a probability of {percent(1.0 - float(given[i, j]))})"
+            f"{quoted(sample.values.bare[j])} of {who(context, i)} (recorded "
+            f"{sample.values.cell(j, sample.cells[i, j])}; by the rest of the row it is "
+            f"{sample.values.cell(j, 1.0 - sample.cells[i, j])} with a probability of "
+            f"{percent(1.0 - float(given[i, j]))})"
             for i, j in places[:CELLS]
         ]
         numbers |= {f"probability {at + 1}": float(given[i, j]) for at, (i, j) in enumerate(places[:CELLS])}
@@ -189,7 +192,7 @@ def cells(context: Context) -> list[Finding]:
     sentence = (
         f"{count(len(places), 'cell')} {'break' if many else 'breaks'} a rule that nearly all rows keep, and may be "
         f"{'mistakes' if many else 'a mistake'}{of_rows(context, len(sample.cells))}{listed}. "
-        f"{quoted(sample.names[column])} follows from the rest of the row in {kept}."
+        f"{quoted(sample.values.bare[column])} follows from the rest of the row in {kept}."
     )
     title = "Cells to check" if many else "A cell to check"
     shown = [f"{certain[column] - broken:,}", f"{broken:,}"]

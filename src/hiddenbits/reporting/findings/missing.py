@@ -7,8 +7,8 @@ import numpy as np
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.findings.drawings import bars
 from hiddenbits.reporting.findings.finding import Finding, Number
-from hiddenbits.reporting.findings.words import joined, of_rows, quoted
-from hiddenbits.reporting.text import percent, told_apart
+from hiddenbits.reporting.findings.words import joined, of_rows
+from hiddenbits.reporting.text import percent, quoted, told_apart
 
 LEAST_SHARE = 0.005  # of all cells; fewer blanks are no finding
 SURE = 0.9

@@ -10,9 +10,9 @@ from hiddenbits.reporting.comparison import label, sized
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.findings.described import described
 from hiddenbits.reporting.findings.finding import Number
-from hiddenbits.reporting.findings.words import joined, quoted, word
+from hiddenbits.reporting.findings.words import joined, word
 from hiddenbits.reporting.fits import Fit
-from hiddenbits.reporting.text import count, percent, times
+from hiddenbits.reporting.text import count, percent, quoted, times
 
 WEAK = math.log(1.5)  # gain of a row, in nats, below which little is hidden
 HARDLY = math.log(1.05)  # gain below which there is next to none
@@ -30,16 +30,21 @@ def about_table(context: Context) -> tuple[str, dict[str, Number]]:
     share = seen.n_ones / max(1, int(seen.observed.sum()))
     blank = seen.n_blank / max(1, seen.n_rows * seen.n_columns)
     blanks = f"{percent(blank)} of all cells are blank" if seen.n_blank else "none is blank"
+    values = context.sample.every_value
+    noun, more = ("yes/no column", "") if values.all_yes else ("column", " with two values each")
     said = (
-        f"A table of {count(seen.n_rows, 'row')} and {count(seen.n_columns, 'yes/no column')}: {percent(share)} of the "
-        f"recorded cells are 1 (yes), and {blanks}."
+        f"A table of {count(seen.n_rows, 'row')} and {count(seen.n_columns, noun)}{more}: {percent(share)} of the "
+        f"recorded cells are {values.one}{' (yes)' if values.all_yes else ''}, and {blanks}."
     )
     for group in context.sample.one_of[:SHOWN]:
         if len(group) == 2:
-            said += f" {quoted(group[1])} is 1 exactly where {quoted(group[0])} is 0, and is left out."
+            zero = "0" if values.one == "1" else f"not {values.one}"
+            said += f" {quoted(group[1])} is {values.one} exactly where {quoted(group[0])} is {zero}, and is left out."
         else:
             named = f"{quoted(group[0])}, {quoted(group[1])} and {len(group) - 2} more"
-            said += f" {named} are answers to one question (exactly one is 1 in every row), and are left out."
+            said += (
+                f" {named} are answers to one question (exactly one is {values.one} in every row), and are left out."
+            )
     if other := _not_used(context):
         shown = [quoted(name) for name in other[:SHOWN]]
         names = joined([*shown, f"{len(other) - SHOWN} more"] if len(other) > SHOWN else shown)
@@ -47,6 +52,15 @@ def about_table(context: Context) -> tuple[str, dict[str, Number]]:
             f" Not used: {count(len(other), 'column')} that {'is' if len(other) == 1 else 'are'} not yes/no ({names})."
         )
     return said, {"rows": seen.n_rows, "columns": seen.n_columns, "share of ones": share, "share of blanks": blank}
+
+
+def about_coding(context: Context) -> tuple[str, dict[str, str]]:
+    """Say which values of the table are 1, and return the value of each column in which it is not 1 itself."""
+    coding = None if context.table is None else context.table.coding
+    if coding is None:
+        return "", {}
+    ones = {meaning.column: meaning.one for meaning in coding.meanings if meaning.form != "bit"}
+    return coding.sentence(quoted, "--code"), ones
 
 
 def _not_used(context: Context) -> list[str]:
@@ -69,8 +83,8 @@ def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
     if context.fits.doubtful:
         said = (
             f"Nothing hidden was found: none of {word(len(found.entries) - 1)} models predicts unseen rows clearly "
-            "better than the share of ones in each column alone. A weak connection of a few columns may be too small "
-            "to show."
+            f"better than the {context.sample.values.share} in each column alone. A weak connection of a few columns "
+            "may be too small to show."
         )
         return said, numbers
     fit = described(context)
@@ -85,7 +99,7 @@ def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
     gain = None if alone is None else told.difference - alone.difference
     weak = gain is not None and gain < WEAK
     simple = int(told.size) <= (SIMPLE if weak else max(SIMPLE, len(context.sample.names)))
-    said = PICTURES[told.model](told.size)
+    said = PICTURES[told.model](told.size, context.sample.values.one)
     if not simple:
         said = (
             f"The columns are connected{' only weakly, and' if weak else ', but'} in no simple way: a model of them "
@@ -145,28 +159,29 @@ def _strongest(fit: Fit) -> float:
     return float(squares.max() / squares.sum())
 
 
-def _kinds(size: str) -> str:
+def _kinds(size: str, _: str) -> str:
     return f"The rows fall into {word(int(size))} kinds."
 
 
-def _scales(size: str) -> str:
+def _scales(size: str, _: str) -> str:
     if size == "1":
         return "One scale lies behind the columns: every row has a place on it, such as an ability or an opinion."
     return f"{word(int(size)).capitalize()} scales lie behind the columns: every row has a place on each, as on a map."
 
 
-def _influences(size: str) -> str:
+def _influences(size: str, one: str) -> str:
     if size == "1":
         return (
-            "One hidden switch lies behind the columns: where it is on, some columns are more often 1 and others less."
+            f"One hidden switch lies behind the columns: where it is on, some columns are more often {one} and others "
+            "less."
         )
     return (
         f"{word(int(size)).capitalize()} hidden influences lie behind the columns; several may act on a row at once, "
-        "and each changes how often many columns are 1."
+        f"and each changes how often many columns are {one}."
     )
 
 
-def _causes(size: str) -> str:
+def _causes(size: str, _: str) -> str:
     if size == "1":
         return "One hidden cause lies behind the columns: where it is present, it switches some of them on."
     return (

@@ -11,7 +11,7 @@ from hiddenbits.reporting.findings.effects import Contrast, chance_edge
 from hiddenbits.reporting.findings.finding import Number
 from hiddenbits.reporting.links import supported
 from hiddenbits.reporting.sample import Sample
-from hiddenbits.reporting.text import count, percent, plain
+from hiddenbits.reporting.text import count, percent, quoted
 
 NAMED = 3  # columns in a sentence, on each side
 ONE_SIDED = 0.85  # of the named columns, this share goes the same way: the rows differ in how many ones they have
@@ -30,11 +30,6 @@ def joined(phrases: Sequence[str]) -> str:
     return phrases[0] if len(phrases) == 1 else ", ".join(phrases[:-1]) + " and " + phrases[-1]
 
 
-def quoted(column: str) -> str:
-    """Return the name of a column as it appears in a sentence."""
-    return f"“{plain(column, 40)}”"
-
-
 def of_rows(context: Context, rows: int) -> str:
     """Say on how many rows a figure rests, where these are not all rows: ", among 2,366 of the 9,835 rows"."""
     total = context.sample.look.n_rows
@@ -50,7 +45,7 @@ class Sides:
     """
 
     def __init__(self, between: Contrast, sample: Sample, least: int) -> None:
-        self.between, self.names = between, sample.names
+        self.between, self.names, self.ones = between, sample.names, sample.values.ones
         columns, signs = between.named(least), np.sign(between.difference)
         up = sum(signs[j] > 0 for j in columns)
         most = max(up, len(columns) - up)
@@ -99,8 +94,9 @@ class Sides:
             first, second = self.totals
             top = self.more if self.leaning > 0 else self.less
             said = (
-                f"have {'more' if self.leaning > 0 else 'fewer'} ones in almost every column (on average {first:.1f} "
-                f"of {len(self.names)}, {other} {second:.1f}), most clearly in {self.shown(top, f'of {other}')}"
+                f"have {'more' if self.leaning > 0 else 'fewer'} {self.ones} in almost every column (on average "
+                f"{first:.1f} of {len(self.names)}, {other} {second:.1f}), most clearly in "
+                f"{self.shown(top, f'of {other}')}"
             )
             return said, {"ones": first, "ones, others": second, **self.numbers(top)}
         parts = []

@@ -60,7 +60,8 @@
     const at = Number(choice.slice(1));
     if (choice[0] === "c") {
       const codes = map.ones.map((ones, i) => (ones.includes(at) ? 0 : map.blank[i].includes(at) ? 2 : 1));
-      return { codes, glyphs: [["k0", 0], ["off", 0], ["blank", 3]], labels: ["1", "0", "blank"] };
+      const [zero, one] = map.values ? map.values[at] : ["0", "1"];
+      return { codes, glyphs: [["k0", 0], ["off", 0], ["blank", 3]], labels: [one, zero, "blank"] };
     }
     const column = map.beside[at];
     if (column.numeric) {
@@ -130,7 +131,7 @@
       line.append(element("bdi", column.name), ": ", element("bdi", column.labels[column.codes[i]]));
       readout.append(line);
     });
-    readout.append(listed("Ones", map.ones[i]));
+    readout.append(listed(map.head, map.ones[i]));
     if (map.blank[i].length) readout.append(listed("Blank", map.blank[i]));
   }
 
