@@ -89,8 +89,9 @@ def _drawn(common: Floats, on: Floats, mean: Floats, sure: AnyArray, columns: Ro
     left, top, line, gap = room(shown), 44.0, 21.0, 18.0
     panel = min(180.0, max(78.0, 720.0 / len(kinds) - gap))
     bottom = top + line * len(columns)
+    words = f"percentage points: left, less often {values.one} than in all rows; right, more often"
     drawn = Drawing(
-        left + max((panel + gap) * len(kinds), 500.0) + 4,
+        left + max((panel + gap) * len(kinds), 7.0 * len(words)) + 4,
         bottom + 44,
         f"Profiles of {count(len(kinds), 'kind')} on {count(len(columns), 'column')}: differences from all rows.",
         "natural",
@@ -118,6 +119,5 @@ def _drawn(common: Floats, on: Floats, mean: Floats, sure: AnyArray, columns: Ro
             drawn.line(x, bottom, x, bottom + 5, "zero")
             text = f"{100 * value:+.0f}" if value else "0"
             drawn.text(x + shift, bottom + 18, text, anchor=anchor, style="small")
-    words = f"percentage points: left, less often {values.one} than in all rows; right, more often"
     drawn.text(left + gap / 2, bottom + 38, words, style="small")
     return drawn.done()
