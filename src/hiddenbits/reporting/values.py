@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 from hiddenbits.reporting.text import plain, quoted, told_apart
-
-if TYPE_CHECKING:
-    from hiddenbits.data.columns.coding import Coding
-    from hiddenbits.data.columns.meaning import Meaning
 
 COUNTED = "counted as yes"
 
@@ -20,19 +16,19 @@ class Values:
     """The columns of a table, or some of them, and what 1 and 0 stand for in each.
 
     `bare` are the names of the columns as shown, `names` the same with the value that is 1 where that is not yes
-    ("sex = female"); `meanings` is None for a table of 0 and 1. `one` and `ones` are what a sentence about all columns
-    calls a 1: "1" and "ones", but where some columns have codes such as 1 and 2, of which the 1 is none, "2" and "cells
-    that are 2", or "counted as yes" and "cells counted as yes" where columns differ.
+    ("sex = female"); `meanings` are those of the table's coding, None for a table of 0 and 1. `one` and `ones` are what
+    a sentence about all columns calls a 1: "1" and "ones", but where some columns have codes such as 1 and 2, of which
+    the 1 is none, "2" and "cells that are 2", or "counted as yes" and "cells counted as yes" where columns differ.
     """
 
     bare: list[str]
     names: list[str]
-    meanings: tuple[Meaning, ...] | None = None
+    meanings: tuple[Any, ...] | None = None
     one: str = "1"
     ones: str = "ones"
 
     @classmethod
-    def of(cls, columns: Sequence[str], coding: Coding | None) -> Values:
+    def of(cls, columns: Sequence[str], coding: Any) -> Values:
         """Return what the columns of a table with this coding are called."""
         if coding is None or not coding.sentence():
             return cls(told_apart(columns), told_apart(columns))
