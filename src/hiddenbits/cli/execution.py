@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hiddenbits.cli.progress import Bar, clock, progress
+from hiddenbits.cli.progress import Bar, progress
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -78,8 +78,7 @@ class Verb:
 class Watch:
     """Updates a bar after each pass of a fit; implements scikit-learn's callback protocol.
 
-    Nobody knows beforehand when a fit converges. During the first restart the bar shows the time until max_iter, as "at
-    most"; after it, the bar assumes that the others take as long.
+    Nobody knows beforehand when a fit converges: the bar shows the pass and `max_iter`.
     """
 
     def __init__(self, bar: Bar | None, words: str) -> None:
@@ -97,33 +96,23 @@ class Watch:
         """Nothing happens when a pass begins."""
 
     def on_fit_task_end(self, estimator: BaseEstimator, context: Any, *, metadata: Any = None) -> bool:
-        """Count a pass or a restart, and estimate the time left."""
-        import time
-
+        """Count a pass or a restart."""
         if context.task_name == "restart":
             self.restarts, self.before = self.restarts + 1, self.passes
         elif context.task_name == "pass":
             self.passes += 1
+            here, limit = self.passes - self.before, int(estimator.max_iter)
             most = int(context.parent.parent.max_subtasks or 1)
-            here, limit = int(metadata["passes_of_stage"]), int(estimator.max_iter)
-            each = (time.monotonic() - self.bar.begun) / self.passes
-            said = [f"restart {self.restarts + 1} of {most}"] if most > 1 else []
-            said.append(f"pass {self.passes - self.before:,}")
-            share = min(1.0, here / limit)
-            if self.restarts:
-                usual = self.before / self.restarts
-                share = min(1.0, (self.passes - self.before) / usual)
-                said.append(f"about {clock(each * usual * (most - self.restarts - share))} left")
-            else:
-                said.append(f"at most {clock(each * (limit - here))} left (limit: {limit:,} passes)")
-            self.bar.at(self.words, self.restarts + share, most, ", ".join(said))
+            words = [f"restart {self.restarts + 1} of {most}"] if most > 1 else []
+            words.append(f"pass {here:,}" + (f" of at most {limit:,}" if here <= limit else ""))  # more: a later stage
+            self.bar.at(self.words, self.restarts + min(1.0, here / limit), most, ", ".join(words))
         return False
 
 
 class Progress(Watch):
     """A progress bar for fits of more than two seconds, in a terminal or a notebook: one of scikit-learn's callbacks.
 
-    It says which restart and which pass a fit is at and how long it may still take, and is gone when the fit is over.
+    It says which restart and which pass a fit is at, and is gone when the fit is over.
     Where it cannot draw (a batch job, a notebook without ipywidgets), it writes a line every 30 seconds instead. It
     needs scikit-learn 1.9 or newer, and rich (``pip install 'hiddenbits[cli]'``). Without it, fits show nothing.
 

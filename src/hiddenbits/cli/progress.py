@@ -1,4 +1,7 @@
-"""A progress bar on standard error for work that takes more than two seconds: step, rows per second, time left.
+"""A progress bar on standard error for work that takes more than two seconds: step, time so far, speed, share done.
+
+It does not estimate the time left: one model of a comparison takes a fraction of a second, the next one minutes, and
+nobody knows beforehand when a fit converges, so an estimate would rise while one waits.
 
 Without a terminal (a batch job, a pipe, a notebook without ipywidgets) it writes a line every 30 seconds instead.
 Nothing is shown with --json or --quiet, or for shorter work. Standard output stays clean.
@@ -65,7 +68,7 @@ class Bar:
             self.walked, self.done, self.most = number, share or 0.0, 1.0 if share else 0.0
 
     def at(self, words: str, done: float, most: float, note: str = "") -> None:
-        """Set the current step, how much of the total is done, and a note to show in place of the time left."""
+        """Set the current step, how much of the total is done, and a note to show in place of that share."""
         with self._lock:
             if words != self.what:
                 self.what, self.walked, self.step_begun = words, 0, time.monotonic()
@@ -78,12 +81,9 @@ class Bar:
         return f"{self.walked / seconds:,.0f} rows/s" if self.walked and seconds > 0.0 else ""
 
     @property
-    def left(self) -> str:
-        """The time left, if the rest goes at the speed so far; or the note to show instead."""
-        if self.note or not self.done or not self.most:
-            return self.note
-        seconds = (time.monotonic() - self.begun) * max(0.0, self.most - self.done) / self.done
-        return f"about {clock(seconds)} left"
+    def share(self) -> str:
+        """The share that is done, or the note to show instead."""
+        return self.note or (f"{min(1.0, self.done / self.most):.0%} done" if self.most else "")
 
     def _draw(self) -> None:
         from rich.console import Console
@@ -116,7 +116,7 @@ class Bar:
         if not notebook and (not console.is_terminal or console.is_dumb_terminal):
             Thread(target=self._lines, daemon=True).start()
             return
-        shown = (Words("what"), Length(24), TimeElapsedColumn(), Words("speed"), Words("left"))
+        shown = (Words("what"), Length(24), TimeElapsedColumn(), Words("speed"), Words("share"))
         drawn = Progress(*shown, console=console, transient=True, redirect_stdout=False)
         drawn.add_task("", total=None)
         with self._lock:
@@ -128,7 +128,7 @@ class Bar:
         """Write a line every `EVERY` seconds until the work is done."""
         while not self._over.wait(EVERY):
             with self._lock:
-                said = [f"{self.what}: {clock(time.monotonic() - self.begun)}", self.speed, self.left]
+                said = [f"{self.what}: {clock(time.monotonic() - self.begun)}", self.speed, self.share]
             say(", ".join(words for words in said if words))
 
     def close(self) -> None:

@@ -29,9 +29,8 @@ def watching(
 ) -> Iterator[Watch | None]:
     """Tell scikit-learn's callbacks of each restart and pass; yields what the EM loop calls after a pass.
 
-    The task tree is fit -> restart -> pass; the metadata of a pass say how many passes its stage has made, which are at
-    most max_iter. `attributes` makes the fitted attributes of a position, for callbacks
-    that want a usable estimator.
+    The task tree is fit -> restart -> pass. `attributes` makes the fitted attributes of a position, for callbacks that
+    want a usable estimator.
     """
     if not getattr(estimator, "_skl_callbacks", None) and not hasattr(estimator, "_parent_callback_ctx"):
         yield None
@@ -49,9 +48,7 @@ def watching(
         task = begun[0].subcontext(task_name="pass")
         task.call_on_fit_task_begin(estimator=estimator)
         now: Callable[[], dict[str, Any]] = lambda: attributes(position)  # noqa: E731
-        made = len(position.trace) - (position.stages[-1] if position.stages else 0)
-        said = {"passes_of_stage": made}
-        stop = bool(task.call_on_fit_task_end(estimator=estimator, metadata=said, reconstruction_attributes=now))
+        stop = bool(task.call_on_fit_task_end(estimator=estimator, reconstruction_attributes=now))
         if last or stop:
             begun.pop().call_on_fit_task_end(estimator=estimator, reconstruction_attributes=now)
         return stop
