@@ -12,6 +12,8 @@ ROOT = Path(__file__).parents[1]
 ROOMS = ("cli", "datasets", "diagnostics", "evaluate", "images", "inference", "plots", "reporting")
 # How a file appears whole or not at all, and how equal rows become one: once for all rooms.
 SHARED = {"hiddenbits.store.whole_file", "hiddenbits.store.check_target", "hiddenbits.data.collapse.collapse"}
+# The command line tells the report which command made it.
+SHARED |= {"hiddenbits.reporting.entry.report_of", "hiddenbits.reporting.origin.Origin"}
 HASHING = "hiddenbits.data.hashing."  # one way to make numbers of rows, of words and of settings
 # An experiment about the parts of a method may use the parts of its own family.
 OWN = {
@@ -46,7 +48,7 @@ def used(text):
 def is_public(name, room=""):
     """Whether a dotted name is public, or within the room that uses it."""
     package, *parts = name.split(".")
-    shared = ["array_types", "fit_cache", "quoting", "shown"] if room else []  # modules for every room
+    shared = ["array_types", "commands", "fit_cache", "quoting", "shown"] if room else []  # modules for every room
     free = {room, "__version__", "__all__", *shared}
     if (
         package != "hiddenbits"

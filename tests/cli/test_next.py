@@ -1,6 +1,7 @@
 """The command that `look` names at its end works."""
 
 import shlex
+import subprocess
 
 import pytest
 
@@ -54,6 +55,24 @@ def test_next_command(tmp_path, columns, words):
     else:  # a report takes its time; what it reads is what `look` reads
         assert next_of(path, *command[2:])[:2] == command[:2]
         assert "need" not in run("look", *command[1:]).stdout
+
+
+def test_next_command_quotes_for_a_shell_and_messages_name_the_table(tmp_path):
+    every = {**SURVEY, "-my mood's": [1, 2, 3, 4] * 6, "codes": ["E11;I10", "I10", "J45"] * 8}
+    path = written(tmp_path, every).rename(tmp_path / "my `täble`.csv")
+    shown = run("look", path, "--drop", "-my mood's", "--id", "person").stdout.splitlines()[-1]
+    words = subprocess.run(
+        ["bash", "-c", f"printf '%s\\0' {shown.partition(': ')[2]}"], capture_output=True, check=True
+    )
+    command = [word.decode() for word in words.stdout.split(b"\0")[:-1]]
+    options = ["--id", "person", "--missing", "q3:-99", "--split", "codes:;"]
+    assert command == ["hiddenbits", "report", str(path), "--drop=-my mood's", *options]
+    assert "need" not in run("look", *command[2:]).stdout
+    many = written(tmp_path, {f"c{i}": [f"{i}x", f"{i}y", f"{i}z"] * 8 for i in range(25)})
+    assert (
+        f"`hiddenbits look {many} --threshold 0.5 --write-recipe recipe.toml`"
+        in run("look", many, "--threshold", "0.5").stdout
+    )
 
 
 def test_next_command_for_pairs(tmp_path):

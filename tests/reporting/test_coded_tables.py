@@ -195,13 +195,14 @@ def test_a_value_stays_where_a_name_is_cut():
         (["tea", "milk", "eggs", "beer"], [], "--code '*:1=1'`."),
         (["tea", "milk"], ["who"], "--code tea:1=1 --code milk:1=1`."),
         (ITEMS, ["who"], "--code 'q*:1=1'`."),
-        (ITEMS, ["quiz", "who"], "--code q1:1=1`, with a `--code` for each of these 12 columns."),
+        (ITEMS, ["quiz", "who"], "--code q1:1=1`, with the same for each of these 12 columns."),
     ],
 )
 def test_the_printed_command_counts_the_other_code(codes, tmp_path, monkeypatch, names, other, options):
     """It is run on few rows, of which a report is quick."""
     testing = pytest.importorskip("typer.testing", reason="the cli extra is not installed")
     from hiddenbits.cli.app import app
+    from hiddenbits.cli.tables import Asked, origin_of
     from hiddenbits.reporting.findings.next_steps import next_steps
 
     people = [f"person {i}" for i in range(8)]
@@ -211,12 +212,13 @@ def test_the_printed_command_counts_the_other_code(codes, tmp_path, monkeypatch,
     monkeypatch.chdir(tmp_path)
 
     def question(**options):
-        steps = next_steps(replace(codes, table=open_table("t.csv", **options), file="t.csv"), [])
+        origin = origin_of(Asked("t.csv"), "", None)
+        steps = next_steps(replace(codes, table=open_table("t.csv", **options), origin=origin), [])
         return next((step for step in steps if "means yes" in step), None)
 
     step = question()
     assert step == f"If 1 means yes in these {len(names)} columns, and not 2, run `hiddenbits report t.csv {options}"
-    if "with a" not in step:
+    if "with the same" not in step:
         words = shlex.split(step.split("`")[1])[1:]
         done = testing.CliRunner().invoke(app, [*words, "--json", "found.json"])
         assert done.exit_code == 0, done.output

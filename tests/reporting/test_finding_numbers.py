@@ -322,8 +322,13 @@ def test_one_scale_that_is_stronger_than_the_others_is_said():
     assert "strong" not in find(planted.context_of(Y, {"IndependentBits": [], "LogisticPCA": [2]})).picture
 
 
-def test_next_steps_name_the_file_and_leave_out_the_column_of_groups(survey):
+def test_next_steps_open_the_table_as_the_report_did_and_say_what_they_add(survey):
+    from hiddenbits.reporting.origin import of_python
+
     *_, context, _ = survey
-    steps = find(replace(context, file="my votes.csv")).next_steps
-    assert steps[0].startswith("`hiddenbits fit 'my votes.csv' --drop group classes --size 4 --out model.hb`")
-    assert find(replace(context, by=None)).next_steps[0].startswith("`hiddenbits fit TABLE classes")
+    steps = find(replace(context, origin=of_python("my votes.csv", {"by": "group"}, {"drop": ["group"]}))).next_steps
+    fit = "hiddenbits.BernoulliMixture(n_components=4, random_state=0).fit"
+    opened = "hiddenbits.open_table('my votes.csv', drop=['group'])"
+    more = ", fitted to all 600 rows (the report used 400)"
+    codes = "`hiddenbits.load('model.hb').transform('my votes.csv')`"
+    assert steps[0].startswith(f"`{fit}({opened}).save('model.hb')` keeps this model{more}. Then {codes} gives ")

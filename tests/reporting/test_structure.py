@@ -200,16 +200,23 @@ def test_rows_are_named_by_their_ids_and_no_other_column_is_shown():
 def test_the_lines_on_the_page_make_the_rows_and_columns_that_the_models_used(monkeypatch):
     from hiddenbits.reporting import sample
     from hiddenbits.reporting.methods import code
+    from hiddenbits.reporting.origin import of_python
 
     rng = np.random.default_rng(3)
     X = (rng.random((90, 12)) < np.linspace(0.1, 0.9, 12)).astype(float)
     X[:, 4], X[rng.random(X.shape) < 0.05] = 1.0, np.nan
+    X[:, 10], X[:, 11] = X[:, 2], 1.0 - X[:, 2]  # the last is left out: it says the same as two others
+    labels = list(range(90))
+    origin = of_python(X, {"groups": labels}, {})
     for most_rows, most_columns in ((1000, 1000), (50, 1000), (50, 5)):
         monkeypatch.setattr(sample, "MOST_ROWS", most_rows)
         monkeypatch.setattr(sample, "MOST_COLUMNS", most_columns)
         monkeypatch.setattr("hiddenbits.reporting.methods.MOST_COLUMNS", most_columns)
-        drawn = sample.drawn(open_table(X), {}, 0)
-        assert drawn.cells.shape == (min(90, most_rows), min(11, most_columns))
-        names = {}
-        exec("\n".join(code(drawn)).replace("open_table(...)", "open_table(X)"), {"X": X}, names)
+        drawn = sample.drawn(open_table(X), {}, 0, np.array(list(map(str, labels))))
+        n_answers = len(drawn.answers)
+        assert n_answers == (1 if most_columns == 1000 else 0)
+        assert drawn.cells.shape == (min(90, most_rows), min(11, most_columns) - n_answers)
+        names = {"X": X, "groups": labels}
+        exec("\n".join(code(drawn, origin)), names)
         np.testing.assert_array_equal(names["table"], drawn.cells)
+        assert names["groups"].tolist() == drawn.groups.tolist()

@@ -10,14 +10,15 @@ import typer
 
 from hiddenbits.cli import options as given
 from hiddenbits.cli.command import Place, command
-from hiddenbits.cli.console import LogLevel, as_json, log_to_screen, say, state, table, tell
+from hiddenbits.cli.console import LogLevel, as_json, log_to_screen, own_words, say, state, table, tell
 from hiddenbits.cli.execution import Verb, fitted, in_pieces, written
 from hiddenbits.cli.models import all_families, family, made
 from hiddenbits.cli.outputs import check_folder, check_outputs, check_rows_file, write_rows
 from hiddenbits.cli.progress import progress
-from hiddenbits.cli.tables import Asked, Opened, next_command, opened, reading
+from hiddenbits.cli.tables import Asked, Opened, next_command, opened, origin_of, reading
 from hiddenbits.cli.usage import PrintableGroup
-from hiddenbits.cli.words import in_options
+from hiddenbits.commands import command as command_line
+from hiddenbits.commands import path_shown, shell_word
 from hiddenbits.quoting import printable
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+REPORT = Path("report.html")
 Size = Annotated[int | None, typer.Option("--size", "-n", help="Number of classes, dimensions, units or causes.")]
 Settings = Annotated[
     list[str] | None,
@@ -80,10 +82,10 @@ def look(
     from hiddenbits import evaluate, look_at_columns
 
     check_outputs(recipe_out, read=asked.files)
-    with progress(f"Reading {printable(Path(asked.path).name)}"):
+    with progress(f"Reading {printable(Path(path_shown(asked.path)).name)}"):
         seen_columns = look_at_columns(asked.path, **reading(asked))
     if recipe_out is not None:
-        _write_recipe(recipe_out, seen_columns.recipe(Path(asked.path).name))
+        _write_recipe(recipe_out, seen_columns.recipe(Path(path_shown(asked.path)).name))
     lines = seen_columns.lines()
     if json and seen_columns.table is None:
         as_json({"taken_for": _taken(lines), "needs_a_word": seen_columns.needs})
@@ -91,7 +93,7 @@ def look(
     if not json and lines:
         table("Columns, and what they are taken for", ["column", "taken for", "values", "what happens"], lines)
     if seen_columns.table is None:
-        tell(in_options(str(seen_columns.needs)))
+        tell(own_words(str(seen_columns.needs)))
         tell(f"Next, if these guesses are right: {next_command(asked, seen_columns)}")
         return
     coding = seen_columns.table.coding
@@ -116,7 +118,8 @@ def _write_recipe(path: Path, text: str) -> None:
 
     with whole_file(path) as file:
         file.write(text.encode("utf-8"))
-    say(f"Recipe written to {path}. Change what is not right, and give it to other commands with --recipe {path}.")
+    word = shell_word(str(path))
+    say(f"Recipe written to {path}. Change what is not right, and give it to other commands with --recipe {word}.")
 
 
 @app.command()
@@ -319,7 +322,7 @@ def _draw(estimator: BaseEstimator, found: Opened, colour: str | None, out: Path
 def report(
     asked: Asked,
     at: Place,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The HTML file to write.")] = Path("report.html"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="The HTML file to write.")] = REPORT,
     json: Annotated[Path | None, typer.Option("--json", help="Write the findings to this file, as JSON.")] = None,
     markdown: Annotated[
         Path | None, typer.Option("--markdown", help="Write the findings to this file, as Markdown for a mail.")
@@ -337,25 +340,38 @@ def report(
     seed: given.Seed = 0,
 ) -> None:
     """Write a report about a table: what was found, in one HTML file that works offline."""
-    import hiddenbits
+    from hiddenbits import ColumnsError
+    from hiddenbits.reporting.entry import report_of
     from hiddenbits.store import whole_file
 
     check_outputs(out, json, markdown, read=asked.files)
-    asked = asked if by is None or by in (*asked.id, *asked.drop) else replace(asked, drop=(*asked.drop, by))
+    settings: dict[str, Any] = {"by": by, "colour": colour, "groups": groups}
+    made_by = asked.command(
+        "report",
+        **settings,
+        rows=None if rows else False,
+        curved=curved or None,
+        seed=seed or None,
+        out=None if out == REPORT else out,
+        json=json,
+        markdown=markdown,
+    )
+    asked = asked if by is None or by in (*asked.id, *asked.drop) or asked.columns else asked.without([by])
     try:
         found = opened(asked)
-    except hiddenbits.ColumnsError as question:
+    except ColumnsError as question:
         found = question.left_out(lambda more: opened(replace(asked, drop=(*asked.drop, *more))))
-    name, labels = Path(asked.path).name, found.labels(groups)
+        asked = asked.without(question.asked)
+    settings["groups"] = found.labels(groups)
+    origin = origin_of(asked, made_by, groups)
     with at.work("Looking at the table") as bar:
-        made = hiddenbits.report(
+        made = report_of(
             found.table,
-            by=by,
+            origin,
+            **settings,
             rows=rows,
-            colour=colour,
             curved=curved,
-            groups=labels,
-            title=name,
+            title=Path(origin.table).name,
             seed=seed,
             tell=bar.at,
         )
@@ -463,7 +479,7 @@ def example(
     with whole_file(path) as file:
         file.write(text.getvalue().encode())
     # what is known of the rows is left out of the model, and its groups show whether the model found it
-    known = {"votes": "--by party", "zoo": "--drop legs --by type"}.get(name)
+    known: dict[str, Any] = {"votes": {"by": "party"}, "zoo": {"drop": "legs", "by": "type"}}.get(name, {})
     origin = "Source: UCI Machine Learning Repository, CC BY 4.0." if known else "The table is simulated."
-    after = f"report {path} {known}" if known else f"look {path}"
-    say(f"Example written to {path}. {origin} Next: hiddenbits {after}")
+    after = command_line("report" if known else "look", path, **known)
+    say(f"Example written to {path}. {origin} Next: {after}")

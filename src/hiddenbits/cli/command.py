@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from hiddenbits.cli import options as given
-from hiddenbits.cli.console import sentences, state
+from hiddenbits.cli.console import LOOK, printed, sentences, state
 from hiddenbits.cli.execution import engine
 from hiddenbits.cli.progress import Bar, progress
 from hiddenbits.cli.tables import Asked
@@ -81,11 +81,14 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     @wraps(function)
     def run(**values: Any) -> None:
         state["quiet"] = state["silent"] or bool(values.get("json"))
+        printed["look"] = LOOK
         with sentences(state["debug"]):
             for name, hint in hints.items():
                 if hint is Asked:
                     read = {one: values.pop(one) for one in READING}
-                    values[name] = Asked(**read | {one: tuple(read[one] or ()) for one in LISTS})
+                    asked = Asked(**read | {one: tuple(read[one] or ()) for one in LISTS})
+                    printed["look"] = asked.command("look")
+                    values[name] = asked
                 elif hint is Place:
                     values[name] = Place(values.pop("jobs"), values.pop("engine"))
             function(**values)

@@ -14,6 +14,13 @@ from hiddenbits.quoting import name_of, printable
 
 # Options of this run: errors with a traceback; no progress, because of this command or --quiet.
 state = {"debug": False, "quiet": False, "silent": False}
+LOOK = "hiddenbits look TABLE"  # in the library's messages, for the table that this run reads
+printed = {"look": LOOK}
+
+
+def own_words(text: str) -> str:
+    """Return a message of the library in the words of the command line, with the table that this run reads."""
+    return in_options(text).replace(LOOK, printed["look"])
 
 
 def say(text: str, keep: str = "") -> None:
@@ -103,12 +110,12 @@ def sentences(debug: bool) -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("default")
-            warnings.showwarning = lambda message, *_, **__: say(f"Note: {in_options(' '.join(str(message).split()))}")
+            warnings.showwarning = lambda message, *_, **__: say(f"Note: {own_words(' '.join(str(message).split()))}")
             yield
     except (typer.Exit, typer.Abort, KeyboardInterrupt, BrokenPipeError):
         raise
     except (ValueError, TypeError, OSError, ImportError, MemoryError, RuntimeError) as error:
-        lines = [in_options(" ".join(line.split())) for line in str(error).splitlines()]
+        lines = [own_words(" ".join(line.split())) for line in str(error).splitlines()]
         own = hasattr(error, "looks")  # a message of several lines, whose names are escaped
         text = ("\n" if own else " ").join(lines).strip() or type(error).__name__
         say(f"hiddenbits: {text}", keep="\n" if own else "")

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-import shlex
 import warnings
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hiddenbits.cli.progress import progress
-from hiddenbits.cli.words import READER, in_options
+from hiddenbits.cli.words import READER, option_values
+from hiddenbits.commands import Name, call, command, path_shown, secrets_note
 from hiddenbits.quoting import printable
 
 if TYPE_CHECKING:
     from hiddenbits import Table
+    from hiddenbits.reporting.origin import Origin
 
 
 COLON, COMMA = re.compile(r"(?<!\\):"), re.compile(r"(?<!\\),")
@@ -51,6 +54,26 @@ class Asked:
     def files(self) -> list[str | Path]:
         """What is read."""
         return [self.path, *(one for one in (self.names, self.recipe) if one is not None)]
+
+    def typed(self) -> dict[str, Any]:
+        """Return the options that were given, by name, as they were typed."""
+        every = {one.name: (getattr(self, one.name), one.default) for one in fields(self) if one.name != "path"}
+        return {name: value for name, (value, default) in every.items() if value != default}
+
+    def command(self, verb: str, *arguments: object, **options: object) -> str:
+        """Return a command that reads the table as this one does."""
+        return command(verb, path_shown(self.path), *arguments, **self.typed(), **options)
+
+    def without(self, left: Sequence[str], kept: Sequence[str] = ()) -> Asked:
+        """Return the same without some columns; where columns were named that enter, these are those `kept`."""
+        code = tuple(text for text in self.code if not set(_codes((text,))) <= set(left))
+        if self.columns:
+            return replace(self, columns=tuple(kept), code=code)
+        return replace(self, drop=tuple(dict.fromkeys((*self.drop, *left))), code=code)
+
+    def recoded(self, code: dict[str, Any]) -> Asked:
+        """Return the same with these values as 1."""
+        return replace(self, code=(*self.code, *option_values("code", code)))
 
     def said(self) -> dict[str, Any]:
         """Return what was said about columns, as `open_table` takes it."""
@@ -150,37 +173,41 @@ def _only_its_bits(asked: Asked, options: dict[str, Any], model: Any) -> Table:
 
 def next_command(asked: Asked, seen: Any) -> str:
     """Return the command that works for a table that was looked at, with what the user said and what is suggested."""
-    words: list[str] = []
-    for name in ("columns", "drop", "id", "code", "missing", "kinds", "split", "reader"):
-        words += [word for one in getattr(asked, name) for word in (f"--{name}", one)]
-    words += [] if asked.header is None else ["--header" if asked.header else "--no-header"]
-    single = (
-        "recipe",
-        "names",
-        "key",
-        "threshold",
-        "delimiter",
-        "decimal",
-        "encoding",
-        "sheet",
-        "row",
-        "item",
-        "value",
-    )
-    for name in single:
-        words += [] if getattr(asked, name) is None else [f"--{name}", str(getattr(asked, name))]
-    words += [] if asked.blank == "auto" else ["--blank", asked.blank]
-    said = f" {shlex.join(words)}" if words else ""
+    options = asked.typed()
     asks = [look for look in seen.columns if look.name in seen.asked]
     several = any(look.taken in ("ordered", "nominal") for look in asks) and not (asked.code or asked.threshold)
     several = several and all(look.taken != "one value or blank" for look in asks)
     for name, value in seen.suggested().items():
-        said += "" if several and name == "code" else f" {in_options(f'{name}={value!r}')}"
-    path = shlex.quote(asked.path)
-    return (
-        f"hiddenbits fit {path} logistic -o model.hb{said}"
-        if several or asked.kinds
-        else f"hiddenbits report {path}{said}"
+        if not (several and name == "code"):
+            options[name] = (*options.get(name, ()), *option_values(name, value))
+    table = path_shown(asked.path)
+    if several or asked.kinds:
+        return command("fit", table, "logistic", out="model.hb", **options)
+    return command("report", table, **options)
+
+
+def origin_of(asked: Asked, made_by: str, groups: str | None) -> Origin:
+    """Return where the table of a report came from that a command made."""
+    from hiddenbits import open_table
+    from hiddenbits.reporting.origin import Origin
+
+    options = reading(asked)
+    shown = {name: value for name, value in options.items() if value is not None and (name, value) != ("blank", "auto")}
+    if asked.recipe is not None:
+        shown["recipe"] = str(asked.recipe)
+    if asked.names is not None:
+        shown["names"] = Name(f"{call('pathlib.Path', str(asked.names))}.read_text(encoding='utf-8').splitlines()")
+    table = path_shown(asked.path)
+    return Origin(
+        made_by,
+        call("hiddenbits.open_table", table, **shown),
+        partial(open_table, asked.path, **options),
+        lambda left, kept: origin_of(asked.without(left, kept), made_by, groups),
+        lambda names, code: asked.recoded({name: {code: 1} for name in names}).command("report"),
+        table,
+        asked.typed(),
+        groups,
+        secrets_note(asked.path),
     )
 
 

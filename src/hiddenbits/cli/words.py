@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-import shlex
 from functools import cache
 from typing import Any
+
+from hiddenbits.commands import shell_word
 
 OWN = {
     "blank": "--blank",
@@ -105,18 +106,29 @@ def _option(name: str, value: str, settings: frozenset[str]) -> str | None:
                 given = ast.literal_eval(value)
             except (ValueError, SyntaxError):
                 given = value
-        if isinstance(given, dict):
-            each: Any = [word for column, said in given.items() for word in _of_column(name, column, said)]
-        else:
-            each = given if isinstance(given, (list, tuple)) else (given,)
-            each = [_written(value) for value in each] if name == "missing" else each
-            each = ["none"] if name == "missing" and value == "[]" else each
-            if name == "header" and isinstance(given, bool):
-                return "--header" if given else "--no-header"
+        if name == "header" and isinstance(given, bool):
+            return "--header" if given else "--no-header"
+        each = option_values(name, given)
         if name in READER:
-            return " ".join(f"--reader {shlex.quote(f'{name}={one}')}" for one in each) or f"--reader {name}=..."
-        return " ".join(f"{OWN[name]} {shlex.quote(str(one))}" for one in each) or OWN[name]
+            return " ".join(f"--reader {shell_word(f'{name}={one}')}" for one in each) or f"--reader {name}=..."
+        return " ".join(f"{OWN[name]} {shell_word(one)}" for one in each) or OWN[name]
     return f"--set {name}={value or ''}" if name in settings and name not in READING else None
+
+
+def option_values(name: str, given: Any) -> list[str]:
+    """Return a parameter of `open_table` as the values of the option of the same name, which is repeated for each.
+
+    Examples
+    --------
+    >>> option_values("code", {"q1": {"yes": 1, "no": 0}}), option_values("missing", [])
+    (['q1:yes=1', 'q1:no=0'], ['none'])
+    """
+    if isinstance(given, dict):
+        return [word for column, said in given.items() for word in _of_column(name, column, said)]
+    if name == "missing" and given == []:
+        return ["none"]
+    each = given if isinstance(given, (list, tuple)) else (given,)
+    return [_written(value) if name == "missing" else str(value) for value in each]
 
 
 def _of_column(option: str, column: str, said: Any) -> list[str]:

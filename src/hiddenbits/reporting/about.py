@@ -69,5 +69,5 @@ def about(context: Context) -> Section:
         caption = f"The {most:,} columns with the most {values.ones}"
         caption = f"All {len(lines):,} columns" if len(lines) <= most else caption
         parts.append(Grid(caption, heads, lines[:most], right, folded=True))
-    how = [("counts", "hiddenbits.evaluate.look(hiddenbits.open_table(...))")]
+    how = [("counts", f"hiddenbits.evaluate.look({context.origin.opening})")]
     return Section("table", "The table and its columns", opening, parts, how, every_row=True)

@@ -59,9 +59,11 @@ def blanks(context: Context) -> Section:
         heads = [*context.label_heads, "column", values.probability]
         title = "The blanks that the model is most sure of"
         parts.append(Grid(title, heads, listed, frozenset({len(heads) - 1}), folded=True))
-    command = "To fill in all blanks: <code>hiddenbits fit</code>, then <code>hiddenbits complete</code>."
+    best, origin = context.fits.compared.entry(context.fits.compared.best), context.origin_of_models[0]
+    to_run = origin.fit(best.model, best.size, sample.seed), origin.completed()
+    to_fill = sentence("To fill in all blanks: <code>{}</code>, then <code>{}</code>.", *to_run)
     how = [("probability of each blank", f"{fit.line}.complete(table)")]
-    return Section("blanks", "What is missing", opening, [*parts, Text(Markup(command))], how)  # noqa: S704 (ours)
+    return Section("blanks", "What is missing", opening, [*parts, Text(to_fill)], how)
 
 
 def _drawn(columns: list[str], shares: Floats) -> Markup:

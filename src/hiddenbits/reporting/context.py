@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from markupsafe import Markup
 
 from hiddenbits import Table
 from hiddenbits.reporting.fits import Fits
+from hiddenbits.reporting.origin import Origin, of_python
 from hiddenbits.reporting.sample import Sample
 from hiddenbits.reporting.text import name, plain
 
@@ -20,7 +21,7 @@ class Context:
     """The sampled rows, the models, whether rows may be shown, and the column that colours the map first.
 
     `table` is the whole table, from which findings take figures for all rows; `by` names the column whose groups are
-    compared, one of the other columns or of the table's own; `file` is what a command calls the table.
+    compared, one of the other columns or of the table's own; `origin` is where the table came from.
     """
 
     sample: Sample
@@ -29,13 +30,31 @@ class Context:
     colour: str | None
     table: Table | None = None
     by: str | None = None
-    file: str = "TABLE"
+    origin: Origin = field(default_factory=lambda: of_python(None, {}, {}))
 
-    @property
-    def argument(self) -> str:
-        """The table as the argument of a command, without the column whose groups are compared."""
-        apart = self.by is not None and self.by not in self.sample.look.names
-        return shlex.quote(self.file) + (f" --drop {shlex.quote(str(self.by))}" if apart else "")
+    @cached_property
+    def origin_of_models(self) -> tuple[Origin, bool]:
+        """Where the columns come from that the models use, and whether these are all that it opens.
+
+        Constant columns and answers to one question are left out where the table can be opened without them. Not so
+        where the models use a sample: then a model of the whole table is another one in any case.
+        """
+        sample, table = self.sample, self.table
+        unused = set(range(sample.look.n_columns)) - set(sample.columns.tolist())
+        if table is None or not unused:
+            return self.origin, True
+        if not sample.every_row or sample.limited:
+            return self.origin, False
+        names = table.names or tuple(map(str, range(table.shape[1])))
+        left: list[str] = []
+        kept: list[str] = []
+        start = 0
+        for column, width in _sources(table, names):
+            (left if unused.issuperset(range(start, start + width)) else kept).append(column)
+            start += width
+        used = None if table.names is None else tuple(names[j] for j in sample.columns)
+        narrower = self.origin.without(left, kept, used, len(sample.columns)) if left else None
+        return (self.origin, False) if narrower is None else (narrower, True)
 
     @property
     def label_heads(self) -> list[str]:
@@ -46,3 +65,10 @@ class Context:
         """Return what identifies a sampled row: its number in the table, from 1, and the first other columns."""
         beside: list[Markup] = [name(values[place]) for values in list(self.sample.beside.values())[:LABELS]]
         return [f"{self.sample.rows[place] + 1:,}", *beside]
+
+
+def _sources(table: Table, names: tuple[str, ...]) -> list[tuple[str, int]]:
+    """Return the columns that a table was made of, and the number of bits of each."""
+    if table.coding is None:
+        return [(name, 1) for name in names]
+    return [(column.name, len(column.labels)) for column in table.coding.columns]

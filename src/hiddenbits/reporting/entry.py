@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from hiddenbits import ColumnsError, Table, open_table
+from hiddenbits.commands import path_shown
+from hiddenbits.reporting.origin import Origin, of_python
 from hiddenbits.reporting.result import Report
 from hiddenbits.shown import BACKENDS
 
@@ -80,16 +82,51 @@ def report(
     >>> page[:15], "Two kinds" in page
     ('<!doctype html>', True)
     """
-    try:
-        import jinja2  # noqa: F401
-    except ImportError as error:
-        raise ImportError("Reports need jinja2: pip install 'hiddenbits[report]'.") from error
+    _check_jinja2()
+    options: dict[str, Any] = {}
+    table = X
+    if not isinstance(X, Table):
+        table, out = _opened(X, by if isinstance(by, str) else None)
+        options = {"drop": list(out)} if out else {}
+    settings: dict[str, Any] = {"by": by, "beside": beside, "rows": rows, "colour": colour, "curved": curved}
+    settings |= {"groups": groups, "title": title, "seed": seed}
+    if title is None:
+        title = Path(path_shown(X)).name if isinstance(X, (str, os.PathLike)) else "A table of bits"
+    package = type(X).__module__.partition(".")[0]
+    return report_of(
+        table,
+        of_python(X, settings, options),
+        **settings | {"title": title},
+        tell=tell,
+        library=package if package in BACKENDS else None,
+    )
+
+
+def report_of(
+    table: Any,
+    origin: Origin,
+    *,
+    by: str | Sequence[object] | None,
+    beside: Mapping[str, Sequence[object]] | None = None,
+    rows: bool,
+    colour: str | None,
+    curved: bool,
+    groups: Sequence[object] | None,
+    title: str,
+    seed: int,
+    tell: Tell | None,
+    library: str | None = None,
+) -> Report:
+    """Report what is hidden in an open table that came from `origin`; the other parameters are those of `report`.
+
+    `library` is that of the frame that the table was.
+    """
+    _check_jinja2()
     from hiddenbits.reporting.render import page
     from hiddenbits.reporting.sections import made
     from hiddenbits.reporting.text import plain
 
     named = by if isinstance(by, str) else None
-    table = X if isinstance(X, Table) else _opened(X, named)
     other = {} if beside is None else dict(beside)
     if by is not None and named is None:
         named = str(getattr(by, "name", None) or "group")
@@ -98,30 +135,38 @@ def report(
     columns = _checked(table, _asked_for(table, named, colour) | other, named, colour)
     if groups is not None and len(groups) != table.shape[0]:
         raise ValueError(f"groups= has {len(groups)} labels for {table.shape[0]} rows. Give one per row.")
-    if title is None:
-        title = Path(X).name if isinstance(X, (str, os.PathLike)) else "A table of bits"
     labels = None if groups is None else np.asarray([str(label) for label in groups])
     context = replace(
-        _context(table, columns, labels, rows, colour, named, curved, seed, tell or _silent),
-        file=title if Path(title).suffix else "TABLE",
+        _context(table, columns, labels, rows, colour, named, curved, seed, tell or _silent), origin=origin
     )
     found, sections = made(context, _steps(tell or _silent))
     date = datetime.now(UTC).strftime("%Y-%m-%d")
     title = plain(title, 120)
-    kind = type(X).__module__.partition(".")[0]
-    return Report(page(title, date, found, sections, context), title, found, kind if kind in BACKENDS else None)
+    return Report(page(title, date, found, sections, context), title, found, library)
 
 
-def _opened(X: object, by: str | None) -> Table:
-    """Open a table without the column of groups, and without columns that need a decision before they are bits."""
+def _check_jinja2() -> None:
+    """Raise, before any work, if pages cannot be made."""
+    try:
+        import jinja2  # noqa: F401
+    except ImportError as error:
+        raise ImportError("Reports need jinja2: pip install 'hiddenbits[report]'.") from error
+
+
+def _opened(X: object, by: str | None) -> tuple[Table, tuple[str, ...]]:
+    """Open a table without the column of groups, and without columns that need a decision before they are bits.
+
+    Returns the table, and the names of these columns.
+    """
+    left = () if by is None else (by,)
 
     def opened(more: tuple[str, ...] = ()) -> Table:
-        return open_table(X, drop=[*(() if by is None else (by,)), *more] or None)
+        return open_table(X, drop=[*left, *more] or None)
 
     try:
-        return opened()
+        return opened(), left
     except ColumnsError as question:
-        return question.left_out(opened)
+        return question.left_out(opened), (*left, *question.asked)
 
 
 def _asked_for(table: Table, *names: str | None) -> dict[str, Sequence[object]]:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from hiddenbits.reporting.findings import Finding, Findings
 
 HEIGHT = 900  # pixels of the page in a notebook
-MARKUP = r"([\\`*\[\]<>&]|(?<!\w)_|_(?!\w))"  # signs that mean something in Markdown
-CODE = r"([\\\[\]<>&])"  # of them in code, where a name of the table may have ended it: those of links and elements
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +104,7 @@ class Report:
             lines += [
                 "## What to do next",
                 "",
-                *(f"- {_quoted(step, code=True)}" for step in self.found.next_steps),
+                *(f"- {_with_code(step)}" for step in self.found.next_steps),
                 "",
             ]
         return "\n".join(lines)
@@ -170,7 +168,11 @@ def _item(finding: Finding) -> str:
     return f"{head}{_quoted(finding.sentence)}"
 
 
-def _quoted(text: str, *, code: bool = False) -> str:
-    """Return a text in which names of the table are no markup; backticks of ours stay, and signs between them."""
-    parts = " ".join(text.split()).split("`") if code else [" ".join(text.split())]
-    return "`".join(re.sub(CODE if at % 2 else MARKUP, r"\\\1", part) for at, part in enumerate(parts))
+def _quoted(text: str) -> str:
+    """Return a text in which names of the table are no markup."""
+    return re.sub(r"([\\`*\[\]<>&]|(?<!\w)_|_(?!\w))", r"\\\1", re.sub(r"\s+", " ", text))
+
+
+def _with_code(text: str) -> str:
+    """Return the same of a text in which code stands between backticks: code stays as it is, to be copied."""
+    return "`".join(part if place % 2 else _quoted(part) for place, part in enumerate(text.split("`")))

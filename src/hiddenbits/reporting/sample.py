@@ -32,7 +32,8 @@ class Sample:
     and `every_value` the same of all columns of the table; `own_names` are the columns as the table has them; `beside`
     the cells of other columns of the same rows; `look` the summary of the whole table; `groups` the labels of rows that
     are held out together; `one_of` the names of columns that are left out because exactly one of them is 1 in every
-    row: a model would find that they exclude each other, and nothing else.
+    row: a model would find that they exclude each other, and nothing else; `answers` are the numbers of these columns
+    in the table.
     """
 
     cells: Floats
@@ -46,6 +47,7 @@ class Sample:
     seed: int
     groups: AnyArray | None = None
     one_of: tuple[tuple[str, ...], ...] = ()
+    answers: tuple[int, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -56,6 +58,11 @@ class Sample:
     def every_row(self) -> bool:
         """Whether no row was left out."""
         return bool(len(self.rows) == self.look.n_rows)
+
+    @property
+    def limited(self) -> bool:
+        """Whether some columns are left out only because there are too many."""
+        return bool(self.look.n_columns - len(self.look.constant_columns) > MOST_COLUMNS)
 
     @property
     def worth_it(self) -> bool:
@@ -124,6 +131,7 @@ def drawn(table: Table, beside: Mapping[str, Sequence[str]], seed: int, groups: 
     if cells.shape[1] - len(left_out) < FEWEST_LEFT:
         one_of, left_out = [], set()
     answers = tuple(tuple(every.names[columns[j]] for j in group) for group in one_of)
+    numbers = tuple(int(columns[j]) for j in sorted(left_out))
     stay = [j for j in range(cells.shape[1]) if j not in left_out]
     cells, columns = cells[:, stay], columns[stay]
     return Sample(
@@ -138,6 +146,7 @@ def drawn(table: Table, beside: Mapping[str, Sequence[str]], seed: int, groups: 
         seed,
         None if groups is None else groups[rows],
         answers,
+        numbers,
     )
 
 

@@ -95,7 +95,7 @@ class ColumnsError(TableError):
         more = f" and {len(self.asked) - 6} more" if len(self.asked) > 6 else ""
         warnings.warn(
             f"Left out, because there is more than one way to make bits of them: {', '.join(shown)}{more}. "
-            "`hiddenbits look` lists the options that take them in.",
+            "`hiddenbits look TABLE` lists the options that take them in.",
             ColumnsLeftOutWarning,
             stacklevel=3,
         )
@@ -127,7 +127,7 @@ def needs_a_word(
     if len(lines) > MOST_LINES:
         rest = [look for group in concerned[MOST_LINES - 1 :] for look in group]
         lines[MOST_LINES - 1 :] = [
-            f"- {len(rest):,} more: {_names(rest)}. 'hiddenbits look TABLE --write-recipe recipe.toml' writes down a "
+            f"- {len(rest):,} more: {_names(rest)}. `hiddenbits look TABLE --write-recipe recipe.toml` writes down a "
             "choice for every column; change what is not right, and say recipe='recipe.toml'."
         ]
     many = len(asked)

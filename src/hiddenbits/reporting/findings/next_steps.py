@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from os.path import commonprefix
 
-from hiddenbits import evaluate
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.findings.described import described
 from hiddenbits.reporting.findings.finding import Finding
@@ -27,40 +25,38 @@ def next_steps(context: Context, found: Sequence[Finding]) -> tuple[str, ...]:
     """Return what to do next, the most useful first."""
     if not context.sample.worth_it:
         return ("Collect more rows, or columns that vary.",)
-    compared, table = context.fits.compared, context.argument
+    compared, (origin, every_column) = context.fits.compared, context.origin_of_models
+    comparing = f"`{origin.compare(context.sample.seed)}`"
     if context.fits.doubtful:
         return (
             "Stop here, or collect more rows: a weak connection between columns shows only in many rows.",
-            f"`hiddenbits compare {table}` prints how close each model came.",
+            f"{comparing} shows how close each model came.",
+            *origin.notes,
         )
     fit = described(context)
     best = compared.entry(compared.best if fit is None else fit.name)
-    family = evaluate.known_families()[best.model]
-    size = f" --size {best.size}" if best.size else ""
     steps = [
-        f"`hiddenbits fit {table} {family.word}{size} --out model.hb` keeps this model, fitted to all rows; in Python "
-        f"`hiddenbits.load('model.hb').transform(table)` then gives {WHAT.get(best.model, 'its code for every row')}."
+        f"`{origin.fit(best.model, best.size, context.sample.seed)}` keeps this "
+        f"model{_more(context, every_column)}. Then `{origin.codes()}` "
+        f"{'gives' if origin.options is None else 'writes'} {WHAT.get(best.model, 'its code for every row')}."
     ]
     steps += _other_code(context)
     kinds = {one.kind for one in found}
     if len(compared.ties()) > 1:
-        steps.append(
-            f"`hiddenbits compare {table}` shows how close the tied models are; only more rows can separate them."
-        )
+        steps.append(f"{comparing} shows how close the tied models are; only more rows can separate them.")
     if kinds & {"odd_rows", "cells"}:
         named = " and ".join(word for word, kind in (("rows", "odd_rows"), ("cells", "cells")) if kind in kinds)
         steps.append(
             f"Check the {named} that are named above at their source before anything else is computed from them."
         )
     if "pairs" in kinds:
+        option = "`drop=[...]` of `open_table`" if origin.options is None else "`--drop COLUMN`"
         steps.append(
-            "If two columns that belong together ask the same thing, leave one out (`--drop COLUMN`), and run this "
-            "again."
+            f"If two columns that belong together ask the same thing, leave one out ({option}), and run this again."
         )
     if "missing" in kinds:
-        file = shlex.quote(context.file)  # columns are read as the model read them, without options
-        steps.append(f"`hiddenbits complete {file} model.hb --out filled.csv` fills in the blanks with probabilities.")
-    return tuple(steps)
+        steps.append(f"`{origin.completed()}` fills in the blanks with probabilities.")
+    return (*steps, *origin.notes)
 
 
 def _other_code(context: Context) -> list[str]:
@@ -81,7 +77,15 @@ def _other_code(context: Context) -> list[str]:
     if len(columns) > 1 and {name for name in names if fnmatchcase(name, pattern)} == set(columns):
         named = [pattern]
     elif len(columns) > MOST_NAMED:
-        named, more = columns[:1], f", with a `--code` for each of these {len(columns)} columns"
-    options = " ".join(f"--code {shlex.quote(f'{name}:{low}=1')}" for name in named)
+        named, more = columns[:1], f", with the same for each of these {len(columns)} columns"
     where = f"in these {len(columns)} columns" if len(columns) > 1 else f"in {quoted(columns[0])}"
-    return [f"If {low} means yes {where}, and not {high}, run `hiddenbits report {context.argument} {options}`{more}."]
+    return [f"If {low} means yes {where}, and not {high}, run `{context.origin.recoded(named, low)}`{more}."]
+
+
+def _more(context: Context, every_column: bool) -> str:
+    """Return what sets the fit apart from the report's own, if anything: more rows, or more columns."""
+    sample = context.sample
+    more = [] if sample.every_row else [f"all {sample.look.n_rows:,} rows (the report used {len(sample.rows):,})"]
+    if not every_column:
+        more.append(f"all {sample.look.n_columns:,} columns (the report used {len(sample.names):,})")
+    return f", fitted to {' and '.join(more)}" if more else ""
