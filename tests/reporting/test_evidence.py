@@ -88,19 +88,44 @@ def test_something_hidden_beats_nothing(page):
     assert float(lines[0]) > 1.0  # ten copies of one bit: ln 2 * 9 nats, less what noise costs
 
 
-def test_a_tie_is_said_first():
-    """Two kinds and one influence say the same, with as many numbers: the first of them is named."""
+@pytest.fixture(scope="module")
+def tied():
+    """A comparison in which one scale is as good with one link as with the other."""
     from hiddenbits import evaluate
+    from tests.reporting import planted
+
+    sizes = {"LogisticPCA": [1], "ClippedPCA": [1]}
+    X = planted.scale(0, n=200)[0]
+    return evaluate.compare(X, ["IndependentBits", *sizes], sizes=sizes, measures=(), cv=0.3)
+
+
+def test_a_tie_is_said_first(tied):
     from hiddenbits.reporting.comparison import _opening
 
-    sizes = {"BernoulliMixture": [2], "CombinationMachine": [1]}
-    found = evaluate.compare(planted()[0], ["IndependentBits", *sizes], sizes=sizes, measures=(), cv=0.3)
-    said = str(_opening(found)).replace("<bdi>", "").replace("</bdi>", "")
+    assert len(tied.ties()) == 2
+    said = str(_opening(tied)).replace("<bdi>", "").replace("</bdi>", "")
     assert said.startswith("It is a tie: of three models")
-    assert (
-        "“kinds of rows” (2 kinds) is the simplest of them, and rows, cells and blanks are judged by it: it makes"
-        in said
-    )
+    assert "(1 scale) is the simplest of them, and rows, cells and blanks are judged by it: it makes" in said
+
+
+def test_the_highest_is_no_estimate_of_a_difference(tied):
+    """What the others are compared with has no difference of 0 with an error of 0: in no cell, no tip and no name."""
+    from types import SimpleNamespace
+
+    from hiddenbits.reporting.comparison import comparison
+
+    sample = SimpleNamespace(groups=None, seed=0)
+    section = comparison(SimpleNamespace(fits=SimpleNamespace(compared=tied, warned=[]), sample=sample))
+    figure = section.parts[0]
+    first, *others = figure.same.rows
+    assert first[4] == "highest"
+    assert all(re.fullmatch(r"\d+\.\d{3} ± [<\d.]+", line[4]) for line in others)
+    drawing = str(figure.drawing)
+    assert f"{first[0]}: the highest score" in drawing
+    assert drawing.count("whisker") == len(others)
+    assert f"Highest score: {first[0]}. Behind it: " in drawing
+    for text in (drawing, str(tied), tied._repr_html_(), *map(str, [line[4] for line in figure.same.rows])):
+        assert not re.search(r"± -?0\.0+(?!\d)", text)
 
 
 @pytest.mark.full
@@ -110,7 +135,7 @@ def test_copies_are_said_unless_groups_are_given(written):
     assert "Caution: 100% of the rows have a duplicate" in text
     page = Page(written("grouped", X, groups=np.repeat(np.arange(20), 6)).read_text(encoding="utf-8"))
     assert "Caution" not in page.section("which")
-    assert "models predicts unseen rows clearly better" in page.section("which")
+    assert "other models predicts unseen rows clearly better" in page.section("which")
     with pytest.raises(ValueError, match="3 labels for 120 rows"):
         written("wrong", X, groups=[1, 2, 3])
 
@@ -202,7 +227,7 @@ def test_where_nothing_is_hidden_the_report_says_so_and_stops(written):
     assert sections == ["table", "which", "how"]
     assert page.all("ol") == []
     assert written.reports["nothing"].found.found == ()
-    assert "None of three models predicts unseen rows clearly better" in page.section("which")
+    assert "None of two other models predicts unseen rows clearly better" in page.section("which")
 
 
 def test_wide_tables_keep_the_columns_that_vary_most(monkeypatch):

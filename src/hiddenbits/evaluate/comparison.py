@@ -35,7 +35,8 @@ class Entry:
     estimate_error, estimate_bias : float
         For an estimate: the Monte-Carlo standard error of that mean, and by how much it is too low on average.
     difference, difference_error : float
-        Log-likelihood minus that of the highest family, paired by row, in nats per row, and its standard error.
+        Log-likelihood minus that of the highest family, paired by row, in nats per row, and its standard error. Both
+        are 0 for the highest itself, with which the others are compared: that is no estimate.
     bits_per_cell, bits_per_cell_error : float
         The same likelihood in bits per observed cell.
     single_bit_error, single_bit_error_error : float or None
@@ -99,6 +100,7 @@ class Tried:
         its standard error over rows (None for a criterion). None if the fit failed.
     difference, difference_error : float or None
         Difference from the best size on the same rows, at most 0 (at least 0 for a criterion), and its standard error.
+        Both are 0 for the best size itself.
     kind : str
         "exact", "bound" or "estimate".
     seconds : float
@@ -237,7 +239,7 @@ class Comparison(Shown):
         head += ["code", "calibration", "fit", "memory"]
         even, lines = self.ties(), []
         for e in self.entries:
-            behind = "highest" if e is self.entries[0] else with_error(-e.difference, e.difference_error, 3)
+            behind = "highest" if e is self.entries[0] else with_error(abs(e.difference), e.difference_error, 3)
             if e is not self.entries[0] and e.model in even:
                 behind += " (tied)"
             calibration = "-" if e.calibration is None else f"{e.calibration:.4f} ({number(e.calibration_chance)})"

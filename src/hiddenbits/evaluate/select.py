@@ -77,15 +77,13 @@ class Selection(Shown):
         return as_frame({name: [record[name] for record in records] for name in records[0]}, backend)
 
     def _shown(self) -> tuple[list[str], list[str], list[list[str]], list[str]]:
+        best = next((f for f in self.figures if f.difference == 0.0), None)  # with it the others are compared
         if self.by in CRITERIA:
             rule = f"the smallest {UNITS[self.by]}"
-            both = [(_bare(f.value), _bare(f.difference)) for f in self.figures]
+            both = [(_bare(f.value), "best" if f is best else _bare(f.difference)) for f in self.figures]
         else:
             rule = "the smallest within one standard error of the best" if self.one_standard_error else "the best"
-            both = [
-                (with_error(f.value, f.standard_error), with_error(f.difference, f.difference_error))
-                for f in self.figures
-            ]
+            both = [(with_error(f.value, f.standard_error), "best" if f is best else _behind(f)) for f in self.figures]
         lines = [
             [f.size + (" *" if f.chosen else ""), _count(f.n_parameters), *shown, f.kind, seconds(f.seconds)]
             for f, shown in zip(self.figures, both, strict=True)
@@ -239,6 +237,11 @@ def _by_criterion(found: Sized, sheets: Sheets, by: str) -> tuple[int, tuple[Tri
         for one, value in zip(found.tried, values, strict=True)
     ]
     return at, tuple(replace(one, chosen=place == at) for place, one in enumerate(figures))
+
+
+def _behind(tried: Tried) -> str:
+    """Return how far a size is behind the best."""
+    return with_error(None if tried.difference is None else abs(tried.difference), tried.difference_error)
 
 
 def _count(number: int | None) -> str:

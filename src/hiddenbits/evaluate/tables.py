@@ -11,10 +11,12 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def with_error(value: float | None, error: float | None, digits: int = 4) -> str:
-    """Format a number and its standard error."""
+    """Format a number and its standard error; an error that rounds to 0 is not shown as 0."""
     if value is None or math.isnan(value):
         return "-"
-    return f"{value:.{digits}f} ± {number(error, digits)}"
+    least = 10.0**-digits
+    small = error is not None and error < 0.5 * least
+    return f"{value:.{digits}f} ± {f'<{least:.{digits}f}' if small else number(error, digits)}"
 
 
 def seconds(value: float) -> str:

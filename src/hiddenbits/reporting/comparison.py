@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from hiddenbits import evaluate
 from hiddenbits.evaluate import Comparison
+from hiddenbits.evaluate.tables import with_error
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.elements import Figure, Grid, Part, Section, Text
 from hiddenbits.reporting.svg import WIDE, Drawing, room, ticks
@@ -51,7 +52,7 @@ def comparison(context: Context) -> Section:
                         FAMILIES[e.model].says,
                         sized(e.model, e.size),
                         "" if e.n_parameters is None else f"{e.n_parameters:,}",
-                        "highest" if e is highest else f"{-e.difference:.3f} ± {e.difference_error:.3f}",
+                        "highest" if e is highest else with_error(abs(e.difference), e.difference_error, 3),
                         _place(found, e.model, even) or e.note,
                         f"{e.log_likelihood:.3f}",
                     ]
@@ -84,15 +85,19 @@ def _place(found: Comparison, model: str, even: list[str]) -> str:
     return "tied" if model in even else ""
 
 
+def _many(number: int) -> str:
+    return {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}.get(number, str(number))
+
+
 def _opening(found: Comparison) -> Markup:
     """Say which model is chosen; a tie is said first."""
     best, even = found.entry(found.best), found.ties()
-    number = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}.get(len(found.entries), str(len(found.entries)))
+    number = _many(len(found.entries))
     if best.model == "IndependentBits":
         return sentence(
-            "None of {} models predicts unseen rows clearly better than “nothing hidden”: these rows give no evidence "
-            "that the columns depend on each other, and any hidden structure shown below may be chance.",
-            number,
+            "None of {} other models predicts unseen rows clearly better than “nothing hidden”: these rows give no "
+            "clear evidence that the columns depend on each other.",
+            _many(len(found.entries) - 1),
         )
     if len(even) > 1:
         words = sentence(
@@ -128,9 +133,10 @@ def _drawn(found: Comparison) -> Markup:
     low = min(min(0.0, middle - half) for middle, half in reach)
     high = max(middle + half for middle, half in reach) or 1.0
     scale = (WIDE - left - 40.0) / (high - low or 1.0)
-    said = "; ".join(f"{label(e.model)} {abs(e.difference):.2f}" for e in entries)
+    said = "; ".join([f"{label(e.model)} {abs(e.difference):.2f}" for e in entries[1:]])
     bottom = line * len(entries) + 6
-    drawn = Drawing(WIDE, bottom + 44, f"Behind the highest score: {said}.", "wide")
+    alt = f"Highest score: {label(entries[0].model)}.{f' Behind it: {said}.' if said else ''}"
+    drawn = Drawing(WIDE, bottom + 44, alt, "wide")
 
     def at(value: float) -> float:
         return left + 12.0 + (value - low) * scale
@@ -141,7 +147,9 @@ def _drawn(found: Comparison) -> Markup:
     for number, (entry, (middle, half)) in enumerate(zip(entries, reach, strict=True)):
         y = line * (number + 0.5)
         drawn.text(left - 4, y + 5, shown[number], anchor="end")
-        drawn.line(at(middle - half), y, at(middle + half), y, "whisker")
-        title = f"{label(entry.model)}: {middle:.3f} behind, two standard errors {half:.3f}"
+        title = f"{label(entry.model)}: the highest score"
+        if number:
+            drawn.line(at(middle - half), y, at(middle + half), y, "whisker")
+            title = f"{label(entry.model)}: {with_error(middle, half / 2.0, 3)} behind"
         drawn.dot(at(middle), y, 6.0, "k1" if entry.model == found.best else "k0", title)
     return drawn.done()
