@@ -19,6 +19,7 @@ from hiddenbits.evaluate.fit_runner import BEHIND, EDGE, Runner, Sheets, Sized, 
 from hiddenbits.evaluate.measures import PIECE_CELLS
 from hiddenbits.evaluate.progress import Tell, reporting
 from hiddenbits.evaluate.row_scores import RowScores, chance, difference, joined, mean_of, simplest
+from hiddenbits.evaluate.same_models import stands_for
 from hiddenbits.evaluate.splits import group_numbers, splits
 from hiddenbits.evaluate.trial import Measured, Trial
 from hiddenbits.fit_cache import FitCache, table_digest, versions
@@ -52,6 +53,9 @@ def compare(
     standard error of the best; among the families, the one with the fewest free parameters within two standard errors
     of the highest. `select`, the command line and the report use the same rule on the same rows. Runs on the executor
     set by `run_on`.
+
+    Where families coincide, the model is fitted and listed once, by the name that people know best: a combination
+    machine of one unit is two classes. `left_out` then names the other family.
 
     Parameters
     ----------
@@ -136,20 +140,15 @@ def compare(
             choosing = Sheets.by_cells(table, hidden_share, seed, _numbers(groups, table))
         many = sum(max(1, len(c.sizes)) for c in contenders) * len(choosing.sheets)
         runner = Runner(fit_cache(folder, table), tell, many + len(contenders) * len(dealt) * (by == "cells"), seed)
+        at_sizes, tried = _sized(contenders, choosing, runner, SIZE_TIE if one_standard_error else 0.0, table)
+        left_out |= _not_scored(at_sizes) | _known_by_another_name(at_sizes)
         found: dict[str, _Found] = {}
-        tried: list[Tried] = []
-        ahead, highest = None, -np.inf
-        for contender in contenders:
-            sized = choose_size(contender, choosing, runner, SIZE_TIE if one_standard_error else 0.0, ahead)
-            if sized.highest > highest:
-                ahead, highest = sized.best, sized.highest
-            tried += sized.tried if contender.sizes else []
-            if sized.at is None:
-                left_out[contender.name] = sized.steps[0].trials[-1].note.rstrip(".")
+        for contender, sized in at_sizes.values():
+            if contender.name in left_out or sized.at is None:
                 continue
             step = sized.steps[sized.at]
             trials = step.trials
-            if by == "cells":
+            if by == "cells" or step.stand is not None:
                 trials = runner.run(contender.name, contender.estimator, step.size, rows)
             if trials[-1].scores is None:
                 left_out[contender.name] = trials[-1].note.rstrip(".")
@@ -173,7 +172,7 @@ def compare(
         list(found)[at or 0],
         entries,
         left_out,
-        tuple(tried),
+        tried,
         {name: one.trials[0].model for name, one in found.items() if hasattr(one.trials[0].model, "likelihood_")},
         len(dealt[0].train),
         len(rows.weights),
@@ -190,6 +189,54 @@ class _Found(NamedTuple):
     step: Step
     trials: list[Trial]
     extra: list[Measured]
+
+
+_AtSizes = dict[str, tuple[Contender, Sized]]  # by name: a family, and the sizes that were tried
+
+
+def _sized(
+    contenders: Sequence[Contender], sheets: Sheets, runner: Runner, n_errors: float, table: Table
+) -> tuple[_AtSizes, tuple[Tried, ...]]:
+    """Choose a size of each family; return them, and every size that was tried."""
+    stands = stands_for(contenders, table)
+    at_sizes: _AtSizes = {}
+    tried: list[Tried] = []
+    ahead, highest = None, -np.inf
+    for contender in contenders:
+        sized = choose_size(contender, sheets, runner, n_errors, ahead, stands)
+        if sized.highest > highest:
+            ahead, highest = sized.best, sized.highest
+        tried += sized.tried if contender.sizes else []
+        at_sizes[contender.name] = contender, sized
+    return at_sizes, tuple(tried)
+
+
+def _not_scored(at_sizes: _AtSizes) -> dict[str, str]:
+    """Return the families of which no size could be fitted and scored, and why."""
+    return {
+        name: sized.steps[0].trials[-1].note.rstrip(".") for name, (_, sized) in at_sizes.items() if sized.at is None
+    }
+
+
+def _known_by_another_name(at_sizes: _AtSizes) -> dict[str, str]:
+    """Return the families that are at their chosen size the same model as one of another, which was tried there.
+
+    Where the other family was never tried at that size, nothing else stands for the model: it keeps its name.
+    """
+    same = {}
+    for name, (_, sized) in at_sizes.items():
+        step = None if sized.at is None else sized.steps[sized.at]
+        if step is None or step.stand is None:
+            continue
+        other = at_sizes[step.stand.contender.name][1]
+        sizes = [one.size for one in other.steps]
+        if step.stand.size in sizes:
+            chosen = other.at is not None and sizes[other.at] == step.stand.size
+            size = "" if step.size is None else f" ({step.size})"
+            same[name] = f"at its chosen size{size} it is the same model as {step.stand}, " + (
+                "which is listed" if chosen else "a size that was tried and not chosen"
+            )
+    return same
 
 
 def _numbers(groups: ArrayLike | None, table: Table) -> Any:

@@ -17,6 +17,7 @@ from hiddenbits.evaluate.candidates import Contender
 from hiddenbits.evaluate.comparison import Tried
 from hiddenbits.evaluate.progress import Tell
 from hiddenbits.evaluate.row_scores import RowScores, apart_from_best, difference, joined, mean_of, simplest
+from hiddenbits.evaluate.same_models import Stand, Stands
 from hiddenbits.evaluate.splits import Split
 from hiddenbits.evaluate.trial import Judge, Measured, Trial, attempt, measured, on_cells, on_rows, sized
 from hiddenbits.fit_cache import FitCache
@@ -73,10 +74,15 @@ class Runner:
 
     def __init__(self, cache: FitCache, tell: Tell, most: int, seed: int) -> None:
         self.cache, self.tell, self.most, self.seed, self.done = cache, tell, most, seed, 0
+        self._made: dict[tuple[str, str, int], list[Trial]] = {}  # by model, size and what it is scored on
 
     def run(self, name: str, estimator: BaseEstimator, size: Any, sheets: Sheets) -> list[Trial]:
-        """Return the result of an estimator at a size, on each sheet."""
-        trials = []
+        """Return the result of an estimator at a size, on each sheet; asked for again, it is not fitted again."""
+        made = (name, repr(size), id(sheets))
+        if made in self._made:
+            self.done += len(sheets.sheets)
+            return self._made[made]
+        self._made[made] = trials = []
         for sheet in sheets.sheets:
             model = sized(estimator, size, self.seed)
             key = self._key(name, model, sheet.job)
@@ -124,6 +130,7 @@ class Step(NamedTuple):
     size: object
     trials: list[Trial]
     scores: RowScores | None
+    stand: Stand | None = None  # the same model of another family, which was fitted in its place
 
     @property
     def n_parameters(self) -> float:
@@ -147,22 +154,30 @@ class Sized(NamedTuple):
 
 
 def choose_size(
-    contender: Contender, sheets: Sheets, runner: Runner, n_errors: float, ahead: RowScores | None = None
+    contender: Contender,
+    sheets: Sheets,
+    runner: Runner,
+    n_errors: float,
+    ahead: RowScores | None = None,
+    stands: Stands | None = None,
 ) -> Sized:
     """Score a family at one size after the other, and choose.
 
     Default sizes are tried from the smallest until two in a row are worse than the best, one is clearly worse, or they
     cannot catch up with `ahead`, the scores of another family; sizes given by the caller are all tried. The simplest of
-    those within `n_errors` standard errors of the best is chosen.
+    those within `n_errors` standard errors of the best is chosen. A size at which the model is the same as one of
+    another family takes the scores of that one (`stands`).
     """
     steps: list[Step] = []
     best: RowScores | None = None
     highest, worse, behind = -np.inf, 0, False
     sizes = contender.sizes or (None,)
     for size in sizes:
-        trials = runner.run(contender.name, contender.estimator, size, sheets)
+        stand = (stands or {}).get((contender.name, size))
+        fitted, at_size = (contender, size) if stand is None else stand
+        trials = runner.run(fitted.name, fitted.estimator, at_size, sheets)
         scores = _joined(trials, len(sheets.sheets))
-        steps.append(Step(size, trials, scores))
+        steps.append(Step(size, trials, scores, stand))
         value = -np.inf if scores is None else mean_of(scores, sheets.weights, trials[0].cells).value
         if value > highest:
             best, highest, worse = scores, value, 0
@@ -195,12 +210,18 @@ def choose_size(
                 None if found is None else found[0],
                 None if found is None else found[1],
                 "" if step.scores is None else step.scores.kind,
-                sum(trial.seconds for trial in step.trials),
+                0.0 if step.stand else sum(trial.seconds for trial in step.trials),
                 place == at,
-                "; ".join(dict.fromkeys(trial.note for trial in step.trials if trial.note)),
+                "; ".join(dict.fromkeys(_notes(step))),
             )
         )
     return Sized(steps, at, tried, best, highest, behind)
+
+
+def _notes(step: Step) -> list[str]:
+    """Return what is to be noted about a size."""
+    notes = [trial.note for trial in step.trials if trial.note]
+    return notes if step.stand is None else [f"the same model as {step.stand}, which was fitted in its place", *notes]
 
 
 def _behind(steps: list[Step], sizes: Sequence[Any], ahead: RowScores | None, weights: Floats) -> bool:
