@@ -1,5 +1,6 @@
 """A page as a browser's parser sees it: elements with attributes, and the text inside."""
 
+import re
 from html.parser import HTMLParser
 
 VOID = {"meta", "link", "img", "br", "input", "hr", "base", "embed", "source"}
@@ -42,3 +43,8 @@ class Page(HTMLParser):
     def section(self, key):
         """Return the text of a section."""
         return " ".join(self.all("details", id=key)[0][1].split())
+
+
+def differences(text):
+    """Return the differences of shares in a text, in percentage points."""
+    return [float(number) for number in re.findall(r"([+-]?\d[\d,.]*)(?= points\b)", text)]

@@ -5,12 +5,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hiddenbits import BernoulliMixture, LogisticPCA, diagnostics, open_table
+from hiddenbits import BernoulliMixture, LogisticPCA, TopographicMap, diagnostics, open_table
 
 pytest.importorskip("jinja2", reason="the report extra is not installed")
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.fits import Fit
 from hiddenbits.reporting.sample import drawn
+from tests.reporting.reading import differences
 
 
 def context(X, **models):
@@ -83,3 +84,51 @@ def test_pairs_are_those_with_the_largest_residuals_that_rest_on_enough_rows(lin
     assert ("none is further" in str(section.opening)) == (not linked)
     if linked:
         assert lines[0][:2] == ["<bdi>x4</bdi>", "<bdi>x5</bdi>"]
+
+
+def steep(n=300):
+    """Columns that follow a place on a line almost without error, as in a Guttman scale, and a few that do not."""
+    rng = np.random.default_rng(4)
+    place = rng.standard_normal((n, 1))
+    exact = place + 0.05 * rng.standard_normal((n, 6)) > np.linspace(-0.5, 0.5, 6)
+    return np.column_stack([exact, rng.random((n, 3)) < 0.3 + 0.4 * (place > 0)]).astype(float)
+
+
+@pytest.mark.parametrize("curved", [False, True])
+def test_differences_on_the_map_are_differences_of_shares(curved):
+    """A steep column changes by far more than 1 a standard deviation, if one goes by its slope in the middle."""
+    from hiddenbits.reporting.row_map import chart
+
+    X = steep()
+    model = TopographicMap(2, n_points=100, max_iter=20, random_state=0) if curved else LogisticPCA(2, random_state=0)
+    found = context(X, map=model.fit(X))
+    found.fits.curved, found.fits.compared = curved, SimpleNamespace(best="IndependentBits", ties=list)
+    found.fits.compared.entry, found.fits.of = lambda _: SimpleNamespace(size=""), lambda *_: Fit(None, "", "cut short")
+    section = chart(found)
+    lines = {str(line[0])[5:-6]: differences(" ".join(line[1:])) for line in section.parts[0].same.rows}
+    assert len(lines) == 9
+    assert all(abs(value) <= 100.0 for line in lines.values() for value in line)
+    assert max(abs(line[0]) for line in lines.values()) > 85.0  # the steep ones: almost never at one end, and always
+    assert "a model of its own with two scales" in str(section.opening)
+    if not curved:
+        rng = np.random.default_rng(1)
+        for axis in (0, 1):
+            z = rng.standard_normal((200_000, 2))
+            ends = [z[:, axis] > 0.6745, z[:, axis] < -0.6745]
+            upper, lower = (model.inverse_transform(z[end]).mean(axis=0) for end in ends)
+            wanted = 100 * (upper - lower)
+            np.testing.assert_allclose([lines[f"x{j}"][axis] for j in range(9)], wanted, atol=1.5)  # rounded to 1
+
+
+def test_no_difference_of_shares_is_printed_that_cannot_be():
+    from hiddenbits.reporting.text import points
+
+    assert [points(value) for value in (1.0, -1.0, 0.005, 1.0 + 1e-12)] == [
+        "+100 points",
+        "-100 points",
+        "+0 points",
+        "+100 points",
+    ]
+    for value in (2.29, -1.01):
+        with pytest.raises(ValueError, match="no difference of two shares"):
+            points(value)

@@ -55,17 +55,6 @@ class Square:
         drawn.text(middle, self.bottom + 37, "place of the row, in standard deviations", anchor="middle", style="small")
 
 
-def effects(loadings: Floats, shares: Floats) -> Floats:
-    """Return by how much the share of ones in each column changes per unit of each scale: effect x frequency."""
-    return np.asarray(loadings * (shares * (1.0 - shares)))
-
-
-def mean_effects(points: Floats, probabilities: Floats) -> Floats:
-    """Return the same on a curved map: slopes of straight lines through the probabilities at its points."""
-    away = points - points.mean(axis=0)
-    return np.asarray(np.linalg.lstsq(away, probabilities - probabilities.mean(axis=0))[0])
-
-
 def arrows(drawn: Drawing, square: Square, moved: Floats, names: Sequence[str]) -> None:
     """Draw the columns that change most over the map as arrows, in each of its four directions."""
     middle = square(np.zeros((1, 2)))[0]

@@ -11,14 +11,18 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from hiddenbits.array_types import Bytes, Floats
-from hiddenbits.reporting.arrows import WIDTH, Square, arrows, effects, mean_effects, regions
+from hiddenbits.reporting.arrows import WIDTH, Square, arrows, regions
+from hiddenbits.reporting.comparison import label, sized
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.elements import Grid, Map, Section
 from hiddenbits.reporting.findings.described import described
+from hiddenbits.reporting.findings.directions import END, end_shares
+from hiddenbits.reporting.findings.groups import SCALES
 from hiddenbits.reporting.findings.units import unit_order
+from hiddenbits.reporting.fits import Fit
 from hiddenbits.reporting.sample import Sample
 from hiddenbits.reporting.svg import Drawing
-from hiddenbits.reporting.text import count, name, names, plain, sentence
+from hiddenbits.reporting.text import count, name, names, plain, points, sentence
 
 MOST_POINTS = 3_000
 MOST_ONES = 500_000  # ones and blanks stored with the dots: more would make the file large
@@ -32,12 +36,10 @@ _Panel = tuple[dict[str, Any] | None, Sequence[tuple[str, Sequence[tuple[str, st
 
 def chart(context: Context) -> Section:
     """Draw the map."""
-    fit, sample = context.fits.map, context.sample
-    where = np.asarray(fit.model.transform(sample.cells), np.float64)
-    if context.fits.curved:
-        moved = mean_effects(fit.model.points_, fit.model.probabilities_)
-    else:
-        moved = effects(np.asarray(fit.model.components_, np.float64), sample.shares)
+    fit, sample = _model(context), context.sample
+    where = np.asarray(fit.model.transform(sample.cells), np.float64)[:, :2]
+    every_scale = _between_edges(fit)
+    moved = every_scale[:2]
     toward = [_toward(moved[axis], sample) for axis in (0, 1)]
     opening = sentence(
         "{}; rows that lie close together are alike. Further to the right, rows more often have {}; further up, {}.",
@@ -47,6 +49,8 @@ def chart(context: Context) -> Section:
     )
     if context.fits.curved:
         opening += " This is so on the whole: on a curved map a column may be common in several regions."
+    if whose := _whose_scales(context, fit):
+        opening += sentence(" {}", whose)
     square = Square(where)
     first, counts = _dots(sample, where) if context.rows else (np.zeros(0, np.int64), np.zeros(0))
     every = int(counts.sum()) == len(where)
@@ -56,15 +60,54 @@ def chart(context: Context) -> Section:
     data, choices, chosen = _panel(context, square, where, first, counts, kinds, moved) if context.rows else empty
     top = np.argsort(-np.hypot(*moved), kind="stable")[:30]
     same = Grid(
-        f"The map as a table: how much more often a column is {sample.values.one}, one standard deviation further",
-        ["column", "to the right", "up"],
-        [[name(sample.names[j]), *(f"{100 * moved[axis, j]:+.0f} points" for axis in (0, 1))] for j in top],
-        frozenset({1, 2}),
+        f"The map as a table: how much more often a column is {sample.values.one}, by the model, in the quarter of the "
+        "rows at one end of a scale than in the quarter at the other",
+        ["column", *_ends(len(every_scale))],
+        [[name(sample.names[j]), *(points(float(scale[j])) for scale in every_scale)] for j in top],
+        frozenset(range(1, 1 + len(every_scale))),
     )
     caption = _caption(context, len(first), int(counts.sum()), kinds=_named(kinds))
     parts = [Map(drawing, caption, data, choices, chosen, same)]
     how = [("places", f"{fit.line}.transform(table)")]
     return Section("map", "The map of rows", opening, parts, how)
+
+
+def _model(context: Context) -> Fit:
+    """Return the model whose first two scales the map shows: that of the findings, if it has two, or one of its own."""
+    fit = None if context.fits.curved else described(context)
+    return fit if fit is not None and fit.name in SCALES and len(fit.model.components_) > 1 else context.fits.map
+
+
+def _between_edges(fit: Fit) -> Floats:
+    """Return how much more often each column is 1 at the upper end of each scale than at the lower; (scales, columns).
+
+    These are differences of the model's shares in the quarters of the rows at both ends, from -1 to 1.
+    """
+    if not hasattr(fit.model, "points_"):
+        ends = [end_shares(fit.model, axis) for axis in range(len(fit.model.components_))]
+        return np.stack([upper - lower for upper, lower in ends])
+    order = np.argsort(fit.model.points_, axis=0, kind="stable")  # points of equal weight
+    probabilities, n = fit.model.probabilities_, max(1, round(END * len(order)))
+    return np.stack([(probabilities[at[-n:]].mean(axis=0) - probabilities[at[:n]].mean(axis=0)) for at in order.T])
+
+
+def _ends(scales: int) -> list[str]:
+    return ["right against left", "top against bottom", *(f"ends of scale {k + 1}" for k in range(2, scales))]
+
+
+def _whose_scales(context: Context, fit: Fit) -> str:
+    """Say which scales the map shows, where the findings describe another number of them, or another model."""
+    told = described(context)
+    if told is not None and told.model is fit.model:
+        scales = len(fit.model.components_)
+        return (
+            "" if scales == 2 else f"These are the first two of the {scales} scales of the model “{label(fit.name)}”."
+        )
+    said = "The map is a model of its own with two scales, to look at"
+    if told is None:
+        return f"{said}."
+    size = context.fits.compared.entry(told.name).size
+    return f"{said}; the findings describe the model “{label(told.name)}” ({sized(told.name, size)})."
 
 
 def _kinds(context: Context) -> Floats | None:

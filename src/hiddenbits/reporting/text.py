@@ -87,6 +87,19 @@ def percent(share: float, *, few: bool = False) -> str:
     return f"{share:.1%}" if 0.0 < share < 0.02 or 0.98 < share < 1.0 else f"{share:.0%}"
 
 
+def points(difference: float) -> str:
+    """Return a difference of two shares in percentage points; raise if no two shares differ so much.
+
+    Examples
+    --------
+    >>> points(0.294), points(-1.0), points(-0.001)
+    ('+29 points', '-100 points', '+0 points')
+    """
+    if abs(difference) > 1.0 + 1e-9:
+        raise ValueError(f"{difference} is no difference of two shares.")
+    return f"{round(100 * difference):+d} points"
+
+
 def sentence(text: str, *values: object) -> Markup:
     """Return a sentence with values inserted; values are escaped unless they are our own markup."""
     return Markup(text).format(*values)  # noqa: S704 (the text is ours; values are escaped)
