@@ -21,11 +21,10 @@ from hiddenbits.reporting.findings.finding import Finding, Number
 from hiddenbits.reporting.findings.words import Sides, of_rows
 from hiddenbits.reporting.fits import Fit
 
-SHOWN = 2  # directions that are described: the map has two
 END = 0.25  # share of the rows at each end
 ENDS = "; an end is a quarter of the rows"
 DRAWN = 4000  # places at an end, over which the model's shares are averaged
-ORDINAL = ("first", "second")
+ORDINAL = ("first", "second", "third", "fourth", "fifth", "sixth")
 
 
 def end_shares(model: Any, axis: int) -> Floats:
@@ -48,10 +47,10 @@ def between_ends(context: Context, fit: Fit, axis: int) -> Sides:
 
 
 def directions(context: Context, fit: Fit) -> list[Finding]:
-    """Describe the first two scales of a model by the quarter of the rows at each end."""
+    """Describe the first scales of a model by the quarter of the rows at each end."""
     sample, scales = context.sample, len(fit.model.components_)
     found = []
-    for axis in range(min(SHOWN, scales)):
+    for axis in range(min(len(ORDINAL), scales)):
         sides = between_ends(context, fit, axis)
         if not sides.columns:
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hiddenbits.reporting.context import Context
+from hiddenbits.reporting.findings.announced import how_many
 from hiddenbits.reporting.findings.connections import connections
 from hiddenbits.reporting.findings.described import described
 from hiddenbits.reporting.findings.directions import directions
@@ -50,11 +51,13 @@ def find(context: Context) -> Findings:
     if context.sample.worth_it and not context.fits.doubtful:
         fit = described(context)
         simple = bool(more.get("simple", 1))
-        hidden = [] if fit is None or not simple else HIDDEN[fit.name](context, fit)
-        if more.get("weak") or not simple:
-            hidden = connections(context) + hidden
+        units = [] if fit is None or not simple else HIDDEN[fit.name](context, fit)
+        hidden = (connections(context) if more.get("weak") or not simple else []) + units
         others = [] if fit is None or context.by is None else groups(context, fit)
         others += [one for what in (pairs, odd_rows, cells, missing) for one in what(context)]
         found = [*hidden[: max(1, min(MOST_HIDDEN, MOST - len(others)))], *others][:MOST]
+        if fit is not None and simple:
+            said, more["described"] = how_many(fit.name, int(more["size"]), units, [u for u in units if u in found])
+            picture += said
     coding, ones = about_coding(context)
     return Findings(table, picture, tuple(found), next_steps(context, found), numbers | more, coding, ones)

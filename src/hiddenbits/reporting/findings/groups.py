@@ -15,7 +15,7 @@ from hiddenbits.reporting.findings.drawings import bars, dots
 from hiddenbits.reporting.findings.effects import ERRORS, least_rows
 from hiddenbits.reporting.findings.finding import Finding, Number
 from hiddenbits.reporting.findings.units import unit_order
-from hiddenbits.reporting.findings.words import joined, of_rows
+from hiddenbits.reporting.findings.words import joined, of_rows, word
 from hiddenbits.reporting.fits import Fit
 from hiddenbits.reporting.text import percent, plain, quoted
 
@@ -121,7 +121,8 @@ def _by_kind(context: Context, names: list[str], table: Floats, errors: Floats) 
         figure = f"{percent(float(table[g, k]))} ± {100.0 * errors[g, k]:.1f}"
         said.append(f"{quoted(name)} {'mostly of kind' if g == 0 else 'of kind'} {k + 1} ({figure})")
     among = of_rows(context, len(context.sample.cells))
-    return f"The groups of {quoted(str(context.by))} are of different kinds{among}: {joined(said)}."
+    which = f"; the {word(MOST)} largest of {len(names)}" if len(names) > MOST else ""
+    return f"The groups of {quoted(str(context.by))} are of different kinds{among}{which}: {joined(said)}."
 
 
 def _by_gap(
@@ -149,6 +150,9 @@ def _by_gap(
         toward = f"; plus is towards {quoted(sample.names[sides.more[0]])}" if sides.more else ""
         said += f", in standard deviations from the mean of all rows{toward}"
     by, among = quoted(str(context.by)), of_rows(context, len(context.sample.cells))
+    if len(names) > MOST:
+        half = word(MOST // 2)
+        among += f"; the {half} highest and the {half} lowest of {len(names)}"
     # The largest of many gaps is large by chance: sqrt(2 ln m) standard errors of m of them.
     edge = ERRORS + np.sqrt(2.0 * np.log(max(1.0, many * len(names) * (len(names) - 1) / 2.0)))
     if gap[k] > edge * spread[k]:

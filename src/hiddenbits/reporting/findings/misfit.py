@@ -64,9 +64,10 @@ def pairs(context: Context) -> list[Finding]:
     many = (
         f"{word(len(named)).capitalize()} pairs of columns belong" if len(named) > 1 else "One pair of columns belongs"
     )
+    which = f". The {word(PAIRS)} that stand out most" if len(named) > PAIRS else ""
     sentence = (
         f"{many} together, or exclude each other, in a way that this picture does not explain"
-        f"{of_rows(context, len(sample.cells))}: {joined(said)}."
+        f"{of_rows(context, len(sample.cells))}{which}: {joined(said)}."
     )
     title = "Pairs left unexplained" if len(named) > 1 else "A pair left unexplained"
     drawing = bars(lines, f"{title}: observed and expected shares of rows.", shown)

@@ -108,8 +108,9 @@ def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
     if simple and (strongest := _strongest(fit)) > STRONG:
         weaker = "one weaker one" if told.size == "2" else f"{word(int(told.size) - 1)} weaker ones"
         said = (
-            f"One strong scale and {weaker} lie behind the columns: every row has a place on each, as on a map. The "
-            f"strong one makes {percent(strongest)} of the differences."
+            f"One strong scale and {weaker} lie behind the columns: every row has a place on "
+            f"each{', as on a map' if told.size == '2' else ''}. The strong one makes "
+            f"{percent(strongest)} of the differences."
         )
         numbers["share of the strongest scale"] = strongest
     if LARGEST in told.note and simple:
@@ -166,7 +167,8 @@ def _kinds(size: str, _: str) -> str:
 def _scales(size: str, _: str) -> str:
     if size == "1":
         return "One scale lies behind the columns: every row has a place on it, such as an ability or an opinion."
-    return f"{word(int(size)).capitalize()} scales lie behind the columns: every row has a place on each, as on a map."
+    like = ", as on a map" if size == "2" else ""
+    return f"{word(int(size)).capitalize()} scales lie behind the columns: every row has a place on each{like}."
 
 
 def _influences(size: str, one: str) -> str:
