@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import numpy as np
 import pytest
@@ -54,6 +55,16 @@ def test_look_shows_columns_and_what_they_need(survey):
     refused = run("fit", survey, "classes", "-o", survey.with_name("m.hb"), code=1).stderr
     assert "2 columns need a decision" in refused
     assert "say --missing -99" in refused
+
+
+def test_one_hot_is_explained_and_not_advised(tmp_path):
+    (tmp_path / "t.csv").write_text("mood,a\n" + "good,0\nbad,1\nfair,1\n" * 6)
+    shown = run("look", str(tmp_path / "t.csv")).output
+    assert "one-hot" not in shown
+    assert "--code mood:good=1; the others are then 0, and all other differences" in " ".join(shown.split())
+    assert "--drop mood" in shown
+    words = re.sub(r"[│\s]+", " ", run("fit", "--help").output)
+    assert "such bits exclude each other, which breaks the assumption of latent class models" in words
 
 
 def test_flags_and_a_recipe_say_the_same(survey, tmp_path):

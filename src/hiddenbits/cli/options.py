@@ -42,7 +42,8 @@ Id = Annotated[
 Code = Annotated[
     list[str] | None,
     typer.Option(
-        help="Which values are 1: q3:yes=1 (others are 0), q3:one-hot, or age:'>40'. Can be repeated.",
+        help="Which values are 1: q3:yes=1 (others are 0), or age:'>40'. q3:one-hot makes a bit of each value; such "
+        "bits exclude each other, which breaks the assumption of latent class models. Can be repeated.",
         rich_help_panel=TABLE,
     ),
 ]

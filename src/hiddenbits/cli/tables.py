@@ -244,7 +244,7 @@ def _codes(texts: tuple[str, ...]) -> dict[str, Any]:
             continue
         column, value = _at_colon(text)
         if not column or not (value == "one-hot" or value.startswith(">")):
-            raise ValueError(f"--code {text}: write column:value=1, column:one-hot, or column:'>40'.")
+            raise ValueError(f"--code {text}: write column:value=1 or column:'>40'.")
         found[column] = value
     return found
 

@@ -87,8 +87,8 @@ def open_table(
         Columns that name the rows: they do not enter, and results are written next to them.
     code : dict or fitted model, optional
         By column, which values are 1 and which 0, as in ``{"q3": {"yes": 1}}``: all others are 0. ``""`` stands for a
-        blank. ``"one-hot"`` makes a bit of each value, ``"> 40"`` a bit that is 1 above 40. A fitted model stands for
-        the coding of its fit.
+        blank. ``"> 40"`` makes a bit that is 1 above 40, ``"one-hot"`` a bit of each value; such bits exclude each
+        other, which breaks the assumption of latent class models. A fitted model stands for the coding of its fit.
     missing : value, list or dict by column, optional
         Values that mean "not observed", such as ``[-99]``; an empty list says that there are none.
     recipe : path, optional

@@ -99,10 +99,31 @@ def test_one_message_names_all_and_its_options_work(door):
         for option, said in suggested(look).items() if look.needs_a_word else ():
             options[option] |= said
     table = quietly(door(NEEDY), **options)
-    assert table.names == ("a", "b", "c", "d", "e=blue", "e=green", "e=red", "f", "g")
+    assert table.names == ("a", "b", "c", "d", "e", "f", "g")
     np.testing.assert_array_equal(table.to_float()[:, 0], [0, 1, nan] * 4)
     np.testing.assert_array_equal(table.to_float()[:, 1], [0, 0, 1, 1] * 3)
     assert open_table(door(NEEDY), drop=list("abcdef")).names == ("g",)
+
+
+def test_a_bit_for_each_value_is_never_advised(door):
+    """Such bits exclude each other, so that classes of them say nothing of classes of the answers."""
+    long = [f"{color} {'x' * 100}" for color in ("red", "green", "blue")]
+    columns = NEEDY | {"h": long * 4, "i": ["E11;I10", "J45", "I10"] * 4}
+    for names in (list(columns), ["e", "g"], ["h", "g"], ["i", "g"]):
+        with pytest.raises(ColumnsError) as caught:
+            open_table(door({name: columns[name] for name in names}))
+        told = str(caught.value)
+        assert "one-hot" not in told
+        assert "and all other differences between values are lost" in told
+        assert "(they stay with the rows): drop=" in told or "(it stays with the rows): drop=" in told
+        seen = hiddenbits.look_at_columns(door({name: columns[name] for name in names}))
+        assert "one-hot" not in f"{seen.suggested()}{seen.recipe()}{seen.lines()}"
+    table = open_table(door({"e": columns["e"], "g": columns["g"]}), code={"e": {"red": 1}})
+    np.testing.assert_array_equal(table.to_float()[:3, 0], [1, 0, 0])
+    for code in ("each", {"red": 2}):
+        with pytest.raises(TypeError, match="say which values are 1 and 0") as refused:
+            open_table(door({"e": columns["e"]}), code={"e": code})
+        assert "one-hot" not in str(refused.value)
 
 
 def test_codes_for_missing_never_become_bits(door):

@@ -34,7 +34,8 @@ class Choices:
         Columns that do not, because they name the rows.
     code : dict
         By column: which values are 1 and 0, ``{"yes": 1}`` (all others are 0 then) with "" for a blank;
-        ``"one-hot"``, a bit for each value; ``"> 40"``, 1 for numbers above it.
+        ``"> 40"``, 1 for numbers above it; ``"one-hot"``, a bit for each value. Such bits exclude each other, which
+        breaks the assumption of latent class models.
     missing : dict or None
         By column, ``"*"`` for all: values that mean "not observed". Columns for which it says something, if only that
         there are none, are not searched for codes.
@@ -144,8 +145,8 @@ def _checked_code(code: Any) -> dict[str, Any]:
         )
         if not valid:
             raise TypeError(
-                f"code= for column {name!r}: say which values are 1 and 0, such as {{'yes': 1, 'no': 0}}, or 'one-hot' "
-                "for a bit of each value, or '> 40' for numbers above 40."
+                f"code= for column {name!r}: say which values are 1 and 0, such as {{'yes': 1, 'no': 0}}, or '> 40' "
+                "for numbers above 40."
             )
         keys = [key_of(value) for value in said]
         if len(set(keys)) < len(keys):

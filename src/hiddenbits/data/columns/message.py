@@ -19,6 +19,7 @@ MOST_LINES = 20  # of a message about columns; of more columns it has the names
 WHERE = "Give the options to open_table(X, ...), and fit what it returns."
 T = TypeVar("T")
 LONG = 80  # characters; longer values are cut in options, too
+OTHERS = "the others are then 0, and all other differences between values are lost"
 
 
 class ColumnsLeftOutWarning(UserWarning):
@@ -134,7 +135,8 @@ def needs_a_word(
     head = f"{many} columns need a decision" if many > 1 else "One column needs a decision"
     head += f" from you before this table can be read{'' if of_kinds else ' as bits (0 and 1)'}. {WHERE}"
     if any(look.unclear != "counts" for look in asked):
-        lines.append(f"To leave {'them' if many > 1 else 'it'} out: drop={_listed(asked, names, all_of_them=True)}.")
+        it, stays = ("them", "they stay") if many > 1 else ("it", "it stays")
+        lines.append(f"To leave {it} out ({stays} with the rows): drop={_listed(asked, names, all_of_them=True)}.")
     if not of_kinds and any(look.taken in ("ordered", "nominal") for look in rest):
         lines.append("LogisticPCA takes ordered values and categories as they are: kinds='auto', and no code=.")
     return ColumnsError("\n".join([head, *lines]), looks, [look.name for look in asked])
@@ -175,7 +177,7 @@ def suggested(look: ColumnLook) -> dict[str, Any]:
     elif look.taken == "ordered":
         options["code"] = {look.name: dict.fromkeys(values[len(values) - len(values) // 2 :], 1)}
     elif look.taken == "nominal":
-        options["code"] = {look.name: "one-hot"}
+        options["code"] = {look.name: {values[0]: 1}}
     elif look.taken == "one value or blank":
         options["code"] = {look.name: {values[0]: 1, **({"": 0} if look.n_blank else {})}}
     return options
@@ -256,7 +258,8 @@ def _about_values(group: Sequence[ColumnLook], names: Sequence[str], *, offers: 
     if look.mark:
         shown = "" if values_hidden() else f", such as {quoted(next(v for v in values if look.mark in str(v)))}"
         split = f"split={dict.fromkeys((one.name for one in group), look.mark)!r}"
-        alone = _by_column("kinds" if of_kinds else "code", group, names, "nominal" if of_kinds else "one-hot")
+        one_value = ("kinds", group, names, "nominal") if of_kinds else ("code", [look], names, {values[0]: 1})
+        alone = _by_column(*one_value)
         do = (
             f"say {split}"
             if "split" in offers
@@ -264,19 +267,18 @@ def _about_values(group: Sequence[ColumnLook], names: Sequence[str], *, offers: 
             "in which a blank counts as no code"
         )
         return (
-            f"{head}several codes in a cell{shown}. For a bit of each code {do}. "
-            f"If each cell is one value, say {alone}."
+            f"{head}several codes in a cell{shown}. For a bit of each code {do}. If each cell is one value, say "
+            f"{alone if of_kinds else f'which count as 1, such as {alone}; {OTHERS}'}."
         )
     if values_hidden():
         return f"{head}{look.taken} (values are hidden). Say with code= which values are 1."
     code = _by_column("code", group, names, suggested(look).get("code", {}).get(look.name))
     if look.taken == "ordered":
-        return f"{head}ordered values {_shown(values)}. Say which count as 1, such as {code}; the others are then 0."
+        return f"{head}ordered values {_shown(values)}. Say which count as 1, such as {code}; {OTHERS}."
     if look.taken == "nominal":
         if any(len(str(value)) > LONG for value in values):
-            return f"{head}categories {_shown(values)}. Make a bit of each: {code}."
-        some = _by_column("code", group, names, {values[0]: 1})
-        return f"{head}categories {_shown(values)}. Say which are 1, such as {some}, or make a bit of each: {code}."
+            return f"{head}categories {_shown(values)}. Say with code= which count as 1; {OTHERS}."
+        return f"{head}categories {_shown(values)}. Say which count as 1, such as {code}; {OTHERS}."
     if look.taken == "one value or blank":
         alone = _by_column("code", group, names, {values[0]: 1})
         blanks = sum(one.n_blank for one in group)

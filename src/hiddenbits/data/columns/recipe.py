@@ -93,8 +93,7 @@ def recipe_text(looks: Sequence[ColumnLook], choices: Choices | None = None, sou
         if code is not None:
             shown = ", ".join(_value(value) for value, _ in look.values[:12])
             lines += ["", f"# {_text(look.name)} has {shown}{' and blanks' if look.n_blank else ''}: which are 1?"]
-            example = {look.values[0][0]: 1} if isinstance(code, str) else code
-            lines += [f"# {line}" for line in _code(look.name, example)[1:]]
+            lines += [f"# {line}" for line in _code(look.name, code)[1:]]
     return "\n".join([*lines, ""])
 
 
