@@ -103,6 +103,14 @@ def test_groups_and_pairs_that_are_not_all_named_are_counted():
     assert pairs.sentence.count("are both 1 in") == 2
 
 
+def test_a_tie_claims_neither_equal_scores_nor_the_fewest_parameters():
+    """One scale has as many parameters with one link as with the other, and a tie is a matter of error."""
+    found = find(planted.context_of(planted.scale(0, n=200)[0], {"LogisticPCA": [1], "ClippedPCA": [1]}))
+    assert found.numbers["tied"] == 1
+    assert "predicts unseen rows as well within two standard errors" in found.picture
+    assert "the one described here has no more parameters than the other." in found.picture
+
+
 def test_the_sentence():
     """Every case: all, some for want of room, some for want of certainty, both, none."""
     found = list(range(8))

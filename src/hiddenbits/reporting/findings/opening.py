@@ -122,11 +122,12 @@ def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
     others = [model for model in even if model != told.model]
     if others:
         named = [f"“{label(model)}” ({sized(model, found.entry(model).size)})" for model in others]
-        reason = "needs the fewest parameters" if told is best else "takes the fewest words"
+        fewest = f"has no more parameters than {'the other' if len(others) == 1 else 'any of them'}"
+        reason = fewest if told is best else "takes the fewest words"
         also = "Another model" if len(others) == 1 else "Other models"
         said += (
-            f" {also}, {joined(named)}, {'predicts' if len(others) == 1 else 'predict'} unseen rows equally well; the "
-            f"one {'described' if simple else 'named'} here {reason}."
+            f" {also}, {joined(named)}, {'predicts' if len(others) == 1 else 'predict'} unseen rows as well within two "
+            f"standard errors; the one {'described' if simple else 'named'} here {reason}."
         )
         numbers["tied"] = len(others)
     else:
