@@ -89,6 +89,20 @@ def percent(share: float) -> str:
     return "<0.1%" if 0.0 < share < 0.0005 else f"{share:.1%}"
 
 
+def number(value: float | None, digits: int = 4) -> str:
+    """Format a number; a dash if there is none."""
+    return "-" if value is None or math.isnan(value) else f"{value:.{digits}f}"
+
+
+def with_error(value: float | None, error: float | None, digits: int = 4) -> str:
+    """Format a number and its standard error; an error that rounds to 0 is not shown as 0."""
+    if value is None or math.isnan(value):
+        return "-"
+    least = 10.0**-digits
+    small = error is not None and error < 0.5 * least
+    return f"{value:.{digits}f} ± {f'<{least:.{digits}f}' if small else number(error, digits)}"
+
+
 class Shown(ABC):
     """A result that shows itself as a table, in a terminal and in a notebook."""
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from hiddenbits.evaluate.tables import megabytes, number, seconds, with_error
-from hiddenbits.shown import Shown, as_frame
+from hiddenbits.evaluate.tables import megabytes, seconds
+from hiddenbits.shown import Shown, as_frame, number, with_error
 
 TIE = 2.0  # families within this many standard errors of the paired difference are tied
 SIZE_TIE = 1.0  # the same for sizes of one family

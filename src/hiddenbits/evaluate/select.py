@@ -21,9 +21,9 @@ from hiddenbits.evaluate.fit_runner import Runner, Sheets, Sized, choose_size
 from hiddenbits.evaluate.measures import table_of
 from hiddenbits.evaluate.progress import Tell, reporting
 from hiddenbits.evaluate.splits import group_numbers, splits
-from hiddenbits.evaluate.tables import seconds, with_error
+from hiddenbits.evaluate.tables import seconds
 from hiddenbits.evaluate.trial import sized
-from hiddenbits.shown import Shown, as_frame
+from hiddenbits.shown import Shown, as_frame, with_error
 
 UNITS = {"rows": "nats per row", "cells": "nats per hidden cell", "bic": "BIC", "aic": "AIC"}
 CRITERIA = ("bic", "aic")
