@@ -17,7 +17,7 @@ from hiddenbits.datasets import data_folder, simulate_lines
 from hiddenbits.families.noisy_or.annealed_likelihood import log_likelihoods
 from hiddenbits.families.noisy_or.gibbs import Network
 from hiddenbits.families.noisy_or.model import NoisyOr
-from hiddenbits.families.noisy_or.params import NoisyOrParams
+from hiddenbits.families.noisy_or.params import NoisyOrParams, n_free_parameters
 from hiddenbits.families.noisy_or.rows import MOST_EXACT
 
 SEEDS = {"order of the rows": 0, "starts": "0, 1, 2 (quick: 0)"}
@@ -46,14 +46,10 @@ def rows_of(table: str) -> Any:
     return X[np.random.default_rng(0).permutation(len(X))]
 
 
-def n_parameters(sizes: tuple[int, ...], n_columns: int) -> int:
-    below = (n_columns, *sizes)
-    return sum((n + 1) * d for n, d in zip(sizes, below, strict=False)) + sizes[-1]
-
-
 def as_many(sizes: tuple[int, ...], n_columns: int) -> int:
     """The causes of the smallest flat network with at least as many parameters."""
-    return next(n for n in range(1, 10_000) if n_parameters((n,), n_columns) >= n_parameters(sizes, n_columns))
+    wanted = n_free_parameters(sizes, n_columns)
+    return next(n for n in range(1, 10_000) if n_free_parameters((n,), n_columns) >= wanted)
 
 
 def heights(params: NoisyOrParams, X: Any) -> tuple[Floats, Floats, float]:
@@ -111,7 +107,7 @@ def measure(table: str, *, full: bool) -> dict[str, Any] | str:
         on_test[name] = np.array(values)
         found["models"][name] = {
             "layers": len(layers),
-            "parameters": n_parameters(layers, X.shape[1]),
+            "parameters": n_free_parameters(layers, X.shape[1]),
             "equal": said((as_many(layers, X.shape[1]),)),
             "valid": on_valid,
             "test": [float(np.mean(v)) for v in values],

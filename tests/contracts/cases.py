@@ -1,6 +1,6 @@
 """The models under contract. Add a model here and it is held to every promise that it declares."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -93,6 +93,20 @@ def mixture_statistics(x, observed, h):
 
 def logistic_params(d, rng, q=1):
     return LogisticParams.at(rng.standard_normal((d, q)), rng.standard_normal(d), rng.standard_normal(d))
+
+
+def plain_arrays(*names):
+    """Coordinates of a model that does not extrapolate: the numbers of arrays that may be changed one by one."""
+
+    def to_vector(params):
+        return np.concatenate([np.ravel(getattr(params, name)) for name in names])
+
+    def from_vector(vector, params):
+        arrays = [getattr(params, name) for name in names]
+        parts = np.split(vector, np.cumsum([a.size for a in arrays])[:-1])
+        return replace(params, **{name: v.reshape(a.shape) for name, v, a in zip(names, parts, arrays, strict=True)})
+
+    return to_vector, from_vector
 
 
 def clipped_params(d, rng, q=2):

@@ -54,6 +54,13 @@ class Plane(Integrated):
         """P(bit = 1 | observed bits), every bit drawn anew."""
         return self.weights(row) @ np.exp(self.on)
 
+    def probabilities(self):
+        """P of every complete row, those of `itertools.product((0, 1), repeat=d)`."""
+        p = np.exp(self.log_prior)[:, None]
+        for on, off in zip(np.exp(self.on).T, np.exp(self.off).T, strict=True):
+            p = np.stack([p * off[:, None], p * on[:, None]], axis=2).reshape(len(p), -1)
+        return p.sum(axis=0)
+
     def leave_one_out(self, row):
         out = np.empty(len(row))
         for j in range(len(row)):

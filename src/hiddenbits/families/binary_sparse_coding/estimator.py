@@ -324,8 +324,9 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
 
     @property
     def n_parameters_(self) -> int:
-        """Number of free parameters: fields, activities and the noise."""
-        return int(self.params_.fields.size + self.params_.activity.size + 1)
+        """Number of free parameters: fields, the activity (one for all causes, or one each) and the noise."""
+        n_activities = 1 if self.activity == "shared" else self.params_.n_components
+        return int(self.params_.fields.size) + n_activities + 1
 
     @property
     def _n_features_out(self) -> int:

@@ -15,6 +15,7 @@ from hiddenbits.families._base.parameters import COMMON
 from hiddenbits.families._base.partial_fit import FIRST_RESTARTS
 from hiddenbits.families._base.showing import SummaryTable
 from hiddenbits.families._base.transformer import CodingEstimator
+from hiddenbits.families.hidden_tree.free_parameters import n_free_parameters
 from hiddenbits.families.hidden_tree.model import StateTree
 from hiddenbits.families.hidden_tree.params import HiddenTreeParams, HiddenTreeStats
 from hiddenbits.maths.pair_counts import refuse_width
@@ -72,7 +73,8 @@ class HiddenTree(CriteriaMixin, CodingEstimator[HiddenTreeParams, HiddenTreeStat
     References
     ----------
     Chow and Liu (1968), "Approximating discrete probability distributions with dependence trees". Liu and Van den
-    Broeck (2021), "Tractable regularization of probabilistic circuits".
+    Broeck (2021), "Tractable regularization of probabilistic circuits". Zhang and Kocka (2004), "Effective dimensions
+    of hierarchical latent class models", for `n_parameters_`.
 
     Examples
     --------
@@ -166,7 +168,5 @@ class HiddenTree(CriteriaMixin, CodingEstimator[HiddenTreeParams, HiddenTreeStat
 
     @property
     def n_parameters_(self) -> int:
-        """Number of free parameters."""
-        d, K = self.params_.probabilities.shape
-        roots = int(np.count_nonzero(self.params_.parents < 0))
-        return int(d * K + (d - roots) * K * (K - 1) + roots * (K - 1))
+        """Number of free parameters: fewer than probabilities, of which rows do not show all."""
+        return n_free_parameters(self.parents_.tolist(), self.probabilities_.shape[1])

@@ -20,7 +20,7 @@ from hiddenbits.families.noisy_or.model_gibbs import NoisyOrGibbs
 from hiddenbits.families.noisy_or.model_truncated import NoisyOrTruncated
 from hiddenbits.families.noisy_or.options import GibbsChains
 from hiddenbits.families.noisy_or.paper import NoisyOrBlocks
-from hiddenbits.families.noisy_or.params import NoisyOrParams
+from hiddenbits.families.noisy_or.params import NoisyOrParams, n_free_parameters
 from hiddenbits.families.noisy_or.rows import MOST_EXACT
 from hiddenbits.families.noisy_or.verbs import NoisyOrVerbs
 from hiddenbits.store.validation import require
@@ -290,8 +290,8 @@ class NoisyOrNetwork(NoisyOrVerbs):
 
     @property
     def n_parameters_(self) -> int:
-        """Number of free parameters."""
-        return int(self.params_.strengths.size + self.params_.priors.size)
+        """Number of free parameters: layers above one of K causes add at most 2^K - 1."""
+        return n_free_parameters(self.params_.n_causes, self.params_.n_columns)
 
 
 class _PaperNetwork(NoisyOrNetwork):

@@ -34,6 +34,22 @@ def smallest(n_children: int) -> float:
     return min(SMALLEST, SMALLEST_SUM / n_children)
 
 
+def n_free_parameters(n_causes: Sequence[int], n_columns: int) -> int:
+    """Return how many parameters of a network are free; its causes layer by layer, the lowest first.
+
+    All that the layers above one of K causes can say is how probable its states are: 2^K - 1 numbers.
+
+    Examples
+    --------
+    >>> n_free_parameters((3,), 10), n_free_parameters((3, 2), 10)   # not 3 * 3 + 2 = 11 instead of 3, but 7
+    (43, 47)
+    """
+    free = n_causes[-1]
+    for K, below in zip(n_causes[::-1], (n_columns, *n_causes)[-2::-1], strict=True):
+        free = min(free, 2**K - 1) + (K + 1) * below
+    return free
+
+
 def clip_strengths(f: Floats) -> Floats:
     """Return strengths that can still grow and never forbid a zero; (causes, children)."""
     return np.clip(f, smallest(f.shape[-1]), LARGEST)
