@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -35,6 +36,16 @@ def test_the_version_is_the_same_everywhere():
     citation = re.search(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)[1]
     recipe = re.search(r'set version = "(.*)"', CONDA)[1]
     assert {PROJECT["version"], citation, recipe} == {hiddenbits.__version__}
+
+
+def test_every_folder_is_a_package_with_a_docstring():
+    """Without `__init__.py` a folder can be imported too, but wheels, types and the documentation pass it by."""
+    folders = {path.parent for path in (ROOT / "src" / "hiddenbits").rglob("*.py")}
+    empty = ast.parse("")
+    first = {folder: folder / "__init__.py" for folder in folders}
+    trees = {folder: ast.parse(file.read_bytes()) if file.exists() else empty for folder, file in first.items()}
+    assert len(folders) > 40
+    assert {str(folder.relative_to(ROOT)) for folder, tree in trees.items() if not ast.get_docstring(tree)} == set()
 
 
 def test_the_conda_recipe_asks_for_what_the_project_asks_for():
