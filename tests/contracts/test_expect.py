@@ -71,10 +71,14 @@ def test_probabilities_of_all_rows_add_up_to_one(case):
 def test_statistics_add(case, data):
     """expect(A + B) = expect(A) + expect(B), also where only one of the two has missing cells."""
     seed = data.draw(st.integers(0, 2**32 - 1))
-    rng = np.random.default_rng(seed)
     n, d = data.draw(st.integers(2, 40)), data.draw(st.integers(1, 12))
-    cut = data.draw(st.integers(1, n - 1))
-    rows = random_rows(rng, n, d, missing=data.draw(st.booleans()))
+    check_sum(case, seed, n, d, cut=data.draw(st.integers(1, n - 1)), missing=data.draw(st.booleans()))
+
+
+def check_sum(case, seed, n, d, *, cut, missing):
+    """Require that the statistics of rows before and after a cut add up to those of all."""
+    rng = np.random.default_rng(seed)
+    rows = random_rows(rng, n, d, missing=missing)
     weights = rng.uniform(0.0, 3.0, n)
     params = case.draw_params(d, rng)
     whole = statistics(case, params, one_block(table_of(rows, "dense", None, weights)))

@@ -172,6 +172,11 @@ class SilentRowsMixture(CodingEstimator[SilentParams, SilentStats]):
         return SilentRows(self.silent_rate)
 
     @property
+    def n_parameters_(self) -> int:
+        """Number of free parameters: the shares add up to 1, so one of them is free; silent_rate is not fitted."""
+        return 1 + self.n_features_in_
+
+    @property
     def weights_(self) -> Floats:
         """Shares of silent and of active rows."""
         return self.params_.weights
