@@ -273,6 +273,11 @@ class OneStage:
 class AsOnSubsample:
     """A fit goes on over all rows with the parameters that one to some of them ended with."""
 
+    @property
+    def has_prior(self) -> bool:
+        """Return False: a fit begins only on rows that show both values of every column. Safe, but more rows."""
+        return False
+
     def on_all_rows(self, params: Kept) -> Kept:
         """Return the parameters as they are."""
         return params
@@ -403,7 +408,10 @@ class BeginsOnFew(Protocol[P]):
 
     @property
     def has_prior(self) -> bool:
-        """Whether a prior keeps parameters finite where a column does not vary; else the rows must show both values."""
+        """Whether a prior keeps parameters finite where a column does not vary; else the rows must show both values.
+
+        `AsOnSubsample` has it: False.
+        """
 
     def on_all_rows(self, params: P) -> P:
         """Return the parameters with which a fit goes on over all rows, where one to some of them ended.

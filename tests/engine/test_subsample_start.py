@@ -34,7 +34,7 @@ from hiddenbits.families.logistic_pca.params import POLISHED
 from hiddenbits.families.logistic_pca_mixture.model import LogisticMixture
 from hiddenbits.families.tree_mixture.model import Trees
 from hiddenbits.maths import pair_counts
-from hiddenbits.model_api import Key
+from hiddenbits.model_api import AsOnSubsample, BeginsOnFew, Key
 from tests.contracts.conftest import NotResident, table_of
 from tests.contracts.test_fit import structured_rows
 from tests.contracts.test_same_bits import InterruptedFitError, same
@@ -265,6 +265,12 @@ def four_causes(seed):
     strengths = np.where(rng.random((4, 24)) < 0.3, 0.8, 0.0)
     on = (rng.random((4_400, 4)) < 0.4).astype(float)
     return (rng.random((4_400, 24)) > 0.9 * np.exp(on @ np.log1p(-strengths))).astype(np.uint8)
+
+
+def test_without_a_word_on_its_prior_a_model_has_none():
+    """A subsample must then show both values of every column: safe, where no start on a subsample would be lost."""
+    assert isinstance(AsOnSubsample(), BeginsOnFew)
+    assert not AsOnSubsample().has_prior
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -70,7 +70,7 @@ class NoisyOr(AsOnSubsample):
     n_components : list of int
         Causes of each layer, the lowest first.
     alpha, beta : float
-        Shape and rate of the gamma prior of every weight.
+        Shape and rate of the gamma prior of every weight. A leak has none: `has_prior` is False.
     prior : float or None
         P(cause on) while a layer learns; None means about three causes on in a row.
     leak : float
@@ -103,11 +103,6 @@ class NoisyOr(AsOnSubsample):
         f = first_strengths(summary.means, K, self.leak, None, rng)
         clock = (0.0, LEARN, 0.0, float(rng.integers(2**31)), 0.0)
         return NoisyOrParams.of([f], np.full(K, first_prior(self.prior, K)), clock)
-
-    @property
-    def has_prior(self) -> bool:
-        """The prior is one on weights: a leak has none."""
-        return False
 
     def grow(self, params: NoisyOrParams, key: Key) -> NoisyOrParams | None:
         """Free priors and leak of a layer that has learned its weights; then add the next, or free all layers."""
