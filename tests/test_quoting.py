@@ -2,13 +2,14 @@
 
 import pickle
 import re
+import traceback
 import unicodedata
 
 import numpy as np
 import pytest
 
 from hiddenbits import BernoulliMixture, LogisticPCA, StoreError, TableError, load, open_table
-from hiddenbits.quoting import MOST, name_of, printable, quoted, told
+from hiddenbits.quoting import MOST, discreet, message_of, name_of, printable, quoted, told, without_secrets
 
 pytestmark = pytest.mark.core
 
@@ -49,6 +50,79 @@ def test_foreign_messages_keep_paths_and_cut_cells(monkeypatch):
     monkeypatch.setenv("HIDDENBITS_HIDE_VALUES", "1")
     assert "diagnosis" not in told(message)
     assert "denied" in told(PermissionError(13, "Permission denied"))  # the system's own words hold no cell
+
+
+def test_messages_without_secrets_stay_as_they_are():
+    for text in (
+        "Protocol not known: nope",
+        "Column 'key' of 12:30 was read by me@host, see https://host:80/a@b/x.csv and s3://bucket/part?.parquet",
+        "unexpected keyword argument 'delimiter'",
+        "C:/data/me@home/x.csv: KeyError: 'a'",
+    ):
+        assert without_secrets(text) == text
+
+
+def raised_by(act):
+    """Return the error that a discreet block lets out, and all that its traceback prints but for lines of code."""
+    try:
+        with discreet():
+            act()
+    except Exception as error:
+        lines = traceback.format_exception(error)
+        return error, "".join(line for line in lines if not line.startswith("  "))
+
+
+def of_numpy():
+    np.array(["hush"]).astype(float)
+
+
+def of_ours():
+    open_table(np.eye(2), nonsense=1)
+
+
+def chained():
+    try:
+        try:
+            float("hush")
+        except ValueError as error:
+            raise KeyError("harmless") from error
+    except KeyError as error:
+        raise TableError("the table is damaged") from error
+
+
+def keyed():
+    raise UnicodeDecodeError("utf-8", b"hush", 0, 1, "password=hush")
+
+
+def test_errors_that_hide_nothing_pass():
+    error, text = raised_by(of_numpy)
+    assert "hush" in str(error)
+    error, text = raised_by(chained)
+    assert "float: 'hush'" in text
+    assert "harmless" in text
+
+
+def test_discreet_blocks_hide_values_and_keep_our_messages(monkeypatch):
+    monkeypatch.setenv("HIDDENBITS_HIDE_VALUES", "1")
+    error, text = raised_by(of_numpy)
+    assert (type(error), str(error)) == (ValueError, "message hidden")
+    assert "hush" not in text
+    error, text = raised_by(of_ours)  # raised here, and so in our words
+    assert type(error) is TypeError
+    assert "nonsense" in str(error)
+    error, text = raised_by(chained)
+    assert str(error) == "the table is damaged"
+    assert error.__context__ is None  # which a worker would send along
+    assert "hush" not in text
+    assert "harmless" not in text  # nor what lies in between
+
+
+def test_discreet_blocks_hide_secrets_and_keep_the_class():
+    error, text = raised_by(keyed)
+    assert type(error) is UnicodeError  # the nearest class that can be made of a text
+    assert "password=***" in str(error)
+    assert "hush" not in text
+    assert message_of(KeyError("token=hush")) == "'token=***'"
 
 
 def bad_csv(folder):

@@ -1,8 +1,10 @@
 """How names, cells and other programs' messages appear in a message: on one line, escaped, short, hidden if asked.
 
-A column or a file may be called anything: escape sequences that recolour or clear a terminal, letters that turn the
-line around, line breaks that fake a second message. A cell may be private. This module is the one place that decides
-what is shown of them; every room may use it.
+A column or a file may be called anything: escape sequences that recolor or clear a terminal, letters that turn the
+line around, line breaks that fake a second message. A cell may be private, and a message of another library may repeat
+a cell, a password or a signed address. This module is the one place that decides what is shown of them: `printable` for
+names, `quoted` for cells, `told` for the messages of others, and `discreet` for all errors that leave a public
+function, with the errors that they came from. Every room may use it.
 """
 
 from __future__ import annotations
@@ -10,7 +12,13 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dis import opmap
 from pathlib import Path
+from urllib.parse import quote
+
+from hiddenbits.addresses import ANNOUNCED, SECRET, safe_url, without_user
 
 HIDE = "HIDDENBITS_HIDE_VALUES"
 MOST = 20  # characters of a cell that a message shows
@@ -20,6 +28,18 @@ HIDDEN = "the value (hidden)"
 # which Persian, Indic scripts and emoji are spelled with, are format characters too, and do no harm.
 ESCAPED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 JOINERS = "\u200c\u200d"
+ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://[^\s'\"<>]+")
+SHORTEST = 3  # characters of a secret: shorter ones stand in every sentence
+# Where a message of another program shows a secret: user:password@host, name=value, a header of HTTP.
+IN_MESSAGES = (
+    (re.compile(r"(?<![\w/])[^\s/@:'\"`(,=]+:(?!/|\d+/)[^\s@'\"`]+@(?=\w)"), f"{SECRET}@"),
+    (re.compile(rf"(?i)\b([\w-]*?{ANNOUNCED}['\"]?\s*(?:=|%3D|:)\s*)(['\"]?)[^\s'\"&;,)]+"), rf"\1\2{SECRET}"),
+    (re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{6,}"), rf"\1 {SECRET}"),
+)
+ENVIRONMENT = re.compile(  # variables whose values are secrets
+    ".*(?:TOKEN|SECRET|PASSWORD|PASSWD|(?:ACCESS|API|ACCOUNT|PRIVATE|SECRET)_KEY(?:_ID)?|_SAS|CONNECTION_STRING)",
+    re.IGNORECASE,
+)
 
 
 def printable(text: object, keep: str = "") -> str:
@@ -86,26 +106,30 @@ def quoted(cell: object) -> str:
     return shown if len(shown) <= MOST else shown[:MOST] + "..."
 
 
-def told(error: object, *paths: object) -> str:
-    """Return what another program said, on one line. It may quote cells: long quotations are cut, or all is hidden.
+def told(error: object, *places: object, secrets: Iterable[str] = ()) -> str:
+    """Return a message of another program on one line, without secrets. It may quote cells: they are cut, or hidden.
 
     Parameters
     ----------
     error : object
         The error, or its text.
-    *paths : path
-        Files that the message may name in full.
+    *places : path or Remote
+        Files that the message may name in full; a remote one knows its secrets.
+    secrets : iterable of str
+        Texts that must not be shown, in addition to what looks like a secret.
 
     Examples
     --------
     >>> told("could not convert string to float: 'a diagnosis that is private'")
     "could not convert string to float: 'a diagnosis that is ...'"
+    >>> told('Invalid bucket name "key:word@bucket"')
+    'Invalid bucket name "***@bucket"'
     """
     if values_hidden() and not (isinstance(error, OSError) and error.errno):  # the system's own words hold no cell
         return "message hidden"
-    text = " ".join(str(error).split())
-    known = {str(path) for path in paths} | {repr(str(path))[1:-1] for path in paths}
-    known |= {Path(str(path)).name for path in paths}
+    text = " ".join(without_secrets(str(error), [*secrets, *_secrets_of(places)]).split())
+    known = {str(place) for place in places} | {repr(str(place))[1:-1] for place in places}
+    known |= {Path(str(place)).name for place in places}
 
     def cut(found: re.Match[str]) -> str:
         mark, inner = found[1], found[2]
@@ -114,13 +138,109 @@ def told(error: object, *paths: object) -> str:
     return printable(re.sub(r"(['\"`])(.*?)\1", cut, text))[:MOST_TOLD]
 
 
-def cause(error: BaseException) -> BaseException | None:
-    """Return the error to name as the cause of ours: none where its text, which tracebacks print, is hidden."""
-    return None if values_hidden() else error
+def without_secrets(text: str, secrets: Iterable[str] = ()) -> str:
+    """Return a text of another program without the given secrets, those of the environment, and what looks like one.
+
+    Examples
+    --------
+    >>> without_secrets("403 for https://me:word@example.org/x.csv?sig=abc with password='hush'")
+    "403 for https://example.org/x.csv?... with password='***'"
+    """
+    words = {form for word in [*secrets, *_of_environment()] for form in (word, quote(word, safe=""), repr(word)[1:-1])}
+    for word in sorted((word for word in words if len(word) >= SHORTEST), key=len, reverse=True):
+        text = text.replace(word, SECRET)
+    text = ADDRESS.sub(lambda found: safe_url(found[0]), text)
+    for pattern, shown in IN_MESSAGES:
+        text = pattern.sub(shown, text)
+    return text
+
+
+def _of_environment() -> Iterator[str]:
+    """Yield the values of environment variables whose names say that they are secret."""
+    for name, value in os.environ.items():
+        if len(value) >= 2 * SHORTEST and ENVIRONMENT.fullmatch(name):
+            yield value
+
+
+def _secrets_of(places: Iterable[object]) -> Iterator[str]:
+    for place in places:
+        yield from getattr(place, "secrets", ())
+
+
+@contextmanager
+def discreet(*places: object) -> Iterator[None]:
+    """Let out no error that shows a secret, or a value if values are hidden, nor one that came from such an error.
+
+    An error of ours is worded with `quoted` and `told`, and passes. Another one passes unless something has to be
+    hidden: then its nearest base class is raised, with what may be shown. What an error came from, which tracebacks
+    print, is cut off before the first error that may not be shown.
+
+    Parameters
+    ----------
+    *places : path or Remote
+        The files that are read; a remote one knows its secrets.
+    """
+    try:
+        try:
+            yield
+        except Exception as error:
+            _cut_off(error, places)
+            if _may_be_shown(error, places):
+                raise
+            raise _reworded(error, told(error, *places)) from None
+    except Exception as error:
+        if error.__suppress_context__:  # not printed, but a worker would send it
+            error.__context__ = None
+        raise
+
+
+def _cut_off(error: BaseException, places: Iterable[object]) -> None:
+    """Cut the chain of errors that an error came from before the first that may not be shown."""
+    earlier = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    while earlier is not None:
+        if not _may_be_shown(earlier, places):
+            error.__cause__, error.__suppress_context__ = None, True
+            return
+        error, earlier = earlier, earlier.__cause__ or (None if earlier.__suppress_context__ else earlier.__context__)
+
+
+def _may_be_shown(error: BaseException, places: Iterable[object]) -> bool:
+    """Whether nothing in the message of an error has to be hidden."""
+    if isinstance(error, PrintableError) or _raised_here(error):
+        return True
+    text = str(error)
+    return not values_hidden() and without_secrets(text, _secrets_of(places)) == text
+
+
+def _raised_here(error: BaseException) -> bool:
+    """Whether a `raise` of this package made the error: a message of Python or another library may quote a cell."""
+    trace = error.__traceback__
+    if trace is None:
+        return False
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    frame = trace.tb_frame
+    here = str(frame.f_globals.get("__name__")).partition(".")[0] == __name__.partition(".")[0]
+    return here and frame.f_code.co_code[trace.tb_lasti] == opmap["RAISE_VARARGS"]
+
+
+def _reworded(error: Exception, text: str) -> Exception:
+    """Return an error with another text: of its class, or of the nearest base class that can be made of a text."""
+    for kind in type(error).__mro__:
+        with suppress(Exception):
+            made = kind(text)
+            if isinstance(made, Exception) and str(made) == text:
+                return made
+    return RuntimeError(text)
+
+
+def message_of(error: BaseException) -> str:
+    """Return the message of any error as it may be shown: ours as it is, all others as `told` has them."""
+    return str(error) if _may_be_shown(error, ()) else told(error)
 
 
 class PrintableError(ValueError):
     """An error whose message can be printed whatever names it holds: the base of the package's own errors."""
 
     def __init__(self, message: object = "") -> None:
-        super().__init__(printable(message))
+        super().__init__(without_user(printable(message)))

@@ -10,8 +10,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from hiddenbits.addresses import safe_url, secrets_of
 from hiddenbits.data import TableError, open_table
-from hiddenbits.data.readers.remote.addresses import safe_url, secrets_of
 from hiddenbits.data.readers.remote.paths import find_files
 from hiddenbits.data.readers.text import files as text
 from tests.data.readers.servers import FileServer

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from hiddenbits.cli.words import in_options
-from hiddenbits.quoting import name_of, printable
+from hiddenbits.quoting import message_of, name_of, printable
 
 # Options of this run: errors with a traceback; no progress, because of this command or --quiet.
 state = {"debug": False, "quiet": False, "silent": False}
@@ -115,12 +115,12 @@ def sentences(debug: bool) -> Iterator[None]:
     except (typer.Exit, typer.Abort, KeyboardInterrupt, BrokenPipeError):
         raise
     except (ValueError, TypeError, OSError, ImportError, MemoryError, RuntimeError) as error:
-        lines = [own_words(" ".join(line.split())) for line in str(error).splitlines()]
+        lines = [own_words(" ".join(line.split())) for line in message_of(error).splitlines()]
         own = hasattr(error, "looks")  # a message of several lines, whose names are escaped
         text = ("\n" if own else " ").join(lines).strip() or type(error).__name__
         say(f"hiddenbits: {text}", keep="\n" if own else "")
         raise typer.Exit(1) from None
     except Exception as error:
-        bug = f"{type(error).__name__}: {error}"
+        bug = f"{type(error).__name__}: {message_of(error)}"
         say(f"hiddenbits: this is a bug, please report it ({bug}). Run again with --debug for the traceback.")
         raise typer.Exit(70) from None

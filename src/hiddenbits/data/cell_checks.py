@@ -19,7 +19,7 @@ from hiddenbits.data.bits import AllOnes, Bits, Complement, Dense, Packed, Patte
 from hiddenbits.data.masks import mask_for, observed_bits
 from hiddenbits.data.sparse_input import as_csr
 from hiddenbits.data.table import TableError
-from hiddenbits.quoting import cause, quoted
+from hiddenbits.quoting import quoted
 
 MAX_BYTES = 4 * 2**30  # the most that a file may unfold to in memory, unless the user says otherwise
 MAX_COLUMNS = 10_000_000  # an item number above this is taken for damage, unless the user says otherwise
@@ -158,7 +158,7 @@ def _numbers_from_objects(
         try:
             numbers[row, column] = float(value)  # type: ignore[arg-type]
         except (TypeError, ValueError, OverflowError) as error:
-            raise bad_cell(value, first_row + row, column, names, threshold) from cause(error)
+            raise bad_cell(value, first_row + row, column, names, threshold) from error
     return numbers
 
 

@@ -11,12 +11,14 @@ from hiddenbits.data.cell_checks import Blank, check_blank, check_threshold
 from hiddenbits.data.openers import find_opener, is_paths
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import PART_BYTES, Table
+from hiddenbits.quoting import discreet
 
 if TYPE_CHECKING:
     from hiddenbits.data.columns import Choices, Coding
     from hiddenbits.data.readers.guarded import ReadLimits
 
 
+@discreet()
 def open_table(
     data: Any,
     *,

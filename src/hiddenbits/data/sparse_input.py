@@ -13,7 +13,7 @@ from scipy import sparse
 
 from hiddenbits.array_types import AnyArray
 from hiddenbits.data.table import TableError
-from hiddenbits.quoting import cause, told
+from hiddenbits.quoting import told
 
 EMPTY_ROWS = 1 << 27  # rows that a container may declare whatever it stores: index pointers of 1 GB
 
@@ -31,7 +31,7 @@ def as_csr(matrix: Any) -> Any:
     except TableError:
         raise
     except (ValueError, IndexError, TypeError, AttributeError, OverflowError) as error:
-        raise _damaged(told(error)) from cause(error)
+        raise _damaged(told(error)) from error
     if not csr.has_canonical_format:
         csr = csr.copy()
         csr.sort_indices()

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.bits import AllOnes, Bits, Packed, Pattern, with_blanks
 from hiddenbits.data.block import Block, Part
-from hiddenbits.quoting import PrintableError, printable
+from hiddenbits.quoting import PrintableError, discreet, printable, quoted
 
 if TYPE_CHECKING:
     from hiddenbits.data.columns.coding import Coding, ReadColumns
@@ -262,7 +262,8 @@ class Grid:
         """Load part `i`; can be called again and again."""
         start = i * self.part_rows
         stop = min(start + self.part_rows, self.table.shape[0])
-        x, observed = self.table.source.read(start, stop)
+        with discreet():
+            x, observed = self.table.source.read(start, stop)
         weights = self.table.weights
         cells = float(self.table.shape[0] * self.table.shape[1])
         return Part(x, observed, None if weights is None else weights[start:stop], start, self.height, cells)
@@ -275,7 +276,7 @@ def _check_weights(weights: Floats, n_rows: int) -> None:
     invalid = ~(np.isfinite(weights) & (weights >= 0.0))
     if invalid.any():
         row = int(np.flatnonzero(invalid)[0])
-        raise TableError(f"The weight of row {row} is {weights[row]}. Weights must be finite and not negative.")
+        raise TableError(f"The weight of row {row} is {quoted(weights[row])}. Weights must be finite and not negative.")
     if not weights.any():
         raise TableError("The weight of every row is 0, so there is nothing to learn from.")
 

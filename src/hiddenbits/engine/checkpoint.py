@@ -26,7 +26,7 @@ from hiddenbits.engine.environment import EnvironmentChangedWarning, differences
 from hiddenbits.engine.state import Position, Settings
 from hiddenbits.engine.state_file import from_file, to_file
 from hiddenbits.model_api import Model
-from hiddenbits.quoting import PrintableError, printable
+from hiddenbits.quoting import PrintableError, message_of, printable
 from hiddenbits.store import StoreError, read, write
 from hiddenbits.store.lock import LockedError, NoLocksError, locked
 
@@ -150,7 +150,7 @@ class Checkpoint:
         except MemoryError:  # of the machine, which says nothing about the file
             raise
         except Exception as error:
-            said = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+            said = " ".join(f"{type(error).__name__}: {message_of(error)}".split())[:300]
             raise StoreError(
                 f"{self.path}: the checkpoint is not complete ({said}). Delete it to start again."
             ) from error

@@ -21,7 +21,7 @@ from hiddenbits.evaluate.hidden_cells import cell_losses
 from hiddenbits.evaluate.measures import code_length, single_bit_error
 from hiddenbits.evaluate.peak_memory import peak
 from hiddenbits.evaluate.row_scores import RowScores, row_scores
-from hiddenbits.quoting import printable
+from hiddenbits.quoting import message_of, printable
 
 Judged = tuple[RowScores, Floats | None]  # scores of the rows; with hidden cells, also their number in each row
 Judge = Callable[[Any], Judged]
@@ -105,7 +105,7 @@ def attempt(estimator: BaseEstimator, train: Table, judge: Judge) -> Trial:
         except ClusterError:
             raise  # not the model's fault
         except (ValueError, ArithmeticError, RuntimeError, MemoryError) as error:
-            refused = f"the fit failed: {printable(error)}"
+            refused = f"the fit failed: {printable(message_of(error))}"
             seconds = time.perf_counter() - begun
     if not refused:
         try:
@@ -113,7 +113,7 @@ def attempt(estimator: BaseEstimator, train: Table, judge: Judge) -> Trial:
         except ClusterError:
             raise
         except (ValueError, ArithmeticError, RuntimeError, MemoryError) as error:
-            refused = f"the likelihood failed: {printable(error)}"
+            refused = f"the likelihood failed: {printable(message_of(error))}"
     free, model = (math.inf, None) if refused else (_free_parameters(model), model)
     return Trial(found[0], seconds, memory.bytes, refused or _noted(said), free, found[1], model)
 
@@ -178,4 +178,4 @@ def measured(model: BaseEstimator, sample: Table, measures: tuple[str, ...], sha
     except ClusterError:
         raise
     except (ValueError, ArithmeticError, RuntimeError, MemoryError) as error:
-        return Measured(figures, None, f"not measured: {error}")
+        return Measured(figures, None, f"not measured: {message_of(error)}")

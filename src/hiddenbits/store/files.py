@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from hiddenbits.array_types import AnyArray
-from hiddenbits.quoting import PrintableError, printable
+from hiddenbits.quoting import PrintableError, printable, told
 from hiddenbits.store.format import decode_tensors, encode
 from hiddenbits.store.header import DEFAULT_LIMITS, Limits, check_sizes, decode_header
 from hiddenbits.store.json import JSON, Flaw
@@ -252,6 +252,8 @@ def _telling(verb: str, path: object) -> Iterator[None]:
     except Flaw as flaw:
         raise StoreError(f"cannot {verb} {name!r}: {flaw.what}; {flaw.remedy}.") from None
     except OSError as error:
-        raise StoreError(f"cannot {verb} {name!r}: {error.strerror or error}; check the path and the disk.") from error
+        raise StoreError(
+            f"cannot {verb} {name!r}: {error.strerror or told(error)}; check the path and the disk."
+        ) from error
     except ValueError as error:  # a path with a null character
-        raise StoreError(f"cannot {verb} {name!r}: {error}; check the path.") from error
+        raise StoreError(f"cannot {verb} {name!r}: {told(error)}; check the path.") from error

@@ -29,6 +29,7 @@ import safetensors
 import safetensors.numpy
 
 from hiddenbits.array_types import AnyArray
+from hiddenbits.quoting import told
 from hiddenbits.store.header import (
     CODES,
     DTYPES,
@@ -90,7 +91,7 @@ def decode_tensors(raw: bytes, header: Header) -> Iterator[tuple[str, AnyArray]]
     try:
         views = {name: view["data"] for name, view in _deserialize(raw)}
     except Exception as error:  # whatever safetensors objects to, its reader gets one kind of error
-        raise Flaw(f"safetensors refuses it ({error})") from None
+        raise Flaw(f"safetensors refuses it ({told(error)})") from None
     del raw
     entries = header.entries
     tensors = ((name, entries[name].code, entries[name].shape, data) for name, data in views.items())

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hiddenbits.array_types import AnyArray
+from hiddenbits.quoting import message_of
 
 VERSION = version("hiddenbits")
 WRITTEN_BY = "written_by"  # the version that wrote a file: it is for messages alone, and decides nothing
@@ -78,7 +79,7 @@ def refusal(path: object, what: str, error: Exception, written_by: object, remed
         versions += f", and hiddenbits {shortened(written_by)} wrote the file: the versions may not match"
     else:
         versions += "; if another version wrote the file, the versions may not match"
-    said = " ".join(str(error).split())
+    said = " ".join(message_of(error).split())
     said = said if len(said) <= LONGEST else f"{said[:LONGEST]}..."
     return f"{path} {what}: {said.rstrip('.')}. {remedy} {versions}."
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from hiddenbits import BernoulliMixture
+from hiddenbits.addresses import safe_url
 from hiddenbits.data import TableError, open_table
-from hiddenbits.data.readers.remote.addresses import safe_url
 from hiddenbits.data.readers.remote.locations import find_place, is_url
 from tests.data.readers.remote_tables import ROWS, S3_OPTIONS, X, quick
 from tests.data.readers.servers import S3Server

@@ -14,7 +14,7 @@ from hiddenbits.data.columns.choices import Choices
 from hiddenbits.data.columns.describe import ColumnLook
 from hiddenbits.data.columns.message import suggested
 from hiddenbits.data.table import TableError
-from hiddenbits.quoting import printable, told
+from hiddenbits.quoting import message_of, printable, told
 
 KEYS = ("columns", "drop", "id", "code", "missing", "kinds")
 MOST_BYTES = 1 << 24
@@ -46,7 +46,7 @@ def read_recipe(path: str | os.PathLike[str]) -> Recipe:
     try:
         return Recipe(Choices.of(**said), kinds)
     except TypeError as error:
-        raise TableError(f"{shown}: {error}") from error
+        raise TableError(f"{shown}: {message_of(error)}") from error
 
 
 def recipe_text(looks: Sequence[ColumnLook], choices: Choices | None = None, source: object = None) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from hiddenbits.data.cell_checks import dense_bits, packed_bits, sparse_bits
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import MemorySource, Table, TableError
-from hiddenbits.quoting import cause, told
+from hiddenbits.quoting import told
 
 PROTOCOLS = ("__array__", "__array_interface__", "__array_struct__", "__getitem__")
 
@@ -50,4 +50,4 @@ def as_array(X: Any) -> Any:
     except (ValueError, TypeError, OverflowError) as error:
         raise TableError(
             f"The table cannot be read as an array: {told(error)} Give every row the same number of cells."
-        ) from cause(error)
+        ) from error

@@ -18,7 +18,7 @@ from hiddenbits.data.inputs.dask_chunks import Check, Count, compute, count_chun
 from hiddenbits.data.masks import Mask, mask_bytes, observed_bits
 from hiddenbits.data.stack import stack
 from hiddenbits.data.table import TableError
-from hiddenbits.quoting import cause, told
+from hiddenbits.quoting import discreet, told
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,13 +134,14 @@ class DaskSource:
         self, function: Any, asked: Mapping[int, tuple[int, ...]], what: str, leave_to_dask: bool = False
     ) -> list[Any]:
         checked = partial(function, self.check)
-        try:
-            return compute(self.graph, self.keys, checked, asked, self.name, self.remote, leave_to_dask)
-        except Exception as error:  # whatever the chunks' own functions raise
-            raise TableError(
-                f"{what} cannot be computed by dask ({type(error).__name__}: {told(error)}). Fix the code that "
-                "creates the chunks."
-            ) from cause(error)
+        with discreet():
+            try:
+                return compute(self.graph, self.keys, checked, asked, self.name, self.remote, leave_to_dask)
+            except Exception as error:  # whatever the chunks' own functions raise
+                raise TableError(
+                    f"{what} cannot be computed by dask ({type(error).__name__}: {told(error)}). Fix the code that "
+                    "creates the chunks."
+                ) from error
 
     def _placed(self, error: TableError, chunk: int, first_row: int | None = None) -> TableError:
         """Return the error with the name of its column, or the place of its chunk."""

@@ -12,6 +12,7 @@ from hiddenbits.data.bits import AllOnes, Bits, Dense
 from hiddenbits.data.cell_checks import Blank, check_blank, dense_bits, observed_from_missing
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import MemorySource, Table, TableError
+from hiddenbits.quoting import told
 
 
 def is_frame(data: Any) -> bool:
@@ -27,7 +28,7 @@ def opened_frame(data: Any) -> Any:
     try:
         frame = nw.from_native(data)
     except DuplicateError as error:
-        raise TableError(f"{' '.join(str(error).split())}. Give each column a unique name.") from error
+        raise TableError(f"{told(error)}. Give each column a unique name.") from error
     return frame.collect() if isinstance(frame, nw.LazyFrame) else frame
 
 

@@ -15,7 +15,7 @@ from hiddenbits.data.readers.request import FileRequest, check_shape, naming, re
 from hiddenbits.data.readers.streams.spill import Spilled, gather
 from hiddenbits.data.readers.text.files import open_text, too_large
 from hiddenbits.data.table import Table, TableError
-from hiddenbits.quoting import cause, told
+from hiddenbits.quoting import told
 
 
 def open_jsonl(
@@ -105,7 +105,7 @@ def _read(request: FileRequest, decode: Callable[[Any, Place, int], Any], max_by
             except pa.ArrowException as error:
                 raise TableError(
                     f"the file is damaged or of another format ({told(error)}). Write it again."
-                ) from cause(error)
+                ) from error
             check_distinct(table.column_names)
             if sum(one.nbytes for one in tables) + table.nbytes > max_bytes:
                 raise too_large(path, max_bytes)

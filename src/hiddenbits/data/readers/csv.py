@@ -33,7 +33,7 @@ from hiddenbits.data.readers.text.dialect import Dialect
 from hiddenbits.data.readers.text.ends import SAMPLE, Ends, refuse_title
 from hiddenbits.data.readers.text.rows import CsvRows, RowsOf, TextRows, Written
 from hiddenbits.data.table import Table, TableError
-from hiddenbits.quoting import quoted
+from hiddenbits.quoting import quoted, told
 
 ANSWERS = {word for pair in PAIRS for word in pair}  # a line of nothing but these is a row
 CHUNK_CELLS = 1 << 19
@@ -214,7 +214,7 @@ def _read(
                     take(layout, _full_rows(last, width, line), line)
                     n_rows += len(last)
             except csv.Error as error:
-                raise TableError(f"line {rows.number}: {error}. Fix the line, or its quotes.") from error
+                raise TableError(f"line {rows.number}: {told(error)}. Fix the line, or its quotes.") from error
     if not n_rows:
         raise TableError(f"{files[0]}: the file has no rows. A table needs at least one.")
 

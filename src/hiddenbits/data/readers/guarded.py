@@ -22,10 +22,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from hiddenbits.addresses import safe_url
 from hiddenbits.data.columns.message import ColumnsCodedWarning, ColumnsLeftOutWarning
 from hiddenbits.data.readers import DuplicateItemsWarning
 from hiddenbits.data.readers.handover import HEADER, TooLargeError, hand_over, take_over
-from hiddenbits.data.readers.remote.addresses import safe_url
 from hiddenbits.data.readers.text.dialect import FoundDialectWarning
 from hiddenbits.data.table import Table, TableError
 from hiddenbits.quoting import told

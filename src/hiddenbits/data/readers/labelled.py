@@ -17,7 +17,7 @@ from hiddenbits.data.readers.remote.locations import Place, for_library
 from hiddenbits.data.readers.request import FileRequest, check_shape, reading
 from hiddenbits.data.readers.text.files import too_large
 from hiddenbits.data.table import Table, TableError
-from hiddenbits.quoting import cause, told
+from hiddenbits.quoting import told
 
 READERS = {".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".dta": "read_dta"}
 CELL_BYTES = 16  # what a cell takes in memory while it is read, at least
@@ -80,9 +80,7 @@ def _columns(path: Place, labels: bool, encoding: Any, max_bytes: int) -> list[R
                 where.seek(0)
             cells, about = read(where, output_format="dict", **given)
         except (statistics.ReadstatError, statistics.PyreadstatError) as error:
-            raise TableError(
-                f"the file is damaged, or not of SPSS or Stata ({told(error)}). Save it again."
-            ) from cause(error)
+            raise TableError(f"the file is damaged, or not of SPSS or Stata ({told(error)}). Save it again.") from error
         check_shape(len(cells[names[0]]) if names else 0, len(names))
         named = about.variable_value_labels if labels else {}
         ordered = {name for name, measure in about.variable_measure.items() if measure == "ordinal"}

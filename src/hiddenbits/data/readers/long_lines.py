@@ -15,7 +15,7 @@ from hiddenbits.data.readers.text.dialect import Dialect
 from hiddenbits.data.readers.text.files import open_text
 from hiddenbits.data.readers.text.rows import Written
 from hiddenbits.data.table import Table, TableError
-from hiddenbits.quoting import cause, told
+from hiddenbits.quoting import told
 
 BLANKS = ["", "NA", "N/A", "NaN", "nan", "null", "?"]
 
@@ -98,9 +98,9 @@ def _batches(path: Place, written: Written, wanted: list[str], types: Any, value
                 )
                 yield from reader
             except KeyError as error:
-                raise TableError(f"the columns {', '.join(map(repr, wanted))} are not all there.") from cause(error)
+                raise TableError(f"the columns {', '.join(map(repr, wanted))} are not all there.") from error
             except pa.ArrowException as error:
-                raise TableError(f"the lines cannot be read ({told(error)}).") from cause(error)
+                raise TableError(f"the lines cannot be read ({told(error)}).") from error
 
 
 def _are_whole(column: Any) -> bool:

@@ -17,7 +17,7 @@ from hiddenbits.data.readers.request import FileRequest, reading
 from hiddenbits.data.readers.text.dialect import NAMES, FoundDialectWarning, found_encoding
 from hiddenbits.data.readers.text.files import line_chunks, open_text, too_large
 from hiddenbits.data.table import MemorySource, Table, TableError
-from hiddenbits.quoting import printable, quoted
+from hiddenbits.quoting import printable, quoted, told
 
 SEPARATORS = (",", ";", "\t", "|")
 SAMPLE_LINES = 200
@@ -134,5 +134,5 @@ def _words(line: str, mark: str, number: int) -> list[str]:
     try:
         cells: list[Any] = next(csv.reader([line.strip("\r")], delimiter=mark, strict=True), [])
     except csv.Error as error:
-        raise TableError(f"line {number}: {error}. Fix the line, or its quotes.") from error
+        raise TableError(f"line {number}: {told(error)}. Fix the line, or its quotes.") from error
     return [word for word in map(str.strip, cells) if word]

@@ -14,7 +14,7 @@ from typing import Any
 from hiddenbits.data.readers.remote.locations import Place
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import TableError
-from hiddenbits.quoting import cause, printable, told
+from hiddenbits.quoting import discreet, printable, told
 
 # What the libraries below us raise on a damaged file. Not `Exception`: our own mistakes should stay visible.
 DAMAGE = (
@@ -60,30 +60,31 @@ class FileRequest(Request):
 @contextmanager
 def naming(path: Place | str) -> Iterator[None]:
     """Name the file in every `TableError`; warnings, also where they are errors, stay what they are."""
-    try:
-        yield
-    except TableError as error:
-        if str(error).startswith(printable(path)):
-            raise
-        raise error.at(path) from error
+    with discreet(path):
+        try:
+            yield
+        except TableError as error:
+            if str(error).startswith(printable(path)):
+                raise
+            raise error.at(path) from error
 
 
 @contextmanager
 def reading(path: Place | str) -> Iterator[None]:
     """Name the file in every `TableError`, and turn a library's complaint about a damaged file into one."""
-    try:
-        with naming(path):
+    with naming(path):
+        try:
             yield
-    except TableError:
-        raise
-    except (FileNotFoundError, PermissionError) as error:
-        gone = "there is no such file" if isinstance(error, FileNotFoundError) else "no permission to read the file"
-        raise TableError(f"{path}: {gone}. A table's files must stay where they are, on every worker too.") from error
-    except DAMAGE as error:
-        raise TableError(
-            f"{path}: cannot be read ({type(error).__name__}: {told(error, path)}). The file is damaged or of another "
-            "format; write it again, or name its format with format=."
-        ) from cause(error)
+        except TableError:
+            raise
+        except (FileNotFoundError, PermissionError) as error:
+            gone = "there is no such file" if isinstance(error, FileNotFoundError) else "no permission to read the file"
+            raise TableError(f"{gone}. A table's files must stay where they are, on every worker too.") from error
+        except DAMAGE as error:
+            raise TableError(
+                f"cannot be read ({type(error).__name__}: {told(error, path)}). The file is damaged or of another "
+                "format; write it again, or name its format with format=."
+            ) from error
 
 
 def check_shape(n_rows: int, n_columns: int) -> None:

@@ -21,7 +21,7 @@ from hiddenbits.data.readers.text.ends import Ends
 from hiddenbits.data.readers.text.files import too_large
 from hiddenbits.data.readers.text.rows import RowsOf
 from hiddenbits.data.table import Table, TableError
-from hiddenbits.quoting import cause, printable, told
+from hiddenbits.quoting import printable, told
 
 CELL_BYTES = 100  # what a cell takes in memory while it is read, roughly
 
@@ -90,12 +90,12 @@ class _Books:
                 with calamine.CalamineWorkbook.from_object(source) as book:
                     return self._chosen(path, book)
             except calamine.PasswordError as error:
-                raise TableError("the file is protected by a password. Save it without one.") from cause(error)
+                raise TableError("the file is protected by a password. Save it without one.") from error
             except calamine.CalamineError as error:
                 raise TableError(
                     f"the file is damaged, or no spreadsheet ({told(error)}). Save it again, or name its format with "
                     "format=."
-                ) from cause(error)
+                ) from error
 
     def _chosen(self, path: Place, book: Any) -> tuple[list[list[str]], int]:
         """Return the rows of the sheet that was asked for, or of the first one that has any, and where they start."""

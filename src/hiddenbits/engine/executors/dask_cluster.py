@@ -45,7 +45,7 @@ from hiddenbits.engine.executors.dask_worker import (
     walk,
 )
 from hiddenbits.engine.row_memory import RowMemory, WorkerRowMemory, forget
-from hiddenbits.quoting import printable
+from hiddenbits.quoting import printable, told
 
 logger = logging.getLogger(__name__)
 
@@ -201,8 +201,8 @@ class Cluster:
 
         if isinstance(error, KilledWorker):
             raise ClusterError(
-                f"Workers died repeatedly while they processed the table ({error}). The usual cause is too little "
-                "memory: give workers more, or open the table with a smaller part_bytes=."
+                f"Workers died repeatedly while they processed the table ({told(error)}). The usual cause is too "
+                "little memory: give workers more, or open the table with a smaller part_bytes=."
             ) from error
         raise error
 

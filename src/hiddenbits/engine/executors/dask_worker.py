@@ -17,7 +17,7 @@ from hiddenbits.engine.environment import environment
 from hiddenbits.engine.executors.base import S, T
 from hiddenbits.engine.executors.local import one_blas_thread
 from hiddenbits.engine.tree_sum import Node, TreeSum
-from hiddenbits.quoting import cause, told
+from hiddenbits.quoting import told
 
 Sums = list[tuple[Node, S]]
 
@@ -107,7 +107,7 @@ class Loader:
             raise TableError(
                 f"{_here()} cannot read part {self.i} ({rows}): {type(error).__name__}: {told(error)}. "
                 "Files must be at the same path on all workers."
-            ) from cause(error)
+            ) from error
         return replace(part, weights=self.weights)
 
 

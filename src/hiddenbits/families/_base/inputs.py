@@ -19,11 +19,12 @@ from hiddenbits.data.mixed.cells import MixedTable
 from hiddenbits.data.openers import find_opener
 from hiddenbits.data.request import Request
 from hiddenbits.model_api import Key
-from hiddenbits.quoting import printable, quoted
+from hiddenbits.quoting import discreet, printable, quoted
 
 SMALL_WEIGHTS = 0.1  # weights of rows are small when their mean, of those that are not 0, is below this
 
 
+@discreet()
 def as_table(estimator: Any, X: Any, *, reset: bool, guess: bool = True) -> Table:
     """Return X as a Table; set (`reset`) or check the names and number of columns, and how they were read.
 
@@ -104,7 +105,7 @@ def _checked_array(estimator: Any, X: Any, request: Request, *, reset: bool) -> 
         if X.ndim == 2:
             check_frame_names(estimator, X, reset=reset)
         return X
-    _refuse_text(X, reals=request.one_matrix)
+    _refuse_before_sklearn(X, reals=request.one_matrix)
     masked = np.ma.getmaskarray(X) if np.ma.isMaskedArray(X) else None
     checked = validate_data(
         estimator,
@@ -132,12 +133,21 @@ def check_frame_names(estimator: Any, X: Any, *, reset: bool) -> None:
         raise ValueError(printable(message, keep="\n")) from None
 
 
-def _refuse_text(X: Any, *, reals: bool) -> None:
-    """Refuse cells of text with their place; scikit-learn's own conversion would take "1" for 1 and not say where."""
+def _refuse_before_sklearn(X: Any, *, reals: bool) -> None:
+    """Refuse what scikit-learn would print cells of, and text, whose place it would not name, or take "1" for 1."""
     array = np.asarray(X) if isinstance(X, (list, tuple)) and not _ragged(X) else X
     if array is not X and array.dtype.kind in "US":  # numbers next to text have become text, too
         array = np.asarray(X, dtype=object)
-    if not (isinstance(array, np.ndarray) and array.ndim == 2 and array.dtype.kind in "OUS"):
+    if not isinstance(array, np.ndarray):
+        return
+    if array.ndim != 2:
+        raise TableError(
+            f"Expected 2D array, got {array.ndim}D array instead. Reshape your data to rows and columns: "
+            "X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row."
+        )
+    if array.dtype.kind == "c":
+        raise TableError("Complex data not supported. Cells must be 0, 1 or missing.")
+    if array.dtype.kind not in "OUS":
         return
     for (row, column), value in np.ndenumerate(array):
         if isinstance(value, (str, bytes)):
@@ -174,6 +184,7 @@ def check_table_names(estimator: Any, table: Table, *, reset: bool) -> None:
         )
 
 
+@discreet()
 def with_sample_weight(table: Table, sample_weight: Any) -> Table:
     """Return the table with row weights, on top of its own; refuse negative ones and weights that are all 0."""
     if sample_weight is None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hiddenbits.data.readers.remote.locations import Place
 from hiddenbits.data.table import TableError
-from hiddenbits.quoting import cause, told
+from hiddenbits.quoting import told
 
 MANY_ROWS = 1 << 27  # an array that declares more rows must have been written
 LISTED = 100  # names that a message shows at most
@@ -203,4 +203,4 @@ def library(what: str) -> Iterator[None]:
         raise TableError(
             f"{where}cannot be read ({type(error).__name__}: {told(error)}). The file is damaged, or of another "
             "format; write it again."
-        ) from cause(error)
+        ) from error

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hiddenbits.addresses import LEFT_OUT
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS
 from hiddenbits.data.readers.arrays.find_table import Wanted, open_stored
 from hiddenbits.data.readers.arrays.stored import Reader, library, pieces_of
-from hiddenbits.data.readers.remote.addresses import LEFT_OUT
 from hiddenbits.data.readers.remote.locations import Place, Remote
 from hiddenbits.data.readers.remote.secrets import reaching
 from hiddenbits.data.readers.request import FileRequest
@@ -126,7 +126,7 @@ class ZarrReader(Reader):
     def _calls(self, what: str) -> Iterator[None]:
         """Return a context for calls of zarr; what a server says gives no secret away."""
         place = self._place
-        remote = reaching(place.shown, place.path, place.options) if isinstance(place, Remote) else nullcontext()
+        remote = reaching(place.shown, place.url, place.options) if isinstance(place, Remote) else nullcontext()
         with library(what), remote:
             yield
 

@@ -30,7 +30,7 @@ from hiddenbits.data.readers.parquet.distinct import (
 from hiddenbits.data.readers.parquet.files import FileInfo, ParquetFiles, pyarrow
 from hiddenbits.data.readers.request import FileRequest, naming
 from hiddenbits.data.table import Table, TableError
-from hiddenbits.quoting import cause, told
+from hiddenbits.quoting import told
 
 SMALL_BYTES = 64 * 2**20  # of Arrow's: what is smaller is read into memory
 
@@ -56,7 +56,7 @@ def _check_types(request: FileRequest, infos: Sequence[FileInfo]) -> None:
                 raise TableError(
                     f"{path}: column {field.name!r} has type {other.type}, but {field.type} in "
                     f"{request.files[0].name}. All files of a table need the same types."
-                ) from cause(error)
+                ) from error
 
 
 def _in_memory(files: ParquetFiles, infos: Sequence[FileInfo]) -> Any:
@@ -73,7 +73,7 @@ def _in_memory(files: ParquetFiles, infos: Sequence[FileInfo]) -> Any:
     try:
         return pa.concat_tables(tables, promote_options="permissive")
     except pa.ArrowException as error:
-        raise TableError(f"{files.paths[0]}: the columns do not go together ({told(error)}).") from cause(error)
+        raise TableError(f"{files.paths[0]}: the columns do not go together ({told(error)}).") from error
 
 
 def _of_frame(frame: Any, request: FileRequest) -> Table:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hiddenbits.data.readers.parquet.files import FileInfo, ParquetFiles, pyarrow
 from hiddenbits.data.readers.request import reading
 from hiddenbits.data.table import TableError
-from hiddenbits.quoting import cause, told
+from hiddenbits.quoting import told
 
 LINE_BYTES = 48  # what a line takes while it is decoded, roughly
 
@@ -95,7 +95,7 @@ def decoding(path: str) -> Iterator[None]:
         try:
             yield
         except pyarrow().ArrowException as error:
-            raise TableError(f"the file is damaged ({told(error)}). Write it again.") from cause(error)
+            raise TableError(f"the file is damaged ({told(error)}). Write it again.") from error
 
 
 def plain(array: Any, kind: str, column: str, first: int) -> Any:

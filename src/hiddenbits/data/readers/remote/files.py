@@ -55,7 +55,7 @@ class RemoteFile(io.RawIOBase):
                     self._size = self._file.seek(0, io.SEEK_END)
 
     def _reaching(self) -> Any:
-        return reaching(self._place.shown, self._place.path, self._place.options)
+        return reaching(self._place.shown, self._place.url, self._place.options)
 
     def _open_web(self, size: int | None) -> Any:
         from hiddenbits.data.readers.remote.web_files import open_web

@@ -14,10 +14,10 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TypeVar
 
-from hiddenbits.data.readers.remote.addresses import LEFT_OUT, is_http, safe_url
+from hiddenbits.addresses import LEFT_OUT, has_credentials, is_http, safe_url
 from hiddenbits.data.readers.remote.files import RemoteFile, beyond_cap
 from hiddenbits.data.readers.remote.redirects import with_guard
-from hiddenbits.data.readers.remote.secrets import reaching
+from hiddenbits.data.readers.remote.secrets import reaching, secret_words
 from hiddenbits.data.table import TableError
 
 BUFFER = 1 << 20  # what a remote file is asked for at least, when it is read in small steps
@@ -87,6 +87,16 @@ class Remote:
         return self._pure.stem
 
     @property
+    def secrets(self) -> list[str]:
+        """The texts that no message may show."""
+        return secret_words(self.url, self.options)
+
+    @property
+    def url(self) -> str:
+        """The address; may hold secrets."""
+        return self.path if "://" in self.path else f"{self.protocol}://{self.path}"
+
+    @property
     def is_chain(self) -> bool:
         """Whether the address is a chain, such as ``simplecache::s3://...``."""
         return "::" in self.shown
@@ -99,12 +109,12 @@ class Remote:
     @cached_property
     def fs(self) -> Any:
         """The file system; fsspec shares one among all files that need the same."""
-        with reaching(self.shown, self.path, self.options):
+        with reaching(self.shown, self.url, self.options):
             return fsspec().filesystem(self.protocol, **self.options)
 
     def look(self) -> Mark:
         """Ask what the file is now."""
-        with reaching(self.shown, self.path, self.options):
+        with reaching(self.shown, self.url, self.options):
             fs = _origin(self.fs)
             fs.invalidate_cache(self.path)
             info = fs.info(self.path)
@@ -216,7 +226,11 @@ def is_url(path: Any) -> bool:
 
 def local_path(path: str | os.PathLike[str]) -> str:
     """Return a path with ``~`` filled in, and without a leading ``file://``."""
-    return os.path.expanduser(re.sub(r"^(file|local)://", "", os.fspath(path)))  # noqa: PTH111  (it may be a pattern)
+    text = os.fspath(path)
+    plain = re.sub(r"^(file|local)://", "", text)
+    if plain != text and has_credentials(text):
+        raise TableError(f"{safe_url(text)}: an address of a local file has no user, password or query. Give the path.")
+    return os.path.expanduser(plain)  # noqa: PTH111  (it may be a pattern)
 
 
 def is_folder(path: str) -> TableError:

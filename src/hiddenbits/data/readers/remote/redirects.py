@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from hiddenbits.data.readers.remote.addresses import safe_url
+from hiddenbits.addresses import safe_url
 from hiddenbits.data.table import TableError
 
 WEB = ("http", "https")

@@ -6,16 +6,13 @@ options. So addresses are shortened, messages are cleaned, and the libraries' ow
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import quote
 
-from hiddenbits.data.readers.remote.addresses import SECRET, safe_url, secrets_of
+from hiddenbits.addresses import secrets_of
 from hiddenbits.data.table import TableError
-
-ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://[^\s'\"<>]+")
+from hiddenbits.quoting import discreet, told
 
 
 @contextmanager
@@ -29,7 +26,7 @@ def reaching(shown: str, url: str, options: Any) -> Iterator[None]:
     url, options : str, Any
         The address and the storage options; neither is shown.
     """
-    try:
+    with discreet():
         try:
             yield
         except TableError:
@@ -38,11 +35,8 @@ def reaching(shown: str, url: str, options: Any) -> Iterator[None]:
             ours = next((link for link in _chain(error) if isinstance(link, TableError)), None)
             if ours is not None:  # raised below the library, which takes whatever fails for a file that is not there
                 raise TableError(str(ours)) from None
-            raise TableError(f"{shown}: {_why(error, lambda text: clean(text, shown, url, options))}") from None
-    except TableError as failure:
-        # A traceback would print the library's error, and a worker send it to the driver, with what was cleaned away.
-        failure.__context__ = None
-        raise
+            # not chained: a secret may stand there in another form than the one that is known
+            raise TableError(f"{shown}: {_why(error, lambda link: clean(link, shown, url, options))}") from None
 
 
 def _why(error: BaseException, clean: Any) -> str:
@@ -50,7 +44,7 @@ def _why(error: BaseException, clean: Any) -> str:
     links = list(_chain(error))
     names = " ".join(type(link).__name__ for link in links).lower()
     status = next((code for code in map(_status, links) if code is not None), None)
-    told = f"{type(error).__name__}: {clean(str(error))}"
+    told = f"{type(error).__name__}: {clean(error)}"
     if any(isinstance(link, ImportError) for link in links):
         return f"a package that this protocol needs is not installed ({told}). Install it and try again."
     if status in (401, 403) or (status is None and _refused(links, names)):
@@ -69,7 +63,7 @@ def _why(error: BaseException, clean: Any) -> str:
     if any(word in names for word in ("payload", "disconnected", "incomplete", "reset", "brokenpipe")):
         return "the connection was lost in the middle of the file. Try again."
     if any(isinstance(link, ConnectionError) for link in links) or "connect" in names or "gaierror" in names:
-        last = f"{type(links[-1]).__name__}: {clean(str(links[-1]))}"
+        last = f"{type(links[-1]).__name__}: {clean(links[-1])}"
         return f"the server cannot be reached ({last}). Check the address and the network."
     if any(isinstance(link, FileNotFoundError) for link in links):
         return "there is no such file."
@@ -99,16 +93,14 @@ def _status(error: BaseException) -> int | None:
     return code if isinstance(code, int) and 400 <= code < 600 else None
 
 
-def clean(text: str, shown: str, url: str, options: Any) -> str:
-    """Return a library's message without the address, the storage options, and the queries of other addresses."""
-    if "://" in url:
-        text = text.replace(url, shown)
-    words = {form for word in _words(options) for form in (word, quote(word, safe="", errors="replace"))}
-    words |= {word for word in secrets_of(url) if len(word) > 2}
-    for word in sorted(words, key=len, reverse=True):
-        text = text.replace(word, SECRET)
-    text = ADDRESS.sub(lambda found: safe_url(found[0]), text)
-    return " ".join(text.split())[:200]
+def clean(error: object, shown: str, url: str, options: Any) -> str:
+    """Return a library's message without what must not be shown of the address and of the storage options."""
+    return told(error, shown, secrets=secret_words(url, options))
+
+
+def secret_words(url: str, options: Any) -> list[str]:
+    """Return the texts in an address and its storage options that must not be shown."""
+    return [*secrets_of(url), *_words(options)]
 
 
 def _words(options: Any) -> Iterator[str]:
@@ -120,5 +112,5 @@ def _words(options: Any) -> Iterator[str]:
             yield from _words(option)
     elif isinstance(options, bytes):
         yield from _words(options.decode("utf-8", "replace"))
-    elif isinstance(options, str) and len(options) > 2:  # shorter ones stand in every sentence
+    elif isinstance(options, str):
         yield options

@@ -11,7 +11,7 @@ from hiddenbits.data.readers.parquet.hive import within_dataset
 from hiddenbits.data.readers.streams.postgresql import plain_types
 from hiddenbits.data.readers.streams.spill import Spilled, gather, gather_sunk
 from hiddenbits.data.table import TableError
-from hiddenbits.quoting import cause, told
+from hiddenbits.quoting import told
 
 STREAM = "__arrow_c_stream__"
 NOT_IN_PARQUET = ("Object", "Int128", "UInt128", "Unknown")  # types of polars that only memory can hold
@@ -41,7 +41,7 @@ def within_stream(X: Any, *, to_disk: bool) -> Any:
             return found if isinstance(found, Spilled) else import_module("polars").from_arrow(found)
         schema, batches = _batches(pa, X)
     except Exception as error:  # of whatever library
-        raise TableError(f"{what} gives no rows ({type(error).__name__}: {told(error)}).") from cause(error)
+        raise TableError(f"{what} gives no rows ({type(error).__name__}: {told(error)}).") from error
     schema, batches = plain_types(schema, batches)
     names = schema.names
     if len(set(names)) < len(names):
@@ -61,7 +61,7 @@ def _guarded(batches: Iterator[Any], what: str) -> Iterator[Any]:
         except Exception as error:
             raise TableError(
                 f"{what} failed after {n_rows:,} rows ({type(error).__name__}: {told(error)}). Run it again."
-            ) from cause(error)
+            ) from error
         n_rows += batch.num_rows
         yield batch
 

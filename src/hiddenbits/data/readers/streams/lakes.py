@@ -20,7 +20,7 @@ from hiddenbits.data.readers.streams.arrow import within_stream
 from hiddenbits.data.readers.streams.snapshot import Snapshot
 from hiddenbits.data.readers.streams.spill import gather
 from hiddenbits.data.table import TableError
-from hiddenbits.quoting import cause, told
+from hiddenbits.quoting import told
 
 # Features of tables with which their files can be read as they are, or as is done here.
 FEATURES = {
@@ -85,11 +85,11 @@ def _loaded(X: Any, version: Any) -> tuple[Any, str]:
     except (DeltaError, OSError, ValueError) as error:
         said = str(error).splitlines()[0] if str(error) else type(error).__name__  # a trace of Rust's follows
         if version is not None and "version" in said.lower():
-            raise TableError(f"{shown}: the Delta table has no version {version}, or no longer.") from cause(error)
+            raise TableError(f"{shown}: the Delta table has no version {version}, or no longer.") from error
         raise TableError(
             f"{shown}: the log of the Delta table cannot be read ({told(said)}). It is damaged, or of a newer kind; "
             "update the package deltalake, or restore the folder _delta_log."
-        ) from cause(error)
+        ) from error
 
 
 def _refuse_unknown(delta: Any) -> None:
@@ -144,7 +144,7 @@ def _deletion_vectors(delta: Any) -> list[tuple[str, Any]]:
     try:
         found = pyarrow().table(delta.deletion_vectors())
     except Exception as error:  # errors of Rust's are of no common class
-        raise TableError(f"its deletion vectors cannot be read ({told(str(error).splitlines()[0])}).") from cause(error)
+        raise TableError(f"its deletion vectors cannot be read ({told(str(error).splitlines()[0])}).") from error
     columns = (found.column(name) for name in ("filepath", "selection_vector"))
     return [(str(file), rows.values) for file, rows in zip(*columns, strict=True)]
 

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
+from hiddenbits.addresses import safe_url
 from hiddenbits.data.readers.parquet.files import pyarrow
-from hiddenbits.data.readers.remote.addresses import safe_url
 from hiddenbits.data.readers.remote.secrets import clean
 from hiddenbits.data.readers.streams.snapshot import Snapshot
 from hiddenbits.data.readers.streams.spill import gather

@@ -15,6 +15,7 @@ from hiddenbits.data.readers.text.dialect import Dialect, find_dialect, point_de
 from hiddenbits.data.readers.text.ends import Ends
 from hiddenbits.data.readers.text.files import CappedReader, open_text
 from hiddenbits.data.table import TableError
+from hiddenbits.quoting import told
 
 MAX_LINE = 1 << 27  # the csv module would take a line of any length into memory
 BLOCK_BYTES = 1 << 20  # about as much as a processor's cache holds
@@ -208,7 +209,7 @@ class _Lines(Iterator[str]):
             return text
         except UnicodeError as error:
             at = self.number + (self._text is not None)
-            reason = getattr(error, "reason", str(error))
+            reason = getattr(error, "reason", told(error))
             raise TableError(
                 f"line {at}: the text is not {self._encoding.upper()} ({reason}). Save the file as UTF-8, or name its "
                 "encoding, such as encoding='cp1252'."

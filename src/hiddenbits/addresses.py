@@ -19,6 +19,9 @@ ANNOUNCED = (
     "(?:keys?|tokens?|secrets?|sig|signatures?|sas|auth|bearer|credentials?|passwords?|passwd|pwd)"
 )
 UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
+# A password may hold slashes, as the keys of S3 do; digits and a slash after the colon are a port. A `Path` has one
+# slash instead of two.
+USER = re.compile(r"(?<=\w\w:/)(/?)([^/?#\s]*|[^/?#:@\s]+:(?!\d+/)\S*)@")
 SUFFIX = re.compile(r"(?:\.[A-Za-z][A-Za-z0-9]{0,7}){1,2}$")  # .csv, .csv.gz
 
 
@@ -37,15 +40,38 @@ def safe_url(url: str) -> str:
     return "::".join(_safe_link(link) for link in url.split("::"))
 
 
+def without_user(text: str) -> str:
+    """Return a text whose addresses have no users and passwords.
+
+    Examples
+    --------
+    >>> without_user("no answer from ftp://me:word@example.org/x.csv")
+    'no answer from ftp://example.org/x.csv'
+    """
+    return USER.sub(r"\1", text)
+
+
 def is_http(url: str) -> bool:
     """Whether the address is one of the web."""
     return url.lower().startswith(("http://", "https://"))
 
 
+def has_credentials(url: str) -> bool:
+    """Whether an address has a user or a query."""
+    short, query = _without_query(url)
+    return query or short != url
+
+
 def secrets_of(url: str) -> Iterator[str]:
-    """Yield the parts of the address's path that are not shown, as they stand in it and decoded."""
+    """Yield what of an address is not shown, as it stands there and decoded: user, password, query, parts of a path."""
     for link in url.split("::"):
-        for part, shown in _parts(_without_query(link)[0]):
+        short = _without_query(link)[0]
+        user = USER.search(link)
+        words = [] if user is None else user[2].split(":", maxsplit=1)
+        query = without_user(link).removeprefix(short)
+        words += [value.partition("=")[2] or value for value in re.split("[?&;#]", query)]
+        yield from {form for word in words if word for form in (word, unquote(word))}
+        for part, shown in _parts(short):
             if shown != part:
                 stem = part.removesuffix(shown.rpartition(SECRET)[2]).removeprefix(shown.partition(SECRET)[0])
                 yield from {stem, unquote(stem)}
@@ -59,7 +85,7 @@ def _safe_link(link: str) -> str:
 
 def _without_query(link: str) -> tuple[str, bool]:
     """Return a link without user and query, and whether it had a query."""
-    link = re.sub(r"(?<=://)[^/?#]*@", "", link)
+    link = without_user(link)
     # A question mark is a pattern in most protocols, unless what follows reads like name=value.
     query = re.search(r"[?#]" if is_http(link) else r"[?#](?=[^/]*=)", link)
     return (link, False) if query is None else (link[: query.start()], True)
