@@ -22,7 +22,7 @@ import hiddenbits
 from hiddenbits import Piece, Table, map_pieces
 from hiddenbits.data.hashing import digest
 from hiddenbits.quoting import printable, told
-from hiddenbits.store import whole_file
+from hiddenbits.store import make_folder, whole_file
 
 FORMAT = 2
 PIECE_CELLS = 1 << 22  # cells that are worked on together
@@ -68,7 +68,7 @@ class FitCache:
         self.folder = None if folder is None else Path(folder)
         self._identity = identity
         if self.folder is not None:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_folder(self.folder)
 
     def key(self, job: dict[str, Any]) -> str:
         """Return the file name of a fit."""

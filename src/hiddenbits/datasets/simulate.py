@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits.array_types import Bytes, Floats
+from hiddenbits.store import make_folder, writing
 
 CHUNK_ROWS = 1 << 17  # rows drawn at a time, each run with its own random stream
 
@@ -124,18 +125,19 @@ def write_mixture(
     if rows_per_file % CHUNK_ROWS:
         raise ValueError(f"rows_per_file={rows_per_file} is not a multiple of {CHUNK_ROWS}.")
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     names = [f"x{j}" for j in range(n_columns)]
     schema = pa.schema([(name, pa.uint8()) for name in names])
     writer: Any = None
-    for number, (X, _) in enumerate(_draw(n_rows, *mixture_truth(n_columns, n_classes, seed), seed)):
-        file_number, within = divmod(number * CHUNK_ROWS, rows_per_file)
-        if within == 0:
-            if writer is not None:
-                writer.close()
-            writer = pq.ParquetWriter(folder / f"part{file_number}.parquet", schema)
-        writer.write_table(pa.table([pa.array(X[:, j]) for j in range(n_columns)], schema=schema))
-    writer.close()
+    with writing(folder):
+        for number, (X, _) in enumerate(_draw(n_rows, *mixture_truth(n_columns, n_classes, seed), seed)):
+            file_number, within = divmod(number * CHUNK_ROWS, rows_per_file)
+            if within == 0:
+                if writer is not None:
+                    writer.close()
+                writer = pq.ParquetWriter(folder / f"part{file_number}.parquet", schema)
+            writer.write_table(pa.table([pa.array(X[:, j]) for j in range(n_columns)], schema=schema))
+        writer.close()
     return folder
 
 

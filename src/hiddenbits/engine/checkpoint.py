@@ -27,7 +27,7 @@ from hiddenbits.engine.state import Position, Settings
 from hiddenbits.engine.state_file import from_file, to_file
 from hiddenbits.model_api import Model
 from hiddenbits.quoting import PrintableError, message_of, printable
-from hiddenbits.store import StoreError, read, write
+from hiddenbits.store import StoreError, read, write, writing
 from hiddenbits.store.lock import LockedError, NoLocksError, locked
 
 KIND = "checkpoint"
@@ -110,7 +110,8 @@ class Checkpoint:
         """Hold the file for one fit: another on the same path is refused, until this one ends or its process dies."""
         with ExitStack() as stack:
             try:
-                stack.enter_context(locked(self.path.with_name(f"{self.path.name}.lock")))
+                with writing(self.path):
+                    stack.enter_context(locked(self.path.with_name(f"{self.path.name}.lock")))
             except LockedError:
                 raise CheckpointError(
                     f"{self.path} is in use by another fit that is still running. Wait for it to end, or choose "

@@ -14,6 +14,7 @@ from hiddenbits.engine.executors.base import Executor
 from hiddenbits.engine.executors.dask_cluster import STALL_TIMEOUT, Cluster
 from hiddenbits.engine.executors.local import Local
 from hiddenbits.engine.executors.progress import OnRows, ProgressExecutor, without_progress
+from hiddenbits.store import check_target
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,8 @@ def run_on(
     """
     outer = current()
     kept = outer.checkpoint if checkpoint is None else Path(checkpoint)
+    if checkpoint is not None:
+        check_target(checkpoint)
     told = outer.tell if tell is None else tell
     limit = outer.max_time if max_time is None else max_time
     if limit is not None and not limit > 0:

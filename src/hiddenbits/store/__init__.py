@@ -4,7 +4,7 @@ The room knows nothing of models: it stores a ``kind``, a JSON ``meta`` and name
 kinds are and which arrays they need is for the caller to check.
 """
 
-from hiddenbits.store.files import Stored, StoreError, check_target, read, whole_file, write
+from hiddenbits.store.files import Stored, StoreError, check_target, make_folder, read, whole_file, write, writing
 from hiddenbits.store.folders import whole_folder
 from hiddenbits.store.header import DEFAULT_LIMITS, Limits
 from hiddenbits.store.json import JSON
@@ -16,8 +16,10 @@ __all__ = [
     "StoreError",
     "Stored",
     "check_target",
+    "make_folder",
     "read",
     "whole_file",
     "whole_folder",
     "write",
+    "writing",
 ]

@@ -83,7 +83,7 @@ def write(
     ...     print(read(path).arrays["weights"])
     [0.25 0.75]
     """
-    with _telling("write", path):
+    with writing(path):
         pieces = encode(kind, meta, arrays, limits)
         with whole_file(path) as file:
             for piece in pieces:
@@ -110,7 +110,7 @@ def whole_file(path: str | os.PathLike[str], *, shown: str | os.PathLike[str] | 
     """
     shown = path if shown is None else shown
     check_target(path)
-    with _telling("write", shown):
+    with writing(shown):
         target = Path(os.path.realpath(path))
         remove_leftovers(target.parent)
         temporary, file = open_temporary(target.parent)
@@ -150,7 +150,7 @@ def check_target(path: str | os.PathLike[str]) -> None:
     ...
     FileNotFoundError: no-such-folder/model.hb: there is no folder ...no-such-folder. Create it first.
     """
-    with _telling("write", path):
+    with writing(path):
         target = Path(os.path.realpath(path))
         if not target.parent.is_dir():
             if target.parent.exists():
@@ -237,8 +237,24 @@ def _telling_of_disk(path: object) -> Iterator[None]:
     except OSError as error:
         if error.errno not in DISK or error.filename is not None:
             raise
-        with _telling("write", path):
+        with writing(path):
             raise
+
+
+def writing(path: object) -> contextlib.AbstractContextManager[None]:
+    """Turn what goes wrong when a path is written to into one `StoreError` that names the path."""
+    return _telling("write", path)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder to write to, and those above it, if it does not exist."""
+    with writing(folder):
+        above = next(path for path in (folder, *folder.parents) if path.exists())
+        if not above.is_dir():
+            raise Flaw(f"{str(above)!r} is not a folder", "choose another path")
+        if above != folder and not os.access(above, os.W_OK | os.X_OK):  # what is there may hold all that is needed
+            raise Flaw("the folder cannot be written to", "choose another, or change its permissions")
+        folder.mkdir(parents=True, exist_ok=True)
 
 
 @contextlib.contextmanager
@@ -247,13 +263,14 @@ def _telling(verb: str, path: object) -> Iterator[None]:
     name = os.fspath(path) if isinstance(path, os.PathLike) else path
     try:
         yield
-    except (FileNotFoundError, StoreError):
+    except StoreError:
         raise  # clear as it is
     except Flaw as flaw:
         raise StoreError(f"cannot {verb} {name!r}: {flaw.what}; {flaw.remedy}.") from None
     except OSError as error:
-        raise StoreError(
-            f"cannot {verb} {name!r}: {error.strerror or told(error)}; check the path and the disk."
-        ) from error
+        if isinstance(error, FileNotFoundError) and (verb == "read" or error.errno is None):
+            raise  # clear as it is: no such file, or `check_target` has worded it
+        problem = error.strerror or told(error)
+        raise StoreError(f"cannot {verb} {name!r}: {problem}; check the path and the disk.") from error
     except ValueError as error:  # a path with a null character
         raise StoreError(f"cannot {verb} {name!r}: {told(error)}; check the path.") from error

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from hiddenbits.store.files import make_folder, writing
 from hiddenbits.store.leftovers import PREFIX, SUFFIX, is_dead, open_temporary
 
 UNFINISHED = ".unfinished"
@@ -31,17 +32,20 @@ def whole_folder(folder: Path) -> Iterator[Path]:
     ...     print((Path(place) / "results" / "rows0.txt").read_text())
     all of it
     """
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(folder.parent)
     _remove_leftovers(folder)
-    owner, held = open_temporary(folder.parent)
+    with writing(folder):
+        owner, held = open_temporary(folder.parent)
     unfinished = folder.with_name(f".{folder.name}.{owner.name.removeprefix(PREFIX).removesuffix(SUFFIX)}{UNFINISHED}")
     with held:
         try:
-            unfinished.mkdir()
+            with writing(folder):
+                unfinished.mkdir()
             yield unfinished
             for left in unfinished.glob(f"{PREFIX}*{SUFFIX}"):  # of workers that died
                 left.unlink()
-            unfinished.rename(folder)
+            with writing(folder):
+                unfinished.rename(folder)
         except BaseException:
             shutil.rmtree(unfinished, ignore_errors=True)
             raise

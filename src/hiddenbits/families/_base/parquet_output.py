@@ -17,7 +17,7 @@ from hiddenbits.data.readers.remote.locations import is_url
 from hiddenbits.engine import Piece, map_pieces
 from hiddenbits.families._base.inputs import as_table
 from hiddenbits.quoting import printable
-from hiddenbits.store import whole_file, whole_folder
+from hiddenbits.store import whole_file, whole_folder, writing
 
 VERBS = ("transform", "posterior", "code", "predict", "score_samples", "complete", "bit_probabilities")
 FILE_BYTES = 1 << 27  # about what the results in one file take in memory
@@ -35,7 +35,9 @@ def write(estimator: Any, verb: str, X: object, path: str | os.PathLike[str]) ->
             f"{printable(path)}: results are written to a folder that all workers share, not to an address."
         )
     folder = Path(path).expanduser().absolute()  # workers may run in other folders
-    if folder.exists():
+    with writing(folder):
+        exists = folder.exists()
+    if exists:
         raise FileExistsError(f"{printable(folder)} exists. Remove it first, or choose another path.")
     table = as_table(estimator, X, reset=False)
     names = _columns(estimator, verb, table.names)

@@ -1,0 +1,133 @@
+"""Where nothing can be written: every function that writes says so in the same words, before any work is done.
+
+Root may write whatever the permissions say, so the places are ones where nobody may: below a regular file, in /proc, in
+a folder that is mounted read-only; and one that another user may not write to, for a process that is no longer root's.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hiddenbits
+from hiddenbits import StoreError, datasets, evaluate, inference
+
+pytestmark = [pytest.mark.core, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
+
+X = np.random.default_rng(0).integers(0, 2, (40, 4))
+
+
+def fitted(checkpoint=None):
+    with hiddenbits.run_on(checkpoint=checkpoint):
+        return hiddenbits.BernoulliMixture(2, n_init=1, max_iter=3, random_state=0).fit(X)
+
+
+def checkpoint(folder):
+    fitted(folder / "fit.hb")
+
+
+def model_file(folder):
+    fitted().save(folder / "model.hb")
+
+
+def results(folder):
+    pytest.importorskip("pyarrow")
+    fitted().write("transform", X, folder / "codes.parquet")
+
+
+def report(folder):
+    pytest.importorskip("jinja2")
+    hiddenbits.report(X, title="x").save(folder / "report.html")
+
+
+def comparison(folder):
+    evaluate.compare(X, ["IndependentBits"], folder=folder / "cache", progress=False)
+
+
+def bootstrap(folder):
+    inference.bootstrap(fitted(), X, n=2, folder=folder / "cache")
+
+
+def simulated(folder):
+    pytest.importorskip("pyarrow")
+    datasets.write_mixture(folder / "rows", 100, 3, 2, seed=0)
+
+
+WRITERS = [checkpoint, model_file, results, report, comparison, bootstrap, simulated]
+
+
+def refused(act, folder):
+    """The folder is refused in our words, which name the path and no temporary or lock file."""
+    with pytest.raises(StoreError, match=r"^cannot write '") as caught:
+        act(folder)
+    message = str(caught.value)
+    assert str(folder) in message
+    assert not any(word in message for word in (".lock", ".tmp", ".unfinished", "Errno")), message
+    return message
+
+
+@pytest.mark.parametrize("act", WRITERS)
+def test_below_a_file(act, tmp_path):
+    (tmp_path / "file").write_text("x")
+    assert "is not a folder" in refused(act, tmp_path / "file")
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="the system has no /proc")
+@pytest.mark.parametrize("act", WRITERS)
+def test_in_proc(act):
+    refused(act, Path("/proc/self"))
+
+
+READ_ONLY = """
+import subprocess, sys, tempfile
+from pathlib import Path
+from tests.store.test_read_only import WRITERS, refused
+folder = Path(sys.argv[1])
+for act in WRITERS:  # another user may not read the packages that are imported here
+    with tempfile.TemporaryDirectory() as other:
+        act(Path(other))
+if sys.argv[2] == "mounted":
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", str(folder)], check=True)
+else:
+    import os
+    folder.chmod(0o555)
+    folder.parent.chmod(0o755)
+    os.setgid(65534)
+    os.setuid(65534)
+for act in WRITERS:
+    print(refused(act, folder))
+assert not list(folder.iterdir())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["mounted", "of another user"])
+def test_a_folder_that_is_read_only(how, tmp_path, request):
+    pytest.importorskip("pyarrow")
+    pytest.importorskip("jinja2")
+    before, place = [], tmp_path
+    if how == "mounted":
+        before = ["unshare", "--mount"]
+        trial = [*before, "mount", "-t", "tmpfs", "-o", "ro", "tmpfs", str(tmp_path)]
+        if shutil.which("unshare") is None or subprocess.run(trial, capture_output=True, check=False).returncode:
+            pytest.skip("no right to mount")
+    elif not hasattr(os, "geteuid") or os.geteuid() != 0:
+        pytest.skip("only root can become another user")
+    else:
+        others = tempfile.TemporaryDirectory()  # the parents of pytest's are for root alone
+        request.addfinalizer(others.cleanup)
+        place = Path(others.name)
+    (place / "folder").mkdir()
+    paths = os.pathsep.join(map(str, [Path(hiddenbits.__file__).parents[1], Path.cwd()]))
+    done = subprocess.run(
+        [*before, sys.executable, "-c", READ_ONLY, str(place / "folder"), how],
+        capture_output=True, text=True, timeout=120, check=False, env=os.environ | {"PYTHONPATH": paths},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("\n") == len(WRITERS)
+    assert done.stdout.count("the folder cannot be written to") >= 5, done.stdout
