@@ -55,6 +55,7 @@ _HOMES = {
     "RotatedLoadings": "hiddenbits.families._base.rotation",
     "TetrachoricCorrelations": "hiddenbits.families.tetrachoric.estimator",
     "UnlockedCheckpointWarning": "hiddenbits.engine",
+    "UnwrittenCheckpointWarning": "hiddenbits.engine",
     "exclusive_groups": "hiddenbits.data.exclusive_groups",
     "hide_cells": "hiddenbits.data.masking",
     "look_at_columns": "hiddenbits.data.look",
@@ -112,6 +113,7 @@ if TYPE_CHECKING:
     from hiddenbits.engine import NoZerosWarning as NoZerosWarning
     from hiddenbits.engine import Piece as Piece
     from hiddenbits.engine import UnlockedCheckpointWarning as UnlockedCheckpointWarning
+    from hiddenbits.engine import UnwrittenCheckpointWarning as UnwrittenCheckpointWarning
     from hiddenbits.engine import map_pieces as map_pieces
     from hiddenbits.engine import run_on as run_on
     from hiddenbits.evaluate.copies import CopiedRowsWarning as CopiedRowsWarning

@@ -48,6 +48,10 @@ class UnlockedCheckpointWarning(UserWarning):
     """The file system of a checkpoint offers no locks: nothing stops a second fit from using the same file."""
 
 
+class UnwrittenCheckpointWarning(UserWarning):
+    """A checkpoint could not be written, for example because the disk is full: the fit continues without it."""
+
+
 def _digest(names: Sequence[str] | None) -> str | None:
     """Return a short word for the names of columns, of which there may be very many."""
     return None if names is None else digest(json.dumps(list(names)).encode())
@@ -92,6 +96,8 @@ class Checkpoint:
     height: int
     names: Sequence[str] | None = field(default=None, kw_only=True)
     version: int | None = field(default=None, kw_only=True)
+    # what was warned about, shared with the checkpoints beside this one: one warning a fit
+    _warned: list[str] = field(default_factory=list, kw_only=True, repr=False, compare=False)
 
     def _identity(self) -> dict[str, Any]:
         """Return what must agree, in the order in which it is compared."""
@@ -191,8 +197,22 @@ class Checkpoint:
             )
 
     def save(self, position: Position, summary: Summary) -> None:
-        """Write a position, atomically."""
-        write(self.path, KIND, *self._described(position, summary))
+        """Write a position, atomically. If the disk does not take it, warn once and keep the file that is there."""
+        content = self._described(position, summary)
+        try:
+            write(self.path, KIND, *content)
+        except (OSError, StoreError) as error:
+            if isinstance(error, StoreError) and not isinstance(error.__cause__, OSError):
+                raise  # about what is to be written, and not about the disk
+            if not self._warned:
+                self._warned.append(message_of(error))
+                kept = "the last one that was written is still there" if self.path.exists() else "there is none yet"
+                warnings.warn(
+                    f"{self._warned[0]} The fit continues without this checkpoint ({kept}), and tries again after "
+                    "every pass.",
+                    UnwrittenCheckpointWarning,
+                    stacklevel=2,
+                )
 
     def _described(self, position: Position, summary: Summary) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """Return what a file says of a position, and its arrays."""
