@@ -9,6 +9,7 @@ function, with the errors that they came from. Every room may use it.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import unicodedata
@@ -64,6 +65,17 @@ def printable(text: object, keep: str = "") -> str:
         return shown
     kept = keep + JOINERS
     return "".join(_escaped(one) if unicodedata.category(one) in ESCAPED and one not in kept else one for one in shown)
+
+
+def json_escaped(text: str) -> str:
+    r"""Return JSON in which such characters are escaped as JSON has it: the content stays the same.
+
+    Examples
+    --------
+    >>> print(json_escaped('{"a": "red\x1b[31m"}'))
+    {"a": "red\u001b[31m"}
+    """
+    return "".join(one if printable(one, keep="\n") == one else json.dumps(one)[1:-1] for one in text)
 
 
 def _escaped(character: str) -> str:

@@ -9,6 +9,8 @@ from html import escape
 from importlib.util import find_spec
 from typing import Any
 
+from hiddenbits.quoting import printable
+
 BACKENDS = ("pandas", "polars", "pyarrow")
 
 Lines = Sequence[Sequence[str]]
@@ -61,20 +63,26 @@ def plain(
     above: Sequence[str], head: Sequence[str], lines: Lines, below: Sequence[str], left: Sequence[int] = (0,)
 ) -> str:
     """Return a table in plain text, with sentences above and below it; the `left` columns are aligned there."""
+    head, lines = [printable(cell) for cell in head], [[printable(cell) for cell in line] for line in lines]
     widths = [max(len(line[i]) for line in (head, *lines)) for i in range(len(head))]
     rows = [
         "  ".join(cell.ljust(widths[i]) if i in left else cell.rjust(widths[i]) for i, cell in enumerate(line)).rstrip()
         for line in (head, *lines)
     ]
-    return "\n".join([*above, *rows, *below])
+    return printable("\n".join([*above, *rows, *below]), keep="\n")
 
 
 def html(above: Sequence[str], head: Sequence[str], lines: Lines, below: Sequence[str]) -> str:
     """Return the same as HTML; all content is escaped."""
-    ths = "".join(f"<th>{escape(cell)}</th>" for cell in head)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line) + "</tr>" for line in lines)
-    first, notes = ("".join(f"<p>{escape(said)}</p>" for said in some) for some in (above, below))
+    ths = "".join(f"<th>{as_html(cell)}</th>" for cell in head)
+    body = "".join("<tr>" + "".join(f"<td>{as_html(cell)}</td>" for cell in line) + "</tr>" for line in lines)
+    first, notes = ("".join(f"<p>{as_html(sentence)}</p>" for sentence in some) for some in (above, below))
     return f"{first}<table><thead><tr>{ths}</tr></thead><tbody>{body}</tbody></table>{notes}"
+
+
+def as_html(text: str) -> str:
+    """Return a text as HTML shows it, whatever it holds."""
+    return escape(printable(text))
 
 
 def percent(share: float) -> str:

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from hiddenbits.cli.words import in_options
-from hiddenbits.quoting import message_of, name_of, printable
+from hiddenbits.quoting import json_escaped, message_of, name_of, printable
 
 # Options of this run: errors with a traceback; no progress, because of this command or --quiet.
 state = {"debug": False, "quiet": False, "silent": False}
@@ -69,8 +69,7 @@ def as_json(value: Any) -> None:
         return None if isinstance(item, float) and not math.isfinite(item) else item
 
     text = json.dumps(plain(value), ensure_ascii=False, allow_nan=False)
-    # Characters that would act on a terminal become JSON escapes: the content stays the same.
-    tell("".join(one if printable(one) == one else json.dumps(one)[1:-1] for one in text))
+    tell(json_escaped(text))
 
 
 def table(title: str, heads: list[str], rows: list[list[str]]) -> None:

@@ -1,7 +1,12 @@
 """The engine: walks tables, adds statistics, runs EM. It knows no model."""
 
 from hiddenbits.engine.block_height import block_height
-from hiddenbits.engine.checkpoint import Checkpoint, CheckpointError, UnlockedCheckpointWarning, UnwrittenCheckpointWarning
+from hiddenbits.engine.checkpoint import (
+    Checkpoint,
+    CheckpointError,
+    UnlockedCheckpointWarning,
+    UnwrittenCheckpointWarning,
+)
 from hiddenbits.engine.context import Engine, current, run_on
 from hiddenbits.engine.environment import EnvironmentChangedWarning
 from hiddenbits.engine.executors.base import Executor

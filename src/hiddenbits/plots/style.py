@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from hiddenbits.quoting import printable
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.legend import Legend
@@ -53,7 +55,7 @@ def glyph(number: int) -> tuple[str, str]:
 
 def shortened(name: object) -> str:
     """Return a name as it is drawn."""
-    text = str(name)
+    text = printable(name)
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from hiddenbits.quoting import json_escaped, printable
 from hiddenbits.reporting.context import Context
 from hiddenbits.reporting.elements import Section
 from hiddenbits.reporting.findings import Findings
@@ -34,7 +35,7 @@ def page(title: str, date: str, found: Findings, sections: Sequence[Section], co
         f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    return shelf.get_template("page.html").render(
+    page = shelf.get_template("page.html").render(
         title=title,
         date=date,
         found=found,
@@ -49,6 +50,7 @@ def page(title: str, date: str, found: Findings, sections: Sequence[Section], co
         style=Markup(style),  # noqa: S704 (files of ours)
         script=Markup(script),  # noqa: S704
     )
+    return printable(page, keep="\n")
 
 
 def _used(context: Context, *, every: bool) -> str:
@@ -83,7 +85,7 @@ def _hash(text: str) -> str:
 
 def _data(value: Any) -> Markup:
     """Return JSON that is safe inside a script element: no character in it can end the element or begin another."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for sign in "<>&\u2028\u2029":
+    text = json_escaped(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+    for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return Markup(text)  # noqa: S704 (escaped above)

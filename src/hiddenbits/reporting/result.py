@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hiddenbits import __version__
+from hiddenbits.quoting import json_escaped, printable
 from hiddenbits.shown import as_frame
 from hiddenbits.store import check_target, whole_file
 
@@ -86,7 +87,7 @@ class Report:
             "next_steps": list(self.found.next_steps),
             "hiddenbits": __version__,
         }
-        return json.dumps(_strict(made), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+        return json_escaped(json.dumps(_strict(made), ensure_ascii=False, allow_nan=False, indent=2)) + "\n"
 
     def to_markdown(self) -> str:
         """Return the same as Markdown, for a mail.
@@ -107,7 +108,7 @@ class Report:
                 *(f"- {_with_code(step)}" for step in self.found.next_steps),
                 "",
             ]
-        return "\n".join(lines)
+        return printable("\n".join(lines), keep="\n")
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the page: one HTML file that works offline and makes no network requests.
@@ -127,12 +128,13 @@ class Report:
     def __str__(self) -> str:
         said = [f"{n}. {finding.sentence}" for n, finding in enumerate(self.found.found, 1)]
         opening = [one for one in (self.found.table, self.found.coding, self.found.picture) if one]
-        return "\n".join([self.title, *opening, *said])
+        return printable("\n".join([self.title, *opening, *said]), keep="\n")
 
     def _repr_html_(self) -> str:
         """Return the page in a frame of its own, which cannot reach the notebook."""
+        title = escape(printable(self.title))
         return (
-            f'<iframe sandbox="allow-scripts" srcdoc="{escape(self.html)}" title="{escape(self.title)}" width="100%" '
+            f'<iframe sandbox="allow-scripts" srcdoc="{escape(self.html)}" title="{title}" width="100%" '
             f'height="{HEIGHT}" style="border: 0"></iframe>'
         )
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 
 from markupsafe import Markup
 
+from hiddenbits.quoting import printable
+
 LETTER = 8.6  # width of a letter, about
 WIDE = 680.0  # width of a drawing that fills the column of text
 
@@ -88,7 +90,8 @@ class Drawing:
             '<svg viewBox="0 0 {0:.0f} {1:.0f}" width="{0:.0f}" height="{1:.0f}" role="img" '
             'class="{2}" aria-label="{3}">'
         ).format(self.width, self.height, self.style, self.label)
-        return head + Markup("\n").join(self._parts) + Markup("</svg>")
+        drawing = "\n".join([head, *self._parts, "</svg>"])
+        return Markup(printable(drawing, keep="\n"))  # noqa: S704 (escaped already; control characters are no XML)
 
 
 def ticks(low: float, high: float, about: int = 5) -> list[float]:

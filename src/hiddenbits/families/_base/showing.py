@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from hiddenbits.data.columns.coding import Coding
 from hiddenbits.engine import StopReason
 from hiddenbits.maths.numerics import bic
 from hiddenbits.quoting import name_of
-from hiddenbits.shown import as_frame, html, plain
+from hiddenbits.shown import as_frame, as_html, html, plain
 
 DOWN, ACROSS = 20, 9  # lines of a table that are printed, and its columns
 LISTED, NAME = 4, 24  # names in a list of the strongest, and their letters
@@ -132,13 +131,13 @@ class Summary:
 
     def _repr_html_(self) -> str:
         tables = "".join(html(*one.shown()) for one in self._tables.values())
-        return f"<p><b>{escape(self.title)}</b></p>{story_html(self.story)}{tables}"
+        return f"<p><b>{as_html(self.title)}</b></p>{story_html(self.story)}{tables}"
 
 
 def story_html(story: Mapping[str, str]) -> str:
     """Return how a fit went as a small table; its colours are those of the page."""
     rows = "".join(
-        f'<tr><th style="text-align:left">{escape(name)}</th><td style="text-align:left">{escape(said)}</td></tr>'
+        f'<tr><th style="text-align:left">{as_html(name)}</th><td style="text-align:left">{as_html(said)}</td></tr>'
         for name, said in story.items()
     )
     return f'<table class="hiddenbits-fit" style="margin-top:0.5em"><tbody>{rows}</tbody></table>'
