@@ -49,6 +49,7 @@ from hiddenbits.families._base.inputs import (
 from hiddenbits.families._base.outputs import drawn_values, in_own_values, like
 from hiddenbits.families._base.partial_fit import OnlineVerbs
 from hiddenbits.families._base.refit import RefitVerb
+from hiddenbits.families._base.sample_size import check_n_samples
 from hiddenbits.families._base.showing import ShowsItself
 from hiddenbits.families._base.start_rows import few_enough, rows_to_begin_on
 from hiddenbits.model_api import BeginsOnFew, P, RowModel, S
@@ -364,7 +365,7 @@ class BitsEstimator(
         Parameters
         ----------
         n_samples : int
-            Number of rows.
+            Number of rows. More than fit in memory are an error before any row is drawn.
         random_state : int, RandomState or None
             Seed of the draw; by default that of the estimator.
 
@@ -385,8 +386,7 @@ class BitsEstimator(
         dtype: DTypeLike = np.uint8,
     ) -> Any:
         """Return what draw(n, rng) makes, some rows at a time, each run of rows with a key of its own."""
-        if n_samples < 1:
-            raise ValueError(f"n_samples={n_samples}: draw at least one row.")
+        check_n_samples(self, n_samples, dtype)
         key = Key(seed_of(self.random_state if random_state is None else random_state)).stream("sample")
         tell = current().tell
         out: AnyArray = np.empty((n_samples, self.n_features_in_), dtype)

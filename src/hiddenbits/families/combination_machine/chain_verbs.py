@@ -16,6 +16,7 @@ from hiddenbits.data import Table
 from hiddenbits.engine import Key, current, one_blas_thread
 from hiddenbits.families._base.inputs import seed_of, shuffled
 from hiddenbits.families._base.outputs import drawn_values
+from hiddenbits.families._base.sample_size import check_n_samples
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.model_chains import ChainsParams, CombinationChains
@@ -151,8 +152,7 @@ class ChainsVerbs(CodingEstimator[CombinationParams, CombinationStats]):
         model = self._model()
         if not isinstance(model, CombinationChains) or not isinstance(self.params_, ChainsParams):
             return super().sample(n_samples, random_state=random_state)
-        if n_samples < 1:
-            raise ValueError(f"n_samples={n_samples}: draw at least one row.")
+        check_n_samples(self, n_samples)
         key = Key(seed_of(self.random_state if random_state is None else random_state)).stream("sample")
         with one_blas_thread():
             rows, mixing = model.draw_and_judge(self.params_, n_samples, key.rng(), current().executor.run)
