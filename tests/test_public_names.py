@@ -11,7 +11,8 @@ import hiddenbits
 ROOT = Path(__file__).parents[1]
 ROOMS = ("cli", "datasets", "diagnostics", "evaluate", "images", "inference", "plots", "reporting")
 # How a file appears whole or not at all, and how equal rows become one: once for all rooms.
-SHARED = {"hiddenbits.store.whole_file", "hiddenbits.store.check_target", "hiddenbits.data.collapse.collapse"}
+STORE = ("whole_file", "check_target", "make_folder", "writing")
+SHARED = {"hiddenbits.data.collapse.collapse", *(f"hiddenbits.store.{name}" for name in STORE)}
 # The command line tells the report which command made it.
 SHARED |= {"hiddenbits.reporting.entry.report_of", "hiddenbits.reporting.origin.Origin"}
 HASHING = "hiddenbits.data.hashing."  # one way to make numbers of rows, of words and of settings
