@@ -2,6 +2,7 @@
 
 import pickle
 import re
+import time
 import traceback
 import unicodedata
 
@@ -60,6 +61,13 @@ def test_messages_without_secrets_stay_as_they_are():
         "C:/data/me@home/x.csv: KeyError: 'a'",
     ):
         assert without_secrets(text) == text
+
+
+def test_long_messages_take_no_time():
+    for text in ("a-" * 10**6, "." * 10**6, "k:" * 10**6, "password=" * 10**5):
+        begun = time.perf_counter()
+        assert len(told(text + " token=hush")) <= 200
+        assert time.perf_counter() - begun < 2.0
 
 
 def raised_by(act):

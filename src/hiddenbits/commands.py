@@ -100,7 +100,7 @@ def path_shown(path: str | os.PathLike[str]) -> str:
     text = os.fspath(path)
     if "://" not in text:
         return text
-    from hiddenbits.data.readers.remote.addresses import safe_url
+    from hiddenbits.addresses import safe_url
 
     return safe_url(text)
 

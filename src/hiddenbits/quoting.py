@@ -15,7 +15,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dis import opmap
+from opcode import opmap
 from pathlib import Path
 from urllib.parse import quote
 
@@ -24,6 +24,7 @@ from hiddenbits.addresses import ANNOUNCED, SECRET, safe_url, without_user
 HIDE = "HIDDENBITS_HIDE_VALUES"
 MOST = 20  # characters of a cell that a message shows
 MOST_TOLD = 200  # characters of another program's message
+MOST_SEARCHED = 4000  # characters of it that are looked at: patterns take time
 HIDDEN = "the value (hidden)"
 # Control characters, format characters (among them those that reorder text), lone surrogates, line separators. Joiners,
 # which Persian, Indic scripts and emoji are spelled with, are format characters too, and do no harm.
@@ -31,10 +32,11 @@ ESCAPED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 JOINERS = "\u200c\u200d"
 ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://[^\s'\"<>]+")
 SHORTEST = 3  # characters of a secret: shorter ones stand in every sentence
+MARK, NAME = "['\"]", rf"(?<![\w-])([\w-]{{0,60}}?{ANNOUNCED})"
 # Where a message of another program shows a secret: user:password@host, name=value, a header of HTTP.
 IN_MESSAGES = (
     (re.compile(r"(?<![\w/])[^\s/@:'\"`(,=]+:(?!/|\d+/)[^\s@'\"`]+@(?=\w)"), f"{SECRET}@"),
-    (re.compile(rf"(?i)\b([\w-]*?{ANNOUNCED}['\"]?\s*(?:=|%3D|:)\s*)(['\"]?)[^\s'\"&;,)]+"), rf"\1\2{SECRET}"),
+    (re.compile(rf"(?i){NAME}({MARK}?\s*(?:=|%3D|:)\s*{MARK}?)[^\s'\"&;,)]+"), rf"\1\2{SECRET}"),
     (re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{6,}"), rf"\1 {SECRET}"),
 )
 ENVIRONMENT = re.compile(  # variables whose values are secrets
@@ -161,6 +163,7 @@ def without_secrets(text: str, secrets: Iterable[str] = ()) -> str:
     words = {form for word in [*secrets, *_of_environment()] for form in (word, quote(word, safe=""), repr(word)[1:-1])}
     for word in sorted((word for word in words if len(word) >= SHORTEST), key=len, reverse=True):
         text = text.replace(word, SECRET)
+    text = text[:MOST_SEARCHED]
     text = ADDRESS.sub(lambda found: safe_url(found[0]), text)
     for pattern, shown in IN_MESSAGES:
         text = pattern.sub(shown, text)
