@@ -33,8 +33,6 @@ _HOMES = {
     "SmallWeightsWarning": "hiddenbits.families._base.inputs",
     "Table": "hiddenbits.data",
     "TableError": "hiddenbits.data",
-    "Statistics": "hiddenbits.federated.statistics",
-    "StatisticsError": "hiddenbits.federated.statistics",
     "Summary": "hiddenbits.families._base.showing",
     "StoreError": "hiddenbits.store",
     "ColumnsCodedWarning": "hiddenbits.data.columns.message",
@@ -62,7 +60,6 @@ _HOMES = {
     "load": "hiddenbits.families._base.persistence",
     "map_pieces": "hiddenbits.engine",
     "map_tree": "hiddenbits.families.logistic_pca_mixture.tree",
-    "merge": "hiddenbits.federated.statistics",
     "open_table": "hiddenbits.data",
     "report": "hiddenbits.reporting",
     "run_on": "hiddenbits.engine",
@@ -146,9 +143,6 @@ if TYPE_CHECKING:
     from hiddenbits.families.topographic_map.estimator import TopographicMap as TopographicMap
     from hiddenbits.families.topographic_map.places import Places as Places
     from hiddenbits.families.tree_mixture.estimator import TreeMixture as TreeMixture
-    from hiddenbits.federated.statistics import Statistics as Statistics
-    from hiddenbits.federated.statistics import StatisticsError as StatisticsError
-    from hiddenbits.federated.statistics import merge as merge
     from hiddenbits.reporting import report as report
     from hiddenbits.store import StoreError as StoreError
 

@@ -422,7 +422,7 @@ class BeginsOnFew(Protocol[P]):
 
 @runtime_checkable
 class Averages(Protocol[P_in, S]):
-    """A model for `partial_fit` and federated fits: its statistics may be averaged, and come from elsewhere."""
+    """A model for `partial_fit`: its statistics may be averaged over groups of rows."""
 
     def stats_flaw(self, stats: S, params: P_in) -> str | None:
         """Return what makes statistics invalid for these parameters, or None. `Counted` has it."""

@@ -90,17 +90,6 @@ def test_continuing_from_a_checkpoint_is_info(X, caplog, tmp_path):
     assert not any("begins." in line for line in info)
 
 
-def test_rounds_of_a_federated_fit_begin_once(X, caplog):
-    caplog.set_level(logging.INFO, "hiddenbits")
-    model = BernoulliMixture(2, n_init=1, random_state=0)
-    while model.unfinished_:
-        model.update(model.stats(X, minimum_count=0))
-    info = logged(caplog, logging.INFO)
-    assert sum("Restart 1 of 1 begins." in line for line in info) == 1
-    assert sum(" stopped: converged" in line for line in info) == 1
-    assert not any("Continuing" in line for line in info)
-
-
 def test_silent_by_default(X, capfd):
     BernoulliMixture(2, random_state=0).fit(X)
     assert capfd.readouterr() == ("", "")

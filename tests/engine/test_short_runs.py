@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from hiddenbits import BernoulliMixture, CombinationMachine, TreeMixture, merge
+from hiddenbits import BernoulliMixture, CombinationMachine, TreeMixture
 from hiddenbits.datasets import load_zoo, simulate_mixture
 from hiddenbits.engine import Checkpoint, Local, Settings, fit_em
 from hiddenbits.families.bernoulli_mixture.model import Mixture
@@ -114,22 +114,10 @@ def test_on_large_tables_auto_is_the_usual_number(model, rows):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", [BernoulliMixture(3), TreeMixture(2)], ids=lambda model: type(model).__name__)
-def test_partial_and_federated_fits_take_the_usual_number(model):
+def test_partial_fits_take_the_usual_number(model):
     X = structured_rows(np.random.default_rng(0), 200, 6, missing=False)
     online = [clone(model).set_params(n_init=n, random_state=0).partial_fit(X) for n in ("auto", 4)]
     assert same(online[0].params_, online[1].params_)
-    if not isinstance(model, BernoulliMixture):  # the start of trees asks for sums that sites do not exchange
-        return
-    traces = []
-    for n in ("auto", 4):
-        fit = clone(model).set_params(n_init=n, random_state=0, tol=0.01)
-        rounds = 0
-        while not rounds or fit.unfinished_:
-            fit.update(merge([fit.stats(X[:100], site="a"), fit.stats(X[100:], site="b")]))
-            rounds += 1
-        traces.append((rounds, len(fit.restarts_), fit.trace_.tolist()))
-    assert traces[0] == traces[1]
-    assert traces[0][1] == 4
 
 
 @pytest.mark.thin(2)

@@ -33,13 +33,6 @@ def in_pieces(estimator, X):
     return estimator
 
 
-def federated(estimator, X):
-    sites = dict(zip("abc", np.split(X, 3), strict=True))
-    for _ in range(5):
-        estimator.update(hb.merge(estimator.stats(rows, site=site, minimum_count=0) for site, rows in sites.items()))
-    return estimator
-
-
 @dataclass(frozen=True)
 class Case:
     """What is fitted to what and how, which rows are asked about, and by which verbs."""
@@ -121,7 +114,6 @@ CASES = {
     "mixture-split": Case(few(hb.BernoulliMixture, 3, start="split"), BLANKED),
     "mixture-online": Case(few(hb.BernoulliMixture, 3, online_passes=2), BLANKED),
     "mixture-pieces": Case(few(hb.BernoulliMixture, 3), BLANKED, fit=in_pieces),
-    "mixture-federated": Case(few(hb.BernoulliMixture, 3, n_init=1), BLANKED, fit=federated),
     "logistic": Case(few(hb.LogisticPCA, 2, n_draws=50)),
     "logistic-blanks": Case(few(hb.LogisticPCA, 2, n_draws=50), BLANKED),
     "logistic-sparse": Case(few(hb.LogisticPCA, 2, n_draws=50), csr_array(BITS)),
@@ -164,7 +156,6 @@ CASES = {
     "hidden-tree": Case(few(hb.HiddenTree, 2, first_passes=4), BLANKED),
     "noisy-or": Case(few(hb.NoisyOrNetwork, 3, **ONE_STAGE), BLANKED),
     "noisy-or-layers": Case(few(hb.NoisyOrNetwork, (3, 2), n_init=1), BLANKED),
-    "noisy-or-federated": Case(few(hb.NoisyOrNetwork, 3, n_init=1), BLANKED, fit=federated),
     "noisy-or-gibbs": Case(few(hb.NoisyOrNetwork, 3, method="gibbs", chains=GIBBS, n_init=1), BLANKED),
     "noisy-or-truncated": Case(few(hb.NoisyOrNetwork, 4, method="truncated", n_states=6, n_init=1), BLANKED),
     "noisy-or-paper": Case(hb.NoisyOrNetwork.paper((3, 2), n_epochs=2, random_state=0)),

@@ -1,4 +1,4 @@
-"""The golden files: models, checkpoints and statistics as earlier versions wrote them, which must stay readable.
+"""The golden files: models and checkpoints as earlier versions wrote them, which must stay readable.
 
     python -m tests.store.golden            # write those that are missing; files that are there are never replaced
 
@@ -162,28 +162,6 @@ def resumed(path):
         return checkpointed().fit(hiddenbits.open_table(bits(), names=NAMES))
 
 
-def federated():
-    """Return the estimator of the golden statistics."""
-    return BernoulliMixture(2, n_init=1, random_state=0)
-
-
-def write_statistics():
-    """Write the statistics of a start and of the round after it."""
-    model = federated()
-    start = model.stats(bits(), site="north", minimum_count=0)
-    start.save(FOLDER / "statistics_start.hb")
-    model.update(start)
-    model.stats(bits(), site="north", minimum_count=0).save(FOLDER / "statistics_round.hb")
-
-
-def round_of(start, later):
-    """Return the estimator after the two rounds of the golden statistics."""
-    model = federated()
-    model.update(start)
-    model.stats(bits(), site="north", minimum_count=0)  # hands out the round that `later` answers
-    return model.update(later)
-
-
 def score(model, name):
     """Return the number that is compared with the committed one."""
     rows = table_for(name)
@@ -205,10 +183,6 @@ def main():
                 model.save(path)
                 scores[name] = score(model, name)
             print(f"{name}: {path.stat().st_size} bytes, {scores[name]:.6f}")
-    if not (FOLDER / "statistics_start.hb").exists():
-        write_statistics()
-        rounds = [hiddenbits.Statistics.load(FOLDER / f"statistics_{which}.hb") for which in ("start", "round")]
-        scores["statistics"] = score(round_of(*rounds), "statistics")
     number = getattr(hiddenbits.engine.checkpoint, "FORMAT", 1)
     path = FOLDER / f"checkpoint_{number}.hb"
     if not path.exists():

@@ -2,7 +2,7 @@
 
     python -m tests.store.hostile_files --count 20000
 
-The originals are the golden files: every family and its variants, ensembles, statistics, a checkpoint. In each copy
+The originals are the golden files: every family and its variants, ensembles, a checkpoint. In each copy
 one or several hyperparameters, numbers of the description, arrays or their shapes are replaced, and the checksum is
 made to fit. A file is loaded, or refused with an error of ours, within 2 s of processor time and with at most 10 times
 its size plus 50 MB of memory (the highest point of the process, which Linux forgets on demand). What loads must say
@@ -141,9 +141,6 @@ def hostile_copies(count, seed=0):
 
 def use(model):
     """Score a few rows with a model that was loaded; everything must be finite."""
-    if isinstance(model, hiddenbits.Statistics):
-        assert np.isfinite(model.weight)
-        return
     rows = rows_for(model)
     assert np.isfinite(model.score_samples(rows)).all(), model.score_samples(rows)
     if hasattr(model, "transform"):
@@ -168,8 +165,6 @@ def rows_for(model):
 
 def loader(name):
     """Return what reads a file of this kind."""
-    if name.startswith("statistics"):
-        return hiddenbits.Statistics.load
     if not name.startswith("checkpoint"):
         return hiddenbits.load
     model = golden.checkpointed()

@@ -26,15 +26,9 @@ def test_models_are_read_and_score_as_they_did(name):
 def test_every_family_has_a_golden_file():
     files = sorted(golden.FOLDER.glob("*.hb"))
     kinds = {read(path).kind for path in files}
-    assert kinds == {*ESTIMATORS, *COMPOSITES, "checkpoint", "statistics"}
+    assert kinds == {*ESTIMATORS, *COMPOSITES, "checkpoint"}
     assert {path.stem for path in files} >= {*golden.MODELS, f"checkpoint_{FORMAT}"}
     assert max(path.stat().st_size for path in files) < 10_000
-
-
-def test_statistics_are_read_and_used():
-    rounds = [hiddenbits.Statistics.load(golden.FOLDER / f"statistics_{which}.hb") for which in ("start", "round")]
-    model = golden.round_of(*rounds)
-    assert golden.score(model, "statistics") == pytest.approx(SCORES["statistics"], abs=CLOSE, rel=0)
 
 
 def test_a_checkpoint_of_this_format_is_resumed(tmp_path):

@@ -59,21 +59,12 @@ def test_a_dropped_hyperparameter_is_ignored_at_its_old_default_only(rewritten, 
     monkeypatch.setitem(registry.DROPPED, "BernoulliMixture", {"gone": old})
     path = rewritten("mixture", lambda meta: meta["hyperparameters"].update(gone=said))
     member = rewritten("ensemble", lambda meta: meta["members"][0]["meta"]["hyperparameters"].update(gone=said))
-    sums = rewritten("statistics_start", lambda meta: meta["hyperparameters"].update(gone=said))
-    for load, file in [(hiddenbits.load, path), (hiddenbits.load, member), (hiddenbits.Statistics.load, sums)]:
+    for load, file in [(hiddenbits.load, path), (hiddenbits.load, member)]:
         if read_again:
             load(file)
             continue
         with pytest.raises(hiddenbits.StoreError, match=r"gone='shared', but gone has been removed.*may not match"):
             load(file)
-    if read_again:
-        golden.federated().update(hiddenbits.Statistics.load(sums))
-
-
-def test_statistics_without_a_hyperparameter_can_be_used(rewritten):
-    sums = hiddenbits.Statistics.load(rewritten("statistics_start", lambda meta: meta["hyperparameters"].pop("tol")))
-    assert sums.hyperparameters["tol"] == hiddenbits.BernoulliMixture().tol
-    golden.federated().update(sums)
 
 
 @pytest.mark.parametrize("old", [False, 1, None])
@@ -95,14 +86,14 @@ def test_what_is_not_known_is_a_matter_of_versions(rewritten):
         hiddenbits.load(rewritten("mixture", lambda meta: None, kind="Later"))
 
 
-@pytest.mark.parametrize("name", ["mixture", "statistics_start", "checkpoint_3"])
+@pytest.mark.parametrize("name", ["mixture", "checkpoint_3"])
 def test_a_file_from_the_future_says_so(tmp_path, name):
     header, data = split((golden.FOLDER / f"{name}.hb").read_bytes())
     header[META]["version"] = "2"
     resum(header, data)
     path = tmp_path / "m.hb"
     path.write_bytes(join(header, data))
-    load = {"mixture": hiddenbits.load, "statistics_start": hiddenbits.Statistics.load}.get(name, golden.resumed)
+    load = {"mixture": hiddenbits.load}.get(name, golden.resumed)
     with pytest.raises(hiddenbits.StoreError, match=r"format number is 2, and this version .* up to 1; upgrade"):
         load(path)
 

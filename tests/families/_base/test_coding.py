@@ -187,8 +187,3 @@ def test_damaged_codings_are_refused(tmp_path, key, value):
 def test_damaged_columns_are_refused(entry):
     with pytest.raises(ValueError, match="damaged"):
         Coding.from_plain({"columns": [entry], "left_out": [], "ids": [], "named": True})
-
-
-def test_sites_of_a_federated_fit_do_not_guess():
-    with pytest.raises(TableError, match="is not a bit"):
-        BernoulliMixture(2, n_init=1, random_state=0).stats(survey()[["q1"]], site="a")

@@ -15,7 +15,6 @@ from hiddenbits import (
     CombinationMachine,
     GibbsChains,
     Growth,
-    NoisyOrNetwork,
     Pursuit,
     Quadrature,
     Variational,
@@ -151,21 +150,6 @@ EARLIER = [
 def test_what_earlier_versions_wrote_has_its_place(kind, given, now):
     """Of a method or a start that a file does not have, options mean nothing."""
     assert unfitted(kind, given).get_params() == ESTIMATORS[kind]()().get_params() | now
-
-
-def test_statistics_hold_groups_and_tuples(tmp_path):
-    """Those of a file are added to those that never were in one."""
-    X = np.random.default_rng(0).integers(0, 2, (40, 4)).astype(float)
-    settings = {"n_components": (2, 1), "chains": GibbsChains(n_passes=7), "prior": (1.0, 2.0), "random_state": 0}
-    north, south = NoisyOrNetwork(**settings), NoisyOrNetwork(**settings)
-    south.stats(X, site="south", minimum_count=0).save(tmp_path / "south.hb")
-    there = hiddenbits.Statistics.load(tmp_path / "south.hb")
-    both = hiddenbits.merge([north.stats(X, site="north", minimum_count=0), there])
-    assert both.hyperparameters["chains"] == {"n_passes": 7, "n_sweeps": 3, "first_sweeps": 15, "spare": 1.0}
-    north.update(both)
-    other = NoisyOrNetwork(**settings | {"chains": GibbsChains()}).stats(X, site="west", minimum_count=0)
-    with pytest.raises(hiddenbits.StatisticsError, match="chains="):
-        hiddenbits.merge([both, other])
 
 
 def test_a_word_stands_for_a_group():

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 
 import hiddenbits
 from hiddenbits import ClippedPCA, IndependentBits, TableError, evaluate
@@ -42,21 +41,6 @@ def test_a_fit_goes_on_with_further_rows():
     more = ClippedPCA(2).fit(X[:600]).partial_fit(X[600:])
     np.testing.assert_allclose(more.correlation_, whole.correlation_, atol=1e-6)
     np.testing.assert_allclose(more.intercepts_, whole.intercepts_, atol=1e-9)
-
-
-def test_a_federated_fit_takes_two_rounds():
-    X = table()
-    model, parts = ClippedPCA(2, random_state=0), {"north": X[:300], "south": X[300:]}
-    for _ in range(2):
-        assert model.unfinished_
-        merged = hiddenbits.merge(model.stats(part, site=site, minimum_count=0) for site, part in parts.items())
-        model.update(merged)
-    assert model.converged_
-    assert merged.log_likelihood is None
-    assert "to fit: 900 rows" in repr(merged)
-    assert_same(ClippedPCA(2, random_state=0).fit(X), model, atol=1e-9)
-    with pytest.raises(hiddenbits.StatisticsError, match="cannot be checked"):
-        clone(model).stats(X)
 
 
 def test_executors_and_storages_agree(tmp_path):

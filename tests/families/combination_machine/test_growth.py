@@ -149,14 +149,10 @@ def test_what_cannot_choose_is_refused(settings, message):
         CombinationMachine("bic", **settings).fit(switches(0, 1, 50))
 
 
-def test_online_and_federated_fits_do_not_choose():
+def test_online_fits_do_not_choose():
     rows = switches(0, 1, 200)
     with pytest.raises(ValueError, match="chosen by `fit`"):
         CombinationMachine("bic").partial_fit(rows)
-    model = CombinationMachine("bic", random_state=0)
-    model.update(model.stats(rows, minimum_count=0))
-    with pytest.raises(ValueError, match="chosen by `fit`"):
-        model.update(model.stats(rows, minimum_count=0))
 
 
 # ------------------------------------------------------------------------------------------------ starts alone

@@ -1,7 +1,5 @@
 """What a mixture of maps says about rows, against plain integration; and the estimator's verbs."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -223,26 +221,6 @@ def test_online_learning_reaches_what_full_passes_reach(monkeypatch):
     polished = LogisticPCAMixture(1, n_init=1, tol=1e-4, online_passes=1, random_state=0).fit(X)
     assert float(polished.params_.stage) == POLISHED
     assert polished.partial_fit(X[:300]).score(X) > full.score(X) - 0.05
-
-
-def test_federated_fit_is_that_of_all_rows():
-    """Three sites, and one that has all rows: the same sums to rounding, and so the same passes."""
-    X = structured_rows(np.random.default_rng(0), 300, 8, missing=True)
-    options = {"start": "noise", "n_init": 1, "max_iter": 6, "accelerate": False, "tol": 0.0, "random_state": 0}
-    models = [LogisticPCAMixture(1, **options) for _ in range(2)]
-    for model, cuts in zip(models, ([0, 60, 190, 300], [0, 300]), strict=True):
-        n_rounds = 0
-        while model.unfinished_:
-            sums = [model.stats(X[a:b], site=f"site {a}", minimum_count=0) for a, b in pairwise(cuts)]
-            model.update(hiddenbits.merge(sums))
-            n_rounds += 1
-        assert n_rounds == 1 + 12
-    np.testing.assert_allclose(models[0].trace_, models[1].trace_, rtol=1e-10)
-    np.testing.assert_allclose(models[0].params_.joints, models[1].params_.joints, rtol=0, atol=1e-8)
-    here = LogisticPCAMixture(1, **options).fit(X)  # rows remember, and so passes gain a little more or less
-    assert models[0].trace_[-1] == pytest.approx(here.trace_[-1], abs=0.05 * len(X))
-    with pytest.raises(hiddenbits.StatisticsError, match="cannot be checked"):
-        LogisticPCAMixture(1, start="noise", random_state=0).stats(X)
 
 
 @pytest.mark.parametrize("polish", [False, True])

@@ -336,5 +336,3 @@ def test_gibbs_refuses_what_it_cannot_do():
     model = NoisyOrNetwork(3, method="gibbs", random_state=0)
     with pytest.raises(ValueError, match="partial_fit needs a network that can be enumerated"):
         model.partial_fit(X)
-    with pytest.raises(ValueError, match="federated fit needs a network that can be enumerated"):
-        model.stats(X)

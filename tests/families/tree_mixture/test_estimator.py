@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from hiddenbits import BernoulliMixture, StatisticsError, TableError, TreeMixture
+from hiddenbits import BernoulliMixture, TableError, TreeMixture
 from hiddenbits.datasets import load_debd
 from hiddenbits.families.tree_mixture.model import Trees
 from tests.families.tree_mixture.tree_data import links_of, random_forests
@@ -114,23 +114,6 @@ def test_partial_fit_finds_trees():
     assert online.score(new) > BernoulliMixture(1).fit(X).score(new) + 0.3
     again = TreeMixture(1, random_state=0).fit(X).partial_fit(X[:200])
     assert again.score(new) == pytest.approx(whole.score(new), abs=0.05)
-
-
-def test_federated_fits():
-    """Without sharing they are pooled fits, pass for pass; with it the start would need another pass over the rows."""
-    X = rows_of_trees(3)
-    settings = {"sharing": 0.0, "n_init": 1, "accelerate": False, "random_state": 0}
-    pooled = TreeMixture(2, **settings).fit(X)
-    model = TreeMixture(2, **settings)
-    while model.unfinished_:
-        model.update(model.stats(X, site="one", minimum_count=0))
-    assert np.array_equal(model.parents_, pooled.parents_)
-    np.testing.assert_allclose(model.trace_, pooled.trace_, rtol=1e-12)
-    with pytest.raises(StatisticsError, match="minimum_count=0"):
-        TreeMixture(2, **settings).stats(X, site="one")
-    shared = TreeMixture(2, random_state=0)
-    with pytest.raises(StatisticsError, match="further passes over the rows"):
-        shared.update(shared.stats(X, site="one", minimum_count=0))
 
 
 def test_very_wide_tables_are_refused():

@@ -60,7 +60,7 @@ class _Pace:
 class FitContext:
     """Everything one restart needs: table, executor, settings, checkpoints, callbacks and the log."""
 
-    grid: Grid  # None in a round of a federated fit
+    grid: Grid
     executor: Executor
     settings: Settings
     summary: Summary

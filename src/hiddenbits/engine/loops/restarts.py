@@ -40,8 +40,7 @@ def all_restarts(
     """
     with one_blas_thread():
         context = FitContext(grid, executor, settings, executor.reduce(summarise, grid), checkpoints, watch)
-        if grid is not None:  # federated fits have sums alone
-            warn_of_no_zeros(grid.table, context.summary)
+        warn_of_no_zeros(grid.table, context.summary)
         subsample = SubsampleStart(model, (one, *alternative_starts), context)
         if subsample.n_rows and settings.n_init > 1:
             context = replace(context, settings=replace(settings, n_init=MORE * settings.n_init))
@@ -57,8 +56,7 @@ def all_restarts(
             context.log_stop("Restart %d of %d", position)
     position = _in_time(position, quick)
     best = position.best
-    of_bits = grid is None or grid.table.only_bits
-    independent = context.summary.independent if of_bits else None
+    independent = context.summary.independent if grid.table.only_bits else None
     return Outcome(
         best.params, np.array(best.trace), best.stages, best.restart, position.finished, best.marks, independent
     )
@@ -94,7 +92,7 @@ def _in_time(position: Position, quick: Sequence[Position]) -> Position:
 def _loaded(context: FitContext) -> Position:
     """Return where to continue: the position in the checkpoint, or the very beginning."""
     kept = context.checkpoints.load(context.summary) if context.checkpoints else None
-    if kept is not None and kept.params is not None and context.grid is not None:  # no table: a federated round
+    if kept is not None and kept.params is not None:
         LOG.info("Continuing from the checkpoint: restart %d, pass %d.", kept.restart + 1, len(kept.trace))
         if context.logged:
             context.logged.moved(kept)

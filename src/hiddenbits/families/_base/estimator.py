@@ -35,7 +35,6 @@ from hiddenbits.engine import (
     one_blas_thread,
 )
 from hiddenbits.families._base.callbacks import CallbackSupportMixin, watching, with_callbacks
-from hiddenbits.families._base.federated_verbs import FederatedVerbs
 from hiddenbits.families._base.file_verbs import FileVerbs
 from hiddenbits.families._base.grouped import Grouped
 from hiddenbits.families._base.inputs import (
@@ -66,14 +65,13 @@ class BitsEstimator(
     TakesTables,
     OnlineVerbs,
     RefitVerb,
-    FederatedVerbs,
     FileVerbs,
     ShowsItself,
     CallbackSupportMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
     Generic[P, S],
 ):
-    """Base of all estimators: fit, score, sample, complete; partial_fit, federated fits and files have their own files.
+    """Base of all estimators: fit, score, sample, complete; partial_fit and files have their own files.
 
     Subclasses give the model with `_model` and list their hyperparameters in `__init__`.
     """
@@ -185,7 +183,6 @@ class BitsEstimator(
         LOG.info("%s: fit to %d x %d cells, rows of weight %.10g.", type(self).__name__, *table.shape, weight)
         with held, watching(self, settings, partial(self._attributes_at, weight)) as watch:
             outcome = self._loop(model, grid, engine.executor, settings, checkpoints, watch)
-        self._federation = self._handed_out = None
         self._keep(outcome, weight)
         return self
 

@@ -25,7 +25,7 @@ SMALL_WEIGHTS = 0.1  # weights of rows are small when their mean, of those that 
 
 
 @discreet()
-def as_table(estimator: Any, X: Any, *, reset: bool, guess: bool = True) -> Table:
+def as_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     """Return X as a Table; set (`reset`) or check the names and number of columns, and how they were read.
 
     The estimator says with `_request` how X is to be read, and with `_accept` whether it can work on the table. Names
@@ -38,7 +38,7 @@ def as_table(estimator: Any, X: Any, *, reset: bool, guess: bool = True) -> Tabl
         return X
     coding = None if reset else getattr(estimator, "coding_", None)
     request: Request = replace(estimator._request(reset=reset), coding=coding)
-    request = replace(request, plain_only=not guess or not (reset or coding))
+    request = replace(request, plain_only=not (reset or coding))
     opener, X = find_opener(X, request)
     if opener.form == "frame":
         X = opened_frame(X).to_native()  # a lazy one does not show its names to scikit-learn

@@ -87,7 +87,6 @@ def _learn(estimator: Any, X: object, sample_weight: ArrayLike | None) -> None:
             running = Running(stats.scaled(1.0 / estimator.weight_seen_), estimator.n_iter_, estimator.weight_seen_)
         key = Key(estimator._online_seed, 0, running.steps)
         estimator.params_, running = online_pass(model, params, running, executor, grid, key)
-    estimator._federation = estimator._handed_out = None
     estimator.running_ = running
     estimator.weight_seen_ = running.weight
     estimator.n_iter_ = running.steps

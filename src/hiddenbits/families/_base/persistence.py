@@ -57,11 +57,6 @@ def described(estimator: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
 
     check_is_fitted(estimator, "params_")
     mismatch = estimator._model().mismatch(estimator.params_)
-    if mismatch and estimator.unfinished_:
-        raise ValueError(
-            f"The federated fit cannot be saved yet: {mismatch}. Save it in a later round; until then keep the merged "
-            "statistics, from which a new estimator can repeat the updates."
-        )
     if flaw := estimator.params_.flaw():
         raise ValueError(f"The fitted model is not valid and cannot be saved: {flaw}. Fit again.")
     if mismatch:
@@ -202,7 +197,7 @@ def _restore_record(estimator: Any, model: Any, meta: Any, arrays: Any) -> None:
     seen = meta["weight_seen"]
     require(is_weight(seen), "weight_seen is not a weight")
     estimator.weight_seen_ = float(seen)
-    require(meta["stop_reason"] in {*map(str, StopReason), "online", "unfinished"}, "its stop reason is unknown")
+    require(meta["stop_reason"] in {*map(str, StopReason), "online"}, "its stop reason is unknown")
     require("trace" in arrays and "restarts" in arrays, "it has no trace or no restarts")
     trace, objectives, restarts = arrays["trace"], arrays["restarts"], meta["restarts"]
     require_moderate([trace, objectives, *unprefixed("running", arrays).values()])

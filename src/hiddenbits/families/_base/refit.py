@@ -83,6 +83,5 @@ class RefitVerb:
         # A model that polishes begins there: its first stage is behind it.
         stages = (0,) if model.promises.speculative else ()
         begin = _BeginsAt(Position(params=self.params_, safe=self.params_, stages=stages))
-        made._federation = made._handed_out = None
         made._keep(self._loop(model, grid, current().executor, settings, begin, None), weight)
         return made  # type: ignore[no-any-return]

@@ -37,7 +37,6 @@ STOPPED = {
     StopReason.FELL: "stopped: the objective fell",
     StopReason.NOT_FINITE: "stopped: the objective was not finite",
     "online": "learns in pieces (partial_fit)",
-    "unfinished": "a federated fit that is not finished",
 }
 
 

@@ -162,8 +162,7 @@ class Combination(AsOnSubsample):
         """Refuse to go on where the number of units is still to be chosen."""
         if self.chooses:
             raise ValueError(
-                "The number of units is chosen by `fit`, as units are added. For partial_fit and federated fits give "
-                "n_components a number."
+                "The number of units is chosen by `fit`, as units are added. For partial_fit, give a number."
             )
 
     def prepare(self, params: CombinationParams) -> Blanks:

@@ -209,10 +209,7 @@ class CombinationChains(Combination):
 
     def update(self, params: CombinationParams, stats: CombinationStats) -> CombinationParams:
         """There is no M-step: Z is not known."""
-        raise ValueError(
-            'partial_fit and federated fits need a machine that can be enumerated (method="exact"). With chains, use '
-            "fit."
-        )
+        raise ValueError('partial_fit needs a machine that can be enumerated (method="exact"). With chains, use fit.')
 
     def draw(self, params: Any, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
         """Draw n rows by tempered chains that begin where those of the fit ended, and what the units make of them."""

@@ -229,30 +229,12 @@ class NoisyOrVerbs(PredictsCauses, CodingEstimator[NoisyOrParams, Any]):
         -------
         self
         """
-        self._need_enumeration("partial_fit")
-        return super().partial_fit(X, y, sample_weight)
-
-    def stats(self, X: object, sample_weight: ArrayLike | None = None, **options: Any) -> Any:
-        """Return the sums over the rows of X that a federated fit needs next, at the current parameters.
-
-        Parameters
-        ----------
-        X : table of shape (rows, columns)
-            As for `fit`; the same rows in every round.
-        sample_weight : array of shape (rows,), optional
-            Weight of each row.
-        **options
-            `site` and `minimum_count`, as for every estimator.
-        """
-        self._need_enumeration("A federated fit")
-        return super().stats(X, sample_weight, **options)
-
-    def _need_enumeration(self, what: str) -> None:
         if self._how != "exact":
             raise ValueError(
-                f'{what} needs a network that can be enumerated (method="exact"). Otherwise fit the whole table at '
+                'partial_fit needs a network that can be enumerated (method="exact"). Otherwise fit the whole table at '
                 "once: it may be larger than memory."
             )
+        return super().partial_fit(X, y, sample_weight)
 
     def _height(self, model: RowModel[NoisyOrParams, Any], table: Table) -> int:
         height = super()._height(model, table)

@@ -256,8 +256,6 @@ def test_what_cannot_be_is_refused():
         BernoulliMixture(2).fit(open_mixed(frame))
     with pytest.raises(TableError, match="need a decision"):
         BernoulliMixture(2).fit(frame)
-    with pytest.raises(ValueError, match="Federated"):
-        LogisticPCA(1, random_state=0).stats(frame)
     with pytest.raises(TableError, match="inf"):
         LogisticPCA(1).fit(frame.assign(r=np.inf))
 

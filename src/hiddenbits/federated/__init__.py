@@ -1,1 +1,0 @@
-"""Federated fits: what sites exchange, how rounds go, and what may not be given away."""
