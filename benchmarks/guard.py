@@ -22,7 +22,7 @@ from pathlib import Path
 
 from .bare.classes import machine_rows, mixture, noisy_or_exact
 from .bare.coding import coding
-from .bare.logistic import logistic, logistic_maps
+from .bare.logistic import logistic
 from .bare.machine import machine_states
 from .bare.pairs import pairs
 from .bare.sampled import noisy_or_sampled
@@ -43,7 +43,6 @@ PATHS: dict[str, Callable[[], Job]] = {
     "logistic PCA": lambda: logistic("guard", 9_000, 128, 2),
     "logistic PCA, float32, 10 dimensions": lambda: logistic("guard", 9_000, 128, 10, "float32"),
     "logistic PCA, 10 dimensions": lambda: logistic("guard", 9_000, 128, 10),
-    "mixture of logistic maps": lambda: logistic_maps("guard", 9_000, 128, 2, 3),
     "combination machine, rows": lambda: machine_rows("guard", dense_bits(9_000, 128), 12),
     "combination machine, sparse rows": lambda: machine_rows("guard", sparse_bits(10_000, 1_000, 0.01), 12),
     "combination machine, states": lambda: machine_states("guard", 64, 14),

@@ -2,9 +2,9 @@
 Digits: places on a map, and ways between them
 ==============================================
 
-Handwritten twos as black and white images: a row has a bit for each pixel. Three models look at them:
-:class:`hiddenbits.LogisticPCA`, a map of styles; :class:`hiddenbits.ClippedPCA`, fitted in one pass, which can walk
-from one image to another; and :class:`hiddenbits.LogisticPCAMixture`, several maps for several digits.
+Handwritten twos as black and white images: a row has a bit for each pixel. Two models look at them:
+:class:`hiddenbits.LogisticPCA`, a map of styles; and :class:`hiddenbits.ClippedPCA`, fitted in one pass, which can walk
+from one image to another.
 """
 
 import warnings
@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 from sklearn.datasets import load_digits
 
-from hiddenbits import ClippedPCA, DegeneratePairsWarning, LogisticPCA, LogisticPCAMixture, Variational, plots
+from hiddenbits import ClippedPCA, DegeneratePairsWarning, LogisticPCA, Variational, plots
 from hiddenbits.datasets import load_usps
 
 try:
@@ -62,14 +62,3 @@ ax = plots.components(clipped, shape)
 # estimated pair by pair from a few hundred rows have; they are no evidence against the model.
 
 ax = plots.spectrum(clipped)
-
-# %%
-# Several digits, several maps
-# ----------------------------
-# An overview of four digits, and beside it three maps. No model has seen which digit an image shows; the digits are
-# drawn as themselves.
-
-some = np.flatnonzero(np.isin(label, [0, 1, 3, 6]))[:300]
-overview = LogisticPCA(2, method=Variational(polish=False), random_state=0).fit(X[some])
-maps = LogisticPCAMixture(2, n_maps=3, polish=False, n_init=1, random_state=0).fit(X[some])
-axes = plots.zoom(maps, X[some], overview, labels=label[some].astype(str))

@@ -19,11 +19,9 @@ from hiddenbits import (
     CombinationMachine,
     DegeneratePairsWarning,
     LogisticPCA,
-    LogisticPCAMixture,
     NoisyOrNetwork,
     Variational,
     evaluate,
-    map_tree,
     plots,
 )
 from hiddenbits.datasets import simulate_bars, simulate_influences, simulate_prototypes
@@ -63,29 +61,6 @@ ax = plots.images(model, (4, 4), grid=5)
 bound = LogisticPCA(2, method=Variational(polish=False), start="noise", random_state=0).fit(rows)
 fits = {"variational": bound, "polished": model}
 ax = plots.trace(fits)
-
-# %%
-# zoom
-# ----
-# :func:`hiddenbits.plots.zoom`: an overview, and beside it the maps of a mixture of maps. Here three kinds of rows,
-# each with two dimensions of its own.
-
-rng = np.random.default_rng(0)
-kind, place = np.repeat([0, 1, 2], 200), rng.normal(size=(600, 1, 2))
-log_odds = (place @ rng.normal(0, 2.0, (3, 2, 24))[kind])[:, 0] + rng.normal(0, 3.0, (3, 24))[kind]
-inner = rng.random((600, 24)) < 1 / (1 + np.exp(-log_odds))
-overview = LogisticPCA(2, method=Variational(polish=False), random_state=0).fit(inner)
-mixture = LogisticPCAMixture(2, n_maps=3, polish=False, n_init=2, random_state=0).fit(inner)
-axes = plots.zoom(mixture, inner, overview, labels=np.array(["a", "b", "c"])[kind])
-
-# %%
-# map_tree
-# --------
-# :func:`hiddenbits.plots.map_tree`: maps that are split into maps, level by level, where held-out rows say so. Each row
-# is on every level, in the colour of its most probable leaf.
-
-tree = map_tree(inner, LogisticPCAMixture(2, n_maps=2, polish=False, n_init=2, random_state=0))
-axes = plots.map_tree(tree, inner, labels=np.array(["a", "b", "c"])[kind])
 
 # %%
 # spectrum
@@ -181,7 +156,7 @@ ax = plots.compare(evaluate.compare(rows, ["IndependentBits", *sizes], sizes=siz
 # %%
 # Several in one figure
 # ---------------------
-# All functions but `zoom` and `map_tree`, which take a figure, draw where they are told to.
+# All functions draw where they are told to.
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 plots.map(model, rows, colour=rows.sum(axis=1), legends=False, ax=axes[0])

@@ -8,6 +8,7 @@ import json
 import os
 import platform
 import re
+import shutil
 import tempfile
 import time
 from collections.abc import Callable
@@ -83,8 +84,10 @@ def claims_table(rows: list[list[Any]]) -> str:
 
 
 def how(report: dict[str, Any]) -> str:
+    """Say what made a result; `commit` stands in those whose code is gone, and names the last one that had it."""
     versions = ", ".join(f"{name} {number}" for name, number in report["versions"].items())
-    return f"`{report['command']}`; {report['cores']} cores, {report['machine']}; {versions}."
+    commit = f" at commit {report['commit']}, the last one with this code" if "commit" in report else ""
+    return f"`{report['command']}`{commit}; {report['cores']} cores, {report['machine']}; {versions}."
 
 
 def picture(folder: Path, name: str, words: str) -> str:
@@ -141,7 +144,7 @@ class Run:
     """One run of an experiment: where it writes, and since when it has been running."""
 
     def __init__(self, here: Path, out: Path, arguments: list[str], *, full: bool, only: str | None = None) -> None:
-        self.out, self.full, self.only = out, full, only
+        self.here, self.out, self.full, self.only = here, out, full, only
         self.command = " ".join([f"python experiments/{here.name}/run.py", *arguments])
         self.begin = time.perf_counter()
 
@@ -166,6 +169,14 @@ class Run:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.json").write_text(json.dumps(report, indent=1) + "\n")
         print(f"{name}: done after {self.seconds():.0f} s", flush=True)
+
+    def kept(self, *names: str) -> None:
+        """Take over the committed results of measurements whose code is gone."""
+        folder = self.out / "results"
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in names:
+            if not (folder / f"{name}.json").exists():
+                shutil.copy(self.here / "results" / f"{name}.json", folder)
 
     def conclude(self, found: dict[str, Check]) -> int:
         """Say what was reached and what was missed; return the exit status."""

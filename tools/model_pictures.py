@@ -18,7 +18,6 @@ from hiddenbits import (
     BernoulliMixture,
     ClippedPCA,
     CombinationMachine,
-    Ensemble,
     HiddenTree,
     IndependentBits,
     LogisticPCA,
@@ -157,32 +156,9 @@ def noisy_or_network() -> Any:
     return figure
 
 
-def ensemble() -> Any:
-    """Draw how far each member's family lies behind the ensemble, on votes that no fit has seen."""
-    rows = np.random.default_rng(0).permutation(len(VOTES.X))
-    train, test = VOTES.X[rows[:300]], VOTES.X[rows[300:]]
-    members = {
-        "BernoulliMixture(4)": BernoulliMixture(4, random_state=0),
-        "TreeMixture(2)": TreeMixture(2, random_state=0),
-        "HiddenTree(3)": HiddenTree(3, random_state=0),
-    }
-    best = Ensemble(list(members.values()), n_estimators=4, random_state=0).fit(train).score_samples(test)
-    figure, ax = plt.subplots(figsize=(7.5, 2.2), layout="constrained")
-    for k, model in enumerate(members.values()):
-        behind = model.fit(train).score_samples(test) - best
-        ax.errorbar(behind.mean(), -k, xerr=behind.std(ddof=1) / np.sqrt(len(test)), fmt="o", color=BLUE)
-    ax.axvline(0, color=ORANGE)
-    ax.annotate("Ensemble", (0, 1), (4, -4), xycoords=ax.get_xaxis_transform(), textcoords="offset points",
-                va="top", color=ORANGE)  # fmt: skip
-    ax.set_yticks(range(0, -len(members), -1), members)
-    ax.set_ylim(-len(members) + 0.4, 0.6)
-    ax.set_xlabel(f"nats a row, {len(test)} members of the House that no fit has seen")
-    return figure
-
-
 PICTURES = {draw.__name__: draw for draw in (
     independent_bits, bernoulli_mixture, tree_mixture, hidden_tree, logistic_pca, clipped_pca, combination_machine,
-    noisy_or_network, ensemble, topographic_map,
+    noisy_or_network, topographic_map,
 )}  # fmt: skip
 
 

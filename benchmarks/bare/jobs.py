@@ -5,7 +5,7 @@ from functools import partial
 
 from .classes import machine_rows, mixture, noisy_or_exact
 from .coding import coding
-from .logistic import logistic, logistic_maps
+from .logistic import logistic
 from .machine import machine_states
 from .pairs import pairs
 from .sampled import noisy_or_sampled
@@ -32,7 +32,6 @@ def jobs(size: str) -> list[Callable[[], Job]]:
         if step or q == 2:
             makers += [partial(logistic, size, height[step], (64, 256, 512)[step], q, dtype) for dtype in floats]
     makers += [
-        partial(logistic_maps, size, (1_000, 10_000, 20_000)[step], (64, 256, 512)[step], 2, (2, 3, 4)[step]),
         lambda: machine_rows(size, dense_bits(n, d), (6, 12, 20)[step]),
         lambda: machine_rows(size, sparse_bits(rows, columns, share), (6, 12, 20)[step]),
         partial(machine_states, size, (32, 128, 256)[step], (8, 13, 18)[step]),

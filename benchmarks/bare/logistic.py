@@ -1,4 +1,4 @@
-"""Logistic PCA and mixtures of its maps.
+"""Logistic PCA.
 
 Bare, for each block and map: the bits as floats, x @ W, S @ V.T for every cell, one tanh for every cell, kappa @ V, kappa.T @ S and
 x.T @ X, in the precision of the cells. It inverts nothing, takes no root, and knows no bound. S and V have
@@ -12,16 +12,14 @@ import numpy as np
 from hiddenbits.data import Grid
 from hiddenbits.families.logistic_pca.model import Logistic
 from hiddenbits.families.logistic_pca.params import LogisticParams
-from hiddenbits.families.logistic_pca_mixture.model import LogisticMixture
-from hiddenbits.families.logistic_pca_mixture.params import MapsParams
 from hiddenbits.maths.packed_symmetric import packed_size
 
 from .tables import FLOAT, described, grid_of
 from .turns import SEED, Job, pass_of
 
 
-def cells_of_maps(grid: Grid, q: int, n_maps: int, dtype: Any) -> Any:
-    """Return the bare pass: the products and the tanh of every map."""
+def cells_of_map(grid: Grid, q: int, dtype: Any) -> Any:
+    """Return the bare pass: the products and the tanh."""
     rng, p, d = np.random.default_rng(SEED), packed_size(q + 1), grid.table.shape[1]
     S, V, W, X = (
         rng.random(shape).astype(dtype) for shape in ((grid.height, p), (d, p), (d, q + 1), (grid.height, q + 1))
@@ -35,13 +33,12 @@ def cells_of_maps(grid: Grid, q: int, n_maps: int, dtype: Any) -> Any:
             n = block.n_rows
             x = block.operands()[0] if cells.dtype == np.float64 else block.x.operand(np.float32, slot="x")
             out = cells[:n]
-            for _ in range(n_maps):
-                np.matmul(x, W, out=linear[:n])
-                np.matmul(S[:n], V.T, out=out)
-                np.tanh(out, out=out)
-                np.matmul(out, V, out=G[:n])
-                np.matmul(out.T, S[:n], out=moments)
-                np.matmul(x.T, X[:n], out=sums)
+            np.matmul(x, W, out=linear[:n])
+            np.matmul(S[:n], V.T, out=out)
+            np.tanh(out, out=out)
+            np.matmul(out, V, out=G[:n])
+            np.matmul(out.T, S[:n], out=moments)
+            np.matmul(x.T, X[:n], out=sums)
 
     return bare
 
@@ -55,16 +52,5 @@ def logistic(size: str, n: int, d: int, q: int, dtype: Any = FLOAT) -> Job:
     params, model = some_map(d, q, rng), Logistic(q, polish=False, dtype=dtype)
     X, _ = model.draw(params, n, rng)
     grid = grid_of(model, X)
-    ours, bare = pass_of(model, params, grid), cells_of_maps(grid, q, 1, dtype)
+    ours, bare = pass_of(model, params, grid), cells_of_map(grid, q, dtype)
     return Job("LogisticPCA", size, hidden=f"{q} dimensions", dtype=dtype, ours=ours, bare=bare, **described(X))
-
-
-def logistic_maps(size: str, n: int, d: int, q: int, n_maps: int) -> Job:
-    rng = np.random.default_rng(SEED)
-    maps = [some_map(d, q, rng) for _ in range(n_maps)]
-    params, model = MapsParams.of(np.full(n_maps, 1.0 / n_maps), maps), LogisticMixture(q, n_maps, polish=False)
-    X, _ = Logistic(q).draw(maps[0], n, rng)
-    grid = grid_of(model, X)
-    ours, bare = pass_of(model, params, grid), cells_of_maps(grid, q, n_maps, FLOAT)
-    hidden = f"{n_maps} maps, {q} dimensions"
-    return Job("LogisticPCAMixture", size, hidden=hidden, dtype=FLOAT, ours=ours, bare=bare, **described(X))

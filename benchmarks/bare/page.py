@@ -20,10 +20,6 @@ LIMITS = {
     ): "a root and a quotient for each cell in addition to its tanh, which matter most in float32, where products cost half; from three dimensions on the inverse of each "
     "row's precision; small tables are fitted without compiled kernels, by NumPy, in five steps over each cell",
     (
-        "LogisticPCAMixture",
-        "pass",
-    ): "a root and a quotient for each cell, the shares of maps, and the calls for each map of a block; small tables are fitted without compiled kernels",
-    (
         "CombinationMachine",
         "pass over rows",
     ): "a small table is fitted without compiled kernels, in eight steps over (row, unit)",

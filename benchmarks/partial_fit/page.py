@@ -12,7 +12,7 @@ PAGE = DOCS / "partial_fit.md"
 
 TEXT = """# Learning from rows as they come: `partial_fit`
 `partial_fit(X)` learns from some rows and can be called repeatedly with further rows. It keeps no rows, only the parameters and a
-running average of the sums that an update needs. All estimators have it, except `Ensemble`; `CombinationMachine` and `NoisyOrNetwork` if they
+running average of the sums that an update needs. All estimators have it; `CombinationMachine` and `NoisyOrNetwork` if they
 are too large to enumerate; and a `CombinationMachine` whose size is chosen by `fit`.
 
 ```python
@@ -44,7 +44,7 @@ True
 ## What it promises
 `tests/contracts/test_online.py` checks these promises for every family, on {seeds} tables of {rows:,} rows of a mixture, in calls of {call} rows:
 1. After three passes through the rows, without an earlier `fit`, it is within 0.05 nats a row of `fit` on held-out rows. Two families promise only a larger
-   gap: 0.15 for `NoisyOrNetwork` and 0.1 for `LogisticPCAMixture`. The first {call} rows may lead to other causes or maps than all rows would,
+   gap: 0.15 for `NoisyOrNetwork`. The first {call} rows may lead to other causes or maps than all rows would,
    and EM does not find its way from there to better ones.
 2. From the tenth call on it is never below independent bits.
 3. After a `fit` to {fitted:,} rows, further rows of the same kind never lower the score by more than 0.005 nats a row. There are two exceptions.

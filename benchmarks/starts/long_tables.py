@@ -32,7 +32,6 @@ FAMILIES: dict[str, tuple[str, Any]] = {
     "CombinationMachine(6)": ("classes", hb.CombinationMachine(6)),
     "TopographicMap(2)": ("classes", hb.TopographicMap(2)),
     "LogisticPCA(2)": ("map", hb.LogisticPCA(2)),
-    "LogisticPCAMixture(2, n_maps=2)": ("classes", hb.LogisticPCAMixture(2, n_maps=2)),
     "BernoulliMixture(10), rare ones": ("rare", hb.BernoulliMixture(10)),
     "TreeMixture(5), rare ones": ("rare", hb.TreeMixture(5)),
     "HiddenTree, rare ones": ("rare", hb.HiddenTree()),

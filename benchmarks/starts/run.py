@@ -36,7 +36,6 @@ FAMILIES: dict[str, Any] = {
     "HiddenTree": hb.HiddenTree(),
     "CombinationMachine(4)": hb.CombinationMachine(4),
     "LogisticPCA(2)": hb.LogisticPCA(2),
-    "LogisticPCAMixture": hb.LogisticPCAMixture(),
     "BinarySparseCoding": hb.BinarySparseCoding(),
     "NoisyOrNetwork": hb.NoisyOrNetwork(),
 }

@@ -30,7 +30,6 @@ FAMILIES: dict[str, Any] = {
     "HiddenTree": hb.HiddenTree(random_state=0),
     "CombinationMachine(6)": hb.CombinationMachine(6, random_state=0),
     "LogisticPCA(2)": hb.LogisticPCA(2, random_state=0),
-    "LogisticPCAMixture(2)": hb.LogisticPCAMixture(2, random_state=0),
     "TopographicMap(2)": hb.TopographicMap(2, random_state=0),
     "NoisyOrNetwork(4)": hb.NoisyOrNetwork(4, random_state=0),
     "ClippedPCA(2)": hb.ClippedPCA(2, random_state=0),

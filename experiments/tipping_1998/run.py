@@ -16,21 +16,19 @@ sys.path.insert(0, str(HERE.parent))  # what the experiments share
 
 import common  # noqa: E402
 
-STEPS = ("table1", "printed", "equations", "claim", "maps", "closer", "tree", "animals", "kinds", "checks")
+STEPS = ("table1", "printed", "equations", "claim", "maps", "animals", "kinds", "checks")
 
 
 def steps(run: common.Run) -> int:
     import animals
     import checks
     import claim
-    import closer
     import equations
     import kinds
     import pictures
     import printed
     import readme
     import table
-    import tree
 
     figures = run.out / "figures"
     todo = {
@@ -39,8 +37,6 @@ def steps(run: common.Run) -> int:
         "equations": (equations.measure, equations.SEEDS),
         "claim": (claim.measure, claim.SEEDS),
         "maps": (partial(pictures.draw, figures), pictures.SEEDS),
-        "closer": (partial(closer.draw, figures), closer.SEEDS),
-        "tree": (partial(tree.draw, figures), tree.SEEDS),
         "animals": (partial(animals.draw, figures), animals.SEEDS),
         "kinds": (kinds.measure, kinds.SEEDS),
         "checks": (checks.measure, checks.SEEDS),
@@ -48,6 +44,7 @@ def steps(run: common.Run) -> int:
     for name, (measure, seeds) in todo.items():
         if run.wants(name):
             run.step(name, measure(full=run.full), seeds)
+    run.kept("closer", "tree")
     common.write(readme.pages(run.out))
     return run.conclude(common.read_results(run.out, ("checks",))["checks"]["figures"])
 

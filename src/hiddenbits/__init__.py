@@ -18,14 +18,11 @@ _HOMES = {
     "Chains": "hiddenbits.families.combination_machine.options",
     "ClippedPCA": "hiddenbits.families.clipped_pca.estimator",
     "CombinationMachine": "hiddenbits.families.combination_machine.estimator",
-    "Ensemble": "hiddenbits.families.ensemble.estimator",
     "GibbsChains": "hiddenbits.families.noisy_or.options",
     "Growth": "hiddenbits.families.combination_machine.options",
     "HiddenTree": "hiddenbits.families.hidden_tree.estimator",
     "IndependentBits": "hiddenbits.families.independent_bits.estimator",
     "LogisticPCA": "hiddenbits.families.logistic_pca.estimator",
-    "LogisticPCAMixture": "hiddenbits.families.logistic_pca_mixture.estimator",
-    "MapTree": "hiddenbits.families.logistic_pca_mixture.tree",
     "NoisyOrNetwork": "hiddenbits.families.noisy_or.estimator",
     "Pursuit": "hiddenbits.families.combination_machine.options",
     "Quadrature": "hiddenbits.families.logistic_pca.options",
@@ -59,7 +56,6 @@ _HOMES = {
     "look_at_columns": "hiddenbits.data.look",
     "load": "hiddenbits.families._base.persistence",
     "map_pieces": "hiddenbits.engine",
-    "map_tree": "hiddenbits.families.logistic_pca_mixture.tree",
     "open_table": "hiddenbits.data",
     "report": "hiddenbits.reporting",
     "run_on": "hiddenbits.engine",
@@ -126,15 +122,11 @@ if TYPE_CHECKING:
     from hiddenbits.families.combination_machine.options import Chains as Chains
     from hiddenbits.families.combination_machine.options import Growth as Growth
     from hiddenbits.families.combination_machine.options import Pursuit as Pursuit
-    from hiddenbits.families.ensemble.estimator import Ensemble as Ensemble
     from hiddenbits.families.hidden_tree.estimator import HiddenTree as HiddenTree
     from hiddenbits.families.independent_bits.estimator import IndependentBits as IndependentBits
     from hiddenbits.families.logistic_pca.estimator import LogisticPCA as LogisticPCA
     from hiddenbits.families.logistic_pca.options import Quadrature as Quadrature
     from hiddenbits.families.logistic_pca.options import Variational as Variational
-    from hiddenbits.families.logistic_pca_mixture.estimator import LogisticPCAMixture as LogisticPCAMixture
-    from hiddenbits.families.logistic_pca_mixture.tree import MapTree as MapTree
-    from hiddenbits.families.logistic_pca_mixture.tree import map_tree as map_tree
     from hiddenbits.families.noisy_or.estimator import NoisyOrNetwork as NoisyOrNetwork
     from hiddenbits.families.noisy_or.options import GibbsChains as GibbsChains
     from hiddenbits.families.tetrachoric.estimator import DegeneratePairsWarning as DegeneratePairsWarning

@@ -99,7 +99,6 @@ def test_jobs_of_every_model_run():
         "CombinationMachine",
         "HiddenTree",
         "LogisticPCA",
-        "LogisticPCAMixture",
         "NoisyOrNetwork",
         "TreeMixture",
     }

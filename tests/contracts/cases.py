@@ -15,7 +15,6 @@ from hiddenbits import (
     HiddenTree,
     IndependentBits,
     LogisticPCA,
-    LogisticPCAMixture,
     NoisyOrNetwork,
     Quadrature,
     TopographicMap,
@@ -37,8 +36,6 @@ from hiddenbits.families.logistic_pca.grid_em import LogisticGrid
 from hiddenbits.families.logistic_pca.mixed.model import Mixed
 from hiddenbits.families.logistic_pca.model import Logistic
 from hiddenbits.families.logistic_pca.params import LogisticParams
-from hiddenbits.families.logistic_pca_mixture.model import LogisticMixture
-from hiddenbits.families.logistic_pca_mixture.params import MapsParams
 from hiddenbits.families.noisy_or.model import NoisyOr
 from hiddenbits.families.noisy_or.params import NoisyOrParams
 from hiddenbits.families.topographic_map.model import Topographic
@@ -126,12 +123,6 @@ def combination_statistics(x, observed, h):
     # Missing bits are filled by the oracle: they count as what they are expected to be.
     s = 2 * x - 1
     return {"hidden": h, "joint": np.outer(s, h), "visible": s}
-
-
-def maps_params(d, rng, K=2):
-    centre, weights = rng.standard_normal(d), rng.dirichlet(np.full(K, 2.0))
-    each = [(rng.standard_normal((d, 1)), rng.standard_normal(d)) for _ in range(K)]
-    return MapsParams.of(weights, [LogisticParams.at(W, b, centre) for W, b in each])
 
 
 def noisy_or_params(d, rng, causes=(3,)):
@@ -294,16 +285,6 @@ CASES = [
         Logistic(2, cold_steps=25),
         LogisticPCA(2, tol=1e-8, random_state=0),
         lambda d, rng: logistic_params(d, rng, 2).at_stage(2.0),
-        None,
-        {"ridge": 7.0},
-        "points",
-        heavy=True,
-    ),
-    Case(
-        "LogisticPCAMixture",
-        LogisticMixture(1, start_from="noise", polish=False, cold_steps=8),
-        LogisticPCAMixture(1, polish=False, tol=1e-8, n_init=2, random_state=0),
-        maps_params,
         None,
         {"ridge": 7.0},
         "points",

@@ -14,7 +14,6 @@ from hiddenbits import (
     CombinationMachine,
     HiddenTree,
     LogisticPCA,
-    LogisticPCAMixture,
     NoisyOrNetwork,
     TopographicMap,
     TreeMixture,
@@ -30,8 +29,8 @@ from hiddenbits.engine.state import Best
 from hiddenbits.families.bernoulli_mixture.model import Mixture
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.hidden_tree.model import StateTree
+from hiddenbits.families.logistic_pca.model import Logistic
 from hiddenbits.families.logistic_pca.params import POLISHED
-from hiddenbits.families.logistic_pca_mixture.model import LogisticMixture
 from hiddenbits.families.tree_mixture.model import Trees
 from hiddenbits.maths import pair_counts
 from hiddenbits.model_api import AsOnSubsample, BeginsOnFew, Key
@@ -124,7 +123,7 @@ class Breaking(Checkpoint):
 @pytest.mark.parametrize("start_rows", [300, 60])  # from 60 rows it goes on to 480
 @pytest.mark.parametrize(
     ("model", "loop"),
-    [(Combination(2, n_candidates=2), fit_gradient), (Mixture(3), fit_em), (LogisticMixture(1, 2), fit_em)],
+    [(Combination(2, n_candidates=2), fit_gradient), (Mixture(3), fit_em), (Logistic(1), fit_em)],
 )
 def test_resumed_equals_uninterrupted(model, loop, start_rows, after, tmp_path, monkeypatch, grids):
     """Broken off after every few positions, on few rows and on all, each time resumed from the files alone."""
@@ -227,7 +226,6 @@ FAMILIES = {
     "HiddenTree": HiddenTree(2),
     "LogisticPCA": LogisticPCA(1),
     "quadrature": LogisticPCA(1, method="quadrature"),
-    "LogisticPCAMixture": LogisticPCAMixture(1, n_maps=2, n_init=2),
     "TopographicMap": TopographicMap(1),
     "NoisyOrNetwork": NoisyOrNetwork(4, n_init=2),
 }
@@ -235,17 +233,17 @@ FAMILIES = {
 
 def test_only_the_best_restart_is_polished_there(monkeypatch, grids):
     """Of four on few rows: each ends its first stage, and one goes on; the fit to all rows begins with its polish."""
-    grown, real = [], LogisticMixture.grow
+    grown, real = [], Logistic.grow
 
     def noted(model, params, key):
         found = real(model, params, key)
         grown.append(found is not None)
         return found
 
-    monkeypatch.setattr(LogisticMixture, "grow", noted)
+    monkeypatch.setattr(Logistic, "grow", noted)
     table = table_of(structured_rows(np.random.default_rng(2), 2_000, 8, missing=False))
     settings = Settings(n_init=2, max_iter=4, seed=3, start_rows=300)
-    outcome = fit_em(LogisticMixture(1, 2), table.grid(256), Local(), settings, None, None)
+    outcome = fit_em(Logistic(1), table.grid(256), Local(), settings, None, None)
     assert sum(grown) == 1
     assert [rows < 2_000 for rows in grids] == [True] * 5 + [False]
     assert float(outcome.params.stage) == POLISHED

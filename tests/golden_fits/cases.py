@@ -52,20 +52,6 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Several:
-    """An ensemble: members in place of parameters."""
-
-    estimator: Any
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Fit, and return the parameters of all members and what the verbs answer."""
-        fitted = self.estimator.fit(BLANKED)
-        members = enumerate(member.params_.to_arrays() for member in fitted.estimators_)
-        found = {f"params.{number}.{name}": array for number, member in members for name, array in member.items()}
-        return found | answers(fitted, BLANKED[:ASKED], VERBS)
-
-
-@dataclass(frozen=True)
 class Pairs:
     """Tetrachoric correlations: matrices, no verbs."""
 
@@ -125,8 +111,6 @@ CASES = {
     "mixed-reals": Case(
         few(hb.LogisticPCA, 2, kinds="real", noise="shared", n_draws=50), REALS, REALS, verbs=REAL_VERBS
     ),
-    "maps": Case(few(hb.LogisticPCAMixture, 1, n_init=1, n_draws=50), BLANKED),
-    "maps-noise": Case(few(hb.LogisticPCAMixture, 1, start="noise", polish=False, n_init=1, n_draws=50)),
     "clipped": Case(hb.ClippedPCA(2, random_state=0, n_draws=50), BLANKED),
     "clipped-parallel": Case(hb.ClippedPCA("parallel", random_state=0, n_draws=50)),
     "clipped-unbiased": Case(hb.ClippedPCA(2, biases=False, smooth="all", random_state=0, n_draws=50)),
@@ -164,8 +148,6 @@ CASES = {
     "trees": Case(few(hb.TreeMixture, 2, first_passes=3, n_init=2)),
     "trees-blanks": Case(few(hb.TreeMixture, 2, first_passes=3, n_init=1), BLANKED),
     "trees-sparse": Case(few(hb.TreeMixture, 2, first_passes=3, n_init=1), csr_array(BITS)),
-    "ensemble": Several(hb.Ensemble(few(hb.BernoulliMixture, 2), n_estimators=3, random_state=0)),
-    "ensemble-half": Several(hb.Ensemble(few(hb.TreeMixture, 2), n_estimators=2, rows="half", random_state=0)),
     "tetrachoric": Pairs(BITS),
     "tetrachoric-blanks": Pairs(BLANKED),
 }

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from hiddenbits import BernoulliMixture, LogisticPCAMixture, TopographicMap, plots
+from hiddenbits import BernoulliMixture, TopographicMap, plots
 from tests.families.topographic_map.map_data import circle_rows
 from tests.plots.fitted import clusters
 
@@ -181,17 +181,6 @@ def test_refuses_maps_of_one_dimension():
     X, _ = ring()
     with pytest.raises(ValueError, match="this one has 1"):
         plots.map(TopographicMap(1, n_points=16, n_features=8, tol=1e-2, random_state=0).fit(X), X)
-
-
-def test_zoom_takes_a_curved_overview_and_no_curved_model():
-    X, _, _ = clusters()
-    curved = TopographicMap(2, n_points=64, n_features=20, tol=1e-3, random_state=0).fit(X)
-    mixture = LogisticPCAMixture(2, n_maps=2, polish=False, n_init=1, random_state=1).fit(X)
-    found = np.concatenate([artist.get_offsets() for artist in scatters(plots.zoom(mixture, X, curved)[0])])
-    away = np.linalg.norm(curved.transform(X)[:, None] - found[None], axis=2).min(axis=1)
-    np.testing.assert_allclose(away, 0.0, atol=1e-8)
-    with pytest.raises(ValueError, match=r"no maps_. Use plots\.map"):
-        plots.zoom(curved, X, curved)
 
 
 def test_posterior_says_what_to_use_instead():

@@ -24,13 +24,11 @@ from hiddenbits import (
     Chains,
     ClippedPCA,
     CombinationMachine,
-    Ensemble,
     GibbsChains,
     Growth,
     HiddenTree,
     IndependentBits,
     LogisticPCA,
-    LogisticPCAMixture,
     NoisyOrNetwork,
     TopographicMap,
     TreeMixture,
@@ -98,7 +96,6 @@ MODELS = {
     "logistic_quadrature": lambda X: LogisticPCA(1, method="quadrature", random_state=0).fit(X),
     "logistic_draws": lambda X: LogisticPCA(4, n_draws=50, ridge=1.0, random_state=0).fit(X),
     "logistic_mixed": lambda X: LogisticPCA(1, kinds=KINDS, random_state=0).fit(X),
-    "logistic_mixture": lambda X: LogisticPCAMixture(1, n_init=1, random_state=0).fit(X),
     "clipped": lambda X: ClippedPCA(1, random_state=0).fit(X),
     "clipped_online": lambda X: ClippedPCA(1, random_state=0).partial_fit(X),
     "combination": lambda X: CombinationMachine(2, random_state=0).fit(X),
@@ -125,9 +122,6 @@ MODELS = {
     ).fit(X),
     "tree_mixture": lambda X: TreeMixture(2, n_init=1, random_state=0).fit(X),
     "tree_mixture_online": lambda X: TreeMixture(2, random_state=0).partial_fit(X),
-    "ensemble": lambda X: Ensemble(
-        [BernoulliMixture(2, n_init=1), HiddenTree(2)], n_estimators=2, random_state=0
-    ).fit(X),
 }  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
     python -m tests.store.hostile_files --count 20000
 
-The originals are the golden files: every family and its variants, ensembles, a checkpoint. In each copy
+The originals are the golden files: every family and its variants, a checkpoint. In each copy
 one or several hyperparameters, numbers of the description, arrays or their shapes are replaced, and the checksum is
 made to fit. A file is loaded, or refused with an error of ours, within 2 s of processor time and with at most 10 times
 its size plus 50 MB of memory (the highest point of the process, which Linux forgets on demand). What loads must say
@@ -55,13 +55,8 @@ def hostile_value(rng):
 
 
 def hyperparameters(meta):
-    """Return all mappings of hyperparameters in a description: an ensemble has many."""
-    found = [meta["hyperparameters"]]
-    for one in meta.get("members", []):
-        found.append(one["meta"]["hyperparameters"])
-    said = meta["hyperparameters"].get("estimator")
-    found += [one["hyperparameters"] for one in (said if isinstance(said, list) else [said] if said else [])]
-    return found + ([meta["settings"]] if "settings" in meta else [])
+    """Return all mappings of hyperparameters in a description: a checkpoint has settings, too."""
+    return [meta["hyperparameters"], *([meta["settings"]] if "settings" in meta else [])]
 
 
 def hostile_hyperparameters(header, data, rng, turn):

@@ -7,7 +7,7 @@ import pytest
 
 import hiddenbits
 from hiddenbits.engine.checkpoint import FORMAT
-from hiddenbits.families.registry import COMPOSITES, ESTIMATORS
+from hiddenbits.families.registry import ESTIMATORS
 from hiddenbits.store import read
 from tests.store import golden
 
@@ -26,7 +26,7 @@ def test_models_are_read_and_score_as_they_did(name):
 def test_every_family_has_a_golden_file():
     files = sorted(golden.FOLDER.glob("*.hb"))
     kinds = {read(path).kind for path in files}
-    assert kinds == {*ESTIMATORS, *COMPOSITES, "checkpoint"}
+    assert kinds == {*ESTIMATORS, "checkpoint"}
     assert {path.stem for path in files} >= {*golden.MODELS, f"checkpoint_{FORMAT}"}
     assert max(path.stat().st_size for path in files) < 10_000
 

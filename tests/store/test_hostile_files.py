@@ -1,7 +1,5 @@
 """Files made to do harm, or that no fit could have written: refused at loading, soon and with little memory."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -37,33 +35,6 @@ def test_hostile_files_are_answered_soon_and_with_little_memory(short):
     assert n_bytes <= hostile_files.BYTES + 10 * 10_000
 
 
-@pytest.mark.parametrize("n_estimators", [100_000, 10**9, 2**53, 3, True, "2"])
-def test_an_ensemble_has_the_members_that_it_declares(tmp_path, n_estimators):
-    path = changed(tmp_path / "m.hb", "ensemble", hyperparameters={"n_estimators": n_estimators})
-    begun = time.process_time()
-    with pytest.raises(hiddenbits.StoreError, match=r"number of members is not the declared one|'n_estimators'"):
-        hiddenbits.load(path)
-    assert time.process_time() - begun < 2.0
-
-
-def test_an_ensemble_is_not_built_before_its_members_are_counted(tmp_path):
-    """5,000 members are declared consistently, but there are arrays of four alone."""
-    path = changed(
-        tmp_path / "m.hb",
-        "ensemble",
-        hyperparameters={
-            "estimator": [{"kind": "BernoulliMixture", "hyperparameters": {}}] * 5_000,
-            "n_estimators": 1,
-        },
-        members=[{"kind": "BernoulliMixture", "meta": {}}] * 5_000,
-        arrays={"weights": np.full(5_000, 1 / 5_000)},
-    )
-    begun = time.process_time()
-    with pytest.raises(hiddenbits.StoreError, match="number of members"):
-        hiddenbits.load(path)
-    assert time.process_time() - begun < 2.0
-
-
 @pytest.mark.thin(2)
 @pytest.mark.parametrize("piece", ["[]", '{"a":1}', "1.5", '"name"', "[" * 20 + "]" * 20])
 def test_long_descriptions_take_no_more_memory_than_they_may(tmp_path, piece):
@@ -95,7 +66,6 @@ UNUSABLE = {
     "probabilities of a mixture": ("mixture", "params.probabilities", lambda a: np.full_like(a, 5e-324)),
     "prior means": ("mixture", "params.prior_mean", lambda a: np.full_like(a, 5e-324)),
     "shares": ("mixture", "params.weights", lambda a: np.array([5e-324, 1.0])),
-    "shares of maps": ("logistic_mixture", "params.weights", lambda a: np.array([5e-324, 1.0])),
     "probabilities of a hidden tree": ("hidden_tree", "params.probabilities", lambda a: np.full_like(a, 5e-324)),
     "moves": ("hidden_tree", "params.moves", lambda a: np.broadcast_to([1.0, 5e-324], a.shape).copy()),
     "probabilities of trees": ("tree_mixture", "params.if_zero", lambda a: np.full_like(a, 5e-324)),

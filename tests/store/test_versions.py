@@ -54,19 +54,6 @@ def test_a_hyperparameter_that_is_not_there_takes_its_default(rewritten, name):
     assert golden.score(model, name) == pytest.approx(golden.score(before, name), abs=1e-12)
 
 
-@pytest.mark.parametrize(("old", "said", "read_again"), [("cell", "cell", True), ("cell", "shared", False)])
-def test_a_dropped_hyperparameter_is_ignored_at_its_old_default_only(rewritten, monkeypatch, old, said, read_again):
-    monkeypatch.setitem(registry.DROPPED, "BernoulliMixture", {"gone": old})
-    path = rewritten("mixture", lambda meta: meta["hyperparameters"].update(gone=said))
-    member = rewritten("ensemble", lambda meta: meta["members"][0]["meta"]["hyperparameters"].update(gone=said))
-    for load, file in [(hiddenbits.load, path), (hiddenbits.load, member)]:
-        if read_again:
-            load(file)
-            continue
-        with pytest.raises(hiddenbits.StoreError, match=r"gone='shared', but gone has been removed.*may not match"):
-            load(file)
-
-
 @pytest.mark.parametrize("old", [False, 1, None])
 def test_old_defaults_are_compared_with_their_type(rewritten, monkeypatch, old):
     monkeypatch.setitem(registry.DROPPED, "BernoulliMixture", {"gone": old})

@@ -20,7 +20,6 @@ NO_PROBABILITY = "it models real numbers, and these columns are bits: a density 
 ADD = "add it with models=[...] (--model)"
 FACTORS = f"for real columns it is factor analysis, which scikit-learn's estimator covers; {ADD}"
 DENSER = f"not fitted by default, because it is built for high likelihood, not for interpretation; {ADD}"
-TWO_SIZES = f"not fitted by default, because it has two sizes, maps and dimensions; {ADD}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,18 +181,6 @@ FAMILIES = (
         use="a high likelihood",
         sizes=(2, 4, 8, 16),
         aside=DENSER,
-    ),
-    Family(
-        name="LogisticPCAMixture",
-        word="maps",
-        hidden="several maps",
-        picture="several maps",
-        says="every row is of one kind, and each kind has its own few scales",
-        unit="scale",
-        use="maps of tables that mix several kinds of rows",
-        sizes=(1, 2),
-        aside=TWO_SIZES,
-        narrow=True,
     ),
     Family(
         name="TopographicMap",

@@ -24,16 +24,10 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
     "ClippedPCA": _from("clipped_pca", "ClippedPCA"),
     "CombinationMachine": _from("combination_machine", "CombinationMachine"),
     "BinarySparseCoding": _from("binary_sparse_coding", "BinarySparseCoding"),
-    "LogisticPCAMixture": _from("logistic_pca_mixture", "LogisticPCAMixture"),
     "HiddenTree": _from("hidden_tree", "HiddenTree"),
     "NoisyOrNetwork": _from("noisy_or", "NoisyOrNetwork"),
     "TreeMixture": _from("tree_mixture", "TreeMixture"),
     "TopographicMap": _from("topographic_map", "TopographicMap"),
-}
-
-# Estimators that are made of others: they have members in place of a model of their own.
-COMPOSITES: dict[str, Callable[[], Any]] = {
-    "Ensemble": _from("ensemble", "Ensemble"),
 }
 
 # Hyperparameters that were dropped, with the default that each had, as JSON says it: {"LogisticPCA": {"gone": False}}.
@@ -54,10 +48,10 @@ DROPPED_ARRAYS = {"LogisticPCA": {"params.xi"}}  # read as if they were not ther
 
 def name_of(estimator: object) -> str:
     """Return the name by which files know an estimator; refuse one that no file could bring back."""
-    kinds, own, cls = ESTIMATORS | COMPOSITES, type(estimator).__name__, _saved_as(estimator)
+    own, cls = type(estimator).__name__, _saved_as(estimator)
     first: str = cls.__name__
-    for name in (first, *kinds):
-        if name in kinds and kinds[name]() is cls:
+    for name in (first, *ESTIMATORS):
+        if name in ESTIMATORS and ESTIMATORS[name]() is cls:
             return name
     raise TypeError(f"{own} is not an estimator of hiddenbits, so its file could not be loaded again.")
 
@@ -84,7 +78,7 @@ def unfitted(kind: str, hyperparameters: Any) -> Any:
     One that is not there takes its default; one that was dropped since is ignored at the default it had (`DROPPED`);
     one that is now part of an object goes there.
     """
-    cls = (ESTIMATORS | COMPOSITES)[kind]()
+    cls = ESTIMATORS[kind]()
     require(isinstance(hyperparameters, dict), "hyperparameters are not a mapping")
     given = cls._from_earlier(hyperparameters)
     names, dropped = set(cls._get_param_names()), DROPPED.get(kind, {})

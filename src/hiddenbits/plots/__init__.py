@@ -9,7 +9,6 @@ from hiddenbits.plots.hinton import hinton
 from hiddenbits.plots.images import images
 from hiddenbits.plots.item_curves import item_curves
 from hiddenbits.plots.map import map  # noqa: A004
-from hiddenbits.plots.map_tree import map_tree
 from hiddenbits.plots.posterior import posterior, posterior_density
 from hiddenbits.plots.profiles import profiles
 from hiddenbits.plots.projections import projections
@@ -17,7 +16,6 @@ from hiddenbits.plots.residual_pairs import residual_pairs
 from hiddenbits.plots.spectrum import spectrum
 from hiddenbits.plots.strips import components, strips
 from hiddenbits.plots.trace import trace
-from hiddenbits.plots.zoom import zoom
 
 __all__ = [
     "causes",
@@ -27,7 +25,6 @@ __all__ = [
     "images",
     "item_curves",
     "map",
-    "map_tree",
     "posterior",
     "posterior_density",
     "profiles",
@@ -36,5 +33,4 @@ __all__ = [
     "spectrum",
     "strips",
     "trace",
-    "zoom",
 ]

@@ -102,7 +102,7 @@ def map(  # noqa: A001
     >>> ax.get_xlabel()
     'dimension 1'
     """
-    pair = checked_dims(model, dims)
+    pair = _checked_dims(model, dims)
     _check_model(model, lines=bool(lines), ellipses=bool(ellipses), arrows=bool(arrows), borders=borders)
     if X is None:
         of_rows = colour is not None or labels is not None or bool(ellipses or arrows)
@@ -116,13 +116,13 @@ def map(  # noqa: A001
     said: list[str] = []
     means = covariances = None
     if X is None:
-        look_at(ax, model.points_[:, pair] if is_curved(model) else np.array([[-EMPTY, -EMPTY], [EMPTY, EMPTY]]))
+        _look_at(ax, model.points_[:, pair] if is_curved(model) else np.array([[-EMPTY, -EMPTY], [EMPTY, EMPTY]]))
     else:
         means, covariances = _posterior(model, X, pair, covariances=bool(ellipses))
         reach = np.zeros_like(means)
         if covariances is not None:
             reach = _draw_ellipses(ax, means, covariances, 0.9 if ellipses is True else float(ellipses))
-        look_at(ax, np.concatenate([means - reach, means + reach]))
+        _look_at(ax, np.concatenate([means - reach, means + reach]))
         where, size = _draw_rows(ax, means, X, colour, legends=legends)
     if own:
         trim(ax)
@@ -185,10 +185,8 @@ def name_axes(ax: Axes, pair: list[int]) -> None:
     ax.set_ylabel(f"dimension {pair[1] + 1}")
 
 
-def checked_dims(model: BaseEstimator, dims: tuple[int, int]) -> list[int]:
+def _checked_dims(model: BaseEstimator, dims: tuple[int, int]) -> list[int]:
     """Return the two dimensions as a list; raise if they are invalid."""
-    if hasattr(model, "maps_"):
-        raise ValueError("This model has several maps. Draw one of its maps_, or all of them with plots.zoom.")
     if not is_curved(model) and not (hasattr(model, "components_") and hasattr(model, "intercepts_")):
         raise ValueError(f"A map needs a fitted model with continuous dimensions; {type(model).__name__} has none.")
     q = n_dimensions(model)
@@ -229,7 +227,7 @@ def _posterior(model: BaseEstimator, X: object, pair: list[int], *, covariances:
     return means[:, pair], full[:, pair][:, :, pair]
 
 
-def look_at(ax: Axes, corners: Floats, *, square: float | None = None) -> None:
+def _look_at(ax: Axes, corners: Floats, *, square: float | None = None) -> None:
     """Set limits around the points; around a single position they are a few units wide.
 
     With `square` the plot is square, and at least this far from its middle to its sides.
@@ -283,44 +281,37 @@ def _draw_rows(ax: Axes, means: Floats, X: object, colour: Any, *, legends: bool
     numeric = colour is not None and is_numeric(colour)
     groups = [whole] if colour is None or numeric else kinds(colour)
     beside = has_the_page(ax)  # before a colour bar takes part of the figure
-    found = draw_groups(ax, means, row_weights(X, n), groups, np.asarray(colour, np.float64) if numeric else None)
+    found = _draw_groups(ax, means, _row_weights(X, n), groups, np.asarray(colour, np.float64) if numeric else None)
     counts = np.concatenate([p.counts for p in found])
     unit = area_of_one(float(counts.max()))
     if legends:
-        handles, names = key_of(groups if len(groups) > 1 or groups[0].name else [], counts, unit)
+        handles, names = _key_of(groups if len(groups) > 1 or groups[0].name else [], counts, unit)
         _draw_key(ax, handles, names, beside=beside)
     return np.concatenate([p.where for p in found]), areas(counts, unit)
 
 
-def row_weights(X: object, n: int) -> Floats:
+def _row_weights(X: object, n: int) -> Floats:
     """Return the weights of a table's rows, 1 where it has none."""
     given = getattr(X, "weights", None)
     return np.ones(n) if given is None else np.asarray(given, np.float64)
 
 
-def draw_groups(
+def _draw_groups(
     ax: Axes,
     means: Floats,
     weights: Floats,
     groups: list[Kind],
     numbers: Floats | None = None,
-    *,
-    faded: bool = False,
-    unit: float | None = None,
 ) -> list[Places]:
-    """Draw the rows of each category and return their positions; numbers are colours or, if `faded`, opacities.
-
-    `unit` is the area of one row; by default it follows from the position with the most rows.
-    """
+    """Draw the rows of each category, in colours by the numbers if there are any; return their positions."""
     found = [places(means[g.rows], weights[g.rows], None if numbers is None else numbers[g.rows]) for g in groups]
-    if unit is None:
-        unit = area_of_one(max(float(p.counts.max()) for p in found))
+    unit = area_of_one(max(float(p.counts.max()) for p in found))
     for k in sorted(range(len(groups)), key=lambda k: -len(found[k].counts)):  # the rarest lie on top
-        _scatter(ax, groups[k], found[k], areas(found[k].counts, unit), faded=faded)
+        _scatter(ax, groups[k], found[k], areas(found[k].counts, unit))
     return found
 
 
-def _scatter(ax: Axes, group: Kind, place: Places, size: Floats, *, faded: bool) -> None:
+def _scatter(ax: Axes, group: Kind, place: Places, size: Floats) -> None:
     """Draw the places of one category, or of all rows by a number."""
     style: dict[str, Any] = {"marker": group.marker, "zorder": 2.5, "label": "_rows", "alpha": 0.8}
     if group.marker.startswith("$"):  # a letter
@@ -329,9 +320,6 @@ def _scatter(ax: Axes, group: Kind, place: Places, size: Floats, *, faded: bool)
         style |= {"edgecolors": "white", "linewidths": 0.4}
     style["rasterized"] = len(size) > MANY
     x, y = place.where.T
-    if faded and place.numbers is not None:
-        ax.scatter(x, y, s=size, color=group.colour, **{**style, "alpha": np.clip(place.numbers, 0.0, 1.0)})
-        return
     if place.numbers is None:
         ax.scatter(x, y, s=size, color=group.colour, **style)
         return
@@ -344,7 +332,7 @@ def _scatter(ax: Axes, group: Kind, place: Places, size: Floats, *, faded: bool)
         bar.solids.set_alpha(1.0)  # type: ignore[union-attr]
 
 
-def key_of(groups: list[Kind], counts: Floats, unit: float) -> tuple[list[Any], list[str]]:
+def _key_of(groups: list[Kind], counts: Floats, unit: float) -> tuple[list[Any], list[str]]:
     """Return the handles and names of a legend of categories and of areas."""
     from matplotlib.lines import Line2D
 

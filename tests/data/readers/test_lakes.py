@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import hiddenbits
-from hiddenbits import BernoulliMixture, Ensemble, StoreError, TableError, open_table, run_on
+from hiddenbits import BernoulliMixture, StoreError, TableError, open_table, run_on
 from hiddenbits.data.readers.streams import spill
 from hiddenbits.engine import CheckpointError
 from hiddenbits.store import read, write
@@ -145,9 +145,6 @@ def test_the_model_file_names_the_version(lake, tmp_path):
     model.save(tmp_path / "m.hb")
     assert hiddenbits.load(tmp_path / "m.hb").table_version_ == 2
     assert BernoulliMixture(2, random_state=0).fit(CELLS).table_version_ is None
-    several = Ensemble(BernoulliMixture(2), n_estimators=2, random_state=0).fit(folder)
-    several.save(tmp_path / "e.hb")
-    assert hiddenbits.load(tmp_path / "e.hb").table_version_ == 4
     stored = read(tmp_path / "m.hb")
     for hostile in (-1, 1.5, "2", None, [2], True):
         write(tmp_path / "bad.hb", stored.kind, {**stored.meta, "table_version": hostile}, stored.arrays)

@@ -33,8 +33,6 @@ def originals(folder: Path) -> list[bytes]:
         hiddenbits.LogisticPCA(1, method=hiddenbits.Variational(polish=False), random_state=0).partial_fit(X),
         hiddenbits.ClippedPCA(2, random_state=0).fit(X),
         hiddenbits.ClippedPCA(1, random_state=0).partial_fit(X),
-        hiddenbits.LogisticPCAMixture(1, n_init=1, polish=False, random_state=0).fit(X),
-        hiddenbits.LogisticPCAMixture(1, polish=False, random_state=0).partial_fit(X),
     ]
     files = []
     for number, model in enumerate(models):

@@ -12,11 +12,9 @@ from hiddenbits import (
     BernoulliMixture,
     ClippedPCA,
     CombinationMachine,
-    Ensemble,
     HiddenTree,
     IndependentBits,
     LogisticPCA,
-    LogisticPCAMixture,
     NoisyOrNetwork,
     TableError,
     TreeMixture,
@@ -201,11 +199,9 @@ BITS = {
     "trees": (TreeMixture(2), TreeMixture(2, smoothing=0.0, sharing=0.0)),
     "logistic": (LogisticPCA(1), LogisticPCA(1, ridge=0.0)),
     "logistic, quadrature": (LogisticPCA(1, method="quadrature"), LogisticPCA(1, method="quadrature", ridge=0.0)),
-    "maps": (LogisticPCAMixture(2),),
     "clipped": (ClippedPCA(1),),
     "machine": (CombinationMachine(2),),
     "network": (NoisyOrNetwork(2),),
-    "ensemble": (Ensemble(BernoulliMixture(2), n_estimators=2, validation=0.0),),
 }
 CONSTANT = {
     "zeros": np.zeros((60, 5)),

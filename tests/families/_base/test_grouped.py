@@ -19,12 +19,12 @@ from hiddenbits import (
     Quadrature,
     Variational,
 )
-from hiddenbits.families.registry import COMPOSITES, DROPPED, ESTIMATORS, unfitted
+from hiddenbits.families.registry import DROPPED, ESTIMATORS, unfitted
 from hiddenbits.store import read, write
 
 pytestmark = pytest.mark.core
 
-KINDS = ESTIMATORS | COMPOSITES
+KINDS = ESTIMATORS
 MOVED = [(kind, name) for kind in ESTIMATORS for name in ESTIMATORS[kind]()._moved]
 
 

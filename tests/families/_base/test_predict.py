@@ -10,7 +10,6 @@ from hiddenbits import (
     CombinationMachine,
     HiddenTree,
     LogisticPCA,
-    LogisticPCAMixture,
     NoisyOrNetwork,
     TreeMixture,
 )
@@ -21,7 +20,6 @@ from tests.contracts.conftest import MASKS, STORAGES, NotResident, table_of
 CLASSES = {
     "BernoulliMixture": BernoulliMixture(3, n_init=1, random_state=0),
     "TreeMixture": TreeMixture(2, n_init=1, random_state=0),
-    "LogisticPCAMixture": LogisticPCAMixture(1, n_maps=2, n_init=1, polish=False, random_state=0),
 }
 CAUSES = {
     "NoisyOrNetwork": NoisyOrNetwork(2, n_init=1, random_state=0),

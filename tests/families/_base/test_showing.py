@@ -11,11 +11,9 @@ from hiddenbits import (
     BinarySparseCoding,
     ClippedPCA,
     CombinationMachine,
-    Ensemble,
     HiddenTree,
     IndependentBits,
     LogisticPCA,
-    LogisticPCAMixture,
     NoisyOrNetwork,
     TopographicMap,
     TreeMixture,
@@ -169,19 +167,12 @@ def test_trees(rows):
     assert tree.get_feature_names_out()[:3].tolist() == ["a_state_1", "a_state_2", "b_state_1"]
 
 
-def test_maps_fields_and_members(rows):
-    maps = LogisticPCAMixture(1, n_maps=2, n_init=1, polish=False, random_state=0).fit(rows)
-    found = maps.summary().tables["loadings"]
-    assert np.array_equal(found["map_2_dimension_1"], maps.maps_[1].components_[0])
-    assert np.array_equal(maps.summary().tables["maps"]["share"], maps.weights_)
+def test_fields(rows):
     full = rows.fillna(0.0)
     coding = BinarySparseCoding(2, n_init=1, random_state=0).fit(full)
     assert np.array_equal(numbers(coding, "fields"), coding.components_.T)
     assert np.array_equal(coding.summary().tables["causes"]["on"], coding.activity_)
     assert "score" not in coding.summary().story
-    pool = Ensemble(BernoulliMixture(2), n_estimators=2, random_state=0).fit(rows)
-    assert np.array_equal(pool.summary().tables["members"]["weight"], pool.weights_)
-    assert pool.get_feature_names_out().tolist() == ["member_1", "member_2"]
 
 
 def test_long_tables_are_cut_where_they_matter_least():

@@ -7,7 +7,7 @@ into bits and leaves every other path as it is.
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from hiddenbits.families.registry import COMPOSITES, ESTIMATORS
+from hiddenbits.families.registry import ESTIMATORS
 
 pytestmark = [pytest.mark.core, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
 
@@ -22,17 +22,14 @@ EXPECTED_FAILURES: dict[str, dict[str, str]] = {
 SHORTER = {
     "CombinationMachine": {"n_init": 1},
     "BinarySparseCoding": {"n_init": 1},
-    "LogisticPCAMixture": {"n_init": 1, "polish": False},
     "TopographicMap": {"n_points": 64, "n_features": 16},
-    # All rows and equal weights: which rows are drawn goes by their number, so that a weight of 2 is not a repeat.
-    "Ensemble": {"n_estimators": 2, "rows": "all", "validation": 0},
 }
 
 
 def instances():
     reals = {"BinarySparseCoding"}  # which takes the numbers as they are
     bits = {"threshold": 0.0}
-    every = (ESTIMATORS | COMPOSITES).items()
+    every = ESTIMATORS.items()
     return [make()(**({} if name in reals else bits), **SHORTER.get(name, {})) for name, make in every]
 
 

@@ -12,7 +12,7 @@ from hiddenbits.data.arrays import plain, prefixed, unprefixed
 from hiddenbits.data.columns.coding import Coding
 from hiddenbits.engine import Restart, Running, StopReason, online_form
 from hiddenbits.families import registry
-from hiddenbits.families.registry import COMPOSITES, ESTIMATORS, name_of, unfitted
+from hiddenbits.families.registry import ESTIMATORS, name_of, unfitted
 from hiddenbits.model_api import Averages
 from hiddenbits.store import StoreError, read, write
 from hiddenbits.store.validation import (
@@ -108,10 +108,9 @@ def restored_version(meta: Any) -> int | None:
     return None if version is None else int(version)
 
 
-def hyperparameters_of(estimator: Any, leave_out: str = "") -> dict[str, Any]:
-    """Return the hyperparameters as a file can say them, but for one."""
+def hyperparameters_of(estimator: Any) -> dict[str, Any]:
+    """Return the hyperparameters as a file can say them."""
     hyperparameters = registry.hyperparameters_of(estimator)
-    hyperparameters.pop(leave_out, None)
     if not isinstance(hyperparameters["random_state"], (int, np.integer, type(None))):
         hyperparameters["random_state"] = None  # a generator cannot be written down; the fit is not affected
     hyperparameters = plain(hyperparameters)
@@ -144,21 +143,16 @@ def load(path: str | os.PathLike[str], expected: type[E] | None = None) -> E:
     IndependentBits(prior_strength=0)
     """
     stored = read(path)
-    kinds = ESTIMATORS | COMPOSITES
-    if stored.kind not in kinds:
+    if stored.kind not in ESTIMATORS:
         raise StoreError(
             f"{path} contains {stored.kind!r}, which is not a model that hiddenbits {VERSION} knows. If a newer "
-            f"version wrote the file, upgrade hiddenbits. Known models are {', '.join(kinds)}."
+            f"version wrote the file, upgrade hiddenbits. Known models are {', '.join(ESTIMATORS)}."
         )
-    if expected is not None and kinds[stored.kind]() is not expected:
+    if expected is not None and ESTIMATORS[stored.kind]() is not expected:
         raise StoreError(f"{path} holds a {stored.kind}, not a {expected.__name__}. Use hiddenbits.load.")
     written_by = stored.meta.pop(WRITTEN_BY, None)
     try:
-        if stored.kind in COMPOSITES:
-            estimator: E = kinds[stored.kind]()._restored(stored.meta, stored.arrays)
-        else:
-            estimator = restored(stored.kind, stored.meta, stored.arrays)
-        return estimator
+        return restored(stored.kind, stored.meta, stored.arrays)  # type: ignore[no-any-return]
     except MemoryError:  # of the machine, which says nothing about the file
         raise
     except Exception as error:

@@ -1,1 +1,0 @@
-"""Several fitted estimators as one."""

@@ -1,1 +1,0 @@
-"""Several maps of logistic PCA, each with its share of the rows."""
