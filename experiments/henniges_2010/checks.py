@@ -21,7 +21,7 @@ DRAWN = 1.6**0.5  # standard deviation of the number of bars that are on in one 
 
 
 def measure(found: dict[str, Any], *, full: bool) -> dict[str, dict[str, Any]]:
-    checks = linear_bars(found["bars"], full) | courses(found["course"]) | further(found, full)
+    checks = linear_bars(found["bars"], full) | courses(found["course"]) | further(found)
     if not isinstance(found["full_size"], str):  # the images were at hand
         checks |= (
             full_size(found["full_size"], full)
@@ -50,7 +50,7 @@ def linear_bars(found: dict[str, Any], full: bool) -> dict[str, dict[str, Any]]:
     }
 
 
-def further(found: dict[str, Any], full: bool) -> dict[str, dict[str, Any]]:
+def further(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Bars in their max form, the accuracy of the truncated posterior, and the number of bars by held-out rows."""
     largest, few = found["max_bars"]["max"], found["accuracy"]["5 candidates of which 3"]
     rows = few["rows"]
@@ -58,7 +58,7 @@ def further(found: dict[str, Any], full: bool) -> dict[str, dict[str, Any]]:
     wrong = sum(n != causes["truth"] for n in causes["chosen"])
     return {
         f"bars in their max form: sets in which a bar is missed, of {largest['sets']}": below(
-            largest["sets"] - largest["recovered"], 5 if full else 0
+            largest["sets"] - largest["recovered"], 5
         ),
         # 87.9% of images have at most three bars; three standard errors of a share.
         "truncated posterior: share of images with errors below .01": near(

@@ -1,4 +1,4 @@
-"""How many causes: chosen by the free energy of rows that the fit has not seen. Bars here; patches in superposed.py."""
+"""How many causes: chosen by the free energy of rows that the fit has not seen. Bars here; patches: a kept result."""
 
 from functools import partial
 from typing import Any

@@ -26,14 +26,12 @@ import common  # noqa: E402
 STEPS = (
     "bars",
     "bars_starts",
-    "max_bars",
     "accuracy",
     "costs",
     "number_of_causes",
     "course",
     "full_size",
     "natural",
-    "superposed",
     "denoise",
     "figures",
     "drawn_fields",
@@ -51,13 +49,10 @@ def steps(run: common.Run, iterations: int) -> int:
     import denoise
     import drawn_fields
     import full_size
-    import max_bars
     import natural
     import number_of_causes
     import pictures
     import readme
-    import superposed
-    import wall_pictures
     from cells import Cells
     from sklearn.exceptions import ConvergenceWarning
 
@@ -67,26 +62,23 @@ def steps(run: common.Run, iterations: int) -> int:
     measures = {
         "bars": (bars, lambda cells: bars.measure(cells, full=run.full)),
         "bars_starts": (bars_starts, lambda cells: bars_starts.measure(cells, full=run.full)),
-        "max_bars": (max_bars, lambda cells: max_bars.measure(cells, full=run.full)),
         "accuracy": (accuracy, lambda _: accuracy.measure(full=run.full)),
         "costs": (costs, lambda _: costs.measure(full=run.full)),
         "number_of_causes": (number_of_causes, lambda cells: number_of_causes.measure(cells, full=run.full)),
         "course": (course, lambda _: course.measure()),
         "full_size": (full_size, lambda _: full_size.measure(scratch, iterations, full=run.full)),
         "natural": (natural, lambda cells: natural.measure(cells, scratch, full=run.full)),
-        "superposed": (superposed, lambda cells: superposed.measure(cells, scratch, full=run.full)),
         "denoise": (denoise, lambda cells: denoise.measure(cells, scratch, full=run.full)),
     }
     for name, (module, measure) in measures.items():
         if run.wants(name):
             with Cells(run.out / "results" / f"{name}.partial.json") as cells:
                 run.step(name, measure(cells), module.SEEDS)
-    reports = common.read_results(run.out, tuple(measures))
+    run.kept("max_bars", "superposed")
+    reports = common.read_results(run.out, (*measures, "max_bars", "superposed"))
     figures = {name: report["figures"] for name, report in reports.items()}
     if run.wants("figures") or run.only in ("full_size", "natural", "denoise"):
         pictures.draw(run.out / "figures", scratch, figures, full=run.full)
-    if run.wants("superposed") or run.only == "figures":
-        wall_pictures.superposed(run.out / "figures", scratch, figures["superposed"])
     if run.wants("drawn_fields") or run.only == "full_size":
         found = drawn_fields.measure(run.out / "figures", figures["full_size"])
         run.step("drawn_fields", found, drawn_fields.SEEDS)

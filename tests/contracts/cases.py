@@ -21,9 +21,7 @@ from hiddenbits import (
     TreeMixture,
     Variational,
 )
-from hiddenbits.data.mixed.encode import open_mixed
 from hiddenbits.families.bernoulli_mixture.model import Mixture, MixtureParams
-from hiddenbits.families.binary_sparse_coding.max_model import MaxCoding
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
 from hiddenbits.families.binary_sparse_coding.schedule import Schedule
 from hiddenbits.families.clipped_pca.model import Clipped
@@ -43,7 +41,7 @@ from hiddenbits.families.topographic_map.params import TopographicParams
 from hiddenbits.families.topographic_map.points import grid_points
 from hiddenbits.families.tree_mixture.model import Trees
 from hiddenbits.families.tree_mixture.params import Clock, TreeParams
-from tests.families.logistic_pca.mixed.mixed_data import KINDS, mixed_rows, random_params
+from tests.families.logistic_pca.mixed.mixed_data import KINDS, random_params
 
 
 @dataclass(frozen=True)
@@ -367,28 +365,4 @@ MIXED = [
         {"jitter": 7.0},
         "points",
     ),
-    Case(
-        "BinarySparseCoding, max",
-        MaxCoding(14, 4, 2, 5, 3, schedule=Schedule(6, 2.0), jitter=0.01, signed=True),
-        BinarySparseCoding(
-            14,
-            superposition="max_magnitude",
-            n_candidates=4,
-            max_active=2,
-            schedule=Annealing(wide_candidates=5, wide_active=3, n_passes=6),
-            n_init=1,
-            tol=1.0,
-            max_iter=12,
-            random_state=0,
-        ),
-        None,
-        None,
-        {"jitter": 7.0},
-        "points",
-    ),
 ]
-
-
-def mixed_table(case: Case, seed: int, n: int = 600, missing: float = 0.1) -> Any:
-    """Rows of four bits, four reals, two nominal and two ordered columns; all of them as reals, where the case is."""
-    return open_mixed(mixed_rows(seed, n, missing=missing), kinds=getattr(case.estimator, "kinds", "real"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
@@ -19,29 +18,16 @@ from hiddenbits.families._base.parameters import COMMON
 from hiddenbits.families._base.showing import SummaryTable, strongest_each_way
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.binary_sparse_coding.annealing import Annealing
-from hiddenbits.families.binary_sparse_coding.max_model import MaxCoding
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
 from hiddenbits.families.binary_sparse_coding.params import CodingParams
-from hiddenbits.families.binary_sparse_coding.planned_coding import PlannedCoding
-
-# How causes combine is chosen here, and nowhere else.
-MODELS: Mapping[str, Callable[..., PlannedCoding]] = {
-    "linear": SparseCoding,
-    "max": MaxCoding,
-    "max_magnitude": partial(MaxCoding, signed=True),
-}
-# Without a schedule the last two begin at the mean row and are not heated: from noise, with temperature, bars of which
-# the strongest shows are hardly ever all found.
-FROM_MEAN = Annealing(temperature=1.0, start="mean")
 
 
 class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
     """A few of many causes are on in each row, and what they add up to is the row, but for noise.
 
     For real numbers: patches of images, spectra, recordings. Every cause has a field, the numbers that it adds where it
-    is on; with another `superposition` the strongest cause shows instead. How many causes are on, and how much noise
-    there is, is learned as well. Rows are explained by the best candidates among the causes, of which a few may be on
-    at once (expectation truncation).
+    is on. How many causes are on, and how much noise there is, is learned as well. Rows are explained by the best
+    candidates among the causes, of which a few may be on at once (expectation truncation).
 
     There is no offset: take the mean from columns whose zero has no meaning. Blanks (NaN) are numbers that were not
     observed; a row with blanks costs about as much more as `n_candidates` squared times its columns.
@@ -53,11 +39,6 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
     n_candidates, max_active : int, default=5 and 3
         Candidates for each row, and how many of them may be on at once. A small number is a help at first: it keeps
         causes from sharing the work of one. The schedule says how many there are at the end.
-    superposition : {"linear", "max", "max_magnitude"}, default="linear"
-        What causes make of a column when several are on: the sum of their numbers; the largest, with fields that are
-        not negative ("max": maximal causes); or the one that is largest in size, with its sign ("max_magnitude": one
-        object hides another). For the last two a row costs its states times its columns, several times as much, and
-        the update of the fields is a fixed point, not EM.
     activity : {"shared", "each"}, default="shared"
         One probability of being on for all causes, or one for each.
     schedule : Annealing, optional
@@ -119,14 +100,6 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
     >>> X[0, 1] = np.nan                                        # a blank: not observed
     >>> bool(abs(model.complete(X)[0, 1] - (causes @ fields)[0, 1]) < 1.0)
     True
-
-    Where causes hide each other instead of adding up:
-
-    >>> shown = np.max(causes[:, :, None] * np.abs(fields), axis=1)
-    >>> model = BinarySparseCoding(3, superposition="max", random_state=0).fit(shown + rng.normal(0, 0.5, (400, 4)))
-    >>> order = np.argmax(model.components_ @ np.abs(fields).T, axis=0)
-    >>> bool(np.abs(model.components_[order] - np.abs(fields)).max() < 0.5)
-    True
     """
 
     accelerate = False  # candidates change from pass to pass: there is nothing to extrapolate
@@ -144,7 +117,6 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "n_candidates": [Interval(Integral, 1, None, closed="left")],
         "max_active": [Interval(Integral, 1, None, closed="left")],
-        "superposition": [StrOptions(set(MODELS))],
         "activity": [StrOptions({"shared", "each"})],
         "schedule": [Annealing, None],
         "dtype": [StrOptions({"float64", "float32"})],
@@ -157,7 +129,6 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
         *,
         n_candidates: int = 5,
         max_active: int = 3,
-        superposition: Literal["linear", "max", "max_magnitude"] = "linear",
         activity: Literal["shared", "each"] = "shared",
         schedule: Annealing | None = None,
         dtype: Literal["float64", "float32"] = "float64",
@@ -171,7 +142,6 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
         self.n_components = n_components
         self.n_candidates = n_candidates
         self.max_active = max_active
-        self.superposition = superposition
         self.activity = activity
         self.schedule = schedule
         self.dtype = dtype
@@ -215,9 +185,8 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
         return cls(10, schedule=schedule, **one)
 
     def _model(self) -> Any:
-        planned = self.schedule is not None or self.superposition == "linear"
-        course: Annealing = self._group("schedule") if planned else FROM_MEAN
-        return MODELS[self.superposition](
+        course: Annealing = self._group("schedule")
+        return SparseCoding(
             self.n_components,
             self.n_candidates,
             self.max_active,
@@ -292,14 +261,11 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
 
     def _tables(self) -> dict[str, SummaryTable]:
         names, causes, W = self._column_names(), self._code_names(), self.components_
-        adds_up = self.superposition == "linear"
-        words = ("adds to", "takes from") if adds_up else ("high in", "low in")
-        title = f"What each cause {'adds to' if adds_up else 'shows in'} the columns"
-        adds = strongest_each_way(W, names, *words)
+        adds = strongest_each_way(W, names, "adds to", "takes from")
         fields = dict(zip(causes, W, strict=True))
         return {
             "causes": SummaryTable("Causes", {"cause": causes, "on": self.activity_, **adds}, "causes"),
-            "fields": self._by_column(title, fields, np.abs(W).max(axis=0)),
+            "fields": self._by_column("What each cause adds to the columns", fields, np.abs(W).max(axis=0)),
         }
 
     @property

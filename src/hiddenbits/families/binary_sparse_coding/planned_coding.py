@@ -1,6 +1,6 @@
-"""What all forms of binary sparse coding share: hyperparameters, starts, the planned course of a fit, equation 8.
+"""Hyperparameters of binary sparse coding, its starts, the planned course of a fit, and equation 8.
 
-How causes that are on combine is left to the models: `SparseCoding` adds their fields, `MaxCoding` takes the largest.
+How the fields of causes add up, and their update, is in `model.py`.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class PlannedCoding(CodingRows):
     def _gamma(self, step: float) -> int:
         return int(self._states(step).max_active)
 
-    # ---------------------------------------------------------------------------------- what the models differ in
+    # ---------------------------------------------------------------------------------- in `model.py`
 
     @abstractmethod
     def expect(
@@ -130,10 +130,6 @@ class PlannedCoding(CodingRows):
     @abstractmethod
     def first_noise(self, params: CodingParams, stats: Any) -> float:
         """Return sigma from (7), with the fields of a start."""
-
-    def in_range(self, fields: Floats, spread: float) -> Floats:
-        """Return fields as the model allows them, for a table with this spread: here any."""
-        return fields
 
     # ------------------------------------------------------------------------------------------------ starts
 
@@ -147,7 +143,7 @@ class PlannedCoding(CodingRows):
         scale = scale if self.start_scale is None else self.start_scale
         pi = min(self.start_active / H, 0.5)
         params = CodingParams(
-            self.in_range(about[:, None] + scale * rng.standard_normal((len(mean), H)), spread),
+            about[:, None] + scale * rng.standard_normal((len(mean), H)),
             np.full(H, pi),
             np.asarray(spread),
             np.asarray(spread),
@@ -165,7 +161,7 @@ class PlannedCoding(CodingRows):
         rng, H = key.rng(), self.n_components
         few, fields = rng.permutation(H)[:REPAIRED], params.fields.copy()
         scale = float(params.spread) / 3.0 if self.start_scale is None else self.start_scale
-        fields[:, few] = self.in_range(scale * rng.standard_normal((len(fields), len(few))), float(params.spread))
+        fields[:, few] = scale * rng.standard_normal((len(fields), len(few)))
         activity = params.activity.copy()
         activity[few] = activity.mean()
         step = float(max(self.schedule.n_steps - REPAIR_STEPS, 0))
@@ -215,7 +211,7 @@ class PlannedCoding(CodingRows):
             W = W + self.jitter * rng.standard_normal(W.shape)
         return replace(
             params,
-            fields=np.ascontiguousarray(self.in_range(W, float(params.spread))),
+            fields=np.ascontiguousarray(W),
             activity=np.clip(pi, LEAST_ACTIVE, 1.0 - LEAST_ACTIVE),  # (8)
             noise=np.asarray(noise),
             step=np.asarray(float(params.step) + 1.0),

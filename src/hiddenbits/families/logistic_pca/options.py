@@ -29,9 +29,8 @@ class Variational(Group):
         being a single column.
     cost : {"auto", "cells", "ones"}, default="auto"
         What the time of a pass grows with: the cells of the table, or its ones, with rows grouped by their place on the
-        map, and columns by their loadings where that has more than three dimensions: an approximation, for tables of
-        bits without blanks. "auto" takes the ones of large sparse tables (from 50 million cells, up to 5% ones) where
-        it can; `cost_` says which it took.
+        map: an approximation, for up to three dimensions and tables of bits without blanks. "auto" takes the ones of
+        large sparse tables (from 50 million cells, up to 5% ones) where it can; `cost_` says which it took.
 
     Examples
     --------

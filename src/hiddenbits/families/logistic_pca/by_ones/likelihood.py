@@ -22,7 +22,6 @@ from scipy.ndimage import spline_filter
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data import AllOnes, Block
 from hiddenbits.data.kernels import compiled_twin
-from hiddenbits.families.logistic_pca.by_ones.sampled_likelihood import SampledByGroups
 from hiddenbits.families.logistic_pca.model import Logistic
 from hiddenbits.families.logistic_pca.params import LogisticParams
 from hiddenbits.maths.gauss_hermite import REACH, hermite
@@ -115,10 +114,7 @@ class LogisticOfOnes(Logistic):
 
     def likelihood_and_error(self, params: LogisticParams, shared: object, block: Block) -> Floats:
         """Return ln P(observed bits) of each row and its standard error: 0 where it is integrated."""
-        complete = isinstance(block.observed, AllOnes)
-        if complete and params.n_components > 2 and self.rule(params) is None:
-            return SampledByGroups(**vars(self)).likelihood_and_error(params, shared, block)
-        if not complete or not self.tabulates(params):
+        if not isinstance(block.observed, AllOnes) or not self.tabulates(params):
             return super().likelihood_and_error(params, shared, block)
         x, _ = block.operands()
         sums = np.asarray(x @ params.joint)

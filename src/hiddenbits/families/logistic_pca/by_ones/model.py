@@ -42,7 +42,6 @@ from hiddenbits.data.kernels import compiled_twin
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.logistic_pca.by_ones.cells import Cells, axis_variances, cut
 from hiddenbits.families.logistic_pca.by_ones.expectations import at_anchors, softplus_steps, softplus_sums
-from hiddenbits.families.logistic_pca.by_ones.grouped_columns import GroupedColumns
 from hiddenbits.families.logistic_pca.by_ones.params import AnchoredParams, AnchoredStats, Place
 from hiddenbits.families.logistic_pca.by_ones.start import start_by_ones
 from hiddenbits.families.logistic_pca.params import effective_ridge, params_mismatch
@@ -51,11 +50,8 @@ from hiddenbits.model_api import Footprint, Key, Passes, Promises
 
 CUT_AFTER, CUT_EVERY = (0, 1, 2, 4), 8  # passes after which cells are cut again, and then after every 8th
 SETTLED = 12  # passes after which a small change may mean convergence
-PATIENCE, PATIENCE_GROUPED = 16, 8  # passes over which the objective has to rise; where columns are grouped
-MOST_EXPANDED = 3  # dimensions up to which F is expanded in cells; above, columns are grouped
-# Steps of the mean of a row without memory, and of one with; their greatest length. Grouped, no step leads astray.
-COLD, WARM = (10, 1.0), (2, 0.3)
-COLD_GROUPED, WARM_GROUPED = (5, 1.0), (1, 1.0)
+PATIENCE = 16  # passes over which the objective has to rise
+COLD, WARM = (10, 1.0), (2, 0.3)  # steps of the mean of a row without memory, and of one with; their greatest length
 LONGEST_STEP = 5.0  # of a column's (w, b)
 LENGTHS = (1.0, 0.25, 0.0625)  # of a column's step, tried in turn; then it stays
 ROUNDING = 1e-13
@@ -67,41 +63,19 @@ _compiled = compiled_twin("hiddenbits.families.logistic_pca.by_ones.cells_numba"
 
 @dataclass(frozen=True, eq=False)
 class Posteriors:
-    """Of each row: mean and cell; packed C and ln |C|, by the row or by the cell."""
+    """Of each row: mean and cell; of each cell: packed C and ln |C|."""
 
     mean: Floats
     cell: Rows
     covariances: Floats
     log_determinants: Floats
-    by_cell: bool
 
     def sums(self, weights: Floats, n_cells: int) -> tuple[Floats, Floats, Floats]:
         """Return, of each cell, (weight, sum of the means, and of their packed squares) and Sum C; Sum ln |C|."""
         n = len(self.mean)
         members = sparse.csr_array((weights, self.cell, np.arange(n + 1)), shape=(n, n_cells)).T
         groups = np.asarray(members @ np.hstack([np.ones((n, 1)), self.mean, pack_outer(self.mean)]))
-        if self.by_cell:
-            return groups, groups[:, :1] * self.covariances, groups[:, 0] @ self.log_determinants
-        return groups, np.asarray(members @ self.covariances), weights @ self.log_determinants
-
-
-@dataclass(frozen=True, eq=False)
-class Grouped:
-    """What every block of a pass needs where columns are grouped: W, the tree, the groups."""
-
-    loadings: Floats
-    cells: Cells
-    columns: GroupedColumns
-
-    def posteriors(self, pull: Floats, carry: Place | None) -> Posteriors:
-        """Return the posterior of each row after some steps."""
-        n, q = pull.shape
-        n_steps, longest = COLD_GROUPED if carry is None else WARM_GROUPED
-        mean = np.zeros_like(pull) if carry is None else carry.mean.astype(np.float64)
-        covariance = np.tile(identity(q), (n, 1)) if carry is None else carry.covariance.astype(np.float64)
-        for _ in range(n_steps):
-            mean, covariance, log_determinant = self.columns.step(pull, mean, covariance, longest)
-        return Posteriors(mean, self.cells.find(mean), covariance, log_determinant, by_cell=False)
+        return groups, groups[:, :1] * self.covariances, groups[:, 0] @ self.log_determinants
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,13 +102,13 @@ class Shared:
             cell, tree = np.zeros(len(mean), np.int64), self.cells
             lines = tree.axis, tree.threshold, tree.child, tree.leaf
             compiled(pull, mean, lines, self.by_cell, self.offsets, n_steps, longest, cell)
-            return Posteriors(mean, cell, self.covariances, self.log_determinants, by_cell=True)
+            return Posteriors(mean, cell, self.covariances, self.log_determinants)
         for _ in range(n_steps):
             cell = self.cells.find(mean)
             step = _means(self, cell, pull) - mean
             size = np.sqrt(row_dot(step, step))[:, None]
             mean = mean + step * np.minimum(1.0, longest / np.maximum(size, longest))
-        return Posteriors(mean, cell, self.covariances, self.log_determinants, by_cell=True)
+        return Posteriors(mean, cell, self.covariances, self.log_determinants)
 
 
 @dataclass(frozen=True)
@@ -150,11 +124,6 @@ class LogisticByOnes:
     params_type = AnchoredParams
     stats_type = AnchoredStats
     carry_type = Place
-
-    @property
-    def grouped(self) -> bool:
-        """Whether columns are grouped."""
-        return self.n_components > MOST_EXPANDED
 
     @property
     def promises(self) -> Promises:
@@ -194,14 +163,14 @@ class LogisticByOnes:
         """Return "running" in the first passes, between which cells are cut often; "settled" when J only wavers."""
         if float(params.age) < SETTLED:
             return "running"
-        return "settled" if float(params.stalled) >= (PATIENCE_GROUPED if self.grouped else PATIENCE) else "free"
+        return "settled" if float(params.stalled) >= PATIENCE else "free"
 
-    def prepare(self, params: AnchoredParams) -> Shared | Grouped:
-        """Expand F around every anchor, or group the columns."""
-        return _grouped(params) if self.grouped else _expanded(params)
+    def prepare(self, params: AnchoredParams) -> Shared:
+        """Expand F around every anchor."""
+        return _expanded(params)
 
     def expect(
-        self, params: AnchoredParams, shared: Shared | Grouped, block: Block, carry: Place | None, key: Key
+        self, params: AnchoredParams, shared: Shared, block: Block, carry: Place | None, key: Key
     ) -> tuple[AnchoredStats, Place]:
         """E-step: the mean of each row from the expansion in its cell, and the sums over cells and columns."""
         x, _ = block.operands()
@@ -215,8 +184,7 @@ class LogisticByOnes:
             log_determinant=np.asarray(log_determinant),
             linear=np.asarray(x.T @ (weights[:, None] * np.hstack([found.mean, np.ones((len(weights), 1))]))),
         )
-        kept = np.zeros((len(weights), 0)) if found.by_cell else found.covariances
-        return stats, Place(found.mean.astype(np.float32), kept.astype(np.float32))
+        return stats, Place(found.mean.astype(np.float32))
 
     def objective(self, params: AnchoredParams, stats: AnchoredStats) -> float:
         """Return J plus the log prior."""
@@ -323,12 +291,9 @@ class OnlineByOnes(LogisticByOnes):
 def _means(shared: Shared, cell: Rows, pull: Floats) -> Floats:
     """Return C_a (Sum_ones w - g_a + H_a x_a) of each row."""
     out = shared.offsets[cell]
-    if pull.shape[1] <= 3:
-        for i, line in enumerate(shared.matrices):
-            for j, numbers in enumerate(line):
-                out[:, i] += numbers[cell] * pull[:, j]
-        return out
-    out += np.matmul(shared.matrices.transpose(2, 0, 1)[cell], pull[..., None])[..., 0]
+    for i, line in enumerate(shared.matrices):  # of at most three dimensions
+        for j, numbers in enumerate(line):
+            out[:, i] += numbers[cell] * pull[:, j]
     return out
 
 
@@ -341,12 +306,6 @@ def _expanded(params: AnchoredParams) -> Shared:
     matrices = np.ascontiguousarray(unpack(covariances, q).transpose(1, 2, 0))
     offsets = times(covariances, times(hessian, params.anchors) - gradient)
     return Shared(params.loadings, params.cells, covariances, matrices, offsets, -log_determinants)
-
-
-@lru_cache(maxsize=2)
-def _grouped(params: AnchoredParams) -> Grouped:
-    columns, copies = params.distinct
-    return Grouped(params.loadings, params.cells, GroupedColumns.of(params.joint[columns], copies))
 
 
 @dataclass(frozen=True, eq=False)

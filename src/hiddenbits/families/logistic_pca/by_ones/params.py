@@ -141,10 +141,9 @@ class AnchoredStats(Sums):
 
 @dataclass(frozen=True, eq=False)
 class Place(Arrays):
-    """The posterior of each row: mean, (rows, q), and packed covariance, which has no columns where cells have it.
+    """The posterior mean of each row, (rows, q).
 
     In single precision: rows go on from here, and there may be a hundred million of them.
     """
 
     mean: AnyArray
-    covariance: AnyArray

@@ -19,7 +19,6 @@ from hiddenbits.store.validation import require
 
 AUTO, CELLS, ONES = "auto", "cells", "ones"
 N_CELLS = {1: 64, 2: 256, 3: 512}  # of the map, by its dimensions
-N_CELLS_GROUPED = 128  # with more of them, where cells matter to columns alone
 TALLEST = 4096  # rows of a block of the verbs
 LARGE, SPARSE = 5e7, 0.05  # cells of a table, and its share of ones, from and up to which "auto" takes the ones
 SAID = {CELLS: "passes over all cells", ONES: "passes over the ones, rows grouped by their place on the map"}
@@ -56,13 +55,7 @@ class CostVerbs(MixedVerbs):
         row_cells = table.source.row_cells
         if method.cost == AUTO and (n * d < LARGE or row_cells > SPARSE * d):
             return model
-        by_ones = LogisticByOnes(
-            self.n_components,
-            self.ridge,
-            self.start,
-            N_CELLS.get(self.n_components, N_CELLS_GROUPED),
-            self.tol,
-        )
+        by_ones = LogisticByOnes(self.n_components, self.ridge, self.start, N_CELLS.get(self.n_components, 0), self.tol)
         refusal = self._refusal(model, by_ones, table)
         if refusal and method.cost == ONES:
             raise ValueError(f"cost='ones' is {refusal}. Use cost='cells'.")
@@ -73,6 +66,8 @@ class CostVerbs(MixedVerbs):
         """Return what passes by the ones are for, where this fit is something else."""
         if not model.polish:
             return "for polish=True"
+        if self.n_components not in N_CELLS:
+            return f"for one to three dimensions, not {self.n_components}"
         if getattr(table.source, "complete", False):
             return None
         grid = table.grid(block_height(by_ones.footprint(table.shape[1], table.source.row_cells)))
