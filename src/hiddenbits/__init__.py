@@ -46,7 +46,6 @@ _HOMES = {
     "Piece": "hiddenbits.engine",
     "Places": "hiddenbits.families.topographic_map.places",
     "Progress": "hiddenbits.cli.execution",
-    "ReadLimits": "hiddenbits.data.readers.guarded",
     "RotatedLoadings": "hiddenbits.families._base.rotation",
     "TetrachoricCorrelations": "hiddenbits.families.tetrachoric.estimator",
     "UnlockedCheckpointWarning": "hiddenbits.engine",
@@ -97,7 +96,6 @@ if TYPE_CHECKING:
     from hiddenbits.data.masking import hide_cells as hide_cells
     from hiddenbits.data.readers import DuplicateItemsWarning as DuplicateItemsWarning
     from hiddenbits.data.readers import FoundDialectWarning as FoundDialectWarning
-    from hiddenbits.data.readers.guarded import ReadLimits as ReadLimits
     from hiddenbits.data.readers.streams.spill import SpilledTableWarning as SpilledTableWarning
     from hiddenbits.data.subset import take_rows as take_rows
     from hiddenbits.engine import CheckpointError as CheckpointError

@@ -160,17 +160,6 @@ def test_converted_tables_read_the_same(survey, tmp_path):
         np.testing.assert_array_equal(open_table(out).to_float(), X)
 
 
-@pytest.mark.slow
-def test_guarded(survey, tmp_path):
-    """Another process reads the file: the same rows, the same words about columns left out, the same sentence."""
-    path, X = survey
-    done = run("convert", "--guarded", path, tmp_path / "again.npz")
-    assert "Note: Left out of the model, because they are not bits: '=who' (text); 'age' (number)." in done.stderr
-    np.testing.assert_array_equal(open_table(tmp_path / "again.npz").to_float(), X)
-    (tmp_path / "x.csv").write_text("a,b\n0,1,1\n")
-    assert "x.csv: line 2" in run("convert", "--guarded", tmp_path / "x.csv", tmp_path / "y.npz", code=1).stderr
-
-
 def test_spreadsheets_run_nothing(tmp_path):
     X = np.array([[0, 1, 1, 0, 1], [1, 0, 1, 0, 1], [1, 1, 0, 0, 0]], float)
     names = ["=HYPERLINK(1)", "+1", "@sum", "-2", "plain"]

@@ -110,34 +110,6 @@ def npy(array):
     return file.getvalue()
 
 
-@pytest.mark.parametrize("name", ["x.csv", "u.npy", "*.csv"])
-@pytest.mark.parametrize("first", ["", "simplecache::"])
-@pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])  # another host, or another server on this one
-def test_redirects_to_other_hosts_are_refused(servers, name, first, host):
-    server, other = servers
-    server.to = other.url.replace("127.0.0.1", host)
-    with pytest.raises(TableError, match="redirects to another server, http://" + host) as caught:
-        open_table(f"{first}{server.url}/r/{name}")
-    assert "allow_redirects" in str(caught.value)
-    assert not other.requests  # nothing was asked there
-
-
-@pytest.mark.parametrize(
-    ("first", "options"),
-    [
-        ("", {"allow_redirects": True}),
-        ("", {"http": {"allow_redirects": True}}),
-        ("simplecache::", {"http": {"allow_redirects": True}}),
-    ],
-)
-def test_redirects_that_were_asked_for(servers, first, options):
-    server, other = servers
-    server.to = other.url.replace("127.0.0.1", "localhost")
-    table = open_table(f"{first}{server.url}/r/x.csv", storage_options=options)
-    np.testing.assert_array_equal(table.to_float(), [[0, 1], [1, 0]])
-    assert other.requests
-
-
 def test_redirects_on_one_host_are_followed(servers):
     server, _ = servers
     server.to = server.url
@@ -146,16 +118,6 @@ def test_redirects_on_one_host_are_followed(servers):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(table)).to_float(), np.eye(3))  # on a worker too
     with pytest.raises(TableError, match="allow_redirects is False"):
         open_table(f"{server.url}/r/x.csv", storage_options={"allow_redirects": False})
-
-
-def test_a_worker_refuses_redirects_too(servers):
-    server, other = servers
-    server.to = server.url
-    table = pickle.loads(pickle.dumps(open_table(f"{server.url}/r/u.npy")))
-    server.to = other.url.replace("127.0.0.1", "localhost")
-    with pytest.raises(TableError, match="another server"):
-        table.source.read(0, 2)
-    assert not other.requests
 
 
 # Bombs -----------------------------------------------------------------------------------------------------------

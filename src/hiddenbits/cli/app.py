@@ -443,11 +443,10 @@ def convert(
     asked: Asked,
     at: Place,
     out: Annotated[Path, typer.Argument(help="The file to write: .csv, .parquet or .npz.")],
-    guarded: given.Guarded = False,
 ) -> None:
     """Convert a table to another format, as zeros and ones; blanks stay blank."""
     check_rows_file(out, asked.files)
-    found = opened(asked, guarded)
+    found = opened(asked)
     with at.engine():
         _write(out, found.names, in_pieces("Converting", _cells, found.table))
 

@@ -110,14 +110,6 @@ Item = Annotated[str | None, typer.Option(help="And the column that names the it
 Value = Annotated[
     str | None, typer.Option(help="And the column that says what was seen, if there is one.", rich_help_panel=FILE)
 ]
-Guarded = Annotated[
-    bool,
-    typer.Option(
-        "--guarded",
-        help="For a file that you do not trust: read it in another process, with at most 4 GiB of memory, 300 seconds "
-        "and 8 GiB of temporary files.",
-    ),
-]
 Groups = Annotated[
     str | None,
     typer.Option(

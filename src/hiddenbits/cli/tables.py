@@ -116,7 +116,7 @@ class Opened:
         return self.texts(column)
 
 
-def opened(asked: Asked, guarded: bool = False, model: Any = None, any_kind: bool = False) -> Opened:
+def opened(asked: Asked, model: Any = None, any_kind: bool = False) -> Opened:
     """Open a table: by what the user said, by the coding of a fitted model, or by a look at its columns.
 
     With `any_kind` columns that cannot be read as bits are taken as what they are.
@@ -131,10 +131,8 @@ def opened(asked: Asked, guarded: bool = False, model: Any = None, any_kind: boo
         options |= {"code": model}
     shown = "the table" if "://" in asked.path else printable(Path(asked.path).name)  # an address may hold secrets
     with progress(f"Reading {shown}") as bar:
-        if guarded:
-            options["guarded"] = True
-        elif asked.path.lower().endswith((".csv", ".csv.gz")):
-            options["tell"] = bar.read  # if another process reads, it shows no bar
+        if asked.path.lower().endswith((".csv", ".csv.gz")):
+            options["tell"] = bar.read
         try:
             table = open_table(asked.path, **options)
         except TableError as error:

@@ -8,14 +8,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hiddenbits.data.cell_checks import Blank, check_blank, check_threshold
-from hiddenbits.data.openers import find_opener, is_paths
+from hiddenbits.data.openers import find_opener
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import PART_BYTES, Table
 from hiddenbits.quoting import discreet
 
 if TYPE_CHECKING:
     from hiddenbits.data.columns import Choices, Coding
-    from hiddenbits.data.readers.guarded import ReadLimits
 
 
 @discreet()
@@ -36,7 +35,6 @@ def open_table(
     recipe: str | os.PathLike[str] | None = None,
     part_bytes: int = PART_BYTES,
     storage_options: Mapping[str, Any] | None = None,
-    guarded: bool | ReadLimits = False,
     **reader_options: Any,
 ) -> Table:
     """Open a table of bits, or with `kinds` one whose columns are of several kinds.
@@ -47,13 +45,12 @@ def open_table(
         NumPy arrays (masked and memory-mapped ones too), SciPy sparse arrays and matrices, pandas, polars and Arrow
         frames, dicts of columns, lists of dicts, transactions (lists of sets, or of lists of names), AnnData objects
         (X, or a layer with ``layer=``), dask arrays (of NumPy or SciPy sparse chunks) and dask DataFrames, whose chunks
-        are computed part by part; queries and streams: lazy frames, DuckDB's relations, ``pyarrow.dataset``,
-        ``RecordBatchReader``, all objects with ``__arrow_c_stream__``; or files: ``.npy``, ``.npz``, ``.parquet``,
+        are computed part by part; queries and streams: lazy frames, DuckDB's relations, cursors of ADBC's,
+        ``pyarrow.dataset``, ``RecordBatchReader``, all objects with ``__arrow_c_stream__``; or files: ``.npy``, ``.npz``, ``.parquet``,
         ``.csv``, ``.tsv``, ``.xlsx``, ``.ods``, ``.sav``, ``.dta``, ``.jsonl``, ``.feather``, ``.zarr`` (also
         ``.zarr.zip``), AnnData's ``.h5ad``, and baskets of item numbers (FIMI format) or names (``.dat``, ``.txt``,
-        also gzipped); the folder of a Delta table, of which the newest version is read, or that of ``version=``; or
-        ``postgresql://user@host/database`` with ``query=``. Delta tables, datasets of Parquet files (local or through
-        fsspec) and folders with partitions (``year=2024/...``, whose columns are those of the files and of the paths)
+        also gzipped); or the folder of a Delta table, of which the newest version is read, or that of ``version=``.
+        Delta tables, datasets of Parquet files (local or through fsspec) and folders with partitions (``year=2024/...``, whose columns are those of the files and of the paths)
         are read from their files in every pass. Other queries and streams come only once: up to 64 MiB are held in
         memory, more is written to temporary files (`SpilledTableWarning`).
         A path may be a glob or a list of paths; files are taken in natural order (2 before 10).
@@ -100,18 +97,11 @@ def open_table(
     storage_options : dict, optional
         What fsspec needs to reach an address, under the names that the protocol's package uses: credentials, endpoint,
         time limits. It goes with the table to the workers of a cluster; no message, repr or model file holds it.
-        Redirects to another web server are refused, unless it has ``"allow_redirects": True``.
-    guarded : bool or ReadLimits, default=False
-        For files that you do not trust, of any format: another process reads the whole table, under limits of memory,
-        time and size, and hands it over; a file that crashes, hangs or fills up a library is refused in one sentence.
-        A table that would stay on disk lies in a temporary folder on this machine as long as the returned table is in
-        use. ``SECURITY.md`` says what is promised with and without it.
     **reader_options
         Options of the file's reader, such as ``column=`` for the list-of-items column of a Parquet file, or ``row=``,
         ``item=`` and ``value=`` for one that has a line for each pair of a row and an item, as in
         ``open_table("orders.parquet", row="order_id", item="product_id")``. ``version=`` is the number of a version
-        of a Delta table; ``query=`` what a database is asked, and ``timeout=`` the seconds that it may take for the
-        answer (an hour by default). A query without ``ORDER BY`` may give its rows in another order each time.
+        of a Delta table.
 
     Returns
     -------
@@ -131,21 +121,6 @@ def open_table(
     check_blank(blank)
     about = {"columns": columns, "drop": drop, "id": id, "code": code, "missing": missing}
     choices, coding, plain_only, kinds = said_about_columns(about, recipe, kinds)
-    if guarded:
-        return _open_guarded(
-            data,
-            guarded,
-            names=names,
-            blank=blank,
-            threshold=threshold,
-            packed=packed,
-            n_columns=n_columns,
-            kinds=kinds,
-            **(about if choices is None else vars(choices)),
-            part_bytes=part_bytes,
-            storage_options=storage_options,
-            **reader_options,
-        )
     request = Request(
         names=None if names is None else tuple(str(name) for name in names),
         blank=blank,
@@ -188,12 +163,3 @@ def said_about_columns(
     if coding is not None and about["id"] is not None:
         coding = replace(coding, ids=tuple(str(name) for name in Choices.of(id=about["id"]).id))
     return None, coding, coding is None, kinds
-
-
-def _open_guarded(data: Any, guarded: bool | ReadLimits, **options: Any) -> Table:
-    """Open files in another process, under limits."""
-    from hiddenbits.data.readers.guarded import open_guarded
-
-    if not isinstance(data, (str, os.PathLike)) and not is_paths(data):
-        raise TypeError("guarded= is for files, and this table has been read already. Give the path instead.")
-    return replace(open_guarded(data, guarded, options), part_bytes=options["part_bytes"])

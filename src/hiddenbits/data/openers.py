@@ -38,8 +38,6 @@ STREAMS = (
     ("pyarrow", "Scanner"),
     ("adbc_driver_manager", "Cursor"),
 )
-DATABASES = ("postgresql://", "postgres://")
-ASKED = ("version", "query", "timeout")  # options with which lakes and databases have answered already
 
 
 @dataclass(frozen=True)
@@ -250,8 +248,8 @@ OPENERS: tuple[Memory | Format, ...] = (
         checks=False,
     ),
     Memory(
-        "a Delta table or a database",
-        lambda X, _: isinstance(X, Snapshot),  # and has asked them
+        "a Delta table",
+        lambda X, _: isinstance(X, Snapshot),  # and has found its files
         "openers:_open_snapshot",
         "openers:_open_snapshot",
         said="openers:_open_snapshot",
@@ -327,19 +325,8 @@ FORMATS = tuple(opener for opener in OPENERS if isinstance(opener, Format))
 
 def find_opener(X: Any, request: Request) -> tuple[Memory | Format, Any]:
     """Return the opener for X, and what it opens: X, the files that a path stands for, or the rows of a stream."""
-    if _is_stream(X):
-        X = _load("readers.streams.arrow:within_stream")(X, to_disk=bool(request.options))
-    if _is_lake(X):
-        version, *others = request.options.get("version"), *(set(request.options) - {"version"})
-        X = _load("readers.streams.lakes:find_snapshot")(X, version, to_disk=bool(others))
-    if isinstance(X, str) and X.startswith(DATABASES):
-        if request.storage_options:
-            raise TypeError("storage_options= is for addresses of files, not for databases.")
-        X = _load("readers.streams.postgresql:run_query")(X, request.options)
-    if isinstance(X, (str, os.PathLike)) or is_paths(X):
-        X = _find_files(X, request)
-    elif type(X).__name__ == "ParquetParts":
-        X = _Files(X.files, "parquet", given=X.given)
+    if not isinstance(X, np.ndarray) and not sparse.issparse(X):  # which are neither files nor streams
+        X = _gathered(X, request)
     for opener in OPENERS:
         if opener.accepts(X, request):
             return opener, X
@@ -348,6 +335,20 @@ def find_opener(X: Any, request: Request) -> tuple[Memory | Format, Any]:
         f"{'; '.join(opener.what for opener in OPENERS if isinstance(opener, Memory))}; or the path of a file, or a "
         f"list of them: {', '.join(known.what for known in FORMATS)}."
     )
+
+
+def _gathered(X: Any, request: Request) -> Any:
+    """Return the files that a path, a lake or a dataset stands for, or the rows of a stream; anything else as it is."""
+    if _is_stream(X):
+        X = _load("readers.streams.arrow:within_stream")(X, to_disk=bool(request.options))
+    if _is_lake(X):
+        version, *others = request.options.get("version"), *(set(request.options) - {"version"})
+        X = _load("readers.streams.lakes:find_snapshot")(X, version, to_disk=bool(others))
+    if isinstance(X, (str, os.PathLike)) or is_paths(X):
+        return _find_files(X, request)
+    if type(X).__name__ == "ParquetParts":
+        return _Files(X.files, "parquet", given=X.given)
+    return X
 
 
 def _open_again(table: Table, request: Request) -> Table:
@@ -386,9 +387,9 @@ def _open_spilled(X: Spilled, request: Request) -> Table:
 
 
 def _open_snapshot(X: Snapshot, request: Request) -> Table:
-    """Open the files of a version of a Delta table, or the rows that were made of them or of a query."""
+    """Open the files of a version of a Delta table, or the rows that were made of them."""
     rows = _Files(X.files, "parquet", X.schema, X.given) if X.rows is None else X.rows
-    request = replace(request, options={k: v for k, v in request.options.items() if k not in ASKED})
+    request = replace(request, options={k: v for k, v in request.options.items() if k != "version"})
     opener, found = find_opener(rows, request)
     return replace(opener.open(found, request), version=X.version)
 

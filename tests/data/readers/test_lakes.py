@@ -173,14 +173,6 @@ def test_a_checkpoint_of_another_version_is_refused(lake, tmp_path):
     fit(open_table(folder, version=4))
 
 
-@pytest.mark.slow
-def test_guarded_keeps_the_version(lake):
-    folder, versions = lake
-    table = open_table(folder, version=3, guarded=True)
-    assert table.version == 3
-    assert rows(table) == sorted(map(tuple, versions[3].astype(float)))
-
-
 # Deletion vectors ----------------------------------------------------------------------------------------------------
 
 Z85 = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"

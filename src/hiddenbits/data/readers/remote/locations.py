@@ -16,7 +16,6 @@ from typing import Any, NamedTuple, TypeVar
 
 from hiddenbits.addresses import LEFT_OUT, has_credentials, is_http, safe_url
 from hiddenbits.data.readers.remote.files import RemoteFile, beyond_cap
-from hiddenbits.data.readers.remote.redirects import with_guard
 from hiddenbits.data.readers.remote.secrets import reaching, secret_words
 from hiddenbits.data.table import TableError
 
@@ -250,7 +249,6 @@ def find_remote(url: str, options: Mapping[str, Any]) -> list[Remote]:
     core, shown = fsspec().core, safe_url(url)
     # fsspec writes into the options of a chain's links.
     options = {name: dict(value) if isinstance(value, dict) else value for name, value in options.items()}
-    options = with_guard(url, options)
     with reaching(shown, url, options):
         fs, path = core.url_to_fs(url, **options)
     protocol = re.split("::|://", url)[0]

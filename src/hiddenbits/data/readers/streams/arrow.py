@@ -8,7 +8,6 @@ from typing import Any
 
 from hiddenbits.data.readers.parquet.files import pyarrow
 from hiddenbits.data.readers.parquet.hive import within_dataset
-from hiddenbits.data.readers.streams.postgresql import plain_types
 from hiddenbits.data.readers.streams.spill import Spilled, gather, gather_sunk
 from hiddenbits.data.table import TableError
 from hiddenbits.quoting import told
@@ -42,7 +41,7 @@ def within_stream(X: Any, *, to_disk: bool) -> Any:
         schema, batches = _batches(pa, X)
     except Exception as error:  # of whatever library
         raise TableError(f"{what} gives no rows ({type(error).__name__}: {told(error)}).") from error
-    schema, batches = plain_types(schema, batches)
+    schema, batches = _plain_types(schema, batches)
     names = schema.names
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -78,3 +77,26 @@ def _batches(pa: Any, X: Any) -> tuple[Any, Iterator[Any]]:
         X = X.fetch_record_batch()
     reader = X if isinstance(X, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(X)
     return reader.schema, iter(reader)
+
+
+def _plain_types(schema: Any, batches: Iterator[Any]) -> tuple[Any, Iterator[Any]]:
+    """Return columns of types that ADBC made up as what they are: ``numeric`` as numbers, others as text or bytes."""
+    pa = pyarrow()
+    types = [_plain(field.type) for field in schema]
+    if types == schema.types:
+        return schema, batches
+    plain = pa.schema([pa.field(name, kind) for name, kind in zip(schema.names, types, strict=True)])
+
+    def turned() -> Iterator[Any]:
+        for batch in batches:
+            arrays = [getattr(column, "storage", column) for column in batch.columns]
+            yield pa.RecordBatch.from_arrays([a.cast(k) for a, k in zip(arrays, types, strict=True)], schema=plain)
+
+    return plain, turned()
+
+
+def _plain(kind: Any) -> Any:
+    """Return the plain type in place of a type of ADBC's own."""
+    if not hasattr(kind, "storage_type"):
+        return kind
+    return pyarrow().float64() if getattr(kind, "type_name", "") == "numeric" else kind.storage_type
