@@ -9,7 +9,7 @@ import pytest
 import hiddenbits
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("cli", "datasets", "diagnostics", "evaluate", "images", "inference", "plots", "reporting")
+ROOMS = ("cli", "datasets", "diagnostics", "evaluate", "inference", "plots", "reporting")
 # How a file appears whole or not at all, and how equal rows become one: once for all rooms.
 STORE = ("whole_file", "check_target", "make_folder", "writing")
 SHARED = {"hiddenbits.data.collapse.collapse", *(f"hiddenbits.store.{name}" for name in STORE)}
@@ -24,6 +24,7 @@ OWN = {
         "hiddenbits.families.binary_sparse_coding.",
         "hiddenbits.data.mixed.reals.",
         "hiddenbits.model_api.",
+        "hiddenbits.array_types.",
     ),
     "lee_sompolinsky_1998": ("hiddenbits.families.clipped_pca.",),
 }

@@ -1,10 +1,10 @@
 """Patches of natural images, made as the paper made them: the brightest 2% clamped, a difference of Gaussians."""
 
 import numpy as np
+from images import BrightnessClamp, DifferenceOfGaussians, PatchSampler
 from sklearn.pipeline import make_pipeline
 
 from hiddenbits import datasets
-from hiddenbits.images import BrightnessClamp, DifferenceOfGaussians, PatchSampler
 
 
 def images() -> list[np.ndarray]:

@@ -66,7 +66,6 @@ _HOMES = {
     "diagnostics": "hiddenbits.diagnostics",
     "evaluate": "hiddenbits.evaluate",
     "datasets": "hiddenbits.datasets",
-    "images": "hiddenbits.images",
     "inference": "hiddenbits.inference",
     "plots": "hiddenbits.plots",
     "reporting": "hiddenbits.reporting",
@@ -80,7 +79,6 @@ if TYPE_CHECKING:
     from hiddenbits import datasets as datasets
     from hiddenbits import diagnostics as diagnostics
     from hiddenbits import evaluate as evaluate
-    from hiddenbits import images as images
     from hiddenbits import inference as inference
     from hiddenbits import plots as plots
     from hiddenbits import reporting as reporting

@@ -21,7 +21,6 @@ ROOMS = (
     "plots",
     "datasets",
     "diagnostics",
-    "images",
     "inference",
     "reporting",
 )  # public submodules; `plots` imports matplotlib only to draw

@@ -6,23 +6,14 @@ from scipy.special import expit, logsumexp, softmax
 
 import hiddenbits
 from hiddenbits.families.bernoulli_mixture.model import Mixture, MixtureParams
-from hiddenbits.maths import numerics
 from hiddenbits.maths.numerics import LONG_ROW, scores_may_vanish, softmax_rows, softplus_and_sigmoid
 
 pytestmark = pytest.mark.core
 
 
-@pytest.fixture(params=["numpy", "numba"])
-def kernels(request, monkeypatch):
-    if request.param == "numba":
-        pytest.importorskip("numba")
-    else:
-        monkeypatch.setattr(numerics, "fast_softmax", lambda: None)
-
-
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("width", [1, 2, 3, 8, LONG_ROW - 1, LONG_ROW, LONG_ROW + 1, 300])
-def test_softmax_of_rows(kernels, width, seed):
+def test_softmax_of_rows(width, seed):
     rng = np.random.default_rng(seed)
     scores = rng.normal(-2000.0, 300.0, (257, width))  # far below what has an exponential
     offset, weights = rng.standard_normal((1, width)), rng.random(257)
@@ -33,7 +24,7 @@ def test_softmax_of_rows(kernels, width, seed):
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (1, 1), (3000, 7)])
-def test_softmax_is_compiled_for_all_kinds_of_offsets(kernels, shape):
+def test_softmax_takes_all_kinds_of_offsets(shape):
     rng = np.random.default_rng(0)
     scores, every, single = rng.normal(-5.0, 3.0, shape), rng.standard_normal(shape), rng.standard_normal((1, shape[1]))
     for offset in (None, single, every):
@@ -45,7 +36,7 @@ def test_softmax_is_compiled_for_all_kinds_of_offsets(kernels, shape):
             np.testing.assert_allclose(found, softmax(whole, axis=1), rtol=1e-13)
 
 
-def test_softmax_sees_what_is_no_number(kernels):
+def test_softmax_sees_what_is_no_number():
     for width in (3, LONG_ROW):
         scores = np.zeros((2, width))
         scores[1, 1] = np.nan
@@ -63,10 +54,10 @@ def test_softplus_and_its_slope():
 
 @pytest.mark.parametrize("depth", [650.0, 699.0, 701.0, 1500.0])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_least_probable_row_of_a_mixture(kernels, depth, seed):
+def test_the_least_probable_row_of_a_mixture(depth, seed):
     """Rows that are least probable in one class, at scores down to `depth`, against scipy's logsumexp.
 
-    Without a shift the exponentials of the last would be 0, in the compiled twin of the last two.
+    Without a shift the exponentials of the last would be 0.
     """
     rng = np.random.default_rng(seed)
     d, K = 90, 3

@@ -46,12 +46,13 @@ def open_table(
         frames, dicts of columns, lists of dicts, transactions (lists of sets, or of lists of names), AnnData objects
         (X, or a layer with ``layer=``), dask arrays (of NumPy or SciPy sparse chunks) and dask DataFrames, whose chunks
         are computed part by part; queries and streams: lazy frames, DuckDB's relations, cursors of ADBC's,
-        ``pyarrow.dataset``, ``RecordBatchReader``, all objects with ``__arrow_c_stream__``; or files: ``.npy``, ``.npz``, ``.parquet``,
-        ``.csv``, ``.tsv``, ``.xlsx``, ``.ods``, ``.sav``, ``.dta``, ``.jsonl``, ``.feather``, ``.zarr`` (also
-        ``.zarr.zip``), AnnData's ``.h5ad``, and baskets of item numbers (FIMI format) or names (``.dat``, ``.txt``,
+        ``pyarrow.dataset``, ``RecordBatchReader``, all objects with ``__arrow_c_stream__``; or files: ``.npy``,
+        ``.npz``, ``.parquet``, ``.csv``, ``.tsv``, ``.xlsx``, ``.ods``, ``.sav``, ``.dta``, ``.jsonl``, ``.feather``,
+        ``.zarr`` (also ``.zarr.zip``), AnnData's ``.h5ad``, and baskets of item numbers (FIMI format) or names (``.dat``, ``.txt``,
         also gzipped); or the folder of a Delta table, of which the newest version is read, or that of ``version=``.
-        Delta tables, datasets of Parquet files (local or through fsspec) and folders with partitions (``year=2024/...``, whose columns are those of the files and of the paths)
-        are read from their files in every pass. Other queries and streams come only once: up to 64 MiB are held in
+        Delta tables, datasets of Parquet files (local or through fsspec) and folders with partitions
+        (``year=2024/...``, whose columns are those of the files and of the paths) are read from their files in every
+        pass. Other queries and streams come only once: up to 64 MiB are held in
         memory, more is written to temporary files (`SpilledTableWarning`).
         A path may be a glob or a list of paths; files are taken in natural order (2 before 10).
         A path may also be an address that fsspec understands, such as ``s3://bucket/events/*.parquet``, ``gs://...``

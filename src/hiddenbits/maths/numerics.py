@@ -6,7 +6,6 @@ import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.declared import Range
-from hiddenbits.data.kernels import compiled_twin, kernels_pay
 from hiddenbits.data.operands import scratch
 
 # A probability is kept this far from 0 and 1: far below anything a table can tell, far above rounding.
@@ -120,15 +119,8 @@ def softmax_rows(
     ln Sum_k exp(s_k) = m + ln Sum_k exp(s_k - m), m the row's largest. A few rows at a time: six steps over a tall
     array would each go through main memory. Without `shift`, m = 0: right where no score is above 0 or below -700
     (`scores_may_vanish`).
-    It has a compiled twin (`softmax_numba.py`).
     """
     n_rows, width = scores.shape
-    if scores.dtype == np.float64 and kernels_pay() and (kernels := fast_softmax()) is not None:
-        largest, total = np.empty((2, n_rows))
-        offset = np.zeros((1, width)) if offset is None else offset
-        kernels.softmax(scores, offset, np.ones(1) if weights is None else weights, shift, largest, total)
-        largest += np.log(total, out=total)
-        return largest
     ones, log_sum = np.ones(width), np.zeros(n_rows)
     step = max(1, CHUNK_NUMBERS // max(width, 1))
     for start in range(0, n_rows, step):
@@ -145,9 +137,6 @@ def softmax_rows(
         np.divide(1.0 if weights is None else weights[rows], total, out=total)
         s *= total[:, None]
     return log_sum
-
-
-fast_softmax = compiled_twin("hiddenbits.maths.softmax_numba")
 
 
 def _row_max(scores: Floats) -> Floats:

@@ -10,10 +10,11 @@ import numpy as np
 from numba import njit
 
 from hiddenbits.array_types import AnyArray, Bytes, Floats
-from hiddenbits.maths.softmax_numba import softmax
+from hiddenbits.maths.exp_numba import LEAST, exp_parts, reordered
 
 LOOK_UPS = 1 << 21  # of parents, whose results are remembered
 TILE = 32  # columns and rows of a tile of a square: 8 KB
+CHUNK_NUMBERS = 1 << 13  # numbers of a softmax that are worked on together: 64 KB
 
 
 @njit(cache=True, nogil=True)
@@ -33,6 +34,43 @@ def _find_links(columns: AnyArray, parents: AnyArray, bits: Bytes, links: AnyArr
     for j in columns:
         bits[j] = 0
     return n_links
+
+
+@reordered
+def _softmax(scores: Floats, offset: Floats, weights: Floats, shift: bool, largest: Floats, total: Floats) -> None:
+    """Turn rows of scores into probabilities, as `numerics.softmax_rows`.
+
+    Write the largest score of each row, and the sum of exp(score - largest). A single offset or weight is that of all rows.
+    """
+    n_rows, width = scores.shape
+    step = max(1, CHUNK_NUMBERS // max(width, 1))
+    for start in range(0, n_rows, step):
+        stop = min(start + step, n_rows)
+        for n in range(start, stop):
+            row, c = scores[n], offset[n if len(offset) > 1 else 0]
+            for k in range(width):
+                row[k] += c[k]
+            most = 0.0
+            if shift:
+                most = -np.inf
+                for k in range(width):
+                    most = row[k] if row[k] > most else most
+                for k in range(width):
+                    row[k] -= most
+            largest[n] = most
+        numbers = scores[start:stop].reshape(-1)
+        for i in range(len(numbers)):
+            power, rest = exp_parts(numbers[i])
+            numbers[i] = 0.0 if numbers[i] < LEAST else power + rest
+        for n in range(start, stop):
+            row = scores[n]
+            whole = 0.0
+            for k in range(width):
+                whole += row[k]
+            total[n] = whole
+            share = weights[n if len(weights) > 1 else 0] / whole
+            for k in range(width):
+                row[k] *= share
 
 
 @njit(cache=True, nogil=True)
@@ -101,7 +139,7 @@ def sparse_rows(
             for link in links[first:found]:
                 k = link & np.uint64(0xFFFF)
                 row[k] += pair[link >> np.uint64(16), k]
-        softmax(r[start:stop], offset, weights[start:stop], True, largest[start:stop], total[start:stop])
+        _softmax(r[start:stop], offset, weights[start:stop], True, largest[start:stop], total[start:stop])
         for n in range(start, stop if ones.size else start):
             _add_ones(indices[indptr[n] : indptr[n + 1]], r[n], least[n], active, ones)
         for n in range(start, stop if ones.size else start):

@@ -11,7 +11,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
 from hiddenbits.array_types import AnyArray, Randomness
-from hiddenbits.images.checks import ImageTransformer, checked_images
+
+from .checks import ImageTransformer, checked_images
 
 
 class PatchSampler(ImageTransformer):
@@ -41,7 +42,7 @@ class PatchSampler(ImageTransformer):
     --------
     >>> import numpy as np
     >>> from sklearn.pipeline import make_pipeline
-    >>> from hiddenbits.images import BrightnessClamp, DifferenceOfGaussians, PatchSampler
+    >>> from images import BrightnessClamp, DifferenceOfGaussians, PatchSampler
     >>> rng = np.random.default_rng(0)
     >>> images = [rng.random((40, 60)), rng.random((80, 50))]
     >>> steps = make_pipeline(BrightnessClamp(), DifferenceOfGaussians(), PatchSampler(500, (8, 10), random_state=0))

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from hiddenbits.images.checks import Image, ImageTransformer, checked_images
+from .checks import Image, ImageTransformer, checked_images
 
 Mode = Literal["reflect", "mirror", "nearest", "wrap"]
 
@@ -72,7 +72,7 @@ class BrightnessClamp(ImageFilter):
     Examples
     --------
     >>> import numpy as np
-    >>> from hiddenbits.images import BrightnessClamp
+    >>> from images import BrightnessClamp
     >>> image = np.array([[1, 2, 3, 4, 90], [5, 6, 7, 8, 200]])
     >>> BrightnessClamp(share=0.2).fit_transform([image])[0]
     array([[1., 2., 3., 4., 8.],
@@ -114,7 +114,7 @@ class DifferenceOfGaussians(ImageFilter):
     Examples
     --------
     >>> import numpy as np
-    >>> from hiddenbits.images import DifferenceOfGaussians
+    >>> from images import DifferenceOfGaussians
     >>> even, edge = np.full((30, 40), 7.0), np.repeat([[0.0, 1.0]], 30, axis=0).repeat(20, axis=1)
     >>> even, edge = DifferenceOfGaussians().fit_transform([even, edge])
     >>> bool(np.abs(even).max() < 1e-12)

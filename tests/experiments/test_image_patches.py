@@ -4,12 +4,11 @@ import pickle
 
 import numpy as np
 import pytest
+from experiments.henniges_2010.images import BrightnessClamp, DifferenceOfGaussians, PatchSampler
 from scipy.stats import chi2
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_is_fitted
-
-from hiddenbits.images import BrightnessClamp, DifferenceOfGaussians, PatchSampler
 
 pytestmark = pytest.mark.core
 

@@ -4,8 +4,8 @@ All overlapping patches of one image, and the image from its patches, are scikit
 ``reconstruct_from_patches_2d``.
 """
 
-from hiddenbits.images.filters import BrightnessClamp, DifferenceOfGaussians
-from hiddenbits.images.patches import PatchSampler
+from .filters import BrightnessClamp, DifferenceOfGaussians
+from .patches import PatchSampler
 
 __all__ = [
     "BrightnessClamp",

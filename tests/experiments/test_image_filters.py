@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
+from experiments.henniges_2010.images import BrightnessClamp, DifferenceOfGaussians, PatchSampler
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
-
-from hiddenbits.images import BrightnessClamp, DifferenceOfGaussians, PatchSampler
 
 pytestmark = pytest.mark.core
 
