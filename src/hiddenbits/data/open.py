@@ -48,8 +48,8 @@ def open_table(
         are computed part by part; queries and streams: lazy frames, DuckDB's relations, cursors of ADBC's,
         ``pyarrow.dataset``, ``RecordBatchReader``, all objects with ``__arrow_c_stream__``; or files: ``.npy``,
         ``.npz``, ``.parquet``, ``.csv``, ``.tsv``, ``.xlsx``, ``.ods``, ``.sav``, ``.dta``, ``.jsonl``, ``.feather``,
-        ``.zarr`` (also ``.zarr.zip``), AnnData's ``.h5ad``, and baskets of item numbers (FIMI format) or names (``.dat``, ``.txt``,
-        also gzipped); or the folder of a Delta table, of which the newest version is read, or that of ``version=``.
+        ``.zarr`` (also ``.zarr.zip``), AnnData's ``.h5ad``, and baskets of item numbers (FIMI format) or names
+        (``.dat``, ``.txt``, also gzipped); or the folder of a Delta table, of which the newest version is read, or that of ``version=``.
         Delta tables, datasets of Parquet files (local or through fsspec) and folders with partitions
         (``year=2024/...``, whose columns are those of the files and of the paths) are read from their files in every
         pass. Other queries and streams come only once: up to 64 MiB are held in
