@@ -21,6 +21,7 @@ from hiddenbits import (
     TreeMixture,
     Variational,
 )
+from hiddenbits.data.mixed.encode import open_mixed
 from hiddenbits.families.bernoulli_mixture.model import Mixture, MixtureParams
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
 from hiddenbits.families.binary_sparse_coding.schedule import Schedule
@@ -41,7 +42,7 @@ from hiddenbits.families.topographic_map.params import TopographicParams
 from hiddenbits.families.topographic_map.points import grid_points
 from hiddenbits.families.tree_mixture.model import Trees
 from hiddenbits.families.tree_mixture.params import Clock, TreeParams
-from tests.families.logistic_pca.mixed.mixed_data import KINDS, random_params
+from tests.families.logistic_pca.mixed.mixed_data import KINDS, mixed_rows, random_params
 
 
 @dataclass(frozen=True)
@@ -366,3 +367,8 @@ MIXED = [
         "points",
     ),
 ]
+
+
+def mixed_table(case: Case, seed: int, n: int = 600, missing: float = 0.1) -> Any:
+    """Rows of four bits, four reals, two nominal and two ordered columns; all of them as reals, where the case is."""
+    return open_mixed(mixed_rows(seed, n, missing=missing), kinds=getattr(case.estimator, "kinds", "real"))

@@ -44,7 +44,6 @@ STATISTICS_DIFFER = {
 }
 NOT_MEASURED = {
     "BernoulliMixture-split": "it is the model of BernoulliMixture",
-    "LogisticPCAMixture": "it has the blocks of LogisticPCA, for each map",
 }
 
 

@@ -49,11 +49,11 @@ def open_table(
         ``pyarrow.dataset``, ``RecordBatchReader``, all objects with ``__arrow_c_stream__``; or files: ``.npy``,
         ``.npz``, ``.parquet``, ``.csv``, ``.tsv``, ``.xlsx``, ``.ods``, ``.sav``, ``.dta``, ``.jsonl``, ``.feather``,
         ``.zarr`` (also ``.zarr.zip``), AnnData's ``.h5ad``, and baskets of item numbers (FIMI format) or names
-        (``.dat``, ``.txt``, also gzipped); or the folder of a Delta table, of which the newest version is read, or that of ``version=``.
-        Delta tables, datasets of Parquet files (local or through fsspec) and folders with partitions
+        (``.dat``, ``.txt``, also gzipped); or the folder of a Delta table, of which the newest version is read, or that
+        of ``version=``. Delta tables, datasets of Parquet files (local or through fsspec) and folders with partitions
         (``year=2024/...``, whose columns are those of the files and of the paths) are read from their files in every
-        pass. Other queries and streams come only once: up to 64 MiB are held in
-        memory, more is written to temporary files (`SpilledTableWarning`).
+        pass. Other queries and streams come only once: up to 64 MiB are held in memory, more is written to temporary
+        files (`SpilledTableWarning`).
         A path may be a glob or a list of paths; files are taken in natural order (2 before 10).
         A path may also be an address that fsspec understands, such as ``s3://bucket/events/*.parquet``, ``gs://...``
         or ``https://...``, where the protocol's package is installed (s3fs, gcsfs, aiohttp, ...). Parquet files and

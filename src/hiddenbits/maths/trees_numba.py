@@ -40,7 +40,8 @@ def _find_links(columns: AnyArray, parents: AnyArray, bits: Bytes, links: AnyArr
 def _softmax(scores: Floats, offset: Floats, weights: Floats, shift: bool, largest: Floats, total: Floats) -> None:
     """Turn rows of scores into probabilities, as `numerics.softmax_rows`.
 
-    Write the largest score of each row, and the sum of exp(score - largest). A single offset or weight is that of all rows.
+    Write the largest score of each row, and the sum of exp(score - largest). A single offset or weight is that of all
+    rows.
     """
     n_rows, width = scores.shape
     step = max(1, CHUNK_NUMBERS // max(width, 1))

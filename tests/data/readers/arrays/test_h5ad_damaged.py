@@ -1,4 +1,4 @@
-"""HDF5 files that lie are refused by what they declare; damaged ones do no harm in a guarded process."""
+"""HDF5 files that lie are refused by what they declare."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Zarr stores that lie are refused by what they declare; damaged ones do no harm in a guarded process."""
+"""Zarr stores that lie are refused by what they declare."""
 
 from __future__ import annotations
 
