@@ -34,7 +34,7 @@ DRIVER = 2**63  # stands for "no block": draws made once a pass, such as a start
 # Streams beside those of restarts, passes and blocks, which count from 0: the part of the address, and where it begins.
 STREAMS: Mapping[str, tuple[Literal["restart", "pass_number", "block"], int]] = {
     "online": ("pass_number", 2**32),  # online passes
-    "all stages": ("pass_number", 2**33),  # stages of a start that are taken at once
+    "stage": ("pass_number", 2**33),  # what a later stage begins with
     "memory": ("pass_number", 2**34),  # what random steps begin with
     "subsample": ("pass_number", 2**35),  # the rows of a start on few
     "split off": ("pass_number", 2**36),  # the rows that a fit does not learn from

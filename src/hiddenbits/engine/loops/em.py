@@ -186,7 +186,7 @@ def _next_stage(
     """Return where the next stage begins (more classes, or a polish) if one has ended and another follows, or None."""
     if reason not in (StopReason.CONVERGED, StopReason.MAX_ITER):
         return None
-    grown = model.grow(position.safe, Key(settings.seed, position.restart, len(position.trace)))
+    grown = model.grow(position.safe, Key(settings.seed, position.restart).stream("stage", len(position.stages)))
     if grown is None:
         return None
     return replace(

@@ -143,7 +143,7 @@ def start_restart(
 def full_start(model: Model[P, S], summary: Summary, key: Key, passes: Passes) -> P:
     """Return a start with all stages of a staged one taken at once: online EM has no stages."""
     params, stage = model.start(summary, key, passes), 0
-    while (grown := model.grow(params, key.stream("all stages", stage))) is not None:
+    while (grown := model.grow(params, key.stream("stage", stage))) is not None:
         params, stage = grown, stage + 1
     return params
 
@@ -163,7 +163,7 @@ def _one_online_pass(model: Model[P, S], context: FitContext, now: Position) -> 
 def _completed(model: Model[P, S], params: P, key: Key) -> P:
     """Return parameters of the declared size: a fit that was stopped may have classes or layers still to come."""
     stage = 0
-    while model.mismatch(params) and (grown := model.grow(params, key.stream("all stages", stage))) is not None:
+    while model.mismatch(params) and (grown := model.grow(params, key.stream("stage", stage))) is not None:
         params, stage = grown, stage + 1
     return params
 
