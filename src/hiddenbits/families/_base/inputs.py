@@ -22,6 +22,7 @@ from hiddenbits.model_api import Key
 from hiddenbits.quoting import discreet, printable, quoted
 
 SMALL_WEIGHTS = 0.1  # weights of rows are small when their mean, of those that are not 0, is below this
+SHUFFLED_CELLS = 1 << 27  # cells (ones, where it is sparse) of the longest table that is read into memory and shuffled
 
 
 @discreet()
@@ -248,10 +249,15 @@ def rows_of(chunks: Any, n_rows: int) -> NDArray[Any]:
 
 
 def shuffled(table: Table, seed: int) -> Table:
-    """Return a table in memory with its rows shuffled: random steps go astray where a table is sorted."""
-    source = table.source
-    if not isinstance(source, MemorySource) or source.mapped:
+    """Return a table with its rows shuffled, in memory: random steps go astray where a table is sorted.
+
+    A table of more than `SHUFFLED_CELLS` comes back as it is, from a file or from memory: its size decides, and not
+    where its rows are, so that the same rows give the same fit.
+    """
+    source, n_rows = table.source, table.shape[0]
+    if n_rows * source.row_cells > SHUFFLED_CELLS:
         return table
-    order = Key(seed).stream("row order").rng().permutation(table.shape[0])
+    order = Key(seed).stream("row order").rng().permutation(n_rows)
     weights = None if table.weights is None else table.weights[order]
-    return replace(table, source=MemorySource(source.x.take(order), source.observed.take(order)), weights=weights)
+    x, observed = source.read(0, n_rows)
+    return replace(table, source=MemorySource(x.take(order), observed.take(order)), weights=weights)
