@@ -47,6 +47,27 @@ def test_same_bits_on_one_and_on_four_workers(n_workers, monkeypatch, tmp_path, 
             check_same_bits(MIXTURE, client, storage, seed, monkeypatch)
 
 
+@pytest.mark.parametrize("missing", [False, True])
+def test_a_long_table_with_equal_rows(client, missing, monkeypatch):
+    """Few distinct rows are gathered on the workers; of many, rows in memory are collapsed, those on disk not."""
+    monkeypatch.setattr("hiddenbits.families._base.start_rows.FEWEST", 100)
+    monkeypatch.setattr("hiddenbits.families._base.start_rows.ROWS_EACH", 1)
+    monkeypatch.setattr("hiddenbits.families._base.estimator.SMALL", 0)
+    monkeypatch.setattr("hiddenbits.families._base.estimator.block_height", lambda footprint: 256)
+    rows = structured_rows(np.random.default_rng(0), 3000, 8, missing)
+    weights = np.random.default_rng(1).uniform(0.5, 2.0, len(rows))
+    memory = table_of(rows, weights=weights)
+    disk = Table(NotResident(memory.source), None, weights, part_bytes=7000)
+    model, fits = BernoulliMixture(3, n_init=2, tol=1e-4, random_state=0), []
+    for table in (memory, disk):
+        with hiddenbits.run_on(client):
+            there = clone(model).fit(table)
+        fits += [clone(model).fit(table), there]
+        assert same(fits[-2].params_, there.params_)
+        assert np.array_equal(fits[-2].trace_, there.trace_)
+    assert fits[0].trace_[-1] == pytest.approx(fits[2].trace_[-1], rel=1e-10)
+
+
 @pytest.mark.slow
 @pytest.mark.thin(3)
 @pytest.mark.parametrize("case", OTHERS, ids=lambda case: case.name)

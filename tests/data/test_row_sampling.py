@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import chi2
 
 from hiddenbits.data.hashing import uniform_by_row
-from hiddenbits.data.row_sampling import rate_for, some_rows
+from hiddenbits.data.row_sampling import RowSampler, rate_for
 from hiddenbits.engine import Local
 from tests.contracts.conftest import table_of
 from tests.contracts.test_fit import structured_rows
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.core
 
 def drawn(table, seed, rate, height=256, n_jobs=1):
     executor = Local(n_jobs)
-    found = executor.reduce(lambda block: some_rows(seed, rate, block), table.grid(height))
+    found = executor.reduce(RowSampler(seed, rate), table.grid(height))
     executor.close()
     return found
 

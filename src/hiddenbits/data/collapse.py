@@ -1,35 +1,101 @@
 """Equal rows collapsed into one row with a weight: real tables of bits repeat themselves.
 
+That saves time and changes no answer: what depends on places or on the number of rows (which rows a long table begins
+on) is decided from all rows, which `Grid.given` keeps; and a sum over rows is the same sum, but for rounding.
+
 Rows are equal when their ones and their missing cells are the same. The distinct rows keep the order of their first
 appearance; weights add; the inverse index restores per-row results.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Self
+
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenbits.data.bits import AllOnes, Bits, Complement, Packed, Pattern
+from hiddenbits.data.bits import AllOnes, Bits, Complement, Dense, Packed, Pattern
+from hiddenbits.data.block import Block
 from hiddenbits.data.hashing import hash_words, set_numbers, word_keys, words_of
-from hiddenbits.data.table import MemorySource, Table
+from hiddenbits.data.row_sampling import SomeRows
+from hiddenbits.data.table import Grid, MemorySource, Table
 
 WORTH = 0.8  # collapse only if at most this share of the rows is distinct
+HEAD = 2  # times `few` rows are looked at before all of them are
 
 
-def collapse(table: Table) -> tuple[Table, NDArray[np.int64] | None]:
+def collapse(table: Table, few: int = 0) -> tuple[Table, NDArray[np.int64] | None]:
     """Return (table of distinct rows with weights, index of each row's distinct row).
 
-    Only for tables in memory, not for memory maps. When few rows repeat, the table comes back as it is, with None.
+    Only for tables in memory, not for memory maps. When few rows repeat, and `few` or more are distinct, the table
+    comes back as it is, with None.
     """
     source = table.source
     if not isinstance(source, MemorySource) or source.mapped or source.n_rows < 2:
         return table, None
     first, inverse = distinct_rows(source.x, source.observed)
-    if len(first) > WORTH * source.n_rows:
+    if len(first) > WORTH * source.n_rows and len(first) >= few:
         return table, None
     weights = np.bincount(inverse, weights=table.weights, minlength=len(first)).astype(np.float64)
     small = MemorySource(source.x.take(first), source.observed.take(first))
     return Table(small, table.names, weights, table.part_bytes), inverse
+
+
+def collapsed(grid: Grid, few: int = 0, reduce: Callable[[Callable[[Block], Any], Grid], Any] | None = None) -> Grid:
+    """Return the grid with equal rows collapsed where that is worth it; `given` then has all rows.
+
+    With fewer than `few` distinct rows it always is, wherever the rows are. For that `reduce`, the engine's sum over
+    blocks, goes once through a table on disk, unless its first rows show that there are more.
+    """
+    table = grid.table
+    if isinstance(table.source, MemorySource) and not table.source.mapped:
+        small, inverse = collapse(table, few)
+        return grid if inverse is None else replace(small.grid(grid.height), given=grid)
+    if reduce is None or table.shape[0] < few or not table.only_bits or _many_at_first(table, few):
+        return grid
+    found: DistinctRows = reduce(partial(_distinct_of_block, few), grid)
+    if found.rows is None:
+        return grid
+    small = found.rows.table(float(found.rows.weights.sum()))
+    small = replace(small, names=table.names, part_bytes=table.part_bytes)
+    return replace(small.grid(grid.height), given=grid)
+
+
+def _many_at_first(table: Table, few: int) -> bool:
+    """Return whether so many of the first rows are distinct that a table is not collapsed."""
+    head = table.source.read(0, min(HEAD * few, table.shape[0])) if few else None
+    return head is None or len(distinct_rows(*head)[0]) >= few
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctRows:
+    """The distinct rows of some blocks with their weights, in order of first appearance; None where they are many."""
+
+    rows: SomeRows | None
+    few: int
+
+    def __iadd__(self, other: Self) -> Self:
+        if self.rows is None or other.rows is None:
+            return type(self)(None, self.few)
+        both = self.rows
+        both += other.rows
+        first, inverse = distinct_rows(Dense(both.x), Dense(both.observed))
+        if len(first) >= self.few:
+            return type(self)(None, self.few)
+        weights = np.bincount(inverse, weights=both.weights).astype(np.float64)
+        return type(self)(SomeRows(both.x[first], both.observed[first], weights, both.sparse), self.few)
+
+
+def _distinct_of_block(few: int, block: Block) -> DistinctRows:
+    first, inverse = distinct_rows(block.x, block.observed)
+    if len(first) >= few:
+        return DistinctRows(None, few)
+    x, observed = block.x.take(first).to_dense(), block.observed.take(first).to_dense()
+    weights = np.bincount(inverse, weights=block.weights).astype(np.float64)
+    return DistinctRows(SomeRows(x, observed, weights, isinstance(block.x, Pattern)), few)
 
 
 def distinct_rows(x: Bits, observed: Bits) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

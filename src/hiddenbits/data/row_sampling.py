@@ -48,17 +48,25 @@ def rate_for(rows: int, weights: Floats | None, n_rows: int) -> float:
         heavy = more
 
 
-def some_rows(seed: int, rate: float, block: Block) -> SomeRows:
-    """Draw rows of a block, each with probability min(1, rate weight), so that each counts for 1/rate rows.
+@dataclass(frozen=True)
+class RowSampler:
+    """Samples rows of a block, each with probability min(1, rate weight), so that each counts for 1/rate rows.
 
-    Which ones depends on the seed and on the place of a row in the table, not on how the table is cut into blocks.
+    Which ones depends on the seed and on the place of a row in the table, not on how the table is cut into blocks. The
+    engine applies it to all rows where it has collapsed equal ones, because distinct rows have other places.
     """
-    share = np.minimum(1.0, rate * block.weights)
-    numbers = np.arange(block.n_rows, dtype=np.uint64) + np.uint64(block.start)
-    drawn = np.flatnonzero(uniform_by_row(seed, numbers) < share)
-    return SomeRows(
-        block.x.take(drawn).to_dense(),
-        block.observed.take(drawn).to_dense(),
-        block.weights[drawn] / share[drawn],
-        isinstance(block.x, Pattern),
-    )
+
+    seed: int
+    rate: float
+
+    def __call__(self, block: Block) -> SomeRows:
+        """Return the sample of a block."""
+        share = np.minimum(1.0, self.rate * block.weights)
+        numbers = np.arange(block.n_rows, dtype=np.uint64) + np.uint64(block.start)
+        drawn = np.flatnonzero(uniform_by_row(self.seed, numbers) < share)
+        return SomeRows(
+            block.x.take(drawn).to_dense(),
+            block.observed.take(drawn).to_dense(),
+            block.weights[drawn] / share[drawn],
+            isinstance(block.x, Pattern),
+        )

@@ -235,11 +235,22 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """A table, a block height, and the parts that whole blocks make up."""
+    """A table, a block height, and the parts that whole blocks make up.
+
+    Attributes
+    ----------
+    table : Table
+        The rows.
+    height, part_rows : int
+        Rows of a block, and of a part.
+    given : Grid or None
+        Where the rows are distinct rows with weights (`collapsed`): all rows, in their own order.
+    """
 
     table: Table
     height: int
     part_rows: int
+    given: Grid | None = None
 
     @property
     def n_blocks(self) -> int:
@@ -250,6 +261,11 @@ class Grid:
     def n_parts(self) -> int:
         """Number of parts."""
         return -(-self.table.shape[0] // self.part_rows)
+
+    @property
+    def as_given(self) -> Grid:
+        """The grid of all rows, equal ones included."""
+        return self.given or self
 
     @cached_property
     def blocks(self) -> list[Block]:

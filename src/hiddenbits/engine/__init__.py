@@ -18,7 +18,7 @@ from hiddenbits.engine.loops.em import fit_em
 from hiddenbits.engine.loops.gradient import fit_gradient
 from hiddenbits.engine.loops.online_em import first_rows, online_form, online_pass
 from hiddenbits.engine.loops.stochastic import fit_persistent
-from hiddenbits.engine.loops.subsample_start import MIN_RATIO
+from hiddenbits.engine.loops.subsample_start import MIN_RATIO, MOST_CELLS
 from hiddenbits.engine.no_zeros import NoZerosWarning
 from hiddenbits.engine.outcome import Outcome, Restart, StopReason
 from hiddenbits.engine.pieces import Piece, map_pieces
@@ -28,6 +28,7 @@ from hiddenbits.model_api import Key, Model
 
 __all__ = [
     "MIN_RATIO",
+    "MOST_CELLS",
     "Checkpoint",
     "CheckpointError",
     "Cluster",

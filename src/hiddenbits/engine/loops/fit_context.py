@@ -6,15 +6,20 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
+from typing import TypeVar
 
-from hiddenbits.data import Grid
+from hiddenbits.data import Block, Grid
+from hiddenbits.data.arrays import Additive
+from hiddenbits.data.row_sampling import RowSampler
 from hiddenbits.data.summary import Summary
 from hiddenbits.engine.executors.base import Executor
+from hiddenbits.engine.executors.local import Local
+from hiddenbits.engine.executors.progress import without_progress
 from hiddenbits.engine.outcome import StopReason
 from hiddenbits.engine.state import CheckpointStore, Position, Settings, Watch
 from hiddenbits.model_api import Passes
 
+S = TypeVar("S", bound=Additive)
 LOG = logging.getLogger("hiddenbits.engine.loops.restarts")  # restarts, stages and stops are INFO, passes DEBUG
 
 
@@ -72,10 +77,20 @@ class FitContext:
     pace: _Pace = field(default_factory=_Pace)
     first_stage: bool = False  # end before a polish
 
+    def passes(self, function: Callable[[Block], S], /) -> S:
+        """Return the sum of a function over the blocks.
+
+        Rows are sampled from the table as it was given: whether equal rows were collapsed must not change the sample.
+        """
+        grid = self.grid.as_given if isinstance(function, RowSampler) else self.grid
+        here = grid is not self.grid and grid.table.source.resident  # a cluster would hold the rows twice
+        return (self.local if here else self.executor).reduce(function, grid)
+
     @property
-    def passes(self) -> Passes:
-        """The sum of a function over the blocks."""
-        return partial(self.executor.reduce, grid=self.grid)
+    def local(self) -> Local:
+        """The executor in this process, for rows that are in its memory."""
+        executor = without_progress(self.executor)
+        return executor if isinstance(executor, Local) else Local()
 
     @property
     def weight(self) -> float:

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from hiddenbits.data import Grid
-from hiddenbits.data.row_sampling import SomeRows, rate_for, some_rows
+from hiddenbits.data.row_sampling import RowSampler, SomeRows, rate_for
 from hiddenbits.data.subset import take_rows
 from hiddenbits.engine.block_statistics import block_statistics
 from hiddenbits.engine.executors.base import Executor
@@ -42,7 +42,7 @@ def first_rows(grid: Grid, executor: Executor, seed: int) -> Grid:
         return grid
     if not table.only_bits:
         return take_rows(table, np.arange(rows)).grid(grid.height)
-    drawn: SomeRows = executor.reduce(partial(some_rows, seed, rate_for(rows, table.weights, n)), grid)
+    drawn: SomeRows = executor.reduce(RowSampler(seed, rate_for(rows, table.weights, n)), grid)
     return drawn.table(float(n if table.weights is None else table.weights.sum())).grid(grid.height)
 
 

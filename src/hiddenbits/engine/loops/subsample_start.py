@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from hiddenbits.data import Block
-from hiddenbits.data.row_sampling import SomeRows, rate_for, some_rows
+from hiddenbits.data.collapse import collapsed
+from hiddenbits.data.row_sampling import RowSampler, SomeRows, rate_for
 from hiddenbits.engine.executors.local import Local
 from hiddenbits.engine.executors.progress import without_progress
 from hiddenbits.engine.loops.fit_context import FitContext, RestartLoop
@@ -54,25 +56,24 @@ class SubsampleStart:
 
     def _worth_it(self, rows: int) -> bool:
         """Return whether the table is long enough for a subsample of so many rows, and that is small enough to hold."""
-        n, d = self.context.grid.table.shape
+        n, d = self.context.grid.as_given.table.shape
         return MIN_RATIO * rows <= n and rows * d <= MOST_CELLS
 
     def _on_subsample(self, rows: int, *, n_init: int) -> FitContext:
         """Return the same fit on a subsample, in memory, without callbacks, for so many restarts."""
-        context = self.context
-        grid, table = context.grid, context.grid.table
-        seed = int(Key(context.settings.seed).stream("subsample").rng().integers(2**62))
-        drawn: SomeRows = context.passes(partial(some_rows, seed, rate_for(rows, table.weights, table.shape[0])))
-        here = without_progress(context.executor)
-        executor = here if isinstance(here, Local) else Local()
-        few = drawn.table(float(len(drawn.weights))).grid(grid.height)
+        context, settings = self.context, self.context.settings
+        table = context.grid.as_given.table
+        seed = int(Key(settings.seed).stream("subsample").rng().integers(2**62))
+        drawn: SomeRows = context.passes(RowSampler(seed, rate_for(rows, table.weights, table.shape[0])))
+        few = drawn.table(float(len(drawn.weights))).grid(context.grid.height)
+        if self.model.promises.deterministic:
+            few = collapsed(few)
         # Priors stay where all rows put them: the summary has their counts.
         summary = replace(context.summary, weight=np.asarray(float(len(drawn.weights))))
-        settings = context.settings
         if n_init == 1 and not isinstance(self.model, Climbs):  # a pass must gain what one over all rows must
             settings = replace(settings, tol=settings.tol * context.weight / float(summary.weight))
         return FitContext(
-            few, executor, settings, summary, over_all=self._over_all(), begun=context.begun, pace=context.pace
+            few, context.local, settings, summary, over_all=self._over_all(), begun=context.begun, pace=context.pace
         )
 
     def _over_all(self) -> Passes:
@@ -87,7 +88,7 @@ class SubsampleStart:
         once = lru_cache(maxsize=1)(partial(executor.reduce, grid=grid))
 
         def over_all(function: Callable[[Block], Any]) -> Any:
-            return (self.context.passes if isinstance(function, partial) else once)(function)
+            return (once if isinstance(function, FunctionType) else self.context.passes)(function)
 
         return over_all
 
@@ -112,7 +113,7 @@ class SubsampleStart:
         while self._worth_it(rows) and not few.late(LARGER):
             few = self._on_subsample(rows, n_init=1)
             best = self.ways[0](few, self._going_on(best))
-            few.log_stop(f"Restart %d of %d on {few.grid.table.shape[0]} rows", best)
+            few.log_stop(f"Restart %d of %d on {few.grid.as_given.table.shape[0]} rows", best)
             rows *= LARGER
         scale = self.context.weight / few.weight
         if few.late(scale):
@@ -145,7 +146,7 @@ class SubsampleStart:
             if few.settings.n_short > 1 and at.params is None and not at.finished:
                 at = few.keep(best_short_run(way, few, at))
             ends.append(at if at.finished else way(few, at))
-            few.log_stop(f"Restart %d of %d on {few.grid.table.shape[0]} rows, way {number + 1}", ends[-1])
+            few.log_stop(f"Restart %d of %d on {few.grid.as_given.table.shape[0]} rows, way {number + 1}", ends[-1])
         return max(ends, key=_reached)
 
     def drop_checkpoints(self) -> None:

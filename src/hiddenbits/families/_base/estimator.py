@@ -18,7 +18,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import AnyArray, Floats, Randomness
-from hiddenbits.data import Block, Grid, Table, collapse
+from hiddenbits.data import Block, Grid, Table
+from hiddenbits.data.collapse import collapsed
 from hiddenbits.data.columns.coding import Coding
 from hiddenbits.engine import (
     Checkpoint,
@@ -50,7 +51,7 @@ from hiddenbits.families._base.partial_fit import OnlineVerbs
 from hiddenbits.families._base.refit import RefitVerb
 from hiddenbits.families._base.sample_size import check_n_samples
 from hiddenbits.families._base.showing import ShowsItself
-from hiddenbits.families._base.start_rows import few_enough, rows_to_begin_on
+from hiddenbits.families._base.start_rows import few_distinct_rows, few_enough, rows_to_begin_on
 from hiddenbits.model_api import BeginsOnFew, P, RowModel, S
 from hiddenbits.store.validation import require
 
@@ -166,11 +167,11 @@ class BitsEstimator(
         warn_of_small_weights(table)
         model = self._model()
         settings = replace(self._settings(), start_rows=few_enough(self._rows_to_begin_on(), table.shape[0]))
-        if model.promises.deterministic and not settings.online_passes:  # equal rows then have equal memory, too
-            table, _ = collapse(table)
         table = self._arranged(model, table)
         model = self._fit_model(model, table)
-        grid = table.grid(self._pass_height(model, table))
+        grid = self._pass_grid(model, table, settings)
+        if grid.table.shape[0] < few_distinct_rows(settings.start_rows, table.shape[1]):
+            settings = replace(settings, start_rows=None)
         weight = float(table.shape[0] if table.weights is None else table.weights.sum())
         settings = replace(self._settings_for(settings, model, weight, table.shape[1]), max_time=engine.max_time)
         checkpoints: Checkpoint | None = None
@@ -180,7 +181,7 @@ class BitsEstimator(
                 engine.checkpoint, model, settings, given.shape, grid.height, names=given.names, version=given.version
             )
             held = checkpoints.held()
-        LOG.info("%s: fit to %d x %d cells, rows of weight %.10g.", type(self).__name__, *table.shape, weight)
+        LOG.info("%s: fit to %d x %d cells, rows of weight %.10g.", type(self).__name__, *grid.table.shape, weight)
         with held, watching(self, settings, partial(self._attributes_at, weight)) as watch:
             outcome = self._loop(model, grid, engine.executor, settings, checkpoints, watch)
         self._keep(outcome, weight)
@@ -236,6 +237,13 @@ class BitsEstimator(
     def _pass_height(self, model: RowModel[P, S], table: Table) -> int:
         """Return how many rows make a block of a fit's passes."""
         return self._height(model, table)
+
+    def _pass_grid(self, model: RowModel[P, S], table: Table, settings: Settings) -> Grid:
+        """Return the blocks of a fit's passes: of distinct rows where many are equal, which then have equal memory."""
+        grid = table.grid(self._pass_height(model, table))
+        if not model.promises.deterministic or settings.online_passes:
+            return grid
+        return collapsed(grid, few_distinct_rows(settings.start_rows, table.shape[1]), current().executor.reduce)
 
     def _attributes_at(self, weight: float, position: Position) -> dict[str, object]:
         """Return the fitted attributes as they would be if the fit stopped here."""

@@ -11,7 +11,6 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from hiddenbits.data.collapse import collapse
 from hiddenbits.data.summary import Summary
 from hiddenbits.engine import Outcome, Position, current, fit_closed_form, fit_em
 from hiddenbits.families._base.inputs import as_table, with_sample_weight
@@ -73,13 +72,11 @@ class RefitVerb:
             )
         table = with_sample_weight(as_table(made, X, reset=False), sample_weight)
         model = made._model()
-        if model.promises.deterministic:
-            table, _ = collapse(table)
         table = made._arranged(model, table)
-        grid = table.grid(made._pass_height(model, table))
         weight = float(table.shape[0] if table.weights is None else table.weights.sum())
         settings = replace(made._settings(), n_init=1, n_repairs=0, online_passes=0, start_rows=None)
         settings = settings if tol is None else replace(settings, tol=tol)
+        grid = made._pass_grid(model, table, settings)
         # A model that polishes begins there: its first stage is behind it.
         stages = (0,) if model.promises.speculative else ()
         begin = _BeginsAt(Position(params=self.params_, safe=self.params_, stages=stages))

@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from hiddenbits.engine import MIN_RATIO
+from hiddenbits.engine import MIN_RATIO, MOST_CELLS
 
 START_ROWS: list[Any] = [Interval(Integral, 32, None, closed="left"), StrOptions({"auto"}), None]
 FEWEST, ROWS_EACH = 4096, 400  # rows to begin on: so many at least, and so many for each component
@@ -21,6 +21,15 @@ def rows_to_begin_on(n_components: int) -> int:
 def few_enough(few: int | None, n_rows: int) -> int | None:
     """Return the rows to begin on if a table has many more, else None."""
     return few if few is not None and n_rows >= MIN_RATIO * few else None
+
+
+def few_distinct_rows(few: int | None, n_columns: int) -> int:
+    """Return the number of distinct rows from which on a table is long, for a fit that begins on `few` rows of it.
+
+    A pass over few distinct rows with weights takes little time, and a fit to all of them may end higher. They are held
+    in memory.
+    """
+    return 0 if few is None else min(MIN_RATIO * few, MOST_CELLS // n_columns)
 
 
 def chosen_rows(estimator: Any, n_components: int, *, unless: str | None = None) -> int | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Block
-from hiddenbits.data.row_sampling import SomeRows, some_rows
+from hiddenbits.data.row_sampling import RowSampler, SomeRows
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.logistic_pca.by_ones.cells import cut
 from hiddenbits.families.logistic_pca.by_ones.expectations import at_anchors
@@ -36,7 +36,7 @@ def _on_some_rows(summary: Summary, key: Key, passes: Passes) -> Passes:
     if weight < MIN_RATIO * SAMPLE_ROWS or SAMPLE_ROWS * d > MOST_CELLS:
         return passes
     seed = int(key.stream("subsample").rng().integers(2**62))
-    drawn: SomeRows = passes(partial(some_rows, seed, SAMPLE_ROWS / weight))
+    drawn: SomeRows = passes(RowSampler(seed, SAMPLE_ROWS / weight))
     grid = drawn.table(weight).grid(CHUNK)
 
     def over_sample(function: Callable[[Block], Any]) -> Any:
