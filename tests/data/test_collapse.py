@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +13,10 @@ from scipy import sparse
 from hiddenbits.data import Dense, Packed, Pattern, Table, collapse, memory_table, open_table
 from hiddenbits.data.bits import pattern_of
 from hiddenbits.data.cell_checks import observed_from_missing
-from hiddenbits.data.collapse import distinct_rows
+from hiddenbits.data.collapse import collapsed, distinct_rows
+from hiddenbits.engine import Local
+from tests.contracts.conftest import NotResident
+from tests.contracts.test_fit import structured_rows
 
 pytestmark = pytest.mark.core
 STORAGES = {
@@ -153,3 +158,41 @@ def test_tables_on_disk_stay_as_they_are():
 
     table = Table(Elsewhere())
     assert collapse(table) == (table, None)
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@every_storage
+def test_few_distinct_rows_on_disk(storage, missing):
+    """Those of the table in memory, in the same order and with the same weights; as many as `few` stay on disk."""
+    rows, executor = structured_rows(np.random.default_rng(0), 2_000, 6, missing), Local(2)
+    table = table_of(rows, storage, weights=np.random.default_rng(1).integers(0, 4, 2_000).astype(float))
+    disk = replace(table, source=NotResident(table.source), part_bytes=3_000).grid(128)
+    memory = collapsed(table.grid(128)).table
+    n = memory.shape[0]
+    found = collapsed(disk, n + 1, executor.reduce)
+    assert found.given is disk
+    np.testing.assert_array_equal(found.table.to_float(), memory.to_float())
+    np.testing.assert_array_equal(found.table.weights, memory.weights)
+    assert isinstance(found.table.source.x, Pattern) == (storage == "pattern")
+    assert collapsed(disk, n, executor.reduce) is disk
+    assert collapsed(disk, 10, None) is disk
+    executor.close()
+
+
+def test_the_first_rows_tell_that_many_are_distinct():
+    """Then the rest of a table on disk is not read."""
+    table = table_of(structured_rows(np.random.default_rng(0), 2_000, 12, missing=True), "dense")
+    disk = replace(table, source=NotResident(table.source)).grid(128)
+
+    def reduce(function, grid):
+        raise AssertionError("it was read")
+
+    assert collapsed(disk, 100, reduce) is disk
+    with pytest.raises(AssertionError, match="it was read"):
+        collapsed(disk, 2_000, reduce)
+
+
+def test_in_memory_few_distinct_rows_are_collapsed_whatever_their_share():
+    table = table_of(np.vstack([np.eye(9), np.zeros((1, 9))])[[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9]], "dense")
+    assert collapsed(table.grid(16), 10).given is None  # 10 of 11 are distinct
+    assert collapsed(table.grid(16), 11).table.shape[0] == 10
