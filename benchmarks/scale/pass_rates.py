@@ -28,12 +28,12 @@ from hiddenbits.families.binary_sparse_coding.model import SparseCoding
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.logistic_pca.by_ones.model import LogisticByOnes
 from hiddenbits.families.logistic_pca.by_ones.start import with_cells
-from hiddenbits.families.logistic_pca.by_ones.verbs import N_CELLS_GROUPED
+from hiddenbits.families.logistic_pca.by_ones.verbs import N_CELLS
 from hiddenbits.families.logistic_pca.model import Logistic
 from hiddenbits.families.noisy_or.model_gibbs import NoisyOrGibbs
 
 DENSITY, TURNS = 1e-3, 5
-MIXTURE, MAP_BY_ONES = "BernoulliMixture, 100 classes", "LogisticPCA, 10 dimensions, cost by the ones"
+MIXTURE, MAP_BY_ONES = "BernoulliMixture, 100 classes", "LogisticPCA, 2 dimensions, cost by the ones"
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Case:
     columns: int = 100_000
 
 
-BY_ONES = LogisticByOnes(10, n_cells=N_CELLS_GROUPED)
+BY_ONES = LogisticByOnes(2, n_cells=N_CELLS[2])
 
 
 def some_map(n: int, d: int) -> tuple[Any, Any]:
