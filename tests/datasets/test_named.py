@@ -54,9 +54,13 @@ def test_without_the_folder(monkeypatch, tmp_path):
     for load in (load_senate109, load_usps):
         with pytest.raises(FileNotFoundError, match="HIDDENBITS_DATA"):
             load()
+    with pytest.raises(FileNotFoundError, match=r"digits/usps\.npz.*zip\.train\.gz.*ElemStatLearn"):
+        load_usps()
     monkeypatch.setenv("HIDDENBITS_DATA", str(tmp_path))
     with pytest.raises(FileNotFoundError, match=r"no votes/senate109\.csv"):
         load_senate109()
+    with pytest.raises(FileNotFoundError, match=r"no digits/usps\.npz.*zip\.train\.gz.*ElemStatLearn"):
+        load_usps()
     with pytest.raises(FileNotFoundError, match="Available: none"):
         load_survey("lsat")
 

@@ -13,6 +13,15 @@ from hiddenbits import Table, open_table
 from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.datasets.loaders import data_folder
 
+USPS_SOURCE = (
+    "It is made from zip.train.gz and zip.test.gz of https://hastie.su.domains/ElemStatLearn/data.html: `train` and "
+    "`test` are uint8 arrays with 256 columns, the grey values scaled from -1 to 1 to 0 to 255; `train_label` and "
+    "`test_label` are the digits. Save them with numpy.savez_compressed."
+)
+SENATE_SOURCE = (
+    "Its columns are `party` and the votes, 1 for yes and 0 for no; they come from `s109` of the R package pscl."
+)
+
 
 class Digits(NamedTuple):
     """Images of handwritten digits as bits, 16 x 16 pixels, row by row.
@@ -66,6 +75,12 @@ class Votes(NamedTuple):
 def load_usps(digit: int | None = None, *, threshold: float = 127) -> Digits:
     """Return the USPS digits as bits: 7,291 training rows and 2,007 test rows.
 
+    They are read from ``digits/usps.npz`` in the folder that the environment variable HIDDENBITS_DATA names. The file
+    is not part of the package; it is made from ``zip.train.gz`` and ``zip.test.gz`` of the book "The Elements of
+    Statistical Learning", https://hastie.su.domains/ElemStatLearn/data.html: arrays ``train`` and ``test`` of uint8
+    with 256 columns, whose grey values are scaled from -1 to 1 to 0 to 255, and ``train_label`` and ``test_label``
+    with the digits.
+
     Parameters
     ----------
     digit : int, optional
@@ -77,6 +92,10 @@ def load_usps(digit: int | None = None, *, threshold: float = 127) -> Digits:
     -------
     digits : Digits
 
+    References
+    ----------
+    LeCun et al. (1989), "Backpropagation applied to handwritten zip code recognition".
+
     Examples
     --------
     >>> from hiddenbits.datasets import load_usps
@@ -86,7 +105,7 @@ def load_usps(digit: int | None = None, *, threshold: float = 127) -> Digits:
     if digit is not None and digit not in range(10):
         raise ValueError(f"digit={digit!r}: digits are 0 to 9.")
     parts: list[NDArray[np.integer]] = []
-    with np.load(_found("digits/usps.npz"), allow_pickle=False) as arrays:
+    with np.load(_file("digits/usps.npz", USPS_SOURCE), allow_pickle=False) as arrays:
         for part in ("train", "test"):
             images, labels = arrays[part], arrays[f"{part}_label"].astype(np.int64)
             chosen = np.ones(len(labels), bool) if digit is None else labels == digit
@@ -107,7 +126,7 @@ def load_senate109() -> Votes:
     >>> load_senate109().X.shape  # doctest: +SKIP
     (102, 645)
     """
-    with _found("votes/senate109.csv").open(newline="", encoding="utf-8") as file:
+    with _file("votes/senate109.csv", SENATE_SOURCE).open(newline="", encoding="utf-8") as file:
         names, *rows = csv.reader(file)
     cells = [[np.nan if cell in ("", "NA") else float(cell) for cell in row[1:]] for row in rows]
     return Votes(np.array(cells), np.array([row[0] for row in rows]), tuple(names[1:]))
@@ -138,9 +157,12 @@ def load_survey(name: str) -> Table:
     return open_table(path)
 
 
-def _found(name: str) -> Path:
-    """Return the path of a file in the folder of real tables."""
-    path = data_folder() / name
+def _file(name: str, source: str) -> Path:
+    """Return the path of a file in the folder of real tables; errors say where the file comes from."""
+    try:
+        path = data_folder() / name
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"{error} It must contain {name}. {source}") from None
     if not path.is_file():
-        raise FileNotFoundError(f"There is no {name} in the folder that HIDDENBITS_DATA names.")
+        raise FileNotFoundError(f"There is no {name} in the folder that HIDDENBITS_DATA names. {source}")
     return path
