@@ -282,8 +282,10 @@ def course_words(found: dict[str, Any]) -> str:
 def apart(one: dict[str, Any], paper: int = 978) -> str:
     """How far our number of recovered sets is from the paper's, in standard errors of a difference."""
     n, ours = one["sets"], one["recovered"]
+    if n != 1000:  # the paper's number is of as many sets
+        return "(not in a quick run)"
     error = np.sqrt(sum(k * (n - k) / n for k in (ours, paper)))
-    return f"{(paper - ours) / error:.1f}" if n == 1000 else "(not in a quick run)"
+    return f"{(paper - ours) / error:.1f}"
 
 
 def default(function: Any, name: str) -> Any:

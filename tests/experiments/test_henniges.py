@@ -1,6 +1,8 @@
 """Bars, resumed cells, logs and whole images of experiments/henniges_2010, against definitions and scikit-learn."""
 
 import json
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -257,3 +259,25 @@ def test_fields_are_read_back_from_their_picture(tmp_path, n, side, across):
         walls.read(picture, side, n, across - 1)
     with pytest.raises(ValueError, match="no picture of"):
         walls.read(picture, side, n - 1, across)
+
+
+@pytest.fixture
+def page(monkeypatch):
+    """The writer of the page, which finds its neighbours as run.py does."""
+    here, before = Path(bars_data.__file__).parent, set(sys.modules)
+    for folder in (here.parent, here):
+        monkeypatch.syspath_prepend(str(folder))
+    import readme
+
+    yield readme
+    for name in set(sys.modules) - before:
+        home = getattr(sys.modules[name], "__file__", None)
+        if home and here.parent in Path(home).parents:
+            del sys.modules[name]
+
+
+def test_recovered_sets_are_compared_only_with_as_many_of_the_paper(page):
+    """Both numbers are of 1,000 sets: the difference of 16 is 2.1 standard errors. A quick run has fewer than 978."""
+    errors = np.sqrt(978 * 22 / 1000 + 962 * 38 / 1000)
+    assert page.apart({"sets": 1000, "recovered": 962}) == f"{16 / errors:.1f}"
+    assert page.apart({"sets": 10, "recovered": 9}) == "(not in a quick run)"
