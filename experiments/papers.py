@@ -61,13 +61,17 @@ def lee() -> dict[str, str]:
 
 
 def freund() -> dict[str, str]:
-    steps = ("synthetic", "digits", "refitted", "terms", "peers")
-    synthetic, digits, refitted, terms, peers = figures("freund_haussler_1994", *steps)
+    steps = ("synthetic", "digits", "other_digits", "refitted", "terms", "peers")
+    synthetic, digits, others, refitted, terms, peers = figures("freund_haussler_1994", *steps)
     truth = {cell["rows"]: cell["test"]["log-loss"] for cell in synthetic["A"]["true model"]}
     excess = [cell["test"]["log-loss"] - truth[cell["rows"]] for cell in synthetic["A"]["greedy exact"]]
-    mixture = next(cells for name, cells in digits["table"].items() if name.startswith("mixture"))
+    mixture, others_mixture = (
+        next(cells for name, cells in found["table"].items() if name.startswith("mixture"))
+        for found in (digits, others)
+    )
     ways = terms["machines"]["digits, 24 units"]["ways"]
     best, components = digits["table"]["projection pursuit, then persistent chains"], list(peers.values())[1]
+    pursued, others_pursued = (found["table"]["projection pursuit, 4 EM steps a unit"] for found in (digits, others))
     return {
         **{
             f"stop_{target}": f"{sum(abs(cell['units'] - cell['truth']) <= 1 for cell in cells)} of {len(cells)}"
@@ -79,7 +83,14 @@ def freund() -> dict[str, str]:
         "greedy_sets": f"{len(excess)} of {len(excess)}",
         **{
             f"{name}_bit": f"{np.mean([cell['test']['bit'] for cell in cells]):.3f}"
-            for name, cells in (("mixture", mixture), ("machine", best), ("components", components))
+            for name, cells in {
+                "mixture": mixture,
+                "machine": best,
+                "components": components,
+                "pursuit": pursued,
+                "others_mixture": others_mixture,
+                "others_pursuit": others_pursued,
+            }.items()
         },
     }
 

@@ -3,10 +3,12 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.datasets import load_digits
 
 from hiddenbits import CombinationMachine, datasets, evaluate
 
 INK = 12  # grey of 0 to 255 above which a pixel is ink: above -.9 in the scale of -1 to 1
+SMALL_INK = 7  # the same for scikit-learn's digits, whose grey goes from 0 to 16
 ROWS = 500
 
 
@@ -25,6 +27,15 @@ def digits(seed: int, n_rows: int = ROWS) -> Halves:
     rng = np.random.default_rng(seed)
     fit, test = (rng.permutation(len(rows))[:n_rows] for rows in (whole.train, whole.test))
     return Halves(whole.train[fit], whole.test[test], whole.train_label[fit], whole.test_label[test])
+
+
+def small_digits(seed: int, n_rows: int = ROWS) -> Halves:
+    """Some of scikit-learn's digits to fit on and as many others to test."""
+    grey, label = load_digits(return_X_y=True)
+    order = np.random.default_rng(seed).permutation(len(grey))
+    fit, test = order[:n_rows], order[n_rows : 2 * n_rows]
+    rows = (grey > SMALL_INK).astype(np.uint8)
+    return Halves(rows[fit], rows[test], label[fit], label[test])
 
 
 def told(weights: np.ndarray, thresholds: np.ndarray, bias: np.ndarray | None = None) -> CombinationMachine:

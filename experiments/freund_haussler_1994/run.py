@@ -24,6 +24,7 @@ STEPS = (
     "synthetic",
     "sizes",
     "digits",
+    "other_digits",
     "claims",
     "stopping",
     "refitted",
@@ -45,6 +46,7 @@ def steps(run: common.Run) -> int:
     import of_model
     import of_optima
     import of_reals
+    import other_digits
     import peers
     import pictures
     import readme
@@ -61,6 +63,7 @@ def steps(run: common.Run) -> int:
         "synthetic": synthetic,
         "sizes": sizes,
         "digits": digits,
+        "other_digits": other_digits,
         "claims": claims,
         "stopping": stopping,
         "refitted": refitted,

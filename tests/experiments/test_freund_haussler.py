@@ -10,6 +10,7 @@ import pytest
 from experiments.freund_haussler_1994 import maths
 from experiments.freund_haussler_1994.cells import Cells
 from scipy.stats import kstest
+from sklearn.datasets import load_digits
 
 pytestmark = pytest.mark.core
 
@@ -200,6 +201,16 @@ def test_two_units_are_found_forwards_and_backwards(pursuit, seed):
     assert len(best[1]) == 2
     assert min(down) == pytest.approx(refitted.bic(best, X))
     assert min(down) < refitted.bic(machine, X)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_other_digits_are_five_hundred_and_five_hundred_different_rows(pursuit, seed):
+    rows = pursuit.peers.data.small_digits(seed)
+    assert rows.train.shape == rows.test.shape == (500, 64)
+    grey, label = load_digits(return_X_y=True)
+    order = np.random.default_rng(seed).permutation(len(grey))
+    np.testing.assert_array_equal(rows.train, grey[order[:500]] > 7)
+    np.testing.assert_array_equal(rows.test_label, label[order[500:1000]])
 
 
 def test_learned_units_are_told_apart(pursuit):
