@@ -18,14 +18,18 @@ from typing import Any
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 PACKAGES = ("hiddenbits", "numpy", "scipy", "scikit-learn", "matplotlib")
-NO_DATA = "skipped: HIDDENBITS_DATA is not set"
+WHY = "HIDDENBITS_DATA is not set"
+NO_DATA = f"skipped: {WHY}"  # in place of the figures
 
 Check = dict[str, Any]
 
 
-def have_data() -> bool:
-    """Whether the real tables are at hand."""
-    return bool(os.environ.get("HIDDENBITS_DATA"))
+def have_data(what: str) -> bool:
+    """Whether the real tables are at hand; if not, the run says that it skips what needs them."""
+    if os.environ.get("HIDDENBITS_DATA"):
+        return True
+    print(f"skipped: {what}: {WHY}", flush=True)
+    return False
 
 
 # ---------------------------------------------------------------------------------------------------------- checks
@@ -168,7 +172,7 @@ class Run:
         folder = self.out / "results"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.json").write_text(json.dumps(report, indent=1) + "\n")
-        print(f"{name}: done after {self.seconds():.0f} s", flush=True)
+        print(f"{name}: {'no figures' if figures == NO_DATA else 'done'} after {self.seconds():.0f} s", flush=True)
 
     def kept(self, *names: str) -> None:
         """Take over the committed results of measurements whose code is gone."""

@@ -91,6 +91,6 @@ def measure(cells: Cells, *, full: bool) -> dict[str, Any]:
         "projections": cells.get("projections", lambda: projections(full=full)),
         "real": cells.get("real against binary", real_against_binary),
         "truncation": truncation.measure(cells),
-        "features": features.measure(cells, full=full) if have_data() else NO_DATA,
+        "features": features.measure(cells, full=full) if have_data("features of digits") else NO_DATA,
     }
     return found

@@ -65,7 +65,7 @@ def estimated(model: CombinationMachine, X: np.ndarray) -> dict[str, Any]:
 
 
 def measure(cells: Cells, *, full: bool) -> dict[str, Any]:
-    if not have_data():
+    if not have_data("Table 3, USPS digits"):
         return {"table": NO_DATA, "curves": NO_DATA}
     seeds = SEEDS["rows"] if full else SEEDS["rows"][:1]
     programs = PROGRAMS if full else PROGRAMS[:3]

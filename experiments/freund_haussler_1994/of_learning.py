@@ -204,7 +204,7 @@ def measure(cells: Cells, *, full: bool) -> dict[str, Any]:
             t: [cells.get(f"units, {t}, {s}", lambda a=(t, s): units_found(*a)) for s in seeds]  # type: ignore[misc]
             for t in ("A", "A/7")
         }
-    if full and have_data():
+    if full and have_data("learning from digits"):
         found["em"]["digits"] = cells.get("EM, digits", lambda: em_steps("digits"))
         found["templates"] = cells.get("templates", templates)
         found["doubling"] = cells.get("doubling", lambda: doubling.measure(SEEDS["digits"], SEEDS["starts"]))

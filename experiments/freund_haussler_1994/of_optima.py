@@ -228,6 +228,6 @@ def measure(cells: Cells, *, full: bool) -> dict[str, Any]:
     found["one unit"] = {
         t: cells.get(f"one unit, {t}", lambda t=t: one_unit_two_ways(t))  # type: ignore[misc]
         for t in (*tables, "digits")
-        if t != "digits" or have_data()
+        if t != "digits" or have_data("one unit for digits")
     }
     return found

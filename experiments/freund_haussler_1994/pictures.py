@@ -33,7 +33,7 @@ def draw(folder: Path, *, full: bool) -> None:
     growth(folder)
     for table in ("A", "B", "A/7") if full else ("A",):
         weights_of(table, folder, full=full)
-    if have_data():
+    if have_data("pictures of digits"):
         examples(folder)
         templates(folder, full=full)
         if full:

@@ -143,7 +143,7 @@ def geometry() -> dict[str, Any]:
 
 def measure(cells: Cells, *, full: bool) -> dict[str, Any]:
     plan = [("A", 10), ("B", 10)] if full else [("A", 10)]
-    if full and have_data():
+    if full and have_data("the largest terms of machines over digits"):
         plan += [("digits", units) for units in UNITS]
     less: dict[str, Any] = {} if full else {"sweeps": SWEEPS[:1]}
     return {

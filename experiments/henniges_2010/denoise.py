@@ -142,7 +142,7 @@ def inpainted(full: bool) -> dict[str, Any]:
 
 def measure(cells: Cells, folder: Path, *, full: bool) -> dict[str, Any] | str:
     """Task -> way -> decibels and seconds. The images go into files, for the pictures."""
-    if not have_data():
+    if not have_data("denoising and inpainting"):
         return NO_DATA
     tasks = {"denoising": denoised, "inpainting": inpainted}
     return {

@@ -32,7 +32,7 @@ def measure(figures: Path, whole: dict[str, Any] | str) -> dict[str, Any] | str:
     """Shares of shapes among the fields of the picture; the most globular are drawn."""
     fields = kept(figures, whole)
     if fields is None or isinstance(whole, str):
-        return NO_DATA if not have_data() else "not drawn"
+        return NO_DATA if not have_data("the fields that are drawn") else "not drawn"
     shape = (whole["side"], whole["side"])
     gabors, blobs = fit_gabors(fields, shape), fit_blobs(fields, shape)
     found, round_ones = natural.told(fields, gabors, blobs), np.flatnonzero(globular(gabors, blobs)).tolist()

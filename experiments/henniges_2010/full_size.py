@@ -102,7 +102,7 @@ def _wait(process: Any, done: Callable[[], bool], most: float = np.inf) -> bool:
 
 def measure(folder: Path, until: int, *, full: bool) -> dict[str, Any] | str:
     """Go on to pass `until`; return the course so far."""
-    if not have_data():
+    if not have_data("fields at the size of the paper"):
         return NO_DATA
     size = FULL if full else QUICK
     course, until = Course(folder), min(until, size.passes)

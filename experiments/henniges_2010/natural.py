@@ -135,7 +135,7 @@ def told(fields: np.ndarray, gabors: GaborFits, blobs: BlobFits) -> dict[str, An
 
 def measure(cells: Cells, folder: Path, *, full: bool) -> dict[str, Any] | str:
     """Setting -> what was found."""
-    if not have_data():
+    if not have_data("patches of natural images"):
         return NO_DATA
     names = list(SETTINGS if full else QUICK)
     fits = cells.each("fits", partial(one, folder), names)

@@ -22,7 +22,7 @@ RANKS = (2, 4, 8, 16, 32, 64)
 
 
 def measure(*, full: bool) -> Any:
-    if not have_data():
+    if not have_data("the digits"):
         return NO_DATA
     train, _, test, _ = twos()
     model, raw = recipe().fit(train), ClippedPCA.paper(DIMENSIONS, random_state=0).fit(train)

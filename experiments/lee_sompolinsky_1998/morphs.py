@@ -38,7 +38,7 @@ def nearest(rows: np.ndarray, train: np.ndarray) -> float:
 
 
 def measure(*, full: bool) -> Any:
-    if not have_data():
+    if not have_data("morphs of digits"):
         return NO_DATA
     train, _, test, _ = twos()
     model, pca = recipe().fit(train), ThresholdedPCA(DIMENSIONS).fit(train)

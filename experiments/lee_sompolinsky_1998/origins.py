@@ -16,7 +16,7 @@ LARGE = -1.0  # eigenvalues below it
 
 
 def measure(*, full: bool) -> Any:  # noqa: ARG001 - as quick as it is
-    if not have_data():
+    if not have_data("origins of negative eigenvalues"):
         return NO_DATA
     train = twos().train
     ink = train.mean(axis=0)

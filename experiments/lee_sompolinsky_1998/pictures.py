@@ -24,7 +24,7 @@ def draw(folder: Path, *, full: bool) -> None:
     """Draw everything the data at hand allow."""
     cells(folder)
     ring(folder)
-    if not have_data():
+    if not have_data("pictures of digits"):
         return
     train, _, test, _ = twos()
     model, pca = recipe().fit(train), ThresholdedPCA(DIMENSIONS).fit(train)

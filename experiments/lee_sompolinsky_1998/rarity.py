@@ -15,7 +15,7 @@ SHARES = (0.0, 0.02, 0.05, 0.1, 0.2)
 
 def measure(*, full: bool) -> Any:  # noqa: ARG001 - as quick as it is
     """Share of ink that a pixel must have, and of paper: the spectra of the pixels that are left."""
-    if not have_data():
+    if not have_data("rare pixels"):
         return NO_DATA
     train = twos().train
     ink = train.mean(axis=0)

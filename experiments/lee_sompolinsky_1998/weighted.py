@@ -155,7 +155,7 @@ def likelihoods() -> dict[str, float]:
 
 
 def measure(*, full: bool) -> Any:
-    if not have_data():
+    if not have_data("weighted correlations of tables"):
         return NO_DATA
     found: dict[str, Any] = {"tables": {name: one(tables()[name], full=full) for name in TABLES}}
     return {**found, "twos": likelihoods() if full else None}

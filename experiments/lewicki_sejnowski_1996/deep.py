@@ -92,7 +92,7 @@ def models_of(table: str, sizes: tuple[tuple[int, ...], ...], n_columns: int) ->
 
 
 def measure(table: str, *, full: bool) -> dict[str, Any] | str:
-    if table != "lines" and not have_data():
+    if table != "lines" and not have_data(f"deep networks on {table}"):
         return NO_DATA
     X = rows_of(table)
     sizes, seeds = (SIZES[table], range(3)) if full else (((4, 2),), range(1))

@@ -12,7 +12,7 @@ SEEDS = {"start": 0}
 
 
 def measure() -> dict[str, Any] | str:
-    if not have_data():
+    if not have_data("the survey"):
         return NO_DATA
     splits = datasets.load_debd("nltcs")
     found = {}

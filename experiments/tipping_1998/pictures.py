@@ -24,7 +24,7 @@ def draw(folder: Path, *, full: bool) -> dict[str, Any]:
     """Draw everything the data at hand allow; return the figures behind the pictures."""
     found: dict[str, Any] = {"synthetic": synthetic_maps(folder)}
     models = [("Synthetic-16", data.synthetic(SEEDS["synthetic data"]).X)]
-    if have_data():
+    if have_data("pictures of digits and votes"):
         found["digits"] = digit_map(folder)
         found["senate109"] = senate(folder)
         if full:

@@ -105,7 +105,7 @@ def measure(*, full: bool) -> dict[str, Any]:
         "same_as_the_library": same_as_the_library(X),
         "Synthetic-16": {**race(X, seeds), "inner": inner_steps(X), "true_error": rises(X)},
     }
-    if not have_data():
+    if not have_data("Digit-256 by the programs as printed"):
         return {**found, "Digit-256": NO_DATA}
     if full:
         twos = data.twos().astype(float)

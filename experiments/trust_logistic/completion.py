@@ -36,7 +36,7 @@ def tables(*, full: bool) -> dict[str, Table | str]:
         "senate109": lambda: open_table(datasets.load_senate109().X),
     }
     for name in real if full else ["house84"]:
-        found[name] = real[name]() if have_data() else NO_DATA
+        found[name] = real[name]() if have_data(f"completion of {name}") else NO_DATA
     return found
 
 

@@ -38,7 +38,7 @@ def steps(run: common.Run) -> int:
     }
     for name, (measure, seeds) in todo.items():
         if run.wants(name):
-            skipped = name in ("answers", "news") and run.full and not common.have_data()
+            skipped = name in ("answers", "news") and run.full and not common.have_data(name)
             run.step(name, common.NO_DATA if skipped else measure(), seeds)
     if waiting := [name for name in STEPS if not (run.out / "results" / f"{name}.json").is_file()]:
         print(f"There are no results of {', '.join(waiting)} yet: run --full, or --only for each.")

@@ -9,10 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
-from hiddenbits import BernoulliMixture
 from hiddenbits.data import Dense, Packed, Pattern, Table, collapse, memory_table, open_table
 from hiddenbits.data.bits import pattern_of
 from hiddenbits.data.cell_checks import observed_from_missing
