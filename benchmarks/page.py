@@ -111,6 +111,10 @@ def machines() -> str:
     )
 
 
+def pass_name(figures: dict[str, Any]) -> str:
+    return f"`{figures['model']}`" + ("" if figures["what"] == "pass" else f" ({figures['what']})")
+
+
 def slow() -> list[str]:
     """Return the lines on what is slow."""
     behind = [
@@ -128,7 +132,7 @@ def slow() -> list[str]:
         machines(),
         f"**Fits to long tables begin on a subsample of the rows**, and may end lower for it than fits that use all rows throughout. {lower(load('starts/long_tables'))} In the other families most seeds end as high or higher ([long tables](performance/long_tables.md)).",
         f"**Many dimensions, few rows**: `LogisticPCA` with its polish is behind on held-out rows ({'; '.join(behind)}) ([logistic PCA](performance/logistic.md)).",
-        f"**{len(over)} of {len(passes)} passes over a table take more than {bare['goal']:g} times their bare arithmetic**, the matrix products and sums that they cannot do without. The worst, leaving out the smallest tables, is `{worst['model']}` at "
+        f"**{len(over)} of {len(passes)} passes over a table take more than {bare['goal']:g} times their bare arithmetic**, the matrix products and sums that they cannot do without. The worst, leaving out the smallest tables, is {pass_name(worst)} at "
         f"{worst['ratio']:g} times ({worst['table']}, {worst['hidden']}, {worst['dtype']}) ([arithmetic](performance/bare.md)).",
         f"**`NoisyOrNetwork` learns by sampling**: it takes {network['models']['noisy-or']['seconds_of_cpu']:.0f} s of processor time for {network['rows']:,} baskets and {network['causes']} causes; "
         f"a mixture of 20 classes takes {network['models']['mixture 20']['seconds_of_cpu']:.1f} s ([noisy-OR](performance/noisy_or.md)).",

@@ -30,7 +30,9 @@ def jobs(size: str) -> list[Callable[[], Job]]:
     ]
     for q, height in ((2, (2_000, 20_000, 50_000)), (10, (1_000, 10_000, 20_000)), (40, (256, 1_000, 4_000))):
         if step or q == 2:
-            makers += [partial(logistic, size, height[step], (64, 256, 512)[step], q, dtype) for dtype in floats]
+            table = height[step], (64, 256, 512)[step], q
+            makers += [partial(logistic, size, *table, dtype) for dtype in floats]
+            makers.append(partial(logistic, size, *table, polish=True))
     makers += [
         lambda: machine_rows(size, dense_bits(n, d), (6, 12, 20)[step]),
         lambda: machine_rows(size, sparse_bits(rows, columns, share), (6, 12, 20)[step]),

@@ -1,8 +1,13 @@
-"""Logistic PCA.
+"""Logistic PCA, and its polish.
 
-Bare, for each block and map: the bits as floats, x @ W, S @ V.T for every cell, one tanh for every cell, kappa @ V, kappa.T @ S and
+Bare, for each block of a pass of the variational stage: the bits as floats, x @ W, S @ V.T for every cell, one tanh for every cell, kappa @ V, kappa.T @ S and
 x.T @ X, in the precision of the cells. It inverts nothing, takes no root, and knows no bound. S and V have
 (q + 1)(q + 2)/2 columns: the numbers of a symmetric matrix.
+
+Bare, for each block of a pass of the polish, which a default fit makes after its variational stage: x @ W, X @ W.T and C @ V.T
+for the mean and the variance of every cell, one tanh for every cell, sigma @ W and slope @ V for the rows, sigma.T @ X,
+slope.T @ M and x.T @ X for the columns. C has q(q + 1)/2 columns, M has (q + 1)(q + 2)/2. It evaluates every cell once; the
+polish does so before and after a row's step, and integrates three functions of the cell, none of which has a closed form.
 """
 
 from typing import Any
@@ -11,7 +16,7 @@ import numpy as np
 
 from hiddenbits.data import Grid
 from hiddenbits.families.logistic_pca.model import Logistic
-from hiddenbits.families.logistic_pca.params import LogisticParams
+from hiddenbits.families.logistic_pca.params import POLISHED, VARIATIONAL, LogisticParams
 from hiddenbits.maths.packed_symmetric import packed_size
 
 from .tables import FLOAT, described, grid_of
@@ -43,14 +48,50 @@ def cells_of_map(grid: Grid, q: int, dtype: Any) -> Any:
     return bare
 
 
+def cells_of_polish(grid: Grid, q: int) -> Any:
+    """Return the bare pass of the polish: its products, and one tanh for every cell."""
+    rng, p, d = np.random.default_rng(SEED), packed_size(q + 1), grid.table.shape[1]
+    C, V, W, X, M = (
+        rng.random(shape) / p
+        for shape in (
+            (grid.height, packed_size(q)),
+            (d, packed_size(q)),
+            (d, q + 1),
+            (grid.height, q + 1),
+            (grid.height, p),
+        )
+    )
+    means, cells = np.empty((grid.height, d)), np.empty((grid.height, d))
+    rows, precisions = np.empty_like(X), np.empty_like(C)
+    moments, sums = np.empty((d, p)), np.empty((d, q + 1))
+
+    def bare() -> None:
+        for block in grid.blocks:
+            n, x = block.n_rows, block.operands()[0]
+            np.matmul(x, W, out=rows[:n])
+            np.matmul(X[:n], W.T, out=means[:n])
+            np.matmul(C[:n], V.T, out=cells[:n])
+            np.tanh(cells[:n], out=cells[:n])
+            np.matmul(means[:n], W, out=rows[:n])
+            np.matmul(cells[:n], V, out=precisions[:n])
+            np.matmul(means[:n].T, X[:n], out=sums)
+            np.matmul(cells[:n].T, M[:n], out=moments)
+            np.matmul(x.T, X[:n], out=sums)
+
+    return bare
+
+
 def some_map(d: int, q: int, rng: np.random.Generator) -> LogisticParams:
     return LogisticParams.at(rng.standard_normal((d, q)) / np.sqrt(q), rng.standard_normal(d), np.zeros(d))
 
 
-def logistic(size: str, n: int, d: int, q: int, dtype: Any = FLOAT) -> Job:
+def logistic(size: str, n: int, d: int, q: int, dtype: Any = FLOAT, *, polish: bool = False) -> Job:
     rng = np.random.default_rng(SEED)
-    params, model = some_map(d, q, rng), Logistic(q, polish=False, dtype=dtype)
+    params, model = some_map(d, q, rng), Logistic(q, polish=polish, dtype=dtype)
     X, _ = model.draw(params, n, rng)
     grid = grid_of(model, X)
-    ours, bare = pass_of(model, params, grid), cells_of_map(grid, q, dtype)
-    return Job("LogisticPCA", size, hidden=f"{q} dimensions", dtype=dtype, ours=ours, bare=bare, **described(X))
+    bare = cells_of_polish(grid, q) if polish else cells_of_map(grid, q, dtype)
+    ours = pass_of(model, params.at_stage(POLISHED if polish else VARIATIONAL), grid)
+    what = "polish" if polish else "pass"
+    hidden = f"{q} dimensions"
+    return Job("LogisticPCA", size, hidden=hidden, dtype=dtype, ours=ours, bare=bare, what=what, **described(X))
