@@ -21,7 +21,7 @@ HEAD = [
 ]
 IN_PYTHON = ("mirt", "logisticpca")  # names of R packages, too
 TITLES = {
-    "mixture": "**Mixture**, {columns} columns, 10 classes, 4 restarts each, the same tolerance. Ours has `prior_strength=0`, as StepMix has no prior.",
+    "mixture": "**Mixture**, {columns} columns, 10 classes that overlap, 4 restarts each, the same tolerance. Ours has `prior_strength=0`, as StepMix has no prior. Where classes are far apart the lead is smaller, and with each program's own defaults StepMix is faster: [mixtures](mixture.md).",
     "machine": "**Combination machine**, {columns} columns, 10 units. Peers are stopped where the likelihood of validation rows is highest, and their seconds are those up to the first place within 0.01 nats of it, known only afterwards; they have {training:g} s of processor time at most. Our default is not stopped, and its seconds are those of the whole fit. A combination machine is a restricted Boltzmann machine with visible bits -1 and +1.",
     "plane": "**Two dimensions**, {columns} columns. The peers are Python packages; mirt's is by variational EM. logisticpca and H2O give a point for each row and no distribution, so we give them the best Gaussian on their plane (for H2O in three dimensions, because it has no main effects).",
     "ability": "**One ability**, {columns} questions (the 2PL model of item response theory).",

@@ -43,6 +43,16 @@ def test_every_loss_of_the_default_is_named():
         assert f"{program} on {rows} rows" in text
 
 
+def test_losses_to_stepmix_are_named_first():
+    text = page.pages()[page.PAGE]
+    fast = text.index("**Mixtures** are faster")
+    mixtures = (ROOT / "docs/performance/mixture.md").read_text()
+    for name, f in page_parts.load("mixture/stepmix_drawn")["figures"].items():
+        if f["own_defaults"]["times_faster"] < 1.0:
+            assert re.sub(r"\s+", " ", text[:fast]).find(name) > 0
+            assert mixtures.find(f"{name}: {1.0 / f['own_defaults']['times_faster']:.1f} times StepMix's time") > 0
+
+
 def test_the_chart_marks_what_is_slower_or_worse_in_red():
     equal = chart([Peer("quick", 10, 20.0, 2.0, as_good=True)])
     assert "quick, 10 rows" in equal
