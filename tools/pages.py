@@ -27,7 +27,8 @@ def writers(root: Path) -> list[Path]:
     """Return the files that write pages."""
     experiments = root / "experiments"
     return [
-        *sorted((root / "benchmarks").glob("**/page.py")),
+        root / "benchmarks" / "page.py",
+        *sorted((root / "benchmarks").glob("*/page.py")),
         *sorted(experiments.glob("*/readme.py")),
         experiments / "papers.py",
     ]
