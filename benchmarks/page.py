@@ -84,7 +84,7 @@ def better_peers(points: list[Compared]) -> list[str]:
             f"**Our default takes longer** than {', '.join(seconds)}. Quality is a log-likelihood in nats a row, for maps a share of rows; higher is better. In {sooner} of these {len(slower)} "
             f"another setting of ours, picked afterwards, is as good as the peer in less time than it ([peers](performance/peers.md))."
         )
-    lines.append(clear_classes())
+    lines += [short_items(), clear_classes()]
     more = [p for p in points if p.default["peak_mb"] > MORE_MEMORY * p.theirs["peak_mb"]]
     small, small_more = (sum(p.theirs["rows"] <= 20_000 for p in some) for some in (points, more))
     lines.append(
@@ -92,6 +92,21 @@ def better_peers(points: list[Compared]) -> list[str]:
         f"{len(points) - small} with more ([peers](performance/peers.md))."
     )
     return lines
+
+
+def short_items() -> str:
+    """Return the line on item response models, next to mirt's `fit_mirt`."""
+    figures = load("logistic/mirt")["figures"]
+    slower = [
+        f"{f['table']} ({f['mirt']['seconds_without_errors']:.2g} s, ours {f['ours']['seconds_of_likelihood']:.2g} s)"
+        for f in figures
+        if f["ours"]["seconds_of_likelihood"] > f["mirt"]["seconds_without_errors"]
+    ]
+    default = sum(f["ours"]["seconds_by_default"] > f["mirt"]["seconds_without_errors"] for f in figures)
+    return (
+        f"**mirt's `fit_mirt` (Python) is faster on some tables** of item responses, by maximum likelihood without standard errors: {'; '.join(slower) or 'none here'}. Our default takes longer than that in {default} of {len(figures)} lines "
+        "([next to ours](performance/logistic.md))."
+    )
 
 
 def clear_classes() -> str:

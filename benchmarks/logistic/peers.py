@@ -1,4 +1,4 @@
-"""Logistic PCA against mirt and logisticpca: the same tables and dimensions, to the same held-out likelihood.
+"""Logistic PCA against mirt's GVEM and logisticpca: the same tables and dimensions, to the same held-out likelihood.
 
     python -m benchmarks.logistic.peers --full      (SAT12, USPS twos, nltcs, news100; 2 and 5 dimensions; an hour)
     python -m benchmarks.logistic.peers --quick     (SAT12 alone, one turn)
@@ -7,8 +7,8 @@ The peers live in environments of their own, made on the first run, and have two
 SAT12 and news100 have no test rows of their own: a fifth of the rows, by a fixed seed, is held out. Everybody is judged by the
 same function (logistic_judge.py): the mean log-likelihood of held-out rows, in nats, with x ~ N(0, I) integrated out.
 
-- mirt's GVEM maximises the bound that our first stage maximises, without a prior. It stops when a step gains less than 1e-4
-  nats in all, or after 500 iterations; it is given up to 500 more, or stopped after ten minutes. Where it stops by
+- mirt's `GVEMEstimator` maximises the bound that our first stage maximises, without a prior; `fit_mirt`, which its users
+  call, has other estimators (mirt.py). It stops when a step gains less than 1e-4 nats in all, or after 500 iterations; it is given up to 500 more, or stopped after ten minutes. Where it stops by
   itself or where it stops in the end counts, whichever is better. All its iterations cost the same: they are timed over 20 of
   them, in turn with the other programs, and its times are iterations times that.
 - logisticpca has no distribution of x: it projects rows onto a plane. It is judged as if x were Gaussian on that plane, with

@@ -19,12 +19,13 @@ HEAD = [
     "its MB",
     "our MB",
 ]
-IN_PYTHON = ("mirt", "logisticpca")  # names of R packages, too
+# R has packages of these names, too; of mirt we run an estimator that its usual function does not offer.
+LABELS = {"mirt": "mirt's GVEM (Python)", "logisticpca": "logisticpca (Python)"}
 TITLES = {
     "mixture": "**Mixture**, {columns} columns, 10 classes that overlap, 4 restarts each, the same tolerance. Ours has `prior_strength=0`, as StepMix has no prior. Where classes are far apart the lead is smaller, and with each program's own defaults StepMix is faster: [mixtures](mixture.md).",
     "machine": "**Combination machine**, {columns} columns, 10 units. Peers are stopped where the likelihood of validation rows is highest, and their seconds are those up to the first place within 0.01 nats of it, known only afterwards; they have {training:g} s of processor time at most. Our default is not stopped, and its seconds are those of the whole fit. A combination machine is a restricted Boltzmann machine with visible bits -1 and +1.",
-    "plane": "**Two dimensions**, {columns} columns. The peers are Python packages; mirt's is by variational EM. logisticpca and H2O give a point for each row and no distribution, so we give them the best Gaussian on their plane (for H2O in three dimensions, because it has no main effects).",
-    "ability": "**One ability**, {columns} questions (the 2PL model of item response theory).",
+    "plane": "**Two dimensions**, {columns} columns. The peers are Python packages; mirt's is `GVEMEstimator`, by variational EM; `fit_mirt`, its usual function, is [next to ours](logistic.md) elsewhere. logisticpca and H2O give a point for each row and no distribution, so we give them the best Gaussian on their plane (for H2O in three dimensions, because it has no main effects).",
+    "ability": "**One ability**, {columns} questions (the 2PL model of item response theory). mirt's `fit_mirt` fits it too, on some tables faster than ours: [next to ours](logistic.md).",
     "tetrachoric": "**Tetrachoric correlations**, {columns} columns, all pairs. gcimpute fits all pairs jointly, by EM.",
     "maps": "**Maps for the eye**: rows on a plane, {columns} columns from 10 classes. The peer has no likelihood, so we measure how well the map shows the classes, which no program was given. Both maps are linear; ours is `LogisticPCA(2)`.",
     "curved maps": "**Curved maps**: the same rows and measure. Ours is `TopographicMap()`; its length scale was chosen on rows of such classes, with the classes in sight, which favours it. On [real tables](maps.md) either may be better.",
@@ -104,7 +105,7 @@ def cheaper_and_as_good(points: list[Point], facts: dict[str, Any]) -> list[str]
 
 def label(name: str) -> str:
     """The name of a program, with its language where R has another of that name."""
-    return f"{name} (Python)" if name in IN_PYTHON else name
+    return LABELS.get(name, name)
 
 
 def cheaper(ways: dict[str, dict[str, Any]]) -> str:

@@ -43,7 +43,7 @@ def test_every_loss_of_the_default_is_named():
         assert f"{program} on {rows} rows" in text
 
 
-def test_losses_to_stepmix_are_named_first():
+def test_losses_to_fit_mirt_and_stepmix_are_named_first():
     text = page.pages()[page.PAGE]
     fast = text.index("**Mixtures** are faster")
     mixtures = (ROOT / "docs/performance/mixture.md").read_text()
@@ -51,6 +51,11 @@ def test_losses_to_stepmix_are_named_first():
         if f["own_defaults"]["times_faster"] < 1.0:
             assert re.sub(r"\s+", " ", text[:fast]).find(name) > 0
             assert mixtures.find(f"{name}: {1.0 / f['own_defaults']['times_faster']:.1f} times StepMix's time") > 0
+    logistic = (ROOT / "docs/performance/logistic.md").read_text()
+    for f in page_parts.load("logistic/mirt")["figures"]:
+        if f["ours"]["seconds_of_likelihood"] > f["mirt"]["seconds_without_errors"]:
+            assert re.sub(r"\s+", " ", text[:fast]).find(f["table"]) > 0
+            assert 0 < logistic.find(f["table"]) < logistic.find("| table |")
 
 
 def test_the_chart_marks_what_is_slower_or_worse_in_red():
