@@ -14,9 +14,9 @@ def of(found: dict[str, Any]) -> dict[str, Check]:
             shifter["runs"] - shifter["success"], shifter["runs"] // 12
         ),
     }
-    levels = found["levels"]["top .6, upper leaks freed"]
+    levels = found["levels"]["top .6, library"]
     missing = sum(run["found"] != list(found["levels"]["sizes"]) for run in levels)
-    checks["three levels, top strengths .6 only, upper leaks freed: runs that miss a unit"] = below(
+    checks["three levels, top strengths .6 only: runs that miss a unit"] = below(
         missing, len(levels) // 4
     )
     if not isinstance(survey, str):

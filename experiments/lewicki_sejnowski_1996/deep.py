@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from common import NO_DATA, have_data
 from learning import blocks_of
-from networks import Freed, Greedy
+from networks import Greedy, Low
 from numpy.typing import NDArray
 
 from hiddenbits import NoisyOrNetwork, open_table
@@ -82,11 +82,11 @@ def models_of(table: str, sizes: tuple[tuple[int, ...], ...], n_columns: int) ->
     """Every model: its class and sizes."""
     found: dict[str, tuple[Any, tuple[int, ...]]] = {}
     for deep in sizes:
-        found[said(deep)] = (Freed, deep)
+        found[said(deep)] = (NoisyOrNetwork, deep)
         for flat in (deep[0], as_many(deep, n_columns)) if table == "lines" else (as_many(deep, n_columns),):
             found[said((flat,))] = (NoisyOrNetwork, (flat,))
     varied = VARIED[table] if VARIED[table] in sizes else sizes[0]
-    found[f"{said(varied)}, library"] = (NoisyOrNetwork, varied)
+    found[f"{said(varied)}, upper leaks begin low"] = (Low, varied)
     found[f"{said(varied)}, no joint sweeps"] = (Greedy, varied)
     return found
 

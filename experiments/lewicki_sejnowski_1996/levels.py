@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from networks import Freed
+from networks import Low
 
 from hiddenbits import NoisyOrNetwork
 from hiddenbits.families.noisy_or.model import draw
@@ -13,7 +13,7 @@ SEEDS = {"data and start": "0 to 3 (quick: 0)"}
 SIZES, ROWS = (18, 6, 2), 3000
 COUPLINGS = {"top .6": 0.6, "top .75": 0.75}  # strengths of the top level
 LEAKS = {"top .6": 0.1, "top .75": 0.05}
-FITS = {"library": NoisyOrNetwork, "upper leaks freed": Freed}
+FITS = {"library": NoisyOrNetwork, "upper leaks begin low": Low}
 TOP, MIDDLE, LOW = 0.3, (0.7, 0.05), (0.9, 0.01)  # P(top unit on); strengths and leaks of the other levels
 
 
@@ -64,6 +64,6 @@ def measure(*, full: bool) -> dict[str, Any]:
     seeds, n_rows = (range(4), ROWS) if full else (range(1), 300)
     found: dict[str, Any] = {"rows": n_rows, "sizes": SIZES, "couplings": COUPLINGS, "leaks": LEAKS, "P(top on)": TOP}
     for coupling in COUPLINGS if full else list(COUPLINGS)[:1]:
-        for name, make in FITS.items() if full else list(FITS.items())[1:]:
+        for name, make in FITS.items() if full else list(FITS.items())[:1]:
             found[f"{coupling}, {name}"] = [one(make, coupling, seed, n_rows) for seed in seeds]
     return found

@@ -1,40 +1,35 @@
 """Two variants of how layers are learned, to see what the library's parts are worth: only experiments have them."""
 
-import numpy as np
+from dataclasses import replace
 
 from hiddenbits import NoisyOrNetwork
 from hiddenbits.families.noisy_or.model_gibbs import NoisyOrGibbs
-from hiddenbits.families.noisy_or.params import JOINT, LEARN, SETTLE, NoisyOrParams, clip_strengths
-from hiddenbits.families.noisy_or.start import FREE_LEAK
+from hiddenbits.families.noisy_or.params import JOINT, LEARN, SETTLE, NoisyOrParams
 
 
-class FreedGibbs(NoisyOrGibbs):
-    """Leaks of upper layers begin at half of what is on once they are freed, as the library does for the columns."""
+class LowGibbs(NoisyOrGibbs):
+    """Leaks of upper layers begin where they were held once they are freed, not at half of P(on) as in the library."""
 
     def _next(self, params: NoisyOrParams) -> NoisyOrParams:
         new = super()._next(params)
-        if params.clock[1] != LEARN or new.clock[1] != SETTLE or len(new.layers) == 1:
-            return new
-        f = new.layers[-1].copy()
-        on = 1.0 - (1.0 - f[-1]) * np.prod(1.0 - new.priors[:, None] * f[:-1], axis=0)
-        f[-1] = np.maximum(f[-1], FREE_LEAK * on)
-        return NoisyOrParams.of([*new.layers[:-1], clip_strengths(f)], new.priors, new.clock, new.names)
+        freed = params.clock[1] == LEARN and new.clock[1] == SETTLE
+        return replace(new, strengths=params.strengths) if freed and len(new.layers) > 1 else new
 
 
-class GreedyGibbs(FreedGibbs):
-    """The same, but the fit ends before all layers learn together."""
+class GreedyGibbs(NoisyOrGibbs):
+    """The same as the library's, but the fit ends before all layers learn together."""
 
     def _done(self, params: NoisyOrParams) -> bool:
         return bool(params.clock[1] == JOINT) or super()._done(params)
 
 
-class Freed(NoisyOrNetwork):
-    """`NoisyOrNetwork` with freed upper leaks."""
+class Low(NoisyOrNetwork):
+    """`NoisyOrNetwork` whose upper leaks begin low."""
 
-    _sampled = FreedGibbs
+    _sampled = LowGibbs
 
 
 class Greedy(NoisyOrNetwork):
-    """The same without joint sweeps at the end."""
+    """`NoisyOrNetwork` without joint sweeps at the end."""
 
     _sampled = GreedyGibbs

@@ -26,7 +26,6 @@ def parts(monkeypatch):
     import feedback
     import learning
     import levels
-    import networks
     import sampling
 
     yield SimpleNamespace(
@@ -35,7 +34,6 @@ def parts(monkeypatch):
         feedback=feedback,
         learning=learning,
         levels=levels,
-        networks=networks,
         sampling=sampling,
     )
     for name in set(sys.modules) - before:
@@ -138,7 +136,7 @@ def test_levels_are_judged_by_what_units_stand_for(parts):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_three_levels_are_found(parts, seed):
-    run = parts.levels.one(parts.networks.Freed, "top .6", seed, 1000)
+    run = parts.levels.one(NoisyOrNetwork, "top .6", seed, 1000)
     assert run["found"] == [18, 6, 2]
     assert run["leaks above"] == pytest.approx([0.05, 0.1], abs=0.03)
 

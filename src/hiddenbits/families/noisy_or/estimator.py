@@ -52,10 +52,11 @@ class NoisyOrNetwork(NoisyOrVerbs):
         Shape and rate of the gamma prior of the weights -ln(1 - strength). The rate counts as that many rows in which
         the cause was on and the bit stayed off.
     cause_prior : float, optional
-        P(cause on) while a layer learns its strengths; then it is estimated. By default such that about three causes
-        are on in a row.
+        P(cause on) while a layer learns its strengths; then it is estimated, with a beta prior that counts as one row
+        (a pseudo-row) in which each cause of the top layer is on with this probability. By default such that about
+        three causes are on in a row.
     leak : float, default=0.001
-        P(bit on without a cause) while a layer learns its strengths, at most; then it is estimated.
+        P(unit on without a cause) while a layer learns its strengths, at most; then it is estimated.
     chains : GibbsChains, optional
         With Gibbs sampling: how many passes and sweeps there are, and spare causes.
     online_passes : int, default=0
@@ -82,7 +83,7 @@ class NoisyOrNetwork(NoisyOrVerbs):
     leaks_ : tuple of ndarray
         P(unit on without a cause), for the columns and for each layer but the top one.
     priors_ : ndarray
-        P(cause on) in the top layer.
+        P(cause on) in the top layer, with the pseudo-row of `cause_prior`.
     trace_ : ndarray of shape (n_iter_,)
         Objective after each pass: log-likelihood (truncated: a bound on it) plus log prior; with Gibbs sampling that of
         the bits together with the states that were drawn, in nats over the table.

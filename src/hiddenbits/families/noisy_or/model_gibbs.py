@@ -202,7 +202,7 @@ class NoisyOrGibbs(SampledRows):
         if phase == LEARN and (passes < self.n_passes or params.n_causes[-1] > self.n_components[number]):
             return params
         if phase == LEARN:
-            return at(params if number else with_room_for_leak(params), SETTLE, 0.0)
+            return at(with_room_for_leak(params), SETTLE, 0.0)
         if phase == SETTLE and passes < self._later_passes:
             return params
         if phase != JOINT and not last:

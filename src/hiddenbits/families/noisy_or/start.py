@@ -9,7 +9,7 @@ from hiddenbits.families.noisy_or.params import LEARN, NoisyOrParams, clip_stren
 
 ACTIVE = 3.0  # causes that a row is expected to have on, before anything is known
 ALIKE = 0.3  # cosine between the strengths of two causes from which on one may stand in for the other
-FREE_LEAK = 0.5  # of a column's ones the leak begins with when it is freed
+FREE_LEAK = 0.5  # of the probability that a child is on, the leak begins with so much when it is freed
 CROWD = 64  # causes; in smaller layers those that overlap at all are kept apart: the shifter's causes need it
 MOST_LEAK = 0.05  # of a child's ones, at most, are left to the leak while its layer learns
 
@@ -50,15 +50,16 @@ def with_layer(
 
 
 def with_room_for_leak(params: NoisyOrParams) -> NoisyOrParams:
-    """Return a network whose bits may have come on without a cause, up to half of the ones of each column.
+    """Return a network whose top layer leaves room for the leak: up to half of P(on) of each of its children.
 
     While strengths are learned the leak is held low, so that causes have to explain everything. A leak that begins
-    there grows too slowly, since every one already has its cause; one that begins too high is soon taken back.
+    there grows too slowly, since every child that is on already has its cause, and the priors and strengths above it
+    come out wrong to compensate. One that begins too high is soon taken back.
     """
-    f = params.layers[0].copy()
-    means = 1.0 - (1.0 - f[-1]) * np.prod(1.0 - params.priors[:, None] * f[:-1], axis=0)
-    f[-1] = np.maximum(f[-1], FREE_LEAK * means)
-    return NoisyOrParams.of([clip_strengths(f)], params.priors, params.clock, params.names)
+    f = params.layers[-1].copy()
+    on = 1.0 - (1.0 - f[-1]) * np.prod(1.0 - params.priors[:, None] * f[:-1], axis=0)
+    f[-1] = np.maximum(f[-1], FREE_LEAK * on)
+    return NoisyOrParams.of([*params.layers[:-1], clip_strengths(f)], params.priors, params.clock, params.names)
 
 
 def without(params: NoisyOrParams, gone: Rows, prior: float) -> NoisyOrParams:
