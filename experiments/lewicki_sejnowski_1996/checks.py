@@ -16,9 +16,7 @@ def of(found: dict[str, Any]) -> dict[str, Check]:
     }
     levels = found["levels"]["top .6, library"]
     missing = sum(run["found"] != list(found["levels"]["sizes"]) for run in levels)
-    checks["three levels, top strengths .6 only: runs that miss a unit"] = below(
-        missing, len(levels) // 4
-    )
+    checks["three levels, top strengths .6 only: runs that miss a unit"] = below(missing, len(levels) // 4)
     if not isinstance(survey, str):
         ours, mixture = survey["NoisyOrNetwork(6)"], survey["BernoulliMixture(6)"]
         name = "nltcs, 6 causes: negative log-likelihood a training row, against that of a mixture of 6 classes"
