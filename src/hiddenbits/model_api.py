@@ -498,6 +498,9 @@ class Climbs(Model[P, S], Extrapolates[P], Protocol[P, S]):
     def gradient(self, params: P, stats: S, phase: Any) -> Floats:
         """Return the gradient of the objective by the vector."""
 
+    def rows_or_prior(self, weight: float) -> float:
+        """Return what the objective is divided by for the climb: the weight of all rows, or the prior's if larger."""
+
     def coordinates(self, params: P, phase: Any) -> Coordinates:
         """Return the coordinates in which to climb from here."""
 

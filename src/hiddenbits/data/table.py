@@ -24,6 +24,7 @@ from hiddenbits.quoting import PrintableError, discreet, printable, quoted
 if TYPE_CHECKING:
     from hiddenbits.data.columns.coding import Coding, ReadColumns
 
+LEAST_WEIGHT, MOST_WEIGHT = 1e-300, 1e300  # of all rows together: products with counts and shares stay floats
 PART_BYTES = 64 * 2**20
 KEEP_BYTES = 128 * 2**20  # a table in memory whose operands take no more keeps them from pass to pass
 
@@ -295,6 +296,13 @@ def _check_weights(weights: Floats, n_rows: int) -> None:
         raise TableError(f"The weight of row {row} is {quoted(weights[row])}. Weights must be finite and not negative.")
     if not weights.any():
         raise TableError("The weight of every row is 0, so there is nothing to learn from.")
+    with np.errstate(over="ignore"):
+        total = float(weights.sum())
+    if not LEAST_WEIGHT <= total <= MOST_WEIGHT:
+        raise TableError(
+            f"The weights of the rows add up to {total:.3g}, and computations need a sum from {LEAST_WEIGHT:g} to "
+            f"{MOST_WEIGHT:g}. Scale them to a mean of 1: w / w.max(), and then w * len(w) / w.sum()."
+        )
 
 
 def memory_table(x: Bits, observed: Bits | None = None, names: Sequence[str] | None = None) -> Table:

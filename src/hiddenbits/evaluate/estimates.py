@@ -41,25 +41,35 @@ class Figure:
         return f"{self.value:.4f} ± {self.standard_error:.4f}{sign}"
 
 
+POWERS = np.array([1, 1, 2, 2, 2])  # of the weights in each of the sums of a Ratio
+NO_EXPONENT = -10_000  # of sums without a weight: below that of any float
+
+
 class Ratio:
     """The ratio Sum(w a) / Sum(w b) over rows, and its standard error by linearisation.
 
     With R the ratio, the error is the square root of Sum w^2 (a - R b)^2 * n / (n - 1), divided by Sum(w b). A mean
-    over rows has b = 1; a mean over cells has b = the number of cells in each row.
+    over rows has b = 1; a mean over cells has b = the number of cells in each row. Weights are kept as multiples of a
+    power of two, because their squares may be too small or too large for a float.
     """
 
     def __init__(self) -> None:
-        self._sums = np.zeros(5)
+        self._sums, self._exponent = np.zeros(5), NO_EXPONENT
         self._n = 0
 
     def add(self, a: Floats, b: Floats, weights: Floats) -> None:
         """Add some rows."""
-        wa, wb = weights * a, weights * b
-        self._sums += [wa.sum(), wb.sum(), wa @ wa, wa @ wb, wb @ wb]
-        self._n += len(a)
+        part, largest = Ratio(), float(weights.max(initial=0.0))
+        part._exponent = int(np.frexp(largest)[1]) if largest > 0.0 else NO_EXPONENT
+        w = np.ldexp(weights, -part._exponent)
+        wa, wb = w * a, w * b
+        part._sums, part._n = np.array([wa.sum(), wb.sum(), wa @ wa, wa @ wb, wb @ wb]), len(a)
+        self += part
 
     def __iadd__(self, other: Ratio) -> Ratio:
-        self._sums += other._sums
+        common = max(self._exponent, other._exponent)
+        self._sums = sum(np.ldexp(one._sums, POWERS * (one._exponent - common)) for one in (self, other))
+        self._exponent = common
         self._n += other._n
         return self
 

@@ -105,7 +105,8 @@ def _judged(model: Model[P, S], context: FitContext, now: Position, seen: Evalua
     """Return what a pass means for the fit at this position."""
     promises, weight = model.promises, context.weight
     rough = ROUGH if promises.speculative and not now.stages else 1.0
-    rules = Rules(context.settings.tol * weight * rough, weight, promises.monotone, promises.scheduled)
+    # A prior counts in rows, whatever their weight: its rounding is that of a row or more.
+    rules = Rules(context.settings.tol * weight * rough, max(weight, 1.0), promises.monotone, promises.scheduled)
     extrapolated = now.extrapolation.tried
     return judge(
         seen,

@@ -138,12 +138,12 @@ class Climb(Generic[P, S]):
     ) -> tuple[Position, StopReason | None]:
         there, reason = now, None
         seen: dict[bytes, tuple[P, float]] = {}
-        still = 0
+        still, scale = 0, self.model.rows_or_prior(self.weight)
 
         def fall(point: Floats) -> tuple[float, Floats]:
             params, objective, gradient = self.look(self.model.at_vector(view.outwards(point), now.params))
             seen[point.tobytes()] = params, objective
-            return -objective / self.weight, -view.slope(gradient) / self.weight
+            return -objective / scale, -view.slope(gradient) / scale
 
         def step(intermediate_result: OptimizeResult) -> None:
             nonlocal there, reason, still
@@ -153,7 +153,7 @@ class Climb(Generic[P, S]):
             gain = objective - there.objective
             trace = (*there.trace, objective)
             there = replace(there, params=params, safe=params, objective=objective, trace=trace)
-            still = still + 1 if gain <= self.settings.tol * self.weight else 0
+            still = still + 1 if gain <= self.settings.tol * scale else 0
             reason = self._why_stop(there, still)
             asked = self.context.notify(there, last=reason is not None, to_callbacks=to_callbacks)
             reason = reason or asked

@@ -47,7 +47,7 @@ class Rules:
     """What a fit is judged by."""
 
     limit: float  # gain that counts as none, in nats over the table
-    weight: float  # of all rows
+    weight: float  # of all rows, at least 1
     monotone: bool  # the model promises that the objective never falls
     scheduled: bool  # the model has a schedule: after it a small change of either sign counts as converged
 

@@ -225,6 +225,10 @@ class Combination(AsOnSubsample):
         visible = stats.visible - weight * phase.visible
         return self._flat(joint, stats.hidden - weight * phase.hidden, visible)
 
+    def rows_or_prior(self, weight: float) -> float:
+        """Return the weight of all rows, or of the prior: divided by less, the prior would leave the floats' range."""
+        return max(weight, self.ridge)
+
     def coordinates(self, params: CombinationParams, phase: Phase) -> Centred:
         """Return coordinates in which the climb from here is easy."""
         return Centred.about(phase, bias=self.visible_bias)
@@ -234,6 +238,7 @@ class Combination(AsOnSubsample):
         if not params.n_units:
             self.must_not_choose()
         weight = float(stats.weight)
+        scale = self.rows_or_prior(weight)
         view = self.coordinates(params, self._phase(params.weights, params.thresholds, params.bias))
 
         def fall(point: Floats) -> tuple[float, Floats]:
@@ -242,7 +247,7 @@ class Combination(AsOnSubsample):
             there = replace(params, weights=W, thresholds=th, bias=v)
             height = np.sum(stats.joint * W) + stats.hidden @ th + stats.visible @ v
             height -= weight * phase.log_partition + 0.5 * self.ridge * np.sum(W**2)
-            return -float(height) / weight, -view.slope(self.gradient(there, stats, phase)) / weight
+            return -float(height) / scale, -view.slope(self.gradient(there, stats, phase)) / scale
 
         options: Any = {"maxiter": UPDATE_STEPS, "ftol": 1e-15, "gtol": 1e-12}
         found = minimize(fall, view.inwards(self.to_vector(params)), jac=True, method="L-BFGS-B", options=options)

@@ -177,7 +177,7 @@ class CombinationChains(Combination):
         d_weights = joint - free.products - np.outer(d_visible, activity) - np.outer(centre, d_hidden)
         d_thresholds = d_hidden - centre @ d_weights
         d_bias = d_visible - d_weights @ activity if self.visible_bias else np.zeros(len(d_visible))
-        d_weights = d_weights - self.ridge / float(memory.n_rows) * params.weights
+        d_weights = d_weights - self.ridge / self.rows_or_prior(float(memory.n_rows)) * params.weights
         rate, kept = self.learning_rate * left, self.momentum
         direction = {
             "weights": kept * memory.weights + rate * d_weights,

@@ -252,13 +252,13 @@ def chow_liu_parents(pairs: PairCounts) -> Floats:
     """
     d = pairs.n_columns
     run = np.empty(n_pairs(d))
-    total = max(float(np.max(pairs.seen)), TINY)
+    total = float(np.max(pairs.seen)) or 1.0
     for start in range(0, d, STRIP):
         some = slice(start, min(start + STRIP, d))
         gains = _link_gains(pairs.cells(some, slice(start, d)))
         first, second = np.triu_indices(some.stop - start, 1, d - start)
         run[pair_number(start + first, start + second, d)] = gains[first, second]
-    run = np.round(run / (EQUAL * total)) * (EQUAL * total)
+    run = np.round(run / (EQUAL * total)) * EQUAL
     return heaviest_forest(run, d, penalty=-1.0).astype(np.float64)
 
 
