@@ -19,7 +19,6 @@ from hiddenbits import (
     evaluate,
     open_table,
 )
-from tests.contracts.cases import CASES
 from tests.contracts.test_fit import structured_rows
 
 pytestmark = [pytest.mark.core, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
