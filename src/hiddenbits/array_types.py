@@ -12,3 +12,6 @@ Bytes = NDArray[np.uint8]  # bits, one to a byte, or packed
 Rows = NDArray[np.intp]  # positions of rows or columns
 AnyArray = NDArray[Any]  # any type of numbers, such as float32 or float64 as the caller chose
 Randomness = int | np.random.RandomState | np.random.Generator | None  # what scikit-learn takes as random_state
+
+# Of all rows of a table together: sums of shares and products with log-likelihoods stay floats.
+LEAST_WEIGHT, MOST_WEIGHT = 1e-300, 1e300

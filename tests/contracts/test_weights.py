@@ -17,6 +17,7 @@ from hiddenbits import (
     SmallWeightsWarning,
     TableError,
     evaluate,
+    load,
     open_table,
 )
 from tests.contracts.test_fit import structured_rows
@@ -102,6 +103,13 @@ def test_entropies_and_hidden_cells_do_not_depend_on_the_scale(scale):
     tables = (open_table(ROWS).with_sample_weight(by * WEIGHTS) for by in (1.0, scale))
     plain, scaled = (evaluate.hidden_cells(IndependentBits(prior_strength=0.0), table) for table in tables)
     assert (scaled.value, scaled.standard_error) == pytest.approx((plain.value, plain.standard_error), rel=1e-9)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_a_file_holds_a_fit_to_weights_on_any_scale(scale, tmp_path):
+    model = fit(BernoulliMixture(2, n_init=1, random_state=0), scale)
+    model.save(tmp_path / "model.hb")
+    assert load(tmp_path / "model.hb").weight_seen_ == model.weight_seen_
 
 
 @pytest.mark.parametrize("weight", [1e-310, 1.5e308])

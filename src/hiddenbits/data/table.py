@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hiddenbits.array_types import AnyArray, Floats
+from hiddenbits.array_types import LEAST_WEIGHT, MOST_WEIGHT, AnyArray, Floats
 from hiddenbits.data.bits import AllOnes, Bits, Packed, Pattern, with_blanks
 from hiddenbits.data.block import Block, Part
 from hiddenbits.quoting import PrintableError, discreet, printable, quoted
@@ -24,7 +24,6 @@ from hiddenbits.quoting import PrintableError, discreet, printable, quoted
 if TYPE_CHECKING:
     from hiddenbits.data.columns.coding import Coding, ReadColumns
 
-LEAST_WEIGHT, MOST_WEIGHT = 1e-300, 1e300  # of all rows together: products with counts and shares stay floats
 PART_BYTES = 64 * 2**20
 KEEP_BYTES = 128 * 2**20  # a table in memory whose operands take no more keeps them from pass to pass
 

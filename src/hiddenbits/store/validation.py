@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from hiddenbits.array_types import AnyArray
+from hiddenbits.array_types import LEAST_WEIGHT, MOST_WEIGHT, AnyArray
 from hiddenbits.quoting import message_of
 
 VERSION = version("hiddenbits")
 WRITTEN_BY = "written_by"  # the version that wrote a file: it is for messages alone, and decides nothing
 LARGEST_WHOLE = 2**53  # whole numbers up to here are exact as floats, and fit the 64 bits of NumPy's integers
-LARGEST = 1e100  # of sums and weights: their squares and products are still numbers
+LARGEST = 1e100  # of sums: their squares and products are still numbers
 LONGEST = 400  # letters of a message: it may quote what a file says
 
 
@@ -31,8 +31,8 @@ def is_count(value: object) -> bool:
 
 
 def is_weight(value: object) -> bool:
-    """Whether this is a positive number that can be divided by."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 1 / LARGEST <= value <= LARGEST
+    """Whether this can be the weight of the rows of a table."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and LEAST_WEIGHT <= value <= MOST_WEIGHT
 
 
 def exactly(arrays_type: Any, found: dict[str, Any], what: str) -> Any:
@@ -58,7 +58,7 @@ def require_finite(arrays: Iterable[AnyArray]) -> None:
 
 
 def require_moderate(arrays: Iterable[AnyArray]) -> None:
-    """Refuse sums and records that are not float64, or with whose numbers nothing can be computed."""
+    """Refuse sums that are not float64, or with whose numbers nothing can be computed."""
     for array in arrays:
         require_finite([array])
         require(bool((np.abs(array) <= LARGEST).all()), f"an array holds a number beyond {LARGEST:g}")

@@ -97,3 +97,24 @@ def test_a_file_holds_a_plain_machine(tmp_path):
     assert type(there) is CombinationMachine
     assert (there.ridge, there.bias, there.max_iter, there.start) == (0.0, False, 5, Pursuit(1, 4))
     assert np.array_equal(there.score_samples(rows), model.score_samples(rows))
+
+
+def test_the_size_of_the_paper_needs_no_partition_function(tmp_path):
+    """45 units on 64 columns: those of the pursuit, one by one, and no epoch of a gradient that cannot be computed."""
+    rows = structured_rows(np.random.default_rng(4), 300, 64, missing=False)
+    model = CombinationMachine.paper(45, random_state=0).fit(rows)
+    grid = table_of(rows).grid(300)
+    passes = Local().reduce
+    W, th = Combination(
+        45, ridge=0.0, visible_bias=False, start_from="pursuit", n_candidates=1, pursuit_steps=4
+    ).pursued(summarise(grid.blocks[0]).means, Key(0), lambda function: passes(function, grid))
+    order = np.argsort(-np.linalg.norm(W, axis=0), kind="stable")
+    np.testing.assert_allclose(np.linalg.norm(model.weights_, axis=1), np.linalg.norm(W, axis=0)[order], rtol=1e-9)
+    assert (model.n_iter_, model.stop_reason_, model.likelihood_) == (0, "schedule_done", "estimate")
+    assert not model.bias_.any()
+    assert th.shape == model.thresholds_.shape
+    model.save(tmp_path / "model.hb")
+    loaded = hiddenbits.load(tmp_path / "model.hb")
+    assert np.array_equal(loaded.transform(rows), model.transform(rows))
+    with pytest.raises(ValueError, match='start="noise" needs the gradient .* Use start="pursuit"'):
+        CombinationMachine.paper(45, start="noise").fit(rows)

@@ -166,7 +166,7 @@ def restored(kind: str, meta: Any, arrays: Any) -> Any:
     estimator, arrays = unfitted(kind, meta["hyperparameters"]), registry.without_dropped(kind, arrays)
     more = {name: value for name, value in meta.items() if name not in META_KEYS | {CODING, TABLE_VERSION}}
     estimator._take_meta(more, meta["n_features_in"], meta["feature_names_in"])
-    require_finite(arrays.values())
+    require_finite(array for name, array in arrays.items() if name != "restarts")
     model = estimator._model()
     params = exactly(model.params_type, unprefixed("params", arrays), "parameters")
     flaw = params.flaw() or model.mismatch(params)
@@ -194,10 +194,12 @@ def _restore_record(estimator: Any, model: Any, meta: Any, arrays: Any) -> None:
     require(meta["stop_reason"] in {*map(str, StopReason), "online"}, "its stop reason is unknown")
     require("trace" in arrays and "restarts" in arrays, "it has no trace or no restarts")
     trace, objectives, restarts = arrays["trace"], arrays["restarts"], meta["restarts"]
-    require_moderate([trace, objectives, *unprefixed("running", arrays).values()])
+    require_moderate(unprefixed("running", arrays).values())
     require(trace.ndim == 1 and objectives.ndim == 1, "its trace is not a list")
     require(isinstance(restarts, list) and len(restarts) == len(objectives), "its restarts are not complete")
     require(all(isinstance(r, list) and len(r) == 2 and is_count(r[0]) for r in restarts), "a restart is damaged")
+    started = np.array([n_iter == 0 for n_iter, _ in restarts], bool)  # without a pass there is no objective
+    require_finite([np.where(started & (objectives == -np.inf), 0.0, objectives)])
     estimator.trace_, estimator.n_iter_, estimator.stop_reason_ = trace, meta["n_iter"], meta["stop_reason"]
     estimator.converged_ = meta["stop_reason"] == StopReason.CONVERGED
     estimator.restarts_ = tuple(
