@@ -116,5 +116,5 @@ def test_the_size_of_the_paper_needs_no_partition_function(tmp_path):
     model.save(tmp_path / "model.hb")
     loaded = hiddenbits.load(tmp_path / "model.hb")
     assert np.array_equal(loaded.transform(rows), model.transform(rows))
-    with pytest.raises(ValueError, match='start="noise" needs the gradient .* Use start="pursuit"'):
+    with pytest.raises(ValueError, match=r'start="noise" needs the gradient .* Use start="pursuit"'):
         CombinationMachine.paper(45, start="noise").fit(rows)
