@@ -19,7 +19,7 @@ pytestmark = pytest.mark.core
 def told(weights, thresholds, bias):
     """Return an estimator with these parameters: a start, told."""
     d, m = weights.shape
-    model = CombinationMachine(m, start="noise", max_iter=0, random_state=0).fit(np.tile([[0], [1]], (1, d)))
+    model = CombinationMachine(m, start="noise", max_iter=0, random_state=0).fit(np.tile([[0], [1]], (m, d)))
     model.params_ = CombinationParams.at(weights, thresholds, bias)
     return model
 

@@ -126,7 +126,7 @@ def test_the_choice_of_rows_does_not_depend_on_order_weights_or_storage(seed):
 
 def test_more_units_than_can_be_enumerated_are_refused():
     with pytest.raises(ValueError, match="too many to enumerate"):
-        CombinationMachine(40, method="exact").fit(np.eye(4))
+        CombinationMachine(40, method="exact").fit(np.eye(40))
 
 
 def test_sparse_and_packed_give_the_likelihood_of_dense():

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import Any, Generic, Literal, Self
+from typing import Any, ClassVar, Generic, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -51,6 +51,7 @@ from hiddenbits.families._base.partial_fit import OnlineVerbs
 from hiddenbits.families._base.refit import RefitVerb
 from hiddenbits.families._base.sample_size import check_n_samples
 from hiddenbits.families._base.showing import ShowsItself
+from hiddenbits.families._base.sizes import HiddenParts, refuse_unsupported
 from hiddenbits.families._base.start_rows import few_distinct_rows, few_enough, rows_to_begin_on
 from hiddenbits.model_api import BeginsOnFew, P, RowModel, S
 from hiddenbits.store.validation import require
@@ -76,6 +77,8 @@ class BitsEstimator(
 
     Subclasses give the model with `_model` and list their hyperparameters in `__init__`.
     """
+
+    _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = ()  # what a fit's table must be able to support
 
     # Hyperparameters that every subclass has.
     n_init: int | Literal["auto"]
@@ -164,6 +167,7 @@ class BitsEstimator(
             raise ValueError("A fit with a checkpoint needs random_state= an integer, or it could not be repeated.")
         table = with_sample_weight(as_table(self, X, reset=True), sample_weight)
         given = table
+        refuse_unsupported(self, table)
         warn_of_small_weights(table)
         model = self._model()
         settings = replace(self._settings(), start_rows=few_enough(self._rows_to_begin_on(), table.shape[0]))

@@ -22,6 +22,7 @@ from hiddenbits.engine import (
 )
 from hiddenbits.engine.executors.progress import without_progress
 from hiddenbits.families._base.inputs import as_table, seed_of, with_sample_weight
+from hiddenbits.families._base.sizes import refuse_unsupported
 from hiddenbits.model_api import Averages
 
 FIRST_RESTARTS = 4  # times as many restarts as a fit has: few rows have more poor maxima, and restarts cost little
@@ -73,6 +74,7 @@ def _learn(estimator: Any, X: object, sample_weight: ArrayLike | None) -> None:
     estimator._validate_params()
     begun = hasattr(estimator, "params_")
     table = with_sample_weight(as_table(estimator, X, reset=not begun), sample_weight)
+    refuse_unsupported(estimator, table, more_rows=True)
     model, executor = estimator._model(), current().executor
     grid = table.grid(estimator._pass_height(model, table))
     with one_blas_thread():

@@ -15,6 +15,7 @@ from hiddenbits.families._base.information import InformationVerbs
 from hiddenbits.families._base.parameters import COMMON, N_INIT
 from hiddenbits.families._base.predictions import PredictsClasses
 from hiddenbits.families._base.showing import SummaryTable
+from hiddenbits.families._base.sizes import HiddenParts
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.bernoulli_mixture.information import MixtureScores
 from hiddenbits.families.bernoulli_mixture.model import Mixture, MixtureParams, MixtureStats
@@ -86,6 +87,7 @@ class BernoulliMixture(CriteriaMixin, PredictsClasses, CodingEstimator[MixturePa
     """
 
     _usual_restarts = 4
+    _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("classes"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
         "n_init": N_INIT,

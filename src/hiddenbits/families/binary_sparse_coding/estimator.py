@@ -16,6 +16,7 @@ from hiddenbits.engine import Settings
 from hiddenbits.families._base.grouped import Group
 from hiddenbits.families._base.parameters import COMMON
 from hiddenbits.families._base.showing import SummaryTable, strongest_each_way
+from hiddenbits.families._base.sizes import HiddenParts
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.binary_sparse_coding.annealing import Annealing
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
@@ -112,6 +113,7 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
         **{name: f"schedule.{name}" for name in Annealing.names() if name != "n_passes"},
     }
     _code_word = "cause"
+    _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("causes"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **{name: COMMON[name] for name in ("online_passes", "n_init", "max_iter", "tol", "random_state")},
         "n_components": [Interval(Integral, 1, None, closed="left")],

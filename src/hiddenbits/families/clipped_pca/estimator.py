@@ -17,6 +17,7 @@ from hiddenbits.families._base.closed_form import ClosedForm
 from hiddenbits.families._base.parameters import DRAWS
 from hiddenbits.families._base.rotation import RotationVerbs
 from hiddenbits.families._base.showing import SummaryTable, spectrum_table
+from hiddenbits.families._base.sizes import HiddenParts
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.clipped_pca.model import Clipped
 from hiddenbits.families.clipped_pca.morph import MorphVerb
@@ -118,6 +119,7 @@ class ClippedPCA(ClosedForm, CodingEstimator[ClippedParams, ClippedStats], Rotat
     """
 
     _kind: ClassVar[type[Clipped]] = Clipped
+    _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("dimensions", "columns"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **ClosedForm._constraints_in_common,
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"parallel"})],

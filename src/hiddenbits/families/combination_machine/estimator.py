@@ -18,6 +18,7 @@ from hiddenbits.families._base.inputs import seed_of
 from hiddenbits.families._base.parameters import COMMON, N_INIT
 from hiddenbits.families._base.predictions import PredictsCauses
 from hiddenbits.families._base.showing import SummaryTable, strongest_each_way
+from hiddenbits.families._base.sizes import HiddenParts
 from hiddenbits.families._base.start_rows import START_ROWS, chosen_rows
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.model_chains import EXACT_UNITS, CombinationChains
@@ -144,6 +145,7 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
         "accelerate": "EM is always accelerated",
     }
     _prior_settings: ClassVar[tuple[str, ...]] = ("ridge",)
+    _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("units"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **{name: COMMON[name] for name in ("online_passes", "tol", "threshold", "random_state")},
         "n_init": N_INIT,

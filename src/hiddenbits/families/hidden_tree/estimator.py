@@ -14,6 +14,7 @@ from hiddenbits.families._base.criteria import CriteriaMixin
 from hiddenbits.families._base.parameters import COMMON
 from hiddenbits.families._base.partial_fit import FIRST_RESTARTS
 from hiddenbits.families._base.showing import SummaryTable
+from hiddenbits.families._base.sizes import HiddenParts
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.hidden_tree.free_parameters import n_free_parameters
 from hiddenbits.families.hidden_tree.model import StateTree
@@ -91,6 +92,7 @@ class HiddenTree(CriteriaMixin, CodingEstimator[HiddenTreeParams, HiddenTreeStat
     """
 
     _prior_settings: ClassVar[tuple[str, ...]] = ("prior_strength", "move_strength")
+    _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("states"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
         "n_components": [Interval(Integral, 1, None, closed="left")],

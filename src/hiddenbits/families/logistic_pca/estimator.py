@@ -17,6 +17,7 @@ from hiddenbits.families._base.information import InformationVerbs
 from hiddenbits.families._base.parameters import COMMON, DRAWS, MOST_NODES
 from hiddenbits.families._base.rotation import RotationVerbs
 from hiddenbits.families._base.showing import LIKELIHOOD, SummaryTable
+from hiddenbits.families._base.sizes import HiddenParts
 from hiddenbits.families.logistic_pca.by_ones.likelihood import LogisticOfOnes
 from hiddenbits.families.logistic_pca.by_ones.verbs import CostVerbs, plain_params
 from hiddenbits.families.logistic_pca.grid_em import LogisticGrid
@@ -147,6 +148,7 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
         "curvature": "the bound touches the logistic function at a point of its own for each cell, always",
     }
     _prior_settings: ClassVar[tuple[str, ...]] = ("ridge",)
+    _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("dimensions", "columns"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
         "n_components": [Interval(Integral, 1, None, closed="left")],

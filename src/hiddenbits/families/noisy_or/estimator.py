@@ -15,6 +15,7 @@ from hiddenbits.engine import Outcome, Settings, fit_persistent
 from hiddenbits.families._base.grouped import Group
 from hiddenbits.families._base.inputs import seed_of
 from hiddenbits.families._base.parameters import COMMON
+from hiddenbits.families._base.sizes import HiddenParts
 from hiddenbits.families.noisy_or.model import NoisyOr
 from hiddenbits.families.noisy_or.model_gibbs import NoisyOrGibbs
 from hiddenbits.families.noisy_or.model_truncated import NoisyOrTruncated
@@ -122,6 +123,7 @@ class NoisyOrNetwork(NoisyOrVerbs):
         **dict.fromkeys(("batch_rows", "stop_below", "first_strengths"), "it is for NoisyOrNetwork.paper alone"),
     }
     _sampled: ClassVar[type[NoisyOrGibbs]] = NoisyOrGibbs
+    _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("causes"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
         "n_components": [Interval(Integral, 1, None, closed="left"), tuple, list],

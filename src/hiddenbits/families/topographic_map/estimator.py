@@ -17,6 +17,7 @@ from hiddenbits.engine import Outcome, Settings, fit_em, fit_persistent
 from hiddenbits.families._base.inputs import seed_of, shuffled
 from hiddenbits.families._base.parameters import COMMON, MOST_NODES
 from hiddenbits.families._base.showing import SummaryTable
+from hiddenbits.families._base.sizes import HiddenParts
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.bernoulli_mixture.model import MixtureStats
 from hiddenbits.families.topographic_map.model import Topographic
@@ -28,6 +29,7 @@ from hiddenbits.model_api import RowModel
 
 SIZES = {1: (128, 64), 2: (1024, 256)}  # points and features, by dimensions
 MORE = (8192, 1024)  # and of more dimensions
+POINTS_OF_A_ROW = 1000  # from far fewer on, further points change nothing
 GRID_SCALE = 0.7  # length scale of 1 and 2 dimensions
 GRID_TOL, STEPS_TOL = 1e-3, 1e-5  # tolerance of 1 and 2 dimensions, and of more
 
@@ -112,6 +114,10 @@ class TopographicMap(CodingEstimator[TopographicParams, MixtureStats]):
     online_passes = 0
     accelerate = True
     tol: Any  # None stands for a default
+    _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (
+        HiddenParts("dimensions", "columns"),
+        HiddenParts("points", parameter="n_points", each=POINTS_OF_A_ROW),
+    )
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **{name: COMMON[name] for name in ("n_init", "max_iter", "threshold", "random_state")},
         "tol": [*COMMON["tol"], None],

@@ -91,7 +91,7 @@ class Topographic(AsOnSubsample, Counted):
         q, M, d = self.n_components, self.n_features, len(flat.intercepts)
         rng = key.at(block=FEATURES).rng()
         return TopographicParams(
-            points=grid_points(q, min(FIRST_POINTS, self.n_points)),
+            points=self.first_points(key),
             frequencies=rng.standard_normal((q, M)) / self.length_scale,
             phases=rng.uniform(0.0, 2.0 * np.pi, M),
             coefficients=np.concatenate([flat.loadings, np.zeros((d, M))], axis=1),
@@ -99,6 +99,10 @@ class Topographic(AsOnSubsample, Counted):
             centre=flat.centre.copy(),
             settled=np.ones(()),
         )
+
+    def first_points(self, key: Key) -> Floats:
+        """Return the points of the first stage."""
+        return grid_points(self.n_components, min(FIRST_POINTS, self.n_points))
 
     @property
     def has_prior(self) -> bool:

@@ -87,9 +87,11 @@ class TopographicSteps(Topographic):
 
     def start(self, summary: Summary, key: Key, passes: Passes) -> TopographicParams:
         """Return the flat map that logistic PCA begins with, at fresh points."""
-        return replace(
-            super().start(summary, key, passes), points=self._fresh(key.at(block=POINTS)), settled=np.zeros(())
-        )
+        return replace(super().start(summary, key, passes), settled=np.zeros(()))
+
+    def first_points(self, key: Key) -> Floats:
+        """Return fresh points."""
+        return self._fresh(key.at(block=POINTS))
 
     def _fresh(self, key: Key) -> Floats:
         return sobol_points(self.n_components, min(STEP_POINTS, self.n_points), key.rng())

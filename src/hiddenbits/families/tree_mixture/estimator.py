@@ -17,6 +17,7 @@ from hiddenbits.families._base.criteria import CriteriaMixin
 from hiddenbits.families._base.parameters import COMMON, N_INIT
 from hiddenbits.families._base.predictions import PredictsClasses
 from hiddenbits.families._base.showing import SummaryTable
+from hiddenbits.families._base.sizes import HiddenParts
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.tree_mixture.model import Trees
 from hiddenbits.families.tree_mixture.params import TreeParams, TreeStats
@@ -109,6 +110,7 @@ class TreeMixture(CriteriaMixin, PredictsClasses, CodingEstimator[TreeParams, Tr
 
     _prior_settings: ClassVar[tuple[str, ...]] = ("smoothing", "sharing", "penalty")
     _usual_restarts = 4
+    _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("classes"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
         "n_init": N_INIT,

@@ -1,0 +1,78 @@
+"""Whether a table has recorded cells to learn from: no cell, columns without one, or ones without zeros."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from hiddenbits.data import Table, TableError
+from hiddenbits.data.summary import Summary
+
+ROUNDING = 1e-9  # of weighted sums, which are added in different orders
+NAMED = 5  # columns that a message names
+
+
+class NoZerosWarning(UserWarning):
+    """The table has ones and blanks but no zeros, so nothing can be learned but that every bit is 1."""
+
+
+class UnrecordedColumnsWarning(UserWarning):
+    """Some columns have no recorded cell, so nothing can be learned about them.
+
+    Examples
+    --------
+    >>> import numpy as np, warnings
+    >>> from hiddenbits import IndependentBits, UnrecordedColumnsWarning
+    >>> X = np.column_stack([np.arange(50) % 2, np.full(50, np.nan)])
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     model = IndependentBits().fit(X)
+    >>> caught[0].category is UnrecordedColumnsWarning
+    True
+    """
+
+
+def check_recorded_cells(table: Table, summary: Summary) -> None:
+    """Refuse a table without recorded cells; warn where columns have none, or blanks stand where zeros should."""
+    weight = float(summary.weight)
+    unrecorded = np.flatnonzero(summary.observed <= ROUNDING * weight)
+    if len(unrecorded) == len(summary.observed):
+        raise no_cell_recorded(table)
+    if len(unrecorded) and len(summary.observed) == table.shape[1]:
+        _warn_of_columns(table, unrecorded)
+    cells, observed = weight * table.shape[1], float(summary.observed.sum())
+    blanks, zeros = cells - observed, observed - float(summary.ones.sum())
+    if table.only_bits and blanks > ROUNDING * cells and zeros <= ROUNDING * observed:
+        warnings.warn(
+            f"The table has ones and blanks ({blanks / cells:.1%} of all cells) but no zeros, and blanks count as not "
+            "observed: the model can only learn that every bit is 1. If a blank means 0 here, open the table with "
+            "open_table(..., blank='zero').",
+            NoZerosWarning,
+            stacklevel=4,
+        )
+
+
+def no_cell_recorded(table: Table) -> TableError:
+    """Return the error of a table whose cells are all missing."""
+    return TableError(
+        f"No cell of the table is recorded: all cells{_of_rows(table)} are missing, so there is nothing to learn from. "
+        "Check how missing values are marked, and which rows and columns were chosen."
+    )
+
+
+def _of_rows(table: Table) -> str:
+    return "" if table.weights is None else " of the rows with a weight above 0"
+
+
+def _warn_of_columns(table: Table, unrecorded: np.ndarray) -> None:
+    """Warn that nothing is learned about columns."""
+    names = table.names
+    named = ", ".join(str(j) if names is None else repr(names[j]) for j in unrecorded[:NAMED])
+    more = f" and {len(unrecorded) - NAMED:,} more" if len(unrecorded) > NAMED else ""
+    warnings.warn(
+        f"{len(unrecorded):,} of {table.shape[1]:,} columns have no recorded cell{_of_rows(table)} ({named}{more}). "
+        "Nothing is learned about them, so what the model says about them comes from its prior or its start. Leave "
+        "them out.",
+        UnrecordedColumnsWarning,
+        stacklevel=5,
+    )

@@ -1,0 +1,76 @@
+"""The largest sizes that a table can support, for all estimators in one place.
+
+Classes, states, causes and units need rows to stand for: as many of them as there are rows reproduce the table,
+and as many as d bits have different rows, 2^d, any distribution of them. Dimensions need columns: as many as columns
+say all that linear combinations of the columns can. A larger size is a slip or a misunderstanding, and would take all
+memory or time, or end in parts that nothing determines.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, Literal
+
+from hiddenbits.data import Table
+from hiddenbits.data.mixed.cells import MixedTable
+
+SPARE = 100  # parts up to which the number of different rows does not matter: more than needed are quick, and no harm
+LONGEST = 64  # columns from which on nobody asks for as many parts as there are different rows
+
+
+@dataclass(frozen=True)
+class HiddenParts:
+    """What a hyperparameter counts, and what it needs.
+
+    Attributes
+    ----------
+    word : str
+        What the parts are called, in the plural.
+    need : {"rows", "columns"}
+        What a part needs one of.
+    parameter : str
+        The hyperparameter: a number, or several of layers. Other values, such as words, are not checked.
+    each : int
+        How many parts one row can support.
+    """
+
+    word: str
+    need: Literal["rows", "columns"] = "rows"
+    parameter: str = "n_components"
+    each: int = 1
+
+
+def refuse_unsupported(estimator: Any, table: Table, *, more_rows: bool = False) -> None:
+    """Raise a ValueError where the table cannot support a size of the estimator; `more_rows` are still to come."""
+    for parts in estimator._hidden_parts:
+        given = getattr(estimator, parts.parameter)
+        sizes = [
+            size for size in (given if isinstance(given, (list, tuple)) else [given]) if isinstance(size, Integral)
+        ]
+        asked = int(max(sizes, default=0))
+        largest, why = min(_limits(parts, asked, table, more_rows=more_rows), default=(asked, ""))
+        if asked > largest:
+            raise ValueError(
+                f"{type(estimator).__name__}({parts.parameter}={given!r}): this table cannot support {asked:,} "
+                f"{parts.word}, because it has {why}. Use at most {largest:,}."
+            )
+
+
+def _limits(parts: HiddenParts, asked: int, table: Table, *, more_rows: bool) -> list[tuple[int, str]]:
+    """Return the largest sizes, each with what the table has."""
+    n_rows, n_columns = table.shape
+    of_bits = not isinstance(table, MixedTable)
+    if parts.need == "columns":  # a column with several levels has several dimensions of its own
+        return [(n_columns, f"{n_columns:,} columns (n_features={n_columns})")] if of_bits else []
+    several = "" if parts.each == 1 else f", and {parts.each:,} for each are more than enough"
+    limits = []
+    if not more_rows:
+        if table.weights is not None:  # a row may stand for several
+            n_rows = max(n_rows, int(table.weights.sum()))
+        limits.append((parts.each * n_rows, f"{n_rows:,} rows (n_samples={n_rows}){several}"))
+    patterns = 2 ** min(n_columns, LONGEST)
+    if of_bits and asked > SPARE:
+        why = f"{n_columns} columns (n_features={n_columns}), so that there are {patterns:,} different rows{several}"
+        limits.append((parts.each * patterns, why))
+    return limits
