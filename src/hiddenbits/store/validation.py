@@ -16,6 +16,7 @@ VERSION = version("hiddenbits")
 WRITTEN_BY = "written_by"  # the version that wrote a file: it is for messages alone, and decides nothing
 LARGEST_WHOLE = 2**53  # whole numbers up to here are exact as floats, and fit the 64 bits of NumPy's integers
 LARGEST = 1e100  # of sums: their squares and products are still numbers
+LARGEST_OBJECTIVE = 1e5 * MOST_WEIGHT  # of a fit: nobody computes with it but by its row
 LONGEST = 400  # letters of a message: it may quote what a file says
 
 
@@ -57,11 +58,11 @@ def require_finite(arrays: Iterable[AnyArray]) -> None:
         require(bool(np.isfinite(array).all()), "an array holds NaN or infinity")
 
 
-def require_moderate(arrays: Iterable[AnyArray]) -> None:
+def require_moderate(arrays: Iterable[AnyArray], largest: float = LARGEST) -> None:
     """Refuse sums that are not float64, or with whose numbers nothing can be computed."""
     for array in arrays:
         require_finite([array])
-        require(bool((np.abs(array) <= LARGEST).all()), f"an array holds a number beyond {LARGEST:g}")
+        require(bool((np.abs(array) <= largest).all()), f"an array holds a number beyond {largest:g}")
 
 
 def require_names(names: Any, n_columns: int) -> None:

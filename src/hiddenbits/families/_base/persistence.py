@@ -16,6 +16,7 @@ from hiddenbits.families.registry import ESTIMATORS, name_of, unfitted
 from hiddenbits.model_api import Averages
 from hiddenbits.store import StoreError, read, write
 from hiddenbits.store.validation import (
+    LARGEST_OBJECTIVE,
     VERSION,
     WRITTEN_BY,
     exactly,
@@ -199,7 +200,8 @@ def _restore_record(estimator: Any, model: Any, meta: Any, arrays: Any) -> None:
     require(isinstance(restarts, list) and len(restarts) == len(objectives), "its restarts are not complete")
     require(all(isinstance(r, list) and len(r) == 2 and is_count(r[0]) for r in restarts), "a restart is damaged")
     started = np.array([n_iter == 0 for n_iter, _ in restarts], bool)  # without a pass there is no objective
-    require_finite([np.where(started & (objectives == -np.inf), 0.0, objectives)])
+    objective = np.where(started & (objectives == -np.inf), 0.0, objectives)
+    require_moderate([trace, objective], LARGEST_OBJECTIVE)
     estimator.trace_, estimator.n_iter_, estimator.stop_reason_ = trace, meta["n_iter"], meta["stop_reason"]
     estimator.converged_ = meta["stop_reason"] == StopReason.CONVERGED
     estimator.restarts_ = tuple(
