@@ -43,6 +43,7 @@ _HOMES = {
     "EnvironmentChangedWarning": "hiddenbits.engine",
     "FoundDialectWarning": "hiddenbits.data.readers",
     "NoZerosWarning": "hiddenbits.engine",
+    "UnrecordedColumnsWarning": "hiddenbits.engine",
     "Piece": "hiddenbits.engine",
     "Places": "hiddenbits.families.topographic_map.places",
     "Progress": "hiddenbits.cli.execution",
@@ -103,6 +104,7 @@ if TYPE_CHECKING:
     from hiddenbits.engine import Piece as Piece
     from hiddenbits.engine import UnlockedCheckpointWarning as UnlockedCheckpointWarning
     from hiddenbits.engine import UnwrittenCheckpointWarning as UnwrittenCheckpointWarning
+    from hiddenbits.engine import UnrecordedColumnsWarning as UnrecordedColumnsWarning
     from hiddenbits.engine import map_pieces as map_pieces
     from hiddenbits.engine import run_on as run_on
     from hiddenbits.evaluate.copies import CopiedRowsWarning as CopiedRowsWarning

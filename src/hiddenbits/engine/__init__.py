@@ -19,9 +19,9 @@ from hiddenbits.engine.loops.gradient import fit_gradient
 from hiddenbits.engine.loops.online_em import first_rows, online_form, online_pass
 from hiddenbits.engine.loops.stochastic import fit_persistent
 from hiddenbits.engine.loops.subsample_start import MIN_RATIO, MOST_CELLS
-from hiddenbits.engine.no_zeros import NoZerosWarning
 from hiddenbits.engine.outcome import Outcome, Restart, StopReason
 from hiddenbits.engine.pieces import Piece, map_pieces
+from hiddenbits.engine.recorded_cells import NoZerosWarning, UnrecordedColumnsWarning, no_cell_recorded
 from hiddenbits.engine.state import Position, Running, Settings, Watch
 from hiddenbits.engine.tree_sum import TreeSum
 from hiddenbits.model_api import Key, Model
@@ -49,6 +49,7 @@ __all__ = [
     "StopReason",
     "TreeSum",
     "UnlockedCheckpointWarning",
+    "UnrecordedColumnsWarning",
     "UnwrittenCheckpointWarning",
     "Watch",
     "block_height",
@@ -59,6 +60,7 @@ __all__ = [
     "fit_gradient",
     "fit_persistent",
     "map_pieces",
+    "no_cell_recorded",
     "one_blas_thread",
     "online_form",
     "online_pass",

@@ -37,7 +37,7 @@ def check_recorded_cells(table: Table, summary: Summary) -> None:
     weight = float(summary.weight)
     unrecorded = np.flatnonzero(summary.observed <= ROUNDING * weight)
     if len(unrecorded) == len(summary.observed):
-        raise no_cell_recorded(table)
+        raise no_cell_recorded()
     if len(unrecorded) and len(summary.observed) == table.shape[1]:
         _warn_of_columns(table, unrecorded)
     cells, observed = weight * table.shape[1], float(summary.observed.sum())
@@ -52,16 +52,12 @@ def check_recorded_cells(table: Table, summary: Summary) -> None:
         )
 
 
-def no_cell_recorded(table: Table) -> TableError:
+def no_cell_recorded() -> TableError:
     """Return the error of a table whose cells are all missing."""
     return TableError(
-        f"No cell of the table is recorded: all cells{_of_rows(table)} are missing, so there is nothing to learn from. "
-        "Check how missing values are marked, and which rows and columns were chosen."
+        "No cell of the table is recorded: all cells are missing, not counting rows of weight 0, so there is nothing "
+        "to learn from. Check how missing values are marked, and which rows and columns were chosen."
     )
-
-
-def _of_rows(table: Table) -> str:
-    return "" if table.weights is None else " of the rows with a weight above 0"
 
 
 def _warn_of_columns(table: Table, unrecorded: np.ndarray) -> None:
@@ -70,9 +66,9 @@ def _warn_of_columns(table: Table, unrecorded: np.ndarray) -> None:
     named = ", ".join(str(j) if names is None else repr(names[j]) for j in unrecorded[:NAMED])
     more = f" and {len(unrecorded) - NAMED:,} more" if len(unrecorded) > NAMED else ""
     warnings.warn(
-        f"{len(unrecorded):,} of {table.shape[1]:,} columns have no recorded cell{_of_rows(table)} ({named}{more}). "
-        "Nothing is learned about them, so what the model says about them comes from its prior or its start. Leave "
-        "them out.",
+        f"{len(unrecorded):,} of {table.shape[1]:,} columns have no recorded cell, not counting rows of weight 0: "
+        f"{named}{more}. Nothing is learned about them, so what the model says about them comes from its prior or its "
+        "start. Leave them out.",
         UnrecordedColumnsWarning,
         stacklevel=5,
     )

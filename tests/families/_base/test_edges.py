@@ -102,6 +102,7 @@ def test_measures_check_weights(X, weights):
         evaluate.single_bit_error(IndependentBits().fit(X), X, weights)
 
 
+@pytest.mark.filterwarnings("ignore::hiddenbits.UnrecordedColumnsWarning")
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_column_that_nobody_answered(weighted):
     rng = np.random.default_rng(0)

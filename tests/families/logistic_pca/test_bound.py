@@ -99,6 +99,7 @@ def test_reference_figures():
     assert -rows_of(Logistic(2), "log_likelihood", outcome.params, X).mean() == pytest.approx(5.148, abs=0.01)
 
 
+@pytest.mark.filterwarnings("ignore::hiddenbits.UnrecordedColumnsWarning")
 def test_masked_columns_equal_dropped_ones():
     """A fit to a table with columns that nobody answered is that to the table without them."""
     X = synth(1, 0.1).astype(float)

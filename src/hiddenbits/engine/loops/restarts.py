@@ -16,8 +16,8 @@ from hiddenbits.engine.loops.fit_context import LOG, FitContext, RestartLoop
 from hiddenbits.engine.loops.online_em import FORGETTING, online_pass
 from hiddenbits.engine.loops.short_runs import best_short_run
 from hiddenbits.engine.loops.subsample_start import MORE, SubsampleStart
-from hiddenbits.engine.no_zeros import warn_of_no_zeros
 from hiddenbits.engine.outcome import Outcome, Restart, StopReason
+from hiddenbits.engine.recorded_cells import check_recorded_cells
 from hiddenbits.engine.state import Best, CheckpointStore, Online, Position, Settings, Watch
 from hiddenbits.model_api import Key, Model, P, Passes, Repairs, S
 
@@ -40,7 +40,7 @@ def all_restarts(
     """
     with one_blas_thread():
         context = FitContext(grid, executor, settings, executor.reduce(summarise, grid), checkpoints, watch)
-        warn_of_no_zeros(grid.table, context.summary)
+        check_recorded_cells(grid.table, context.summary)
         subsample = SubsampleStart(model, (one, *alternative_starts), context)
         if subsample.n_rows and settings.n_init > 1:
             context = replace(context, settings=replace(settings, n_init=MORE * settings.n_init))

@@ -17,7 +17,7 @@ from hiddenbits.data.inputs.frames import opened_frame
 from hiddenbits.data.mixed.cells import MixedTable
 from hiddenbits.data.openers import find_opener
 from hiddenbits.data.request import Request
-from hiddenbits.engine import current, one_blas_thread
+from hiddenbits.engine import current, no_cell_recorded, one_blas_thread
 from hiddenbits.families._base.inputs import with_sample_weight
 from hiddenbits.families._base.outputs import SquareFrame
 from hiddenbits.families._base.showing import Summary, SummaryTable, spectrum_table
@@ -292,6 +292,8 @@ def tetrachoric(
     executor = current().executor
     height = block_rows(table.shape[1], table.source.row_cells)
     counts: PairCounts = executor.reduce(count_pairs, table.grid(height))
+    if not counts.column_seen.any():
+        raise no_cell_recorded()
     fit, degenerate = fit_pairs(counts, float(pseudo_rows), smooth == "all", executor.run)
     if degenerate:
         warnings.warn(_said(degenerate, table), DegeneratePairsWarning, stacklevel=2)

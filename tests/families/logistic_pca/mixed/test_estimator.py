@@ -244,6 +244,7 @@ def test_columns_and_categories_must_be_those_of_the_fit(fitted):
         model.bit_probabilities(frame)
 
 
+@pytest.mark.filterwarnings("ignore::hiddenbits.UnrecordedColumnsWarning")
 def test_what_cannot_be_is_refused():
     frame, _ = make(pd)
     with pytest.raises(ValueError, match="method='quadrature' is for tables of bits"):
