@@ -361,7 +361,7 @@ def of_the_examples(found: dict[str, Any]) -> list[list[Any]]:
     return [
         [
             "abstract: the algorithm discovers higher order structure efficiently",
-            "paper's settings, lines and sets in the same run; seconds",
+            "paper's settings, lines and sets in the same run; processor seconds",
             NONE,
             f"{of(paper['both'], paper['runs'])}, {paper['seconds']:.1f} s",
             judge(paper["both"] > 0.9 * paper["runs"], paper["both"] > 0),

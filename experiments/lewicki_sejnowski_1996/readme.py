@@ -21,7 +21,15 @@ def lines_table(found: dict[str, Any]) -> str:
         heights = [f"{value:.2f}" for value in f["log-likelihood a row"]]
         counts = [f"{f['lines']}/{f['runs']}", f"{f['both']}/{f['runs']}"]
         rows.append([name, *counts, *heights, f"{f['seconds']:.1f}"])
-    head = ["settings", "ten lines", "and four sets", "log-likelihood: least", "median", "most", "seconds a fit"]
+    head = [
+        "settings",
+        "ten lines",
+        "and four sets",
+        "log-likelihood: least",
+        "median",
+        "most",
+        "processor seconds a fit",
+    ]
     return grid(head, rows)
 
 
@@ -31,7 +39,15 @@ def shifter_table(found: dict[str, Any]) -> str:
         accuracies = [f"{value:.4f}" for value in f["accuracy"]]
         counts = [f"{f['all causes']}/{f['runs']}", f"{f['success']}/{f['runs']}"]
         rows.append([name, *counts, *accuracies, f"{f['seconds']:.1f}"])
-    head = ["settings", "all 16 causes", "and direction", "accuracy: least", "median", "most", "seconds a fit"]
+    head = [
+        "settings",
+        "all 16 causes",
+        "and direction",
+        "accuracy: least",
+        "median",
+        "most",
+        "processor seconds a fit",
+    ]
     return grid(head, rows)
 
 
