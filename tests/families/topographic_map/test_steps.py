@@ -120,3 +120,12 @@ def test_a_sorted_table_is_shuffled(seed):
     ordered = rows[np.lexsort(rows.T)]
     scores = [clone(SMALL).set_params(random_state=seed).fit(some).score(rows) for some in (rows, ordered)]
     assert scores[0] == pytest.approx(scores[1], abs=0.3)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_as_many_dimensions_as_wide_tables_have():
+    """No grid is made of them on the way, whose points no array could number."""
+    X = np.random.default_rng(0).integers(0, 2, (50, 80))
+    model = TopographicMap(70, n_points=64, n_features=8, max_iter=1, random_state=0).fit(X)
+    assert model.points_.shape == (64, 70)
+    assert np.isfinite(model.transform(X)).all()
