@@ -103,8 +103,8 @@ if TYPE_CHECKING:
     from hiddenbits.engine import NoZerosWarning as NoZerosWarning
     from hiddenbits.engine import Piece as Piece
     from hiddenbits.engine import UnlockedCheckpointWarning as UnlockedCheckpointWarning
-    from hiddenbits.engine import UnwrittenCheckpointWarning as UnwrittenCheckpointWarning
     from hiddenbits.engine import UnrecordedColumnsWarning as UnrecordedColumnsWarning
+    from hiddenbits.engine import UnwrittenCheckpointWarning as UnwrittenCheckpointWarning
     from hiddenbits.engine import map_pieces as map_pieces
     from hiddenbits.engine import run_on as run_on
     from hiddenbits.evaluate.copies import CopiedRowsWarning as CopiedRowsWarning

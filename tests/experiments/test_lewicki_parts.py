@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import experiments
+from hiddenbits import NoisyOrNetwork
 from hiddenbits.datasets import simulate_lines
 from hiddenbits.families.noisy_or.model import log_joint
 from hiddenbits.families.noisy_or.params import NoisyOrParams, n_free_parameters
