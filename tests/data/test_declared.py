@@ -6,8 +6,11 @@ from typing import Annotated, ClassVar
 import numpy as np
 import pytest
 
+import hiddenbits
 from hiddenbits.array_types import Floats
+from hiddenbits.data import declared
 from hiddenbits.data.declared import Params, Statistics
+from hiddenbits.engine import state_file
 from hiddenbits.maths.numerics import PROBABILITIES, SHARES
 
 pytestmark = pytest.mark.core
@@ -70,3 +73,17 @@ def test_statistics(change, said):
     assert stats.flaw(params.axis_sizes) is None
     assert replace(stats, observed=np.ones((3, 2))).flaw(params.axis_sizes) is None  # or one for all columns
     assert said in replace(stats, **change).flaw(params.axis_sizes)
+
+
+def test_declarations_are_read_once_per_class(monkeypatch):
+    """Reading annotations is slow, and a fit checks parameters after every pass."""
+    model = hiddenbits.BernoulliMixture(2, n_init=1, random_state=0)
+    rows = np.repeat(np.eye(3), 9, axis=0)
+    model.fit(rows)
+
+    def again(*_, **__):
+        raise AssertionError("annotations were read again")
+
+    monkeypatch.setattr(declared, "get_type_hints", again)
+    monkeypatch.setattr(state_file, "get_type_hints", again)
+    assert model.fit(rows).params_.flaw() is None

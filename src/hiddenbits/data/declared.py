@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
-from typing import Annotated, ClassVar, get_type_hints
+from typing import Annotated, Any, ClassVar, get_type_hints
 
 import numpy as np
 
@@ -29,7 +30,8 @@ class Range:
     words: str
 
 
-def _declared(kind: type[Arrays]) -> dict[str, tuple[tuple[str, ...], Range | None]]:
+@cache
+def _declared(kind: Any) -> dict[str, tuple[tuple[str, ...], Range | None]]:
     """Return the letters of each declared array's shape, and its range: `Annotated[Floats, "d K", PROBABILITIES]`."""
     hints = get_type_hints(kind, include_extras=True)
     marks = {name: hint.__metadata__ for name, hint in hints.items() if hasattr(hint, "__metadata__")}
@@ -41,7 +43,7 @@ def _shape_flaw(arrays: Arrays, sizes: dict[str, int]) -> str | None:
 
     A letter in brackets may also be 1, for what is the same all along that axis.
     """
-    declared = {name: letters for name, (letters, _) in _declared(type(arrays)).items()}
+    declared = {name: letters for name, (letters, _) in _declared(type(arrays)).items()}  # type: ignore[arg-type]
     for name, letters in declared.items():
         shape = getattr(arrays, name).shape
         fits = len(shape) == len(letters) and all(
@@ -74,7 +76,7 @@ class Params(Arrays):
         """Return what makes these arrays invalid, or None."""
         if flaw := _shape_flaw(self, {}):
             return flaw
-        for name, (_, allowed) in _declared(type(self)).items():
+        for name, (_, allowed) in _declared(type(self)).items():  # type: ignore[arg-type]
             if allowed is not None and not allowed.holds(getattr(self, name)):
                 return f"{name} {allowed.words}"
         return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import is_dataclass
+from functools import cache
 from typing import Any, TypeVar, get_type_hints
 
 import numpy as np
@@ -32,11 +33,16 @@ CLASS_OF = {
 }
 
 
+@cache  # a position is written after every pass
+def _hints(kind: Any) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
 def to_file(state: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     """Return what a file says of a dataclass, and its arrays; what is None is in neither."""
     meta: dict[str, Any] = {}
     arrays: dict[str, AnyArray] = {}
-    for name, hint in get_type_hints(type(state)).items():
+    for name, hint in _hints(type(state)).items():  # type: ignore[arg-type]
         value = getattr(state, name)
         if is_dataclass(hint):
             meta[name], inner = to_file(value)
@@ -60,7 +66,7 @@ def to_file(state: Any) -> tuple[dict[str, Any], dict[str, AnyArray]]:
 def from_file(kind: type[D], model: Model[Any, Any], meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> D:
     """Return the dataclass that `to_file` wrote; ValueError where something is not of its type, or is invalid."""
     return kind(
-        **{name: _field(name, hint, model, meta, arrays) for name, hint in get_type_hints(kind).items()},
+        **{name: _field(name, hint, model, meta, arrays) for name, hint in _hints(kind).items()},  # type: ignore[arg-type]
     )
 
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from functools import partial
 from numbers import Integral, Real
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
+import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats, Randomness
-from hiddenbits.engine import Settings
+from hiddenbits.engine import Key, Position, Settings, StopReason, current, one_blas_thread
+from hiddenbits.engine.block_statistics import block_statistics
 from hiddenbits.families._base.criteria import CriteriaMixin
 from hiddenbits.families._base.information import InformationVerbs
+from hiddenbits.families._base.inputs import as_table, with_sample_weight
 from hiddenbits.families._base.parameters import COMMON, N_INIT
 from hiddenbits.families._base.predictions import PredictsClasses
 from hiddenbits.families._base.showing import SummaryTable
@@ -138,6 +145,76 @@ class BernoulliMixture(CriteriaMixin, PredictsClasses, CodingEstimator[MixturePa
 
     def _row_scores(self) -> MixtureScores:
         return MixtureScores(self._model(), self.params_)
+
+    def expected_counts(self, X: object, sample_weight: ArrayLike | None = None) -> dict[str, Floats]:
+        """Return the sums over the rows of X that an iteration of EM needs, at the fitted parameters.
+
+        Those of several tables add up, array by array, to those of all rows: with `maximize`, several sites fit one
+        model and exchange nothing but totals (see the guide on secure aggregation).
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+        sample_weight : array of shape (rows,), optional
+            Weight of each row.
+
+        Returns
+        -------
+        counts : dict of str to ndarray
+            "classes": expected rows of each class, (n_components,); "ones" and "observed": of each column and class the
+            expected 1s and recorded cells, (columns, n_components), "observed" with a single row where no cell is
+            missing; "bound": the log-likelihood; "weight": the weight of the rows.
+
+        Examples
+        --------
+        >>> from hiddenbits import BernoulliMixture
+        >>> model = BernoulliMixture(1).fit([[1, 0], [1, 1], [0, 1]])
+        >>> model.expected_counts([[1, 0], [1, 1]])["ones"].ravel()
+        array([2., 1.])
+        """
+        check_is_fitted(self, "params_")
+        table = with_sample_weight(as_table(self, X, reset=False), sample_weight)
+        model, params = self._model(), self.params_
+        with one_blas_thread():
+            rows = partial(block_statistics, model, params, model.prepare(params), Key(0), None)
+            stats = current().executor.reduce(rows, table.grid(self._pass_height(model, table)))
+        return dict(stats.to_arrays())
+
+    def maximize(self, counts: Mapping[str, ArrayLike]) -> Self:
+        """Make one iteration of EM from expected counts, such as the totals of several tables.
+
+        Parameters
+        ----------
+        counts : dict of str to array
+            What `expected_counts` returns at the same parameters, or sums of such.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from hiddenbits import BernoulliMixture
+        >>> rows = [[1, 0], [1, 1], [0, 1], [0, 1]]
+        >>> model = BernoulliMixture(1, prior_strength=0).fit(rows[:2])
+        >>> sites = [model.expected_counts(rows[:2]), model.expected_counts(rows[2:])]
+        >>> model.maximize({name: sites[0][name] + sites[1][name] for name in sites[0]}).probabilities_
+        array([[0.5 , 0.75]])
+        """
+        check_is_fitted(self, "params_")
+        model, names = self._model(), {field.name for field in fields(MixtureStats)}
+        if set(counts) != names:
+            raise ValueError(f"counts must have {', '.join(sorted(names))}, as expected_counts returns them.")
+        stats = MixtureStats(**{name: np.asarray(array, np.float64) for name, array in counts.items()})
+        if flaw := model.stats_flaw(stats, self.params_):
+            raise ValueError(f"{flaw}: counts must be what expected_counts returns, added up array by array.")
+        params, trace = model.update(self.params_, stats), [*self.trace_, model.objective(self.params_, stats)]
+        position = Position(params=params, safe=params, trace=tuple(trace))
+        attributes = self._attributes_at(float(stats.weight), position)
+        for name, value in (attributes | {"stop_reason_": str(StopReason.MAX_ITER)}).items():
+            setattr(self, name, value)
+        return self
 
     @property
     def weights_(self) -> Floats:
