@@ -1,6 +1,11 @@
-"""What the experiments share: results on disk, checks with tolerances, pages written from results, and the command.
+"""What the experiments share: one way to record a result, to fill a page, to draw, to check, and the command.
 
-An experiment is a folder with a run.py, which puts this file on the path and hands `main` its steps.
+The folder of a paper has run.py, which names its steps; a file for each measurement; claims.md, the table of the
+paper's claims, and claims.py, a small function for each cell that has to be worked out; readme_template.md and
+readme.py, which make README.md in the same way; pictures.py, checks.py, results/ and figures/.
+
+A result whose code is gone is kept: it names the last commit that had the code ("commit" in its file), and what the
+page says of it in words that this code wrote ("words" among its figures).
 """
 
 import argparse
@@ -9,26 +14,28 @@ import os
 import platform
 import re
 import shutil
+import string
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 PACKAGES = ("hiddenbits", "numpy", "scipy", "scikit-learn", "matplotlib")
-WHY = "HIDDENBITS_DATA is not set"
-NO_DATA = f"skipped: {WHY}"  # in place of the figures
+DATA = "HIDDENBITS_DATA"
 
 Check = dict[str, Any]
+Found = dict[str, Any]  # step -> its figures
 
 
 def have_data(what: str) -> bool:
     """Whether the real tables are at hand; if not, the run says that it skips what needs them."""
-    if os.environ.get("HIDDENBITS_DATA"):
+    if os.environ.get(DATA):
         return True
-    print(f"skipped: {what}: {WHY}", flush=True)
+    print(f"skipped: {what}: {DATA} is not set", flush=True)
     return False
 
 
@@ -66,6 +73,16 @@ def spoken(check: Check) -> str:
     return f"{measured}, wanted {wanted}"
 
 
+def verdicts(found: dict[str, Check]) -> str:
+    rows = [[name, spoken(check), "yes" if check["reached"] else "**no**"] for name, check in found.items()]
+    return grid(["figure", "measured", "reached"], rows)
+
+
+def missed(found: dict[str, Check]) -> str:
+    names = [name for name, check in found.items() if not check["reached"]]
+    return f"Missed: {'; '.join(names)}." if names else "All are reached."
+
+
 # ----------------------------------------------------------------------------------------------------------- pages
 
 
@@ -77,14 +94,55 @@ def grid(head: list[str], rows: list[list[object]]) -> str:
 HOLDS, PART, NOT, UNKNOWN = "holds", "holds in part", "not reproduced", "cannot be known"
 
 
-def claims_table(rows: list[list[Any]]) -> str:
-    """Every claim of a paper: how it was tested, its figure, ours, the verdict; and how many got each verdict."""
+def holds(*facts: bool) -> str:
+    """All, some or none of what a claim says."""
+    return HOLDS if all(facts) else PART if any(facts) else NOT
+
+
+def counted(table: str) -> str:
+    """Say how many claims of a table got each verdict, which is the last cell of a row."""
     many = {HOLDS: "hold", PART: "hold in part", NOT: "are not reproduced", UNKNOWN: UNKNOWN}
     one = {HOLDS: HOLDS, PART: PART, NOT: "is not reproduced", UNKNOWN: UNKNOWN}
-    counts = {verdict: sum(row[-1] == verdict for row in rows) for verdict in many}
+    rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in table.strip().splitlines()[2:]]
+    found = [cells[-1].strip() for cells in rows]
+    for cells, verdict in zip(rows, found, strict=True):
+        if len(cells) != 5 or verdict not in many:
+            raise ValueError(f"Not five cells of which the last is a verdict: {' | '.join(cells)}")
+    counts = {verdict: found.count(verdict) for verdict in many}
     said = ", ".join(f"{count} {(one if count == 1 else many)[verdict]}" for verdict, count in counts.items())
-    table = grid(["the paper claims", "how we tested it", "paper", "ours", "verdict"], rows)
-    return f"{table}\n\nOf {len(rows)} claims: {said}."
+    return f"Of {len(found)} claims: {said}."
+
+
+class Fields(string.Formatter):
+    """Fills a text: `{step[key][2]:.3f}` is a value of a result, `{name}` what a function makes of all results.
+
+    A function that returns a pair fills two cells of a table, such as our figure and the verdict.
+    """
+
+    def __init__(self, found: Found, functions: Mapping[str, Callable[[Found], object]]) -> None:
+        self.found, self.functions = found, functions
+
+    def get_field(self, field_name: str, args: object, kwargs: object) -> tuple[Any, str]:
+        name, *keys = re.findall(r"[^][]+", field_name)
+        value: Any = self.found[name] if keys else self.functions[name](self.found)
+        for key in keys:
+            value = value[int(key) if isinstance(value, list) else key]
+        return " | ".join(map(str, value)) if isinstance(value, tuple) else value, name
+
+
+def page(here: Path, folder: Path, functions: Mapping[str, Callable[[Found], object]]) -> dict[Path, str]:
+    """Return README.md, from readme_template.md, claims.md and the results in the folder."""
+    reports = read_results(folder)
+    found: Found = {name: report["figures"] for name, report in reports.items()}
+    found["how"] = {name: how(report) for name, report in reports.items()}
+    table = Fields(found, functions).format((here / "claims.md").read_text()).strip()
+    shared: dict[str, Callable[[Found], object]] = {
+        "claims": lambda _: f"{table}\n\n{counted(table)}",
+        "verdicts": lambda found: verdicts(found["checks"]),
+        "missed": lambda found: missed(found["checks"]),
+    }
+    text = Fields(found, {**functions, **shared}).format((here / "readme_template.md").read_text())
+    return {folder / "README.md": text}
 
 
 def how(report: dict[str, Any]) -> str:
@@ -92,21 +150,6 @@ def how(report: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in report["versions"].items())
     commit = f" at commit {report['commit']}, the last one with this code" if "commit" in report else ""
     return f"`{report['command']}`{commit}; {report['cores']} cores, {report['machine']}; {versions}."
-
-
-def picture(folder: Path, name: str, words: str) -> str:
-    there = (folder / "figures" / f"{name}.png").is_file()
-    return f"![{words}](figures/{name}.png)\n" if there else f"*{words}: not drawn, the data were not at hand.*\n"
-
-
-def verdicts(found: dict[str, Check]) -> str:
-    rows = [[name, spoken(check), "yes" if check["reached"] else "**no**"] for name, check in found.items()]
-    return grid(["figure", "measured", "reached"], rows)
-
-
-def missed(found: dict[str, Check]) -> str:
-    names = [name for name, check in found.items() if not check["reached"]]
-    return f"Missed: {'; '.join(names)}." if names else "All are reached."
 
 
 def filled(text: str, mark: str, words: str) -> str:
@@ -120,16 +163,9 @@ def filled(text: str, mark: str, words: str) -> str:
     return f"{text[: begin.end()]}\n{words}\n{text[end:]}"
 
 
-def write(pages: dict[Path, str]) -> None:
-    for path, text in pages.items():
-        path.write_text(text)
-
-
-def read_results(folder: Path, names: tuple[str, ...] | None = None) -> dict[str, dict[str, Any]]:
-    """Return the reports of these steps, by default of all that the folder has."""
-    if names is None:
-        names = tuple(sorted(path.stem for path in (folder / "results").glob("*.json")))
-    return {name: json.loads((folder / "results" / f"{name}.json").read_text()) for name in names}
+def read_results(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return the reports of all steps."""
+    return {path.stem: json.loads(path.read_text()) for path in sorted((folder / "results").glob("*.json"))}
 
 
 def save(figure: Any, folder: Path, name: str, dpi: int = 100) -> None:
@@ -145,22 +181,33 @@ def save(figure: Any, folder: Path, name: str, dpi: int = 100) -> None:
 
 
 class Run:
-    """One run of an experiment: where it writes, and since when it has been running."""
+    """One run of an experiment: where it writes, and since when it has been running.
+
+    A run that writes elsewhere begins with a copy of the results and figures that are committed. A quick one, and one
+    without the data, writes what it measured over them, so that every page can be written.
+    """
 
     def __init__(self, here: Path, out: Path, arguments: list[str], *, full: bool, only: str | None = None) -> None:
         self.here, self.out, self.full, self.only = here, out, full, only
         self.command = " ".join([f"python experiments/{here.name}/run.py", *arguments])
+        self.figures = out / "figures"
         self.begin = time.perf_counter()
+        self.measured: Found = {}
+        for part in ("results", "figures"):
+            for path in (here / part).iterdir() if out != here else ():
+                (out / part).mkdir(parents=True, exist_ok=True)
+                if not (out / part / path.name).exists():
+                    shutil.copy(path, out / part)
 
     def seconds(self) -> float:
         return time.perf_counter() - self.begin
 
-    def wants(self, name: str) -> bool:
-        """Whether a step is to be run."""
-        return self.only in (None, name)
-
-    def step(self, name: str, figures: object, seeds: object) -> None:
+    def step(self, name: str, figures: Any, seeds: object) -> None:
         """Write the figures of a step, with all that is needed to make them again."""
+        self.measured[name] = figures
+        path = self.out / "results" / f"{name}.json"
+        if path.exists() and not (self.full and os.environ.get(DATA)):
+            figures = over(json.loads(path.read_text())["figures"], figures)
         report = {
             "command": self.command,
             "seeds": seeds,
@@ -169,18 +216,9 @@ class Run:
             "machine": platform.machine(),
             "figures": figures,
         }
-        folder = self.out / "results"
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{name}.json").write_text(json.dumps(report, indent=1) + "\n")
-        print(f"{name}: {'no figures' if figures == NO_DATA else 'done'} after {self.seconds():.0f} s", flush=True)
-
-    def kept(self, *names: str) -> None:
-        """Take over the committed results of measurements whose code is gone."""
-        folder = self.out / "results"
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in names:
-            if not (folder / f"{name}.json").exists():
-                shutil.copy(self.here / "results" / f"{name}.json", folder)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(report, indent=1) + "\n")
+        print(f"{name}: done after {self.seconds():.0f} s", flush=True)
 
     def conclude(self, found: dict[str, Check]) -> int:
         """Say what was reached and what was missed; return the exit status."""
@@ -195,22 +233,53 @@ class Run:
         return 1 if names else 0
 
 
-def main(
-    here: Path, words: str | None, steps: Callable[[Run], int], arguments: list[str], names: tuple[str, ...] = ()
-) -> int:
-    """Run an experiment's steps from the command line; those in `names` can be run again one by one."""
+def over(old: Any, new: Any) -> Any:
+    """Return new figures with what only the old ones have.
+
+    Dictionaries are joined, and so are lists of dictionaries, which are cells of one kind. All else is replaced.
+    """
+    if isinstance(old, dict) and isinstance(new, dict):
+        return {**old, **{name: over(old.get(name), value) for name, value in new.items()}}
+    if isinstance(old, list) and isinstance(new, list) and all(isinstance(one, dict) for one in [*old, *new]):
+        return [over(*both) for both in zip(old, new, strict=False)] + new[len(old) :] + old[len(new) :]
+    return new
+
+
+def main(here: Path, words: str | None, steps: dict[str, str], arguments: list[str]) -> int:
+    """Run an experiment from the command line; `steps` has the file of each step.
+
+    The file has `SEEDS` and `measure(run)`, which returns figures that JSON can hold, or nothing where the data that
+    it needs are not at hand. checks.py has `measure(found, full=...)`, which checks what was measured, and `OPEN`,
+    the names of those that are known to be missed and were looked into.
+    """
     parser = argparse.ArgumentParser(description=words, formatter_class=argparse.RawDescriptionHelpFormatter)
     size = parser.add_mutually_exclusive_group(required=True)
     size.add_argument("--quick", action="store_true", help="less of everything, in a temporary folder")
     size.add_argument("--full", action="store_true", help="everything; writes results, figures and README.md here")
     parser.add_argument("--out", type=Path, help="where to write instead")
-    if names:
-        parser.add_argument("--only", choices=names, help="run this step again; needs the results of the others")
+    parser.add_argument("--only", choices=list(steps), help="run this step alone; the others' results stay")
     options = parser.parse_args(arguments)
-    only = getattr(options, "only", None)
-    if only is not None and options.out is None and not options.full:
-        parser.error("--only needs the results of the other steps: give --full, or --out with a folder that has them")
-    if options.out is not None or options.full:
-        return steps(Run(here, options.out or here, arguments, full=options.full, only=only))
     with tempfile.TemporaryDirectory() as folder:
-        return steps(Run(here, Path(folder), arguments, full=False))
+        out = options.out or (here if options.full else Path(folder))
+        return done(Run(here, out, arguments, full=options.full, only=options.only), steps)
+
+
+def done(run: Run, steps: dict[str, str]) -> int:
+    """Run the steps, check what they measured and write the page; return the exit status."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):  # matrices are small: threads would only wait for each other
+        for name, file in steps.items():
+            module = import_module(file)
+            if run.only in (None, name) and (figures := module.measure(run)):
+                run.step(name, figures, module.SEEDS)
+        if run.only is not None:
+            run.measured = {name: report["figures"] for name, report in read_results(run.out).items()}
+        checks = import_module("checks")
+        verdict = checks.measure(run.measured, full=run.full)
+    for name, check in verdict.items():
+        check["open"] = name in checks.OPEN
+    run.step("checks", verdict, {})
+    for path, text in import_module("readme").pages(run.out).items():
+        path.write_text(text)
+    return run.conclude(verdict)

@@ -16,18 +16,6 @@ SHARED = {"hiddenbits.data.collapse.collapse", *(f"hiddenbits.store.{name}" for 
 # The command line tells the report which command made it.
 SHARED |= {"hiddenbits.reporting.entry.report_of", "hiddenbits.reporting.origin.Origin"}
 HASHING = "hiddenbits.data.hashing."  # one way to make numbers of rows, of words and of settings
-# An experiment about the parts of a method may use the parts of its own family.
-OWN = {
-    "lewicki_sejnowski_1996": ("hiddenbits.families.noisy_or.",),
-    "freund_haussler_1994": ("hiddenbits.families.combination_machine.", "hiddenbits.maths."),
-    "henniges_2010": (
-        "hiddenbits.families.binary_sparse_coding.",
-        "hiddenbits.data.mixed.reals.",
-        "hiddenbits.model_api.",
-        "hiddenbits.array_types.",
-    ),
-    "lee_sompolinsky_1998": ("hiddenbits.families.clipped_pca.",),
-}
 FILES = [path for room in ROOMS for path in (ROOT / "src/hiddenbits" / room).rglob("*.py")]
 FILES.append(ROOT / "src/hiddenbits/fit_cache.py")  # for several of them
 FILES += [path for folder in ("experiments", "examples") for path in (ROOT / folder).rglob("*.py")]
@@ -70,8 +58,7 @@ def is_public(name, room=""):
 def test_public_names_alone(path):
     parts = path.relative_to(ROOT).parts
     room = parts[2] if parts[0] == "src" else ""
-    own = OWN.get(parts[1], ()) if parts[0] == "experiments" else ()
-    names = [name for name in used(path.read_text(encoding="utf-8")) if not name.startswith(own)]
+    names = used(path.read_text(encoding="utf-8"))
     assert [name for name in names if not is_public(name, room)] == []
 
 

@@ -41,7 +41,7 @@ def whole() -> str:
     f = report["figures"]
     early, late = f["seconds_a_pass_alone"]
     return f"""The whole fit, {f["patches"]:,} patches and {f["passes"]} passes in float32 on two threads, takes {f["minutes_alone"]:.1f} minutes. This is computed from the median time of the passes during which nothing
-else ran ({early:.1f} s each, {late:.1f} s with the data cut). Processor time is {f["minutes_of_processor"]:.1f} minutes. The goal was 30 minutes. `{report["command"]}`; the fields are in
+else ran ({early:.1f} s each, {late:.1f} s with the data cut). Processor time is {f["minutes_of_processor"]:.1f} minutes. The goal was 30 minutes. `{report["command"]}` at commit {report["commit"]}; the fields are in
 [the experiment](../experiments/henniges_2010.md)."""
 
 

@@ -1,11 +1,11 @@
 """The paper's third table: 45 units or classes for 500 images of handwritten digits, and its curves of errors."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
-import truncation
-from cells import Cells
-from common import NO_DATA, have_data
+from common import Run, have_data
 
 import data
 from hiddenbits import BernoulliMixture, CombinationMachine, IndependentBits, Pursuit
@@ -51,7 +51,6 @@ def one(name: str, seed: int, size: int = UNITS) -> dict[str, Any]:
     }
     if name == PROGRAMS[4] and size == UNITS:
         found |= estimated(model, rows.test)
-        found["truncated"] = truncation.of_machine(model, rows.train, found["log_partition"])
     return found
 
 
@@ -64,19 +63,20 @@ def estimated(model: CombinationMachine, X: np.ndarray) -> dict[str, Any]:
     return {"log_partition": found.log_z, "log_partition_error": found.standard_error, "log-loss": loss}
 
 
-def measure(cells: Cells, *, full: bool) -> dict[str, Any]:
-    if not have_data("Table 3, USPS digits"):
-        return {"table": NO_DATA, "curves": NO_DATA}
-    seeds = SEEDS["rows"] if full else SEEDS["rows"][:1]
-    programs = PROGRAMS if full else PROGRAMS[:3]
-    table = {
-        name: [cells.get(f"{name}, rows {seed}", lambda n=name, s=seed: one(n, s)) for seed in seeds]  # type: ignore[misc]
-        for name in programs
-    }
-    curves: dict[str, Any] = {}
-    for name in (MIXTURE, PROGRAMS[3]) if full else ():
-        curves[name] = {
-            str(size): cells.get(f"{name}, {size}", lambda n=name, s=size: one(n, 0, s))  # type: ignore[misc]
-            for size in CURVE
+def measured(run: Run, make: Callable[[str, int], dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Every program on every data set; the quick run leaves out the slower ones."""
+    seeds, programs = (SEEDS["rows"], PROGRAMS) if run.full else (SEEDS["rows"][:1], PROGRAMS[:3])
+    return {name: [data.timed(partial(make, name, seed)) for seed in seeds] for name in programs}
+
+
+def measure(run: Run) -> dict[str, Any] | None:
+    """Table 3, and in a full run the curves of errors by number of units or classes."""
+    if not have_data("digits, Table 3"):
+        return None
+    found: dict[str, Any] = {"table": measured(run, one)}
+    if run.full:
+        found["curves"] = {
+            name: {str(size): data.timed(partial(one, name, 0, size)) for size in CURVE}
+            for name in (MIXTURE, PROGRAMS[3])
         }
-    return {"table": table, "curves": curves}
+    return found

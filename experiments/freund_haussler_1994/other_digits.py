@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from cells import Cells
-from digits import PROGRAMS, SEEDS, model_of
+from common import Run
+from digits import SEEDS, measured, model_of
 
 import data
 
@@ -16,12 +16,6 @@ def one(name: str, seed: int) -> dict[str, Any]:
     return {part: data.measures(model, X, likelihood=False) for part, X in (("train", rows.train), ("test", rows.test))}
 
 
-def measure(cells: Cells, *, full: bool) -> dict[str, Any]:
+def measure(run: Run) -> dict[str, Any]:
     """Every program of Table 3; the quick run leaves out the slower ones."""
-    seeds = SEEDS["rows"] if full else SEEDS["rows"][:1]
-    programs = PROGRAMS if full else PROGRAMS[:3]
-    table = {
-        name: [cells.get(f"{name}, rows {seed}", lambda n=name, s=seed: one(n, s)) for seed in seeds]  # type: ignore[misc]
-        for name in programs
-    }
-    return {"ink": data.SMALL_INK, "rows": data.ROWS, "table": table}
+    return {"ink": data.SMALL_INK, "rows": data.ROWS, "table": measured(run, one)}

@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 import synthetic
-from cells import Cells
-from common import NO_DATA, have_data
+from common import Run, have_data
 from digits import SEEDS as DIGITS
 from digits import UNITS
 
@@ -46,19 +45,10 @@ def components(seed: int, target: str | None = None) -> dict[str, Any]:
     }
 
 
-def measure(cells: Cells, *, full: bool) -> Any:
-    if not have_data("Table 3, two more programs"):
-        return NO_DATA
-    seeds = SEEDS["rows"] if full else SEEDS["rows"][:1]
-    found = {
-        name: [cells.get(f"{name}, rows {seed}", lambda w=way, s=seed: w(s)) for seed in seeds]  # type: ignore[misc]
-        for name, way in ((PLAIN, plain), (PCA, components))
-    }
-    drawn = synthetic.SEEDS["rows"] if full else synthetic.SEEDS["rows"][:1]
-    for target in ("A", "B"):  # several influences at once: what the claim is about
-        name = f"{PCA}, target {target}"
-        found[name] = [
-            cells.get(f"{name}, rows {seed}", lambda s=seed, t=target: components(s, t))  # type: ignore[misc]
-            for seed in drawn
-        ]
-    return found
+def measure(run: Run) -> dict[str, Any] | None:
+    """Both on the digits, and components on the targets: several influences at once, what the claim is about."""
+    if not have_data("principal components"):
+        return None
+    seeds, drawn = (seeds["rows"][: None if run.full else 1] for seeds in (DIGITS, synthetic.SEEDS))
+    found = {name: [way(seed) for seed in seeds] for name, way in ((PLAIN, plain), (PCA, components))}
+    return found | {f"{PCA}, target {target}": [components(seed, target) for seed in drawn] for target in ("A", "B")}

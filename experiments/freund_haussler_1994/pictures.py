@@ -9,7 +9,7 @@ import digits
 import matplotlib.pyplot as plt
 import numpy as np
 import synthetic
-from common import have_data, save
+from common import Run, have_data, save
 
 import data
 from hiddenbits import CombinationMachine, plots
@@ -27,10 +27,13 @@ SHOWN = (
 LARGEST = {"A": 6.0, "B": 4.0, "A/7": 0.86}
 
 
-def draw(folder: Path, *, full: bool) -> None:
+SEEDS = {"rows": SEED}
+
+
+def measure(run: Run) -> None:
     """Draw everything the data at hand allow."""
+    folder, full = run.figures, run.full
     gaussians(folder)
-    growth(folder)
     for table in ("A", "B", "A/7") if full else ("A",):
         weights_of(table, folder, full=full)
     if have_data("pictures of digits"):
@@ -38,7 +41,6 @@ def draw(folder: Path, *, full: bool) -> None:
         templates(folder, full=full)
         if full:
             curves(folder)
-            passes(folder)
 
 
 def gaussians(folder: Path) -> None:
@@ -65,23 +67,6 @@ def gaussians(folder: Path) -> None:
     ax.set_xlabel("first column")
     ax.set_ylabel("second column")
     save(figure, folder, "figure2_2_gaussians")
-
-
-def growth(folder: Path) -> None:
-    """BIC above its smallest value while units are added, a line for each dataset, and how many units there are."""
-    found = json.loads((folder.parent / "results" / "sizes.json").read_text())["figures"]
-    figure, axes = plt.subplots(1, len(found), figsize=(3.0 * len(found), 2.8), layout="constrained", squeeze=False)
-    for ax, (name, cells) in zip(axes[0], found.items(), strict=True):
-        for cell in cells:
-            marks = np.array(cell["bic"])
-            ax.plot(np.arange(len(marks)), marks - marks.min(), ".-", linewidth=1.0)
-        ax.axvline(9 if name == "A, with a bias" else 10, color="0.6", linestyle="--", linewidth=1.0, zorder=0)
-        ax.set_xlim(5.5, 15.5)
-        ax.set_ylim(-60.0, 1500.0)
-        ax.set_title(name, fontsize=9)
-        ax.set_xlabel("units")
-    axes[0, 0].set_ylabel("BIC above the smallest")
-    save(figure, folder, "sizes")
 
 
 def weights_of(table: str, folder: Path, *, full: bool) -> None:
@@ -144,20 +129,3 @@ def curves(folder: Path) -> None:
         ax.set_ylim(bottom=0.0)
     axes[0].legend(fontsize=8)
     save(figure, folder, "figure4_6_curves")
-
-
-def passes(folder: Path) -> None:
-    """Figures 4.6 and 4.7, left: both errors of a mixture that is doubled every 20 passes."""
-    found = json.loads((folder.parent / "results" / "of_learning.json").read_text())["figures"]["doubling"]["curves"]
-    figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.2), layout="constrained")
-    words = {"reconstruction": "reconstruction, bits a pixel", "bit": "single-bit error"}
-    for ax, (measure, label) in zip(axes, words.items(), strict=True):
-        for part, style in (("train", "--"), ("test", "-")):
-            ax.plot(found[measure][part], style, color="C0", linewidth=1.2, label=part)
-        ax.set_ylim(bottom=0.0)
-        ax.set_xlabel("passes; a line where classes are split")
-        ax.set_ylabel(label)
-        for split in range(20, len(found[measure]["train"]), 20):
-            ax.axvline(split, color="0.85", linewidth=0.8, zorder=0)
-    axes[0].legend(fontsize=8)
-    save(figure, folder, "figure4_6_passes")

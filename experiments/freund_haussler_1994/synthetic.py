@@ -4,10 +4,11 @@ Targets A and B are ours (`datasets.simulate_influences`): the paper shows its o
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from cells import Cells
+from common import Run
 
 import data
 from hiddenbits import CombinationMachine, datasets
@@ -81,13 +82,10 @@ def plan(*, full: bool) -> list[tuple[str, str, Recipe | None, int, int]]:
     return found if full else [cell for cell in found if cell[0] == "A"]
 
 
-def measure(cells: Cells, *, full: bool) -> dict[str, Any]:
+def measure(run: Run) -> dict[str, Any]:
     """Every table: program -> list of cells."""
     found: dict[str, Any] = {}
-    for table, name, recipe, seed, start in plan(full=full):
-        cell = cells.get(
-            f"{table}, {name}, rows {seed}, start {start}",
-            lambda a=(table, recipe, seed, start): one(*a),  # type: ignore[misc]
-        )
+    for table, name, recipe, seed, start in plan(full=run.full):
+        cell = data.timed(partial(one, table, recipe, seed, start))
         found.setdefault(table, {}).setdefault(name, []).append({"rows": seed, "start": start, **cell})
     return found

@@ -1,12 +1,10 @@
 """The linear bars test: ten bars of a 5 x 5 image, half of them negative, two on in an image, and noise (section 3)."""
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
-from scipy.spatial.distance import cdist
 
 from hiddenbits.datasets import simulate_bars
 
-N_BARS, SHAPE = 10, (5, 5)
+N_BARS = 10
 NEAR = 0.5  # a field is a bar if it is at most this far from it, as a part of the bar's length
 
 
@@ -14,13 +12,6 @@ def images(seed: int, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     """Return images and the bars they are made of."""
     made = simulate_bars(n_rows, seed=seed)
     return made.X, made.fields
-
-
-def max_images(seed: int, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return images in which the strongest bar shows, and the bars: all of 10, no addition where two cross."""
-    made, rng = simulate_bars(n_rows, seed=seed), np.random.default_rng([seed, 2])
-    fields = np.abs(made.fields)
-    return (made.states @ fields > 0.0) * 10.0 + rng.normal(0.0, 2.0, made.X.shape), fields
 
 
 def drawn(seed: int, n_rows: int) -> float:
@@ -38,11 +29,3 @@ def recovered(found: np.ndarray, fields: np.ndarray) -> bool:
     """Whether every bar is the nearest of exactly one field, which is near it."""
     nearest, apart = errors(found, fields)
     return len(set(nearest.tolist())) == len(fields) == len(found) and bool((apart < NEAR).all())
-
-
-def in_one_order(fields: list[np.ndarray]) -> list[np.ndarray]:
-    """Return the fields of all passes in the order of the last: estimators sort theirs anew after each pass."""
-    ordered = [fields[-1]]
-    for before in reversed(fields[:-1]):
-        ordered.append(before[linear_sum_assignment(cdist(ordered[-1], before, "sqeuclidean"))[1]])
-    return ordered[::-1]

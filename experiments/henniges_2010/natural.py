@@ -1,19 +1,17 @@
 """Patches of natural images, in a size that takes a minute: sparseness, noise, shapes of the fields (Figure 2)."""
 
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 from time import process_time
 from typing import Any
 
 import numpy as np
-from cells import Cells
-from common import NO_DATA, have_data
-from field_shapes import BlobFits, GaborFits, fit_blobs, fit_gabors, globular
+import pictures
+from bars import each
+from common import Run, have_data
+from field_shapes import fit_blobs, fit_gabors, globular
 from patches import natural
-from watch import AfterEachPass
 
-from hiddenbits import BinarySparseCoding, load
+from hiddenbits import BinarySparseCoding
 
 SEEDS = {"patches": [0, 1, 2], "starts": [0, 1, 2]}
 GABOR = 0.8  # R^2 from which on a field counts as a Gabor function
@@ -33,9 +31,6 @@ class Setting:
     cut: bool = True
     filter_width: float = 1.0
     seed: int = 0
-
-    def rows(self) -> np.ndarray:
-        return natural(self.patches, self.side, self.seed, self.filter_width)
 
     def model(self) -> BinarySparseCoding:
         """The paper's settings for images, in this size; or ours: from noise, with annealing."""
@@ -78,66 +73,65 @@ SMALL = "small"
 QUICK = {SMALL: Setting(causes=24, patches=2_000, side=8, passes=40)}
 
 
-def place(folder: Path, name: str) -> Path:
-    """Where the model of a setting is kept."""
-    return folder / f"natural_{list(SETTINGS | QUICK).index(name)}.model"
+class AfterEachPass:
+    """A callback of scikit-learn's that keeps sparseness and noise after each pass."""
+
+    def __init__(self) -> None:
+        self.course: list[tuple[float, float]] = []
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        """Do nothing: scikit-learn asks for it."""
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        """Do nothing: scikit-learn asks for it."""
+
+    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
+        """Do nothing: scikit-learn asks for it."""
+
+    def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any = None) -> bool:
+        """Look at a pass; the answer is that the fit need not stop."""
+        if context.task_name == "pass":
+            self.course.append((fitted_estimator.n_active_, fitted_estimator.noise_))
+        return False
 
 
-def fitted(name: str, folder: Path) -> BinarySparseCoding:
-    """The model of a setting: read, or fitted if it is not there."""
-    if not place(folder, name).is_file():
-        one(folder, name)
-    return load(place(folder, name))
-
-
-def one(folder: Path, name: str) -> dict[str, Any]:
-    """Fit a setting, keep the model, and tell of it."""
-    setting = (SETTINGS | QUICK)[name]
-    X, course, begin = setting.rows(), [], process_time()
-    model = setting.model().set_callbacks(AfterEachPass(lambda now: course.append((now.n_active_, now.noise_)))).fit(X)
+def one(setting: Setting) -> tuple[dict[str, Any], np.ndarray]:
+    """Fit a setting; what was found, and the fields."""
+    X, watch = natural(setting.patches, setting.side, setting.seed, setting.filter_width), AfterEachPass()
+    begin = process_time()
+    model = setting.model().set_callbacks(watch).fit(X)
     seconds = process_time() - begin
-    folder.mkdir(parents=True, exist_ok=True)
-    model.save(place(folder, name))
-    return {
-        "active": [active for active, _ in course],
-        "noise": [noise for _, noise in course],
+    found = {
+        "active": [active for active, _ in watch.course],
+        "noise": [noise for _, noise in watch.course],
         "spread": float(X.std()),
         "objective": float(model.trace_[-1]) / len(X),
         "processor_seconds": seconds,
     }
+    return found | shapes(model.components_, setting.side), model.components_
 
 
-def shapes(folder: Path, name: str) -> dict[str, Any]:
-    """How many fields of a setting are Gabor functions, how many globular, and how large they are."""
-    return described(fitted(name, folder).components_, (SETTINGS | QUICK)[name].side)
-
-
-def described(fields: np.ndarray, side: int) -> dict[str, Any]:
-    """The same of any square fields: rows of side x side pixels."""
-    return told(fields, fit_gabors(fields, (side, side)), fit_blobs(fields, (side, side)))
-
-
-def told(fields: np.ndarray, gabors: GaborFits, blobs: BlobFits) -> dict[str, Any]:
-    """The same of fields whose shapes have been fitted."""
+def shapes(fields: np.ndarray, side: int) -> dict[str, Any]:
+    """How many fields are Gabor functions, how many globular, and how large they are."""
+    gabors, blobs = fit_gabors(fields, (side, side)), fit_blobs(fields, (side, side))
     like, left = gabors.r2 > GABOR, ((fields - gabors.images()) ** 2).sum(axis=1)
     return {
         "gabor_share": float(like.mean()),
         "gabor_share_of_squares": float((1.0 - left / (fields**2).sum(axis=1) > GABOR).mean()),
         "gabor_median": float(np.median(gabors.r2)),
         "globular_share": float(globular(gabors, blobs).mean()),
-        "composed_share": float((np.fmax(gabors.r2, blobs.r2) < GABOR).mean()),  # neither: curved, composed, or noise
-        "blob_share": float((blobs.r2 > GABOR).mean()),
         "near_origin_share": float(((gabors.n_x < 0.2) & (gabors.n_y < 0.2) & like).mean()),
         "width": float(np.median(np.sqrt(gabors.along * gabors.across)[like])) if like.any() else float("nan"),
         "roundness": (blobs.r2 / gabors.r2).tolist(),
     }
 
 
-def measure(cells: Cells, folder: Path, *, full: bool) -> dict[str, Any] | str:
-    """Setting -> what was found."""
-    if not have_data("patches of natural images"):
-        return NO_DATA
-    names = list(SETTINGS if full else QUICK)
-    fits = cells.each("fits", partial(one, folder), names)
-    seen = cells.each("shapes", partial(shapes, folder), names)
-    return {name: fit | shape for name, fit, shape in zip(names, fits, seen, strict=True)}
+def measure(run: Run) -> dict[str, Any] | None:
+    """Setting -> what was found. The fields of the first are drawn."""
+    if not have_data("natural images"):
+        return None
+    settings = SETTINGS if run.full else QUICK
+    fits = dict(zip(settings, each(one, settings.values()), strict=True))
+    found, fields = next(iter(fits.values()))
+    pictures.fields(run.figures, fields, found["roundness"])
+    return {name: found for name, (found, _) in fits.items()}

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from common import Run
 
 from data import balanced
 from hiddenbits import ClippedPCA
@@ -41,8 +42,8 @@ def least_eigenvalue(n: int) -> dict[str, float]:
     return {"smallest": float(np.linalg.eigvalsh(hidden)[0]), "closed_form": float(closed)}
 
 
-def measure(*, full: bool) -> dict[str, Any]:
-    draws = 100_000 if full else 20_000
+def measure(run: Run) -> dict[str, Any]:
+    draws = 100_000 if run.full else 20_000
     return {
         "draws": draws,
         "sizes": {str(n): one(n, draws) for n in SIZES},

@@ -3,9 +3,8 @@
 from typing import Any
 
 import numpy as np
-from common import NO_DATA, have_data
+from common import Run, have_data
 from geometry import has_a_point
-from pairs import empty_cells
 from scipy.special import log_ndtr, logsumexp
 from thresholded import ThresholdedPCA
 
@@ -21,9 +20,10 @@ DEFAULT = "our default: five steps of factoring after it"
 RANKS = (2, 4, 8, 16, 32, 64)
 
 
-def measure(*, full: bool) -> Any:
-    if not have_data("the digits"):
-        return NO_DATA
+def measure(run: Run) -> dict[str, Any] | None:
+    if not have_data("digits"):
+        return None
+    full = run.full
     train, _, test, _ = twos()
     model, raw = recipe().fit(train), ClippedPCA.paper(DIMENSIONS, random_state=0).fit(train)
     return {
@@ -33,14 +33,20 @@ def measure(*, full: bool) -> Any:
         "completion": completion(model, train, test),
         "missing": missing(train, test, full=full),
         "reconstruction": reconstruction(model, train, test),
-        "posteriors": posteriors(model, test[:5]) if full else None,
         "empty_posteriors": {
             name: empty_posteriors(raw, images[: 100 if full else 10])
             for name, images in (("training", train), ("test", test))
         },
         "draws": draws(model, train, 100_000 if full else 10_000),
         "draws_of_paper": draws(raw, train, 100_000 if full else 10_000),
+        **({"posteriors": posteriors(model, test[:5])} if full else {}),
     }
+
+
+def empty_cells(X: np.ndarray) -> np.ndarray:
+    """Return for which pairs of columns one of the four kinds of rows never occurs."""
+    one, zero = (X == 1).astype(float), (X == 0).astype(float)
+    return np.asarray(np.minimum.reduce([one.T @ one, one.T @ zero, zero.T @ one, zero.T @ zero]) == 0.0)
 
 
 def spectra(model: ClippedPCA, train: np.ndarray) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from common import Run
 from geometry import planes
 from scipy.special import expit
 
@@ -120,8 +121,8 @@ def same_plane(bits: np.ndarray) -> float:
     return float(((first.T @ second) ** 2).sum() / 2.0)
 
 
-def measure(*, full: bool) -> dict[str, Any]:
-    draws = 100_000 if full else 10_000
+def measure(run: Run) -> dict[str, Any]:
+    draws = 100_000 if run.full else 10_000
     bits = ring_of_bits(RING)
     return {
         "ranks": ranks(),

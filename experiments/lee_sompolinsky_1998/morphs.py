@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from common import NO_DATA, have_data
+from common import Run, have_data
 from thresholded import ThresholdedPCA
 
 from data import DIMENSIONS, recipe, twos
@@ -37,12 +37,12 @@ def nearest(rows: np.ndarray, train: np.ndarray) -> float:
     return float(apart.min(axis=1).mean())
 
 
-def measure(*, full: bool) -> Any:
-    if not have_data("morphs of digits"):
-        return NO_DATA
+def measure(run: Run) -> dict[str, Any] | None:
+    if not have_data("morphs"):
+        return None
     train, _, test, _ = twos()
     model, pca = recipe().fit(train), ThresholdedPCA(DIMENSIONS).fit(train)
-    chosen = pairs(len(test), 99 if full else 10)
+    chosen = pairs(len(test), 99 if run.full else 10)
     most, unequal, middles = 0, 0, {name: [] for name in ("clipped", "thresholded PCA", "cross-fade")}
     for a, b in test[chosen]:
         way = model.morph(a, b, 200).astype(int)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from common import Run
 from geometry import cells, is_bounded, neighbours, planes
 from scipy.sparse.csgraph import shortest_path
 
@@ -60,9 +61,9 @@ def entropy(n: int, q: int, *, biases: bool, draws: int) -> dict[str, Any]:
     }
 
 
-def measure(*, full: bool) -> dict[str, Any]:
-    draws = 200_000 if full else 50_000
-    sizes = SIZES if full else SIZES[-1:]
+def measure(run: Run) -> dict[str, Any]:
+    draws = 200_000 if run.full else 50_000
+    sizes = SIZES if run.full else SIZES[-1:]
     return {
         "counts": {
             f"{n}, {q}": {
@@ -84,6 +85,6 @@ def measure(*, full: bool) -> dict[str, Any]:
         "draws": draws,
         "entropy": [
             entropy(n, q, biases=b, draws=draws)
-            for n, q, b in (ENTROPIES if full else [e for e in ENTROPIES if e[0] < 256])
+            for n, q, b in (ENTROPIES if run.full else [e for e in ENTROPIES if e[0] < 256])
         ],
     }

@@ -1,27 +1,28 @@
-"""The paper's figures 2, 3 and 4, and pictures of what it does not show: draws, completions, eigenvalues by chance."""
+"""The paper's figures 2, 3 and 4, and pictures of what it does not show: draws and completions."""
 
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import faithful
 import matplotlib.pyplot as plt
 import morphs
 import numpy as np
 import translation
-from common import have_data, save
-from negative import truth
-from pairs import correlations
+from common import Run, have_data, save
 from thresholded import ThresholdedPCA
 
-from data import DIMENSIONS, SHAPE, bumps, recipe, tables, twos
+from data import DIMENSIONS, SHAPE, bumps, recipe, twos
 from hiddenbits import ClippedPCA, IndependentBits, plots
 
 BLUE, RED, GREY = "#0072B2", "#D55E00", "#8c8c8c"
 
 
-def draw(folder: Path, *, full: bool) -> None:
+SEEDS: dict[str, int] = {}
+
+
+def measure(run: Run) -> None:
     """Draw everything the data at hand allow."""
+    folder, full = run.figures, run.full
     cells(folder)
     ring(folder)
     if not have_data("pictures of digits"):
@@ -34,8 +35,6 @@ def draw(folder: Path, *, full: bool) -> None:
     if full:
         spectrum(folder, train)
         drawn(folder, model, train)
-        chance(folder, model, train)
-        scatter(folder)
 
 
 def cells(folder: Path) -> None:
@@ -148,53 +147,3 @@ def completions(folder: Path, model: Any, pca: ThresholdedPCA, test: np.ndarray,
         "thresholded PCA": np.where(np.isnan(X), pca.complete(X) > 0.5, X),
     }
     save(plots.strips(frames, SHAPE).figure, folder, "completions")
-
-
-def chance(folder: Path, model: Any, train: np.ndarray) -> None:
-    """Eigenvalues of C^XX: of the twos, of as many and of ten times as many rows drawn from a model, of the model."""
-    n = len(train)
-    curves = {
-        f"the {n} twos": recipe(1).fit(train).spectrum_,
-        f"{n:,} rows drawn from the model": recipe(1).fit(model.sample(n, random_state=1)).spectrum_,
-        f"{10 * n:,} rows": recipe(1).fit(model.sample(10 * n, random_state=1)).spectrum_,
-        "the model itself": np.sort(np.linalg.eigvalsh(truth(model)))[::-1],
-    }
-    figure, ax = plt.subplots(figsize=(8.0, 4.0), layout="constrained")
-    ax.axhline(0.0, color=GREY, linewidth=0.8)
-    for (name, values), colour, style in zip(
-        curves.items(), (RED, BLUE, "#009E73", "k"), ("-", "-", "-", ":"), strict=True
-    ):
-        ax.plot(np.arange(1, len(values) + 1), values, style, color=colour, linewidth=1.5, label=name)
-    ax.set_yscale("symlog", linthresh=0.5)
-    ticks = [-20, -10, -5, -2, -1, 0, 1, 2, 5, 10, 20, 40]
-    ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
-    ax.yaxis.set_minor_locator(plt.NullLocator())
-    ax.set(xlabel="rank", ylabel="eigenvalue of $C^{XX}$")
-    ax.legend(fontsize=8)
-    save(figure, folder, "negative_eigenvalues")
-
-
-def scatter(folder: Path) -> None:
-    """Correlations of pairs of bits: in drawn rows against the table."""
-    found = tables()
-    figure, axes = plt.subplots(2, len(found), figsize=(12.5, 5.0), layout="constrained", sharex="col", sharey="col")
-    for column, (name, X) in zip(axes.T, found.items(), strict=True):
-        model = ClippedPCA(2, random_state=0).fit(X)
-        pairs = np.triu_indices(X.shape[1], 1)
-        theirs = correlations(X)[pairs]
-        ours = [
-            correlations(model.sample(len(X), full=full, random_state=0).astype(float))[pairs] for full in (True, False)
-        ]
-        low, high = np.nanmin([theirs, *ours]), np.nanmax([theirs, *ours])
-        low, high = max(-1.03, low - 0.1 * (high - low)), min(1.03, high + 0.1 * (high - low))
-        line = np.linspace(max(low, -1.0), min(high, 1.0), 50)
-        error = faithful.PAIRS * (1.0 - line**2) / np.sqrt(len(X))
-        for ax, values, colour in zip(column, ours, (BLUE, RED), strict=True):
-            ax.fill_between(line, line - error, line + error, color="0.85", linewidth=0)
-            ax.plot(theirs, values, ".", markersize=3.0 if len(theirs) < 1000 else 1.2, color=colour)
-            ax.set(xlim=(low, high), ylim=(low, high), aspect="equal")
-        column[0].set_title(name, fontsize=9)
-        column[1].set_xlabel("in the table")
-    axes[0, 0].set_ylabel("full matrix, drawn")
-    axes[1, 0].set_ylabel("2 dimensions, drawn")
-    save(figure, folder, "faithful", dpi=110)

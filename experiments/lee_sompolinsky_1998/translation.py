@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from common import Run
 from low_rank import closed_form
 
 from data import bumps
@@ -17,8 +18,8 @@ def fitted(rows: np.ndarray) -> ClippedPCA:
     return ClippedPCA.paper(2, biases=False, random_state=0).fit(rows)
 
 
-def measure(*, full: bool) -> dict[str, Any]:
-    rows, draws = bumps(COLUMNS), 200_000 if full else 40_000
+def measure(run: Run) -> dict[str, Any]:
+    rows, draws = bumps(COLUMNS), 200_000 if run.full else 40_000
     model = fitted(rows)
     closed = closed_form(COLUMNS)
     drawn = model.sample(draws, random_state=SEEDS["draws"])

@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from common import Run
 
 import hiddenbits
 from hiddenbits import NoisyOrNetwork
@@ -31,7 +32,7 @@ def judged(model: NoisyOrNetwork, truth: SimulatedLines) -> tuple[bool, bool]:
     return True, {frozenset(members) for members in truth.sets} <= set(sets)
 
 
-def run(make: Any, seeds: range) -> dict[str, Any]:
+def runs(make: Any, seeds: range) -> dict[str, Any]:
     """Fit to the data of each seed; return what was found, how well it explains the rows, and how long it took."""
     lines, sets, heights, seconds = [], [], [], []
     for seed in seeds:
@@ -54,9 +55,9 @@ def run(make: Any, seeds: range) -> dict[str, Any]:
     }
 
 
-def measure(*, full: bool) -> dict[str, Any]:
-    seeds = range(100, 140) if full else range(100, 103)
+def measure(run: Run) -> dict[str, Any]:
+    seeds = range(100, 140) if run.full else range(100, 103)
     return {
-        "paper": run(lambda seed: NoisyOrNetwork.paper((10, 5), cause_prior=0.3, random_state=seed), seeds),
-        "ours": run(lambda seed: NoisyOrNetwork((10, 5), random_state=seed), seeds),
+        "paper": runs(lambda seed: NoisyOrNetwork.paper((10, 5), cause_prior=0.3, random_state=seed), seeds),
+        "ours": runs(lambda seed: NoisyOrNetwork((10, 5), random_state=seed), seeds),
     }

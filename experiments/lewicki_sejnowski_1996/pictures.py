@@ -4,12 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import save
+from common import Run, save
 from lines import N_ROWS, lines_network
 
 from hiddenbits import NoisyOrNetwork, plots
 from hiddenbits.datasets import simulate_lines, simulate_shifter
-from hiddenbits.families.noisy_or.descriptions import reach
 
 SEEDS = {"data and start": 100}
 SETS = ("'||'", "'+'", "'='", "']'")
@@ -71,7 +70,10 @@ def figure2(figures: Path) -> dict[str, Any]:
     order = [int(np.argmax((row > 0.5) @ truth.patterns.T.astype(float))) for row in model.strengths_]
     names = [f"row {i + 1}" if i < 5 else f"column {i - 4}" for i in order]
     straight = np.argsort(order)
-    squares(figures, "sets", reach(model.params_)[1], (5, 5), across=5)
+    low, above = model.layers_
+    # P(pixel on) if one unit above alone is on, leaks apart: each line may be switched on, and then each pixel by it.
+    reach = 1.0 - np.array([np.prod(1.0 - row[:, None] * low, axis=0) for row in above])
+    squares(figures, "sets", reach, (5, 5), across=5)
     squares(figures, "sets_strengths", model.layers_[1][:, straight], names=[names[i] for i in straight])
     sets = [{order[j] for j in np.flatnonzero(row > 0.5)} for row in model.layers_[1]]
     known = [set(members) for members in truth.sets]
@@ -97,6 +99,6 @@ def shifter(figures: Path, *, full: bool) -> dict[str, Any]:
     return {"copies of a bit differ by": float(np.abs(twice[:, :, 0] - twice[:, :, 1]).max())}
 
 
-def draw(figures: Path, *, full: bool) -> dict[str, Any]:
-    figure1(figures)
-    return figure2(figures) | {"shifter": shifter(figures, full=full)}
+def measure(run: Run) -> dict[str, Any]:
+    figure1(run.figures)
+    return figure2(run.figures) | {"shifter": shifter(run.figures, full=run.full)}

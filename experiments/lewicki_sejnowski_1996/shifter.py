@@ -4,6 +4,7 @@ import time
 from typing import Any
 
 import numpy as np
+from common import Run
 
 import hiddenbits
 from hiddenbits import NoisyOrNetwork
@@ -13,7 +14,7 @@ SEEDS = {"data and start": "100 to 111 (quick: 100)"}
 N_ROWS = 2000
 
 
-def run(make: Any, seeds: range) -> dict[str, Any]:
+def runs(make: Any, seeds: range) -> dict[str, Any]:
     causes, accuracies, seconds = [], [], []
     for seed in seeds:
         truth = simulate_shifter(N_ROWS, seed=seed)
@@ -37,9 +38,9 @@ def run(make: Any, seeds: range) -> dict[str, Any]:
     }
 
 
-def measure(*, full: bool) -> dict[str, Any]:
-    seeds = range(100, 112) if full else range(100, 101)
+def measure(run: Run) -> dict[str, Any]:
+    seeds = range(100, 112) if run.full else range(100, 101)
     return {
-        "paper": run(lambda seed: NoisyOrNetwork.paper((20, 2), cause_prior=0.15, random_state=seed), seeds),
-        "ours": run(lambda seed: NoisyOrNetwork((16, 2), random_state=seed), seeds),
+        "paper": runs(lambda seed: NoisyOrNetwork.paper((20, 2), cause_prior=0.15, random_state=seed), seeds),
+        "ours": runs(lambda seed: NoisyOrNetwork((16, 2), random_state=seed), seeds),
     }

@@ -3,7 +3,7 @@
 import time
 from typing import Any
 
-from common import NO_DATA, have_data
+from common import Run, have_data
 
 import hiddenbits
 from hiddenbits import BernoulliMixture, NoisyOrNetwork, datasets
@@ -11,9 +11,9 @@ from hiddenbits import BernoulliMixture, NoisyOrNetwork, datasets
 SEEDS = {"start": 0}
 
 
-def measure() -> dict[str, Any] | str:
-    if not have_data("the survey"):
-        return NO_DATA
+def measure(_: Run) -> dict[str, Any] | None:
+    if not have_data("nltcs"):
+        return None
     splits = datasets.load_debd("nltcs")
     found = {}
     models = {

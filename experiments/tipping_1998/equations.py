@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from common import NO_DATA, have_data
+from common import Run, have_data
 from programs import (
     IRLS,
     bounds,
@@ -92,15 +92,11 @@ def regressions(X: np.ndarray) -> dict[str, Any]:
     return {"median": float(np.median(taken)), "most": max(taken), "limit": IRLS, "passes": PASSES}
 
 
-def measure(*, full: bool) -> dict[str, Any]:
+def measure(run: Run) -> dict[str, Any]:
     tables = {"Synthetic-16": data.synthetic(SEEDS["synthetic data"]).X.astype(float)}
     found: dict[str, Any] = {"cells": cells(), "latent_classes": as_latent_classes(tables["Synthetic-16"])}
-    if not have_data("equations on Digit-256"):
-        found["Digit-256"] = NO_DATA
-    elif full:
+    if run.full and have_data("equations on Digit-256"):
         tables["Digit-256"] = data.twos().astype(float)
-    else:
-        found["Digit-256"] = "skipped: only in a full run"
     for name, X in tables.items():
         found[name] = {"xi": updates_of_xi(X), "regressions": regressions(X), "rows": len(X), "columns": X.shape[1]}
     return found

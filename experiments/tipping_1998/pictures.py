@@ -8,7 +8,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-from common import NO_DATA, have_data, save
+from common import Run, have_data, save
 from scipy.ndimage import label
 from sklearn.decomposition import PCA
 from sklearn.metrics import roc_auc_score
@@ -20,17 +20,16 @@ SEEDS = {"synthetic data": 3, "start": 0}
 LOOSENESS = (0.1, 0.5, 0.9)  # the rows of Figure 4: quantiles of how loose the bound is
 
 
-def draw(folder: Path, *, full: bool) -> dict[str, Any]:
+def measure(run: Run) -> dict[str, Any]:
     """Draw everything the data at hand allow; return the figures behind the pictures."""
+    folder = run.figures
     found: dict[str, Any] = {"synthetic": synthetic_maps(folder)}
     models = [("Synthetic-16", data.synthetic(SEEDS["synthetic data"]).X)]
     if have_data("pictures of digits and votes"):
         found["digits"] = digit_map(folder)
         found["senate109"] = senate(folder)
-        if full:
+        if run.full:
             models.append(("Digit-256", data.twos()))
-    else:
-        found["digits"] = found["senate109"] = NO_DATA
     found["posteriors"] = posteriors(folder, models)
     traces(folder)
     return found
@@ -179,12 +178,10 @@ def turned(model: LogisticPCA, towards: LogisticPCA, X: np.ndarray) -> LogisticP
 def traces(folder: Path) -> None:
     """Figure 3, from what table.py has measured."""
     results = json.loads((folder.parent / "results" / "table1.json").read_text())["figures"]
-    tables = [(n, results[n]) for n in ("Synthetic-16", "Digit-256") if not isinstance(results[n], str)]
     curves = {
-        title: {name: tuple(np.array(m["curve"]).T) for name, m in found.items() if "curve" in dict_of(m)}
-        for title, found in tables
+        title: {name: tuple(np.array(m["curve"]).T) for name, m in results[title].items() if "curve" in dict_of(m)}
+        for title in ("Synthetic-16", "Digit-256")
     }
-    curves = {title: found for title, found in curves.items() if found}
     figure, axes = side_by_side(len(curves), (5.6 * len(curves), 3.6))
     for ax, (title, found) in zip(axes, curves.items(), strict=True):
         plots.trace(found, xlabel="processor seconds", ylabel="error, nats a row", ax=ax)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from common import NO_DATA, have_data
+from common import Run, have_data
 from programs import RIDGE, Start, bound_after, error, of_the_prior, on_draws, sampling, start, variational
 
 import data
@@ -97,19 +97,15 @@ def same_as_the_library(X: np.ndarray) -> float:
     return abs(float(np.mean(model.bound_samples(X))) - values[-1])
 
 
-def measure(*, full: bool) -> dict[str, Any]:
-    seeds = SEEDS["starts"] if full else SEEDS["starts"][:1]
-    X = data.synthetic(SEEDS["synthetic data"]).X[:: 1 if full else 5].astype(float)
+def measure(run: Run) -> dict[str, Any]:
+    seeds = SEEDS["starts"] if run.full else SEEDS["starts"][:1]
+    X = data.synthetic(SEEDS["synthetic data"]).X[:: 1 if run.full else 5].astype(float)
     found: dict[str, Any] = {
         "draws": DRAWS,
         "same_as_the_library": same_as_the_library(X),
         "Synthetic-16": {**race(X, seeds), "inner": inner_steps(X), "true_error": rises(X)},
     }
-    if not have_data("Digit-256 by the programs as printed"):
-        return {**found, "Digit-256": NO_DATA}
-    if full:
+    if run.full and have_data("Digit-256 by the programs as printed"):
         twos = data.twos().astype(float)
         found["Digit-256"] = {**race(twos, seeds), "inner": inner_steps(twos)}
-    else:
-        found["Digit-256"] = "skipped: only in a full run"
     return found

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import numpy as np
-from common import NO_DATA, have_data
+from common import Run, have_data
 
 import data
 from hiddenbits import IndependentBits, LogisticPCA, Quadrature, Variational
@@ -88,8 +88,9 @@ def curve_of(X: np.ndarray, name: str, repeats: int) -> list[list[float]]:
     return [[float(seconds[k - 1]), -models[k - 1].score(rows)] for k in chosen]
 
 
-def measure(*, full: bool) -> dict[str, Any]:
+def measure(run: Run) -> dict[str, Any]:
     """Both columns of the table; the second one needs the digits."""
+    full = run.full
     X = data.synthetic(SEEDS["synthetic data"]).X
     repeats = 3 if full else 1
     found: dict[str, Any] = {"Synthetic-16": {name: entry(X, name, repeats, curve=True) for name in METHODS}}
@@ -100,7 +101,6 @@ def measure(*, full: bool) -> dict[str, Any]:
         for name in METHODS
     }
     if not have_data("Digit-256 in Table 1"):
-        found["Digit-256"] = NO_DATA
         return found
     twos = data.twos()
     names = [name for name in METHODS if name != "quadrature"] if full else ["variational"]

@@ -178,10 +178,6 @@ def test_globular_needs_a_good_fit_and_no_orientation():
     found = globular(*fits([0.9, 0.9, 0.7, 0.5, 0.2, np.nan], [0.8, 0.7, 0.69, 0.9, 0.2, np.nan]))
     assert found.tolist() == [True, False, False, True, False, False]
     assert globular(*fits([0.9, 0.7], [0.7, 0.69]), share=0.7, r2=0.7).tolist() == [True, True]
-    with pytest.raises(ValueError, match=r"share=1\.5"):
-        globular(*fits([1.0], [1.0]), share=1.5)
-    with pytest.raises(ValueError, match="2 Gabor fits and 1 blobs"):
-        globular(*fits([1.0, 1.0], [1.0]))
 
 
 def test_extreme_fields():
@@ -200,7 +196,6 @@ def test_extreme_fields():
     assert blobs.r2[2] > 0.98
     assert globular(gabors, blobs).tolist()[:5] == [False, False, True, False, False]
     assert np.isnan(gabors.images()[:2]).all()
-    assert "2 fields of 8 x 8: median R^2 nan" in repr(fit_blobs(fields[:2], shape))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -217,21 +212,3 @@ def test_slopes_are_derivatives(seed):
         step = 1e-5 * np.eye(len(p))
         truth = [(shape.basis(p + one) - shape.basis(p - one)) @ weights / 2e-5 for one in step]
         np.testing.assert_allclose(shape.slope(p, weights).T, truth, atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("fields", "shape", "message"),
-    [
-        (np.ones((2, 30)), (5, 5), r"25 pixels per field, but the fields have shape \(2, 30\)"),
-        (np.ones(25), (5, 5), r"shape \(25,\)"),
-        (np.ones((0, 25)), (5, 5), r"shape \(0, 25\)"),
-        (np.ones((2, 9)), (3, 3), "at least 4 pixels"),
-        (np.ones((2, 25)), 25, "height and width"),
-        (np.ones((2, 25)), (5.0, 5.0), "height and width"),
-        ([[1.0] * 25, [np.nan] * 25], (5, 5), "Field 1 has pixels that are NaN"),
-    ],
-)
-def test_refusals(fields, shape, message):
-    for fit in (fit_gabors, fit_blobs):
-        with pytest.raises(ValueError, match=message):
-            fit(fields, shape)

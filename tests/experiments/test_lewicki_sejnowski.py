@@ -4,11 +4,15 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from experiments.lewicki_sejnowski_1996.lines import judged
 
 from hiddenbits.datasets import simulate_lines
 
 pytestmark = pytest.mark.core
+
+
+@pytest.fixture
+def judged(module_of):
+    return module_of("lewicki_sejnowski_1996", "lines").judged
 
 
 def network(truth, order, sets):
@@ -20,13 +24,13 @@ def network(truth, order, sets):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_truth_is_accepted_in_any_order(seed):
+def test_the_truth_is_accepted_in_any_order(judged, seed):
     truth = simulate_lines(10)
     order = np.random.default_rng(seed).permutation(10)
     assert judged(network(truth, order, [*truth.sets, (2,)]), truth) == (True, True)
 
 
-def test_anything_less_is_not():
+def test_anything_less_is_not(judged):
     truth = simulate_lines(10)
     order = np.arange(10)
     assert judged(network(truth, order, [*truth.sets[:3], (0, 4)]), truth) == (True, False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,10 +11,8 @@ from threadpoolctl import threadpool_limits
 from .separable import Fit, Floats, Shape, best_fit
 from .shapes import Blob, Gabor, Pixels
 
-SMALLEST = 4  # pixels of a side: fewer cannot show eight parameters
 
-
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class GaborFits:
     """What `fit_gabors` returns: the best Gabor function of each field, as arrays with a number for each.
 
@@ -52,8 +49,6 @@ class GaborFits:
     >>> x = np.arange(12) - 5.5
     >>> stripes = np.exp(-(x[:, None] ** 2 + x**2) / 18) * np.cos(2 * np.pi * 0.15 * x)   # envelope of width 3
     >>> found = fit_gabors(stripes.reshape(1, -1), (12, 12))
-    >>> found
-    <GaborFits of 1 field of 12 x 12: median R^2 1.000>
     >>> found.n_x.round(2), found.n_y.round(2)
     (array([0.45]), array([0.45]))
     """
@@ -101,11 +96,8 @@ class GaborFits:
     def __len__(self) -> int:
         return len(self.r2)
 
-    def __repr__(self) -> str:
-        return _said(self)
 
-
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class BlobFits:
     """What `fit_blobs` returns: the best circular shape of each field, as arrays with a number for each.
 
@@ -154,9 +146,6 @@ class BlobFits:
     def __len__(self) -> int:
         return len(self.r2)
 
-    def __repr__(self) -> str:
-        return _said(self)
-
 
 def fit_gabors(fields: ArrayLike, shape: tuple[int, int]) -> GaborFits:
     """Fit a Gabor function, a wave under a Gaussian, to each field by least squares.
@@ -189,7 +178,7 @@ def fit_gabors(fields: ArrayLike, shape: tuple[int, int]) -> GaborFits:
     >>> found.along.round(3), found.across.round(3), found.r2.round(3)
     (array([2.]), array([3.]), array([1.]))
     """
-    rows, pixels = _checked(fields, shape)
+    rows, pixels = np.asarray(fields, np.float64), Pixels(*shape)
     fits, r2 = _fitted(Gabor(pixels), rows)
     column, row, along, across, angle, frequency = np.array([fit.params for fit in fits]).reshape(-1, 6).T
     even, odd = np.array([fit.weights for fit in fits]).reshape(-1, 2).T
@@ -237,7 +226,7 @@ def fit_blobs(fields: ArrayLike, shape: tuple[int, int]) -> BlobFits:
     >>> [float(value[0].round(3)) for value in (found.column, found.row, found.width, found.ratio, found.balance)]
     [4.0, 8.0, 1.5, 2.0, 1.0]
     """
-    rows, pixels = _checked(fields, shape)
+    rows, pixels = np.asarray(fields, np.float64), Pixels(*shape)
     fits, r2 = _fitted(Blob(pixels), rows)
     column, row, width, ratio, balance = np.array([fit.params for fit in fits]).reshape(-1, 5).T
     amplitude = np.array([fit.weights[0] for fit in fits])
@@ -285,29 +274,8 @@ def globular(gabors: GaborFits, blobs: BlobFits, *, share: float = 0.85, r2: flo
     >>> globular(fit_gabors(fields, (12, 12)), fit_blobs(fields, (12, 12)))
     array([ True, False, False])
     """
-    for name, value in (("share", share), ("r2", r2)):
-        if not 0.0 <= value <= 1.0:
-            raise ValueError(f"{name}={value}: must be between 0 and 1.")
-    if len(gabors) != len(blobs):
-        raise ValueError(f"There are {len(gabors)} Gabor fits and {len(blobs)} blobs. Fit both to the same fields.")
     best = np.fmax(gabors.r2, blobs.r2)
     return np.asarray((best >= r2) & (blobs.r2 >= share * best))  # false where both are NaN
-
-
-def _checked(fields: Any, shape: tuple[int, int]) -> tuple[Floats, Pixels]:
-    """Return the fields as rows of floats and their grid; raise if they are invalid."""
-    rows, sides = np.asarray(fields, np.float64), np.asarray(shape)
-    if sides.shape != (2,) or sides.dtype.kind not in "iu" or sides.min() < SMALLEST:
-        raise ValueError(f"shape={shape!r}: give height and width of a field, at least {SMALLEST} pixels each.")
-    height, width = (int(side) for side in sides)
-    if rows.ndim != 2 or not len(rows) or rows.shape[1] != height * width:
-        raise ValueError(
-            f"shape={shape!r} has {height * width} pixels per field, but the fields have shape {rows.shape}."
-        )
-    wrong = np.flatnonzero(~np.isfinite(rows).all(axis=1))
-    if len(wrong):
-        raise ValueError(f"Field {wrong[0]} has pixels that are NaN or infinite ({len(wrong)} such fields in all).")
-    return rows, Pixels(height, width)
 
 
 def _fitted(shape: Shape, rows: Floats) -> tuple[list[Fit], Floats]:
@@ -326,10 +294,3 @@ def _one(shape: Shape, row: Floats) -> Fit:
         return Fit(np.full(len(shape.scale), np.nan), np.full(2, np.nan), np.nan)
     fit = best_fit(shape, row / largest)  # of one scale, so that one tolerance serves all
     return Fit(fit.params, fit.weights * largest, fit.left * largest**2)
-
-
-def _said(found: GaborFits | BlobFits) -> str:
-    height, width = found.shape
-    middle = float(np.median(found.r2[np.isfinite(found.r2)])) if np.isfinite(found.r2).any() else float("nan")
-    plural = "s" * (len(found) != 1)
-    return f"<{type(found).__name__} of {len(found)} field{plural} of {height} x {width}: median R^2 {middle:.3f}>"
