@@ -80,6 +80,7 @@ PAIRS: tuple[tuple[str, str], ...] = (
 YES = frozenset(yes for yes, _ in YES_NO)
 TICKS = frozenset({"x", "✓", "✔"})  # of a box that is ticked or left blank
 # "not selected" is the 0 of "selected", "keine Allergie" that of "Allergie"
+DENIALS = ("not ", "nicht ", "kein ", "keine ", "pas de ")
 NEGATIONS = ("not ", "no ", "non ", "non-", "not-", "nicht ", "kein ", "keine ", "pas de ", "un", "in", "dis", "never ")
 
 # Answers that are most often not an answer; they are asked for, because some people want them as a value.
@@ -242,6 +243,8 @@ def one_of_two(first: Key, second: Key) -> tuple[Key, bool]:
     (('yes', True), (2.0, False), ('m', False))
     >>> one_of_two("Yes, daily", "No, less often"), one_of_two("always", "never")
     (('Yes, daily', True), ('always', True))
+    >>> one_of_two("Mostly true", "Not true")
+    ('Mostly true', True)
     """
     if isinstance(first, float) and isinstance(second, float):
         return max(first, second), False
@@ -251,9 +254,10 @@ def one_of_two(first: Key, second: Key) -> tuple[Key, bool]:
             return plain[one], True
     for word, other in (tuple(plain), tuple(plain)[::-1]) if len(plain) == 2 else ():
         opposite = (_first_word(word), _first_word(other))
-        if any(other == negation + word for negation in NEGATIONS) or (
-            opposite in PAIRS and min(map(len, opposite)) > 1
-        ):
+        negated = other.startswith(DENIALS) and not word.startswith(DENIALS)  # "not true" next to "mostly true"
+        if negated or any(other == negation + word for negation in NEGATIONS):
+            return plain[word], True
+        if opposite in PAIRS and min(map(len, opposite)) > 1:
             return plain[word], True
     scale = next((scale for scale in SCALES if len(plain) == 2 and set(plain) <= set(scale)), None)
     if scale is not None:
