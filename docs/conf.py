@@ -33,7 +33,7 @@ extensions = [
     "docstrings",
     "optional_pages",
 ]
-exclude_patterns = ["_build", "_ext", "_templates"]
+exclude_patterns = ["_build", "_ext", "_templates", "design"]  # notes for developers
 templates_path = ["_templates"]
 default_role = "code"  # single backticks in docstrings are names
 suppress_warnings = ["config.cache"]  # functions in the gallery's settings

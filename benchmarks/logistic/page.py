@@ -211,7 +211,7 @@ def by_ones() -> str:
         "of the gain lost (below 0: ones are better)",
     ]
     return f"""## By the ones
-Passes whose cost follows the ones of a sparse table without blanks ([how](../decisions/passes_by_the_ones.md)). Whole fits by default to retail.dat (88,162 x 16,470, 200 rows held out), two threads. The goals were
+Passes whose cost follows the ones of a sparse table without blanks (how: `docs/design/passes_by_the_ones.md`). Whole fits by default to retail.dat (88,162 x 16,470, 200 rows held out), two threads. The goals were
 convergence within {SECONDS} s and {MEMORY} MB. Missed: {", ".join(missed) or "none"}. The objective, which is no bound, wavers:
 a fit has converged, too, when in 16 passes (8 in more than three dimensions) it rose by less than the tolerance a pass. Held-out figures are nats a row.
 

@@ -158,8 +158,8 @@ Assumptions, and what was not measured:
 - Models that look at pairs of columns (`ClippedPCA`; `TreeMixture` and `HiddenTree` for their trees) need columns x columns numbers. For a hundred thousand columns that is
   {8e-9 * COLUMNS**2:,.0f} GB a copy, too much to send and add up in every pass; the table states the widths that were measured. Select columns, or use a model whose statistics grow linearly with the columns.
 - `BinarySparseCoding` has real cells: {ROWS * COLUMNS * 8 / 1e12:,.0f} TB of them in double precision. Its figure covers the arithmetic only.
-- `LogisticPCA` pays for zeros where it has a bound for every cell ([why](decisions/curvature_of_each_cell.md)). By the ones, the default for large sparse tables without
-  blanks, it does not ([how](decisions/passes_by_the_ones.md)). A row then takes {by_ones["microseconds_a_row"] / beside["microseconds_a_row"]:.1f} times as long as
+- `LogisticPCA` pays for zeros where it has a bound for every cell (why: `docs/design/curvature_of_each_cell.md`). By the ones, the default for large sparse tables without
+  blanks, it does not (how: `docs/design/passes_by_the_ones.md`). A row then takes {by_ones["microseconds_a_row"] / beside["microseconds_a_row"]:.1f} times as long as
   with the mixture (the goal was at most 5). That is an older result, of ten dimensions, at commit b1584a4; such passes are now for one to three dimensions, which were
   not measured at this width.
 - `CombinationMachine` also has a model phase: sums over 2^units states x columns on the driver, or sweeps of chains, where a chain costs as much as a row. It was not measured at this width.

@@ -98,7 +98,7 @@ def map_in_millions() -> str:
         f"would be {largest['processor_microseconds_a_row'] * whole / 2e6 / 60:.0f} minutes"
     )
     return f"""## A map of many rows
-`LogisticPCA(2)` by the ones ([how](../decisions/passes_by_the_ones.md)) on the same tables, two threads, with the extra `fast`. There are six passes: one counts, one draws the rows that the map begins on (five passes over all rows below a million), one is
+`LogisticPCA(2)` by the ones (how: `docs/design/passes_by_the_ones.md`) on the same tables, two threads, with the extra `fast`. There are six passes: one counts, one draws the rows that the map begins on (five passes over all rows below a million), one is
 online EM, two are full passes, and one scores. Every pass reads the files. The goal was under 10 minutes for {whole:,} rows: {reached}. Memory grows with
 the means of rows that are kept from pass to pass.
 

@@ -12,7 +12,7 @@ REACHED, OVERRUN = 0.99, 5.0  # share of the gain that counts as reached; second
 
 def two_ways() -> str:
     report = load("starts/long_tables")
-    return f"""A fit to a long table [begins on a subsample](../decisions/start_on_a_subsample.md) of its rows, and the best of the restarts there goes on over all rows.
+    return f"""A fit to a long table begins on a subsample (`docs/design/start_on_a_subsample.md`) of its rows, and the best of the restarts there goes on over all rows.
 
 ## Next to fits that use all rows throughout
 {report["rows"]:,} x {report["columns"]} bits, {report["seeds"]} seeds. Rows are simulated from ten classes, those for `LogisticPCA` from a plane. "Rare ones": in 15 columns only one in 100 to one in 10,000 of the ones is kept. Processor seconds are medians over seeds, and "times faster" is the median of the seeds' ratios (one thread, in turn, other work on the second core).

@@ -10,7 +10,7 @@ from benchmarks.chart import Peer, chart, place
 from benchmarks import page, page_parts
 
 ROOT = Path(__file__).parents[2]
-REMOVED = {"shared_curvature"}  # an option that is gone: docs/decisions has its figures
+REMOVED = {"shared_curvature"}  # an option that is gone: docs/design has its figures
 RESULTS = [path for path in sorted(ROOT.glob("benchmarks/*/results/*.json")) if path.stem not in REMOVED]
 
 

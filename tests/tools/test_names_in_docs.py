@@ -7,7 +7,7 @@ import pytest
 
 pytestmark = pytest.mark.core
 ROOT = Path(__file__).parents[2]
-CODE = [*ROOT.glob("docs/architecture.md"), *ROOT.glob("docs/engine.md"), *ROOT.glob("docs/decisions/*.md")]
+CODE = [*ROOT.glob("docs/architecture.md"), *ROOT.glob("docs/engine.md"), *ROOT.glob("docs/design/*.md")]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")]
 FILES = [
     f"/{path.relative_to(ROOT).as_posix()}"

@@ -1,6 +1,6 @@
 """Drawings as SVG: shapes with CSS classes; the page's style sets their colours, light and dark.
 
-Why these are our own and no library's: docs/decisions/drawings_of_the_report.md.
+Why these are our own and no library's: docs/design/drawings_of_the_report.md.
 """
 
 from __future__ import annotations
