@@ -7,8 +7,8 @@ from hiddenbits.families.noisy_or import gibbs as gibbs
 from hiddenbits.families.noisy_or.gibbs import Network, Ones, log_joint_rows, sweep, sweep_layer
 from hiddenbits.families.noisy_or.model import NoisyOr
 from hiddenbits.families.noisy_or.model_gibbs import NoisyOrGibbs
-from hiddenbits.families.noisy_or.params import NoisyOrParams
-from hiddenbits.families.noisy_or.statistics import count
+from hiddenbits.families.noisy_or.params import LEARN, SETTLE, NoisyOrParams, at, best_strengths
+from hiddenbits.families.noisy_or.statistics import count, stepped
 from tests.contracts.conftest import STORAGES
 from tests.families.noisy_or.noisy_or_data import block_of, network_params, rows_with_blanks, split_states
 from tests.oracle.enumeration import Oracle
@@ -195,6 +195,27 @@ def test_zeros_cost_nothing_extra():
     assert data.zeros.shape == (1, 5)
 
 
+@pytest.mark.parametrize("phase", [LEARN, SETTLE])
+def test_several_steps_of_an_upper_layer_are_single_ones_on_the_same_states(phase):
+    """Eq 9 written out, three times; what the layer's leak does depends on the phase."""
+    params = at(network_params(9, 6, (3, 2)), phase, 0.0)
+    rows, rng = rows_with_blanks(9, 60, 6), np.random.default_rng(9)
+    weights = rng.uniform(0.5, 2.0, 60)
+    block, network = block_of(rows, weights=weights), Network.of(params)
+    data, states = Ones.of_block(network.layers[0], block), network.drawn(60, rng)
+    stats = count(params, network, sweep(network, data, states, rng), states, block)
+    f, on, above = params.layers[1], states[0].astype(float), np.column_stack([states[1], np.ones(60)])
+    tried = (above.T @ weights)[:, None]
+    for steps in (1, 2, 3):
+        g = 1.0 - np.exp(above @ np.log1p(-f))
+        leak, f = f[-1], best_strengths(f * (above.T @ (weights[:, None] * on / g)), tried, 1.0, 1.5)
+        if phase == LEARN:
+            f[-1] = leak
+        moved = stepped(params, stats, 1.0, 1.0, 1.5, 0.3, steps)
+        np.testing.assert_allclose(moved.layers[1], f, rtol=1e-9)
+        assert np.array_equal(moved.layers[0], params.layers[0])  # the upper layer learns
+
+
 @pytest.mark.parametrize("storage", STORAGES)
 def test_counts_are_those_of_the_states(kernel, storage):
     """A_ij = Sum_n w_n S_i x_j f_ij / g_j and T_ij = Sum_n w_n S_i o_j, written out; two layers, blanks, weights."""
@@ -220,6 +241,11 @@ def test_counts_are_those_of_the_states(kernel, storage):
     np.testing.assert_allclose(np.broadcast_to(stats.tried, tried[0].shape), tried[0], rtol=1e-9)
     np.testing.assert_allclose(stats.upper_fired, fired[1].ravel(), rtol=1e-9)
     np.testing.assert_allclose(stats.upper_tried, tried[1][:, 0], rtol=1e-9)
+    by_state = stats.upper_states.reshape(4, 4)  # four states of two causes; three children, and the rows
+    place = states[1] @ [1, 2]
+    for state in range(4):
+        here = weights * (place == state)
+        np.testing.assert_allclose(by_state[state], [*(here @ states[0]), here.sum()], rtol=1e-12)
     np.testing.assert_allclose(stats.on, weights @ states[1], rtol=1e-12)
     joint = log_joint_rows(network, data, states)
     assert float(stats.bound) == pytest.approx(weights @ joint, rel=1e-12)

@@ -7,7 +7,9 @@ priors for structure that is not there. Each layer
 1. learns its weights, with priors and leak held, and with some causes more than wanted: to end in a bad place
    is then rare, since what a good solution needs is among them;
 2. loses the spare causes, those first whose rows can best be explained without them;
-3. learns priors and leak too, at last with ever smaller steps, so that the noise of the sampler averages out.
+3. learns priors and leak too, at last with ever smaller steps, so that the noise of the sampler averages out. A leak
+   begins at half of what is on and is mostly taken back, slowly where eq 9 is taken once a pass: upper layers of few
+   causes take it several times.
 
 At the end all layers learn together. The clock in the parameters says where all this stands.
 """
@@ -83,6 +85,7 @@ class NoisyOrGibbs(SampledRows):
     first_sweeps: int = 15
     seed: int = 0
 
+    upper_steps: ClassVar[int] = 20  # of eq 9 on the states of a pass, in upper layers: they cost no pass of their own
     stop_below: ClassVar[float] = 0.0  # rows whose largest probability of a change is below are not swept again
 
     promises = Promises(
@@ -178,7 +181,7 @@ class NoisyOrGibbs(SampledRows):
     def stepped(self, params: NoisyOrParams, stats: NoisyOrStats, share: float) -> NoisyOrParams:
         """Return parameters moved by a share of the way to the M-step, those that learn now."""
         centre = first_prior(self.prior, self.n_components[int(params.clock[0])])
-        return stepped(params, stats, share, self.alpha, self.beta, centre)
+        return stepped(params, stats, share, self.alpha, self.beta, centre, self.upper_steps)
 
     # ------------------------------------------------------------------------------------------------ the clock
 

@@ -41,6 +41,7 @@ class NoisyOrBlocks(NoisyOrGibbs):
 
     batch_rows: int = 200
 
+    upper_steps: ClassVar[int] = 1
     stop_below: ClassVar[float] = 0.05
     memory_type = Steps
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Arrays, Block
 from hiddenbits.data.declared import Sums
+from hiddenbits.families.noisy_or.enumeration import all_states, best_layer
 from hiddenbits.families.noisy_or.gibbs import Network, Ones, States, Sweep, log_joint_rows, sweep
 from hiddenbits.families.noisy_or.params import JOINT, LEARN, NoisyOrParams, best_priors, best_strengths
+
+MOST_COUNTED = 8  # causes of an upper layer up to which its children are counted by its state
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,8 +23,9 @@ class NoisyOrStats(Sums):
     """Counts over sampled states; of layers above the lowest, one after the other.
 
     `fired` and `tried` are A and T of `best_strengths`: of the bits with shapes (K + 1, columns) and (K + 1, columns
-    or 1), of the upper layers in one run of numbers each. `on` counts the top causes, `loss` what the log-joint of
-    `surveyed` rows gains when a top cause is taken away.
+    or 1), of the upper layers in one run of numbers each. `upper_states` counts, for each state of an upper layer of
+    at most MOST_COUNTED causes, its children that are on, and the rows, (2^K, children + 1), in one run of numbers too.
+    `on` counts the top causes, `loss` what the log-joint of `surveyed` rows gains when a top cause is taken away.
     """
 
     bound: Floats
@@ -28,6 +34,7 @@ class NoisyOrStats(Sums):
     tried: Floats
     upper_fired: Floats
     upper_tried: Floats
+    upper_states: Floats
     on: Floats
     loss: Floats
     surveyed: Floats
@@ -105,23 +112,52 @@ def counted(
         tried[0],
         upper_fired,
         upper_tried,
+        np.concatenate([np.zeros(0), *(counts.ravel() for counts in _by_state(states, weights))]),
         on=on[-1].sum(axis=0),
         loss=np.zeros(len(params.priors)),
         surveyed=np.zeros(()),
     )
 
 
+def _by_state(states: list[States], weights: Floats) -> list[Floats]:
+    """Return, for each state of each upper layer of few causes, the weights of children that are on, and of rows."""
+    found = []
+    for below, above in itertools.pairwise(states):
+        if (K := above.shape[1]) <= MOST_COUNTED:
+            place = above @ (1 << np.arange(K))
+            rows = csr_array((weights, place, np.arange(len(place) + 1)), (len(place), 1 << K))
+            found.append(np.asarray(rows.T @ np.column_stack([below, np.ones(len(below))])))
+    return found
+
+
 def stepped(
-    params: NoisyOrParams, stats: NoisyOrStats, share: float, alpha: float, beta: float, centre: float
+    params: NoisyOrParams,
+    stats: NoisyOrStats,
+    share: float,
+    alpha: float,
+    beta: float,
+    centre: float,
+    steps: int = 1,
 ) -> NoisyOrParams:
-    """Return parameters moved by a share of the way to the M-step, those that learn now."""
+    """Return parameters moved by a share of the way to the M-step, those that learn now.
+
+    `steps` is how often eq 9 is taken on these counts in upper layers of few causes.
+    """
     phase = params.clock[1]
     fired, tried = by_layer(params, stats)
+    by_state = _of_layers(params, stats)
     layers = []
     for number, f in enumerate(params.layers):
         new = f
         if phase == JOINT or number + 1 == len(params.layers):
-            new = f + share * (best_strengths(fired[number], tried[number], alpha, beta) - f)
+            counts = by_state[number]
+            if counts is None or steps == 1:
+                best = best_strengths(fired[number], tried[number], alpha, beta)
+            else:
+                states = all_states(params.n_causes[number])
+                ones, rows = counts[:, :-1].T, counts[:, -1:].T
+                best = best_layer(f, states, ones, rows, alpha, beta, hold_leak=phase == LEARN, steps=steps)
+            new = f + share * (best - f)
             if phase == LEARN:
                 new[-1] = f[-1]
         layers.append(new)
@@ -139,6 +175,20 @@ def by_layer(params: NoisyOrParams, stats: NoisyOrStats) -> tuple[list[Floats], 
         tried.append(stats.upper_tried[t : t + len(f)][:, None])
         a, t = a + f.size, t + len(f)
     return fired, tried
+
+
+def _of_layers(params: NoisyOrParams, stats: NoisyOrStats) -> list[Floats | None]:
+    """Return the counts by state of each layer, None where there are none."""
+    found: list[Floats | None] = [None]
+    start = 0
+    for f in params.layers[1:]:
+        shape = 1 << (len(f) - 1), f.shape[1] + 1
+        if len(f) - 1 > MOST_COUNTED:
+            found.append(None)
+            continue
+        found.append(stats.upper_states[start : start + shape[0] * shape[1]].reshape(shape))
+        start += shape[0] * shape[1]
+    return found
 
 
 def survey(network: Network, data: Ones, states: list[States], n_sweeps: int, rng: np.random.Generator) -> Floats:
