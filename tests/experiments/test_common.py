@@ -54,6 +54,7 @@ def test_a_run_without_data_says_what_it_skips(monkeypatch, capsys):
 
 
 def test_a_run_elsewhere_begins_with_what_is_committed_and_measures_over_it(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")  # its version is recorded
     here, out = tmp_path / "paper", tmp_path / "out"
     (here / "results").mkdir(parents=True)
     (here / "figures").mkdir()

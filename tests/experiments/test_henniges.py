@@ -84,6 +84,7 @@ def test_all_places_of_all_images_are_equally_likely(seed):
 
 def test_recovered_sets_are_compared_only_with_as_many_of_the_paper(module_of):
     """Both numbers are of 1,000 sets: the difference of 16 is 2.1 standard errors. A quick run has fewer than 978."""
+    pytest.importorskip("matplotlib")
     page = module_of("henniges_2010", "readme")
     errors = np.sqrt(978 * 22 / 1000 + 962 * 38 / 1000)
     found = {"bars": {"paper's settings": {"sets": 1000, "recovered": 962}}}

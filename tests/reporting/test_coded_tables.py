@@ -10,15 +10,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import hiddenbits
-from hiddenbits import open_table, report
-from hiddenbits.reporting.text import plain
-from hiddenbits.reporting.values import Values
-from tests.reporting import planted
-from tests.reporting.conftest import quick
-from tests.reporting.reading import Page
-
+pytest.importorskip("jinja2", reason="the report extra is not installed")
 pd = pytest.importorskip("pandas")
+
+import hiddenbits  # noqa: E402
+from hiddenbits import open_table, report  # noqa: E402
+from hiddenbits.reporting.text import plain  # noqa: E402
+from hiddenbits.reporting.values import Values  # noqa: E402
+from tests.reporting import planted  # noqa: E402
+from tests.reporting.conftest import quick  # noqa: E402
+from tests.reporting.reading import Page  # noqa: E402
+
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 ITEMS = [f"q{j}" for j in range(1, 13)]
 
