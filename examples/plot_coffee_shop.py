@@ -11,7 +11,7 @@ a mixture, in which a Sunday is of one kind, would need a kind for every combina
 import matplotlib.pyplot as plt
 import numpy as np
 
-from hiddenbits import BernoulliMixture, CombinationMachine, IndependentBits
+from hiddenbits import BernoulliMixture, CombinationMachine, IndependentBits, evaluate
 
 people = ["Fred", "his wife", "his daughter", "Ann", "Bob", "Carl", "Dora", "Eve", "Bill", "Brenda"]
 groups = {
@@ -29,11 +29,11 @@ train, test = sundays[:2000], sundays[2000:]
 # %%
 # The groups are found
 # --------------------
-# Only who was there is given to the machine: neither the groups nor their number, which BIC chooses. A unit
+# Only who was there is given to the machine: neither the groups nor their number, which held-out Sundays choose. A unit
 # that is on adds twice its weight to a person's log-odds. A group may come out the other way round, as a unit that
 # is on while it is *away*, which is the same machine: here unit 1 stands for the Sundays on which Bill stays at home.
 
-machine = CombinationMachine("bic", random_state=0).fit(train)
+machine = evaluate.select(CombinationMachine(random_state=0), train, [2, 3, 4, 5, 6], progress=False).estimator
 mixture = BernoulliMixture(len(machine.weights_) + 1, random_state=0).fit(train)
 print(f"{len(machine.weights_)} units; nats a Sunday, on new Sundays:")
 for model in (IndependentBits().fit(train), mixture, machine):

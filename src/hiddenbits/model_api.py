@@ -485,10 +485,6 @@ class Coordinates(Protocol):
 class Climbs(Model[P, S], Extrapolates[P], Protocol[P, S]):
     """A model whose statistics, with expectations under the model (the negative phase), give the gradient."""
 
-    @property
-    def chooses(self) -> bool:
-        """Whether the fit goes back to the size with the best mark."""
-
     def model_expectations(self, params: P, over: Callable[[Callable[[Block], T], Table], T]) -> tuple[P, Any]:
         """Return the parameters and the phase: expectations under the model; `over` adds over a table of its states."""
 
@@ -509,9 +505,6 @@ class Climbs(Model[P, S], Extrapolates[P], Protocol[P, S]):
 
     def mark(self, params: P, objective: float, weight: float) -> float:
         """Return the mark of a size, smaller is better."""
-
-    def enough(self, marks: tuple[float, ...]) -> bool:
-        """Return whether enough sizes have been tried."""
 
     def alternative_starts(self) -> Sequence[Climbs[P, S]]:
         """Return the same model with other starts, which take less time."""

@@ -418,7 +418,6 @@ def test_the_best_way_on_few_rows_goes_on(better):
 def test_machines_that_grow_have_noise_as_a_rival():
     assert [machine.start_from for machine in Combination(3).alternative_starts()] == ["noise"]
     assert not Combination(3, start_from="noise").alternative_starts()
-    assert not Combination(3, chooses=True).alternative_starts()
 
 
 @pytest.mark.parametrize("seed", range(1, 4))  # at 0 and 4 the one start on few rows leads to a low maximum
@@ -440,7 +439,6 @@ def test_rare_ones_ask_for_more_rows(share, begins_on_few, seed, grids):
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"n_components": "bic"}, 'n_components="bic"'),
         ({"method": "chains"}, 'method="chains"'),
         ({"max_iter": 0}, "max_iter=0"),
         ({"online_passes": 1}, "online_passes"),

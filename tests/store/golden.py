@@ -25,7 +25,6 @@ from hiddenbits import (
     ClippedPCA,
     CombinationMachine,
     GibbsChains,
-    Growth,
     HiddenTree,
     IndependentBits,
     LogisticPCA,
@@ -99,7 +98,6 @@ MODELS = {
     "clipped": lambda X: ClippedPCA(1, random_state=0).fit(X),
     "clipped_online": lambda X: ClippedPCA(1, random_state=0).partial_fit(X),
     "combination": lambda X: CombinationMachine(2, random_state=0).fit(X),
-    "combination_bic": lambda X: CombinationMachine("bic", start=Growth(max_components=3), random_state=0).fit(X),
     "combination_reals": lambda X: CombinationMachine(2, visible="reals", random_state=0).fit(X),
     "combination_chains": lambda X: CombinationMachine(
         2, method="chains", chains=Chains(n_chains=20, batch_rows=20), max_iter=10, random_state=0

@@ -29,7 +29,6 @@ def rewritten(tmp_path):
 def test_a_hyperparameter_that_is_not_there_takes_its_default(rewritten, name):
     keep = {
         "n_components",
-        "max_components",
         "start",  # has it now
         "method",
         "visible",

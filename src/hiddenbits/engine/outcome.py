@@ -53,14 +53,11 @@ class Growth:
     ----------
     marks : tuple of float
         The model's mark of the start and of each stage, smaller is better.
-    chosen : Arrays
-        Parameters at the end of the stage with the best mark; None before the first.
     done : bool
         There are no further stages.
     """
 
     marks: tuple[float, ...] = ()
-    chosen: Any = None
     done: bool = False
 
 

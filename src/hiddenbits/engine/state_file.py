@@ -27,7 +27,6 @@ ARRAYS, COUNTS = (float, tuple[float, ...]), (int, tuple[int, ...], bool)
 CLASS_OF = {
     "params": "params_type",
     "safe": "params_type",
-    "chosen": "params_type",
     "stats": "stats_type",
     "memory": "memory_type",
 }

@@ -128,9 +128,7 @@ def test_files_with_old_names_are_read(saved):
 
 EARLIER = [
     ("CombinationMachine", {"start": "grow", "n_candidates": 2, "pursuit_steps": 9}, {"start": Growth(n_candidates=2)}),
-    ("CombinationMachine", {"max_components": 3, "accelerate": False}, {"start": Growth(max_components=3)}),
     ("CombinationMachine", {"start": "pursuit", "n_candidates": 1, "pursuit_steps": 4}, {"start": Pursuit(1, 4)}),
-    ("CombinationMachine", {"start": "pursuit", "n_candidates": 1, "max_components": 9}, {"start": Pursuit(1)}),
     ("CombinationMachine", {"start": "noise", "n_candidates": 1}, {"start": "noise"}),
     ("CombinationMachine", {"start": "pursuit", "n_candidates": 4, "optimiser": "momentum"}, {"start": "pursuit"}),
     ("CombinationMachine", {"optimiser": "em", "method": "auto"}, {"method": "em"}),
@@ -156,7 +154,7 @@ def test_a_word_stands_for_a_group():
     """One number of the group that a word stands for, whichever it is."""
     machine = CombinationMachine(start="pursuit").set_params(start__n_candidates=2)
     assert machine.start == Pursuit(n_candidates=2)
-    assert CombinationMachine(start="noise").set_params(start__max_components=2).start == Growth(max_components=2)
+    assert CombinationMachine(start="noise").set_params(start__n_steps=2).start == Pursuit(n_steps=2)
 
 
 @pytest.mark.parametrize("value", [{"heat": 1}, {"n_passes": "many"}, {"n_passes": 2**60}, [3], "fast", {"": 1}])

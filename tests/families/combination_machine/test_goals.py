@@ -83,18 +83,16 @@ def test_partition_of_the_targets(target):
 
 @pytest.mark.full
 @pytest.mark.thin(2)
-@pytest.mark.parametrize(("target", "units", "found", "most"), [("A", "bic", 9, 0.005), ("B", 10, 10, 0.010)])
-def test_greedy_growth_comes_close_to_the_targets(target, units, found, most):
+@pytest.mark.parametrize(("target", "units", "most"), [("A", 9, 0.005), ("B", 10, 0.010)])
+def test_greedy_growth_comes_close_to_the_targets(target, units, most):
     """From 4,000 rows by the defaults, without a warning. experiments/freund_haussler_1994 has five datasets of each.
 
-    Of A's ten units the first is on in nearly all rows and acts on all bits alike. It is a bias, beside which BIC
-    chooses the nine others; without one it chooses ten, as the experiment shows. On B growth needs 11 or 12 units for
-    ten, which would take too long here.
+    Of A's ten units the first is on in nearly all rows and acts on all bits alike. It is a bias, beside which there
+    are nine others. On B growth needs 11 or 12 units for ten, which would take too long here.
     """
     drawn = simulate_influences(target, seed=1003)
     truth = told(drawn.weights.T.copy(), drawn.thresholds, np.zeros(64))
     fitted = CombinationMachine(units, random_state=0).fit(drawn.train)
-    assert len(fitted.weights_) == found
     assert log_loss(fitted, drawn.test) - log_loss(truth, drawn.test) <= most
 
 

@@ -1,4 +1,4 @@
-"""Growth one unit after the other: BIC on the way, the number of units that it chooses, and starts handed over."""
+"""Growth one unit after the other: BIC on the way, resumption, and starts handed over."""
 
 from dataclasses import replace
 
@@ -8,13 +8,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 import hiddenbits
 from hiddenbits import CombinationMachine, Growth, Pursuit, evaluate
-from hiddenbits.data.summary import summarise
 from hiddenbits.datasets import simulate_influences
-from hiddenbits.engine import Checkpoint, Key, Local, Position, Settings, StopReason, fit_gradient
-from hiddenbits.engine.loops.fit_context import FitContext
-from hiddenbits.engine.loops.gradient import SEGMENT, TRIAL, Climb
-from hiddenbits.engine.loops.restarts import finish
-from hiddenbits.families.combination_machine.model import Combination, CombinationParams
+from hiddenbits.engine import Checkpoint, Key, Local, Position, Settings, fit_gradient
+from hiddenbits.engine.loops.gradient import SEGMENT, TRIAL
+from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.projection_pursuit import pursue
 from tests.contracts.conftest import table_of
 from tests.contracts.test_fit import structured_rows
@@ -28,17 +25,6 @@ def switches(seed, k, n=1500):
     rng = np.random.default_rng(seed)
     on = rng.random((n, k)) < np.linspace(0.2, 0.5, k)
     return (np.repeat(on, 6, axis=1) ^ (rng.random((n, 6 * k)) < 0.1)).astype(np.uint8)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("k", [1, 4])
-def test_bic_chooses_the_number_of_switches(k, seed):
-    model = CombinationMachine("bic", random_state=seed).fit(switches(seed, k))
-    assert model.converged_
-    assert model.weights_.shape == (k, 6 * k)
-    assert len(model.growth_) == k + 3  # from no unit to two more than are kept
-    assert model.growth_.argmin() == k
 
 
 @pytest.mark.full
@@ -81,34 +67,17 @@ def test_growth_is_the_bic_of_each_size(missing, bias):
     assert grown.growth_[0] == pytest.approx(none, rel=1e-4)  # the start is a little off the means, to stay off 0 and 1
 
 
-@pytest.mark.parametrize("chooses", [False, True])
-def test_restarts_of_different_sizes_are_compared_by_bic(chooses):
-    """The second of three is less likely than the others, by ten nats, and has a unit less, which spares it twenty."""
-    model, settings = Combination(3, ridge=0.0, chooses=chooses), Settings(n_init=3)
-    summary = summarise(table_of(np.zeros((300, 6))).grid(512).blocks[0])
-    rank = Climb(
-        model, FitContext(None, None, settings, summary)
-    ).rank  # 7 parameters more cost 7 ln(300) / 2 = 20 nats
-    position = Position()
-    for units, objective in ((3, -100.0), (2, -110.0), (3, -99.5)):
-        params = CombinationParams.at(np.zeros((6, units)), np.zeros(units), np.zeros(6))
-        here = replace(position, params=params, safe=params, objective=objective)
-        position = finish(model, settings, here, StopReason.CONVERGED, rank)
-    assert position.best.restart == (1 if chooses else 2)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("passes", [3, 9])
 def test_resumed_equals_uninterrupted(passes, tmp_path, monkeypatch):
-    """Broken off on the way, also after growth went back to a smaller machine."""
+    """Broken off on the way, while units are added and after."""
     monkeypatch.setattr("hiddenbits.engine.loops.gradient.SEGMENT", 8)
     monkeypatch.setattr("hiddenbits.engine.loops.gradient.TRIAL", 5)
     table = table_of(switches(0, 1, 400).astype(float))
-    model, grid = Combination(5, n_candidates=2, chooses=True), table.grid(256)
+    model, grid = Combination(3, n_candidates=2), table.grid(256)
     settings = Settings(n_init=2, max_iter=40, tol=0.0, seed=1)
     whole = fit_gradient(model, grid, Local(), settings, None, None)
-    assert whole.params.n_units < len(whole.marks) - 1  # it went back
-    assert len(whole.stages) == whole.params.n_units
+    assert len(whole.stages) == whole.params.n_units == len(whole.marks) - 1
     checkpoints, resumed, interruptions = Checkpoint(tmp_path / "fit.hb", model, settings, table.shape, 256), None, 0
     while resumed is None:
         try:
@@ -123,36 +92,14 @@ def test_resumed_equals_uninterrupted(passes, tmp_path, monkeypatch):
     assert whole.restarts == resumed.restarts
 
 
-def test_a_chosen_machine_is_saved_and_goes_on(tmp_path):
+def test_a_grown_machine_is_saved_and_goes_on(tmp_path):
     rows = switches(1, 2, 600)
-    model = CombinationMachine("bic", random_state=0).fit(rows)
+    model = CombinationMachine(2, random_state=0).fit(rows)
     model.save(tmp_path / "model.hb")
     loaded = hiddenbits.load(tmp_path / "model.hb")
-    assert loaded.n_components == "bic"
     np.testing.assert_array_equal(loaded.growth_, model.growth_)
     np.testing.assert_array_equal(loaded.transform(rows), model.transform(rows))
     assert len(loaded.partial_fit(rows).weights_) == 2
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"start": "noise"}, "start='noise' does not go with it: set start='grow'"),
-        ({"method": "chains"}, "method='chains' does not go"),
-        ({"method": "em"}, "method='em' does not go"),
-        ({"online_passes": 1}, "online_passes=1 does not go"),
-        ({"start": Growth(max_components=40)}, "too many to enumerate"),
-    ],
-)
-def test_what_cannot_choose_is_refused(settings, message):
-    with pytest.raises(ValueError, match=message):
-        CombinationMachine("bic", **settings).fit(switches(0, 1, 50))
-
-
-def test_online_fits_do_not_choose():
-    rows = switches(0, 1, 200)
-    with pytest.raises(ValueError, match="chosen by `fit`"):
-        CombinationMachine("bic").partial_fit(rows)
 
 
 # ------------------------------------------------------------------------------------------------ starts alone
@@ -222,12 +169,11 @@ class _At:
         pass
 
 
-@pytest.mark.parametrize("chooses", [False, True])
-def test_rows_without_structure_grow_units_of_no_use(chooses):
+def test_rows_without_structure_grow_units_of_no_use():
     """All rows once: fair and independent bits. Candidates have nowhere to climb to, and the fit still ends well."""
     rows = (np.arange(2**6)[:, None] >> np.arange(6)) & 1
-    model = CombinationMachine("bic" if chooses else 3, ridge=50.0, random_state=0).fit(rows)
+    model = CombinationMachine(3, ridge=50.0, random_state=0).fit(rows)
     assert model.converged_
     assert model.growth_.argmin() == 0
-    assert len(model.weights_) == (1 if chooses else 3)
+    assert len(model.weights_) == 3
     assert model.score(rows) == pytest.approx(-6 * np.log(2.0), abs=1e-3)

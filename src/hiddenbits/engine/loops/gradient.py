@@ -4,8 +4,8 @@ For models whose statistics give the gradient of the likelihood. The climb goes 
 begin afresh from a Position, so that a fit resumed from a checkpoint is the uninterrupted one. Each segment goes in the
 coordinates that the model names at its beginning. A model that grows offers several candidates for its next stage; each
 climbs a short segment, the best is kept and continues, in the plain coordinates: they are slower, and what is not there
-yet has time to find its place (measured: targets A and B of the literature end a third nearer to the truth). Stages are
-marked, and a model that chooses its size goes back to the stage with the best mark.
+yet has time to find its place (measured: targets A and B of the literature end a third nearer to the truth). The mark
+of each stage is put on record.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _restart(model: Climbs[P, S], context: FitContext, position: Position) -> Po
     while reason is None:
         position, reason = climb.segment(position, SEGMENT, to_callbacks=True)
         context.keep(position)
-    return context.keep(finish(model, context.settings, position, reason, climb.rank))
+    return context.keep(finish(model, context.settings, position, reason))
 
 
 class Plain:
@@ -181,11 +181,9 @@ class Climb(Generic[P, S]):
         """Return the position after the best candidate for the next stage; where there is none, growth is done."""
         key = Key(self.settings.seed, now.restart, len(now.stages))
         growth, stage = now.growth, (*now.stages, len(now.trace))
-        candidates = (
-            [] if self.model.enough(growth.marks) else self.model.candidates(now.params, key, self.context.passes)
-        )
+        candidates = self.model.candidates(now.params, key, self.context.passes)
         if not candidates:
-            return self._grown(now)
+            return replace(now, growth=Growth(growth.marks, done=True))
         if not growth.marks:
             params, objective, _ = self.look(now.params)
             growth = Growth((self.model.mark(params, objective, self.weight),))
@@ -194,22 +192,4 @@ class Climb(Generic[P, S]):
         tried = [self.segment(start, TRIAL, plain=True)[0] for start in starts]
         best = self.segment(max(tried, key=lambda position: position.objective), SEGMENT, plain=True)[0]
         mark = self.model.mark(best.params, best.objective, self.weight)
-        chosen = best.params if mark < min(growth.marks[1:], default=np.inf) else growth.chosen
-        return replace(best, growth=Growth((*growth.marks, mark), chosen))
-
-    def _grown(self, now: Position) -> Position:
-        """Return the position where growth is done: here, or at the stage with the best mark."""
-        marks = now.growth.marks
-        done = replace(now, growth=Growth(marks, done=True))
-        if not self.model.chooses or len(marks) < 2:
-            return done
-        kept = 1 + int(np.argmin(marks[1:]))
-        if kept == len(now.stages):
-            return done
-        trace, chosen = now.trace[: now.stages[kept]], now.growth.chosen
-        back = replace(done, params=chosen, safe=chosen, objective=-np.inf, trace=trace)
-        return replace(back, stages=now.stages[:kept])
-
-    def rank(self, params: P, objective: float) -> float:
-        """Return what restarts are compared by; those of different sizes by their marks."""
-        return -self.model.mark(params, objective, self.weight) if self.model.chooses else objective
+        return replace(best, growth=Growth((*growth.marks, mark)))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -168,24 +167,11 @@ def _completed(model: Model[P, S], params: P, key: Key) -> P:
     return params
 
 
-def by_objective(_: object, objective: float) -> float:
-    """Return what restarts are compared by, unless a loop knows better."""
-    return objective
-
-
-def finish(
-    model: Model[P, S],
-    settings: Settings,
-    position: Position,
-    reason: StopReason,
-    rank: Callable[[Any, float], float] = by_objective,
-) -> Position:
+def finish(model: Model[P, S], settings: Settings, position: Position, reason: StopReason) -> Position:
     """Put a restart on record, and its parameters, completed to the declared size, if it is the best so far."""
     finished = (*position.finished, Restart(position.objective, len(position.trace), reason))
     best, restart = position.best, position.restart
-    if best.restart < 0 or rank(position.safe, position.objective) > rank(
-        best.params, finished[best.restart].objective
-    ):
+    if best.restart < 0 or position.objective > finished[best.restart].objective:
         params = _completed(model, position.safe, Key(settings.seed, restart))
         best = Best(restart, params, position.trace, position.stages, position.growth.marks)
     return Position(restart=restart + 1, finished=finished, best=best)

@@ -95,8 +95,8 @@ class SubsampleStart:
     def best_start(self) -> Position:
         """Return the beginning of the last restart, over all rows: where the best of the starts on the subsample ended.
 
-        The others are on record as finished. The marks by which the subsample chose a size are dropped: they are those
-        of few rows. Where the time of the fit is over, it ends with that best start.
+        The others are on record as finished. The marks of the sizes on the way are dropped: they are those of few
+        rows. Where the time of the fit is over, it ends with that best start.
         """
         n_init = self.context.settings.n_init
         few = self._on_subsample(self.n_rows, n_init=n_init)

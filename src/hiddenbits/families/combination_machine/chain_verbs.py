@@ -182,8 +182,6 @@ class ChainsVerbs(CodingEstimator[CombinationParams, CombinationStats]):
                 'partial_fit needs a machine that can be enumerated (method="exact"). With chains, fit the whole '
                 "table at once: it may be larger than memory."
             )
-        if not hasattr(self, "params_"):
-            model.must_not_choose()
         return super().partial_fit(X, y, sample_weight)
 
     def _height(self, model: RowModel[CombinationParams, CombinationStats], table: Table) -> int:

@@ -29,13 +29,6 @@ from hiddenbits.families.combination_machine.params import CombinationParams
 from hiddenbits.families.combination_machine.real_verbs import RealsVerbs
 from hiddenbits.store.validation import require
 
-# What choosing the number of units asks for; the first value is the default.
-GROWS: dict[str, tuple[Any, ...]] = {
-    "start": ("grow",),
-    "method": ("auto", "exact"),
-    "online_passes": (0,),
-}
-
 
 class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
     """Hidden on/off influences that act together: a restricted Boltzmann machine with exact likelihood.
@@ -46,9 +39,8 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
 
     Parameters
     ----------
-    n_components : int or "bic", default=4
-        Number of hidden units; with "bic" as many as have the smallest BIC while units are added, at least 1 and at
-        most the 20 of `Growth`. It ends when two further units have not lowered it.
+    n_components : int, default=4
+        Number of hidden units. `hiddenbits.evaluate.select` compares several numbers, by held-out rows or by BIC.
     ridge : float, default=0.1
         Precision of the normal prior of the weights; 0 gives plain maximum likelihood.
     bias : bool, default=True
@@ -76,8 +68,8 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
         about 20 ones or zeros. Only for bits, where the table has at least four times as many rows, and these at most
         67 million cells. None begins with all rows.
     n_init : "auto" or int, default="auto"
-        Restarts; the one with the best objective is kept, or that with the best BIC where it chooses the size. "auto"
-        is 1, and 3 where a table is small and units are added one by one: the other two have one candidate for each.
+        Restarts; the one with the best objective is kept. "auto" is 1, and 3 where a table is small and units are
+        added one by one: the other two have one candidate for each.
     max_iter : int, default=1000
         Most iterations, for each restart and each unit that is added. 0 hands over the start as it is.
     tol : float, default=1e-5
@@ -127,8 +119,6 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
     >>> model = CombinationMachine(2, random_state=0).fit(X)
     >>> bool(abs(model.complete(X)[0, 1] - X[0, 0]) < 0.01)
     True
-    >>> CombinationMachine("bic", random_state=0).fit(X).weights_.shape      # as many units as BIC asks for
-    (2, 6)
     """
 
     accelerate = True  # where it goes by EM
@@ -149,7 +139,7 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **{name: COMMON[name] for name in ("online_passes", "tol", "threshold", "random_state")},
         "n_init": N_INIT,
-        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"bic"})],
+        "n_components": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 0, None, closed="left")],
         "ridge": [Interval(Real, 0, None, closed="left")],
         "bias": ["boolean"],
@@ -162,7 +152,7 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
 
     def __init__(
         self,
-        n_components: int | Literal["bic"] = 4,
+        n_components: int = 4,
         *,
         ridge: float = 0.1,
         bias: bool = True,
@@ -252,24 +242,20 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
     @property
     def _grows_again(self) -> bool:
         """Whether a small table is worth further restarts."""
-        plain = self._begins == "grow" and self.method != "em" and not self._chooses and not self._by_chains
+        plain = self._begins == "grow" and self.method != "em" and not self._by_chains
         return self.n_init == "auto" and plain and self.max_iter > 0
 
     def _rows_to_begin_on(self) -> int | None:
-        if self._chooses:
-            return chosen_rows(self, 0, unless='n_components="bic"')
         if self._by_chains:
             return chosen_rows(self, 0, unless='method="chains"')
         if not self.max_iter:
             return chosen_rows(self, 0, unless="max_iter=0")
-        size: Any = self.n_components
-        return chosen_rows(self, size)
+        return chosen_rows(self, self.n_components)
 
     def _model(self) -> Combination:
         start = self._group("start")
-        size: Any = start.max_components if self._chooses else self.n_components
         effort = (getattr(start, "n_candidates", 4), getattr(start, "n_steps", 20))  # a start from noise has neither
-        machine = (size, self.ridge, self.bias, self._begins, *effort, self._chooses)
+        machine = (self.n_components, self.ridge, self.bias, self._begins, *effort)
         again = 1 if self._grows_again else None
         if self.visible == "reals":
             if self.method == "chains":
@@ -302,22 +288,9 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
 
     @property
     def _by_chains(self) -> bool:
-        if self.method == "auto" and not isinstance(self.n_components, str):
+        if self.method == "auto":
             return self.n_components > EXACT_UNITS and self.visible == "bits"
         return self.method == "chains"
-
-    @property
-    def _chooses(self) -> bool:
-        """Whether the number of units is to be chosen; refuse what cannot be had together with it."""
-        if self.n_components != "bic":
-            return False
-        for name, values in GROWS.items():
-            if (given := getattr(self, name)) not in values and not isinstance(given, Growth):
-                raise ValueError(
-                    f'n_components="bic" adds one unit after the other, with exact likelihoods. {name}={given!r} does '
-                    f"not go with it: set {name}={values[0]!r}, or give n_components a number."
-                )
-        return True
 
     def _keep(self, outcome: Outcome, weight: float) -> None:
         super()._keep(outcome, weight)

@@ -47,7 +47,6 @@ START_NOISE = 0.1  # standard deviation of the first weights
 CANDIDATE = 0.3  # weights of a candidate for a further unit, towards a row of the table
 UPDATE_STEPS = 40  # quasi-Newton steps of one M-step: enough to gain most of it
 FURTHEST = 1e3  # extrapolated parameters stay within this
-PATIENCE = 2  # sizes beyond the best so far that are tried before growth ends
 
 
 @dataclass(frozen=True)
@@ -69,8 +68,6 @@ class Combination(AsOnSubsample):
         Candidates for each further unit; tries for each unit of the pursuit.
     pursuit_steps : int
         EM steps for each unit of the pursuit.
-    chooses : bool
-        Grow up to m units, and keep as many as have the best BIC.
     candidates_again : int, optional
         Candidates for each further unit in restarts after the first; as many as in the first by default.
     """
@@ -81,7 +78,6 @@ class Combination(AsOnSubsample):
     start_from: Literal["grow", "noise", "pursuit"] = "grow"
     n_candidates: int = 4
     pursuit_steps: int = 20
-    chooses: bool = False
     candidates_again: int | None = field(default=None, kw_only=True)
 
     promises = Promises()
@@ -121,9 +117,6 @@ class Combination(AsOnSubsample):
 
     def grow(self, params: CombinationParams, key: Key) -> CombinationParams | None:
         """Add all units that are still wanted at once, hardly acting; None when there are enough."""
-        if self.chooses and params.n_units:
-            return None
-        self.must_not_choose()
         return None if params.n_units >= self.n_components else self._with_noise(params, key)
 
     def _with_noise(self, params: CombinationParams, key: Key) -> CombinationParams:
@@ -150,20 +143,9 @@ class Combination(AsOnSubsample):
         log_likelihood = objective + 0.5 * self.ridge * float(np.sum(params.weights**2))
         return bic(log_likelihood, self.n_parameters(params), weight)
 
-    def enough(self, marks: tuple[float, ...]) -> bool:
-        """Whether growth has gone beyond the size to choose."""
-        return self.chooses and len(marks) > 1 and len(marks) - 2 - int(np.argmin(marks[1:])) >= PATIENCE
-
     def alternative_starts(self) -> tuple[Combination, ...]:
         """Return the machine that begins with all units at once, where this one grows: a cheap second try."""
-        return (replace(self, start_from="noise"),) if self.start_from == "grow" and not self.chooses else ()
-
-    def must_not_choose(self) -> None:
-        """Refuse to go on where the number of units is still to be chosen."""
-        if self.chooses:
-            raise ValueError(
-                "The number of units is chosen by `fit`, as units are added. For partial_fit, give a number."
-            )
+        return (replace(self, start_from="noise"),) if self.start_from == "grow" else ()
 
     def prepare(self, params: CombinationParams) -> Blanks:
         """Return the tables of states that rows with blanks need, made when the first such row comes."""
@@ -235,8 +217,6 @@ class Combination(AsOnSubsample):
 
     def update(self, params: CombinationParams, stats: CombinationStats) -> CombinationParams:
         """M-step: climb th.E[h] + W.E[x h'] + v.E[x] - N ln Z - (ridge/2) |W|^2, which is concave."""
-        if not params.n_units:
-            self.must_not_choose()
         weight = float(stats.weight)
         scale = self.rows_or_prior(weight)
         view = self.coordinates(params, self._phase(params.weights, params.thresholds, params.bias))
@@ -350,8 +330,6 @@ class Combination(AsOnSubsample):
     def mismatch(self, params: CombinationParams) -> str | None:
         """Return how valid parameters disagree with the hyperparameters, or None."""
         m = params.n_units
-        if self.chooses and 1 <= m <= self.n_components:
-            m = self.n_components
         if m != self.n_components:
             return f"it has {m} units where {self.n_components} are declared"
         if self.promises.likelihood == "exact" and params.partition_error != 0.0:

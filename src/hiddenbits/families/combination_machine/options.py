@@ -19,22 +19,18 @@ class Growth(Group):
     ----------
     n_candidates : int, default=4
         Candidates for each further unit, each drawn towards a row of the table; the best is kept.
-    max_components : int, default=20
-        With ``n_components="bic"``: most units to try.
 
     Examples
     --------
     >>> from hiddenbits import CombinationMachine, Growth
-    >>> CombinationMachine("bic", start=Growth(max_components=6))
-    CombinationMachine(n_components='bic', start=Growth(max_components=6))
+    >>> CombinationMachine(6, start=Growth(n_candidates=2))
+    CombinationMachine(n_components=6, start=Growth(n_candidates=2))
     """
 
     n_candidates: int = 4
-    max_components: int = 20
 
     _constraints: ClassVar[dict[str, list[object]]] = {
         "n_candidates": [Interval(Integral, 1, None, closed="left")],
-        "max_components": [Interval(Integral, 1, None, closed="left")],
     }
 
 
