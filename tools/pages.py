@@ -4,8 +4,7 @@
     python tools/pages.py --check    changes nothing; prints the differences and exits with 1 if there are any
 
 Nothing is measured: a writer is a file with a function ``pages()`` that reads results and returns the text of pages. It
-writes a page or an SVG as a whole, or a part between two marks. Not compared: other pictures, and
-docs/first_five_minutes.md, which is the transcript of a run (tools/first_five_minutes.py).
+writes a page or an SVG as a whole, or a part between two marks. Other pictures are not compared.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 SHOWN = 20  # lines of difference of one page
 WRITTEN = re.compile(r"[Ww]ritten by[\s]`")
-TRANSCRIPTS = {"first_five_minutes.md"}
 
 
 def writers(root: Path) -> list[Path]:
@@ -55,8 +53,8 @@ def pages_of(writer: Path, root: Path) -> dict[Path, str]:
 
 def claimed(root: Path) -> list[Path]:
     """Return the pages that say that a program writes them."""
-    pages = [*root.glob("docs/**/*.md"), *root.glob("experiments/*/README.md")]
-    return [page for page in pages if page.name not in TRANSCRIPTS and WRITTEN.search(page.read_text(encoding="utf-8"))]
+    pages = [*root.glob("docs/**/*.md"), *root.glob("experiments/*/README.md"), *root.glob("benchmarks/results/*.md")]
+    return [page for page in pages if WRITTEN.search(page.read_text(encoding="utf-8"))]
 
 
 def difference(page: Path, text: str) -> list[str]:

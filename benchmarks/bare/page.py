@@ -1,4 +1,4 @@
-"""Every model's pass compared with its bare arithmetic: docs/performance/bare.md."""
+"""Every model's pass compared with its bare arithmetic: benchmarks/results/bare.md."""
 
 from pathlib import Path
 from typing import Any

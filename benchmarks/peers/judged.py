@@ -3,12 +3,13 @@
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from benchmarks.logistic.judge import Judge as LogisticRows
-from benchmarks.machines.judge import Judge as MachineRows
-from benchmarks.machines.judge import Path as MachinePath
 from benchmarks.peers.drawn import Drawn
+from benchmarks.peers.logistic_rows import Judge as LogisticRows
 from scipy.special import logsumexp, xlog1py, xlogy
 from sklearn.neighbors import NearestNeighbors
+
+import hiddenbits
+from hiddenbits.families.combination_machine.model import Combination, CombinationParams
 
 Fit = dict[str, Any]
 
@@ -68,19 +69,38 @@ class MachineJudge:
 
     def __init__(self, table: Drawn) -> None:
         self.table = table
-        self.rows = MachineRows(table.train[:10], table.valid, table.test)
 
     def __call__(self, fit: Fit) -> Verdict:
+        places = list(zip(fit["weights"], fit["hidden"], fit["visible"], strict=True))
         if "ours" in fit:
-            machines = list(zip(fit["weights"], fit["hidden"], fit["visible"], strict=True))
-            return Verdict(MachinePath(self.rows, machines).mean(0), float(fit["seconds"][0]))
-        path = MachinePath.of_peer(self.rows, fit)
-        quality = path.mean(path.best())
-        return Verdict(quality, float(fit["seconds"][path.reaches(quality - self.CLOSE)]))
+            return Verdict(machine_mean(self.table.test, *places[0]), float(fit["seconds"][0]))
+        machines = [in_our_convention(*place) for place in places]
+        best = max(machines, key=lambda machine: machine_mean(self.table.valid, *machine))
+        quality = machine_mean(self.table.test, *best)
+        reached = (machine_mean(self.table.test, *machine) >= quality - self.CLOSE for machine in machines)
+        return Verdict(quality, float(fit["seconds"][next(at for at, there in enumerate(reached) if there)]))
 
     def truth(self) -> float:
         weights, thresholds = self.table.truth["weights"], self.table.truth["thresholds"]
-        return MachinePath(self.rows, [(weights, thresholds, np.zeros(len(weights)))]).mean(0)
+        return machine_mean(self.table.test, weights, thresholds, np.zeros(len(weights)))
+
+
+def machine_mean(X: Any, W: Any, th: Any, v: Any) -> float:
+    """Return the mean ln P of rows; minus infinity where a machine has none."""
+    params = CombinationParams.at(W, th, v)
+    model = Combination(params.n_units)
+    shared = model.prepare(params)
+    blocks = hiddenbits.open_table(X).grid(2048).blocks
+    mean = float(np.concatenate([model.log_likelihood(params, shared, block) for block in blocks]).mean())
+    return mean if np.isfinite(mean) else -np.inf
+
+
+def in_our_convention(weights: Any, hidden: Any, visible: Any) -> tuple[Any, Any, Any]:
+    """Return W, th and v of a machine whose visible bits are 0 and 1, where ours are -1 and +1.
+
+    With x = (s + 1) / 2, a.x + h.(b + U'x) has W = U / 2, th = b + Sum_j U_j / 2, v = a / 2, and a constant for ln Z.
+    """
+    return weights / 2.0, hidden + weights.sum(axis=0) / 2.0, visible / 2.0
 
 
 class LogisticJudge:

@@ -1,4 +1,4 @@
-"""The figures of `python -m benchmarks.peers`: docs/performance/peers.md."""
+"""The figures of `python -m benchmarks.peers`: benchmarks/results/peers.md."""
 
 from pathlib import Path
 from typing import Any
@@ -71,8 +71,8 @@ def peers() -> str:
 
 Tables are drawn from known models. Every program, including ours, runs in its own process on two threads. Programs run one after the other, on one table of each size. Seconds are those of the fit alone, medians of three where they are below 3; memory is that of the whole process, including Python and
 the table. "Ours" is the default. "Fastest of ours that is as good" is the quickest of our settings whose quality equals the peer's or is higher, picked afterwards; where the peer takes less time than the default, the default limited to
-half of the peer's time (`max_time=`) is among them. Peers may have cheaper settings, too: they run with their own, or with those that the benchmarks by topic found best. "Fails" means that a program ended with an error, used more than {most["mb"] / 1000:g} GB, or was stopped by us after {most["cpu"]:g} s of processor time
-besides 15 to 90 s to start and compile, by program; it is then not tried with more rows. Peers without a rule for when to stop get {most["cpu_of_training"]:g} s of processor time. The pages by topic compare single peers in more detail, on real tables.
+half of the peer's time (`max_time=`) is among them. Peers may have cheaper settings, too: they run with their own, or with those that earlier benchmarks of single families found best. "Fails" means that a program ended with an error, used more than {most["mb"] / 1000:g} GB, or was stopped by us after {most["cpu"]:g} s of processor time
+besides 15 to 90 s to start and compile, by program; it is then not tried with more rows. Peers without a rule for when to stop get {most["cpu_of_training"]:g} s of processor time. Other files of this folder compare single peers in more detail, on real tables.
 
 {chr(10).join(sections)}
 {open_end}What cannot be run here:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from benchmarks.environments import DoesNotInstallError, peer_python, peer_versions
-from benchmarks.machines.judge import THREADS
 from benchmarks.peers import watched
 from benchmarks.peers.drawn import Drawn
 from benchmarks.peers.jobs import Job, Peer
@@ -20,7 +19,7 @@ from benchmarks.peers.judged import Judge
 FITS = Path(__file__).parent / "fits"
 MOST_CPU, MOST_MB = 60.0, 6_000.0  # seconds of processor time, besides those of loading
 SHORT, TURNS = 3.0, 3  # a fit of fewer seconds is measured so many times; the median counts
-TWO_THREADS = dict.fromkeys((*THREADS, "RAYON_NUM_THREADS", "NUMBA_NUM_THREADS"), "2")
+TWO_THREADS = {f"{name}_NUM_THREADS": "2" for name in ("OMP", "OPENBLAS", "MKL", "RAYON", "NUMBA")}
 
 
 def ours(job: Job, settings: dict[str, Any]) -> Peer:

@@ -1,4 +1,4 @@
-"""The sections of docs/performance/large_tables.md."""
+"""The sections of benchmarks/results/large_tables.md."""
 
 from benchmarks.page_parts import how, load, table
 

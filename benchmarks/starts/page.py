@@ -1,4 +1,4 @@
-"""The figures of fits to long tables: docs/performance/long_tables.md."""
+"""The figures of fits to long tables: benchmarks/results/long_tables.md."""
 
 from pathlib import Path
 from typing import Any

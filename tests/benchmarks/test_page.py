@@ -7,18 +7,17 @@ from pathlib import Path
 import pytest
 from benchmarks.chart import Peer, chart, place
 
-from benchmarks import page, page_parts
+from benchmarks import page
 
 ROOT = Path(__file__).parents[2]
-REMOVED = {"shared_curvature"}  # an option that is gone: docs/design has its figures
-RESULTS = [path for path in sorted(ROOT.glob("benchmarks/*/results/*.json")) if path.stem not in REMOVED]
+RESULTS = sorted(ROOT.glob("benchmarks/*/results/*.json"))
 
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
 def test_the_command_of_a_result_names_a_script_of_today(path):
     report = json.loads(path.read_text())
     if "command" in report:
-        module = re.match(r"python -m ([\w.]+)", page_parts.command_today(report))
+        module = re.match(r"python -m ([\w.]+)", report["command"])
         assert module
         place_of = ROOT.joinpath(*module[1].split("."))
         assert place_of.with_suffix(".py").is_file() or (place_of / "__main__.py").is_file()
@@ -31,31 +30,18 @@ def test_where_a_peer_is_better_comes_first():
     titles = [words for _, words in lines]
     assert "umap-learn" in titles[0]
     assert titles.index("Our default takes longer") < titles.index("Peers take less memory") < titles.index("Mixtures")
+    assert len(text.split()) <= 500
+    assert not {name for name in re.findall(r"`(\w+\.md)`", text) if not (ROOT / "benchmarks/results" / name).is_file()}
 
 
 def test_every_loss_of_the_default_is_named():
     # By the rule of the page on peers, which lists them as "quality" and "time".
     text = " ".join(page.better_peers(page.all_compared()))
-    peers = (ROOT / "docs/performance/peers.md").read_text()
+    peers = (ROOT / "benchmarks/results/peers.md").read_text()
     lost = re.findall(r"^  - [\w ]+, ([^,]+), ([\d,]+) rows: \S+ (?:s )?against \S+(?: s)?[.,] ?", peers, re.MULTILINE)
     assert len(lost) >= 4
     for program, rows in lost:
         assert f"{program} on {rows} rows" in text
-
-
-def test_losses_to_fit_mirt_and_stepmix_are_named_first():
-    text = page.pages()[page.PAGE]
-    fast = text.index("**Mixtures** are faster")
-    mixtures = (ROOT / "docs/performance/mixture.md").read_text()
-    for name, f in page_parts.load("mixture/stepmix_drawn")["figures"].items():
-        if f["own_defaults"]["times_faster"] < 1.0:
-            assert re.sub(r"\s+", " ", text[:fast]).find(name) > 0
-            assert mixtures.find(f"{name}: {1.0 / f['own_defaults']['times_faster']:.1f} times StepMix's time") > 0
-    logistic = (ROOT / "docs/performance/logistic.md").read_text()
-    for f in page_parts.load("logistic/mirt")["figures"]:
-        if f["ours"]["seconds_of_likelihood"] > f["mirt"]["seconds_without_errors"]:
-            assert re.sub(r"\s+", " ", text[:fast]).find(f["table"]) > 0
-            assert 0 < logistic.find(f["table"]) < logistic.find("| table |")
 
 
 def test_the_chart_marks_what_is_slower_or_worse_in_red():

@@ -127,7 +127,7 @@ def test_twenty_units_after_chains(target, n_temperatures):
 def test_sixteen_units_on_spikes(real_data):
     """15 neurons have 32,768 rows: the probabilities of all of them add up to 1, whatever the units do."""
     rows = np.load(real_data / "tables" / "spikes15.npz")["X"]
-    with pytest.warns(ConvergenceWarning, match="max_iter"):  # benchmarks/machines/states.py has the whole fit
+    with pytest.warns(ConvergenceWarning, match="max_iter"):  # benchmarks/results/machines.md has the whole fit
         model = CombinationMachine(16, start="pursuit", max_iter=10, random_state=0).fit(rows)
     log_p, apart = model.score_samples(every_row(15)), IndependentBits().fit(rows).score_samples(every_row(15))
     assert np.exp(log_p).sum() == pytest.approx(1.0, abs=1e-10)

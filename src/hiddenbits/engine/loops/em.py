@@ -26,7 +26,7 @@ from hiddenbits.engine.state import CheckpointStore, Extrapolation, Position, Se
 from hiddenbits.model_api import Extrapolates, Key, LooksBeforePass, Model, P, S, Scheduled, Speculative
 
 # Extrapolation begins after this many plain passes: earlier it more often lands in the basin of another maximum.
-# benchmarks/mixture/extrapolation.py shows what it gains and how often it ends below plain EM. A polish, the second
+# benchmarks/results/mixture.md has what it gains and how often it ends below plain EM. A polish, the second
 # stage of a model that speculates, starts from a converged fit and needs fewer; so does what goes on from a subsample.
 PLAIN_PASSES, POLISH_PASSES = 10, 3
 ROUGH = 10.0  # the stage before a polish stops at 10 times the tolerance: the polish changes the parameters by more
