@@ -24,7 +24,7 @@ from hiddenbits.data.hashing import digest
 from hiddenbits.quoting import printable, told
 from hiddenbits.store import make_folder, whole_file
 
-FORMAT = 2
+FORMAT = 1
 PIECE_CELLS = 1 << 22  # cells that are worked on together
 PACKAGES = ("hiddenbits", "numpy", "scipy", "scikit-learn", "numba")
 

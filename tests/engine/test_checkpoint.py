@@ -51,9 +51,9 @@ def test_names_of_columns_must_agree(tmp_path):
     fit(X, tmp_path / "fit.hb", names)
 
 
-@pytest.mark.parametrize("number", [None, 1, FORMAT + 1, 10**30, "2", True, [2]])
+@pytest.mark.parametrize("number", [None, 0, FORMAT + 1, 10**30, "1", True, [1]])
 def test_another_format_number_is_refused_before_anything_is_compared(tmp_path, number):
-    stored = read(golden.FOLDER / f"checkpoint_{FORMAT}.hb")
+    stored = read(golden.FOLDER / "checkpoint.hb")
     meta = {"format": number, "later": stored.meta}
     write(tmp_path / "fit.hb", "checkpoint", {k: v for k, v in meta.items() if v is not None}, stored.arrays)
     with pytest.raises(hiddenbits.CheckpointError, match="reads only"):
@@ -61,7 +61,7 @@ def test_another_format_number_is_refused_before_anything_is_compared(tmp_path, 
 
 
 def test_a_checkpoint_is_read_whole_or_not_at_all(tmp_path):
-    stored = read(golden.FOLDER / f"checkpoint_{FORMAT}.hb")
+    stored = read(golden.FOLDER / "checkpoint.hb")
     damaged = [({k: v for k, v in stored.meta.items() if k != gone}, stored.arrays) for gone in stored.meta]
     damaged += [(stored.meta, {k: v for k, v in stored.arrays.items() if k != gone}) for gone in stored.arrays]
     damaged += [({**stored.meta, "later": 1}, stored.arrays), (stored.meta, {**stored.arrays, "x": np.zeros(1)})]

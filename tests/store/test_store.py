@@ -356,7 +356,7 @@ def test_messages_say_what_to_do(tmp_path):
         (damage.join(*gap), "overlap or leave gaps"),
         (
             damage.join(header, data),
-            "format number is 2, and this version of hiddenbits reads formats up to 1; upgrade hiddenbits",
+            "format number is '2', and this version of hiddenbits reads only '1'; use the version",
         ),
         (raw[:-1] + bytes([raw[-1] ^ 1]), "checksum does not match.*restore a copy or fit again"),
         (raw[:-5], "restore a copy or fit again"),

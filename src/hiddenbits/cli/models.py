@@ -41,7 +41,7 @@ def made(word: str, size: int | None, seed: int, settings: list[str]) -> Any:
     found = estimator(**given)
     for text in settings:
         name, equals, value = text.partition("=")
-        try:  # what is not known, or an old name, the estimator says itself
+        try:  # what is not known the estimator says itself
             found.set_params(**{name.replace(".", "__") if equals else "": _value(value)})
         except (ValueError, AttributeError) as error:
             if equals and name.partition(".")[0] in known and isinstance(error, ValueError):

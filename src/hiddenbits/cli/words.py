@@ -86,8 +86,6 @@ def in_options(text: str) -> str:
     )
     # scikit-learn's message for a parameter that is out of range
     text = re.sub(r"The '(\w+)' parameter of \w+", lambda found: f"The value of {OWN.get(found[1]) or found[1]}", text)
-    # the library's message for a parameter that is now part of an object
-    text = re.sub(r"write (\w+)=\w+\((\w+)=(.*?)\)\.$", r"write --set \1.\2=\3.", text)
     others = [name for name, _ in OPTION.findall(text) if name not in OWN and name not in READER]
     of_models = _settings() if others else frozenset()
     said = OPTION.sub(lambda found: _option(found[1], found[2], of_models) or found[0], text)

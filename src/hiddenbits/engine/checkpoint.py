@@ -32,7 +32,7 @@ from hiddenbits.store.lock import LockedError, NoLocksError, locked
 
 KIND = "checkpoint"
 VERSION = "version of the Delta table"  # an entry only where the table is one
-FORMAT = 3  # 2 listed the parts of a position one by one; 1 had no number, and no names or shape of the table
+FORMAT = 1
 
 
 class CheckpointError(PrintableError):
@@ -165,7 +165,7 @@ class Checkpoint:
 
     def _refuse_other(self, meta: Any, theirs: Mapping[str, AnyArray], summary: Summary) -> None:
         """Refuse a checkpoint of another format or of another fit: the first difference that says why."""
-        number = meta.get("format", 1)
+        number = meta.get("format")
         if type(number) is not int or number != FORMAT:
             raise CheckpointError(
                 f"{self.path} is a checkpoint with format number {str(number)[:20]}, but this version of hiddenbits "

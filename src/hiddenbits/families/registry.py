@@ -1,16 +1,16 @@
 """The estimators by name: what a model file may hold, and what the contract tests walk through.
 
 Names map to functions that import: a reader of names (the command line) need not import scikit-learn. Files know
-estimators by these names alone, never by class or module, so both may change; a name that was once written stays.
+estimators by these names alone, never by class or module, so both may change.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from hiddenbits.store.validation import refuse_large, require, shortened
+from hiddenbits.store.validation import refuse_large, require
 
 
 def _from(family: str, name: str) -> Callable[[], Any]:
@@ -29,21 +29,6 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
     "TreeMixture": _from("tree_mixture", "TreeMixture"),
     "TopographicMap": _from("topographic_map", "TopographicMap"),
 }
-
-# Hyperparameters that were dropped, with the default that each had, as JSON says it: {"LogisticPCA": {"gone": False}}.
-# A file that has one of them at its old default is read, as if it were not there; any other value is refused by name.
-# Those with ANY meant nothing for a fitted model and are ignored whatever they are.
-ANY = object()
-_OF_PASSES: dict[str, object] = dict.fromkeys(("online_passes", "n_init", "max_iter", "tol", "accelerate"), ANY)
-DROPPED: dict[str, dict[str, object]] = {
-    "IndependentBits": _OF_PASSES,
-    "ClippedPCA": _OF_PASSES,
-    "CombinationMachine": {"accelerate": ANY},
-    "LogisticPCA": {"curvature": "cell"},
-    "NoisyOrNetwork": dict.fromkeys(("schedule", "batch_rows", "stop_below", "first_strengths"), ANY),
-}
-
-DROPPED_ARRAYS = {"LogisticPCA": {"params.xi"}}  # read as if they were not there, where they hold nothing
 
 
 def name_of(estimator: object) -> str:
@@ -66,34 +51,17 @@ def _saved_as(estimator: object) -> Any:
     return getattr(estimator, "_saved_as", type(estimator))
 
 
-def without_dropped(kind: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arrays of a file without those that were dropped since."""
-    gone = DROPPED_ARRAYS.get(kind, set())
-    return {name: array for name, array in arrays.items() if name not in gone or array.size}
-
-
 def unfitted(kind: str, hyperparameters: Any) -> Any:
-    """Build an estimator from the hyperparameters of a file, which an earlier version may have written.
-
-    One that is not there takes its default; one that was dropped since is ignored at the default it had (`DROPPED`);
-    one that is now part of an object goes there.
-    """
+    """Build an estimator from the hyperparameters of a file, which must be those of its class, all of them."""
     cls = ESTIMATORS[kind]()
     require(isinstance(hyperparameters, dict), "hyperparameters are not a mapping")
-    given = cls._from_earlier(hyperparameters)
-    names, dropped = set(cls._get_param_names()), DROPPED.get(kind, {})
-    known = {name for name in given if name in names or name.partition("__")[0] in cls._groups}
-    for name, value in given.items():
-        if name in known:
-            refuse_large(name, value)
-            continue
-        require(name in dropped, f"it has a hyperparameter {name[:40]!r} that this version of hiddenbits does not know")
-        default = dropped[name]
-        require(
-            default is ANY or (type(value) is type(default) and value == default),
-            f"it has {name}={shortened(value)}, but {name} has been removed since: only files with "
-            f"{name}={default!r} can still be read",
-        )
-    estimator = cls._from_file({name: value for name, value in given.items() if name in known})
+    names = set(cls._get_param_names())
+    for name in hyperparameters.keys() - names:
+        raise ValueError(f"it has a hyperparameter {name[:40]!r} that this version of hiddenbits does not know")
+    for name in names - hyperparameters.keys():
+        raise ValueError(f"it lacks the hyperparameter {name!r}")
+    for name, value in hyperparameters.items():
+        refuse_large(name, value)
+    estimator = cls._from_file(hyperparameters)
     estimator._validate_params()
     return estimator

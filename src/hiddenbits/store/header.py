@@ -14,8 +14,7 @@ import numpy as np
 from hiddenbits.store.json import DAMAGED, JSON, RAISE_LIMIT, Flaw, parse, refuse_strange
 
 FORMAT = "hiddenbits"
-VERSION = "1"  # the format number of files that are written
-READABLE = ("1",)  # the format numbers that are read; docs/saving.md has the rule
+VERSION = "1"  # the format number of files that are written, and the only one that is read
 CODES = {
     "bool": "BOOL",
     "uint8": "U8",
@@ -105,7 +104,7 @@ def decode_header(raw: bytes, n_data: int, limits: Limits) -> Header:
     header = parse(text, what="its header", max_values=limits.max_values, max_containers=limits.max_containers)
     if not (isinstance(header, dict) and text.startswith("{")):
         raise Flaw("its header is not a JSON object")
-    # Before the tensors, so that a file from the future is called that, and not damaged.
+    # Before the tensors, so that a file of another format is called that, and not damaged.
     version, kind, meta_text, digest = _metadata(header.pop("__metadata__", None))
     if len(header) > limits.max_tensors:
         raise Flaw(f"it has more than the limit of {limits.max_tensors} tensors", RAISE_LIMIT)
@@ -128,11 +127,11 @@ def _metadata(found: object) -> tuple[str, str, str, str]:
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise Flaw("it is not a hiddenbits model file", "pass a file written by hiddenbits")
     version = found.get("version")
-    if version not in READABLE:
-        if isinstance(version, str) and version.isascii() and version.isdigit() and version[0] != "0":
-            known = f"this version of hiddenbits reads formats up to {VERSION}"
-            raise Flaw(f"its format number is {version:.20}, and {known}", "upgrade hiddenbits to read it")
-        raise Flaw("its format number is not a number")
+    if version != VERSION:
+        raise Flaw(
+            f"its format number is {version!r:.22}, and this version of hiddenbits reads only {VERSION!r}",
+            "use the version that wrote it, or fit again",
+        )
     if found.keys() != {"format", "version", "kind", "meta", "checksum"}:
         raise Flaw("its metadata lacks an entry or has one too many")
     kind, meta_text, digest = found["kind"], found["meta"], found["checksum"]
@@ -140,7 +139,7 @@ def _metadata(found: object) -> tuple[str, str, str, str]:
         raise Flaw("its kind is not a short printable string")
     if not (isinstance(meta_text, str) and meta_text.isascii() and isinstance(digest, str)):
         raise Flaw("its meta or checksum is not plain text")
-    return str(version), kind, meta_text, digest
+    return VERSION, kind, meta_text, digest
 
 
 def _entry(name: str, found: object, limits: Limits) -> Entry:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from hiddenbits.families._base.parameters import COMMON
@@ -17,10 +16,6 @@ class ClosedForm:
     tol = 1e-6
     accelerate = True
 
-    _moved: ClassVar[Mapping[str, str]] = dict.fromkeys(
-        ("online_passes", "n_init", "max_iter", "tol", "accelerate"),
-        "the fit has a closed form, and no passes to set",
-    )
     _constraints_in_common: ClassVar[dict[str, list[object]]] = {
         name: COMMON[name] for name in ("threshold", "random_state")
     }

@@ -1,13 +1,14 @@
-"""Hyperparameters that belong together are one object, and the old name of a parameter says what to write now."""
+"""Hyperparameters that belong together are one object."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from functools import wraps
 from typing import Any, ClassVar, Self
 
 from sklearn.utils._param_validation import validate_parameter_constraints
+
+from hiddenbits.store.validation import require
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,17 +35,10 @@ class Group:
 class Grouped:
     """An estimator some of whose parameters are groups.
 
-    `_groups` are the groups that a parameter may be, by the word that may stand for it ("" for None, the default),
-    and `_moved` where a parameter of earlier versions is now: "schedule.n_passes", or a sentence for what is gone.
+    `_groups` are the groups that a parameter may be, by the word that may stand for it ("" for None, the default).
     """
 
     _groups: ClassVar[Mapping[str, Mapping[str, Group]]] = {}
-    _moved: ClassVar[Mapping[str, str]] = {}
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if cls._moved and "__init__" in cls.__dict__:
-            cls.__init__ = _refusing_old_names(cls.__init__)  # type: ignore[method-assign]
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``schedule__n_passes=20`` is one number of a group.
@@ -58,7 +52,6 @@ class Grouped:
         -------
         self
         """
-        refuse_old_names(type(self), params)
         whole, parts = split_groups(type(self), params)
         super().set_params(**whole)  # type: ignore[misc]
         for name, values in parts.items():
@@ -70,59 +63,15 @@ class Grouped:
         return _meant(type(self), name, getattr(self, name))
 
     @classmethod
-    def _from_earlier(cls, given: dict[str, Any]) -> dict[str, Any]:
-        """Return the hyperparameters of a file under today's names, those of groups as ``schedule__n_passes``.
-
-        What the word in the file has no use for is left out, such as the nodes of a fit that has none.
-        """
-        now: dict[str, Any] = {}
-        for name, value in given.items():
-            group, _, one = _place(cls, name).partition(".")
-            if not group:
-                now[name] = value
-                continue
-            words, word = cls._groups[group], given.get(group, getattr(cls(), group))
-            default = words.get(word if isinstance(word, str) else "")
-            if default is not None and one in default.names() and value != getattr(default, one):
-                now[f"{group}__{one}"] = value
-        return now
-
-    @classmethod
-    def _from_file(cls, given: dict[str, Any]) -> Self:
-        """Return an estimator with the hyperparameters of a file, which has groups as mappings."""
-        whole, parts = split_groups(cls, given)
-        for name in cls._groups:
-            if isinstance(whole.get(name), dict):
-                parts[name] = whole.pop(name) | parts.get(name, {})
-        return cls(**whole).set_params(**{f"{name}__{one}": parts[name][one] for name in parts for one in parts[name]})
-
-
-def _place(cls: type[Grouped], name: str) -> str:
-    """Return where a parameter of earlier versions is now, "group.name"; nothing where there is no such place."""
-    place = cls._moved.get(name, "")
-    return place if "." in place and " " not in place else ""
-
-
-def _refusing_old_names(init: Callable[..., None]) -> Callable[..., None]:
-    """Return a constructor, with the same signature, that says what became of an old name."""
-
-    @wraps(init)
-    def made(self: Any, *args: Any, **params: Any) -> None:
-        refuse_old_names(type(self), params)
-        init(self, *args, **params)
-
-    return made
-
-
-def refuse_old_names(cls: type[Grouped], params: Mapping[str, Any]) -> None:
-    """Raise a TypeError that says what to write in place of a parameter of earlier versions."""
-    for name in params:
-        if place := _place(cls, name):
-            group, one = place.split(".")
-            kind = _kind(cls, group, [one]).__name__
-            raise TypeError(f"{name} is now part of {group}: write {group}={kind}({one}={params[name]!r}).")
-        if name in cls._moved:
-            raise TypeError(f"{cls.__name__} has no {name}: {cls._moved[name]}.")
+    def _from_file(cls, given: Mapping[str, Any]) -> Self:
+        """Return an estimator with the hyperparameters of a file, which has groups as mappings of all their numbers."""
+        values = dict(given)
+        for name, words in cls._groups.items():
+            if isinstance(found := given[name], dict):
+                kinds = [type(group) for group in words.values() if set(group.names()) == set(found)]
+                require(bool(kinds), f"its {name} is none that {cls.__name__} knows")
+                values[name] = kinds[0](**found)
+        return cls(**values)
 
 
 def split_groups(cls: type[Grouped], params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:

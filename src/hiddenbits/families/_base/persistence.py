@@ -164,7 +164,7 @@ def load(path: str | os.PathLike[str], expected: type[E] | None = None) -> E:
 def restored(kind: str, meta: Any, arrays: Any) -> Any:
     """Build an estimator from what a file says, refusing whatever a fit could not have written."""
     require(isinstance(meta, dict) and set(meta) >= META_KEYS, "its description is not complete")
-    estimator, arrays = unfitted(kind, meta["hyperparameters"]), registry.without_dropped(kind, arrays)
+    estimator = unfitted(kind, meta["hyperparameters"])
     more = {name: value for name, value in meta.items() if name not in META_KEYS | {CODING, TABLE_VERSION}}
     estimator._take_meta(more, meta["n_features_in"], meta["feature_names_in"])
     require_finite(array for name, array in arrays.items() if name != "restarts")

@@ -108,10 +108,6 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
     visible = "reals"  # what a `CombinationMachine` may be told, and `evaluate` asks
 
     _groups: ClassVar[dict[str, dict[str, Group]]] = {"schedule": {"": Annealing()}}
-    _moved: ClassVar[dict[str, str]] = {
-        "n_scheduled": "schedule.n_passes",
-        **{name: f"schedule.{name}" for name in Annealing.names() if name != "n_passes"},
-    }
     _code_word = "cause"
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("causes"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {

@@ -127,13 +127,6 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
         "start": {"grow": Growth(), "pursuit": Pursuit()},
         "chains": {"": Chains()},
     }
-    _moved: ClassVar[dict[str, str]] = {
-        **{name: f"chains.{name}" for name in Chains.names()},
-        **{name: f"start.{name}" for name in Growth.names()},
-        "pursuit_steps": "start.n_steps",
-        "optimiser": 'write method="em" for EM, or leave it out; momentum is for CombinationMachine.paper alone',
-        "accelerate": "EM is always accelerated",
-    }
     _prior_settings: ClassVar[tuple[str, ...]] = ("ridge",)
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("units"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
@@ -222,14 +215,6 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
         """
         first = Pursuit(n_candidates=1, n_steps=4) if start == "pursuit" else start
         return _PaperMachine(n_components, start=first, max_iter=max_iter, random_state=random_state)
-
-    @classmethod
-    def _from_earlier(cls, given: dict[str, Any]) -> dict[str, Any]:
-        optimiser, now = given.get("optimiser", "lbfgs"), super()._from_earlier(given)
-        require(optimiser in ("lbfgs", "momentum", "em"), "its optimiser is unknown")
-        if optimiser == "em" and given.get("method") in ("auto", "exact"):
-            now["method"] = "em"
-        return {name: value for name, value in now.items() if name != "optimiser"}
 
     def _settings(self) -> Settings:
         if self.method == "em" and self.max_iter == 0:

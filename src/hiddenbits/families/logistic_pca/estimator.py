@@ -143,10 +143,6 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
     _groups: ClassVar[dict[str, dict[str, Group]]] = {
         "method": {"variational": Variational(), "quadrature": Quadrature(), "sampling": Quadrature(nodes="draws")}
     }
-    _moved: ClassVar[dict[str, str]] = {
-        **{name: f"method.{name}" for name in (*Variational.names(), "n_nodes")},
-        "curvature": "the bound touches the logistic function at a point of its own for each cell, always",
-    }
     _prior_settings: ClassVar[tuple[str, ...]] = ("ridge",)
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("dimensions", "columns"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {

@@ -27,7 +27,6 @@ from hiddenbits.families.noisy_or.verbs import NoisyOrVerbs
 from hiddenbits.store.validation import require
 
 EXACT_CAUSES = 6  # up to here every state is enumerated by default; beyond, spare causes find better places
-PRIOR = {"prior_shape": 1.0, "prior_rate": 1.5}  # names that earlier versions had, and their defaults
 
 
 class NoisyOrNetwork(NoisyOrVerbs):
@@ -116,12 +115,6 @@ class NoisyOrNetwork(NoisyOrVerbs):
     """
 
     _groups: ClassVar[dict[str, dict[str, Group]]] = {"chains": {"": GibbsChains()}}
-    _moved: ClassVar[dict[str, str]] = {
-        **{name: f"chains.{name}" for name in GibbsChains.names()},
-        **dict.fromkeys(PRIOR, "write prior=(shape, rate), by default (1.0, 1.5)"),
-        "schedule": "a layer always learns for a number of passes, that of chains=GibbsChains(n_passes=40)",
-        **dict.fromkeys(("batch_rows", "stop_below", "first_strengths"), "it is for NoisyOrNetwork.paper alone"),
-    }
     _sampled: ClassVar[type[NoisyOrGibbs]] = NoisyOrGibbs
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("causes"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
@@ -203,13 +196,6 @@ class NoisyOrNetwork(NoisyOrVerbs):
         (GibbsChains(spare=0.0), 0.3, 1)
         """
         return _PaperNetwork(n_components, cause_prior=cause_prior, n_epochs=n_epochs, random_state=random_state)
-
-    @classmethod
-    def _from_earlier(cls, given: dict[str, Any]) -> dict[str, Any]:
-        now = super()._from_earlier({name: value for name, value in given.items() if name not in PRIOR})
-        if set(given) & set(PRIOR):
-            now["prior"] = [given.get(name, default) for name, default in PRIOR.items()]
-        return now
 
     def _sizes(self) -> list[int]:
         """Return the causes of each layer; refuse what is no such list."""
