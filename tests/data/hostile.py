@@ -114,44 +114,10 @@ class Liar:
 
 def no_table(rng: Any) -> Case:
     """Things that are no table at all."""
-    things: list[Any] = [
-        None,
-        3,
-        nan,
-        1j,
-        object(),
-        {},
-        {"a": 1},
-        {0, 1},
-        range(3),
-        [],
-        [[]],
-        [[], []],
-        b"01",
-        len,
-    ]
-    things += [
-        iter([[0, 1]]),
-        bytearray(b"01"),
-        memoryview(b"01"),
-        array.array("b", [0, 1]),
-        np.ma.masked,
-        Liar(),
-        int,
-    ]
-    things += [
-        np.zeros(3),
-        np.array(1),
-        np.zeros((2, 2, 2)),
-        np.zeros((1, 1), "S1"),
-        np.zeros((2, 2), "M8[s]"),
-    ]
-    things += [
-        np.zeros(3, [("a", "b"), ("b", "b")]),
-        np.rec.array([(1, 0)]),
-        np.zeros((2, 2), complex),
-        [[[0, 1]]],
-    ]
+    things: list[Any] = [None, 3, nan, 1j, object(), {}, {"a": 1}, {0, 1}, range(3), [], [[]], [[], []], b"01", len]
+    things += [iter([[0, 1]]), bytearray(b"01"), memoryview(b"01"), array.array("b", [0, 1]), np.ma.masked, Liar(), int]
+    things += [np.zeros(3), np.array(1), np.zeros((2, 2, 2)), np.zeros((1, 1), "S1"), np.zeros((2, 2), "M8[s]")]
+    things += [np.zeros(3, [("a", "b"), ("b", "b")]), np.rec.array([(1, 0)]), np.zeros((2, 2), complex), [[[0, 1]]]]
     things += [[np.zeros(2), np.zeros(3)], [{}], [None], [0, 1], [[0, 1], 1], np.void(b"01"), ...]
     things += [np.array([["0", "1"]], np.dtypes.StringDType()), slice(3), Exception("x"), type("T", (), {})()]
     return pick(rng, things), base(rng)[1], REFUSED

@@ -12,16 +12,7 @@ from hostile_oracle import REFUSED, base, meaning, nan, pick
 
 FRAMES = [name for name in ("pandas", "polars", "pyarrow") if importlib.util.find_spec(name)]
 DAY, SPAN = datetime.datetime(2020, 1, 1), datetime.timedelta(seconds=1)
-ODD: list[list[Any]] = [
-    [0, 1],
-    [0, 1, 2],
-    [0.0, 1.0, nan],
-    [0.0, np.inf],
-    [0.5, 1.0],
-    [True, False],
-    ["0", "1"],
-    ["x"],
-]
+ODD: list[list[Any]] = [[0, 1], [0, 1, 2], [0.0, 1.0, nan], [0.0, np.inf], [0.5, 1.0], [True, False], ["0", "1"], ["x"]]
 ODD += [
     [DAY],
     [DAY.date()],
@@ -46,17 +37,7 @@ TYPES = {
         "Sparse[float64]",
         "string",
     ],
-    "polars": [
-        "Int8",
-        "Int128",
-        "UInt64",
-        "Float32",
-        "Boolean",
-        "String",
-        "Categorical",
-        "Object",
-        "Duration",
-    ],
+    "polars": ["Int8", "Int128", "UInt64", "Float32", "Boolean", "String", "Categorical", "Object", "Duration"],
     "pyarrow": ["int8", "uint64", "float32", "float16", "bool_", "string", "null", "date32"],
 }
 

@@ -114,12 +114,7 @@ def sparse_one(rng: Any) -> tuple[Any, dict[str, Any], Any]:
         twice = [np.concatenate([a, a[-1:]]) for a in (data.data, data.row, data.col)]
         data = getattr(sparse, "coo_" + box)((twice[0], (twice[1], twice[2])), shape=data.shape)
     if rng.random() < 0.6:
-        names = {
-            "coo": ["data", "row", "col"],
-            "lil": ["rows", "data"],
-            "dok": [],
-            "dia": ["data", "offsets"],
-        }
+        names = {"coo": ["data", "row", "col"], "lil": ["rows", "data"], "dok": [], "dia": ["data", "offsets"]}
         name = pick(rng, [*names.get(kind, ["indptr", "indices", "data"]), "_shape"])
         if name == "_shape":
             n, d = values.shape

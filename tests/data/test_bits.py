@@ -106,10 +106,7 @@ def test_products_of_real_numbers(storage, dtype):
     bits, dense = build(storage, rng.integers(0, 2, (37, 21), dtype=np.uint8))
     W, R = rng.normal(size=(21, 3)), rng.normal(size=(37, 3))
     operand, few = bits.operand(dtype), 64 * np.finfo(dtype).eps
-    for product, truth in (
-        (operand @ W.astype(dtype), dense @ W),
-        (operand.T @ R.astype(dtype), dense.T @ R),
-    ):
+    for product, truth in ((operand @ W.astype(dtype), dense @ W), (operand.T @ R.astype(dtype), dense.T @ R)):
         np.testing.assert_allclose(np.broadcast_to(product, truth.shape), truth, rtol=0, atol=few)
 
 
@@ -188,20 +185,11 @@ def test_memory_maps(tmp_path, dtype):
     x = np.random.default_rng(5).integers(0, 2, (40, 13), dtype=np.uint8)
     indptr, indices = pattern_of(x)
     mapped = {}
-    for name, array in {
-        "x": x,
-        "indptr": indptr,
-        "indices": indices,
-        "packed": np.packbits(x, axis=1),
-    }.items():
+    for name, array in {"x": x, "indptr": indptr, "indices": indices, "packed": np.packbits(x, axis=1)}.items():
         np.save(tmp_path / f"{name}.npy", array)
         mapped[name] = np.load(tmp_path / f"{name}.npy", mmap_mode="r")
     W = whole(1, (13, 3), dtype)
-    for bits in (
-        Dense(mapped["x"]),
-        Pattern(mapped["indptr"], mapped["indices"], 13),
-        Packed(mapped["packed"], 13),
-    ):
+    for bits in (Dense(mapped["x"]), Pattern(mapped["indptr"], mapped["indices"], 13), Packed(mapped["packed"], 13)):
         assert_same(bits, x)
         assert_same(bits.rows(5, 31).take(np.array([3, 3, 0])), x[[8, 8, 5]])
         np.testing.assert_array_equal(bits.operand(dtype) @ W, x @ W)

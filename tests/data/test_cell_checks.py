@@ -89,12 +89,7 @@ def test_memory_map(tmp_path):
 
 def test_chunks_do_not_show(monkeypatch):
     monkeypatch.setattr(checks_module, "CHUNK_CELLS", 30)
-    for values in (
-        HOLES,
-        BITS,
-        BITS.astype(np.uint8),
-        np.ma.array(BITS.astype(np.uint8), mask=np.isnan(HOLES)),
-    ):
+    for values in (HOLES, BITS, BITS.astype(np.uint8), np.ma.array(BITS.astype(np.uint8), mask=np.isnan(HOLES))):
         assert_table(open_table(values), np.ma.filled(np.ma.array(values, float), nan))
     for dtype in (np.uint8, np.float32, object):
         bad = BITS.astype(dtype)

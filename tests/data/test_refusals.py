@@ -36,11 +36,7 @@ def refused(message: str, *args, **options) -> None:
 def test_objects_that_are_no_bits(value, shown):
     values = X.astype(object)
     values[3, 2] = value
-    refused(
-        rf"^row 3, column 2 \('c'\): {shown}.* is not a bit.*Cells must be 0, 1 or blank",
-        values,
-        names="abcd",
-    )
+    refused(rf"^row 3, column 2 \('c'\): {shown}.* is not a bit.*Cells must be 0, 1 or blank", values, names="abcd")
 
 
 @pytest.mark.parametrize("dtype", ["S1", "M8[s]", "m8[s]", "c16", "V2"])
@@ -200,10 +196,7 @@ def test_damaged_containers(box):
         refused("of dtype float64", with_edit(made(kind), indptr=good.indptr.astype(float)))
         refused("damaged", with_edit(made(kind), indices=None))
     refused("differ in number", with_edit(made("lil"), data=edited_at(made("lil").data, 0, [1.0])))
-    refused(
-        "row 0: .*column index 9 is outside",
-        with_edit(made("lil"), rows=edited_at(made("lil").rows, 0, [0, 9])),
-    )
+    refused("row 0: .*column index 9 is outside", with_edit(made("lil"), rows=edited_at(made("lil").rows, 0, [0, 9])))
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "dok", "lil", "dia"])

@@ -122,8 +122,7 @@ class Breaking(Checkpoint):
 @pytest.mark.parametrize("after", [1, 4])
 @pytest.mark.parametrize("start_rows", [300, 60])  # from 60 rows it goes on to 480
 @pytest.mark.parametrize(
-    ("model", "loop"),
-    [(Combination(2, n_candidates=2), fit_gradient), (Mixture(3), fit_em), (Logistic(1), fit_em)],
+    ("model", "loop"), [(Combination(2, n_candidates=2), fit_gradient), (Mixture(3), fit_em), (Logistic(1), fit_em)]
 )
 def test_resumed_equals_uninterrupted(model, loop, start_rows, after, tmp_path, monkeypatch, grids):
     """Broken off after every few positions, on few rows and on all, each time resumed from the files alone."""

@@ -59,20 +59,8 @@ TABLE = [
     ("not a number, by a schedule", Pass(np.nan, "running"), SCHEDULED, {}, Verdict.DIVERGED),
     # Memory that was lost with a worker.
     ("a fall", Forgot(-101.0), PLAIN, {}, Verdict.RECOVERING),
-    (
-        "a small gain, quick before",
-        Forgot(-99.5),
-        PLAIN,
-        {"last_gain": 5.0},
-        Verdict.CONTINUE,
-    ),
-    (
-        "a small gain, slow before",
-        Forgot(-99.5),
-        PLAIN,
-        {"last_gain": 0.5},
-        Verdict.CONVERGED,
-    ),
+    ("a small gain, quick before", Forgot(-99.5), PLAIN, {"last_gain": 5.0}, Verdict.CONTINUE),
+    ("a small gain, slow before", Forgot(-99.5), PLAIN, {"last_gain": 0.5}, Verdict.CONVERGED),
     ("a small gain, first", Forgot(-99.5), PLAIN, {"last_gain": None}, Verdict.CONVERGED),
     ("a small gain, after a refused pass", Forgot(-99.5), PLAIN, {"last_gain": np.inf}, Verdict.CONTINUE),
     ("a small gain, quick before, no memory", Pass(-99.5), PLAIN, {"last_gain": 5.0}, Verdict.CONVERGED),

@@ -116,9 +116,7 @@ CASES = {
         ["--missing=-99", "--missing", "q9:9"],
     ),
     "dropped": Case(
-        "t.csv",
-        lambda path: csv(path, frame(x1=["1", "0"] * 60, x2=["0"] * ROWS, same=["1"] * ROWS)),
-        ["--drop", "x*"],
+        "t.csv", lambda path: csv(path, frame(x1=["1", "0"] * 60, x2=["0"] * ROWS, same=["1"] * ROWS)), ["--drop", "x*"]
     ),
     "semicolons": Case("t.csv", titled, ["--delimiter", ";", "--decimal", ",", "--reader", "skip_top=1"]),
     "a sheet": Case("t.xlsx", sheets, ["--sheet", "Answers of 2024"]),

@@ -122,9 +122,7 @@ def test_mixed_columns_and_names(library):
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_nan_and_null_are_both_blanks(library):
     frame = frame_of(
-        library,
-        {"a": [nan, None, 1.0]},
-        None if library == "pandas" else {"polars": "Float64"}.get(library, "float64"),
+        library, {"a": [nan, None, 1.0]}, None if library == "pandas" else {"polars": "Float64"}.get(library, "float64")
     )
     np.testing.assert_array_equal(open_table(frame).to_float(), [[nan], [nan], [1]])
 
@@ -214,12 +212,7 @@ def test_lazy_and_wrapped_frames():
     polars, narwhals = pytest.importorskip("polars"), pytest.importorskip("narwhals")
     frame = polars.DataFrame({"a": [1, 0, None], "b": [0, 0, 1]})
     want = [[1, 0], [0, 0], [nan, 1]]
-    for data in (
-        frame.lazy(),
-        frame.lazy().filter(polars.col("b") < 5),
-        narwhals.from_native(frame),
-        frame.to_arrow(),
-    ):
+    for data in (frame.lazy(), frame.lazy().filter(polars.col("b") < 5), narwhals.from_native(frame), frame.to_arrow()):
         np.testing.assert_array_equal(open_table(data).to_float(), want)
     with pytest.raises(TableError, match="1 dimension"):
         open_table(frame["a"])

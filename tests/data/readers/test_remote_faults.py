@@ -140,11 +140,7 @@ def test_secrets_stay_secret(server, tmp_path):
     """Neither messages with all that they came from, nor reprs, nor the model file hold any of the secrets."""
     secrets = ("hush-header", "hush-query", "hush-user", "hush-word", "hush-cookie")
     server.token = "hush-header"
-    options = {
-        **quick(20.0),
-        "headers": {"Authorization": "hush-header"},
-        "cookies": {"session": "hush-cookie"},
-    }
+    options = {**quick(20.0), "headers": {"Authorization": "hush-header"}, "cookies": {"session": "hush-cookie"}}
     address = server.url.replace("http://", "http://hush-user:hush-word@")
 
     def assert_silent(text):

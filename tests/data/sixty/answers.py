@@ -30,9 +30,7 @@ CASES = (
     ),
     Case(
         "yes and no in nine languages",
-        cells(
-            {f"q_{yes}": [yes if bit == "1" else no for bit in "100101"] for yes, no in LANGUAGES},
-        ),
+        cells({f"q_{yes}": [yes if bit == "1" else no for bit in "100101"] for yes, no in LANGUAGES}),
         {f"q_{yes}": "100101" for yes, _ in LANGUAGES},
         ones={f"q_{yes}": yes for yes, _ in LANGUAGES},
     ),

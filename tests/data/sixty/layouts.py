@@ -49,12 +49,7 @@ CASES = (
         say=("header=False",),
         told=("'red' also occurs below",),
     ),
-    Case(
-        "a title above the names",
-        lines("Survey of 2026", "a,b", *ROWS),
-        BITS,
-        say=("skip_top=1",),
-    ),
+    Case("a title above the names", lines("Survey of 2026", "a,b", *ROWS), BITS, say=("skip_top=1",)),
     Case(
         "a title above the names, as Excel saves it",
         lines("Survey of 2026;", ";", "a;b", *(row.replace(",", ";") for row in ROWS)),

@@ -6,15 +6,7 @@ import numpy as np
 import pytest
 
 import hiddenbits
-from hiddenbits import (
-    BernoulliMixture,
-    ColumnsCodedWarning,
-    IndependentBits,
-    StoreError,
-    TableError,
-    load,
-    open_table,
-)
+from hiddenbits import BernoulliMixture, ColumnsCodedWarning, IndependentBits, StoreError, TableError, load, open_table
 from hiddenbits.data.columns import Coding
 from hiddenbits.store import read, write
 

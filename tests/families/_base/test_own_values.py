@@ -103,11 +103,7 @@ def test_other_families_have_the_same_door():
     frame = survey()
     wrong = frame.assign(colour=["pink", *frame["colour"][1:]])
     small = {"n_init": 1, "random_state": 0, "max_iter": 5}
-    for estimator in (
-        LogisticPCA(1, **small),
-        ClippedPCA(1, random_state=0),
-        NoisyOrNetwork(2, **small),
-    ):
+    for estimator in (LogisticPCA(1, **small), ClippedPCA(1, random_state=0), NoisyOrNetwork(2, **small)):
         model = fitted(frame, estimator)
         for name in ("score", "score_samples", "transform", "posterior", "complete", "explain", "why", "marginals"):
             if hasattr(model, name):

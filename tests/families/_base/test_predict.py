@@ -78,10 +78,7 @@ def test_where_there_is_no_class(estimator):
 
 @pytest.mark.parametrize(
     ("model", "names"),
-    [
-        (LogisticPCA(2, random_state=0), ["dimension_1", "dimension_2"]),
-        (ClippedPCA(1), ["dimension_1"]),
-    ],
+    [(LogisticPCA(2, random_state=0), ["dimension_1", "dimension_2"]), (ClippedPCA(1), ["dimension_1"])],
     ids=lambda value: type(value).__name__,
 )
 def test_names(rows, model, names):

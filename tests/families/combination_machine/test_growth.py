@@ -146,12 +146,7 @@ def test_a_default_fit_converges_in_earnest():
     table = table_of(rows)
     combination = replace(model._model(), start_from="noise")
     further = fit_gradient(
-        combination,
-        table.grid(1000),
-        Local(),
-        Settings(max_iter=500, tol=0.0),
-        _At(model.params_),
-        None,
+        combination, table.grid(1000), Local(), Settings(max_iter=500, tol=0.0), _At(model.params_), None
     )
     assert 0.0 <= (further.trace[-1] - model.trace_[-1]) / 1000 < 0.003
 
