@@ -1,4 +1,4 @@
-"""What the benchmarks share: their command line, and <topic>/results/*.json with the command, the versions and the seeds."""
+"""What the benchmarks share: their command line, <topic>/results/*.json with the command, versions and seeds, and pages made of these."""
 
 import argparse
 import json
@@ -7,8 +7,10 @@ import platform
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
+DOCS = HERE.parent / "docs"
 
 
 def asking(description: str) -> argparse.ArgumentParser:
@@ -74,3 +76,32 @@ def record(
     path.write_text(json.dumps(report, indent=1) + "\n")
     if aloud:
         print(json.dumps(figures, indent=1))
+
+
+def load(name: str) -> dict[str, Any]:
+    """Return a result by its topic and name, such as "mixture/stepmix"."""
+    return json.loads(result(name).read_text())
+
+
+def table(head: list[str], rows: list[list[object]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+
+
+def write(pages: dict[Path, str]) -> None:
+    for path, text in pages.items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        print(f"{path.name} written")
+
+
+def topic_page(name: str, topic: str, title: str, *sections: str) -> dict[Path, str]:
+    """Return the page results/NAME.md of a topic, a folder of the benchmarks."""
+    written = f"Written by `python -m benchmarks.{topic}.page` from `benchmarks/{topic}/results/`."
+    return {HERE / "results" / f"{name}.md": "\n".join([f"# {title}\n\n{written}\n", *sections])}
+
+
+def how(report: dict[str, Any]) -> str:
+    """Return the command that prints a result, and the versions with which it did."""
+    versions = ", ".join(f"{name} {number}" for name, number in report["versions"].items())
+    return f"`{report['command']}`; {report['cores']} cores, {versions}."

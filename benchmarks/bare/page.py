@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from benchmarks.page_parts import how, load, table, topic_page, write
+from benchmarks.record import how, load, table, topic_page, write
 
 SIZES = ("small", "medium", "large")
 THREADS = 1.8

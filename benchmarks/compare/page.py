@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from benchmarks.page_parts import DOCS, load, table, write
+from benchmarks.record import DOCS, load, table, write
 from experiments.common import filled
 
 PAGE = DOCS / "compare.md"

@@ -5,8 +5,7 @@ python -m benchmarks.inference.page
 
 from pathlib import Path
 
-from benchmarks.page_parts import DOCS, how, load, table, write
-from benchmarks.record import result
+from benchmarks.record import DOCS, how, load, result, table, write
 from experiments.common import filled
 
 PAGE = DOCS / "guides" / "inference.md"

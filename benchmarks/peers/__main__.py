@@ -2,6 +2,7 @@
 
     python -m benchmarks.peers --full                      (all jobs; a quarter of an hour; writes results/peers.json)
     python -m benchmarks.peers --full --only machine       (one job, or one peer: rbms; the figures of the others are kept)
+    python -m benchmarks.peers --full --only tutorials     (what psych and StepMix say of the tables of the tutorials)
     python -m benchmarks.peers --quick                     (scikit-learn's BernoulliRBM alone, 500 rows; writes nothing)
 
 Tables are drawn from known models (drawn.py). Every program, ours too, runs in a process of its own on two threads, pip's peers in
@@ -20,7 +21,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from benchmarks.peers import jobs, turns
+from benchmarks.peers import jobs, turns, tutorials
 from benchmarks.peers.jobs import JOBS, TIMES, Job, Peer
 from benchmarks.record import asking, record, result
 
@@ -38,7 +39,7 @@ def wanted(only: str | None) -> list[tuple[Job, set[str]]]:
     found = [(job, names) for job, names in chosen if names]
     if not found:
         known = sorted({*JOBS, *(peer.name for job in JOBS.values() for peer in job.peers)})
-        raise SystemExit(f"--only {only}: there is no such job or peer; there are {', '.join(known)}.")
+        raise SystemExit(f"--only {only}: there is no such job or peer; there are {', '.join(known)}, tutorials.")
     return found
 
 
@@ -89,6 +90,9 @@ def quick() -> None:
 
 
 def full(only: str | None) -> None:
+    if only == "tutorials":
+        tutorials.measure()
+        return
     chosen = wanted(only)
     kept = load(KEPT)
     points: list[Point] = kept.get("points", [])

@@ -31,6 +31,14 @@ def mixture(rows: int) -> Drawn:
     return split(found.X, rows, weights=found.weights, probabilities=found.probabilities, classes=labels)
 
 
+def clear_classes(rows: int) -> Drawn:
+    """4 classes that lie apart, 50 columns: each has .15 or .85 in a class, at random."""
+    rng, n = np.random.default_rng([SEED, 7]), rows + 2 * HELD_OUT
+    weights, probabilities = np.full(4, 0.25), np.where(rng.random((4, 50)) < 0.5, 0.15, 0.85)
+    bits = rng.random((n, 50)) < probabilities[rng.choice(4, n, p=weights)]
+    return split(bits.view(np.uint8), rows, weights=weights, probabilities=probabilities)
+
+
 def influences(rows: int) -> Drawn:
     """Ten hidden units, 64 columns (overlapping stripes)."""
     found = simulate_influences("B", n_rows=rows + 2 * HELD_OUT, seed=SEED)

@@ -56,6 +56,17 @@ JOBS = {
             (Peer("StepMix", "stepmix_fit.py", ("stepmix", "3.0.0"), {"classes": 10, "restarts": 4, "tol": 1e-6}),),
         ),
         Job(
+            "clear classes",
+            drawn.clear_classes,
+            judged.MixtureJudge,
+            2_000,
+            4,
+            "mean log-likelihood of the rows that were fitted, in nats",
+            0.01,
+            {"default": {}, "one start": {"n_init": 1}},
+            (Peer("StepMix", "stepmix_fit.py", ("stepmix", "3.0.0"), {"classes": 4, "restarts": 1, "tol": 1e-10}),),
+        ),
+        Job(
             "machine",
             drawn.influences,
             judged.MachineJudge,
@@ -109,8 +120,11 @@ JOBS = {
             1,
             "mean log-likelihood of held-out rows, in nats, with the ability integrated out",
             0.005,
-            LOGISTIC_WAYS,
-            (Peer("girth", "girth_fit.py", ("girth", "0.8.0")),),
+            {**LOGISTIC_WAYS, "maximum likelihood": {"method": "quadrature", "ridge": 0}},
+            (
+                Peer("girth", "girth_fit.py", ("girth", "0.8.0")),
+                Peer("fit_mirt", "fit_mirt_fit.py", ("mirt", "1.2.0"), {"dimensions": 1}),
+            ),
         ),
         Job(
             "tetrachoric",

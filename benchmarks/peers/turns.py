@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks.environments import DoesNotInstallError, peer_python, peer_versions
 from benchmarks.peers import watched
 from benchmarks.peers.drawn import Drawn
+from benchmarks.peers.environments import DoesNotInstallError, peer_python, peer_versions
 from benchmarks.peers.jobs import Job, Peer
 from benchmarks.peers.judged import Judge
 

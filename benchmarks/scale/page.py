@@ -5,7 +5,7 @@ python -m benchmarks.scale.page
 
 from pathlib import Path
 
-from benchmarks.page_parts import DOCS, how, load, table, topic_page, write
+from benchmarks.record import DOCS, how, load, table, topic_page, write
 from benchmarks.scale.tables import large_tables
 from experiments.common import filled
 

@@ -1,6 +1,6 @@
 """The sections of benchmarks/results/large_tables.md."""
 
-from benchmarks.page_parts import how, load, table
+from benchmarks.record import how, load, table
 
 
 def large_tables() -> tuple[str, ...]:

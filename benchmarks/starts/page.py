@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from benchmarks.page_parts import how, load, table, topic_page, write
-from benchmarks.record import result
+from benchmarks.record import how, load, result, table, topic_page, write
 
 WITH_ONE = ("HiddenTree", "CombinationMachine(6)")  # their fits without a limit are older
 REACHED, OVERRUN = 0.99, 5.0  # share of the gain that counts as reached; seconds above the limit that a pass may take

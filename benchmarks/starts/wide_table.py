@@ -18,8 +18,7 @@ from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
-from benchmarks.page_parts import load
-from benchmarks.record import asking, record, result
+from benchmarks.record import asking, load, record, result
 
 import hiddenbits as hb
 

@@ -11,8 +11,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
-from benchmarks.page_parts import DOCS, load
-from benchmarks.record import record
+from benchmarks.record import DOCS, load, record
 from matplotlib.figure import Figure
 from scipy.optimize import linear_sum_assignment
 

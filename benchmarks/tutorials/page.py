@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks.page_parts import DOCS, how, load, table
+from benchmarks.record import DOCS, how, load, table
 from experiments.common import filled
 
 INNER = (0.02, 0.98)  # errors of probabilities nearer to 0 or 1 are not compared

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from benchmarks.chart import Peer, chart, place
+from benchmarks.page import Peer, chart, place
 
 from benchmarks import page
 

@@ -60,7 +60,7 @@ def curved_maps(X: Any, _: int, **way: Any) -> Callable[[], dict[str, Any]]:
 
 
 FITS = {"mixture": mixture, "machine": machine, "plane": logistic, "ability": logistic, "tetrachoric": tetrachoric}
-FITS |= {"maps": maps, "curved maps": curved_maps}
+FITS |= {"clear classes": mixture, "maps": maps, "curved maps": curved_maps}
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")

@@ -1,6 +1,6 @@
 """What psych and StepMix say about the tables of the tutorials: recorded once, for those who have no R.
 
-    python -m benchmarks.tutorials.peers
+    python -m benchmarks.peers --full --only tutorials
 
 psych comes with the system's R (Debian: r-cran-psych, r-cran-gparotation); StepMix lives in an environment of its own, made on
 the first run. The figures of ltm, mirt and poLCA are in the folder `reference` of HIDDENBITS_DATA.
@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks.environments import peer_python
+from benchmarks.peers.environments import peer_python
 from benchmarks.record import record
 
 from hiddenbits.datasets import data_folder
 
 STEPMIX = "3.0.0"
-FIT = Path(__file__).parents[1] / "peers" / "fits" / "stepmix_fit.py"
+FITS = Path(__file__).parent / "fits"
 
 
 def psych() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as name:
-        script = Path(__file__).parent / "psych_ability.R"
+        script = FITS / "psych_ability.R"
         subprocess.run(["Rscript", script, data_folder() / "survey" / "psych_ability.csv", name], check=True)
         folder = Path(name)
         found = {path.stem: np.loadtxt(path, delimiter=",").tolist() for path in folder.glob("*_*.csv")}
@@ -36,7 +36,7 @@ def stepmix(table: str, classes: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         X = np.loadtxt(data_folder() / "survey" / f"{table}.csv", delimiter=",", skiprows=1)
         np.savez(f"{folder}/work.npz", X=X, tol=1e-13, classes=classes, restarts=20)
-        call = [peer_python("stepmix", STEPMIX), FIT, f"{folder}/work.npz", f"{folder}/found.npz"]
+        call = [peer_python("stepmix", STEPMIX), FITS / "stepmix_fit.py", f"{folder}/work.npz", f"{folder}/found.npz"]
         subprocess.run(call, check=True)
         found = np.load(f"{folder}/found.npz")
         P, shares = found["probabilities"], found["weights"]
@@ -47,7 +47,7 @@ def stepmix(table: str, classes: int) -> dict[str, Any]:
         return {"log_likelihood": total, "shares": shares[order].tolist(), "profiles": P[order].tolist()}
 
 
-if __name__ == "__main__":
+def measure() -> None:
     figures = {
         "psych": psych(),
         "stepmix": {

@@ -6,7 +6,7 @@ import subprocess
 import venv
 from pathlib import Path
 
-ENVIRONMENTS = Path(__file__).parent / "envs"
+ENVIRONMENTS = Path(__file__).parents[1] / "envs"
 
 
 class DoesNotInstallError(Exception):
