@@ -140,7 +140,6 @@ CASES = {
     "noisy-or": Case(few(hb.NoisyOrNetwork, 3, **ONE_STAGE), BLANKED),
     "noisy-or-layers": Case(few(hb.NoisyOrNetwork, (3, 2), n_init=1), BLANKED),
     "noisy-or-gibbs": Case(few(hb.NoisyOrNetwork, 3, method="gibbs", chains=GIBBS, n_init=1), BLANKED),
-    "noisy-or-truncated": Case(few(hb.NoisyOrNetwork, 4, method="truncated", n_states=6, n_init=1), BLANKED),
     "noisy-or-paper": Case(hb.NoisyOrNetwork.paper((3, 2), n_epochs=2, random_state=0)),
     "topographic": Case(few(hb.TopographicMap, 2, n_points=25, n_features=8), BLANKED),
     "topographic-steps": Case(few(hb.TopographicMap, 3, n_points=64, n_features=8, batch_rows=64, max_iter=6), BLANKED),

@@ -116,9 +116,6 @@ VARIANTS = {
     "noisy_or_gibbs": lambda X: NoisyOrNetwork(
         2, method="gibbs", chains=GibbsChains(n_passes=5, spare=0.0), n_init=1, random_state=0
     ).fit(X),
-    "noisy_or_truncated": lambda X: NoisyOrNetwork(
-        2, method="truncated", n_states=4, n_init=1, max_iter=20, random_state=0
-    ).fit(X),
     "topographic_online": lambda X: TopographicMap(2, n_points=16, n_features=8, random_state=0).partial_fit(X),
     "topographic_steps": lambda X: TopographicMap(
         3, n_points=16, n_features=8, batch_rows=20, max_iter=60, random_state=0

@@ -18,7 +18,6 @@ from hiddenbits.families._base.parameters import COMMON
 from hiddenbits.families._base.sizes import HiddenParts
 from hiddenbits.families.noisy_or.model import NoisyOr
 from hiddenbits.families.noisy_or.model_gibbs import NoisyOrGibbs
-from hiddenbits.families.noisy_or.model_truncated import NoisyOrTruncated
 from hiddenbits.families.noisy_or.options import GibbsChains
 from hiddenbits.families.noisy_or.paper import NoisyOrBlocks
 from hiddenbits.families.noisy_or.params import NoisyOrParams, n_free_parameters
@@ -40,14 +39,11 @@ class NoisyOrNetwork(NoisyOrVerbs):
     ----------
     n_components : int or tuple of int, default=2
         Number of causes, or of those in each layer, the lowest first.
-    method : {"auto", "exact", "gibbs", "truncated"}, default="auto"
+    method : {"auto", "exact", "gibbs"}, default="auto"
         Enumerate all states of a layer, which is exact and takes 2^causes; or draw the states of each row by Gibbs
-        sampling, whose cost follows the ones in the table; or keep the best few states of each row that a search
-        without random numbers finds, whose bound on the likelihood never falls. By default exact up to 6 causes a
-        layer, and Gibbs sampling beyond, which with its spare causes is the least likely to end in a bad place. On
-        tables of few columns "exact" is quick up to 12 causes, and ends higher: raise `n_init` with it.
-    n_states : int, default=8
-        With ``method="truncated"``: states that a row keeps.
+        sampling, whose cost follows the ones in the table. By default exact up to 6 causes a layer, and Gibbs sampling
+        beyond, which with its spare causes is less likely to end in a bad place. On tables of few columns "exact" is
+        quick up to 12 causes, and ends higher: raise `n_init` with it.
     prior : tuple of two floats, default=(1.0, 1.5)
         Shape and rate of the gamma prior of the weights -ln(1 - strength). The rate counts as that many rows in which
         the cause was on and the bit stayed off.
@@ -66,9 +62,9 @@ class NoisyOrNetwork(NoisyOrVerbs):
     max_iter : int, default=1000
         Most passes over the table, for each restart (for each stage of an exact fit).
     tol : float, default=1e-6
-        Exact and truncated fits have converged when a step raises the objective by at most this much a row, in nats.
+        Exact fits have converged when a step raises the objective by at most this much a row, in nats.
     accelerate : bool, default=True
-        Extrapolate between the EM steps of exact and truncated fits; the objective still never falls.
+        Extrapolate between the EM steps of exact fits; the objective still never falls.
     threshold : float, optional
         Turn numbers into bits: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
     random_state : int, RandomState or None, default=None
@@ -85,8 +81,8 @@ class NoisyOrNetwork(NoisyOrVerbs):
     priors_ : ndarray
         P(cause on) in the top layer, with the pseudo-row of `cause_prior`.
     trace_ : ndarray of shape (n_iter_,)
-        Objective after each pass: log-likelihood (truncated: a bound on it) plus log prior; with Gibbs sampling that of
-        the bits together with the states that were drawn, in nats over the table.
+        Objective after each pass: log-likelihood plus log prior; with Gibbs sampling that of the bits together with the
+        states that were drawn, in nats over the table.
     n_iter_, converged_, stop_reason_ : int, bool, str
         How the best restart went. Gibbs sampling comes to a planned end ("schedule_done").
     restarts_ : tuple
@@ -120,8 +116,7 @@ class NoisyOrNetwork(NoisyOrVerbs):
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
         "n_components": [Interval(Integral, 1, None, closed="left"), tuple, list],
-        "method": [StrOptions({"auto", "exact", "gibbs", "truncated"})],
-        "n_states": [Interval(Integral, 1, None, closed="left")],
+        "method": [StrOptions({"auto", "exact", "gibbs"})],
         "prior": [tuple, list],
         "cause_prior": [Interval(Real, 0, 1, closed="neither"), None],
         "leak": [Interval(Real, 0, 1, closed="neither")],
@@ -132,8 +127,7 @@ class NoisyOrNetwork(NoisyOrVerbs):
         self,
         n_components: int | Sequence[int] = 2,
         *,
-        method: Literal["auto", "exact", "gibbs", "truncated"] = "auto",
-        n_states: int = 8,
+        method: Literal["auto", "exact", "gibbs"] = "auto",
         prior: Sequence[float] = (1.0, 1.5),
         cause_prior: float | None = None,
         leak: float = 1e-3,
@@ -148,7 +142,6 @@ class NoisyOrNetwork(NoisyOrVerbs):
     ) -> None:
         self.n_components = n_components
         self.method = method
-        self.n_states = n_states
         self.prior = prior
         self.cause_prior = cause_prior
         self.leak = leak
@@ -230,7 +223,7 @@ class NoisyOrNetwork(NoisyOrVerbs):
             raise ValueError('online_passes are for method="exact". Set online_passes=0.')
         return super()._settings()
 
-    def _model(self) -> NoisyOr | NoisyOrGibbs | NoisyOrTruncated:
+    def _model(self) -> NoisyOr | NoisyOrGibbs:
         sizes = self._sizes()
         priors = (*self._gamma(), self.cause_prior, float(self.leak))
         if self._how == "exact":
@@ -241,8 +234,6 @@ class NoisyOrNetwork(NoisyOrVerbs):
                 )
             return NoisyOr(sizes, *priors)
         seed = seed_of(self.random_state) if isinstance(self.random_state, (int, np.integer)) else 0
-        if self._how == "truncated":
-            return NoisyOrTruncated(sizes, *priors, n_states=self.n_states, seed=seed)
         group: GibbsChains = self._group("chains")
         chains = {name: getattr(group, name) for name in ("n_passes", "n_sweeps", "first_sweeps")}
         return self._sampled(sizes, *priors, spare=float(group.spare), **chains, seed=seed)

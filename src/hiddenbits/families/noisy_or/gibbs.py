@@ -214,22 +214,6 @@ def sweep_layer(
     return off, odds, flips
 
 
-def scan_layer(ones: Ones, layer: Layer, states: States, offsets: Floats) -> tuple[Floats, Floats]:
-    """Return e^{-u} of every one, and the log-odds of every cause given all others as they are; nothing is drawn."""
-    n, K = states.shape
-    off, odds = off_of(ones, layer, states), np.zeros((n, K))
-    kernels = _kernels()
-    if kernels is not None:
-        kernels.scan_rows(ones.indptr, ones.indices, off, states, offsets, layer.keep, odds)
-        return off, odds
-    for i in range(K):
-        q = layer.keep[ones.indices, i]
-        left = np.where(states[ones.rows, i] == 1, off / q, off)
-        ratios = np.log((1.0 - left * q) / ((1.0 - left) * q))
-        odds[:, i] = offsets[:, i] + np.bincount(ones.rows, weights=ratios, minlength=n)
-    return off, odds
-
-
 @dataclass(frozen=True, eq=False)
 class Sweep:
     """What one sweep over all layers leaves behind, next to the new states; for each layer, see `sweep_layer`."""

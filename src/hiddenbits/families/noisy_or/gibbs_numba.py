@@ -1,4 +1,4 @@
-"""Compiled twins of `off_of`, `sweep_layer` and `scan_layer`, for whoever has numba (the extra `fast`): row by row.
+"""Compiled twins of `off_of` and `sweep_layer`, for whoever has numba (the extra `fast`): row by row.
 
 The probabilities of a row's ones are multiplied, and one quotient and one logarithm are taken for each cause. A row's
 products and its random numbers are its own, so the result is the same whatever rows are next to it.
@@ -130,26 +130,3 @@ def sweep_rows(
             states[r, i] = 1 if turned else 0
         off[a : a + m] = here[:m]
         flips[r] = largest
-
-
-@njit(cache=True, nogil=True, fastmath=ANY_ORDER, error_model="numpy")
-def scan_rows(
-    indptr: AnyArray, indices: AnyArray, off: Floats, states: Bytes, offsets: Floats, keep: Floats, odds: Floats
-) -> None:
-    """Write the log-odds of every cause given all others as they are; see `scan_layer` for the arguments."""
-    n, K = states.shape
-    longest = _longest(indptr)
-    buffer, here, left, one = np.empty((K, longest)), np.empty(longest), np.empty(longest), len(offsets) == 1
-    for r in range(n):
-        a, m = indptr[r], indptr[r + 1] - indptr[r]
-        _gather(indices, a, m, keep, off, here, buffer)
-        for i in range(K):
-            q, on = buffer[i], states[r, i] == 1
-            if on:
-                for e in range(m):
-                    left[e] = here[e] / q[e]
-            others = left if on else here
-            with_it, without = _products(others, q, m)
-            long = without < SMALL_PRODUCT
-            log_quotient = _long_log(others, q, m) if long else math.log(with_it / without)
-            odds[r, i] = offsets[0 if one else r, i] + log_quotient

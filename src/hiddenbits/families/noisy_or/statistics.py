@@ -71,43 +71,25 @@ def states_of_rows(
 
 def count(params: NoisyOrParams, network: Network, last: Sweep, states: list[States], block: Block) -> NoisyOrStats:
     """Return the statistics of states that were just drawn."""
-    bound = network.log_above(len(states) - 1, states)
-    for ones, off, s in zip(last.ones, last.off, states, strict=True):
-        bound = bound + ones.log_probability(off, s)
-    on = [s * block.weights[:, None] for s in states]
-    return counted(params, last.ones, last.off, states, block.weights, on, block, float(block.weights @ bound))
-
-
-def counted(
-    params: NoisyOrParams,
-    ones: list[Ones],
-    off: list[Floats],
-    states: list[States],
-    weights: Floats,
-    on: list[Floats],
-    block: Block,
-    bound: float,
-) -> NoisyOrStats:
-    """Return the statistics of weighted states: several for each row, or one.
-
-    `on` has the weight with which each unit is on in each row of the block, of each layer.
-    """
+    weights, bound = block.weights, network.log_above(len(states) - 1, states)
+    on = [s * weights[:, None] for s in states]
     fired, tried = [], []
-    for number, (children, e, s) in enumerate(zip(ones, off, states, strict=True)):
+    for number, (children, e, s) in enumerate(zip(last.ones, last.off, states, strict=True)):
         f = params.layers[number]
+        bound = bound + children.log_probability(e, s)
         with_leak = np.column_stack([s, np.ones(len(s), np.uint8)]).astype(np.float64)
         # eq 9: each one counts f / g for every cause that was on, g = 1 - e^{-u}.
         shares = children.matrix(weights[children.rows] / (1.0 - e), f.shape[1])
         fired.append(f * np.asarray((shares.T @ with_leak).T))
-        weighted = np.column_stack([on[number], block.weights])
+        weighted = np.column_stack([on[number], weights])
         observed = block.operands()[1].T @ weighted if number == 0 else weighted.sum(axis=0)[None, :]
         tried.append(np.ascontiguousarray(np.asarray(observed).T))
     upper_fired, upper_tried = (
         np.concatenate([np.zeros(0), *(a.ravel() for a in arrays[1:])]) for arrays in (fired, tried)
     )
     return NoisyOrStats(
-        np.asarray(bound),
-        np.asarray(block.weights.sum()),
+        np.asarray(float(weights @ bound)),
+        np.asarray(weights.sum()),
         fired[0],
         tried[0],
         upper_fired,

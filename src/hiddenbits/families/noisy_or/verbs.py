@@ -21,7 +21,6 @@ from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.noisy_or.descriptions import described, reach, sentence, strongest
 from hiddenbits.families.noisy_or.model import NoisyOr
 from hiddenbits.families.noisy_or.model_gibbs import NoisyOrGibbs
-from hiddenbits.families.noisy_or.model_truncated import NoisyOrTruncated
 from hiddenbits.families.noisy_or.paper import NoisyOrBlocks
 from hiddenbits.families.noisy_or.params import NoisyOrParams
 from hiddenbits.families.noisy_or.posterior_draws import Marginals
@@ -60,13 +59,13 @@ class NoisyOrVerbs(PredictsCauses, CodingEstimator[NoisyOrParams, Any]):
     """The verbs of a network of causes."""
 
     @abstractmethod
-    def _model(self) -> NoisyOr | NoisyOrGibbs | NoisyOrTruncated:
+    def _model(self) -> NoisyOr | NoisyOrGibbs:
         """Return the network with these hyperparameters."""
 
     @property
     @abstractmethod
     def _how(self) -> str:
-        """How states are processed: "exact", "gibbs" or "truncated"."""
+        """How states are processed: "exact" or "gibbs"."""
 
     @property
     def likelihood_(self) -> str:
@@ -85,8 +84,7 @@ class NoisyOrVerbs(PredictsCauses, CodingEstimator[NoisyOrParams, Any]):
 
     @property
     def _score_is(self) -> str | None:
-        said = {"exact": super()._score_is, "truncated": "bound on the log-likelihood, plus log prior"}
-        return said.get(self._how)
+        return super()._score_is if self._how == "exact" else None
 
     def _tables(self) -> dict[str, SummaryTable]:
         causes, names, params = self._code_names(), self._column_names(), self.params_
