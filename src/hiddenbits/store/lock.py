@@ -1,4 +1,8 @@
-"""A lock that belongs to a process and ends with it, however it ends."""
+"""A lock that belongs to a process and ends with it, however it ends.
+
+Not filelock: it leaves its file beside the checkpoint, and where the file system knows no locks it takes the existence
+of a file for one, which nobody removes after ``kill -9``.
+"""
 
 from __future__ import annotations
 
