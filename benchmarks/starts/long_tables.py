@@ -78,7 +78,7 @@ def one(name: str, n: int, seed: int, *, second: bool) -> dict[str, float]:
 
 
 def with_seed(model: Any, seed: int) -> Any:
-    return type(model)(**{**model.get_params(), "random_state": seed})
+    return type(model)(**{**model.get_params(deep=False), "random_state": seed})
 
 
 def main() -> None:

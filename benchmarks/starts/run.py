@@ -61,7 +61,9 @@ REALS = {"BinarySparseCoding": "bars"}  # families of real numbers, and their ta
 
 def fit(family: str, table: Any, n_init: Any, seed: int) -> tuple[float, float, float]:
     """Return the objective of a fit and the log-likelihood of its rows, in nats a row, and its seconds."""
-    model = FAMILIES[family].__class__(**{**FAMILIES[family].get_params(), "n_init": n_init, "random_state": seed})
+    model = FAMILIES[family].__class__(
+        **{**FAMILIES[family].get_params(deep=False), "n_init": n_init, "random_state": seed}
+    )
     began = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a fit that used all its passes is judged like any other

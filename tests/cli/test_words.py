@@ -9,7 +9,6 @@ pytest.importorskip("typer")
 pytest.importorskip("rich")
 from typer.testing import CliRunner
 
-from hiddenbits import Chains, Growth, Variational
 from hiddenbits.cli.app import app
 from hiddenbits.cli.models import made
 from hiddenbits.cli.words import in_options
@@ -53,18 +52,22 @@ def test_translation(python, own):
     assert in_options(python) == own
 
 
-def test_one_number_of_a_group_can_be_set():
-    machine = made("influences", 30, 0, ["chains.n_chains=50", "start.n_candidates=2", "tol=0.1"])
-    assert (machine.chains, machine.start, machine.tol) == (Chains(n_chains=50), Growth(n_candidates=2), 0.1)
-    assert made("logistic", 2, 0, ["method.polish=false"]).method == Variational(polish=False)
+@pytest.mark.parametrize(
+    ("settings", "option"),
+    [
+        (["chains.n_chains=50", "tol=0.1", "chains.batch_rows=9"], "chains=Chains(batch_rows=9, n_chains=50)"),
+        (["start.n_candidates=2"], "start=Growth(n_candidates=2)"),
+        (["start=pursuit", "start.n_steps=4"], "start=Pursuit(n_steps=4)"),
+    ],
+)
+def test_one_number_of_an_option_can_be_set(settings, option):
+    assert option in repr(made("influences", 30, 0, settings))
 
 
 @pytest.mark.parametrize(
     ("setting", "said"),
     [
-        ("n_chains=50", "the name is one of: bias, chains,"),
-        ("chains.n_chains=0", "'n_chains' parameter of Chains must be"),
-        ("chains.colour=1", "cannot have colour"),
+        ("chains.colour=1", "Invalid parameter 'colour' for estimator Chains"),
         ("colour=1", "the name is one of: bias, chains,"),
         ("tol", "give name=value"),
         ("tol.much=1", "give name=value"),

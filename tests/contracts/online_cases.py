@@ -98,7 +98,7 @@ def learn(name: str, seed: int, *, short: bool = False) -> Learned:
     train, test = X[:rows], X[rows:]
 
     def fresh() -> Any:
-        return type(estimator)(**{**estimator.get_params(), "random_state": seed})
+        return type(estimator)(**{**estimator.get_params(deep=False), "random_state": seed})
 
     starts = [*range(0, rows, CALL)] * PASSES
     online, calls = fresh(), []

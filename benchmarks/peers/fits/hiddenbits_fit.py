@@ -35,7 +35,8 @@ def machine(X: Any, components: int, **way: Any) -> Callable[[], dict[str, Any]]
 
 
 def logistic(X: Any, components: int, **way: Any) -> Callable[[], dict[str, Any]]:
-    model = hiddenbits.LogisticPCA(components, random_state=SEED).set_params(**way).fit(X)
+    method = hiddenbits.Variational(**way)
+    model = hiddenbits.LogisticPCA(components, method=method, random_state=SEED).fit(X)
     params = model.params_
     return lambda: {
         "loadings": [params.loadings],
@@ -50,7 +51,8 @@ def tetrachoric(X: Any, _: int, **way: Any) -> Callable[[], dict[str, Any]]:
 
 
 def maps(X: Any, components: int, **way: Any) -> Callable[[], dict[str, Any]]:
-    places = hiddenbits.LogisticPCA(components, random_state=SEED).set_params(**way).fit_transform(X)
+    method = hiddenbits.Variational(**way)
+    places = hiddenbits.LogisticPCA(components, method=method, random_state=SEED).fit_transform(X)
     return lambda: {"places": places}
 
 

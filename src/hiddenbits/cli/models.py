@@ -42,6 +42,7 @@ def made(word: str, size: int | None, seed: int, settings: list[str]) -> Any:
     for text in settings:
         name, equals, value = text.partition("=")
         try:  # what is not known the estimator says itself
+            found.set_params(**{one: given for one, given in found._options().items() if name.startswith(f"{one}.")})
             found.set_params(**{name.replace(".", "__") if equals else "": _value(value)})
         except (ValueError, AttributeError) as error:
             if equals and name.partition(".")[0] in known and isinstance(error, ValueError):

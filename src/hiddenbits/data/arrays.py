@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -71,13 +71,13 @@ class Arrays:
 
 
 def plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return NumPy numbers as Python ones, dataclasses as mappings, and tuples as lists: JSON knows no other."""
+    """Return NumPy numbers as Python ones, and tuples as lists, in mappings too: JSON knows no other."""
     return {name: _plain(value) for name, value in values.items()}
 
 
 def _plain(value: Any) -> Any:
-    if is_dataclass(value) and not isinstance(value, type):
-        return plain(asdict(value))
+    if isinstance(value, dict):
+        return plain(value)
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
     return value.item() if isinstance(value, np.generic) else value

@@ -42,8 +42,12 @@ def name_of(estimator: object) -> str:
 
 
 def hyperparameters_of(estimator: Any) -> dict[str, Any]:
-    """Return the hyperparameters by the names that a file has for them."""
-    return {name: getattr(estimator, name) for name in _saved_as(estimator)._get_param_names()}
+    """Return the hyperparameters by the names that a file has for them; options with the name of their class."""
+    given = {name: getattr(estimator, name) for name in _saved_as(estimator)._get_param_names()}
+    return {
+        name: {"of": type(value).__name__, **value.get_params()} if hasattr(value, "get_params") else value
+        for name, value in given.items()
+    }
 
 
 def _saved_as(estimator: object) -> Any:
@@ -62,6 +66,15 @@ def unfitted(kind: str, hyperparameters: Any) -> Any:
         raise ValueError(f"it lacks the hyperparameter {name!r}")
     for name, value in hyperparameters.items():
         refuse_large(name, value)
-    estimator = cls._from_file(hyperparameters)
+    estimator = cls(**{name: _restored(cls, name, value) for name, value in hyperparameters.items()})
     estimator._validate_params()
     return estimator
+
+
+def _restored(cls: Any, name: str, value: Any) -> Any:
+    """Return a hyperparameter as it was before `hyperparameters_of`: options are of a class that it may have."""
+    kinds = {one.__name__: one for one in cls._parameter_constraints[name] if hasattr(one, "get_params")}
+    if not kinds or not isinstance(value, dict):
+        return value
+    require(value.get("of") in kinds, f"its {name} is of no class that {cls.__name__} knows")
+    return kinds[value["of"]](**{one: number for one, number in value.items() if one != "of"})

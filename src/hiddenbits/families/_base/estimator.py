@@ -37,7 +37,6 @@ from hiddenbits.engine import (
 )
 from hiddenbits.families._base.callbacks import CallbackSupportMixin, watching, with_callbacks
 from hiddenbits.families._base.file_verbs import FileVerbs
-from hiddenbits.families._base.grouped import Grouped
 from hiddenbits.families._base.inputs import (
     TakesTables,
     as_table,
@@ -63,7 +62,6 @@ DRAW_ROWS = 65536  # rows drawn at a time, each run with a key of its own
 
 
 class BitsEstimator(
-    Grouped,
     TakesTables,
     OnlineVerbs,
     RefitVerb,
@@ -101,6 +99,16 @@ class BitsEstimator(
     @abstractmethod
     def _model(self) -> RowModel[P, S]:
         """Return the model with these hyperparameters."""
+
+    def _options(self) -> dict[str, Any]:
+        """Return the options of parameters that hold several, also where a word or None stands for them."""
+        return {}
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        for value in self.get_params(deep=False).values():
+            if isinstance(value, BaseEstimator):
+                value._validate_params()
 
     def _fit_model(self, model: RowModel[P, S], table: Table) -> Any:
         """Return the model that a fit to this table goes by; `_finished` makes its parameters those of `_model`."""

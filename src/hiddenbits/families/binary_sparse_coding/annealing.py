@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import ClassVar, Literal
 
+from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from hiddenbits.families._base.grouped import Group
-from hiddenbits.families.binary_sparse_coding.schedule import Schedule
 
-
-@dataclass(frozen=True, repr=False)
-class Annealing(Group):
+class Annealing(BaseEstimator):  # type: ignore[misc]
     """The schedule of a fit of `BinarySparseCoding`.
 
     Parameters
@@ -49,27 +45,12 @@ class Annealing(Group):
     BinarySparseCoding(schedule=Annealing(n_passes=100, temperature=5.0))
     """
 
-    n_passes: int = 60
-    temperature: float = 3.0
-    wide_candidates: int = 8
-    wide_active: int = 5
-    data_cut: bool = True
-    cut_from: float = 1 / 3
-    cut_to: float = 2 / 3
-    jitter: float = 0.0
-    settle: bool = True
-    start: Literal["noise", "mean"] = "noise"
-    start_scale: float | None = None
-    start_active: float = 5.0
-
-    _constraints: ClassVar[dict[str, list[object]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "n_passes": [Interval(Integral, 0, None, closed="left")],
         "temperature": [Interval(Real, 1, None, closed="left")],
-        "wide_candidates": [Interval(Integral, 1, None, closed="left")],
-        "wide_active": [Interval(Integral, 1, None, closed="left")],
+        **{name: [Interval(Integral, 1, None, closed="left")] for name in ("wide_candidates", "wide_active")},
         "data_cut": ["boolean"],
-        "cut_from": [Interval(Real, 0, 1, closed="both")],
-        "cut_to": [Interval(Real, 0, 1, closed="both")],
+        **{name: [Interval(Real, 0, 1, closed="both")] for name in ("cut_from", "cut_to")},
         "jitter": [Interval(Real, 0, None, closed="left")],
         "settle": ["boolean"],
         "start": [StrOptions({"noise", "mean"})],
@@ -77,10 +58,30 @@ class Annealing(Group):
         "start_active": [Interval(Real, 0, None, closed="neither")],
     }
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.plan()
-
-    def plan(self) -> Schedule:
-        """Return the schedule as the model knows it."""
-        return Schedule(self.n_passes, self.temperature, cut_from=self.cut_from, cut_to=self.cut_to)
+    def __init__(
+        self,
+        n_passes: int = 60,
+        temperature: float = 3.0,
+        wide_candidates: int = 8,
+        wide_active: int = 5,
+        data_cut: bool = True,
+        cut_from: float = 1 / 3,
+        cut_to: float = 2 / 3,
+        jitter: float = 0.0,
+        settle: bool = True,
+        start: Literal["noise", "mean"] = "noise",
+        start_scale: float | None = None,
+        start_active: float = 5.0,
+    ) -> None:
+        self.n_passes = n_passes
+        self.temperature = temperature
+        self.wide_candidates = wide_candidates
+        self.wide_active = wide_active
+        self.data_cut = data_cut
+        self.cut_from = cut_from
+        self.cut_to = cut_to
+        self.jitter = jitter
+        self.settle = settle
+        self.start = start
+        self.start_scale = start_scale
+        self.start_active = start_active

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.engine import Settings
-from hiddenbits.families._base.grouped import Group
 from hiddenbits.families._base.parameters import COMMON
 from hiddenbits.families._base.showing import SummaryTable, strongest_each_way
 from hiddenbits.families._base.sizes import HiddenParts
@@ -21,6 +20,7 @@ from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.binary_sparse_coding.annealing import Annealing
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
 from hiddenbits.families.binary_sparse_coding.params import CodingParams
+from hiddenbits.families.binary_sparse_coding.schedule import Schedule
 
 
 class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
@@ -107,14 +107,11 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
     threshold = None  # numbers are taken as they are
     visible = "reals"  # what a `CombinationMachine` may be told, and `evaluate` asks
 
-    _groups: ClassVar[dict[str, dict[str, Group]]] = {"schedule": {"": Annealing()}}
     _code_word = "cause"
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("causes"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **{name: COMMON[name] for name in ("online_passes", "n_init", "max_iter", "tol", "random_state")},
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "n_candidates": [Interval(Integral, 1, None, closed="left")],
-        "max_active": [Interval(Integral, 1, None, closed="left")],
+        **{one: [Interval(Integral, 1, None, closed="left")] for one in ("n_components", "n_candidates", "max_active")},
         "activity": [StrOptions({"shared", "each"})],
         "schedule": [Annealing, None],
         "dtype": [StrOptions({"float64", "float32"})],
@@ -182,8 +179,11 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
         schedule = Annealing(wide_candidates=5, wide_active=3, start_scale=2.0, jitter=0.05, **plain)
         return cls(10, schedule=schedule, **one)
 
+    def _options(self) -> dict[str, Any]:
+        return {"schedule": self.schedule or Annealing()}
+
     def _model(self) -> Any:
-        course: Annealing = self._group("schedule")
+        course = self._options()["schedule"]
         return SparseCoding(
             self.n_components,
             self.n_candidates,
@@ -196,7 +196,7 @@ class BinarySparseCoding(CodingEstimator[CodingParams, Any]):
             course.start_active,
             course.data_cut,
             course.jitter,
-            course.plan(),
+            Schedule(course.n_passes, course.temperature, cut_from=course.cut_from, cut_to=course.cut_to),
             course.settle,
             self.dtype,
         )

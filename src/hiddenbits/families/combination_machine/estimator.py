@@ -13,7 +13,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.engine import Outcome, Settings, fit_em, fit_gradient, fit_persistent
 from hiddenbits.families._base.criteria import CriteriaMixin
-from hiddenbits.families._base.grouped import Group
 from hiddenbits.families._base.inputs import seed_of
 from hiddenbits.families._base.parameters import COMMON, N_INIT
 from hiddenbits.families._base.predictions import PredictsCauses
@@ -123,10 +122,6 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
 
     accelerate = True  # where it goes by EM
 
-    _groups: ClassVar[dict[str, dict[str, Group]]] = {
-        "start": {"grow": Growth(), "pursuit": Pursuit()},
-        "chains": {"": Chains()},
-    }
     _prior_settings: ClassVar[tuple[str, ...]] = ("ridge",)
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("units"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
@@ -237,8 +232,13 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
             return chosen_rows(self, 0, unless="max_iter=0")
         return chosen_rows(self, self.n_components)
 
+    def _options(self) -> dict[str, Any]:
+        words = {"grow": Growth(), "pursuit": Pursuit()}
+        return {"start": words.get(self.start, self.start), "chains": self.chains or Chains()}
+
     def _model(self) -> Combination:
-        start = self._group("start")
+        options = self._options()
+        start = options["start"]
         effort = (getattr(start, "n_candidates", 4), getattr(start, "n_steps", 20))  # a start from noise has neither
         machine = (self.n_components, self.ridge, self.bias, self._begins, *effort)
         again = 1 if self._grows_again else None
@@ -248,7 +248,7 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
             return CombinationReal(*machine, candidates_again=again)
         if not self._by_chains:
             return Combination(*machine, candidates_again=again)
-        chains: Chains = self._group("chains")
+        chains = options["chains"]
         return CombinationChains(
             *machine,
             chains.learning_rate,
@@ -267,9 +267,9 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
     @property
     def _begins(self) -> Literal["grow", "noise", "pursuit"]:
         """Where fits begin, as a word."""
-        if isinstance(self.start, Group):
-            return "grow" if isinstance(self.start, Growth) else "pursuit"
-        return self.start
+        if isinstance(self.start, str):
+            return self.start
+        return "grow" if isinstance(self.start, Growth) else "pursuit"
 
     @property
     def _by_chains(self) -> bool:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import ClassVar
 
+from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval
 
-from hiddenbits.families._base.grouped import Group
 
-
-@dataclass(frozen=True, repr=False)
-class Growth(Group):
+class Growth(BaseEstimator):  # type: ignore[misc]
     """Begin a `CombinationMachine` with one unit, add one after the other, and fit all of them each time.
 
     Parameters
@@ -27,15 +24,15 @@ class Growth(Group):
     CombinationMachine(n_components=6, start=Growth(n_candidates=2))
     """
 
-    n_candidates: int = 4
-
-    _constraints: ClassVar[dict[str, list[object]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "n_candidates": [Interval(Integral, 1, None, closed="left")],
     }
 
+    def __init__(self, n_candidates: int = 4) -> None:
+        self.n_candidates = n_candidates
 
-@dataclass(frozen=True, repr=False)
-class Pursuit(Group):
+
+class Pursuit(BaseEstimator):  # type: ignore[misc]
     """Begin a `CombinationMachine` with the units that projection pursuit finds one by one, which is quick.
 
     Parameters
@@ -52,17 +49,17 @@ class Pursuit(Group):
     CombinationMachine(method='chains', n_components=45, start=Pursuit(n_steps=4))
     """
 
-    n_candidates: int = 4
-    n_steps: int = 20
-
-    _constraints: ClassVar[dict[str, list[object]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "n_candidates": [Interval(Integral, 1, None, closed="left")],
         "n_steps": [Interval(Integral, 1, None, closed="left")],
     }
 
+    def __init__(self, n_candidates: int = 4, n_steps: int = 20) -> None:
+        self.n_candidates = n_candidates
+        self.n_steps = n_steps
 
-@dataclass(frozen=True, repr=False)
-class Chains(Group):
+
+class Chains(BaseEstimator):  # type: ignore[misc]
     """The Markov chains that stand for a `CombinationMachine` with too many units to enumerate, and its steps.
 
     Parameters
@@ -84,14 +81,17 @@ class Chains(Group):
                        n_components=100)
     """
 
-    n_chains: int = 200
-    n_temperatures: int = 1
-    batch_rows: int = 128
-    learning_rate: float = 0.05
-
-    _constraints: ClassVar[dict[str, list[object]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "n_chains": [Interval(Integral, 1, None, closed="left")],
         "n_temperatures": [Interval(Integral, 1, None, closed="left")],
         "batch_rows": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
     }
+
+    def __init__(
+        self, n_chains: int = 200, n_temperatures: int = 1, batch_rows: int = 128, learning_rate: float = 0.05
+    ) -> None:
+        self.n_chains = n_chains
+        self.n_temperatures = n_temperatures
+        self.batch_rows = batch_rows
+        self.learning_rate = learning_rate

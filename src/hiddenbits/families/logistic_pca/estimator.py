@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.data.mixed.layout import KINDS
 from hiddenbits.families._base.criteria import CriteriaMixin
-from hiddenbits.families._base.grouped import Group
 from hiddenbits.families._base.information import InformationVerbs
 from hiddenbits.families._base.parameters import COMMON, DRAWS, MOST_NODES
 from hiddenbits.families._base.rotation import RotationVerbs
@@ -140,9 +139,6 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
     array([9.7, 3. ])
     """
 
-    _groups: ClassVar[dict[str, dict[str, Group]]] = {
-        "method": {"variational": Variational(), "quadrature": Quadrature(), "sampling": Quadrature(nodes="draws")}
-    }
     _prior_settings: ClassVar[tuple[str, ...]] = ("ridge",)
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("dimensions", "columns"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
@@ -189,10 +185,14 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
         self.threshold = threshold
         self.random_state = random_state
 
+    def _options(self) -> dict[str, Any]:
+        words = {"variational": Variational(), "quadrature": Quadrature(), "sampling": Quadrature(nodes="draws")}
+        return {"method": words.get(self.method, self.method)}
+
     def _model(self) -> Logistic | LogisticGrid | Mixed:
         # Draws that a verb repeats must not depend on when it is called: a generator is no seed for them.
         seed = int(self.random_state) if isinstance(self.random_state, (int, np.integer)) else 0
-        method: Variational | Quadrature = self._group("method")
+        method = self._options()["method"]
         if (layout := self._mixed) is not None:
             if not isinstance(method, Variational):
                 raise ValueError(f"method={self.method!r} is for tables of bits. Use method='variational'.")

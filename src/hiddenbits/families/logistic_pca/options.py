@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import ClassVar, Literal
 
+from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from hiddenbits.families._base.grouped import Group
 from hiddenbits.families._base.parameters import MOST_NODES
 
 
-@dataclass(frozen=True, repr=False)
-class Variational(Group):
+class Variational(BaseEstimator):  # type: ignore[misc]
     """Fit `LogisticPCA` by a variational bound: any number of dimensions, and columns of any kind.
 
     Parameters
@@ -36,24 +34,30 @@ class Variational(Group):
     --------
     >>> from hiddenbits import LogisticPCA, Variational
     >>> LogisticPCA(2, method=Variational(polish=False, dtype="float32"))
-    LogisticPCA(method=Variational(polish=False, dtype='float32'))
+    LogisticPCA(method=Variational(dtype='float32', polish=False))
     """
 
-    polish: bool = True
-    dtype: Literal["float64", "float32"] = "float64"
-    noise_floor: float = 0.005
-    cost: Literal["auto", "cells", "ones"] = "auto"
-
-    _constraints: ClassVar[dict[str, list[object]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "polish": ["boolean"],
         "dtype": [StrOptions({"float64", "float32"})],
         "noise_floor": [Interval(Real, 0, 1, closed="neither")],
         "cost": [StrOptions({"auto", "cells", "ones"})],
     }
 
+    def __init__(
+        self,
+        polish: bool = True,
+        dtype: Literal["float64", "float32"] = "float64",
+        noise_floor: float = 0.005,
+        cost: Literal["auto", "cells", "ones"] = "auto",
+    ) -> None:
+        self.polish = polish
+        self.dtype = dtype
+        self.noise_floor = noise_floor
+        self.cost = cost
 
-@dataclass(frozen=True, repr=False)
-class Quadrature(Group):
+
+class Quadrature(BaseEstimator):  # type: ignore[misc]
     """Fit `LogisticPCA` by exact EM on a grid in place of the prior, or on draws from it.
 
     Parameters
@@ -71,10 +75,11 @@ class Quadrature(Group):
     LogisticPCA(method=Quadrature(n_nodes=61), n_components=1)
     """
 
-    n_nodes: int | None = None
-    nodes: Literal["grid", "draws"] = "grid"
-
-    _constraints: ClassVar[dict[str, list[object]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "n_nodes": [Interval(Integral, 2, MOST_NODES, closed="both"), None],
         "nodes": [StrOptions({"grid", "draws"})],
     }
+
+    def __init__(self, n_nodes: int | None = None, nodes: Literal["grid", "draws"] = "grid") -> None:
+        self.n_nodes = n_nodes
+        self.nodes = nodes

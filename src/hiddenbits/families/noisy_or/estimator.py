@@ -12,7 +12,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.engine import Outcome, Settings, fit_persistent
-from hiddenbits.families._base.grouped import Group
 from hiddenbits.families._base.inputs import seed_of
 from hiddenbits.families._base.parameters import COMMON
 from hiddenbits.families._base.sizes import HiddenParts
@@ -110,7 +109,6 @@ class NoisyOrNetwork(NoisyOrVerbs):
            [1., 0.]])
     """
 
-    _groups: ClassVar[dict[str, dict[str, Group]]] = {"chains": {"": GibbsChains()}}
     _sampled: ClassVar[type[NoisyOrGibbs]] = NoisyOrGibbs
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("causes"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
@@ -223,6 +221,9 @@ class NoisyOrNetwork(NoisyOrVerbs):
             raise ValueError('online_passes are for method="exact". Set online_passes=0.')
         return super()._settings()
 
+    def _options(self) -> dict[str, Any]:
+        return {"chains": self.chains or GibbsChains()}
+
     def _model(self) -> NoisyOr | NoisyOrGibbs:
         sizes = self._sizes()
         priors = (*self._gamma(), self.cause_prior, float(self.leak))
@@ -234,9 +235,9 @@ class NoisyOrNetwork(NoisyOrVerbs):
                 )
             return NoisyOr(sizes, *priors)
         seed = seed_of(self.random_state) if isinstance(self.random_state, (int, np.integer)) else 0
-        group: GibbsChains = self._group("chains")
-        chains = {name: getattr(group, name) for name in ("n_passes", "n_sweeps", "first_sweeps")}
-        return self._sampled(sizes, *priors, spare=float(group.spare), **chains, seed=seed)
+        given = self._options()["chains"]
+        chains = {name: getattr(given, name) for name in ("n_passes", "n_sweeps", "first_sweeps")}
+        return self._sampled(sizes, *priors, spare=float(given.spare), **chains, seed=seed)
 
     def _finished(self, params: NoisyOrParams) -> NoisyOrParams:
         """Causes in order of falling activity: their order means nothing."""

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import ClassVar
 
+from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval
 
-from hiddenbits.families._base.grouped import Group
 
-
-@dataclass(frozen=True, repr=False)
-class GibbsChains(Group):
+class GibbsChains(BaseEstimator):  # type: ignore[misc]
     """The chains of a `NoisyOrNetwork` that learns by Gibbs sampling: one for each row, carried on from pass to pass.
 
     Parameters
@@ -33,14 +30,15 @@ class GibbsChains(Group):
     NoisyOrNetwork(chains=GibbsChains(n_passes=80), n_components=20)
     """
 
-    n_passes: int = 40
-    n_sweeps: int = 3
-    first_sweeps: int = 15
-    spare: float = 1.0
-
-    _constraints: ClassVar[dict[str, list[object]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "n_passes": [Interval(Integral, 1, None, closed="left")],
         "n_sweeps": [Interval(Integral, 1, None, closed="left")],
         "first_sweeps": [Interval(Integral, 1, None, closed="left")],
         "spare": [Interval(Real, 0, 10, closed="both")],
     }
+
+    def __init__(self, n_passes: int = 40, n_sweeps: int = 3, first_sweeps: int = 15, spare: float = 1.0) -> None:
+        self.n_passes = n_passes
+        self.n_sweeps = n_sweeps
+        self.first_sweeps = first_sweeps
+        self.spare = spare

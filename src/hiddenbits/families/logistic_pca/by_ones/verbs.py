@@ -47,7 +47,7 @@ class CostVerbs(MixedVerbs):
     cost_: str
 
     def _fit_model(self, model: Any, table: Table) -> Any:
-        method: Any = self._group("method")
+        method = self._options()["method"]
         self.cost_ = CELLS
         if not isinstance(model, Logistic) or method.cost == CELLS:
             return model

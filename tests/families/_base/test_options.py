@@ -1,0 +1,105 @@
+"""Options that belong together are one object: copied, searched, checked, written to files."""
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+import hiddenbits
+from hiddenbits import Annealing, BinarySparseCoding, CombinationMachine, LogisticPCA, Quadrature
+from hiddenbits.families.registry import ESTIMATORS
+from hiddenbits.store import read, write
+
+pytestmark = pytest.mark.core
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_at_most_14_parameters(kind):
+    cls = ESTIMATORS[kind]()
+    assert len(cls._get_param_names()) <= 14
+    assert set(cls._parameter_constraints) == set(cls._get_param_names())
+    assert set(inspect.signature(cls).parameters) == set(cls._get_param_names())
+
+
+def test_a_copy_has_options_of_its_own():
+    model = BinarySparseCoding(3, schedule=Annealing(n_passes=9, temperature=2.0))
+    changed = clone(model).set_params(schedule__temperature=1.0)
+    assert repr(changed.schedule) == "Annealing(n_passes=9, temperature=1.0)"
+    assert model.get_params()["schedule__temperature"] == 2.0
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (
+            BinarySparseCoding(schedule=Annealing(n_passes=-1)),
+            r"'n_passes' parameter of Annealing must be an int in the range \[0, inf\)",
+        ),
+        (BinarySparseCoding(schedule=Annealing(start="middle")), "'start' parameter of Annealing must be a str among"),
+        (BinarySparseCoding(2, schedule=Annealing(cut_from=0.9)), "cut_from=0.9 is after cut_to"),
+        (BinarySparseCoding(schedule="fast"), "'schedule' parameter of BinarySparseCoding must be an instance of"),
+        (CombinationMachine(start=Annealing()), "'start' parameter of CombinationMachine must be"),
+        (LogisticPCA(method=Quadrature(n_nodes=1)), "'n_nodes' parameter of Quadrature must be"),
+    ],
+)
+def test_what_is_refused(model, said):
+    with pytest.raises(ValueError, match=said):
+        model.fit(np.eye(3))
+
+
+def test_a_fit_leaves_words_as_they_are():
+    model = CombinationMachine(1, start="pursuit", n_init=1, random_state=0).fit(np.eye(9)[:, :3])
+    assert (model.start, model.chains) == ("pursuit", None)
+
+
+def test_a_search_over_options_and_over_their_numbers():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    short = Annealing(n_passes=2, settle=False)
+    model = BinarySparseCoding(2, n_init=1, schedule=short, random_state=0)
+    grid = [{"schedule": [short, Annealing(n_passes=3, settle=False)]}, {"schedule__n_passes": [2, 3]}]
+    scores = GridSearchCV(model, grid, cv=2).fit(X).cv_results_["mean_test_score"]
+    assert list(scores[:2]) == list(scores[2:])
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """A small fitted model in a file, and a function that puts another schedule there."""
+    plan = Annealing(n_passes=np.int64(3), settle=False, start="mean")
+    model = BinarySparseCoding(2, n_init=1, schedule=plan, random_state=0)
+    model.fit(np.random.default_rng(0).normal(size=(40, 3))).save(tmp_path / "model.hb")
+
+    def with_schedule(value):
+        stored = read(tmp_path / "model.hb")
+        stored.meta["hyperparameters"]["schedule"] = value
+        write(tmp_path / "changed.hb", stored.kind, stored.meta, stored.arrays)
+        return tmp_path / "changed.hb"
+
+    return tmp_path / "model.hb", with_schedule
+
+
+def test_files_hold_options(saved):
+    path, _ = saved
+    assert read(path).meta["hyperparameters"]["schedule"]["of"] == "Annealing"
+    assert repr(hiddenbits.load(path).schedule) == "Annealing(n_passes=3, settle=False, start='mean')"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"of": "Annealing", "heat": 1},
+        {"of": "Annealing", "n_passes": "many"},
+        {"of": "Annealing", "n_passes": 2**60},
+        {"of": "Annealing", "": 1},
+        {"of": "Growth"},
+        {"of": []},
+        {"n_passes": 3},
+        [3],
+        "fast",
+    ],
+)
+def test_files_with_other_options_are_refused(saved, value):
+    _, with_schedule = saved
+    with pytest.raises(hiddenbits.StoreError, match="not a valid BinarySparseCoding"):
+        hiddenbits.load(with_schedule(value))
