@@ -20,31 +20,6 @@ def same(a, b):
     return all(np.array_equal(x, b.to_arrays()[name]) for name, x in a.to_arrays().items())
 
 
-@pytest.mark.thin(7)
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("missing", [True, False])
-def test_serial_threads_and_part_sizes(case, storage, missing, seed, short, monkeypatch):
-    """One table, walked by one thread or three, in memory or loaded in parts of many sizes.
-
-    One seed with an online pass first, in groups of three blocks that cross the edges of parts.
-    """
-    monkeypatch.setattr("hiddenbits.engine.loops.online_em.GROUP_ROWS", 700)
-    if case.heavy and seed > 1:
-        pytest.skip("two seeds are enough for a model whose passes take long")
-    table = table_of(structured_rows(np.random.default_rng(seed), 2200, 12, missing), storage)
-    settings = Settings(n_init=1, max_iter=12, seed=seed, online_passes=seed % 2)
-    outcomes = []
-    others = [(1, 7000), (3, None), (3, 1)]
-    for n_jobs, part_bytes in ((1, None), *(others[1 + missing :][:1] if short else others)):
-        walked = table if part_bytes is None else Table(NotResident(table.source), None, None, part_bytes)
-        executor = Local(n_jobs)
-        outcomes.append(case.loop(case.model, walked.grid(256), executor, settings, None, None))
-        executor.close()
-    for other in outcomes[1:]:
-        assert same(outcomes[0].params, other.params)
-        assert np.array_equal(outcomes[0].trace, other.trace)
-
-
 class InterruptedFitError(Exception):
     pass
 
@@ -62,6 +37,62 @@ class InterruptAfter:
         return False
 
 
+def fit_in_ways(loop, model, table, height, settings, ways):
+    """Fit with threads, from parts of so many bytes (None: whole); return the outcome, the same to the last bit."""
+    outcomes = []
+    for n_jobs, part_bytes in ways:
+        walked = table if part_bytes is None else Table(NotResident(table.source), None, None, part_bytes)
+        executor = Local(n_jobs)
+        outcomes.append(loop(model, walked.grid(height), executor, settings, None, None))
+        executor.close()
+    for other in outcomes[1:]:
+        assert same(outcomes[0].params, other.params)
+        assert np.array_equal(outcomes[0].trace, other.trace)
+    return outcomes[0]
+
+
+def fit_with_interruptions(loop, model, grid, settings, path, passes, *, least=2):
+    """Fit in one go, and broken off after every few passes and resumed from the file alone: the same to the last bit.
+
+    Return the outcome and the number of interruptions, which is `least` or more.
+    """
+    whole = loop(model, grid, Local(), settings, None, None)
+    checkpoints = Checkpoint(path, model, settings, grid.table.shape, grid.height)
+    interruptions, resumed = 0, None
+    while resumed is None:
+        try:
+            resumed = loop(model, grid, Local(), settings, checkpoints, InterruptAfter(passes))
+        except InterruptedFitError:
+            interruptions += 1
+            assert interruptions < 500
+    assert interruptions >= least
+    assert same(whole.params, resumed.params)
+    assert np.array_equal(whole.trace, resumed.trace)
+    assert whole.marks == resumed.marks
+    assert whole.restarts == resumed.restarts
+    again = loop(model, grid, Local(), settings, checkpoints, InterruptAfter(0))  # nothing is left to do
+    assert same(whole.params, again.params)
+    return whole, interruptions
+
+
+@pytest.mark.thin(7)
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("missing", [True, False])
+def test_serial_threads_and_part_sizes(case, storage, missing, seed, short, monkeypatch):
+    """One table, walked by one thread or three, in memory or loaded in parts of many sizes.
+
+    One seed with an online pass first, in groups of three blocks that cross the edges of parts.
+    """
+    monkeypatch.setattr("hiddenbits.engine.loops.online_em.GROUP_ROWS", 700)
+    if case.heavy and seed > 1:
+        pytest.skip("two seeds are enough for a model whose passes take long")
+    table = table_of(structured_rows(np.random.default_rng(seed), 2200, 12, missing), storage)
+    settings = Settings(n_init=1, max_iter=12, seed=seed, online_passes=seed % 2)
+    others = [(1, 7000), (3, None), (3, 1)]
+    ways = ((1, None), *(others[1 + missing :][:1] if short else others))
+    fit_in_ways(case.loop, case.model, table, 256, settings, ways)
+
+
 @pytest.mark.thin(3)
 @pytest.mark.parametrize("seed", [1, 0, 7])
 def test_resumed_equals_uninterrupted(case, seed, tmp_path, monkeypatch):
@@ -71,26 +102,14 @@ def test_resumed_equals_uninterrupted(case, seed, tmp_path, monkeypatch):
         monkeypatch.setattr("hiddenbits.engine.loops.gradient.SEGMENT", 4)
         passes += 4
     table = table_of(structured_rows(np.random.default_rng(seed), 400, 10, missing=True))
-    grid = table.grid(128)
     settings = Settings(n_init=2, max_iter=16, seed=seed, online_passes=seed == 1)
-    whole = case.loop(case.model, grid, Local(), settings, None, None)
-    checkpoints = Checkpoint(tmp_path / "fit.hb", case.model, settings, table.shape, grid.height)
-    interruptions, resumed = 0, None
-    while resumed is None:
-        try:
-            resumed = case.loop(case.model, grid, Local(), settings, checkpoints, InterruptAfter(passes))
-        except InterruptedFitError:
-            interruptions += 1
-            assert interruptions < 500
+    whole, interruptions = fit_with_interruptions(
+        case.loop, case.model, table.grid(128), settings, tmp_path / "fit.hb", passes, least=0
+    )
     n_passes = sum(restart.n_iter for restart in whole.restarts)
     if whole.stages and case.loop is fit_gradient:  # a stage is grown in one go
         n_passes = len(whole.trace) - whole.stages[-1] - TRIAL
     assert interruptions >= n_passes // (passes + 1) - 1
-    assert same(whole.params, resumed.params)
-    assert np.array_equal(whole.trace, resumed.trace)
-    assert whole.restarts == resumed.restarts
-    again = case.loop(case.model, grid, Local(), settings, checkpoints, InterruptAfter(0))  # nothing is left to do
-    assert same(whole.params, again.params)
 
 
 def test_checkpoint_of_another_fit_is_refused(case, tmp_path):

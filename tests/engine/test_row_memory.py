@@ -6,12 +6,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from hiddenbits.data import Arrays, Table
-from hiddenbits.engine import Checkpoint, Local, Settings, fit_em
+from hiddenbits.data import Arrays
+from hiddenbits.engine import Local, Settings, fit_em
 from hiddenbits.engine.row_memory import LocalRowMemory
 from hiddenbits.model_api import Footprint, Promises
-from tests.contracts.conftest import NotResident, table_of
-from tests.contracts.test_same_bits import InterruptAfter, InterruptedFitError, same
+from tests.contracts.conftest import table_of
+from tests.contracts.test_same_bits import (
+    InterruptAfter,
+    InterruptedFitError,
+    fit_in_ways,
+    fit_with_interruptions,
+    same,
+)
 
 pytestmark = pytest.mark.core
 
@@ -88,25 +94,14 @@ def table():
 
 
 def test_random_models_give_the_same_bits_on_threads_and_parts(table):
-    outcomes = []
-    for n_jobs in (1, 3):
-        for part_bytes in (10, 10**6):
-            walked = Table(NotResident(table.source), None, None, part_bytes)
-            outcomes.append(fit_em(Toy(), walked.grid(64), Local(n_jobs), Settings(max_iter=5), None, None))
-    assert all(same(outcomes[0].params, other.params) for other in outcomes[1:])
+    ways = [(1, 10), (1, 10**6), (3, 10), (3, 10**6)]
+    outcome = fit_in_ways(fit_em, Toy(), table, 64, Settings(max_iter=5), ways)
     other_seed = fit_em(Toy(), table.grid(64), Local(), Settings(max_iter=5, seed=1), None, None)
-    assert not same(outcomes[0].params, other_seed.params)
+    assert not same(outcome.params, other_seed.params)
 
 
 def test_carry_is_in_the_checkpoint(table, tmp_path):
-    settings, grid = Settings(max_iter=9), table.grid(64)
-    whole = fit_em(Toy(), grid, Local(), settings, None, None)
-    checkpoints = Checkpoint(tmp_path / "fit.hb", Toy(), settings, table.shape, 64)
-    resumed = None
-    while resumed is None:
-        with suppress(InterruptedFitError):
-            resumed = fit_em(Toy(), grid, Local(), settings, checkpoints, InterruptAfter(1))
-    assert same(whole.params, resumed.params)
+    fit_with_interruptions(fit_em, Toy(), table.grid(64), Settings(max_iter=9), tmp_path / "fit.hb", 1)
 
 
 def test_a_falling_objective_stops_a_monotone_model(table):

@@ -8,12 +8,12 @@ from sklearn.base import clone
 
 from hiddenbits import BernoulliMixture, CombinationMachine, TreeMixture
 from hiddenbits.datasets import load_zoo, simulate_mixture
-from hiddenbits.engine import Checkpoint, Local, Settings, fit_em
+from hiddenbits.engine import Local, Settings, fit_em
 from hiddenbits.families.bernoulli_mixture.model import Mixture
 from hiddenbits.families.tree_mixture.model import Trees
 from tests.contracts.conftest import table_of
 from tests.contracts.test_fit import structured_rows
-from tests.contracts.test_same_bits import InterruptAfter, InterruptedFitError, same
+from tests.contracts.test_same_bits import fit_in_ways, fit_with_interruptions, same
 from tests.families.combination_machine.test_growth import switches
 
 pytestmark = pytest.mark.core
@@ -26,8 +26,8 @@ def objective(model):
     return max(restart.objective for restart in model.restarts_) / model.weight_seen_
 
 
-def grid_of(seed, missing=True):
-    return table_of(structured_rows(np.random.default_rng(seed), 200, 8, missing)).grid(64)
+def small_table(seed):
+    return table_of(structured_rows(np.random.default_rng(seed), 200, 8, missing=True))
 
 
 @pytest.mark.slow
@@ -41,7 +41,7 @@ def test_the_furthest_goes_on_as_if_it_had_never_stopped(model, seed):
         traces[position.restart] = position.trace
         return False
 
-    grid, settings = grid_of(seed), Settings(n_init=4, max_iter=60, seed=seed)
+    grid, settings = small_table(seed).grid(64), Settings(n_init=4, max_iter=60, seed=seed)
     four = fit_em(model, grid, Local(), settings, None, note).restarts
     two = fit_em(model, grid, Local(), Settings(2, max_iter=60, seed=seed, n_short=2, short_passes=4), None, None)
     at = [trace[min(4, len(trace)) - 1] for _, trace in sorted(traces.items())]
@@ -50,14 +50,8 @@ def test_the_furthest_goes_on_as_if_it_had_never_stopped(model, seed):
 
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 def test_the_same_bits_on_threads(model):
-    outcomes = []
-    for n_jobs in (1, 3):
-        executor = Local(n_jobs)
-        settings = Settings(n_init=2, max_iter=15, n_short=3, short_passes=4)
-        outcomes.append(fit_em(model, grid_of(0), executor, settings, None, None))
-        executor.close()
-    assert same(outcomes[0].params, outcomes[1].params)
-    assert np.array_equal(outcomes[0].trace, outcomes[1].trace)
+    settings = Settings(n_init=2, max_iter=15, n_short=3, short_passes=4)
+    fit_in_ways(fit_em, model, small_table(0), 64, settings, [(1, None), (3, None)])
 
 
 @pytest.mark.slow
@@ -65,20 +59,8 @@ def test_the_same_bits_on_threads(model):
 @pytest.mark.parametrize("passes", [1, 7])
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 def test_resumed_equals_uninterrupted(model, passes, tmp_path):
-    grid, settings = grid_of(1), Settings(n_init=2, max_iter=15, seed=3, n_short=3, short_passes=4)
-    whole = fit_em(model, grid, Local(), settings, None, None)
-    checkpoints = Checkpoint(tmp_path / "fit.hb", model, settings, grid.table.shape, grid.height)
-    interruptions, resumed = 0, None
-    while resumed is None:
-        try:
-            resumed = fit_em(model, grid, Local(), settings, checkpoints, InterruptAfter(passes))
-        except InterruptedFitError:
-            interruptions += 1
-            assert interruptions < 100
-    assert interruptions > 1
-    assert same(whole.params, resumed.params)
-    assert np.array_equal(whole.trace, resumed.trace)
-    assert whole.restarts == resumed.restarts
+    settings = Settings(n_init=2, max_iter=15, seed=3, n_short=3, short_passes=4)
+    fit_with_interruptions(fit_em, model, small_table(1).grid(64), settings, tmp_path / "fit.hb", passes)
 
 
 def test_short_runs_leave_one_line_in_the_log(caplog):

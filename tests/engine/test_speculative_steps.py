@@ -1,16 +1,15 @@
 """Speculative steps: the engine goes back where the objective falls, and has the step measured."""
 
-from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
-from hiddenbits.engine import Checkpoint, Local, Settings, fit_em
+from hiddenbits.engine import Local, Settings, fit_em
 from hiddenbits.families.logistic_pca.model import Logistic
 from tests.contracts.conftest import table_of
 from tests.contracts.test_fit import structured_rows
-from tests.contracts.test_same_bits import InterruptAfter, InterruptedFitError, same
+from tests.contracts.test_same_bits import fit_with_interruptions
 
 pytestmark = pytest.mark.core
 
@@ -27,12 +26,9 @@ class Rash(Logistic):
         return params.with_joint(params.joint + self.factor * params.step, float(params.stage))
 
 
-def walk(factor, rows, checkpoints=None, watch=None, **settings):
-    settings = Settings(**{"tol": 1e-7, "max_iter": 2000, **settings})
-    model = Rash(2, factor=factor)
-    table = table_of(rows)
-    kept = checkpoints and Checkpoint(checkpoints, model, settings, table.shape, 128)
-    return fit_em(model, table.grid(128), Local(), settings, kept, watch)
+def walk(factor, rows, accelerate):
+    settings = Settings(tol=1e-7, max_iter=2000, accelerate=accelerate)
+    return fit_em(Rash(2, factor=factor), table_of(rows).grid(128), Local(), settings, None, None)
 
 
 def in_polish(outcome):
@@ -43,8 +39,8 @@ def in_polish(outcome):
 @pytest.mark.parametrize("seed", range(3))
 def test_rash_steps_are_refused_and_measured(seed, accelerate):
     rows = structured_rows(np.random.default_rng(seed), 200, 8, missing=True)
-    calm = walk(1.0, rows, accelerate=accelerate)
-    rash = walk(40.0, rows, accelerate=accelerate)
+    calm = walk(1.0, rows, accelerate)
+    rash = walk(40.0, rows, accelerate)
     refused = (in_polish(rash) == 0).sum()
     assert refused > 5
     for outcome in (calm, rash):
@@ -58,11 +54,6 @@ def test_rash_steps_are_refused_and_measured(seed, accelerate):
 
 @pytest.mark.slow
 def test_a_speculative_step_is_in_the_checkpoint(tmp_path):
-    rows = structured_rows(np.random.default_rng(3), 300, 8, missing=False)
-    whole = walk(40.0, rows, max_iter=30)
-    resumed = None
-    while resumed is None:
-        with suppress(InterruptedFitError):
-            resumed = walk(40.0, rows, checkpoints=tmp_path / "fit.hb", watch=InterruptAfter(1), max_iter=30)
-    assert same(whole.params, resumed.params)
-    assert whole.trace.tolist() == resumed.trace.tolist()
+    grid = table_of(structured_rows(np.random.default_rng(3), 300, 8, missing=False)).grid(128)
+    settings = Settings(tol=1e-7, max_iter=30)
+    fit_with_interruptions(fit_em, Rash(2, factor=40.0), grid, settings, tmp_path / "fit.hb", 1)

@@ -20,7 +20,7 @@ from hiddenbits import (
     load,
     run_on,
 )
-from hiddenbits.data import AllOnes, Table
+from hiddenbits.data import AllOnes
 from hiddenbits.data.summary import summarise
 from hiddenbits.datasets import simulate_influences
 from hiddenbits.engine import Checkpoint, Local, Position, Restart, Settings, StopReason, fit_em, fit_gradient
@@ -34,9 +34,9 @@ from hiddenbits.families.logistic_pca.params import POLISHED
 from hiddenbits.families.tree_mixture.model import Trees
 from hiddenbits.maths import pair_counts
 from hiddenbits.model_api import AsOnSubsample, BeginsOnFew, Key
-from tests.contracts.conftest import NotResident, table_of
+from tests.contracts.conftest import table_of
 from tests.contracts.test_fit import structured_rows
-from tests.contracts.test_same_bits import InterruptedFitError, same
+from tests.contracts.test_same_bits import InterruptedFitError, fit_in_ways, same
 from tests.families.combination_machine.test_growth import switches
 
 pytestmark = pytest.mark.core
@@ -90,15 +90,8 @@ def test_it_ends_as_high_and_sooner(start, seed, grids):
 @pytest.mark.parametrize(("model", "loop"), [(Combination(2), fit_gradient), (Mixture(3), fit_em)])
 def test_the_same_bits_on_threads_and_in_parts(model, loop, start_rows, missing, grids):
     rows = structured_rows(np.random.default_rng(0), 2_000, 8, missing)
-    table, settings = table_of(rows), Settings(max_iter=6, start_rows=start_rows)
-    outcomes = []
-    for walked, n_jobs in ((table, 1), (table, 3), (Table(NotResident(table.source), part_bytes=2_000), 2)):
-        executor = Local(n_jobs)
-        outcomes.append(loop(model, walked.grid(128), executor, settings, None, None))
-        executor.close()
-    for other in outcomes[1:]:
-        assert same(outcomes[0].params, other.params)
-        assert np.array_equal(outcomes[0].trace, other.trace)
+    settings = Settings(max_iter=6, start_rows=start_rows)
+    fit_in_ways(loop, model, table_of(rows), 128, settings, [(1, None), (3, None), (2, 2_000)])
     for rows, wanted in ((grids[0], start_rows), (grids[-2], 480 if start_rows == 60 else 400)):
         assert abs(rows - wanted) < 4.5 * np.sqrt(wanted)
     assert grids[-1] == 2_000

@@ -9,13 +9,13 @@ from sklearn.exceptions import ConvergenceWarning
 import hiddenbits
 from hiddenbits import CombinationMachine, Growth, Pursuit, evaluate
 from hiddenbits.datasets import simulate_influences
-from hiddenbits.engine import Checkpoint, Key, Local, Position, Settings, fit_gradient
+from hiddenbits.engine import Key, Local, Position, Settings, fit_gradient
 from hiddenbits.engine.loops.gradient import SEGMENT, TRIAL
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.projection_pursuit import pursue
 from tests.contracts.conftest import table_of
 from tests.contracts.test_fit import structured_rows
-from tests.contracts.test_same_bits import InterruptAfter, InterruptedFitError, same
+from tests.contracts.test_same_bits import fit_with_interruptions
 
 pytestmark = pytest.mark.core
 
@@ -74,22 +74,9 @@ def test_resumed_equals_uninterrupted(passes, tmp_path, monkeypatch):
     monkeypatch.setattr("hiddenbits.engine.loops.gradient.SEGMENT", 8)
     monkeypatch.setattr("hiddenbits.engine.loops.gradient.TRIAL", 5)
     table = table_of(switches(0, 1, 400).astype(float))
-    model, grid = Combination(3, n_candidates=2), table.grid(256)
-    settings = Settings(n_init=2, max_iter=40, tol=0.0, seed=1)
-    whole = fit_gradient(model, grid, Local(), settings, None, None)
+    model, settings = Combination(3, n_candidates=2), Settings(n_init=2, max_iter=40, tol=0.0, seed=1)
+    whole, _ = fit_with_interruptions(fit_gradient, model, table.grid(256), settings, tmp_path / "fit.hb", passes + 8)
     assert len(whole.stages) == whole.params.n_units == len(whole.marks) - 1
-    checkpoints, resumed, interruptions = Checkpoint(tmp_path / "fit.hb", model, settings, table.shape, 256), None, 0
-    while resumed is None:
-        try:
-            resumed = fit_gradient(model, grid, Local(), settings, checkpoints, InterruptAfter(passes + 8))
-        except InterruptedFitError:
-            interruptions += 1
-            assert interruptions < 50
-    assert interruptions >= 2
-    assert same(whole.params, resumed.params)
-    assert np.array_equal(whole.trace, resumed.trace)
-    assert whole.marks == resumed.marks
-    assert whole.restarts == resumed.restarts
 
 
 def test_a_grown_machine_is_saved_and_goes_on(tmp_path):

@@ -6,7 +6,7 @@ from scipy.special import expit
 
 import hiddenbits
 from hiddenbits import CombinationMachine
-from hiddenbits.engine import Checkpoint, Key, Local, Settings, fit_persistent
+from hiddenbits.engine import Key, Settings, fit_persistent
 from hiddenbits.families.combination_machine.chain_verbs import UntrustedLikelihoodError
 from hiddenbits.families.combination_machine.missing_rows_gibbs import SWEEPS, SampledBlanks
 from hiddenbits.families.combination_machine.model import Combination, CombinationParams
@@ -14,7 +14,7 @@ from hiddenbits.families.combination_machine.model_chains import CombinationChai
 from hiddenbits.maths.missing_rows import Blanks
 from tests.contracts.conftest import table_of
 from tests.contracts.test_fit import structured_rows
-from tests.contracts.test_same_bits import InterruptAfter, InterruptedFitError, same
+from tests.contracts.test_same_bits import fit_in_ways, fit_with_interruptions, same
 
 pytestmark = pytest.mark.core
 
@@ -85,30 +85,15 @@ def test_blanks_hardly_harm():
 def test_serial_threads_and_part_sizes():
     table = table_of(structured_rows(np.random.default_rng(0), 700, 12, missing=True))
     model = CombinationChains(4, batch_rows=64, n_chains=500, n_temperatures=3)
-    settings, outcomes = Settings(max_iter=3), []
-    for n_jobs in (1, 3):
-        executor = Local(n_jobs)
-        outcomes.append(fit_persistent(model, table.grid(64), executor, settings, None, None))
-        executor.close()
-    assert same(outcomes[0].params, outcomes[1].params)
+    fit_in_ways(fit_persistent, model, table, 64, Settings(max_iter=3), [(1, None), (3, None)])
 
 
 @pytest.mark.parametrize("passes", [1, 3])
 def test_resumed_equals_uninterrupted(passes, tmp_path):
     table = table_of(structured_rows(np.random.default_rng(1), 400, 10, missing=True))
-    model, grid = CombinationChains(4, batch_rows=128, n_chains=20, n_temperatures=2), table.grid(128)
+    model = CombinationChains(4, batch_rows=128, n_chains=20, n_temperatures=2)
     settings = Settings(n_init=2, max_iter=6)
-    whole = fit_persistent(model, grid, Local(), settings, None, None)
-    checkpoints = Checkpoint(tmp_path / "fit.hb", model, settings, table.shape, grid.height)
-    interruptions, resumed = 0, None
-    while resumed is None:
-        try:
-            resumed = fit_persistent(model, grid, Local(), settings, checkpoints, InterruptAfter(passes))
-        except InterruptedFitError:
-            interruptions += 1
-    assert interruptions >= 2
-    assert same(whole.params, resumed.params)
-    assert np.array_equal(whole.trace, resumed.trace)
+    fit_with_interruptions(fit_persistent, model, table.grid(128), settings, tmp_path / "fit.hb", passes)
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,8 @@ from scipy import sparse
 
 import hiddenbits
 from hiddenbits import GibbsChains, NoisyOrNetwork
-from hiddenbits.data import Table
 from hiddenbits.datasets import load_debd, simulate_lines, simulate_shifter
-from hiddenbits.engine import Checkpoint, Key, Local, Settings, fit_em, fit_persistent
+from hiddenbits.engine import Key, Local, Settings, fit_em, fit_persistent
 from hiddenbits.families.noisy_or.descriptions import reach, sentence, strongest
 from hiddenbits.families.noisy_or.gibbs import Network
 from hiddenbits.families.noisy_or.model import NoisyOr, draw
@@ -16,9 +15,9 @@ from hiddenbits.families.noisy_or.model_gibbs import NoisyOrGibbs
 from hiddenbits.families.noisy_or.paper import NoisyOrBlocks
 from hiddenbits.families.noisy_or.params import NoisyOrParams
 from hiddenbits.families.noisy_or.posterior_draws import marginals
-from tests.contracts.conftest import NotResident, table_of
+from tests.contracts.conftest import table_of
 from tests.contracts.test_fit import structured_rows
-from tests.contracts.test_same_bits import InterruptAfter, InterruptedFitError, same
+from tests.contracts.test_same_bits import fit_in_ways, fit_with_interruptions, same
 from tests.families.noisy_or.noisy_or_data import block_of
 
 pytestmark = pytest.mark.core
@@ -111,18 +110,9 @@ LOOPS = [pytest.param(GIBBS, fit_em, id="full passes"), pytest.param(BLOCKS, fit
 def test_same_bits_on_threads_and_from_parts(model, loop, storage):
     table = table_of(structured_rows(np.random.default_rng(0), 800, 12, missing=storage != "csr"), storage)
     settings = Settings(max_iter=200 if loop is fit_em else 4, seed=3)
-    outcomes = []
-    for n_jobs in (1, 3):
-        for part_bytes in (None, 7000):
-            walked = table if part_bytes is None else Table(NotResident(table.source), None, None, part_bytes)
-            executor = Local(n_jobs)
-            outcomes.append(loop(model, walked.grid(256), executor, settings, None, None))
-            executor.close()
-    assert outcomes[0].restarts[0].reason == "schedule_done"
-    assert outcomes[0].params.n_causes == (4, 2)
-    for other in outcomes[1:]:
-        assert same(outcomes[0].params, other.params)
-        assert np.array_equal(outcomes[0].trace, other.trace)
+    outcome = fit_in_ways(loop, model, table, 256, settings, [(1, None), (1, 7000), (3, None), (3, 7000)])
+    assert outcome.restarts[0].reason == "schedule_done"
+    assert outcome.params.n_causes == (4, 2)
 
 
 @pytest.mark.slow
@@ -130,19 +120,8 @@ def test_same_bits_on_threads_and_from_parts(model, loop, storage):
 def test_resumed_equals_uninterrupted(model, loop, tmp_path):
     """The states of the rows are in the checkpoint: broken off after every other pass, the bits are the same."""
     table = table_of(structured_rows(np.random.default_rng(1), 300, 10, missing=True))
-    grid, settings = table.grid(128), Settings(n_init=2, max_iter=100 if loop is fit_em else 4, seed=1)
-    whole = loop(model, grid, Local(), settings, None, None)
-    checkpoints = Checkpoint(tmp_path / "fit.hb", model, settings, table.shape, grid.height)
-    interruptions, resumed = 0, None
-    while resumed is None:
-        try:
-            resumed = loop(model, grid, Local(), settings, checkpoints, InterruptAfter(1))
-        except InterruptedFitError:
-            interruptions += 1
-            assert interruptions < 200
-    assert interruptions > 3
-    assert same(whole.params, resumed.params)
-    assert whole.restarts == resumed.restarts
+    settings = Settings(n_init=2, max_iter=100 if loop is fit_em else 4, seed=1)
+    fit_with_interruptions(loop, model, table.grid(128), settings, tmp_path / "fit.hb", 1)
 
 
 class Forgetful(Local):

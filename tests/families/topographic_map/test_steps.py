@@ -8,13 +8,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 import hiddenbits
 from hiddenbits import TopographicMap
-from hiddenbits.data import Table
-from hiddenbits.engine import Checkpoint, Key, Local, Settings, fit_persistent
+from hiddenbits.engine import Key, Settings, fit_persistent
 from hiddenbits.families.topographic_map.model import Topographic
 from hiddenbits.families.topographic_map.model_steps import TopographicSteps
-from tests.contracts.conftest import NotResident, random_rows, table_of
+from tests.contracts.conftest import random_rows, table_of
 from tests.contracts.test_fit import structured_rows
-from tests.contracts.test_same_bits import InterruptAfter, InterruptedFitError, same
+from tests.contracts.test_same_bits import fit_in_ways, fit_with_interruptions, same
 from tests.families.topographic_map.map_data import random_map
 
 pytestmark = pytest.mark.core
@@ -44,35 +43,15 @@ def test_rows_that_are_split_off_are_not_learned_from(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_serial_threads_and_parts_give_the_same_bits(seed, storage):
     table = table_of(structured_rows(np.random.default_rng(seed), 700, 10, missing=True), storage)
-    settings = Settings(max_iter=4, seed=seed)
-    outcomes = []
-    for n_jobs, part_bytes in [(1, None), (3, None), (1, 2000), (3, 1)]:
-        walked = table if part_bytes is None else Table(NotResident(table.source), None, None, part_bytes)
-        executor = Local(n_jobs)
-        outcomes.append(fit_persistent(MODEL, walked.grid(50), executor, settings, None, None))
-        executor.close()
-    for other in outcomes[1:]:
-        assert same(outcomes[0].params, other.params)
-        assert np.array_equal(outcomes[0].trace, other.trace)
+    ways = [(1, None), (3, None), (1, 2000), (3, 1)]
+    fit_in_ways(fit_persistent, MODEL, table, 50, Settings(max_iter=4, seed=seed), ways)
 
 
 @pytest.mark.parametrize("passes", [1, 3])
 def test_resumed_equals_uninterrupted(passes, tmp_path):
     table = table_of(structured_rows(np.random.default_rng(0), 400, 10, missing=True))
-    grid, settings = table.grid(100), Settings(n_init=2, max_iter=7, seed=0)
-    whole = fit_persistent(MODEL, grid, Local(), settings, None, None)
-    checkpoints = Checkpoint(tmp_path / "fit.hb", MODEL, settings, table.shape, grid.height)
-    interruptions, resumed = 0, None
-    while resumed is None:
-        try:
-            resumed = fit_persistent(MODEL, grid, Local(), settings, checkpoints, InterruptAfter(passes))
-        except InterruptedFitError:
-            interruptions += 1
-            assert interruptions < 50
-    assert interruptions >= 14 // (passes + 1) - 1
-    assert same(whole.params, resumed.params)
-    assert np.array_equal(whole.trace, resumed.trace)
-    assert whole.restarts == resumed.restarts
+    settings = Settings(n_init=2, max_iter=7, seed=0)
+    fit_with_interruptions(fit_persistent, MODEL, table.grid(100), settings, tmp_path / "fit.hb", passes)
 
 
 @pytest.mark.parametrize("seed", range(3))
