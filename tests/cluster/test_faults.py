@@ -84,8 +84,8 @@ def test_a_worker_killed_during_the_fit_of_a_map(map_model, tmp_path):
 
 
 def test_workers_killed_during_one_fit(table, tmp_path, short):
-    """Ten of them, or four in a short run, while others join."""
-    rng, passes, deaths = np.random.default_rng(0), 60 if short else 150, 4 if short else 10
+    """Ten of them, or two in a short run, while others join."""
+    rng, passes, deaths = np.random.default_rng(0), 40 if short else 150, 2 if short else 10
     alone = mixture(passes).fit(table)
     with Processes(tmp_path) as cluster:
         for _ in range(2):
@@ -126,6 +126,7 @@ def test_a_worker_that_stands_still(table, alone, tmp_path):
     assert same(alone.params_, model.params_)
 
 
+@pytest.mark.full
 def test_scheduler_killed_and_resumed_on_another_cluster(table, alone, tmp_path):
     kept = tmp_path / "fit.hb"
     (tmp_path / "one").mkdir()
@@ -163,10 +164,9 @@ def test_a_file_that_was_cut_short(client, tmp_path):
         mixture().fit(whole)
 
 
-def test_a_worker_without_enough_memory(tmp_path, short, monkeypatch):
+@pytest.mark.full
+def test_a_worker_without_enough_memory(tmp_path):
     """A part that hardly fits, if at all: the fit ends or says what to do, and does not hang."""
-    if short:
-        monkeypatch.setattr("hiddenbits.engine.executors.dask_cluster.DEATHS", 5)
     rows = np.zeros((1_500_000, 64), np.uint8)
     rows[::3] = 1
     for name in ("rows0.npy", "rows1.npy"):  # two files are a source that workers read themselves
@@ -201,6 +201,7 @@ def test_tls(table, alone, tmp_path):
     assert same(alone.params_, model.params_)
 
 
+@pytest.mark.full
 def test_an_adaptive_cluster_that_begins_with_no_worker(table, alone, tmp_path):
     with (
         distributed.LocalCluster(
@@ -214,6 +215,7 @@ def test_an_adaptive_cluster_that_begins_with_no_worker(table, alone, tmp_path):
     assert same(alone.params_, model.params_)
 
 
+@pytest.mark.full
 def test_a_comparison_through_the_death_of_all_workers(tmp_path):
     """The table of figures is that of one process, although the workers die twice and others come."""
     X = simulate_mixture(400, 8, 3, seed=0).X
