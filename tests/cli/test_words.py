@@ -58,6 +58,7 @@ def test_translation(python, own):
         (["chains.n_chains=50", "tol=0.1", "chains.batch_rows=9"], "chains=Chains(batch_rows=9, n_chains=50)"),
         (["start.n_candidates=2"], "start=Growth(n_candidates=2)"),
         (["start=pursuit", "start.n_steps=4"], "start=Pursuit(n_steps=4)"),
+        (["start=[1]", "tol=0.1"], "start=[1]"),
     ],
 )
 def test_one_number_of_an_option_can_be_set(settings, option):

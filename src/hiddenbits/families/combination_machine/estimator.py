@@ -234,7 +234,7 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
 
     def _options(self) -> dict[str, Any]:
         words = {"grow": Growth(), "pursuit": Pursuit()}
-        return {"start": words.get(self.start, self.start), "chains": self.chains or Chains()}
+        return {"start": words.get(str(self.start), self.start), "chains": self.chains or Chains()}
 
     def _model(self) -> Combination:
         options = self._options()

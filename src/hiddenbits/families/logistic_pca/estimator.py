@@ -187,7 +187,7 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
 
     def _options(self) -> dict[str, Any]:
         words = {"variational": Variational(), "quadrature": Quadrature(), "sampling": Quadrature(nodes="draws")}
-        return {"method": words.get(self.method, self.method)}
+        return {"method": words.get(str(self.method), self.method)}
 
     def _model(self) -> Logistic | LogisticGrid | Mixed:
         # Draws that a verb repeats must not depend on when it is called: a generator is no seed for them.
