@@ -41,8 +41,7 @@ def table_of(values, storage: str, weights=None) -> Table:
     missing = np.isnan(values)
     x = STORAGES[storage](np.where(missing, 0, values).astype(np.uint8))
     observed = observed_from_missing(missing.astype(np.uint8)) if missing.any() else None
-    names = [f"c{j}" for j in range(values.shape[1])]
-    return memory_table(x, observed, names).with_weights(weights)
+    return Table(memory_table(x, observed).source, tuple(f"c{j}" for j in range(values.shape[1]))).with_weights(weights)
 
 
 def classes(values):

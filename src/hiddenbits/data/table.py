@@ -8,7 +8,6 @@ the edges of files or on who loads what.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -304,7 +303,6 @@ def _check_weights(weights: Floats, n_rows: int) -> None:
         )
 
 
-def memory_table(x: Bits, observed: Bits | None = None, names: Sequence[str] | None = None) -> Table:
+def memory_table(x: Bits, observed: Bits | None = None) -> Table:
     """Return a table over bits in memory that have been checked."""
-    full = AllOnes(x.shape) if observed is None else observed
-    return Table(MemorySource(x, full), None if names is None else tuple(names))
+    return Table(MemorySource(x, AllOnes(x.shape) if observed is None else observed))

@@ -21,14 +21,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
-from hiddenbits.array_types import Bytes, Floats
+from hiddenbits.array_types import Floats
 from hiddenbits.maths.tempering import (
     Numbers,
-    Precision,
     Run,
     Tempered,
     base_bias,
-    bits_to_signs,
     generators,
     groups_of,
 )
@@ -55,7 +53,7 @@ class Path(Generic[S]):
     log_ratio : callable (state, low, high) -> ndarray of shape (n,)
         ln p*_high(x) - ln p*_low(x) of each row, low < high.
     move : callable (state, beta, rng) -> state
-        A transition that keeps p_beta and is reversible. It may reuse the state's memory.
+        A transition that keeps p_beta. It may reuse the state's memory.
     """
 
     log_base: float
@@ -82,7 +80,7 @@ class Partition:
     log_z, standard_error : float
         The estimates together, weighted by their precision; NaN where there is no figure to be trusted.
     estimates : dict of str to Estimate
-        What each base found, and the way back where rows of the model were given.
+        What each base found.
     agree : bool
         The estimates lie within three standard errors of each other.
     trustworthy : bool
@@ -105,14 +103,11 @@ class Partition:
 
 
 def anneal(path: Path[S], state: S, betas: Sequence[float], rng: np.random.Generator) -> Floats:
-    """Walk rows along the ladder and return ln w of each; upwards from the base, or downwards from the model."""
+    """Walk rows of the base up the ladder and return ln w of each."""
     total: Floats | float = 0.0
     last = len(betas) - 1
     for k, (here, there) in enumerate(pairwise(betas), start=1):
-        if here < there:
-            total = total + path.log_ratio(state, here, there)
-        else:
-            total = total - path.log_ratio(state, there, here)
+        total = total + path.log_ratio(state, here, there)
         if k < last:
             state = path.move(state, there, rng)
     return np.asarray(total)
@@ -130,10 +125,10 @@ def effective_size(log_weights: Floats) -> float:
     return float(np.exp(2.0 * logsumexp(log_weights) - logsumexp(2.0 * log_weights)))
 
 
-def estimate(log_weights: Floats, log_base: float, *, backwards: bool = False) -> Estimate:
+def estimate(log_weights: Floats, log_base: float) -> Estimate:
     """Return ln Z = ln Z_0 + ln mean w, with the standard error sqrt[ var(w) / n ] / mean(w).
 
-    var(w) / mean(w)^2 is n / ESS - 1 (times n / (n - 1)). Backwards the mean is that of Z_0 / Z.
+    var(w) / mean(w)^2 is n / ESS - 1 (times n / (n - 1)).
 
     Examples
     --------
@@ -145,7 +140,7 @@ def estimate(log_weights: Floats, log_base: float, *, backwards: bool = False) -
     log_mean = float(logsumexp(log_weights)) - float(np.log(n))
     ess = effective_size(log_weights)
     error = float(np.sqrt(max(n / ess - 1.0, 0.0) / (n - 1))) if n > 1 else np.inf
-    return Estimate(log_base + (-log_mean if backwards else log_mean), error, ess)
+    return Estimate(log_base + log_mean, error, ess)
 
 
 def verdict(estimates: dict[str, Estimate], alike: str | None = None) -> Partition:
@@ -199,34 +194,18 @@ def estimates_of(
     n_chains: int,
     rng: np.random.Generator,
     run: Run = map,
-    back: dict[str, tuple[Path[Any], Sequence[Any]]] | None = None,
 ) -> dict[str, Estimate]:
-    """Climb every path with `n_chains` rows, in groups that `run` (like `map`) may run at the same time.
+    """Climb every path with `n_chains` rows, in groups that `run` (like `map`) may run at the same time."""
+    tasks = [(name, path, g.stop - g.start) for name, path in paths.items() for g in groups_of(n_chains, GROUP)]
 
-    `back` names paths to walk downwards, each with states of the model, one for each group.
-    """
-    tasks: list[tuple[str, Path[Any], Any, bool]] = []
-    for name, path in paths.items():
-        tasks += [(name, path, g.stop - g.start, False) for g in groups_of(n_chains, GROUP)]
-    for name, (path, states) in (back or {}).items():
-        tasks += [(name, path, state, True) for state in states]
-    down = betas[::-1]
-
-    def climb(task: tuple[tuple[str, Path[Any], Any, bool], np.random.Generator]) -> Floats:
-        (_, path, state, backwards), own = task
-        if backwards:
-            return anneal(path, state, down, own)
-        return anneal(path, path.start(state, own), betas, own)
+    def climb(task: tuple[tuple[str, Path[Any], int], np.random.Generator]) -> Floats:
+        (_, path, n), own = task
+        return anneal(path, path.start(n, own), betas, own)
 
     weights: dict[str, list[Floats]] = {}
     for (name, *_), log_w in zip(tasks, run(climb, zip(tasks, generators(rng, len(tasks)), strict=True)), strict=True):
         weights.setdefault(name, []).append(log_w)
-    log_bases = {name: path.log_base for name, path in paths.items()}
-    log_bases |= {name: path.log_base for name, (path, _) in (back or {}).items()}
-    return {
-        name: estimate(np.concatenate(parts), log_bases[name], backwards=name in (back or {}))
-        for name, parts in weights.items()
-    }
+    return {name: estimate(np.concatenate(parts), paths[name].log_base) for name, parts in weights.items()}
 
 
 def machine_path(machine: Tempered) -> Path[tuple[Numbers, Numbers]]:
@@ -256,9 +235,6 @@ def log_partition(
     *,
     n_chains: int = 100,
     n_temperatures: int = 10_000,
-    betas: ArrayLike | None = None,
-    rows: Bytes | None = None,
-    dtype: Precision = "float32",
     run: Run = map,
 ) -> Partition:
     """Estimate ln Z of a combination machine from two bases, fair coins and the data's column means.
@@ -273,13 +249,6 @@ def log_partition(
         Rows from each base.
     n_temperatures : int
         Steps of the ladder, evenly spaced.
-    betas : array-like, optional
-        The ladder itself, rising from 0 to 1, in place of `n_temperatures`.
-    rows : ndarray of shape (n, d), optional
-        Rows of the model, in 0 and 1: exact draws, or those of long tempered chains. They walk the ladder down, as a
-        third check that finds modes which both bases missed.
-    dtype : {"float32", "float64"}
-        Precision of the rows; weights are added in float64.
     run : callable
         `map`, or that of a pool of threads. It does not change the result.
 
@@ -296,27 +265,18 @@ def log_partition(
     >>> found.trustworthy, round(found.log_z, 1)
     (True, 4.4)
     """
-    ladder = np.linspace(0.0, 1.0, n_temperatures + 1) if betas is None else np.asarray(betas, dtype=np.float64)
-    if ladder.ndim != 1 or len(ladder) < 2 or ladder[0] != 0.0 or ladder[-1] != 1.0 or not (np.diff(ladder) > 0).all():
-        raise ValueError("the temperatures must rise from beta = 0 to beta = 1, at least these two")
-    steps: list[float] = ladder.tolist()
+    if n_temperatures < 1:
+        raise ValueError(f"n_temperatures={n_temperatures}: the climb needs at least one step.")
+    steps: list[float] = np.linspace(0.0, 1.0, n_temperatures + 1).tolist()
     near = base_bias(means)
     paths = {
-        "uniform": machine_path(Tempered.of(weights, thresholds, bias, None, dtype)),
-        "means": machine_path(Tempered.of(weights, thresholds, bias, near, dtype)),
+        "uniform": machine_path(Tempered.of(weights, thresholds, bias)),
+        "means": machine_path(Tempered.of(weights, thresholds, bias, near)),
     }
-    back: dict[str, tuple[Path[Any], Sequence[Any]]] = {}
-    if rows is not None:
-        machine = Tempered.of(weights, thresholds, bias, near, dtype)
-        signs = [bits_to_signs(rows[g], machine.dtype) for g in groups_of(len(rows), GROUP)]
-        back["way back"] = (machine_path(machine), [(x, machine.activations(x)) for x in signs])
-    found = estimates_of(paths, steps, n_chains, rng, run, back)
+    found = estimates_of(paths, steps, n_chains, rng, run)
     # KL(means || uniform) = Sum_j [ b0 tanh b0 - ln cosh b0 ]: bases that are one and the same agree for no reason.
     distance = float((near * np.tanh(near) - np.logaddexp(near, -near) + np.log(2.0)).sum())
     alike = None
-    if distance < ALIKE and rows is None:
-        alike = (
-            f"The column means are so near to 1/2 ({distance:.2f} nats) that both bases are one: "
-            "give rows of the model as another check."
-        )
+    if distance < ALIKE:
+        alike = f"The column means are so near to 1/2 ({distance:.2f} nats) that both bases are one."
     return verdict(found, alike)

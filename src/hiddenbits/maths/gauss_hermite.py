@@ -49,9 +49,9 @@ def _regular(nodes: Floats) -> Rule:
 
 
 @lru_cache(maxsize=8)
-def regular_grid(n_components: int, n_per_axis: int, reach: float = 6.0) -> Rule:
+def regular_grid(n_components: int, n_per_axis: int) -> Rule:
     """Return an even grid of n_per_axis ^ q nodes."""
-    return _regular(_product_grid([np.linspace(-reach, reach, n_per_axis)] * n_components))
+    return _regular(_product_grid([np.linspace(-6.0, 6.0, n_per_axis)] * n_components))
 
 
 @lru_cache(maxsize=8)

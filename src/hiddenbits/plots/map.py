@@ -227,17 +227,11 @@ def _posterior(model: BaseEstimator, X: object, pair: list[int], *, covariances:
     return means[:, pair], full[:, pair][:, :, pair]
 
 
-def _look_at(ax: Axes, corners: Floats, *, square: float | None = None) -> None:
-    """Set limits around the points; around a single position they are a few units wide.
-
-    With `square` the plot is square, and at least this far from its middle to its sides.
-    """
+def _look_at(ax: Axes, corners: Floats) -> None:
+    """Set limits around the points; around a single position they are a few units wide."""
     low, high = corners.min(axis=0), corners.max(axis=0)
     middle, half = (low + high) / 2.0, (high - low) / 2.0
-    if square is not None:
-        half = np.full(2, 1.15 * max(square, float(half.max())))
-    else:
-        half = np.full(2, ALONE) if half.max() < 1e-6 else 1.1 * np.maximum(half, 0.35 * half.max())
+    half = np.full(2, ALONE) if half.max() < 1e-6 else 1.1 * np.maximum(half, 0.35 * half.max())
     ax.set_xlim(middle[0] - half[0], middle[0] + half[0])
     ax.set_ylim(middle[1] - half[1], middle[1] + half[1])
 

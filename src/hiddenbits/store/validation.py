@@ -1,4 +1,4 @@
-"""Checks on what a file says, in one place: a model file and a statistics file are believed by the same rules."""
+"""Checks on what a file says, in one place."""
 
 from __future__ import annotations
 

@@ -97,7 +97,6 @@ def test_chains_that_do_not_mix_say_so():
     assert not mixing.well_mixed
     assert "worth" in mixing.why
     assert mixing.effective_rows < 10_000
-    assert mixing.autocorrelation > 2
     # Hardly any sweeps: nothing has arrived from the base yet.
     _, mixing = draw(slow, 10, np.random.default_rng(0), n_first=4, n_sweeps=4, thin=1)
     assert not mixing.well_mixed

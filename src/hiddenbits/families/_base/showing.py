@@ -151,9 +151,9 @@ def spectrum_table(eigenvalues: Floats, by_chance: Floats | None = None) -> Summ
     return SummaryTable("Spectrum of the correlations of the hidden variables", columns, "eigenvalues")
 
 
-def strongest(values: Floats, names: Sequence[str], n: int = LISTED) -> str:
+def strongest(values: Floats, names: Sequence[str]) -> str:
     """Return the largest of some numbers that are above 0.05, as a list of names: "bread 0.61, milk 0.43"."""
-    order = [j for j in np.argsort(-values, kind="stable")[:n] if values[j] >= 0.05]
+    order = [j for j in np.argsort(-values, kind="stable")[:LISTED] if values[j] >= 0.05]
     return ", ".join(f"{_short(names[j])} {values[j]:.2f}" for j in order) or "-"
 
 

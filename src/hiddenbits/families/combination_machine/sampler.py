@@ -38,8 +38,6 @@ class Mixing:
     renewals : float
         How often a new row from beta = 0 arrived at beta = 1, for each chain. Each of its rows, one a temperature, has
         to make the journey: so divide by their number for what a single one did.
-    autocorrelation : float
-        Sweeps that are worth one independent row of a chain, for the slowest of the numbers watched.
     effective_rows : float
         Independent rows that the drawn ones are worth, at most.
     well_mixed : bool
@@ -51,7 +49,6 @@ class Mixing:
     betas: Floats
     swap_rates: Floats
     renewals: float
-    autocorrelation: float
     effective_rows: float
     well_mixed: bool
     why: str
@@ -201,7 +198,7 @@ def _watch(machine: Tempered) -> Any:
 
 
 def _mixing(state: ChainState, trace: Floats, renewals: int, n: int) -> Mixing:
-    n_sweeps, n_chains, k = trace.shape
+    _, n_chains, k = trace.shape
     worth = min(effective_draws(trace[:, :, i].astype(np.float64)) for i in range(k))
     rates, renewed, effective = state.swap_rates, renewals / n_chains, min(worth, float(n))
     if not np.nanmin(rates) >= LOWEST_SWAP_RATE:
@@ -212,5 +209,5 @@ def _mixing(state: ChainState, trace: Floats, renewals: int, n: int) -> Mixing:
         why = f"The {n} rows are worth {effective:.0f} independent ones: use more sweeps between rows."
     else:
         why = f"The {n} rows are worth at least {effective:.0f} independent ones, by all that the chains show."
-        return Mixing(state.betas, rates, renewed, n_sweeps * n_chains / worth, effective, True, why)
-    return Mixing(state.betas, rates, renewed, n_sweeps * n_chains / worth, effective, False, why)
+        return Mixing(state.betas, rates, renewed, effective, True, why)
+    return Mixing(state.betas, rates, renewed, effective, False, why)

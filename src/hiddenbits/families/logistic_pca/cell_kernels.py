@@ -43,26 +43,24 @@ def quarter(V: AnyArray) -> AnyArray:
     return out
 
 
-def tangent_standing(
-    S: AnyArray, V4: AnyArray, blanks: Blanks, *, heights: bool = True, slot: str = "kappa"
-) -> tuple[AnyArray, AnyArray]:
+def tangent_standing(S: AnyArray, V4: AnyArray, blanks: Blanks, *, heights: bool = True) -> tuple[AnyArray, AnyArray]:
     """Return 4 kappa (d, rows) and, for each row, -Sum_i ln 2cosh(xi_i/2), at the best xi for the moments S: eq 8.
 
     S stands (p, rows) and V4 is V/4, so that a product and a root give e = xi/2. With t = tanh(e): 4 kappa = t/e, where
     kappa is -2 lambda(xi) of the paper; and ln 2cosh(e) = e + ln 2 - ln(1 + t), which is exact for any e. A few
-    columns at a time: of all the cells only kappa outlives the step, in this thread's buffer `slot`. Without `heights`
+    columns at a time: of all the cells only kappa outlives the step, in a buffer of this thread. Without `heights`
     only the e of these is summed.
     """
     d, n = len(V4), S.shape[1]
     if kernels_pay(V4.shape[1] / 6) and (compiled := _compiled()):
-        cells, total = scratch(slot, (n, d), V4.dtype), np.empty(n)
+        cells, total = scratch("kappa", (n, d), V4.dtype), np.empty(n)
         np.matmul(S.T, V4.T, out=cells)
         blanks.fill(cells, 0.0)
         compiled.sweep(cells, V4.dtype.type(SMALLEST[V4.dtype.char]), compiled.FACTORS[V4.dtype.char], total)
         blanks.fill(cells, 0.0)
         total += blanks.counts * np.log(2.0)  # a blank counted as ln 2cosh(0)
         return cells.T, total
-    kappa, total = scratch(slot, (d, n), V4.dtype), np.zeros(n)
+    kappa, total = scratch("kappa", (d, n), V4.dtype), np.zeros(n)
     step = max(1, STEP_CELLS // max(n, 1))
     for start in range(0, d, step):
         columns = slice(start, min(start + step, d))

@@ -224,11 +224,10 @@ class Logistic(LogisticRows):
         linear: Floats,
         blanks: Blanks,
         carry: Posterior | None,
-        slot: str = "kappa",
     ) -> tuple[Posterior, AnyArray, Floats]:
-        """Return the posterior of each row, 4 kappa (in this thread's buffer of that name) and each row's bound."""
+        """Return the posterior of each row, 4 kappa (in this thread's buffer) and each row's bound."""
         n_steps = self.cold_steps if carry is None else self.warm_steps
-        return inner_steps(shared.V4, linear, blanks, carry or self._cold(shared, block), n_steps, slot)
+        return inner_steps(shared.V4, linear, blanks, carry or self._cold(shared, block), n_steps)
 
     def sum_rows(
         self, weights: Floats, linear: Floats, posterior: Posterior, kappa: AnyArray, bound: Floats

@@ -31,8 +31,8 @@ REACH = 9.0  # standard deviations: what is further away does not count
 TERMS = 15  # of the series for what is wider than the table
 
 
-def log_cosh_derivatives(A: Floats, order: int = ORDER) -> Floats:
-    """Return ln 2cosh(A/2) and its derivatives up to an order, (order + 1, *shape).
+def log_cosh_derivatives(A: Floats) -> Floats:
+    """Return ln 2cosh(A/2) and its derivatives, (ORDER + 1, *shape).
 
     They are polynomials in u = sigma(-|A|), with du/d|A| = -u(1 - u); odd ones change their sign with A.
     """
@@ -40,7 +40,7 @@ def log_cosh_derivatives(A: Floats, order: int = ORDER) -> Floats:
     u /= 1.0 + u
     found, sign = [0.5 * np.abs(A) - np.log1p(-u)], np.sign(A)
     derivative = Polynomial([0.5, -1.0])
-    for k in range(1, order + 1):
+    for k in range(1, ORDER + 1):
         found.append(derivative(u) * sign if k % 2 else derivative(u))
         derivative = derivative.deriv() * Polynomial([0.0, -1.0, 1.0])
     return np.array(found)

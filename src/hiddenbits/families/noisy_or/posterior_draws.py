@@ -42,14 +42,13 @@ def weighted_draws(
     block: Block,
     rng: np.random.Generator,
     look: Callable[[list[States], Sweep], None],
-    n_chains: int = CHAINS,
     kept: int = SWEEPS,
 ) -> Floats:
     """Show the states of all chains after each of several sweeps to `look`; return the weights, (chains, rows).
 
     Row r of chain c is row c n + r. The weights of a row add up to 1.
     """
-    n, half = block.n_rows, n_chains // 2
+    n, half = block.n_rows, CHAINS // 2
     data = Ones.of_block(network.layers[0], block)
     some, ladder = tiled(data, half), np.linspace(0.0, 1.0, STEPS + 1)
     near = np.tile(quick_marginals(network, block, rng), (half, 1))
@@ -59,7 +58,7 @@ def weighted_draws(
         logs.append(anneal(path, ends[-1], betas.tolist(), rng).reshape(half, n))
     # Both bases have the same sum, 1, so that weights from both can be put side by side.
     states, log_w = [np.concatenate(pair) for pair in zip(*ends, strict=True)], np.concatenate(logs)
-    data = tiled(data, n_chains)
+    data = tiled(data, CHAINS)
     for _ in range(kept):
         look(states, sweep(network, data, states, rng, with_odds=True))
     w = np.exp(log_w - log_w.max(axis=0))
