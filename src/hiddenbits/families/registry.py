@@ -77,4 +77,6 @@ def _restored(cls: Any, name: str, value: Any) -> Any:
     if not kinds or not isinstance(value, dict):
         return value
     require(value.get("of") in kinds, f"its {name} is of no class that {cls.__name__} knows")
-    return kinds[value["of"]](**{one: number for one, number in value.items() if one != "of"})
+    numbers, kind = {one: number for one, number in value.items() if one != "of"}, kinds[value["of"]]
+    require(set(numbers) == set(kind._get_param_names()), f"its {name} has not exactly the options of {kind.__name__}")
+    return kind(**numbers)

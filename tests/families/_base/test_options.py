@@ -85,13 +85,18 @@ def test_files_hold_options(saved):
     assert repr(hiddenbits.load(path).schedule) == "Annealing(n_passes=3, settle=False, start='mean')"
 
 
+SCHEDULE = {"of": "Annealing", **Annealing().get_params()}
+
+
 @pytest.mark.parametrize(
     "value",
     [
-        {"of": "Annealing", "heat": 1},
-        {"of": "Annealing", "n_passes": "many"},
-        {"of": "Annealing", "n_passes": 2**60},
-        {"of": "Annealing", "": 1},
+        SCHEDULE | {"heat": 1},
+        SCHEDULE | {"n_passes": "many"},
+        SCHEDULE | {"n_passes": 2**60},
+        SCHEDULE | {"": 1},
+        {"of": "Annealing", "n_passes": 3},  # and no more
+        SCHEDULE | {"of": "Growth"},
         {"of": "Growth"},
         {"of": []},
         {"n_passes": 3},
