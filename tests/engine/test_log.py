@@ -5,7 +5,7 @@ import logging
 import numpy as np
 import pytest
 
-from hiddenbits import BernoulliMixture, CombinationMachine, LogisticPCA, run_on
+from hiddenbits import BernoulliMixture, CombinationMachine, LogisticPCA
 from hiddenbits.datasets import simulate_mixture
 
 pytestmark = pytest.mark.core
@@ -63,31 +63,6 @@ def test_random_steps_are_logged_too(X, caplog):
     model = CombinationMachine(2, method="chains", max_iter=3, random_state=0).fit(X)
     assert any(f"stopped: schedule_done after {model.n_iter_} passes" in line for line in logged(caplog, logging.INFO))
     assert sum(": pass " in line for line in logged(caplog, logging.DEBUG)) == model.n_iter_
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_continuing_from_a_checkpoint_is_info(X, caplog, tmp_path):
-    caplog.set_level(logging.INFO, "hiddenbits")
-
-    class Stop(Exception):  # noqa: N818
-        pass
-
-    walked = []
-
-    def tell(rows):
-        walked.append(rows)
-        if len(walked) > 6:
-            raise Stop
-
-    model = BernoulliMixture(3, n_init=1, random_state=0)
-    with pytest.raises(Stop), run_on(checkpoint=tmp_path / "fit.hb", tell=tell):
-        model.fit(X)
-    caplog.clear()
-    with run_on(checkpoint=tmp_path / "fit.hb"):
-        model.fit(X)
-    info = logged(caplog, logging.INFO)
-    assert any(line.startswith("Continuing from the checkpoint: restart 1, pass ") for line in info)
-    assert not any("begins." in line for line in info)
 
 
 def test_silent_by_default(X, capfd):

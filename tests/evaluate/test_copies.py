@@ -71,26 +71,6 @@ def test_all_that_hold_out_warn_unless_groups_are_given():
             work(groups=copies)
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("seed", range(3))
-def test_groups_take_the_advantage_from_large_models(seed):
-    """60 rows of noise, each ten times: without groups 64 classes are far ahead, with groups nothing is hidden."""
-    X, copies = np.repeat(noise(seed), 10, axis=0), np.repeat(np.arange(60), 10)
-    options = {"sizes": {"BernoulliMixture": [2, 16, 64]}, "measures": (), "cv": 4, "seed": seed}
-    with pytest.warns(CopiedRowsWarning):
-        fooled = evaluate.compare(X, ["IndependentBits", "BernoulliMixture"], **options)
-    assert (fooled.best, fooled.size) == ("BernoulliMixture", "64")
-    assert fooled.entry("IndependentBits").difference < -2.0
-    found = evaluate.compare(X, ["IndependentBits", "BernoulliMixture"], groups=copies, **options)
-    assert found.best == "IndependentBits"
-    many, few = (BernoulliMixture(k, random_state=0) for k in (64, 1))
-    grouped = [evaluate.hidden_cells(model, X, groups=copies, seed=seed).value for model in (few, many)]
-    with pytest.warns(CopiedRowsWarning):
-        alone = [evaluate.hidden_cells(model, X, seed=seed).value for model in (few, many)]
-    assert alone[1] < grouped[0] / 2  # copies tell what is hidden
-    assert grouped[0] < grouped[1]
-
-
 @pytest.mark.parametrize("cv", [None, 3, 0.3])
 def test_groups_are_never_on_both_sides(cv):
     rng = np.random.default_rng(0)

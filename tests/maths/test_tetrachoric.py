@@ -5,7 +5,6 @@ import pytest
 from scipy import stats
 
 from hiddenbits.engine import Local
-from hiddenbits.maths import pair_counts
 from hiddenbits.maths.bivariate_normal import orthant_probability
 from hiddenbits.maths.pair_counts import Cells, PairCounts, block_rows, count_pairs
 from hiddenbits.maths.tetrachoric import fit_pairs, independence, interval, solve_tables
@@ -169,17 +168,3 @@ def test_p_values_are_uniform_under_independence():
         for a, b, c in zip(first, second, tables.one_one, strict=True)
     ]
     assert stats.kstest(p, "uniform").pvalue > 0.001
-
-
-def test_usps_twos(real_data):
-    """The figures of MATHS.md: 5 constant columns, 125 +- 2 negative eigenvalues, smallest -13.87, largest 37.20."""
-    with np.load(real_data / "digits" / "usps.npz") as file:
-        X = (file["train"][file["train_label"] == 2] > 127).astype(float)
-    counts = counted(table_of(X), pair_counts.TALL)
-    fit, degenerate = fit_pairs(counts, 1.0, True, serial)
-    assert len(degenerate.constant) == 5
-    varying = np.setdiff1d(np.arange(256), degenerate.constant)
-    values = np.linalg.eigvalsh(fit.correlation[np.ix_(varying, varying)])
-    assert values[0] == pytest.approx(-13.87, abs=0.05)
-    assert values[-1] == pytest.approx(37.20, abs=0.05)
-    assert abs(np.count_nonzero(values < 0) - 125) <= 2

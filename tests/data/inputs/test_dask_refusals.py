@@ -152,27 +152,6 @@ def test_types_that_were_told_wrongly():
     refused(lazily([X[:20], masked], told, np.uint8), "chunk 1 .* it has blanks")
 
 
-class Strange:
-    """An array of a library that nobody has heard of."""
-
-    ndim, dtype, shape = 2, np.dtype(float), (0, 0)
-    __array_priority__ = 1e9
-
-    def __array_function__(self, *args, **options):
-        return self
-
-    def __getitem__(self, index):
-        return self
-
-
-def test_chunks_of_other_libraries():
-    array = da.from_array(X, chunks=20)
-    array._meta = Strange()
-    refused(
-        array, "The chunks are of type Strange. Convert them to NumPy or SciPy sparse arrays first, with map_blocks"
-    )
-
-
 def test_partitions_that_were_told_wrongly():
     dd, pd = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
     good = pd.DataFrame(X, columns=list("abcdefg"))

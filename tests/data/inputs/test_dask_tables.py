@@ -11,11 +11,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from hiddenbits import BernoulliMixture, run_on
+from hiddenbits import BernoulliMixture
 from hiddenbits.data import AllOnes, Complement, Dense, Pattern, Table, TableError, open_table
 from hiddenbits.data.inputs.dask_source import DaskSource
-from tests.contracts.conftest import NotResident
-from tests.contracts.test_same_bits import same
 from tests.data.readers.test_readers import assert_reads, bits, holes
 
 dask = pytest.importorskip("dask", reason="the cluster extra is not installed")
@@ -237,40 +235,6 @@ def test_dask_is_imported_only_for_dask():
         "print(*{name.split('.')[0] for name in sys.modules} & {'dask', 'distributed'})"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "\n"
-
-
-@pytest.mark.thin(3)
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore::hiddenbits.NoZerosWarning")  # of sparse blanks, whose zeros are not observed
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("kind", ["dense", "blanks", "sparse", "sparse blanks", "frame"])
-def test_the_same_fit_as_in_memory(kind, seed, monkeypatch):
-    """Any chunks, any parts, one or two threads, against rows in memory in the same storage."""
-    monkeypatch.setattr("hiddenbits.families._base.estimator.block_height", lambda footprint: 64)
-    rng = np.random.default_rng(seed)
-    kinds = rng.random((3, 12)) < 0.4
-    x = (kinds[rng.integers(0, 3, 400)] ^ (rng.random((400, 12)) < 0.1)).astype(float)
-    if kind in ("blanks", "frame"):
-        x[rng.random(x.shape) < 0.05] = nan
-    if "sparse" in kind:
-        blank = "missing" if "blanks" in kind else "auto"
-        memory = open_table(sparse.csr_array(x), blank=blank)
-        meta = sparse.csr_array((0, 0), dtype=float)
-        tables = [da.from_array(x, chunks=(n, 12)).map_blocks(sparse.csr_array, meta=meta) for n in (37, 400)]
-        tables = [open_table(table, blank=blank, part_bytes=part) for table in tables for part in (1500, 10**9)]
-    else:
-        memory = open_table(x if kind != "frame" else frame(x).compute())
-        made = [frame(x, n) if kind == "frame" else da.from_array(x, chunks=(50 * n, 5)) for n in (1, 7)]
-        if kind == "dense":
-            made = [table.astype(np.int8) for table in made]
-        tables = [open_table(table, part_bytes=part) for table in made for part in (1500, 10**9)]
-    model = BernoulliMixture(3, n_init=1, max_iter=8, tol=0.0, random_state=seed)
-    alone = model.fit(Table(NotResident(memory.source), memory.names)).params_
-    scores = model.score_samples(Table(NotResident(memory.source), memory.names))
-    for n_jobs, table in enumerate(tables):
-        with run_on(n_jobs=1 + n_jobs % 2):
-            assert same(model.fit(table).params_, alone)
-            assert np.array_equal(model.score_samples(table), scores)
 
 
 def test_names_travel_with_frames():

@@ -10,14 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
 
-from hiddenbits import BernoulliMixture
-from hiddenbits.data import AllOnes, Pattern, Table, TableError, open_table
+from hiddenbits.data import AllOnes, Pattern, TableError, open_table
 from hiddenbits.data.readers import DuplicateItemsWarning
 from hiddenbits.data.readers.parquet.pairs import PairsInMemory, PairSource
-from tests.contracts.conftest import NotResident
-from tests.contracts.test_same_bits import same
 from tests.data.readers.test_readers import assert_reads, bits
 
 pa = pytest.importorskip("pyarrow", reason="the files extra is not installed")
@@ -259,38 +255,6 @@ def test_estimates_are_exact_without_repeats(tmp_path):
         assert table.source.row_bytes * table.shape[0] == pytest.approx(
             bits_read.nbytes + observed.nbytes - pointers, rel=1e-12
         )
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("valued", [False, True])
-def test_the_same_fit_as_in_memory(tmp_path, seed, valued, monkeypatch):
-    """Lines on disk in parts, and gathered in memory, against a sparse array of the same rows."""
-    monkeypatch.setattr("hiddenbits.families._base.estimator.block_height", lambda footprint: 64)
-    rng = np.random.default_rng(seed)
-    kinds = rng.random((3, 14)) < 0.4
-    x = kinds[rng.integers(0, 3, 400)] ^ (rng.random((400, 14)) < 0.1)
-    x[:, 0] |= ~x.any(axis=1)
-    seen = x | (rng.random(x.shape) < 0.3) if valued else x
-    matrix = sparse.csr_array(seen.astype(float))
-    matrix.data[:] = x[seen]
-    memory = open_table(matrix, blank="missing" if valued else "auto")
-    lines = [(int(i), int(j), int(x[i, j]))[: 2 + valued] for i, j in zip(*np.nonzero(seen), strict=True)]
-    ask = {**(ASK if valued else PAIRS), "n_columns": 14}
-    model = BernoulliMixture(3, n_init=1, max_iter=12, tol=0.0, random_state=seed)
-    table = open_table(write(tmp_path, lines, group=100, files=2), **ask, part_bytes=2000)
-    assert isinstance(table.source, PairSource)
-    assert table.grid(64).n_parts > 3
-    assert same(model.fit(table).params_, model.fit(Table(NotResident(memory.source))).params_)
-    first = list(dict.fromkeys(int(i) for i in rng.permutation(400)))
-    lines.sort(key=lambda line: first.index(line[0]))  # rows in another order; and the first row's last line at the end
-    last = max(at for at, line in enumerate(lines) if line[0] == lines[0][0])
-    lines.append(lines.pop(last))
-    assert last > 0
-    gathered = open_table(write(tmp_path, lines, files=2), **ask)
-    assert isinstance(gathered.source, PairsInMemory)
-    turned = open_table(matrix[first], blank="missing" if valued else "auto")
-    assert same(model.fit(gathered).params_, model.fit(turned).params_)
 
 
 # Real files ------------------------------------------------------------------------------------------------------

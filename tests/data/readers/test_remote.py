@@ -13,9 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from hiddenbits import BernoulliMixture
 from hiddenbits.data import TableError, open_table
-from tests.contracts.test_same_bits import same
 from tests.data.readers.remote_tables import HOLES, NAMES, S3_OPTIONS, X
 from tests.data.readers.servers import S3Server
 from tests.data.readers.test_readers import assert_reads, bits, frame, write_parquet
@@ -196,19 +194,6 @@ def test_threads(server, monkeypatch):
             for i, part in zip(starts, parts, strict=True):
                 np.testing.assert_array_equal(part, x[i : i + 100])
     store.rm("/threads", recursive=True)
-
-
-@pytest.mark.slow
-def test_a_fit_has_the_same_bits(server, folder, cases):
-    model = BernoulliMixture(2, n_init=2, max_iter=5, tol=0.0, random_state=0)
-    for name in {"u8.npy", "part*.npy", "float.npy", "csr.npz", "x.csv", "part*.parquet"} & set(cases):
-        with pytest.warns(match="converge"):
-            far = model.fit(open_table(f"{server.url}/t/{name}", part_bytes=7 * 17))
-        params, trace = far.params_, far.trace_
-        with pytest.warns(match="converge"):
-            near = model.fit(open_table(f"{folder}/{name}", part_bytes=7 * 31))
-        assert same(params, near.params_), name
-        assert np.array_equal(trace, near.trace_)
 
 
 def test_storage_options_are_for_addresses(folder, cases):

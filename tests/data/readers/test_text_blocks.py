@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hiddenbits import open_table
@@ -43,27 +43,6 @@ def rows_of_csv_module(text, quote='"', delimiter=","):
         return list(csv.reader(lines, delimiter=delimiter, quotechar=quote, strict=True))
     except csv.Error:
         return None
-
-
-@settings(max_examples=300, deadline=None)
-@given(
-    st.lists(
-        st.sampled_from(["a", "no", "yes", ",", ",", "\n", "\n", "\r\n", "\r", '"', '"', " ", "é", "\0"]), max_size=30
-    )
-)
-@example(list('"a,"b",c",d\n'))
-@example(list('a,"b\nc",d\ne,f\n'))
-@example(list('"a","b"\r\n"","c,d"\r\n'))
-@example(list("a,b\n\nc,d\n"))
-def test_a_block_is_cut_as_the_csv_module_does_or_not_at_all(parts):
-    text = "".join(parts)
-    rows = rows_of_csv_module(text)
-    for width in (1, 2, 3):
-        block = cut_block(text.encode(), width, COMMAS) if text else None
-        if block is not None:
-            assert rows is not None
-            assert cells_of(block) == [row or [""] for row in rows]
-            assert len(block) == text.count("\n") + (not text.endswith("\n"))
 
 
 LONG = "x" * (LONGEST + 1)

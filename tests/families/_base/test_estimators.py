@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 import hiddenbits
 from hiddenbits import BernoulliMixture, IndependentBits, open_table
@@ -60,22 +58,6 @@ def test_tables_check_names_and_width(rows):
         model.score(open_table(rows, names=names[::-1]))
     with pytest.raises(hiddenbits.TableError, match="7 columns, but BernoulliMixture was fitted to 8"):
         model.score(open_table(rows[:, :7]))
-
-
-def test_masked_arrays_and_none(rows):
-    masked = np.ma.MaskedArray(np.nan_to_num(rows), np.isnan(rows))
-    objects = rows.astype(object)
-    objects[np.isnan(rows)] = None
-    fits = [BernoulliMixture(2, random_state=0).fit(X).probabilities_ for X in (rows, masked, objects)]
-    assert np.array_equal(fits[0], fits[1])
-    assert np.array_equal(fits[0], fits[2])
-
-
-def test_packed_tables_fit_like_dense_ones():
-    X = simulate_mixture(500, 21, 3, seed=0).X
-    packed = open_table(np.packbits(X, axis=1), packed=True, n_columns=21)
-    a, b = (BernoulliMixture(3, random_state=0).fit(data) for data in (X, packed))
-    assert np.array_equal(a.probabilities_, b.probabilities_)
 
 
 def test_numbers_need_a_threshold():
@@ -168,35 +150,3 @@ def test_progress_bar(capsys):
     shown = clone(plain).set_callbacks(callback.ProgressBar()).fit(X)
     assert np.array_equal(plain.probabilities_, shown.probabilities_)
     assert "BernoulliMixture" in capsys.readouterr().out
-
-
-def test_in_a_pipeline(rows):
-    codes = make_pipeline(BernoulliMixture(3, random_state=0), StandardScaler()).fit_transform(rows)
-    assert codes.shape == (300, 3)
-
-
-def test_split_start_grows_by_doubling():
-    X = simulate_mixture(500, 10, 3, seed=0).X
-    model = BernoulliMixture(5, start="split", n_init=1, random_state=0).fit(X)
-    assert model.weights_.shape == (5,)
-    assert model.probabilities_.shape == (5, 10)
-    assert model.weights_.sum() == pytest.approx(1.0)
-
-
-def test_bic():
-    X = simulate_mixture(1000, 10, 2, seed=3).X
-    model = BernoulliMixture(2, random_state=0).without_prior().fit(X)
-    assert model.n_parameters_ == 21
-    assert model.bic(X) == pytest.approx(-2 * model.score_samples(X).sum() + 21 * np.log(1000))
-
-
-def test_huge_tables_of_columns_that_no_one_ticked():
-    """Constant columns and empty classes leave finite numbers, with and without a prior."""
-    X = np.zeros((50, 4), np.uint8)
-    X[:, 1] = 1
-    X[:25, 2] = 1
-    for strength in (0.0, 1.0):
-        model = BernoulliMixture(6, prior_strength=strength, random_state=0).fit(X)
-        assert np.isfinite(model.score_samples(X)).all()
-        assert np.isfinite(model.score_samples(1 - X)).all()
-        assert ((model.probabilities_ > 0) & (model.probabilities_ < 1)).all()

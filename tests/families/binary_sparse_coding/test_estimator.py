@@ -126,32 +126,6 @@ def test_hidden_numbers(bars):
 
 
 @pytest.mark.full
-def test_online_and_partial_fits(bars):
-    online = BinarySparseCoding(10, online_passes=2, random_state=0).fit(bars.X)
-    assert online.score(bars.X) > -62.0  # the truth has about -57.9; a single cause has -75
-    model = BinarySparseCoding(10, random_state=0)
-    for _ in range(80):
-        model.partial_fit(bars.X)
-    assert model.score(bars.X) > -62.0
-    fitted = clone(online).fit(bars.X)
-    before = fitted.score(bars.X)
-    assert fitted.partial_fit(bars.X).score(bars.X) == pytest.approx(before, abs=0.2)
-
-
-@pytest.mark.full
-@pytest.mark.filterwarnings("ignore:BinarySparseCoding did not converge")
-def test_threads_and_memory_maps(bars, tmp_path, monkeypatch):
-    monkeypatch.setattr("hiddenbits.families._base.estimator.block_height", lambda footprint: 64)
-    np.save(tmp_path / "rows.npy", bars.X)
-    mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
-    one = BinarySparseCoding(10, max_iter=50, n_init=1, random_state=0)
-    alone = clone(one).fit(bars.X)
-    with hiddenbits.run_on(n_jobs=3):
-        assert same(clone(one).fit(mapped).params_, alone.params_)
-        assert same(clone(one).fit(np.asfortranarray(bars.X)).params_, alone.params_)
-
-
-@pytest.mark.full
 def test_frames_and_files(bars, tmp_path):
     pd, pa = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
     pq = pytest.importorskip("pyarrow.parquet")

@@ -43,18 +43,6 @@ def test_a_fit_goes_on_with_further_rows():
     np.testing.assert_allclose(more.intercepts_, whole.intercepts_, atol=1e-9)
 
 
-def test_executors_and_storages_agree(tmp_path):
-    from scipy import sparse
-
-    X = table(missing=0.0)
-    whole = ClippedPCA(2, random_state=0).fit(X)
-    packed = hiddenbits.open_table(np.packbits(X.astype(np.uint8), axis=1), packed=True, n_columns=X.shape[1])
-    np.save(tmp_path / "bits.npy", X.astype(np.uint8))
-    with hiddenbits.run_on(n_jobs=2):
-        for other in (sparse.csr_array(X), packed, hiddenbits.open_table(tmp_path / "bits.npy")):
-            assert_same(whole, ClippedPCA(2, random_state=0).fit(other))
-
-
 # ---------------------------------------------------------------------------------------------------- what it says
 
 

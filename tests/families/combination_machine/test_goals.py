@@ -4,11 +4,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from hiddenbits import BernoulliMixture, CombinationMachine, IndependentBits, evaluate, open_table
-from hiddenbits.datasets import influences_truth, load_usps, simulate_influences
+from hiddenbits import CombinationMachine, IndependentBits
+from hiddenbits.datasets import influences_truth, simulate_influences
 from hiddenbits.families.combination_machine.model import CombinationParams
 from tests.families.combination_machine.machine_data import random_machine
 from tests.oracle.machine import MachineOracle
@@ -96,17 +95,6 @@ def test_greedy_growth_comes_close_to_the_targets(target, units, most):
     assert log_loss(fitted, drawn.test) - log_loss(truth, drawn.test) <= most
 
 
-def test_storages_give_the_same_likelihood():
-    """Of a fitted estimator, with its own readers: dense, sparse, packed bits, and with blanks."""
-    rng = np.random.default_rng(0)
-    rows = (rng.random((300, 40)) < 0.1).astype(np.uint8)
-    model = CombinationMachine(2, n_init=1, random_state=0).fit(rows)
-    dense = model.score_samples(rows)
-    packed = open_table(np.packbits(rows, axis=1), packed=True, n_columns=40)
-    for other in (sparse.csr_array(rows), sparse.csc_matrix(rows), packed):
-        np.testing.assert_allclose(model.score_samples(other), dense, rtol=0, atol=1e-10)
-
-
 @pytest.mark.slow
 @pytest.mark.thin(4)
 @pytest.mark.parametrize("target", ["A", "B"])
@@ -136,22 +124,3 @@ def test_sixteen_units_on_spikes(real_data):
     divergence, of_independent = (share[seen] @ (np.log(share[seen]) - found[seen]) for found in (log_p, apart))
     assert divergence == pytest.approx(share[seen] @ np.log(share[seen]) - model.score(rows), abs=1e-10)
     assert 0.0 < divergence < of_independent
-
-
-@pytest.mark.slow
-def test_product_and_mixture_on_digits(real_data):
-    """Means over three draws of 500 digits: the baselines that the machine has to beat."""
-    digits, found = load_usps(threshold=12), {"product": [], "mixture": []}
-    for seed in range(3):
-        rng = np.random.default_rng(seed)
-        train, test = (rows[rng.permutation(len(rows))[:500]] for rows in (digits.train, digits.test))
-        mixture = BernoulliMixture(
-            45, start="split", prior_strength=1.0, prior_mean=0.5, n_init=1, max_iter=100, tol=1e-4, random_state=seed
-        )
-        for name, model in (("product", IndependentBits()), ("mixture", mixture)):
-            model.fit(train)
-            found[name].append([evaluate.single_bit_error(model, test).value, evaluate.code_length(model, test).value])
-    np.testing.assert_allclose(np.mean(found["product"], axis=0), [0.298, 0.785], rtol=0, atol=0.01)
-    bit, reconstruction = np.mean(found["mixture"], axis=0)
-    assert bit <= 0.17
-    assert reconstruction <= 0.53

@@ -163,17 +163,6 @@ def test_no_steps_of_em(large):
         CombinationChains(3).update(machine(0), None)
 
 
-@pytest.mark.slow
-def test_saved_and_loaded(large, tmp_path):
-    model, rows = large
-    model.save(tmp_path / "model.hb")
-    loaded = hiddenbits.load(tmp_path / "model.hb")
-    assert same(model.params_, loaded.params_)
-    assert loaded.likelihood_ == "estimate"
-    assert np.array_equal(loaded.transform(rows), model.transform(rows))
-    assert np.array_equal(loaded.sample(5), model.sample(5))
-
-
 def test_the_free_phase_is_keyed():
     """Another seed, other chains; the same seed, the same machine."""
     rows = structured_rows(np.random.default_rng(3), 200, 8, missing=False)

@@ -17,7 +17,7 @@ from hiddenbits.families.noisy_or.params import NoisyOrParams
 from hiddenbits.families.noisy_or.posterior_draws import marginals
 from tests.contracts.conftest import table_of
 from tests.contracts.test_fit import structured_rows
-from tests.contracts.test_same_bits import fit_in_ways, fit_with_interruptions, same
+from tests.contracts.test_same_bits import fit_in_ways, fit_with_interruptions
 from tests.families.noisy_or.noisy_or_data import block_of
 
 pytestmark = pytest.mark.core
@@ -231,18 +231,6 @@ def test_upper_layers_are_not_biased(seed):
     block = block_of(test.astype(float))
     heights = (exact.log_likelihood(params, exact.prepare(params), block) for params in (model.params_, truth))
     assert -np.subtract(*heights).mean() < 0.065
-
-
-def test_saved_and_loaded(tmp_path):
-    truth = simulate_lines(300, seed=0)
-    short = GibbsChains(n_passes=5)
-    model = NoisyOrNetwork((7, 3), chains=short, n_init=1, prior=(1.0, 2.0), random_state=0).fit(truth.X)
-    model.save(tmp_path / "model.hb")
-    loaded = hiddenbits.load(tmp_path / "model.hb")
-    assert repr(loaded) == repr(model)
-    assert same(model.params_, loaded.params_)
-    assert np.array_equal(loaded.score_samples(truth.X), model.score_samples(truth.X))
-    assert np.array_equal(loaded.code(truth.X), model.code(truth.X))
 
 
 @pytest.mark.thin(2)

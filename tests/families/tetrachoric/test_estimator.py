@@ -167,13 +167,6 @@ def test_other_inputs():
     assert repr(plain) == "<TetrachoricCorrelations of 4 columns: 6 pairs, 100 rows>"
 
 
-def test_one_column():
-    found = tetrachoric(np.array([[0], [1], [1]]))
-    assert found.correlation == [[1.0]]
-    assert found.standard_error == [[0.0]]
-    assert found.nearest() == [[1.0]]
-
-
 def test_degenerate_pairs_are_said():
     rows = structured(6, 60, 4)
     rows[:, 1], rows[:, 3] = rows[:, 0], 1
@@ -221,21 +214,6 @@ def test_rare_columns_that_are_never_one_together():
     assert found.interval()[0][0, 1] < -0.999
     assert found.interval()[1][0, 1] > 0.999
     assert found.p_value[0, 1] == pytest.approx(0.773, abs=1e-3)
-
-
-def test_pseudo_rows():
-    rows = structured(7, 60, 3)
-    rows[:, 1] = rows[:, 0]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DegeneratePairsWarning)
-        one, five, all_five = (
-            tetrachoric(rows, **options).correlation
-            for options in ({}, {"pseudo_rows": 5}, {"pseudo_rows": 5, "smooth": "all"})
-        )
-    assert five[0, 1] < one[0, 1]
-    assert five[0, 2] == one[0, 2]
-    assert abs(all_five[0, 2]) < abs(five[0, 2])
-    assert all_five[0, 1] == five[0, 1]
 
 
 def test_nearest():

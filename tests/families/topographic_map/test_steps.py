@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -76,19 +75,6 @@ def test_too_few_passes_are_said():
 def test_a_table_without_rows_to_split_off_is_refused():
     with pytest.raises(ValueError, match=r"too few rows for validation_share=0\.001"):
         clone(SMALL).set_params(validation_share=0.001).fit(random_rows(np.random.default_rng(0), 20, 5, missing=False))
-
-
-@pytest.mark.slow
-def test_sparse_equals_dense_and_files_bring_it_back(tmp_path):
-    rows = structured_rows(np.random.default_rng(5), 300, 8, missing=False)
-    dense, other = clone(SMALL).fit(rows), clone(SMALL).fit(sparse.csr_array(rows))
-    np.testing.assert_allclose(other.score_samples(rows), dense.score_samples(rows), atol=1e-3)  # float32 on the way
-    dense.save(tmp_path / "map.hb")
-    loaded = hiddenbits.load(tmp_path / "map.hb")
-    assert same(dense.params_, loaded.params_)
-    assert np.array_equal(loaded.sample(20), dense.sample(20))
-    assert same(dense.partial_fit(rows[:100]).params_, loaded.partial_fit(rows[:100]).params_)
-    assert loaded.points_.shape == (256, 3)  # the points stay
 
 
 @pytest.mark.slow

@@ -10,10 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from hiddenbits import BernoulliMixture
-from hiddenbits.data import Complement, Pattern, Table, TableError, open_table
-from tests.contracts.conftest import NotResident
-from tests.contracts.test_same_bits import same
+from hiddenbits.data import Complement, Pattern, TableError, open_table
 from tests.data.readers.test_readers import assert_reads, bits, holes
 
 h5py = pytest.importorskip("h5py", reason="the files extra is not installed")
@@ -192,18 +189,6 @@ def test_stored_nan(tmp_path, monkeypatch):
     with pytest.raises(TableError, match=r"x\.h5ad: A threshold below 0 would turn every absent cell"):
         open_table(path, threshold=-1)
     assert isinstance(open_table(path, threshold=-1, blank="missing").source.read(0, 3)[1], Pattern)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("storage", ["dense", "blanks", "csr"])
-def test_same_fit_as_in_memory(tmp_path, storage):
-    x = bits(700, 30, density=0.3)
-    values = {"dense": x, "blanks": holes(x, 0.05), "csr": sparse.csr_array(x)}[storage]
-    path = write(tmp_path / "x.h5ad", values, names=[f"c{j}" for j in range(30)], compression="gzip")
-    model = BernoulliMixture(3, n_init=1, max_iter=15, random_state=0)
-    alone = model.fit(Table(NotResident(open_table(values).source))).params_
-    for part_bytes in (500, 7000, 10**9):
-        assert same(alone, model.fit(open_table(path, part_bytes=part_bytes)).params_)
 
 
 def test_without_h5py(tmp_path, monkeypatch):

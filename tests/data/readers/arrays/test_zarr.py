@@ -12,10 +12,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from hiddenbits import BernoulliMixture
-from hiddenbits.data import AllOnes, Complement, Dense, Pattern, Table, TableError, open_table
-from tests.contracts.conftest import NotResident
-from tests.contracts.test_same_bits import same
+from hiddenbits.data import AllOnes, Complement, Dense, Pattern, TableError, open_table
 from tests.data.readers.test_readers import assert_reads, bits, holes
 
 zarr = pytest.importorskip("zarr", reason="the files extra is not installed")
@@ -377,22 +374,3 @@ def test_too_large_for_one_part_or_for_columns(tmp_path):
     path = write_sparse(tmp_path / "x.zarr", matrix, "csc")
     with pytest.raises(TableError, match=r"stored by columns \(CSC\), so that it must be loaded whole, and comes to"):
         open_table(path, max_bytes=1000)
-
-
-@pytest.mark.slow
-@pytest.mark.thin(3)
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("storage", ["dense", "blanks", "csr"])
-def test_same_fit_as_in_memory(tmp_path, storage):
-    x = bits(700, 30, density=0.3)
-    if storage == "csr":
-        memory = open_table(sparse.csr_array(x))
-        write_sparse(tmp_path / "x.zarr", sparse.csr_array(x.astype("f4")), chunk=2000)
-    else:
-        values = holes(x, 0.05) if storage == "blanks" else x
-        memory = open_table(values)
-        write(tmp_path / "x.zarr", values, chunks=(90, 11))
-    model = BernoulliMixture(3, n_init=1, max_iter=15, random_state=0)
-    alone = model.fit(Table(NotResident(memory.source))).params_  # as a table on disk: equal rows stay apart
-    for part_bytes in (3000, 7000, 10**9):
-        assert same(alone, model.fit(open_table(tmp_path / "x.zarr", part_bytes=part_bytes)).params_)

@@ -172,7 +172,6 @@ def test_a_store_that_has_changed(tmp_path):
     [
         ("indptr", lambda a: np.r_[1, a[1:]], "its index pointers start with 1, not 0"),
         ("indptr", lambda a: np.r_[a[:30], -5, a[31:]], "row 29: .* index pointers go from .* to -5 of"),
-        ("indptr", lambda a: np.r_[a[:30], a[30] - 50, a[31:]], "row 29: .* index pointers go from"),
         ("indptr", lambda a: np.r_[a[:-1], 10**6], "row 59: .* go from .* to 1000000 of"),
         ("indptr", lambda a: np.r_[a[:30], np.full(31, a[-1])], "row 29: .* cells are stored for 7 columns"),
         ("indptr", lambda a: a[:-1], r"need 61 index pointers .* shapes are \(60,\)"),
@@ -180,13 +179,10 @@ def test_a_store_that_has_changed(tmp_path):
         ("indptr", lambda a: a[None], r"shapes are \(1, 61\)"),
         ("indices", lambda a: np.r_[a[:50], 7, a[51:]], r"row \d+: .* column index 7 is outside 0 to 6"),
         ("indices", lambda a: np.r_[a[:50], -1, a[51:]], r"row \d+: .* column index -1 is outside"),
-        ("indices", lambda a: np.r_[a[:50], 2**40, a[51:]], r"row \d+: .* column index 1099511627776"),
-        ("indices", lambda a: a[:-1], "as many indices as values"),
         ("indices", lambda a: np.r_[a[0], a[0], a[2:]], "row 0, column .*: the sparse table holds two values"),
         ("indices", lambda a: a.astype("f4"), "'X/indices' holds <f4, not whole numbers"),
         ("data", lambda a: a[:-1], "as many indices as values"),
         ("data", lambda a: a * 1j, "'X/data' holds <c16, not numbers"),
-        ("data", lambda a: a * np.inf, r"row 0, column \d.*: infinity"),
     ],
 )
 def test_sparse_that_lies(tmp_path, name, wrong, message):

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
-from scipy import sparse
 
-from hiddenbits import BernoulliMixture
-from hiddenbits.data import Table, TableError, open_table
-from tests.contracts.conftest import NotResident
-from tests.contracts.test_same_bits import same
+from hiddenbits.data import TableError, open_table
 from tests.data.readers.remote_tables import S3_OPTIONS
 from tests.data.readers.servers import FileServer, S3Server
 from tests.data.readers.test_readers import assert_reads, bits, holes
@@ -19,7 +13,7 @@ from tests.data.readers.test_readers import assert_reads, bits, holes
 zarr = pytest.importorskip("zarr", reason="the files extra is not installed")
 fsspec = pytest.importorskip("fsspec")
 pytest.importorskip("aiohttp")
-from tests.data.readers.arrays.test_zarr import write, write_sparse, zipped  # noqa: E402  (it skips itself without zarr)
+from tests.data.readers.arrays.test_zarr import write, zipped  # noqa: E402  (it skips itself without zarr)
 
 
 def files_of(folder):
@@ -27,25 +21,6 @@ def files_of(folder):
     return {
         file.relative_to(folder.parent).as_posix(): file.read_bytes() for file in folder.rglob("*") if file.is_file()
     }
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("storage", ["dense v2", "shards", "csr"])
-def test_a_fit_over_http(tmp_path, storage):
-    x = bits(200, 9, density=0.3)
-    if storage == "csr":
-        path, memory = write_sparse(tmp_path / "x.zarr", sparse.csr_array(x), chunk=300), sparse.csr_array(x)
-    else:
-        options = {"zarr_format": 2} if storage == "dense v2" else {"shards": (100, 9)}
-        memory = holes(x, 0.05)
-        path = write(tmp_path / "x.zarr", memory, chunks=(50, 9), **options)
-    model = BernoulliMixture(2, n_init=1, max_iter=3, random_state=0)
-    alone = model.fit(Table(NotResident(open_table(memory).source))).params_
-    with FileServer(files_of(path)) as server:
-        table = open_table(f"{server.url}/x.zarr", part_bytes=2000)
-        assert not table.source.resident
-        assert same(alone, model.fit(table).params_)
-        np.testing.assert_array_equal(pickle.loads(pickle.dumps(table)).to_float(), open_table(memory).to_float())
 
 
 @pytest.mark.slow
