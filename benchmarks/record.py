@@ -83,6 +83,11 @@ def load(name: str) -> dict[str, Any]:
     return json.loads(result(name).read_text())
 
 
+def kept(name: str) -> dict[str, Any]:
+    """Return the figures of a result, or none if it has not been recorded yet."""
+    return load(name)["figures"] if result(name).exists() else {}
+
+
 def table(head: list[str], rows: list[list[object]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)

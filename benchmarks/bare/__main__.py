@@ -12,11 +12,10 @@ there is a profile, in benchmarks/bare/results.
 """
 
 import argparse
-import json
 import statistics
 from typing import Any
 
-from benchmarks.record import record, result
+from benchmarks.record import kept, record, result
 
 from . import jobs as every
 from .profiles import profile
@@ -65,9 +64,8 @@ def main() -> None:
 
 def keep(name: str, figures: dict[str, Any]) -> None:
     """Put the figures of a job in the place of its last ones, and its profile beside them."""
-    path, text = result("bare/bare"), figures.pop("profile", None)
-    before = json.loads(path.read_text())["figures"] if path.exists() else {}
-    record("bare/bare", {**before, name: figures}, seeds=SEED, packages=("numba",), aloud=False, goal=GOAL)
+    text = figures.pop("profile", None)
+    record("bare/bare", {**kept("bare/bare"), name: figures}, seeds=SEED, packages=("numba",), aloud=False, goal=GOAL)
     family, _, rest = name.partition("_")
     beside = result(f"bare/{family}/{rest}", ".txt")
     if text is not None:

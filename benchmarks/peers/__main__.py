@@ -23,14 +23,10 @@ from typing import Any
 
 from benchmarks.peers import jobs, turns, tutorials
 from benchmarks.peers.jobs import JOBS, TIMES, Job, Peer
-from benchmarks.record import asking, record, result
+from benchmarks.record import asking, kept, record, result
 
-KEPT = result("peers/peers.partial")
+PARTIAL = result("peers/peers.partial")
 Point = dict[str, Any]
-
-
-def load(path: Any) -> dict[str, Any]:
-    return json.loads(path.read_text()) if path.exists() else {}
 
 
 def wanted(only: str | None) -> list[tuple[Job, set[str]]]:
@@ -94,10 +90,9 @@ def full(only: str | None) -> None:
         tutorials.measure()
         return
     chosen = wanted(only)
-    kept = load(KEPT)
-    points: list[Point] = kept.get("points", [])
-    before = load(result("peers/peers")).get("figures", {}) if only else {}
-    if before and not kept:
+    points: list[Point] = json.loads(PARTIAL.read_text())["points"] if PARTIAL.exists() else []
+    before = kept("peers/peers") if only else {}
+    if before and not points:
         again = {(job.name, name) for job, names in chosen for name in (*names, "hiddenbits")}
         points = [p for p in before["points"] if (p["job"], p["program"]) not in again]
     missing = dict(before.get("missing", {}))
@@ -112,9 +107,9 @@ def full(only: str | None) -> None:
     for more in TIMES:  # a run that is cut off has the small tables of all jobs
         for job, names in chosen:
             here = {name for name in names if not missing[name]}
-            run(job, here, (more,), points, lambda: KEPT.write_text(json.dumps({"points": points})))
+            run(job, here, (more,), points, lambda: PARTIAL.write_text(json.dumps({"points": points})))
         save(points, missing, facts)
-    KEPT.unlink(missing_ok=True)
+    PARTIAL.unlink(missing_ok=True)
 
 
 def save(points: list[Point], missing: dict[str, str | None], facts: dict[str, Any]) -> None:

@@ -36,8 +36,8 @@ class Job:
     peers: tuple[Peer, ...]
 
 
-MIRT = Peer("mirt", "mirt_fit.py", ("mirt", "1.2.0"), {"dimensions": 2, "usual": 500, "limits": [0.0, 60.0]})
-TRAINED = {"seed": 0, "threads": 2, "clock": "process_time", "units": 10, "places": 60, "most": MOST}
+MIRT = Peer("mirt", "mirt_fit.py", ("mirt", "1.2.0"), {"dimensions": 2, "iterations": 500, "most": 60.0})
+TRAINED = {"seed": 0, "threads": 2, "units": 10, "places": 60, "most": MOST}
 NEIGHBOURS = "share of the rows, at most 5,000 of them, whose class is that of most of their ten neighbours on the map"
 LOGISTIC_WAYS: dict[str, dict[str, Any]] = {"default": {}, "without polish": {"polish": False}}
 
@@ -114,7 +114,7 @@ JOBS = {
                     "logisticpca",
                     "logisticpca_fit.py",
                     ("logisticpca", "0.4.0"),
-                    {"dimensions": 2, "tolerances": [1e-5]},
+                    {"dimensions": 2, "tol": 1e-5},
                 ),
                 Peer("H2O GLRM", "h2o_fit.py", ("h2o", "3.46.0.12", "pandas"), {"dimensions": 2}, loading=45.0),
             ),

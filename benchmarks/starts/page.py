@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from benchmarks.record import how, load, result, table, topic_page, write
+from benchmarks.record import how, kept, load, result, table, topic_page, write
 
 WITH_ONE = ("HiddenTree", "CombinationMachine(6)")  # their fits without a limit are older
 REACHED, OVERRUN = 0.99, 5.0  # share of the gain that counts as reached; seconds above the limit that a pass may take
@@ -90,7 +90,7 @@ def lower(report: dict[str, Any]) -> str:
 def wide() -> str:
     report = load("starts/wide_table")
     limit, figures = report["limit"], report["figures"]
-    ends = load("starts/wide_table_converged")["figures"] if result("starts/wide_table_converged").exists() else {}
+    ends = kept("starts/wide_table_converged")
     shares = {name: f["gain"] / ends[name]["gain"] for name, f in figures.items() if name in ends and f["gain"]}
     rows = [
         [

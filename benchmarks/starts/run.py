@@ -23,7 +23,7 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from benchmarks.record import asking, command, record, result
+from benchmarks.record import asking, command, kept, record
 
 import hiddenbits as hb
 from hiddenbits.datasets import data_folder, load_debd, load_survey, load_zoo, simulate_bars
@@ -107,8 +107,7 @@ def chosen(given: str | None, all_of: dict[str, Any]) -> list[str]:
 
 
 def main(args: Namespace) -> None:
-    path = result("starts/run")
-    figures: dict[str, Any] = json.loads(path.read_text())["figures"] if path.exists() and not args.quick else {}
+    figures: dict[str, Any] = {} if args.quick else kept("starts/run")
     families = args.families or ("BernoulliMixture(8),TreeMixture" if args.quick else None)
     tables = args.tables or ("zoo" if args.quick else None)
     others = [int(n) for n in args.n_init.split(",")] if args.n_init else []

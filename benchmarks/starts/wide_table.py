@@ -18,7 +18,7 @@ from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
-from benchmarks.record import asking, load, record, result
+from benchmarks.record import asking, kept, record
 
 import hiddenbits as hb
 
@@ -79,7 +79,7 @@ def main() -> None:
     name, usual = "starts/wide_table", "python -m benchmarks.starts.wide_table --full"
     if asked.converged:
         name, usual = f"{name}_converged", f"{usual} --converged"
-    found: dict[str, Any] = load(name)["figures"] if asked.only and result(name).exists() else {}
+    found: dict[str, Any] = kept(name) if asked.only else {}
     for family in [asked.only] if asked.only else list(FAMILIES)[: 2 if asked.quick else None]:
         model = FAMILIES[family]
         found[family] = fitted(model, rows, limit) | gain(model, independent, packed[n:], d)

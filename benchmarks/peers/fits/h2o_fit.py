@@ -61,7 +61,6 @@ np.savez(
     effects=[np.zeros(len(basis))],
     centre=[scores.mean(axis=0)],
     covariance=[np.cov(scores.T)],
-    stops=[f"{model._model_json['output']['iterations']} iterations"],
 )
 sys.stdout.flush()
 h2o.cluster().shutdown()

@@ -19,7 +19,7 @@ SEED = 0
 
 def mixture(X: Any, components: int, **way: Any) -> Callable[[], dict[str, Any]]:
     model = hiddenbits.BernoulliMixture(components, random_state=SEED, **way).fit(X)
-    return lambda: {"weights": model.weights_, "probabilities": model.probabilities_, "stops": [model.stop_reason_]}
+    return lambda: {"weights": model.weights_, "probabilities": model.probabilities_}
 
 
 def machine(X: Any, components: int, **way: Any) -> Callable[[], dict[str, Any]]:
@@ -30,7 +30,6 @@ def machine(X: Any, components: int, **way: Any) -> Callable[[], dict[str, Any]]
         "weights": [params.weights],
         "hidden": [params.thresholds],
         "visible": [params.bias],
-        "stops": [model.stop_reason_],
     }
 
 
@@ -41,7 +40,6 @@ def logistic(X: Any, components: int, **way: Any) -> Callable[[], dict[str, Any]
     return lambda: {
         "loadings": [params.loadings],
         "intercepts": [params.intercepts],
-        "stops": [model.stop_reason_],
     }
 
 

@@ -1,9 +1,9 @@
 """Runs in the environment of `rbms`: trains its Bernoulli machine, and writes its parameters along the way.
 
-python rbms_fit.py work.npz path.npz      (X; units, seed, threads; rate, batch, chains, sweeps; epochs, places, most, clock: see below)
+python rbms_fit.py work.npz path.npz      (X; units, seed, threads; rate, batch, chains, sweeps; epochs, places, most: see below)
 
-Trains for `epochs` epochs' worth of steps, or until `most` seconds of the `clock` are gone, and notes the parameters at some `places` of the
-way, close together at its beginning. `seconds` and `cpu` count from the first step, without the noting. The loop is that of
+Trains for `epochs` epochs' worth of steps, or until `most` seconds of processor time are gone, and notes the parameters at some
+`places` of the way, close together at its beginning. `seconds` count from the first step, without the noting. The loop is that of
 its `train` less the log that it writes to a file at every step, which would cost it a millisecond or more each time.
 """
 
@@ -44,27 +44,23 @@ def one_step(machine, rows, optimiser):
     return rows
 
 
-noted = {name: [] for name in ("seconds", "cpu", "steps", "weights", "hidden", "visible")}
-away = away_cpu = 0.0
-clock = getattr(time, str(work["clock"]))
+noted = {name: [] for name in ("seconds", "weights", "hidden", "visible")}
 with torch.no_grad():
     machine, rows, optimiser = beginning()
     for _ in range(5):  # whatever is compiled late is compiled now
         rows = one_step(machine, rows, optimiser)
     torch.manual_seed(int(work["seed"]))
     machine, rows, optimiser = beginning()
-    begun, begun_cpu, started = time.perf_counter(), time.process_time(), clock()
+    begun, started, away = time.perf_counter(), time.process_time(), 0.0
     for step in range(1, steps + 1):
         rows = one_step(machine, rows, optimiser)
-        late = clock() - started > float(work["most"])
+        late = time.process_time() - started > float(work["most"])
         if step in places or late:
-            now, now_cpu = time.perf_counter(), time.process_time()
+            now = time.perf_counter()
             noted["seconds"].append(now - begun - away)
-            noted["cpu"].append(now_cpu - begun_cpu - away_cpu)
-            noted["steps"].append(step)
             for name, tensor in zip(("weights", "visible", "hidden"), machine.parameters(), strict=True):
                 noted[name].append(tensor.numpy().astype(np.float64))
-            away, away_cpu = away + time.perf_counter() - now, away_cpu + time.process_time() - now_cpu
+            away += time.perf_counter() - now
         if late:
             break
-np.savez(sys.argv[2], stop="time" if step < steps else "epochs", epochs=step * batch / len(X), **noted)
+np.savez(sys.argv[2], **noted)
