@@ -408,9 +408,6 @@ def text_for_bits(secret, folder):
 TEXT_CELLS = {
     "csv": written("x.csv", "a,b\n0,1\n1,{secret}\n1,maybe\n0,1\n"),
     "csv recoded": written("x.csv", "a,b\n0,{secret}\n1,{secret}\n1,maybe\n0,1\n", code={"b": {"other": 1}}),
-    "csv bits": written("x.csv", "a,b\n0,1\n1,{secret}\n", kinds="binary"),
-    "csv real": written("x.csv", "a,b\n0.5,1.5\n1.5,{secret}\n", kinds="real"),
-    "csv auto": written("x.csv", "a,b\n0.5,1.5\n1.5,{secret} and more\n", kinds="auto", blank="zero"),
     "csv first line": written("x.csv", "0,{secret}\n0,1\n1,0\n"),
     "csv ragged": written("x.csv", "a,b\n0,1\n1,0,{secret}\n"),
     "csv open quote": written("x.csv", 'a,b\n0,1\n1,"{secret}\n'),
@@ -424,7 +421,6 @@ TEXT_CELLS = {
     "jsonl nested": written("x.ndjson", '{{"a": 0, "b": {{"c": "{secret}"}}}}\n'),
     **{f"stored {suffix}": stored(suffix) for suffix in (".xlsx", ".ods", ".sav", ".dta", ".zsav", ".parquet")},
     **{f"stored {suffix}": stored(suffix) for suffix in (".feather", ".jsonl")},
-    **{f"stored real {suffix}": stored(suffix, kinds="real") for suffix in (".xlsx", ".sav", ".parquet", ".feather")},
     **{
         f"damaged {suffix}": damaged(suffix)
         for suffix in (".xlsx", ".ods", ".sav", ".dta", ".parquet", ".feather", ".jsonl", ".npy", ".npz", ".h5ad")
@@ -434,7 +430,7 @@ TEXT_CELLS = {
         for kind in ("pandas", "pandas category", "polars", "polars lazy", "arrow", "dict", "list of dicts")
     },
     **{
-        f"{kind} real": frame_of(kind, {"a": lambda s: ["0.5", "1", s], "b": lambda s: [0.5, 1.5, 1.0]}, kinds="real")
+        f"{kind} real": frame_of(kind, {"a": lambda s: ["0.5", "1", s], "b": lambda s: [0.5, 1.5, 1.0]}, reals=True)
         for kind in ("pandas", "polars", "arrow")
     },
     "pandas bytes": frame_of("pandas", {"a": lambda s: [0, s.encode(), 1], "b": lambda s: [0, 1, 1]}),
@@ -443,7 +439,7 @@ TEXT_CELLS = {
     "array of text": array_of(lambda s: np.array([["0", s], ["1", "x"], ["1", "y"]])),
     "array of objects": array_of(lambda s: np.array([[0, s], [1, 1]], dtype=object)),
     "array 1d": array_of(lambda s: np.array([s, "x"])),
-    "array real": array_of(lambda s: np.array([[0.5, s], [1, 1]], dtype=object), kinds="real"),
+    "array real": array_of(lambda s: np.array([[0.5, s], [1, 1]], dtype=object), reals=True),
     "masked": array_of(lambda s: np.ma.array([[0, s], [1, 1]], mask=[[1, 0], [0, 0]], dtype=object)),
     "ragged list": array_of(lambda s: [[0, 1], [s], [1, s, 1]]),
     "transactions": array_of(lambda s: [{"bread", (s,)}, {"milk"}]),

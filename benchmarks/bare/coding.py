@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hiddenbits.data import Grid
-from hiddenbits.data.mixed.reals import open_reals
+from hiddenbits.data import Grid, open_table
 from hiddenbits.engine import block_height
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
 from hiddenbits.families.binary_sparse_coding.params import EVERY_ROW, CodingParams
@@ -68,7 +67,7 @@ def states_and_products(grid: Grid, Y: Any, W: Any, table: Any) -> Any:
 def coding(size: str, n: int, d: int, H: int, candidates: int, active: int, dtype: str) -> Job:
     params, Y, _ = problem(n, d, H, min(8.0, active), dtype)
     model = SparseCoding(H, candidates, active, candidates, active, cut=False, schedule=Schedule(200), dtype=dtype)
-    grid = open_reals(Y).grid(block_height(model.footprint(d, float(d))))
+    grid = open_table(Y, reals=True).grid(block_height(model.footprint(d, float(d))))
     table = model.prepare(params).now.table
     bare = states_and_products(grid, Y, params.fields.astype(dtype), table)
     return Job(

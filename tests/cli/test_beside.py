@@ -146,29 +146,3 @@ def test_the_options_of_a_message_work(tmp_path):
     shown = run("look", path, *words).stdout
     assert "'often: daily' = 1" in shown
     assert "you decide" not in shown
-
-
-def test_cells_of_several_kinds_stay_as_they_are_written(tmp_path):
-    """All digits, signs, true and false: only blanks are filled, by values of the column."""
-    rows = [
-        "1,10793.0512345,True,1.0,-0.0012,red",
-        "2,6.907755,False,2.0,-5.25,blue",
-        "3,1337756,True,,3.5,red",
-        "4,0.5,,4.0,-1,green",
-        "5,2.25,False,3.0,,blue",
-        "6,,True,2.0,2.125,",
-        "7,4.75,False,1.0,9.0,red",
-        "8,4.5,False,4.0,8.5,red",
-    ]
-    path = tmp_path / "t.csv"
-    path.write_text("\n".join(["person_id,score,flag,mood,change,colour", *rows, ""]))
-    run("fit", path, "logistic", "-n", 1, "--set", "max_iter=5", "-o", tmp_path / "m.hb")
-    run("complete", path, tmp_path / "m.hb", "-o", tmp_path / "c.csv")
-    for before, after in zip(rows, (tmp_path / "c.csv").read_text().splitlines()[1:], strict=True):
-        for old, new in zip(before.split(","), after.split(","), strict=True):
-            assert new == old or old == ""
-            assert new != ""
-    filled = (tmp_path / "c.csv").read_text().splitlines()
-    assert filled[3].split(",")[3] in "1234"  # 1.0, 2.0 with blanks are whole numbers, as pandas writes them
-    assert filled[4].split(",")[2] in ("True", "False")
-    assert filled[6].split(",")[5] in ("red", "blue", "green")

@@ -4,7 +4,6 @@ import csv
 import json
 import re
 
-import numpy as np
 import pytest
 
 pytest.importorskip("typer")
@@ -142,37 +141,3 @@ def test_a_report_shows_no_column_that_was_not_asked_for(survey, tmp_path):
     assert "p07" not in (tmp_path / "a.html").read_text(encoding="utf-8")
     run("report", survey, *rest, "--id", "person", "-o", tmp_path / "b.html")
     assert "p07" in (tmp_path / "b.html").read_text(encoding="utf-8")
-
-
-def test_kinds_of_columns(survey, tmp_path):
-    """The order of a column is kept for logistic PCA, by the option that the message names."""
-    words = ["--missing", "-99", "--kinds", "mood:ordered", "--set", "max_iter=30", "--jobs", 1]
-    told = run("fit", survey, "logistic", "-n", 1, *words, "-o", tmp_path / "m.hb").stderr
-    assert "'person' (id); 'town' (constant)" in told
-    told = run("complete", survey, tmp_path / "m.hb", "-o", tmp_path / "done.csv").stderr
-    assert "9 blanks in 2 columns filled." in told  # of q1 one, of q2 eight -99
-    after = rows_of(tmp_path / "done.csv")
-    assert list(after[0]) == ["person", "q1", "q2", "mood", "town"]
-    assert {row["q2"] for row in after} == {"0", "1"}
-    assert after[7]["q1"] in ("ja", "nein")
-    assert [row["mood"] for row in after] == [row["mood"] for row in rows_of(survey)]
-
-
-def test_numbers_are_filled_with_such_as_were_seen(tmp_path):
-    """Of two columns of sizes that go together: whole numbers stay whole, and none falls below the smallest."""
-    rng = np.random.default_rng(0)
-    size = np.exp(rng.normal(0, 2, 60))
-    lines = ["girth,weight,year", *(f"{a:.3f},{a * a:.4f},{rng.integers(1979, 1982)}" for a in size)]
-    light = int(np.argmin(size)) + 1
-    lines[light] = f"{size.min():.3f},,1980"
-    lines[5] = lines[5].rsplit(",", 1)[0] + ","
-    table = tmp_path / "trees.csv"
-    table.write_text("\n".join(lines) + "\n")
-    words = ["--kinds", "year:real", "--jobs", 1]
-    run("fit", table, "logistic", "-n", 1, *words, "-o", tmp_path / "m.hb")
-    told = run("complete", table, tmp_path / "m.hb", "-o", tmp_path / "done.csv").stderr
-    assert "2 blanks in 2 columns filled." in told
-    after = rows_of(tmp_path / "done.csv")
-    seen = [float(row["weight"]) for k, row in enumerate(after, 1) if k != light]
-    assert min(seen) <= float(after[light - 1]["weight"]) <= max(seen)
-    assert after[4]["year"] in ("1979", "1980", "1981")

@@ -49,4 +49,9 @@ def test_zoo_comes_along_and_says_what_to_leave_out(tmp_path, monkeypatch):
     assert done.exit_code == 0, done.output
     assert "hiddenbits report zoo.csv --drop legs --by type" in " ".join(done.output.split())
     assert "--drop legs --drop type" in " ".join(CliRunner().invoke(app, ["look", "zoo.csv"]).output.split())
-    assert CliRunner().invoke(app, ["fit", "zoo.csv", "logistic", "--out", "zoo.hb"]).exit_code == 0
+    assert (
+        CliRunner()
+        .invoke(app, ["fit", "zoo.csv", "logistic", "--drop", "legs", "--drop", "type", "--out", "zoo.hb"])
+        .exit_code
+        == 0
+    )

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from hiddenbits.data.mixed.reals import open_reals
+from hiddenbits.data import open_table
 from hiddenbits.engine import Cluster
 
 pytest.importorskip("distributed", reason="the cluster extra is not installed")
@@ -28,7 +28,7 @@ def odd_arrays(held, block):
 @pytest.mark.parametrize("columns", [7, 8, 9])
 def test_arrays_of_functions_rows_and_weights(client, columns):
     rows = np.random.default_rng(0).standard_normal((400, columns))
-    table = open_reals(rows).with_weights(np.ones(400))
+    table = open_table(rows, reals=True).with_weights(np.ones(400))
     executor = Cluster(client)
     for length in range(16):  # each puts the arrays elsewhere in what is sent
         odd, blocks = executor.reduce(partial(odd_arrays, Held(length)), table.grid(100))

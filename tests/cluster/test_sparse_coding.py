@@ -9,7 +9,7 @@ import pytest
 
 import hiddenbits
 from hiddenbits import Annealing, BinarySparseCoding
-from hiddenbits.data.mixed.reals import open_reals
+from hiddenbits.data import open_table
 from hiddenbits.datasets import simulate_bars
 from tests.cluster.processes import Processes
 from tests.contracts.test_same_bits import same
@@ -26,7 +26,7 @@ pytestmark = [
 def test_workers_killed_while_the_cut_is_on(tmp_path):
     rows = simulate_bars(20_000, seed=0).X
     rows[::7, 3] = np.nan
-    table = replace(open_reals(rows), part_bytes=25 * 8 * 2000)
+    table = replace(open_table(rows, reals=True), part_bytes=25 * 8 * 2000)
     schedule = Annealing(n_passes=30, settle=False, jitter=0.05)
     model = {"schedule": schedule, "n_init": 1, "random_state": 0}
     alone = BinarySparseCoding(10, **model).fit(table)

@@ -20,8 +20,8 @@ from hiddenbits import (
     TopographicMap,
     TreeMixture,
     Variational,
+    open_table,
 )
-from hiddenbits.data.mixed.encode import open_mixed
 from hiddenbits.families.bernoulli_mixture.model import Mixture, MixtureParams
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
 from hiddenbits.families.binary_sparse_coding.schedule import Schedule
@@ -32,7 +32,6 @@ from hiddenbits.families.hidden_tree.model import StateTree
 from hiddenbits.families.hidden_tree.params import HiddenTreeParams
 from hiddenbits.families.independent_bits.model import Independent, IndependentParams
 from hiddenbits.families.logistic_pca.grid_em import LogisticGrid
-from hiddenbits.families.logistic_pca.mixed.model import Mixed
 from hiddenbits.families.logistic_pca.model import Logistic
 from hiddenbits.families.logistic_pca.params import LogisticParams
 from hiddenbits.families.noisy_or.model import NoisyOr
@@ -42,7 +41,6 @@ from hiddenbits.families.topographic_map.params import TopographicParams
 from hiddenbits.families.topographic_map.points import grid_points
 from hiddenbits.families.tree_mixture.model import Trees
 from hiddenbits.families.tree_mixture.params import Clock, TreeParams
-from tests.families.logistic_pca.mixed.mixed_data import KINDS, mixed_rows, random_params
 
 
 @dataclass(frozen=True)
@@ -329,26 +327,8 @@ CASES = [
     ),
 ]
 
-# Tables of several kinds of columns, for the promises that are not about bits.
-MIXED = [
-    Case(
-        "LogisticPCA-mixed",
-        Mixed(2, sticks=[1, 1, 1, 1, 2, 4], n_real=4, levels=[4, 3]),
-        LogisticPCA(2, kinds=KINDS, tol=1e-2, random_state=0),
-        random_params,
-        None,
-        {"ridge": 7.0},
-        "points",
-    ),
-    Case(
-        "LogisticPCA-reals",
-        Mixed(2, n_real=12),
-        LogisticPCA(2, kinds="real", tol=1e-2, random_state=0),
-        random_params,
-        None,
-        {"ridge": 7.0},
-        "points",
-    ),
+# Tables of real numbers, for the promises that are not about bits.
+REALS = [
     Case(
         "BinarySparseCoding",
         SparseCoding(14, 4, 2, 5, 3, schedule=Schedule(6, 2.0), jitter=0.01),  # the cut sets in, states widen
@@ -369,6 +349,11 @@ MIXED = [
 ]
 
 
-def mixed_table(case: Case, seed: int, n: int = 600, missing: float = 0.1) -> Any:
-    """Rows of four bits, four reals, two nominal and two ordered columns; all of them as reals, where the case is."""
-    return open_mixed(mixed_rows(seed, n, missing=missing), kinds=getattr(case.estimator, "kinds", "real"))
+def reals_table(seed: int, n: int = 600, missing: float = 0.1) -> Any:
+    """Rows of twelve numbers of different sizes, in which two directions go together; some are whole."""
+    rng = np.random.default_rng(seed)
+    rows = rng.standard_normal((n, 2)) @ rng.standard_normal((2, 12)) + rng.standard_normal((n, 12))
+    rows = rows * np.repeat([1.0, 0.1, 20.0], 4) + np.arange(12)
+    rows[:, 8:] = np.rint(rows[:, 8:])
+    rows[rng.random(rows.shape) < missing] = np.nan
+    return open_table(rows, reals=True)

@@ -15,7 +15,7 @@ from hiddenbits.model_api import (
     Scheduled,
     Speculative,
 )
-from tests.contracts.cases import CASES, MIXED
+from tests.contracts.cases import CASES, REALS
 from tests.contracts.conftest import random_rows
 from tests.contracts.test_fit import structured_rows
 from tests.oracle.enumeration import Oracle
@@ -102,10 +102,10 @@ def test_sparse_equals_dense(case, kind):
 
 
 def test_every_estimator_is_under_contract():
-    assert {type(case.estimator).__name__ for case in CASES + MIXED} == set(ESTIMATORS)
+    assert {type(case.estimator).__name__ for case in CASES + REALS} == set(ESTIMATORS)
 
 
-@pytest.mark.parametrize("case", CASES + MIXED, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", CASES + REALS, ids=lambda case: case.name)
 def test_every_no_has_its_reason(case):
     promises = case.model.promises
     for name in ("monotone", "deterministic", "accelerates"):
@@ -123,7 +123,7 @@ PROMISED = {
 }
 
 
-@pytest.mark.parametrize("case", CASES + MIXED, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", CASES + REALS, ids=lambda case: case.name)
 def test_a_promise_has_its_functions(case):
     # The engine asks for both: a promise without its functions would be passed over in silence.
     for name, protocol in PROMISED.items():

@@ -9,7 +9,6 @@ import pytest
 import hiddenbits
 from hiddenbits import open_table
 from hiddenbits.data import hashing
-from hiddenbits.data.mixed.encode import open_mixed
 from hiddenbits.data.rows_by_content import row_numbers
 from hiddenbits.evaluate.fit_runner import rows_digest
 from hiddenbits.fit_cache import FitCache, table_digest
@@ -32,7 +31,7 @@ def test_random_numbers_by_key():
 def test_numbers_of_rows():
     of_bits = row_numbers(5, TABLE.grid(4).blocks[0])
     np.testing.assert_array_equal(of_bits, [652212140, 1157320509, 1603628118, 1462131776])
-    reals = open_mixed(np.array([[0.5, -0.0], [np.nan, 2.0], [0.5, 0.0]]), kinds="real").grid(3).blocks[0]
+    reals = open_table(np.array([[0.5, -0.0], [np.nan, 2.0], [0.5, 0.0]]), reals=True).grid(3).blocks[0]
     np.testing.assert_array_equal(row_numbers(5, reals), [828861572, 963376653, 828861572])
     odds = [[-4.026238031699827, -1.5006324476698147], [-0.5022170035404744, 6.001870168090808]]
     found = hashing.uniform_by_row_and_unit(5, of_bits[:2].astype(np.uint64), 2)

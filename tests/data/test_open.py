@@ -149,14 +149,6 @@ def test_an_unknown_object_is_told_what_is_accepted(unknown):
             assert opener.what in message
 
 
-def test_auto_takes_what_shows_no_kinds_as_bits(tmp_path):
-    np.save(tmp_path / "x.npy", X.astype(np.uint8))
-    for data in (X, sparse.csr_array(X), dask_array(), tmp_path / "x.npy"):
-        table = open_table(data, kinds="auto")
-        assert table.only_bits
-        np.testing.assert_array_equal(table.to_float(), X)
-
-
 def test_an_open_table_stays_as_it_is():
     table = open_table(X, part_bytes=99)
     assert open_table(table) is table

@@ -19,7 +19,7 @@ TABLES = {
     "blanks": (open_table(BLANKS), BLANKS),
     "pattern": (open_table(sparse.csr_array(BITS)), BITS),
     "packed": (open_table(np.packbits(BITS, axis=1), packed=True, n_columns=11), BITS),
-    "reals": (open_table(BLANKS * 1.5, kinds="real"), BLANKS * 1.5),
+    "reals": (open_table(BLANKS * 1.5, reals=True), BLANKS * 1.5),
     "on disk": (Table(NotResident(open_table(BLANKS).source), None, None, 8 * 60), BLANKS),
 }
 

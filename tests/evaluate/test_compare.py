@@ -190,7 +190,7 @@ def test_real_columns_against_scikit_learn():
     X = rng.normal(size=(600, 2)) @ rng.normal(size=(2, 6)) + rng.normal(size=(600, 6)) * [0.2, 0.4, 0.6, 0.8, 1, 1.2]
     split = (np.arange(400), np.arange(400, 600))
     sizes = {"BinarySparseCoding": [3], "PCA": [2], "FactorAnalysis": [2]}
-    found = evaluate.compare(X, list(sizes), kinds="real", cv=[split], sizes=sizes)
+    found = evaluate.compare(X, list(sizes), reals=True, cv=[split], sizes=sizes)
     by_name = {entry.model: entry for entry in found.entries}
     for theirs in (PCA(2, random_state=0), FactorAnalysis(2, random_state=0)):
         entry = by_name[type(theirs).__name__]
@@ -218,12 +218,12 @@ def test_machines_are_left_out_of_wide_tables_unless_named():
 def test_what_does_not_apply_is_left_out_with_a_reason():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4))
-    few = {"BinarySparseCoding": [2], "PCA": [1], "FactorAnalysis": [1], "LogisticPCA": [1], "ClippedPCA": [1]}
-    found = evaluate.compare(X, [*few, "IndependentBits"], sizes=few, kinds="real")
+    few = {"BinarySparseCoding": [2], "PCA": [1], "FactorAnalysis": [1], "ClippedPCA": [1]}
+    found = evaluate.compare(X, [*few, "IndependentBits"], sizes=few, reals=True)
     assert set(found.left_out) == {"ClippedPCA", "IndependentBits"}
     assert "cannot be compared with a density" in found.left_out["ClippedPCA"]
     X[0, 0] = np.nan
-    blank = evaluate.compare(X, ["PCA", "LogisticPCA"], sizes={"LogisticPCA": [1]}, kinds="real")
+    blank = evaluate.compare(X, ["PCA", "BinarySparseCoding"], sizes={"BinarySparseCoding": [2]}, reals=True)
     assert "blanks" in blank.left_out["PCA"]
     bits = evaluate.compare((X > 0).astype(int), ["BinarySparseCoding", "IndependentBits"])
     assert "models real numbers" in bits.left_out["BinarySparseCoding"]
@@ -232,25 +232,11 @@ def test_what_does_not_apply_is_left_out_with_a_reason():
         evaluate.compare((X > 0).astype(int), ["PCA"])
 
 
-def test_mixed_columns_are_for_logistic_pca():
-    rng = np.random.default_rng(0)
-    X = np.column_stack([rng.normal(size=200), rng.integers(0, 3, 200), rng.integers(0, 2, 200)]).astype(float)
-    X[0, 1] = np.nan
-    kinds = ["real", "nominal", "binary"]
-    sizes = {"LogisticPCA": [1], "BernoulliMixture": [2]}
-    found = evaluate.compare(X, list(sizes), sizes=sizes, kinds=kinds, cv=[(np.arange(100, 200), np.arange(100))])
-    assert "binary, nominal, real" in found.left_out["BernoulliMixture"]
-    model = found.models["LogisticPCA"]
-    ll = model.score_samples(hiddenbits.open_table(X[:100], kinds=model))
-    assert found.entries[0].log_likelihood == pytest.approx(ll.mean(), abs=1e-9)
-    assert found.entries[0].bits_per_cell == pytest.approx(-ll.sum() / np.log(2) / 299, rel=1e-9)  # one is blank
-
-
 def test_default_families_of_reals_and_bits():
     from hiddenbits.evaluate.candidates import chosen_families
 
     X = np.random.default_rng(0).normal(size=(40, 5))
-    names = [c.name for c in chosen_families(None, {}, hiddenbits.open_table(X, kinds="real"), 0)[0]]
+    names = [c.name for c in chosen_families(None, {}, hiddenbits.open_table(X, reals=True), 0)[0]]
     assert names == ["BinarySparseCoding", "PCA", "FactorAnalysis"]
     contenders, left_out = chosen_families(None, {}, hiddenbits.open_table((X > 0).astype(int)), 0)
     names = ["IndependentBits", "BernoulliMixture", "LogisticPCA", "ClippedPCA", "CombinationMachine", "NoisyOrNetwork"]

@@ -120,6 +120,6 @@ def test_rows_of_a_group_have_the_same_cells_hidden(columns):
 
 def test_tables_of_other_columns_are_left_alone():
     X = np.repeat(np.random.default_rng(0).normal(size=(30, 2)), 4, axis=0)
-    assert copied_share(open_table(X, kinds="real")) is None
+    assert copied_share(open_table(X, reals=True)) is None
     assert copied_share(open_table(simulate_mixture(50, 20, 2, seed=0).X)) is None
     assert evaluate.compare(np.repeat(X, 2, axis=0) > 0, [IndependentBits()], measures=()).best == "IndependentBits"

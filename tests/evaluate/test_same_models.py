@@ -113,7 +113,7 @@ def test_which_models_are_the_same():
     one_size = {"unit": CombinationMachine(1), "classes": BernoulliMixture(2), "again": BernoulliMixture(2, n_init=9)}
     assert stands(one_size, {key: [] for key in one_size}, 5) == {("unit", None): "classes(2)"}
     reals = {"FactorAnalysis": [2, 3], "PCA": [2, 3]}
-    assert stands(list(reals), reals, 4, kinds="real") == {("FactorAnalysis", 3): "PCA(3)"}  # any covariance
+    assert stands(list(reals), reals, 4, reals=True) == {("FactorAnalysis", 3): "PCA(3)"}  # any covariance
 
 
 def test_they_are_one_entry_everywhere(tmp_path, monkeypatch):

@@ -12,9 +12,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 import hiddenbits as hb
-from tests.golden_fits.tables import KINDS, bits, blanked, reals, several_kinds, superposed
+from tests.golden_fits.tables import bits, blanked, reals, superposed
 
-BITS, BLANKED, REALS, CODED, SEVERAL = bits(), blanked(bits()), reals(), superposed(), several_kinds()
+BITS, BLANKED, REALS, CODED = bits(), blanked(bits()), reals(), superposed()
 VERBS = ("transform", "score_samples", "complete", "bit_probabilities")
 ASKED, DRAWN = 8, 5  # rows
 
@@ -107,10 +107,6 @@ CASES = {
     "logistic-quadrature": Case(few(hb.LogisticPCA, 1, method="quadrature"), BLANKED),
     "logistic-sampling": Case(few(hb.LogisticPCA, 2, method="sampling", n_draws=50), BLANKED),
     "logistic-pieces": Case(few(hb.LogisticPCA, 2, start="noise", n_draws=50), BLANKED, fit=in_pieces),
-    "mixed": Case(few(hb.LogisticPCA, 2, kinds=KINDS, n_draws=50), SEVERAL, SEVERAL, verbs=REAL_VERBS),
-    "mixed-reals": Case(
-        few(hb.LogisticPCA, 2, kinds="real", noise="shared", n_draws=50), REALS, REALS, verbs=REAL_VERBS
-    ),
     "clipped": Case(hb.ClippedPCA(2, random_state=0, n_draws=50), BLANKED),
     "clipped-parallel": Case(hb.ClippedPCA("parallel", random_state=0, n_draws=50)),
     "clipped-unbiased": Case(hb.ClippedPCA(2, biases=False, smooth="all", random_state=0, n_draws=50)),

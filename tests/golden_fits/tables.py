@@ -3,7 +3,6 @@
 import numpy as np
 
 ROWS, COLUMNS = 240, 9
-KINDS = ["binary"] * 3 + ["real"] * 2 + ["nominal", "ordered"]
 
 
 def uniform(*shape, seed):
@@ -34,11 +33,3 @@ def superposed():
     active = uniform(ROWS, 6, seed=60) < 0.25
     patterns = 10.0 * (uniform(6, COLUMNS, seed=61) < 0.35)
     return active @ patterns + uniform(ROWS, COLUMNS, 6, seed=62).sum(axis=2) - 3
-
-
-def several_kinds():
-    """Three bits, two reals, one nominal and one ordered column; a tenth of the cells are blank."""
-    real = reals(70)
-    ordered = np.digitize(real[:, 0] + 0.5 * real[:, 2], [-1.0, 0.5])
-    nominal = (3 * uniform(ROWS, seed=75)).astype(int)
-    return blanked(np.column_stack([bits(71)[:, :3], real[:, :2], nominal, ordered]), 0.1)

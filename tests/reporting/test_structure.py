@@ -168,7 +168,7 @@ def test_errors_say_what_to_do(tmp_path):
     with pytest.raises(ValueError, match="99 values for 100 rows"):
         report(table, beside={"age": list(range(99))})
     with pytest.raises(ValueError, match="needs a table of bits"):
-        report(open_table(np.random.default_rng(0).normal(size=(20, 3)), kinds="real"))
+        report(open_table(np.random.default_rng(0).normal(size=(20, 3)), reals=True))
     with pytest.raises(FileNotFoundError, match="no folder"):
         report(np.eye(3)).save(tmp_path / "nowhere" / "report.html")
 

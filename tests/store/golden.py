@@ -40,7 +40,6 @@ FOLDER = Path(__file__).parent / "golden"
 SCORES = FOLDER / "scores.json"
 N_ROWS, N_COLUMNS = 60, 6
 NAMES = [f"question {j}" for j in range(N_COLUMNS)]
-KINDS = ["binary", "real", "nominal", "ordered"]
 
 
 def bits():
@@ -62,24 +61,10 @@ def reals():
     return (i % 3 == 0) * (j < 3) * 2.0 + (i % 4 == 0) * (j >= 2) * 1.5 + np.sin(i * 3.7 + j * 1.3) / 4.0
 
 
-def mixed():
-    """Return rows with a binary, a real, a nominal and an ordered column, and a blank in each."""
-    i = np.arange(N_ROWS)
-    rows = np.empty((N_ROWS, 4), object)
-    rows[:, 0] = i % 2
-    rows[:, 1] = np.round((i % 2) * 1.5 + np.sin(i * 1.7), 6)
-    rows[:, 2] = [["red", "green", "blue"][(k * k + k // 3) % 3] for k in i]
-    rows[:, 3] = (i // 2 + i % 2) % 3
-    rows[[3, 14, 25, 36], [0, 1, 2, 3]] = None
-    return rows
-
-
 def table_for(name):
     """Return the rows that a golden model is fitted to and scored on."""
     if "reals" in name or name.startswith("sparse_coding"):
         return reals()
-    if name.startswith("logistic_mixed"):
-        return mixed()
     return complete_bits() if "chains" in name or "gibbs" in name else bits()
 
 
@@ -105,7 +90,6 @@ VARIANTS = {
     "logistic_online": lambda X: LogisticPCA(1, method=Variational(polish=False), random_state=0).partial_fit(X),
     "logistic_quadrature": lambda X: LogisticPCA(1, method="quadrature", random_state=0).fit(X),
     "logistic_draws": lambda X: LogisticPCA(4, n_draws=50, ridge=1.0, random_state=0).fit(X),
-    "logistic_mixed": lambda X: LogisticPCA(1, kinds=KINDS, random_state=0).fit(X),
     "clipped_online": lambda X: ClippedPCA(1, random_state=0).partial_fit(X),
     "combination_reals": lambda X: CombinationMachine(2, visible="reals", random_state=0).fit(X),
     "combination_chains": lambda X: CombinationMachine(

@@ -56,8 +56,6 @@ UNUSABLE = {
     "bias of reals": ("combination_reals", "params.centre", lambda a: np.full_like(a, 1e308)),
     "fields": ("sparse_coding", "params.fields", lambda a: np.full_like(a, 1e308)),
     "noise": ("sparse_coding", "params.noise", lambda a: np.asarray(5e-324)),
-    "scale": ("logistic_mixed", "params.scale", lambda a: np.full_like(a, 5e-324)),
-    "shift": ("logistic_mixed", "params.shift", lambda a: np.full_like(a, 1e308)),
     "probabilities of independent bits": ("independent", "params.probabilities", lambda a: np.full_like(a, 5e-324)),
     "probabilities of a mixture": ("mixture", "params.probabilities", lambda a: np.full_like(a, 5e-324)),
     "prior means": ("mixture", "params.prior_mean", lambda a: np.full_like(a, 5e-324)),
@@ -88,7 +86,6 @@ def test_arrays_that_nothing_can_be_computed_with_are_refused(tmp_path, name, ke
     [
         ("mixture", {"threshold": 10**30}),
         ("mixture", {"max_iter": 2**63}),
-        ("logistic_mixed", {"threshold": 0.5}),
         ("combination_reals", {"threshold": 0.5}),
         ("logistic_draws", {"n_draws": 10**7}),
         ("logistic_quadrature", {"n_nodes": 10**9}),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,6 @@ def write_completed(out: Path, found: Opened, pieces: Iterator[Any], *, bits: bo
     With `bits` the more probable bit is written for P(bit = 1).
     """
     table, is_numpy = found.table, out.suffix.lower() == ".npz"
-    if not table.only_bits and not is_numpy:
-        return _write_kinds(out, found, pieces)
     read_as, types = table.read_as, {}
     if read_as is None or is_numpy:
         names = found.names
@@ -27,8 +24,6 @@ def write_completed(out: Path, found: Opened, pieces: Iterator[Any], *, bits: bo
         names, types = read_as.names, read_as.types()
         pieces = _in_own_values(pieces, read_as, types, bits)
     rows = write_rows(out, names, pieces, types=types)
-    if not table.only_bits:
-        return rows, ""
     from hiddenbits import evaluate
 
     seen = evaluate.look(table)
@@ -36,26 +31,6 @@ def write_completed(out: Path, found: Opened, pieces: Iterator[Any], *, bits: bo
     blank = seen.n_rows - seen.observed[first]
     more = " Those of 0/1 columns are P(bit = 1); --bits writes 0 or 1." if blank.any() and not bits else ""
     return rows, _said(blank.tolist()) + (more if len(types) < len(names) else "")
-
-
-def _write_kinds(out: Path, found: Opened, pieces: Iterator[Any]) -> tuple[int, str]:
-    """Write completed rows of a table of several kinds as all columns of the file: observed cells as they were."""
-    table: Any = found.table
-    read_as, filled = table.read_as, Counter[str]()
-    names = found.names if read_as is None else read_as.names
-    known = {} if read_as is None else read_as.types()
-    real = {one.name for one in table.layout.columns if one.kind == "real"} - {k for k, v in known.items() if v is str}
-    types = {name: float if name in real else known.get(name, str) for name in names}
-    rows = write_rows(out, names, _as_they_were(pieces, found, filled), types=types)
-    return rows, "" if read_as is None else _said(list(filled.values()))
-
-
-def _as_they_were(pieces: Iterator[Any], found: Opened, filled: Counter[str]) -> Iterator[list[list[Any]]]:
-    start, read_as = 0, found.table.read_as
-    for piece in pieces:
-        columns = dict(zip(found.names, piece.T.tolist(), strict=True))
-        yield list((columns if read_as is None else read_as.filled(columns, start, filled)).values())
-        start += len(piece)
 
 
 def _in_own_values(pieces: Any, read_as: Any, own: Container[str], bits: bool) -> Iterator[list[list[Any]]]:

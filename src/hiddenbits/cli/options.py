@@ -54,13 +54,6 @@ Missing = Annotated[
         rich_help_panel=TABLE,
     ),
 ]
-Kinds = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="The kind of a column, for the model 'logistic': q3:ordered, age:real, or auto. Can be repeated.",
-        rich_help_panel=TABLE,
-    ),
-]
 Recipe = Annotated[
     Path | None,
     typer.Option(help="A file that says all this, as made by 'hiddenbits look --write-recipe'.", rich_help_panel=TABLE),

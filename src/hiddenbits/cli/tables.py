@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hiddenbits.reporting.origin import Origin
 
 
-COLON, COMMA = re.compile(r"(?<!\\):"), re.compile(r"(?<!\\),")
+COLON = re.compile(r"(?<!\\):")
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,6 @@ class Asked:
     id: tuple[str, ...] = ()
     code: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
     recipe: Path | None = None
     reader: tuple[str, ...] = ()
     names: Path | None = None
@@ -78,7 +77,7 @@ class Asked:
     def said(self) -> dict[str, Any]:
         """Return what was said about columns, as `open_table` takes it."""
         said: dict[str, Any] = {name: list(getattr(self, name)) for name in ("columns", "drop", "id")}
-        said |= {"code": _codes(self.code), "missing": _missing(self.missing), "kinds": _kinds(self.kinds)}
+        said |= {"code": _codes(self.code), "missing": _missing(self.missing)}
         said["recipe"] = self.recipe
         return {name: value for name, value in said.items() if value or (name == "missing" and self.missing)}
 
@@ -116,16 +115,11 @@ class Opened:
         return self.texts(column)
 
 
-def opened(asked: Asked, model: Any = None, any_kind: bool = False) -> Opened:
-    """Open a table: by what the user said, by the coding of a fitted model, or by a look at its columns.
-
-    With `any_kind` columns that cannot be read as bits are taken as what they are.
-    """
+def opened(asked: Asked, model: Any = None) -> Opened:
+    """Open a table: by what the user said, by the coding of a fitted model, or by a look at its columns."""
     from hiddenbits import TableError, open_table
 
     options = reading(asked)
-    if getattr(model, "layout_", None) is not None:
-        options |= {"kinds": model}
     coding = getattr(model, "coding_", None)
     if coding is not None or (hasattr(model, "coding_") and not asked.said()):
         options |= {"code": model}
@@ -135,20 +129,11 @@ def opened(asked: Asked, model: Any = None, any_kind: bool = False) -> Opened:
             options["tell"] = bar.read
         try:
             table = open_table(asked.path, **options)
-        except TableError as error:
-            if _may_be_of_kinds(asked, any_kind, error):
-                table = open_table(asked.path, **options, kinds="auto")
-            elif model is not None and coding is None and options.get("code") is model:
-                table = _only_its_bits(asked, options, model)
-            else:
+        except TableError:
+            if model is None or coding is not None or options.get("code") is not model:
                 raise
+            table = _only_its_bits(asked, options, model)
     return Opened(table)
-
-
-def _may_be_of_kinds(asked: Asked, any_kind: bool, error: Exception) -> bool:
-    """Whether a table that is none of bits may be read as one of several kinds: nothing else was said."""
-    said = asked.threshold is not None or asked.code or asked.kinds or asked.recipe
-    return any_kind and hasattr(error, "looks") and not said
 
 
 def _only_its_bits(asked: Asked, options: dict[str, Any], model: Any) -> Table:
@@ -172,16 +157,9 @@ def _only_its_bits(asked: Asked, options: dict[str, Any], model: Any) -> Table:
 def next_command(asked: Asked, seen: Any) -> str:
     """Return the command that works for a table that was looked at, with what the user said and what is suggested."""
     options = asked.typed()
-    asks = [look for look in seen.columns if look.name in seen.asked]
-    several = any(look.taken in ("ordered", "nominal") for look in asks) and not (asked.code or asked.threshold)
-    several = several and all(look.taken != "one value or blank" for look in asks)
     for name, value in seen.suggested().items():
-        if not (several and name == "code"):
-            options[name] = (*options.get(name, ()), *option_values(name, value))
-    table = path_shown(asked.path)
-    if several or asked.kinds:
-        return command("fit", table, "logistic", out="model.hb", **options)
-    return command("report", table, **options)
+        options[name] = (*options.get(name, ()), *option_values(name, value))
+    return command("report", path_shown(asked.path), **options)
 
 
 def origin_of(asked: Asked, made_by: str, groups: str | None) -> Origin:
@@ -287,16 +265,4 @@ def _reader(texts: tuple[str, ...]) -> dict[str, Any]:
             found[name] = value.lower() == "true"
         else:
             found[name] = int(value) if value.isdigit() and name in ("skip_top", "skip_end") else value
-    return found
-
-
-def _kinds(texts: tuple[str, ...]) -> Any:
-    """Return kinds from texts such as q3:ordered and q4:low,medium,high; a text without a column is for all."""
-    found: dict[str, Any] = {}
-    for text in texts:
-        column, kind = _at_colon(text)
-        if not column:
-            return text
-        labels = [label.replace("\\,", ",") for label in COMMA.split(kind)]
-        found[column] = labels if len(labels) > 1 else kind
     return found

@@ -17,7 +17,6 @@ OWN = {
     "id": "--id",
     "code": "--code",
     "missing": "--missing",
-    "kinds": "--kinds",
     "recipe": "--recipe",
     "names": "--names",
     "key": "--key",
@@ -59,6 +58,7 @@ READING = [
     "nan",
     "packed",
     "part_bytes",
+    "reals",
     "storage_options",
 ]
 TEXT = r"'[^']*'|\"[^\"]*\""
@@ -79,11 +79,6 @@ def in_options(text: str) -> str:
     """
     text = re.sub(r"open_table\(\.\.\., ([^()]*)\)", r"\1", text)
     text = text.replace(" Give the options to open_table(X, ...), and fit what it returns.", "")
-    text = text.replace("give LogisticPCA or open_table kinds=", "say kinds=")
-    text = text.replace(
-        "LogisticPCA takes ordered values and categories as they are: kinds='auto', and no code=.",
-        "The model 'logistic' takes ordered values and categories as they are, without --code.",
-    )
     # scikit-learn's message for a parameter that is out of range
     text = re.sub(r"The '(\w+)' parameter of \w+", lambda found: f"The value of {OWN.get(found[1]) or found[1]}", text)
     others = [name for name, _ in OPTION.findall(text) if name not in OWN and name not in READER]
@@ -135,8 +130,6 @@ def _of_column(option: str, column: str, said: Any) -> list[str]:
         return [f"{column}:{_written(value)}={bit}" for value, bit in said.items()]
     if option == "missing":
         return [f"{column}:{_written(value)}" for value in said] or [f"{column}:none"]
-    if isinstance(said, list):
-        return [f"{column}:{','.join(_written(value).replace(',', chr(92) + ',') for value in said)}"]
     return [f"{column}:{_written(said)}"]
 
 

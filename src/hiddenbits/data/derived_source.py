@@ -27,12 +27,6 @@ class DerivedSource:
         return self.source.n_columns
 
     @property
-    def layout(self) -> Any:
-        """What the columns of a mixed table are."""
-        source: Any = self.source
-        return source.layout
-
-    @property
     def row_cells(self) -> float:
         """Cells of a row that arithmetic touches."""
         return self.source.row_cells

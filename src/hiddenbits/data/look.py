@@ -116,7 +116,7 @@ def look_at_columns(data: Any, **options: Any) -> LookedAt:
     'ordered'
     """
     names = ("columns", "drop", "id", "code", "missing")
-    choices = said_about_columns({name: options.get(name) for name in names}, options.get("recipe"), None)[0]
+    choices = said_about_columns({name: options.get(name) for name in names}, options.get("recipe"))[0]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)

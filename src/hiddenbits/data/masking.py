@@ -15,7 +15,7 @@ from scipy import sparse
 from hiddenbits.data.bits import AllOnes, Bits, Complement, Dense, Packed, Pattern
 from hiddenbits.data.derived_source import DerivedSource
 from hiddenbits.data.hashing import keyed_rng
-from hiddenbits.data.mixed.cells import MixedRows, MixedSource
+from hiddenbits.data.reals import Reals, RealsSource
 from hiddenbits.data.table import MemorySource, Table
 
 RUN_CELLS = 1 << 20  # cells that are drawn with one random stream
@@ -81,7 +81,7 @@ class Hiding:
     def applied(self, x: Bits, observed: Bits, start: int) -> tuple[Bits, Bits]:
         """Return rows, of which the first is row `start` of the table, with the hidden cells not observed."""
         hidden = self.cells(start, start + x.shape[0])
-        if isinstance(x, MixedRows):
+        if isinstance(x, Reals):
             return x.without(observed, hidden.to_dense() == 1)
         if isinstance(observed, AllOnes):
             return without(x, hidden), Complement(hidden)
@@ -137,7 +137,7 @@ def hide_cells(table: Table, share: float, *, seed: int = 0, first_row: int = 0,
     Parameters
     ----------
     table : Table
-        From `open_table`, in memory or on disk, of bits or of several kinds of columns.
+        From `open_table`, in memory or on disk, of bits or of real numbers.
     share : float
         Share of the cells, between 0 and 1.
     seed : int
@@ -170,5 +170,5 @@ def hide_cells(table: Table, share: float, *, seed: int = 0, first_row: int = 0,
     if not table.source.resident:
         return replace(table, source=MaskedSource(table.source, hiding, first_row))
     x, observed = hiding.applied(*table.source.read(0, table.shape[0]), first_row)
-    held = MixedSource(x, observed) if isinstance(x, MixedRows) else MemorySource(x, observed)
+    held = RealsSource(x, observed) if isinstance(x, Reals) else MemorySource(x, observed)
     return replace(table, source=held)

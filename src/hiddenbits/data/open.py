@@ -26,7 +26,7 @@ def open_table(
     threshold: float | None = None,
     packed: bool = False,
     n_columns: int | None = None,
-    kinds: Any = None,
+    reals: bool = False,
     columns: Any = None,
     drop: Any = None,
     id: Any = None,  # noqa: A002
@@ -37,7 +37,7 @@ def open_table(
     storage_options: Mapping[str, Any] | None = None,
     **reader_options: Any,
 ) -> Table:
-    """Open a table of bits, or with `kinds` one whose columns are of several kinds.
+    """Open a table of bits, or with `reals` one of real numbers.
 
     Parameters
     ----------
@@ -72,13 +72,9 @@ def open_table(
         `n_columns`.
     n_columns : int, optional
         Number of columns of packed bits, or of baskets or pairs of item numbers.
-    kinds : "auto", {"binary", "real", "nominal", "ordered"}, list, dict or fitted model, optional
-        For `LogisticPCA`: the columns of a frame, array, Parquet or CSV file are of these kinds: one for all, one for
-        each, or by name, where a list of categories, lowest first, makes a column ordered. "auto" infers the kinds of
-        frames, Parquet and CSV files as `LogisticPCA` does, and takes all other tables as bits. A model that was fitted
-        to such a table, as in ``open_table("new.parquet", kinds=model)``, stands for its kinds and categories. Parquet
-        files stay on disk, and are processed once when they are opened, unless a model is given. By default the
-        table is one of bits.
+    reals : bool, default=False
+        The cells of a frame or array in memory are real numbers, for `BinarySparseCoding` and for
+        ``CombinationMachine(visible="reals")``. An array of float32 stays one, and a memory map is not read.
     columns, drop : name, number or list of them, optional
         The columns that enter the model, or those that do not; a name may be a pattern such as ``"q*"``, and
         ``columns="bits"`` are those that hold nothing but bits. What does not enter stays with the rows
@@ -115,20 +111,22 @@ def open_table(
     >>> open_table(np.packbits([[0, 1, 1], [1, 0, 0]], axis=1), packed=True, n_columns=3).shape
     (2, 3)
     """
-    if kinds is not None and (threshold is not None or packed or blank == "zero"):
-        raise TypeError("kinds= uses cells as they are. Remove threshold=, packed= and blank='zero'.")
+    if reals and (threshold is not None or packed or blank == "zero"):
+        raise TypeError("reals=True uses cells as they are. Remove threshold=, packed= and blank='zero'.")
     if storage_options is not None and not isinstance(storage_options, Mapping):
         raise TypeError("storage_options= must be a dict of options for the file system, as in fsspec.")
     check_blank(blank)
     about = {"columns": columns, "drop": drop, "id": id, "code": code, "missing": missing}
-    choices, coding, plain_only, kinds = said_about_columns(about, recipe, kinds)
+    choices, coding, plain_only = said_about_columns(about, recipe)
+    if reals and (choices or coding is not None):
+        raise TypeError("reals=True takes all columns. Remove what was said about columns, and select them before.")
     request = Request(
         names=None if names is None else tuple(str(name) for name in names),
         blank=blank,
         threshold=check_threshold(threshold),
         packed=packed,
         n_columns=n_columns,
-        kinds=kinds,
+        reals=reals,
         choices=choices,
         coding=coding,
         plain_only=plain_only,
@@ -140,13 +138,11 @@ def open_table(
     return opener.open(found, request)
 
 
-def said_about_columns(
-    about: Mapping[str, Any], recipe: Any, kinds: Any
-) -> tuple[Choices | None, Coding | None, bool, Any]:
-    """Return what was said about columns; the coding of a fitted model, if given, whether it had none; kinds."""
+def said_about_columns(about: Mapping[str, Any], recipe: Any) -> tuple[Choices | None, Coding | None, bool]:
+    """Return what was said about columns; the coding of a fitted model, if given, and whether it had none."""
     given = {name for name, value in about.items() if value is not None}
     if not given and recipe is None:
-        return None, None, False, kinds
+        return None, None, False
     from hiddenbits.data.columns import Choices
     from hiddenbits.data.columns.recipe import read_recipe
 
@@ -154,8 +150,8 @@ def said_about_columns(
     if code is None or isinstance(code, Mapping):
         found = None if recipe is None else read_recipe(recipe)
         said = Choices.of(**about)
-        said = said if found is None else said.over(found.choices)
-        return said or None, None, False, found.kinds if found is not None and kinds is None else kinds
+        said = said if found is None else said.over(found)
+        return said or None, None, False
     if not hasattr(code, "coding_"):
         raise TypeError("code= must be a dict by column, such as {'q3': {'yes': 1}}, or a fitted model.")
     if not given <= {"code", "id"} or recipe is not None:
@@ -163,4 +159,4 @@ def said_about_columns(
     coding: Coding | None = code.coding_
     if coding is not None and about["id"] is not None:
         coding = replace(coding, ids=tuple(str(name) for name in Choices.of(id=about["id"]).id))
-    return None, coding, coding is None, kinds
+    return None, coding, coding is None

@@ -52,8 +52,8 @@ class Memory:
         Whether X is of this form.
     function : str
         The function of (X, request) that returns a Table of bits, as "module:function"; imported when first used.
-    mixed : str
-        The function for columns of several kinds; empty where there is none.
+    reals : str
+        The function for tables of real numbers; empty where there is none.
     form : {"array", "frame", "other"}
         How callers with rules of their own, such as scikit-learn's, may look at X.
     said : str
@@ -65,7 +65,7 @@ class Memory:
     what: str
     test: Callable[[Any, Request], bool]
     function: str
-    mixed: str = ""
+    reals: str = ""
     form: Literal["array", "frame", "other"] = "other"
     said: str = ""
     checks: bool = True
@@ -83,14 +83,10 @@ class Memory:
                 f"columns=, drop=, id=, code= and missing= are for frames, arrays and files with columns, not for "
                 f"{self.what}."
             )
-        only_bits = request.kinds is None or (request.infers_kinds and self.form != "frame")
         said = request.choices or (request.coding is not None and not request.coding.named)
-        function = (self.said if said else self.function) if only_bits else self.mixed
+        function = self.reals if request.reals else self.said if said else self.function
         if not function:
-            raise TableError(
-                "kinds= is for frames and arrays in memory, Parquet and CSV files. Load the rows into a frame, or "
-                "write them to Parquet."
-            )
+            raise _in_memory()
         table: Table = _load(function)(X, request)
         check_width(table.shape[1], request.n_columns)
         # a table that was open already keeps the size of its parts, unless another is asked for
@@ -109,15 +105,14 @@ class Format:
         The suffixes of its files.
     function : str
         The reader, a function of a `FileRequest` and options of its own, as "module:function".
-    mixed, packed, gzipped, remote, choices : bool
-        Whether columns may be of several kinds, bits be packed, files end in ``.gz``, and be at an address; and whether
-        the reader hands over columns of any values (`columns.open_raw_columns`), which the user may speak of.
+    packed, gzipped, remote, choices : bool
+        Whether bits may be packed, files end in ``.gz``, and be at an address; and whether the reader hands over
+        columns of any values (`columns.open_raw_columns`), which the user may speak of.
     """
 
     name: str
     suffixes: tuple[str, ...]
     function: str
-    mixed: bool = False
     packed: bool = False
     gzipped: bool = False
     remote: bool = True
@@ -146,13 +141,14 @@ class Format:
             )
         if request.packed and not self.packed:
             raise TableError(f"packed=True is for .npy and .npz files, not for {self.name} files.")
+        if request.reals:
+            raise _in_memory()
         reader, options = _load(self.function), {k: v for k, v in request.options.items() if k != "format"}
         if request.choices and not self.choices:
             options |= _choices_as_options(request.choices)
-        known = sorted(set(inspect.signature(reader).parameters) - {"request"} | ({"kinds"} if self.mixed else set()))
+        known = sorted(set(inspect.signature(reader).parameters) - {"request"})
         known = sorted({*known, "columns", "drop", "id", "code", "missing"}) if self.choices else known
-        given = [*options, *(["kinds"] if request.kinds is not None and not request.infers_kinds else [])]
-        for option in given:
+        for option in options:
             if option not in known:
                 raise TypeError(
                     f"{option}= is not an option of the {self.name} reader, which has: {', '.join(known) or 'none'}."
@@ -165,6 +161,11 @@ class Format:
                 f"{X.locations[0]}: the table has {table.shape[1]} columns, not n_columns={request.n_columns}."
             )
         return replace(table, part_bytes=request.part_bytes)
+
+
+def _in_memory() -> TableError:
+    """Return the error about real numbers that are neither in an array nor in a frame."""
+    return TableError("reals=True is for frames and arrays in memory. Load the rows into one; a memory map will do.")
 
 
 def _choices_as_options(choices: Choices) -> dict[str, Any]:
@@ -243,7 +244,6 @@ OPENERS: tuple[Memory | Format, ...] = (
         "a query or dataset (LazyFrame, DuckDB, Arrow, ...)",
         lambda X, _: isinstance(X, Spilled),  # `find_opener` has gathered them
         "openers:_open_spilled",
-        "openers:_open_spilled",
         said="openers:_open_spilled",
         checks=False,
     ),
@@ -251,18 +251,17 @@ OPENERS: tuple[Memory | Format, ...] = (
         "a Delta table",
         lambda X, _: isinstance(X, Snapshot),  # and has found its files
         "openers:_open_snapshot",
-        "openers:_open_snapshot",
         said="openers:_open_snapshot",
         checks=False,
     ),
     Format("npy", (".npy",), "readers.npy:open_npy", packed=True, choices=False),
     Format("npz", (".npz",), "readers.npz:open_npz", packed=True, choices=False),
-    Format("parquet", (".parquet", ".pq"), "readers.parquet.open:open_parquet", mixed=True),
-    Format("csv", (".csv", ".tsv", ".tab"), "readers.csv:open_csv", mixed=True, gzipped=True),
-    Format("sheets", (".xlsx", ".ods", ".xlsm", ".xlsb", ".xls"), "readers.sheets:open_sheets", mixed=True),
-    Format("labelled", (".sav", ".dta", ".zsav", ".por"), "readers.labelled:open_labelled", mixed=True),
-    Format("jsonl", (".jsonl", ".ndjson"), "readers.arrow_files:open_jsonl", mixed=True, gzipped=True),
-    Format("feather", (".feather", ".arrow", ".ipc"), "readers.arrow_files:open_feather", mixed=True),
+    Format("parquet", (".parquet", ".pq"), "readers.parquet.open:open_parquet"),
+    Format("csv", (".csv", ".tsv", ".tab"), "readers.csv:open_csv", gzipped=True),
+    Format("sheets", (".xlsx", ".ods", ".xlsm", ".xlsb", ".xls"), "readers.sheets:open_sheets"),
+    Format("labelled", (".sav", ".dta", ".zsav", ".por"), "readers.labelled:open_labelled"),
+    Format("jsonl", (".jsonl", ".ndjson"), "readers.arrow_files:open_jsonl", gzipped=True),
+    Format("feather", (".feather", ".arrow", ".ipc"), "readers.arrow_files:open_feather"),
     Format("h5ad", (".h5ad",), "readers.arrays.h5ad:open_h5ad", remote=False, choices=False),
     Format("zarr", (".zarr",), "readers.arrays.zarr_tables:open_zarr", choices=False),
     Format("baskets", (".dat", ".txt", ".basket"), "readers.baskets:open_baskets", gzipped=True, choices=False),
@@ -276,13 +275,11 @@ OPENERS: tuple[Memory | Format, ...] = (
         "a dict of columns",
         lambda X, _: isinstance(X, Mapping) and _load("readers.objects:is_columns")(X),
         "readers.object_columns:open_dict",
-        "readers.object_columns:open_dict",
         said="readers.object_columns:open_dict",
     ),
     Memory(
         "a list of dicts",
         lambda X, _: _has_rows(X, Mapping) and _load("readers.objects:is_records")(X),
-        "readers.object_columns:open_dict",
         "readers.object_columns:open_dict",
         said="readers.object_columns:open_dict",
     ),
@@ -300,14 +297,14 @@ OPENERS: tuple[Memory | Format, ...] = (
         "a frame (pandas, polars, Arrow, ...)",
         lambda X, _: _is_frame(X),
         "columns.open:open_frame",
-        "columns.open:open_mixed_frame",
+        "reals:open_reals",
         form="frame",
         said="columns.open:open_frame",
     ),
     # before arrays of numbers, which scikit-learn checks
     Memory(
         "an array of text",
-        lambda X, request: request.kinds is None and _is_text_array(X),
+        lambda X, request: not request.reals and _is_text_array(X),
         "columns.open:open_array",
         said="columns.open:open_array",
     ),
@@ -315,7 +312,7 @@ OPENERS: tuple[Memory | Format, ...] = (
         "an array or a list of rows",
         lambda X, _: is_array(X),
         "inputs.arrays:open_array",
-        "mixed.open:open_columns",
+        "reals:open_reals",
         form="array",
         said="columns.open:open_array",
     ),
@@ -353,11 +350,12 @@ def _gathered(X: Any, request: Request) -> Any:
 
 def _open_again(table: Table, request: Request) -> Table:
     """Return a table that is open; only the size of its parts may be asked for."""
-    given = [request.names, request.threshold, request.n_columns, request.kinds, request.choices]
+    given = [request.names, request.threshold, request.n_columns, request.choices]
     if (
         any(one is not None for one in given)
         or request.blank != "auto"
         or request.packed
+        or request.reals
         or request.storage_options
         or request.options
     ):
@@ -371,7 +369,7 @@ def _open_anndata(X: Any, request: Request) -> Table:
     """Open X or a layer of an AnnData, whatever it is."""
     options = dict(request.options)
     cells, names, more = within_anndata(X, names=request.names, layer=options.pop("layer", None))
-    inner = replace(request, names=names, kinds=None, options=options | more)
+    inner = replace(request, names=names, reals=False, options=options | more)
     opener, found = find_opener(cells, inner)
     return opener.open(found, inner)
 

@@ -23,10 +23,8 @@ class Request:
         Names of the columns, in place of those that the data have.
     blank, threshold, packed, n_columns, part_bytes
         As for `open_table`.
-    kinds : Any
-        As for `open_table`; or the `Layout` of a fit, whose columns are taken by number and not by name.
-    one_matrix : bool
-        With ``kinds="real"``: arrays are held as one matrix (`Reals`), without a copy where that is possible.
+    reals : bool
+        As for `open_table`.
     choices : Choices or None
         What the user said about columns; None: nothing.
     coding : Coding or None
@@ -44,16 +42,10 @@ class Request:
     threshold: float | None = None
     packed: bool = False
     n_columns: int | None = None
-    kinds: Any = None
-    one_matrix: bool = False
+    reals: bool = False
     part_bytes: int = PART_BYTES
     choices: Choices | None = None
     coding: Coding | None = None
     plain_only: bool = False
     storage_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     options: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def infers_kinds(self) -> bool:
-        """Whether kinds are to be inferred where the data tell them."""
-        return isinstance(self.kinds, str) and self.kinds == "auto"

@@ -15,7 +15,7 @@ import numpy as np
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data import Block
 from hiddenbits.data.hashing import number_of_bits, number_of_reals
-from hiddenbits.data.mixed.cells import MixedRows
+from hiddenbits.data.reals import Reals
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ def _smallest(n: int, seed: int, block: Block) -> Chosen:
     smallest, first = np.unique(numbers, return_index=True)
     first = first[np.isfinite(smallest)][:n]
     missing = block.observed.take(first).to_dense() == 0
-    if isinstance(block.x, MixedRows):
+    if isinstance(block.x, Reals):
         return Chosen(numbers[first], np.where(missing, np.nan, block.x.take(first).to_dense()), n)
     rows = 2 * block.x.take(first).to_dense().astype(np.int8) - 1
     rows[missing] = 0
@@ -67,6 +67,6 @@ def _smallest(n: int, seed: int, block: Block) -> Chosen:
 
 def row_numbers(seed: int, block: Block) -> Floats:
     """Return a whole number below 2^31 for each row of a block, of its content and the seed."""
-    if isinstance(block.x, MixedRows):
+    if isinstance(block.x, Reals):
         return number_of_reals(seed, block.x.to_dense(), block.observed.to_dense())
     return number_of_bits(seed, *block.operands(), (block.n_rows, block.n_columns))

@@ -49,7 +49,7 @@ def take_rows(table: Table, rows: AnyArray) -> Table:
     Parameters
     ----------
     table : Table
-        From `open_table`, in memory or on disk, of bits or of several kinds of columns.
+        From `open_table`, in memory or on disk, of bits or of real numbers.
     rows : array of int or bool
         Numbers of the rows, each greater than the one before; or True for each row to take.
 

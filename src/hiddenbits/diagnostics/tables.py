@@ -21,7 +21,7 @@ T = TypeVar("T")
 def opened(model: Any, X: object, sample_weight: ArrayLike | None = None) -> Table:
     """Return X as a table of bits, opened as the fitted model would open it, with weights."""
     check_is_fitted(model)
-    if getattr(model, "kinds_", None) is not None or getattr(model, "visible", "bits") != "bits":
+    if getattr(model, "visible", "bits") != "bits":
         raise ValueError("This is for models and tables of bits, but the model was fitted to other columns.")
     table = X if isinstance(X, Table) else open_table(X, threshold=model.threshold, code=model)
     return table.with_sample_weight(sample_weight)

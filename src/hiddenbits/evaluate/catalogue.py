@@ -1,4 +1,4 @@
-"""The families of models: their descriptions, and what `compare` needs to know (sizes, and kinds of columns).
+"""The families of models: their descriptions, and what `compare` needs to know (sizes, bits or real numbers).
 
 The command line and the report use the same descriptions. To add a family, add an entry.
 """
@@ -18,7 +18,6 @@ CLASSES = (2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 NO_DENSITY = "it models bits, and these columns are real numbers: a probability cannot be compared with a density"
 NO_PROBABILITY = "it models real numbers, and these columns are bits: a density cannot be compared with a probability"
 ADD = "add it with models=[...] (--model)"
-FACTORS = f"for real columns it is factor analysis, which scikit-learn's estimator covers; {ADD}"
 DENSER = f"not fitted by default, because it is built for high likelihood, not for interpretation; {ADD}"
 
 
@@ -230,17 +229,10 @@ def obstacle(family: Family, table: Table, estimator: BaseEstimator, *, named: b
     reals = getattr(estimator, "visible", family.columns) == "reals"
     if table.only_bits:
         return NO_PROBABILITY if reals else (None if named else _aside(family, table))
-    kinds = {column.kind for column in table.layout.columns}  # type: ignore[attr-defined]
-    if kinds != {"real"}:
-        others = f"these columns are {', '.join(sorted(kinds))}: only LogisticPCA can fit them together"
-        return None if family.name == "LogisticPCA" else others
-    plain = table.weights is None and not table.n_missing
-    if family.name == "LogisticPCA":
-        return FACTORS if plain and not named else None
     if not reals:
         return NO_DENSITY
-    if family.name in THEIRS and not plain:
-        return "scikit-learn's estimator supports neither blanks nor weights; LogisticPCA, the same model here, does"
+    if family.name in THEIRS and not (table.weights is None and not table.n_missing):
+        return "scikit-learn's estimator supports neither blanks nor weights"
     return None
 
 

@@ -39,7 +39,7 @@ def compare(
     hidden_share: float = 0.1,
     measures: Sequence[str] = ALL_MEASURES,
     n_measured: int = 2000,
-    kinds: Any = None,
+    reals: bool = False,
     sample_weight: ArrayLike | None = None,
     seed: int = 0,
     folder: str | os.PathLike[str] | None = None,
@@ -60,7 +60,7 @@ def compare(
     Parameters
     ----------
     X : table of shape (rows, columns)
-        Bits, or with `kinds` real numbers: array, sparse array, frame, path or Table.
+        Bits, or with `reals` real numbers: array, sparse array, frame, path or Table.
     models : list of names or estimators, or dict, optional
         The families; by default those that suit the columns, less a few (see `left_out` of the result). An estimator is
         fitted with its own settings, at the sizes of its family. A dict gives each a name.
@@ -84,8 +84,8 @@ def compare(
         What to measure in addition to the likelihood, for bits; these do not affect the choice.
     n_measured : int, default=2000
         Maximum number of test rows per split for these measures, drawn at random, the same for all families.
-    kinds : "real" or as for `open_table`, optional
-        What the columns are, if they are not bits.
+    reals : bool, default=False
+        Whether the columns are real numbers, as for `open_table`.
     sample_weight : array of shape (rows,), optional
         Weight of each row.
     seed : int, default=0
@@ -124,7 +124,7 @@ def compare(
         raise ValueError(f"by={by!r} is not one of 'rows', 'cells'.")
     if unknown := set(measures) - set(ALL_MEASURES):
         raise ValueError(f"measures= has unknown names {sorted(unknown)!r}. Choose from {', '.join(ALL_MEASURES)}.")
-    table = open_table(X, kinds=kinds).with_sample_weight(sample_weight)
+    table = open_table(X, reals=reals).with_sample_weight(sample_weight)
     contenders, left_out = chosen_families(models, sizes or {}, table, seed)
     if not contenders:
         raise ValueError(f"No family is left to compare. {_sentences(left_out)}")
@@ -262,10 +262,7 @@ def _cells(table: Table) -> Floats:
     """Return the number of observed cells of each row."""
 
     def seen(piece: Piece) -> Floats:
-        rows: Any = piece.table
-        if not rows.only_bits:  # one cell may be stored as several numbers
-            return np.asarray(rows.seen().sum(axis=1), np.float64)
-        _, observed = rows.source.read(0, rows.shape[0])
+        _, observed = piece.table.source.read(0, piece.table.shape[0])
         return np.asarray(observed.row_sums(), np.float64)
 
     return np.concatenate(list(map_pieces(seen, table, max(1, PIECE_CELLS // table.shape[1]))))

@@ -23,15 +23,15 @@ def hidden_cells(
     The log-loss is -ln P(cell | the rest of its row), in nats, averaged over the hidden cells that had been observed;
     its standard error treats rows, not cells, as independent. Use it to choose the number of classes or dimensions: the
     smallest value fits best, and sizes within a standard error of it fit equally well. It works for every estimator of
-    this library, on every executor, in memory or on disk. In a mixed table P is the probability of a bit or category,
-    and the density of a real number in its units, so values are comparable only for the same table.
+    this library, on every executor, in memory or on disk. Of real numbers P is a density
+    in their units, so values are comparable only for the same table.
 
     Parameters
     ----------
     estimator : estimator
         A copy with the same hyperparameters is fitted; the estimator itself is not modified.
     X : table of shape (rows, columns)
-        As for `fit`; for `LogisticPCA` also with mixed columns.
+        As for `fit`.
     share : float
         Share of the cells to hide.
     groups : array of shape (rows,), optional
@@ -82,7 +82,7 @@ def cell_losses(
         # Which cells are hidden depends on the row numbers in the whole table, hence first_row.
         masked = hide_cells(piece.table, share, seed=seed, first_row=piece.start, groups=groups)
         if not table.only_bits:
-            return _missed_mixed(model, piece.table, masked)
+            return _missed_reals(model, piece.table, masked)
         truth, kept = piece.table.to_float(), masked.to_float()
         asked = ~np.isnan(truth) & np.isnan(kept)
         p = model.complete(masked)
@@ -94,11 +94,11 @@ def cell_losses(
     return losses, cells
 
 
-def _missed_mixed(model: BaseEstimator, truth: Any, masked: Any) -> tuple[Floats, Floats]:
+def _missed_reals(model: BaseEstimator, truth: Any, masked: Any) -> tuple[Floats, Floats]:
     """Return the log-loss of each row's hidden cells, and their number.
 
-    ln p(cell | rest) = ln p(cell and rest) - ln p(rest) holds for all kinds of cells. For each column only the rows
-    with a hidden cell in it are scored again.
+    ln p(cell | rest) = ln p(cell and rest) - ln p(rest): for each column only the rows with a hidden cell in it are
+    scored again.
     """
     asked = truth.seen() & ~masked.seen()
     rest, losses = model.score_samples(masked), np.zeros(len(asked))

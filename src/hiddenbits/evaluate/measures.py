@@ -26,17 +26,12 @@ def table_of(estimator: BaseEstimator, X: object, *, fitted: bool = True) -> Tab
     """Return X as a table, opened as the estimator would open it: after a fit, or to be fitted."""
     if isinstance(X, Table):
         return X
-    threshold, kinds = estimator.threshold, None
     if getattr(estimator, "visible", "bits") == "reals":
-        kinds = "real"
-    elif fitted:
-        kinds = estimator if getattr(estimator, "kinds_", None) is not None else None
-    elif threshold is None:
-        kinds = getattr(estimator, "kinds", None)
+        return open_table(X, reals=True)
     # a copy that is to be fitted reads columns as an earlier fit did, if there was one
     coded = estimator if getattr(estimator, "coding_", None) is not None else None
     coded = estimator if fitted and hasattr(estimator, "coding_") else coded
-    return open_table(X, threshold=threshold, kinds=kinds, code=coded)
+    return open_table(X, threshold=estimator.threshold, code=coded)
 
 
 def gathered(table: Table, rows: Rows) -> Ratio:
@@ -60,7 +55,8 @@ def _average(
     table = table_of(estimator, X)
     if measure is not None and not table.only_bits:
         raise ValueError(
-            f"{measure} needs a table of bits, and this one has other columns. Use mean_log_likelihood or hidden_cells."
+            f"{measure} needs a table of bits, but this is one of real numbers. Use mean_log_likelihood or "
+            "hidden_cells."
         )
     return gathered(table.with_sample_weight(sample_weight), rows)
 

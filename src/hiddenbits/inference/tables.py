@@ -18,8 +18,6 @@ from hiddenbits.shown import library
 def opened(model: Any, X: object, sample_weight: ArrayLike | None) -> Table:
     """Return X as the table that the fitted model would open, with weights."""
     check_is_fitted(model)
-    if getattr(model, "kinds_", None) is not None:
-        raise ValueError("hiddenbits.inference is for tables of bits; this model was fitted to columns of other kinds.")
     table = X if isinstance(X, Table) else open_table(X, threshold=model.threshold, code=model)
     return table.with_sample_weight(sample_weight)
 

@@ -75,16 +75,11 @@ def _sharpness(loadings: Floats, steep: Floats | None = None) -> tuple[Floats, F
     return axes, s, 2.2 / np.maximum(steepest, 1e-12)
 
 
-def spacings(loadings: Floats, steep: Floats | None = None) -> tuple[Floats, Floats]:
+def _spacings(loadings: Floats, steep: Floats | None) -> tuple[Floats, Floats]:
     """Return the axes of W'W and, for each, the spacing at which a grid errs by exp(-ACCURACY)."""
     axes, s, tame = _sharpness(loadings, steep)
-    return axes, spacing_for(s, tame)
-
-
-def spacing_for(s: Floats, tame: Floats) -> Floats:
-    """Return the spacing at which a grid errs by exp(-ACCURACY); see `_sharpness` for s and tame."""
     y = np.minimum(s * np.sqrt(2.0 * ACCURACY), tame)
-    return np.asarray(2.0 * np.pi * y / (ACCURACY + y * y / (2.0 * s * s)))
+    return axes, np.asarray(2.0 * np.pi * y / (ACCURACY + y * y / (2.0 * s * s)))
 
 
 def accuracy(loadings: Floats, spacing: float) -> float:
@@ -97,32 +92,18 @@ def accuracy(loadings: Floats, spacing: float) -> float:
 def resolving_grid(loadings: Floats, steep: Floats | None = None) -> Rule | None:
     """Return a grid on which integrals over x are exact to about 1e-8; None where it would have too many nodes.
 
-    Columns of other kinds count as loadings of bits that curve as much; `steep` as in `_sharpness`.
+    `steep` as in `_sharpness`.
     """
     q = loadings.shape[1]
     if q > 3:
         return None
-    axes, h = spacings(loadings, steep)
+    axes, h = _spacings(loadings, steep)
     halves = np.ceil(REACH / h)
     if not np.all(np.isfinite(halves)) or np.prod(2.0 * halves + 1.0) > 2 * MOST_NODES:
         return None
     nodes = _product_grid([np.arange(-n, n + 1.0) * step for n, step in zip(halves, h, strict=True)])
     nodes = nodes[(nodes * nodes).sum(axis=1) <= REACH * REACH]
     return None if len(nodes) > MOST_NODES else _regular(np.ascontiguousarray(nodes @ axes.T))
-
-
-@lru_cache(maxsize=32)
-def ball_grid(spacings: tuple[float, ...]) -> Rule:
-    """Return a grid with the given spacing along each axis, as far as REACH from the middle."""
-    halves = [np.ceil(REACH / spacing) for spacing in spacings]
-    nodes = _product_grid([np.arange(-n, n + 1.0) * step for n, step in zip(halves, spacings, strict=True)])
-    return _regular(np.ascontiguousarray(nodes[(nodes * nodes).sum(axis=1) <= REACH * REACH]))
-
-
-def ball_size(spacings: tuple[float, ...]) -> float:
-    """Return about how many nodes `ball_grid` has, in up to three dimensions."""
-    volume = {1: 2.0, 2: np.pi, 3: 4.0 * np.pi / 3.0}[len(spacings)]
-    return float(volume * np.prod(REACH / np.asarray(spacings)))
 
 
 def newton_tops(
@@ -132,21 +113,17 @@ def newton_tops(
     *,
     n_steps: int,
     n_halvings: int,
-    near: float = 0.0,
 ) -> tuple[Floats, Floats]:
     """Return the top of each row's concave function of x, (rows, q), and the activations A there, by Newton steps.
 
     `height` gives the function, (rows,), and A at some x; `slopes` its slope, (rows, q), and minus its curvature,
-    (rows, q, q), at x and A. A step that falls is halved, and not taken should it still fall after `n_halvings`. It is
-    over when no row's step is as long as `near`.
+    (rows, q, q), at x and A. A step that falls is halved, and not taken should it still fall after `n_halvings`.
     """
     at = start
     best, A = height(at)
     for _ in range(n_steps):
         slope, curvature = slopes(at, A)
         step = np.linalg.solve(curvature, slope[..., None])[..., 0]
-        if np.abs(step).max(initial=0.0) < near:
-            break
         for _ in range(n_halvings):
             new, _ = height(at + step)
             fell = new < best

@@ -33,10 +33,7 @@ def correlations(model: BaseEstimator, pair: list[int]) -> Floats:
     """
     W = np.asarray(model.components_, np.float64).T
     noise, own = np.full(len(W), np.pi**2 / 3.0), getattr(model, "noise_variances_", None)
-    if isinstance(own, dict):  # of the real columns of a mixed table
-        names = list(model.activation_names_)
-        noise[[names.index(name) for name in own]] = list(own.values())
-    elif own is not None:
+    if own is not None:
         noise = np.asarray(own, np.float64)
     return np.asarray(W[:, pair] / np.sqrt(noise + (W**2).sum(axis=1))[:, None])
 

@@ -65,8 +65,8 @@ def item_curves(
     loadings = getattr(model, "components_", None)
     if loadings is None or not hasattr(model, "intercepts_") or not hasattr(model, "method"):
         raise ValueError(f"Item curves need a fitted LogisticPCA; {type(model).__name__} has no items.")
-    if len(loadings) != 1 or getattr(model, "kinds_", None) is not None:
-        raise ValueError("Item curves need a scale: one dimension, fitted to a table of bits, LogisticPCA(1).")
+    if len(loadings) != 1:
+        raise ValueError("Item curves need a scale: one dimension, LogisticPCA(1).")
     a, b, names = loadings[0], model.intercepts_, column_names(model)
     chosen = _chosen(a, names, columns, most)
     with np.errstate(divide="ignore", invalid="ignore"):

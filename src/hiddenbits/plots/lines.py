@@ -38,20 +38,6 @@ class Line:
         return np.stack([np.interp(np.array(shares) * lengths[-1], lengths, side) for side in self.path.T], axis=1)
 
 
-def n_bits(model: BaseEstimator) -> int:
-    """Return how many loadings belong to bits: in a mixed table these come first, and only they have such a line.
-
-    An ordered column is a chain of bits "beyond this category?". A real column has no P = 1/2, and for one category of
-    several P = 1/2 is not a straight line.
-    """
-    kinds: dict[str, str] | None = getattr(model, "kinds_", None)
-    n = len(model.intercepts_)
-    if kinds is None:
-        return n
-    many = [len(found) for name, found in model.categories_.items() if kinds[name] == "nominal" and len(found) > 2]
-    return n - sum(kind == "real" for kind in kinds.values()) - sum(many)
-
-
 def segment(w: Floats, b: float, box: tuple[float, float, float, float]) -> Floats | None:
     """Return the two ends of the line w.x + b = 0 inside the box (left, right, bottom, top); None if it is outside."""
     left, right, bottom, top = box
@@ -76,8 +62,7 @@ def draw_lines(ax: Axes, model: BaseEstimator, pair: list[int], most: int | None
 
     Returns the lines, and a note about those that lie outside.
     """
-    bits = n_bits(model)
-    W, b = np.asarray(model.components_)[pair].T[:bits], np.asarray(model.intercepts_)[:bits]
+    W, b = np.asarray(model.components_)[pair].T, np.asarray(model.intercepts_)
     box = (*ax.get_xlim(), *ax.get_ylim())
     found = [(column, segment(W[column], float(b[column]), box)) for column in range(len(b))]
     crossing = [Line(column, ends) for column, ends in found if ends is not None]

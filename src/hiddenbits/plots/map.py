@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from hiddenbits.array_types import Floats
 from hiddenbits.plots.arrows import USUAL, along_arrows, correlations, draw_arrows, name_arrows
 from hiddenbits.plots.labels import Room, around
-from hiddenbits.plots.lines import draw_lines, n_bits, name_lines
+from hiddenbits.plots.lines import draw_lines, name_lines
 from hiddenbits.plots.rows import Kind, Places, area_of_one, areas, is_numeric, kinds, places, size_key
 from hiddenbits.plots.style import COLOURS, GREY, NUMBERS, SMALL, axes_or_new, has_the_page, legend, note, settle, trim
 from hiddenbits.plots.surface import draw_borders, draw_contours, is_curved, n_dimensions, slopes
@@ -61,8 +61,7 @@ def map(  # noqa: A001
         Draw ellipses that contain this share of each row's Gaussian posterior; True means 0.9. Not on a curved map.
     lines : bool or int, default=False
         Draw the lines P(bit = 1) = 1/2 of all columns, or of this many: those with the largest loadings whose line
-        crosses the plot. If the model has further dimensions, these are set to 0. In a mixed table, binary and ordered
-        columns have lines, and nominal ones with two categories; "legs>2" is the line P(legs > 2 | legs >= 2) = 1/2.
+        crosses the plot. If the model has further dimensions, these are set to 0.
         On a curved map lines are contours, maybe of several pieces, and this many columns are those whose probability
         varies most over the map.
     arrows : bool or int, default=False
@@ -103,7 +102,7 @@ def map(  # noqa: A001
     'dimension 1'
     """
     pair = _checked_dims(model, dims)
-    _check_model(model, lines=bool(lines), ellipses=bool(ellipses), arrows=bool(arrows), borders=borders)
+    _check_model(model, ellipses=bool(ellipses), arrows=bool(arrows))
     if X is None:
         of_rows = colour is not None or labels is not None or bool(ellipses or arrows)
         _check_without_rows(of_map=bool(lines or borders), of_rows=of_rows)
@@ -153,7 +152,7 @@ def map(  # noqa: A001
     return ax
 
 
-def _check_model(model: BaseEstimator, *, lines: bool, ellipses: bool, arrows: bool, borders: bool) -> None:
+def _check_model(model: BaseEstimator, *, ellipses: bool, arrows: bool) -> None:
     """Refuse what a model has nothing to draw for."""
     if is_curved(model):
         if ellipses:
@@ -164,10 +163,6 @@ def _check_model(model: BaseEstimator, *, lines: bool, ellipses: bool, arrows: b
         if arrows:
             raise ValueError("A curved map has no one direction for a column. Use lines= instead of arrows=.")
         return
-    if lines and n_bits(model) == 0:
-        raise ValueError("No column of this model is binary or ordered, so there are no lines to draw. Remove lines=.")
-    if borders and getattr(model, "kinds_", None) is not None:
-        raise ValueError("borders= needs a table of bits, and this fit has other columns. Remove borders=.")
 
 
 def _check_without_rows(*, of_map: bool, of_rows: bool) -> None:
@@ -203,8 +198,6 @@ def _column_names(model: BaseEstimator, names: Sequence[object] | bool) -> Seque
     if names is False:
         return None
     d = model.probabilities_.shape[1] if is_curved(model) else len(model.intercepts_)
-    if names is True and getattr(model, "activation_names_", None) is not None:
-        return list(model.activation_names_)
     if names is True:
         return list(getattr(model, "feature_names_in_", [f"x{j}" for j in range(d)]))
     if len(names) != d:

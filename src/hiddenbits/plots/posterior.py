@@ -186,10 +186,6 @@ def _one_row(model: BaseEstimator, row: Any) -> Table:
         )
     if not hasattr(model, "components_"):
         raise ValueError(f"Contours need a fitted model with continuous dimensions; {type(model).__name__} has none.")
-    if getattr(model, "kinds_", None) is not None:
-        raise ValueError(
-            "Contours need a table of bits, and this fit has other columns. Use plots.map with ellipses=True."
-        )
     plain = not isinstance(row, Table) and not hasattr(row, "columns") and np.ndim(row) == 1
     data = np.asarray(row)[None] if plain else row
     coded = model if hasattr(model, "coding_") else None

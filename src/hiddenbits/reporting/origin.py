@@ -13,7 +13,7 @@ from hiddenbits import Table, evaluate, open_table
 from hiddenbits.commands import Name, call, command, path_shown, secrets_note
 
 # Options about columns, which a model keeps: commands that take a model file refuse them.
-KEPT_BY_MODELS = ("columns", "drop", "code", "missing", "kinds", "recipe")
+KEPT_BY_MODELS = ("columns", "drop", "code", "missing", "recipe")
 LABELS = Name("groups")
 IN_MEMORY = Name("X")
 DEFAULTS = {"rows": True, "curved": False, "seed": 0}  # of `report`; all else is None

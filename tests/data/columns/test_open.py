@@ -278,59 +278,6 @@ def test_codes_in_cells_are_never_two_values():
     assert quietly(pd.DataFrame({"town": ["Bern, CH", "Rome, IT"] * 4})).names == ("town",)
 
 
-MIXED = {
-    "id": range(101, 121),
-    "day": pd.date_range("2026-01-01", periods=20),
-    "note": [f"said that {i} times" for i in range(20)],
-    "wave": ["first"] * 20,
-    "trust": [1, 2, 3, 4] * 5,
-    "mood": ["low", "high", "medium", "low"] * 5,
-    "town": ["Bern", "Rom"] * 10,
-    "kg": np.linspace(50.5, 90.25, 20),
-    "a": [0, 1] * 10,
-}
-
-
-def test_kinds_are_inferred_after_a_look():
-    frame = pd.DataFrame(MIXED)
-    with (
-        pytest.warns(ColumnsCodedWarning, match=r"ordered: 'trust'; ordered \(low, medium, high\): 'mood'"),
-        pytest.warns(ColumnsLeftOutWarning, match=r"'id' \(id\); 'day' \(date\); 'note' \(text\); 'wave' \(const"),
-    ):
-        model = hiddenbits.LogisticPCA(1, max_iter=3, tol=1.0, random_state=0).fit(frame)
-    kinds = {"trust": "ordered", "mood": "ordered", "town": "nominal", "kg": "real", "a": "binary"}
-    assert model.kinds_ == kinds
-    assert model.coding_.left_out == ("id", "day", "note", "wave")
-    few = frame[list(kinds)]
-    np.testing.assert_array_equal(model.transform(frame), model.transform(few))
-    given = kinds | {"mood": ["low", "medium", "high"]}
-    same = hiddenbits.LogisticPCA(1, kinds=given, max_iter=3, tol=1.0, random_state=0).fit(few)  # silent: all are named
-    np.testing.assert_allclose(same.transform(few), model.transform(few))
-
-
-def test_codes_for_missing_are_asked_for_before_kinds_are_inferred():
-    odd = MIXED | {
-        "trust": [1, 2, 3, 9] * 5,
-        "town": ["Bern", "don't know"] * 10,
-        "kg": [*np.linspace(50.5, 90.25, 19), -99],
-    }
-    frame = pd.DataFrame(odd)
-    with pytest.raises(ColumnsError) as caught:
-        hiddenbits.LogisticPCA(1).fit(frame)
-    assert caught.value.asked == ("trust", "town", "kg")
-    for said in ("missing=[9]", 'missing=["don\'t know"]', "missing=[-99]"):
-        assert said in str(caught.value)
-    table = quietly(frame, kinds="auto", missing=[9, "don't know", -99], drop=["town"])
-    assert np.isnan(table.to_float()[-1]).any()
-    assert set(table.names) == {"trust", "mood", "kg", "a"}
-
-
-def test_a_number_beyond_floats_is_refused():
-    frame = pd.DataFrame({"a": [0, 10**400, 1]}, dtype=object)
-    with pytest.raises(TableError, match=r"row 1, column 0 \('a'\): the number is infinite, or too large"):
-        open_table(frame, kinds="auto")
-
-
 def test_rows_of_totals_and_counts_in_frames():
     frame = pd.DataFrame({"town": ["Bern", "Rom", "Oslo", "Total"], "a": [1, 0, 1, 2]})
     with pytest.raises(TableError, match=r"The last row seems to be a total: 'Total' .*frame\.iloc\[:-1\]"):
@@ -348,12 +295,6 @@ def test_a_message_about_very_many_columns_is_short_and_names_them_all():
     assert len(told) < 20_000
     assert "--write-recipe" in told
     assert all(f"'{name}'" in told for name in frame.columns)
-
-
-def test_all_guessed_kinds_are_told():
-    frame = pd.DataFrame({"a": [1, 2, 3, 4] * 10, "b": ["x", "y", "z", "x"] * 10, "c": np.arange(40) / 7})
-    with pytest.warns(hiddenbits.ColumnsCodedWarning, match="ordered: 'a'; nominal: 'b'; real: 'c'"):
-        hiddenbits.open_table(frame, kinds="auto")
 
 
 @pytest.mark.parametrize("blank", ["auto", "zero"])

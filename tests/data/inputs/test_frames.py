@@ -106,7 +106,7 @@ def test_nulls(library, dtype):
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_mixed_columns_and_names(library):
+def test_columns_of_several_types_and_names(library):
     columns = {"a": [True, False], "b": [None, None], "c": [0.0, None], "d": [1, 0]}
     frame = frame_of(library, columns)
     want = [[1, nan, 0, 1], [0, nan, nan, 0]]

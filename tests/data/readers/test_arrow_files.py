@@ -35,8 +35,6 @@ def test_the_table_of_the_frame(tmp_path, name):
     assert table.names == frame.names
     np.testing.assert_array_equal(table.to_float(), frame.to_float())
     np.testing.assert_array_equal(open_table(path, drop=["word"]).to_float(), frame.to_float())
-    table, frame = open_table(path, kinds="auto"), open_table(FRAME, kinds="auto")
-    np.testing.assert_array_equal(table.to_float(), frame.to_float())
     more = tmp_path / f"more{name}"
     WRITERS[name](more)
     assert open_table([path, more], columns=BITS).shape == (6, 3)

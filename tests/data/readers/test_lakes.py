@@ -130,8 +130,6 @@ def test_other_options_are_those_of_parquet(tmp_path):
     table = open_table(tmp_path / "pairs", version=0, row="order", item="product")
     assert (table.names, table.version) == (("jam", "tea"), 0)
     np.testing.assert_array_equal(table.to_float(), [[1, 1], [0, 1]])
-    write_deltalake(tmp_path / "mixed", pa.table({"x": [0.5, 1.5, -2.0], "k": ["p", "q", "p"]}))
-    assert open_table(tmp_path / "mixed", kinds="auto").version == 0
 
 
 # The version in files ------------------------------------------------------------------------------------------------

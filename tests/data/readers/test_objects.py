@@ -38,14 +38,6 @@ def test_thresholds_and_blanks_are_those_of_arrays():
         open_table({"a": [1, 0], "w": [None, "x"]}, threshold=1)
 
 
-def test_series_and_kinds():
-    pandas = pytest.importorskip("pandas")
-    word = pandas.Series(["x", "y", "x"], dtype=pandas.CategoricalDtype(["y", "x"], ordered=True))
-    table = open_table({"a": [1, 0, 1], "w": word}, kinds="auto")
-    assert [column.kind for column in table.layout.columns] == ["binary", "ordered"]
-    assert table.layout.columns[1].categories == ("y", "x")
-
-
 def test_columns_that_are_refused():
     with pytest.raises(TableError, match="Column 'b' has 1 cells, but 'a' has 2"):
         open_table({"a": [1, 0], "b": [1]})

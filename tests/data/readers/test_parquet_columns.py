@@ -242,31 +242,3 @@ def test_infinity_is_refused_with_its_row(tmp_path, where):
     path = write(pa.table({"a": cells}), tmp_path, n_files=1)
     with pytest.raises(TableError, match=r"row 2521, column 0 \('a'\): inf"):
         open_table(path, threshold=0.0)
-
-
-def test_kinds_with_ids_and_codes_for_missing(tmp_path):
-    """A dict of kinds leaves ids out and asks for codes, as for CSV; what was said is applied to every part."""
-    rng = np.random.default_rng(5)
-    frame = pa.table(
-        {
-            "who": [f"p{k}" for k in range(ROWS)],
-            "legs": rng.choice([0, 2, 4, -99], ROWS),
-            "word": rng.choice(["a", "b", "k.a."], ROWS),
-            "bit": rng.integers(0, 2, ROWS),
-        }
-    )
-    path = write(frame, tmp_path)
-    with pytest.raises(ColumnsError, match=r"-99(.|\n)*k\.a\."):
-        open_table(path, kinds={"legs": "ordered"})
-    options = {"kinds": {"legs": "ordered"}, "missing": {"legs": [-99], "word": ["k.a."]}}
-    with pytest.warns(ColumnsLeftOutWarning, match=r"'who' \(id\)"):
-        table = open_table(path, **options)
-    held, _ = said(lambda: open_table(frame, **options))
-    assert not table.source.resident
-    assert table.layout == held.layout
-    assert table.coding == held.coding
-    np.testing.assert_array_equal(table.to_float(), held.to_float())
-    assert table.beside == held.beside
-    only_bits = open_table(path, kinds="auto", columns=["bit"])
-    assert only_bits.only_bits
-    np.testing.assert_array_equal(only_bits.to_float()[:, 0], frame["bit"].to_numpy())

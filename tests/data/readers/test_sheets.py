@@ -44,12 +44,6 @@ def test_cells_are_those_of_a_csv_file(tmp_path, name):
         mine, other = open_table(path, **options), open_table(tmp_path / "x.csv", **options)
         assert mine.names == other.names
         np.testing.assert_array_equal(mine.to_float(), other.to_float())
-    mine, other = (
-        open_table(p, kinds={"legs": "real"}, drop=d)
-        for p, d in [(path, ["name", "seen"]), (tmp_path / "x.csv", ["name"])]
-    )
-    assert mine.layout == other.layout
-    np.testing.assert_array_equal(mine.to_float(), other.to_float())
     beside = open_table(path, columns="bits").beside
     assert list(beside["legs"]) == ["4", "6.5", "0"]
     assert list(beside["seen"])[:2] == ["2026-01-31", None]

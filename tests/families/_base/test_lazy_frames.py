@@ -33,10 +33,9 @@ def wrapped(names):
     [
         BernoulliMixture(2, max_iter=3, random_state=0),
         LogisticPCA(1, max_iter=3, random_state=0),
-        LogisticPCA(1, kinds={"b": "nominal"}, max_iter=3, random_state=0),
         BinarySparseCoding(2, max_iter=3, random_state=0),
     ],
-    ids=["bits", "a map", "kinds", "reals"],
+    ids=["bits", "a map", "reals"],
 )
 def test_names_are_kept(lazy, model):
     model.fit(lazy(NAMES))

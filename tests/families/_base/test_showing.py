@@ -121,15 +121,6 @@ def test_loadings(rows):
     assert spectrum["share"].sum() == pytest.approx(1.0)
 
 
-def test_mixed_columns(rows):
-    frame = rows.assign(size=np.random.default_rng(1).normal(size=len(rows)))
-    model = LogisticPCA(1, random_state=0).fit(frame)
-    table = model.summary().tables["loadings"]
-    assert table["column"].tolist() == model.activation_names_
-    assert np.array_equal(table["dimension_1"], model.components_[0])
-    assert "independent" not in model.summary().story["score"]
-
-
 def test_causes(rows):
     model = NoisyOrNetwork(2, random_state=0).fit(rows)
     tables = model.summary().tables

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 from scipy.special import logsumexp
 
-from hiddenbits.data.mixed.reals import open_reals
+from hiddenbits.data import open_table
 from hiddenbits.engine import Key
 from hiddenbits.families.binary_sparse_coding.params import EVERY_ROW, CodingParams
 
@@ -31,7 +31,7 @@ def rows_of(params, seed, n=12, missing=0.0):
 
 
 def block_of(rows, weights=None):
-    table = open_reals(np.asarray(rows))
+    table = open_table(np.asarray(rows), reals=True)
     return (table if weights is None else table.with_weights(weights)).grid(len(rows)).blocks[0]
 
 

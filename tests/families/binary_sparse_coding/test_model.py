@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.stats import binom
 
-from hiddenbits.data.mixed.reals import open_reals
+from hiddenbits.data import open_table
 from hiddenbits.engine import Key, Local, Settings, fit_em
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
 from hiddenbits.families.binary_sparse_coding.params import RowScores
@@ -152,7 +152,7 @@ def test_update_is_the_maximum_of_the_expected_log_joint(seed, missing):
 def test_plain_em_is_monotone(seed, missing):
     """All states, plain pi: the log-likelihood never falls, at any step; sigma and W by (6) and (7)."""
     params = params_of(seed, 6, 4)
-    table = open_reals(rows_of(params, seed, n=200, missing=missing))
+    table = open_table(rows_of(params, seed, n=200, missing=missing), reals=True)
     model = all_states(4, shared_activity=bool(seed % 2))
     assert model.promises.monotone
     outcome = fit_em(model, table.grid(64), Local(), Settings(max_iter=60, tol=0.0, seed=seed), None, None)
@@ -209,7 +209,7 @@ def test_the_rows_within_the_cut_are_the_best(missing):
     params = params_of(5, step=8.0, shared=True)
     rows = rows_of(params, 5, n=70, missing=missing)
     model = SparseCoding(6, 4, 2, 4, 2, schedule=Schedule(10))
-    grid = open_reals(rows).grid(16)
+    grid = open_table(rows, reals=True).grid(16)
 
     def passes(function):
         return Local(2).reduce(function, grid)
@@ -238,7 +238,10 @@ def test_weights_are_repeats_and_order_does_not_matter():
     shuffled = rng.permutation(np.repeat(np.arange(90), many))
     fits = [
         fit_em(model, table.grid(32), Local(), settings, None, None)
-        for table in (open_reals(rows).with_weights(many.astype(float)), open_reals(rows[shuffled]))
+        for table in (
+            open_table(rows, reals=True).with_weights(many.astype(float)),
+            open_table(rows[shuffled], reals=True),
+        )
     ]
     np.testing.assert_allclose(fits[0].trace, fits[1].trace, rtol=1e-9)
     np.testing.assert_allclose(fits[0].params.fields, fits[1].params.fields, atol=1e-6)
@@ -250,7 +253,7 @@ def test_weights_are_repeats_and_order_does_not_matter():
 def test_the_start_about_the_mean_has_sigma_from_the_rows():
     params = params_of(7)
     rows = rows_of(params, 7, n=50, missing=0.1)
-    table = open_reals(rows)
+    table = open_table(rows, reals=True)
     model = SparseCoding(6, 6, 6, 6, 6, start_from="mean", start_active=1.0, schedule=PLAIN)
     from hiddenbits.data.summary import summarise
 
@@ -270,7 +273,7 @@ def test_the_start_about_the_mean_has_sigma_from_the_rows():
 @pytest.mark.full
 def test_a_repair_is_kept_only_if_it_helps():
     params = params_of(8, 12, 5)
-    table = open_reals(rows_of(params, 8, n=300))
+    table = open_table(rows_of(params, 8, n=300), reals=True)
     model = SparseCoding(5, 4, 3, 5, 5, schedule=Schedule(30, 2.0))
     for seed in range(4):
         outcome = fit_em(model, table.grid(128), Local(), Settings(2, 2, 60, 1e-4, seed=seed), None, None)
@@ -282,7 +285,7 @@ def test_a_repair_is_kept_only_if_it_helps():
 
 def test_the_end_of_the_schedule():
     params = params_of(9)
-    table = open_reals(rows_of(params, 9, n=60))
+    table = open_table(rows_of(params, 9, n=60), reals=True)
     for settles, reasons in [(False, {"schedule_done"}), (True, {"converged", "max_iter"})]:
         model = SparseCoding(6, 4, 2, 4, 2, schedule=Schedule(7, 2.0), settles=settles)
         outcome = fit_em(model, table.grid(32), Local(), Settings(max_iter=30, tol=1e-3), None, None)

@@ -11,7 +11,6 @@ from scipy.stats import norm
 import hiddenbits
 from hiddenbits import CombinationMachine
 from hiddenbits.data import TableError
-from hiddenbits.data.mixed.encode import open_mixed
 from hiddenbits.data.rows_by_content import choose_rows
 from hiddenbits.engine import Key, Local, Settings, fit_em, fit_gradient
 from hiddenbits.families.combination_machine.model_real import CombinationReal, RealParams, real_phase
@@ -40,7 +39,7 @@ def rows_of(seed, n, d, missing):
 
 
 def block_of(rows, weights=None):
-    table = open_mixed(rows, kinds="real")
+    table = hiddenbits.open_table(rows, reals=True)
     return (table if weights is None else table.with_weights(weights)).grid(len(rows)).blocks[0]
 
 
@@ -167,7 +166,7 @@ def drawn(seed, n, d=8, m=3, missing=0.0):
 
 @pytest.mark.parametrize("seed", range(2))
 def test_em_never_falls_and_the_climb_ends_no_lower(seed):
-    grid = open_mixed(drawn(seed, 200, missing=0.1)[1], kinds="real").grid(200)
+    grid = hiddenbits.open_table(drawn(seed, 200, missing=0.1)[1], reals=True).grid(200)
     model = CombinationReal(2, ridge=2.0, start_from="noise")
     em = fit_em(model, grid, Local(), Settings(tol=1e-7, max_iter=2000, seed=seed), None, None)
     climbed = fit_gradient(model, grid, Local(), Settings(tol=1e-9, seed=seed), None, None)
@@ -257,8 +256,8 @@ def test_weights_equal_repeats_and_rows_are_chosen_by_content():
     _, rows = drawn(2, 120, missing=0.1)
     counts = np.random.default_rng(0).integers(0, 3, 120)
     repeated = np.random.default_rng(1).permutation(np.repeat(rows, counts, axis=0))
-    weighted = open_mixed(rows, kinds="real").with_weights(counts.astype(float))
-    tables = [weighted, open_mixed(repeated, kinds="real")]
+    weighted = hiddenbits.open_table(rows, reals=True).with_weights(counts.astype(float))
+    tables = [weighted, hiddenbits.open_table(repeated, reals=True)]
     passes = [partial(Local().reduce, grid=table.grid(32)) for table in tables]
     chosen = [choose_rows(5, Key(0), one) for one in passes]
     np.testing.assert_array_equal(*chosen)
@@ -279,7 +278,6 @@ def test_weights_equal_repeats_and_rows_are_chosen_by_content():
         ({"visible": "reals"}, np.array([["a", "b"], ["c", "d"]]), "is not a number"),
         ({"visible": "reals"}, np.array([[0.0, np.inf], [1.0, 2.0]]), "is infinite or too large"),
         ({"visible": "reals"}, hiddenbits.open_table(np.eye(3)), "table of bits"),
-        ({"visible": "reals"}, open_mixed(np.array([[0.5, 1.0], [2.0, 0.0]]), kinds=["real", "binary"]), "is binary"),
         ({"visible": "bits"}, np.array([[0.5, 2.0], [1.0, 0.0]]), "0.5"),
     ],
 )

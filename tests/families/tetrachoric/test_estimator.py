@@ -10,7 +10,6 @@ from scipy import sparse
 import hiddenbits
 from hiddenbits import DegeneratePairsWarning, TableError, open_table, run_on, tetrachoric
 from hiddenbits.data import Table
-from hiddenbits.data.mixed.encode import open_mixed
 from hiddenbits.maths import pair_counts
 from tests.contracts.conftest import MASKS, STORAGES, NotResident, table_of
 
@@ -232,8 +231,8 @@ def test_refusals(monkeypatch):
         tetrachoric(np.array([[0, 2], [1, 0]]))
     with pytest.raises(TypeError, match="already open"):
         tetrachoric(open_table(rows), threshold=0.5)
-    with pytest.raises(TableError, match="this table has other columns"):
-        tetrachoric(open_mixed(np.array([[0.5, 1.0], [2.5, 0.0]]), kinds=["real", "binary"]))
+    with pytest.raises(TableError, match="a table of real numbers"):
+        tetrachoric(open_table(np.array([[0.5, 1.0], [2.5, 0.0]]), reals=True))
     found = tetrachoric(rows)
     with pytest.raises(ValueError, match="level=1"):
         found.interval(1.0)

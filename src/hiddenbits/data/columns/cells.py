@@ -11,8 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from hiddenbits.data.columns.raw import RawColumn
 from hiddenbits.data.columns.vocabulary import Key, is_blank, key_of, none_is_blank
-from hiddenbits.data.mixed.encode import RawColumn
 
 FEW = 8  # values
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(\.[0-9]+)?")  # 007 is no number
@@ -98,15 +98,6 @@ class ColumnCells:
     def filled(self, given: Sequence[Any], blank: Sequence[bool]) -> list[Any]:
         """Return the cells, and those given where a value counts as blank."""
         return [new if blank[k] else self.values[k] for k, new in zip(self.rows.tolist(), given, strict=True)]
-
-    def like_seen(self, given: Sequence[Any], blank: Sequence[bool]) -> list[Any]:
-        """Return numbers as the column has them: within the range of those seen, and whole where all of those are."""
-        seen = [key for key, is_blank in zip(self.keys, blank, strict=True) if not is_blank and isinstance(key, float)]
-        if not seen or len(seen) < len(blank) - sum(blank):
-            return list(given)
-        low, high, whole = min(seen), max(seen), all(key.is_integer() for key in seen)
-        within = [min(max(float(new), low), high) for new in given]
-        return [round(new) for new in within] if whole else within
 
 
 def common_type(values: Iterable[Any]) -> type:

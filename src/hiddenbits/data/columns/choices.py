@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, fields
 from fnmatch import fnmatchcase
 from typing import Any
 
+from hiddenbits.data.columns.raw import is_category
 from hiddenbits.data.columns.vocabulary import Key, key_of
-from hiddenbits.data.mixed.layout import is_category
 from hiddenbits.data.table import TableError
 
 ALL = "*"  # in missing=: all columns

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,8 +15,8 @@ from hiddenbits.data.bits import AllOnes, Bits, Dense
 from hiddenbits.data.cell_checks import Blank, observed_from_missing
 from hiddenbits.data.columns.cells import Beside, ColumnCells, common_type, small
 from hiddenbits.data.columns.meaning import Meaning, sentence
+from hiddenbits.data.columns.raw import FRAMES, Category, is_category
 from hiddenbits.data.columns.vocabulary import Key, key_of, says_yes
-from hiddenbits.data.mixed.layout import FRAMES, Category, is_category
 from hiddenbits.data.table import TableError
 from hiddenbits.quoting import quoted
 
@@ -424,33 +423,6 @@ class ReadColumns:
         """Return completed rows, of which the first is row `start`, as all columns of the file, in its order."""
         columns = {**self.decoded(completed, start), **self.beside(start, start + len(completed))}
         return {name: columns[name] for name in self.names}
-
-    def filled(
-        self, columns: Mapping[str, list[Any]], start: int = 0, counts: Counter[str] | None = None
-    ) -> dict[str, list[Any]]:
-        """Return all columns of the file, in its order: cells as they were, and where they are blank those given.
-
-        Numbers stay within the range of those seen, and are whole where those are. `counts` adds up how many cells of
-        each column were filled.
-        """
-        stop = start + len(next(iter(columns.values())))
-        codes = {column.name: set(map(key_of, column.missing)) for column in self.coding.columns}
-        found = self.beside(start, stop)
-        for name, given in columns.items():
-            if name not in self.cells:
-                found[name] = given
-                continue
-            cells = self.cells[name].part(start, stop)
-            blank = [key is None or key in codes.get(name, ()) for key in cells.keys]
-            if counts is not None:
-                counts[name] += int(np.asarray(blank)[cells.rows].sum())
-            if isinstance(self.cells[name], ColumnCells):  # which knows all values of the column
-                given = cells.like_seen(given, blank)
-            words = dict(zip(cells.keys, cells.values, strict=True))
-            if set(words) - {None} == {"true", "false"}:
-                given = [words["true" if p > 0.5 else "false"] for p in given]
-            found[name] = cells.filled(given, blank)
-        return {name: found[name] for name in self.names if name in found}
 
     def types(self) -> dict[str, type]:
         """Return the type (bool, int, float, str) of each column whose cells are the user's own values."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from fnmatch import fnmatchcase
 from os import path
 from typing import Any, TypeVar
@@ -104,26 +104,24 @@ class ColumnsError(TableError):
 
 
 def needs_a_word(
-    asked: Sequence[ColumnLook], looks: Sequence[ColumnLook], *, of_kinds: bool = False, offers: Collection[str] = ()
+    asked: Sequence[ColumnLook], looks: Sequence[ColumnLook], *, offers: Collection[str] = ()
 ) -> ColumnsError:
     """Return the error that lists all columns that need a word.
 
-    With `of_kinds` the table is one of several kinds. `offers` are the options that the reader of the file has.
+    `offers` are the options that the reader of the file has.
     """
     names = [look.name for look in looks]
     lines, concerned = [], []
     groups = _groups([one for one in asked if one.suspects], lambda look: tuple(map(key_of, look.suspects)))
-    lines += [_about_missing(group, looks, of_kinds=of_kinds) for _, group in groups]
+    lines += [_about_missing(group, looks) for _, group in groups]
     concerned += [group for _, group in groups]
     if len(groups) > 1 and not values_hidden():
         every_code = {look.name: _cut(look.suspects) for _, group in groups for look in group}
         lines.append(f"- If all of these mean that there is no answer: missing={every_code!r}.")
         concerned.append([])
     rest = [look for look in asked if not look.suspects or look.taken not in ("bits", "two values", "number", "id")]
-    if of_kinds:
-        rest = [look for look in rest if look.unclear or look.mark]
     for _, group in _groups(rest, _in_common):
-        lines.append(_about_values(group, names, offers=offers, of_kinds=of_kinds))
+        lines.append(_about_values(group, names, offers=offers))
         concerned.append(group)
     if len(lines) > MOST_LINES:
         rest = [look for group in concerned[MOST_LINES - 1 :] for look in group]
@@ -133,12 +131,10 @@ def needs_a_word(
         ]
     many = len(asked)
     head = f"{many} columns need a decision" if many > 1 else "One column needs a decision"
-    head += f" from you before this table can be read{'' if of_kinds else ' as bits (0 and 1)'}. {WHERE}"
+    head += f" from you before this table can be read as bits (0 and 1). {WHERE}"
     if any(look.unclear != "counts" for look in asked):
         it, stays = ("them", "they stay") if many > 1 else ("it", "it stays")
         lines.append(f"To leave {it} out ({stays} with the rows): drop={_listed(asked, names, all_of_them=True)}.")
-    if not of_kinds and any(look.taken in ("ordered", "nominal") for look in rest):
-        lines.append("LogisticPCA takes ordered values and categories as they are: kinds='auto', and no code=.")
     return ColumnsError("\n".join([head, *lines]), looks, [look.name for look in asked])
 
 
@@ -215,7 +211,7 @@ def _pattern(group: Sequence[ColumnLook], names: Sequence[str]) -> str | None:
 
 def _by_column(option: str, group: Sequence[ColumnLook], names: Sequence[str], value: Any) -> str:
     """Return an option that says the same about all columns of a group."""
-    pattern = None if option == "kinds" else _pattern(group, names)
+    pattern = _pattern(group, names)
     value = _short(value) if isinstance(value, dict) else value
     return f"{option}={dict.fromkeys([pattern] if pattern else [look.name for look in group], value)!r}"
 
@@ -233,14 +229,14 @@ def _shown(values: Sequence[Any]) -> str:
     return ", ".join(map(quoted, values[:SHOWN])) + (", ..." if len(values) > SHOWN else "")
 
 
-def _about_missing(group: Sequence[ColumnLook], looks: Sequence[ColumnLook], *, of_kinds: bool) -> str:
+def _about_missing(group: Sequence[ColumnLook], looks: Sequence[ColumnLook]) -> str:
     look, names = group[0], [one.name for one in looks]
     count = sum(count for one in group for value, count in one.values if key_of(value) in {*map(key_of, look.suspects)})
     what = "looks like a code for missing" if len(look.suspects) == 1 else "look like codes for missing"
     said = f"- {_names(group)}: {_shown(look.suspects)} ({count:,} {'cells' if count > 1 else 'cell'}) {what}."
     if values_hidden():
         return f"{said} If so, name it with missing=. Values are not shown because HIDDENBITS_HIDE_VALUES is set."
-    code = "" if of_kinds or look.taken == "number" else ", and with code= which values are 1"
+    code = "" if look.taken == "number" else ", and with code= which values are 1"
     none = _by_column("missing", group, names, [])
     inside, codes = {one.name for one in group}, {*map(key_of, look.suspects)}
     elsewhere = any(key_of(value) in codes for one in looks if one.name not in inside for value, _ in one.values)
@@ -250,7 +246,7 @@ def _about_missing(group: Sequence[ColumnLook], looks: Sequence[ColumnLook], *, 
     return f"{said} If so, say {given}. If it is a real answer, say {none}{code}."
 
 
-def _about_values(group: Sequence[ColumnLook], names: Sequence[str], *, offers: Collection[str], of_kinds: bool) -> str:
+def _about_values(group: Sequence[ColumnLook], names: Sequence[str], *, offers: Collection[str]) -> str:
     look, values = group[0], _proper(group[0])
     head = f"- {_names(group)}: "
     if look.unclear:
@@ -258,8 +254,7 @@ def _about_values(group: Sequence[ColumnLook], names: Sequence[str], *, offers: 
     if look.mark:
         shown = "" if values_hidden() else f", such as {quoted(next(v for v in values if look.mark in str(v)))}"
         split = f"split={dict.fromkeys((one.name for one in group), look.mark)!r}"
-        one_value = ("kinds", group, names, "nominal") if of_kinds else ("code", [look], names, {values[0]: 1})
-        alone = _by_column(*one_value)
+        alone = _by_column("code", [look], names, {values[0]: 1})
         do = (
             f"say {split}"
             if "split" in offers
@@ -268,7 +263,7 @@ def _about_values(group: Sequence[ColumnLook], names: Sequence[str], *, offers: 
         )
         return (
             f"{head}several codes in a cell{shown}. For a bit of each code {do}. If each cell is one value, say "
-            f"{alone if of_kinds else f'which count as 1, such as {alone}; {OTHERS}'}."
+            f"which count as 1, such as {alone}; {OTHERS}."
         )
     if values_hidden():
         return f"{head}{look.taken} (values are hidden). Say with code= which values are 1."
@@ -323,12 +318,11 @@ def _about_numbers(group: Sequence[ColumnLook], names: Sequence[str], *, offers:
     return f"numbers with a comma ({quoted(comma)}). {do}"
 
 
-def said_of_left_out(looks: Sequence[ColumnLook], *, of_kinds: bool = False) -> str:
+def said_of_left_out(looks: Sequence[ColumnLook]) -> str:
     """Return the sentence about columns that were left out."""
     parts = [f"{_names(group)} ({taken})" for taken, group in _groups(looks, lambda look: look.taken)]
-    why = "models do not use such columns" if of_kinds else "they are not bits"
     drop = f"drop={[look.name for look in looks]!r}" if len(looks) <= SHOWN else "drop= with their names"
-    said = f"Left out of the model, because {why}: {'; '.join(parts)}. They stay with the rows."
+    said = f"Left out of the model, because they are not bits: {'; '.join(parts)}. They stay with the rows."
     number = next((look.name for look in looks if look.taken == "number"), None)
     if number is not None:
         said += f" To make bits of numbers, say above which they are 1, such as code={{{number!r}: '> 0'}}."
@@ -344,22 +338,6 @@ def said_of_coded(looks: Sequence[ColumnLook]) -> str:
     unsure = next((look for look in looks if not look.by_meaning), looks[0])
     example = {unsure.name: _short({unsure.zero: 1})}
     return f"Read as bits: {'; '.join(parts)}. To change that, set code=, such as code={example!r}."
-
-
-def said_of_kinds(looks: Sequence[ColumnLook], kinds: Mapping[str, Any]) -> str:
-    """Return the sentence about columns whose kinds were guessed."""
-    found: dict[str, list[ColumnLook]] = {}
-    for look in looks:
-        kind = kinds[look.name]
-        order = "" if isinstance(kind, str) or values_hidden() else f" ({', '.join(map(_word, kind))})"
-        found.setdefault(f"ordered{order}" if not isinstance(kind, str) else kind, []).append(look)
-    parts = [
-        f"{kind}: {_names(group[:SHOWN])}" + (f" and {len(group) - SHOWN:,} more" if len(group) > SHOWN else "")
-        for kind, group in found.items()
-    ]
-    example = {looks[0].name: "nominal" if kinds[looks[0].name] != "nominal" else "ordered"}
-    change = f"To change that, give LogisticPCA or open_table kinds=, such as kinds={example!r}."
-    return f"Kinds of columns were guessed. {'; '.join(parts)}. {change}"
 
 
 def _word(value: Any) -> str:

@@ -11,10 +11,9 @@ import numpy as np
 
 from hiddenbits.data.cell_checks import bad_cell, check_distinct
 from hiddenbits.data.columns.cells import ColumnCells
-from hiddenbits.data.columns.choices import ABOVE, ONE_HOT, Said, numbers_of
+from hiddenbits.data.columns.choices import ABOVE, ONE_HOT, Choices, Said, numbers_of
 from hiddenbits.data.columns.coding import CodedColumn, Coding, ReadColumns
 from hiddenbits.data.columns.describe import ColumnLook, described
-from hiddenbits.data.columns.kinds import category_of, check_names, choices_of, guesses_kinds, offers_of, open_of_kinds
 from hiddenbits.data.columns.message import (
     ColumnsCodedWarning,
     ColumnsLeftOutWarning,
@@ -23,15 +22,13 @@ from hiddenbits.data.columns.message import (
     said_of_coded,
     said_of_left_out,
 )
+from hiddenbits.data.columns.raw import FRAMES, RawColumn, raw_columns
 from hiddenbits.data.columns.shape import counts_rows, pairs, refuse_totals
-from hiddenbits.data.columns.vocabulary import key_of
+from hiddenbits.data.columns.vocabulary import Key, key_of
 from hiddenbits.data.inputs.arrays import as_array
 from hiddenbits.data.inputs.arrays import open_array as open_plain_array
 from hiddenbits.data.inputs.frames import open_frame as open_plain_frame
 from hiddenbits.data.inputs.frames import opened_frame
-from hiddenbits.data.mixed.encode import RawColumn, raw_columns
-from hiddenbits.data.mixed.layout import FRAMES
-from hiddenbits.data.mixed.open import open_columns
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import MemorySource, Table, TableError
 from hiddenbits.quoting import quoted
@@ -40,7 +37,7 @@ from hiddenbits.quoting import quoted
 def open_raw_columns(
     raw: Sequence[RawColumn], request: Request, frame: str | None = None, *, named: bool = True
 ) -> Table:
-    """Return the table that raw columns make up: of bits, or with ``kinds=`` of several kinds.
+    """Return the table of bits that raw columns make up.
 
     Parameters
     ----------
@@ -53,8 +50,6 @@ def open_raw_columns(
     named : bool
         Whether the columns have names of their own.
     """
-    if request.kinds is not None:
-        return open_of_kinds(raw, request, frame, named=named)
     table = open_cells([ColumnCells.of_raw(column) for column in raw], request, named=named)
     if frame not in FRAMES or table.read_as is None or request.coding is not None:
         return table
@@ -104,20 +99,6 @@ def open_array(X: Any, request: Request) -> Table:
         request = replace(request, coding=Coding(tuple(CodedColumn(column.name) for column in cells), named=False))
         return replace(open_cells(cells, request, named=False), read_as=None)
     return open_cells(cells, request, named=False)
-
-
-def open_mixed_frame(X: Any, request: Request) -> Table:
-    """Open a frame whose columns are of several kinds: by a look, unless their kinds are given for all of them."""
-    frame = opened_frame(X)
-    named = isinstance(request.kinds, dict) and {str(name) for name in frame.columns} <= set(request.kinds)
-    if not request.choices and request.coding is None and (named or not guesses_kinds(request)):
-        return open_columns(X, request)
-    if not all(frame.shape):
-        return open_columns(X, request)
-    check_distinct([str(name) for name in frame.columns])
-    raw = [raw_of_series(j, frame[:, j : j + 1]) for j in range(frame.shape[1])]
-    name = frame.implementation.value
-    return open_of_kinds(raw, request, name if name in FRAMES else "pandas")
 
 
 def raw_of_series(number: int, frame: Any) -> RawColumn:
@@ -195,6 +176,27 @@ def _table(
     return Table(MemorySource(*bits), coding.labels if one_each else None, read_as=read_as)
 
 
+def offers_of(request: Request) -> tuple[str, ...]:
+    """Return the options of the file's reader that a message may name."""
+    return getattr(request, "offers", ())
+
+
+def choices_of(request: Request) -> Choices:
+    """Return what the user said about columns."""
+    return Choices() if request.choices is None else request.choices
+
+
+def check_names(names: Sequence[str], n_columns: int) -> None:
+    """Refuse names that are not one for each column."""
+    if len(names) != n_columns:
+        raise TableError(f"{len(names)} names were given for {n_columns} columns. Give one name for each column.")
+
+
+def category_of(key: Key) -> Any:
+    """Return a value as a coding keeps it: a whole number as an int."""
+    return int(key) if isinstance(key, float) and key.is_integer() else key
+
+
 def _names(coding: Coding) -> set[str]:
     return {column.name for column in coding.columns}
 
@@ -246,7 +248,7 @@ def decide(
         kinds = ", ".join(f"{look.name!r} ({look.taken})" for look in looks[:10]) + (", ..." if len(looks) > 10 else "")
         raise TableError(
             f"No column can be read as bits: {kinds}. Say with code= which values are 1, or with threshold= above "
-            "which number, or open the table with kinds='auto' for LogisticPCA."
+            "which number."
         )
     return Coding(tuple(coded), tuple(out), tuple(ids), named), looks, guessed, left
 

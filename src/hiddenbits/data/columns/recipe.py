@@ -6,7 +6,6 @@ import json
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +15,11 @@ from hiddenbits.data.columns.message import suggested
 from hiddenbits.data.table import TableError
 from hiddenbits.quoting import message_of, printable, told
 
-KEYS = ("columns", "drop", "id", "code", "missing", "kinds")
+KEYS = ("columns", "drop", "id", "code", "missing")
 MOST_BYTES = 1 << 24
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """What a recipe says: choices, and kinds of columns."""
-
-    choices: Choices = field(default_factory=Choices)
-    kinds: Any = None
-
-
-def read_recipe(path: str | os.PathLike[str]) -> Recipe:
+def read_recipe(path: str | os.PathLike[str]) -> Choices:
     """Read a recipe; whatever is not one is refused with the file's name."""
     shown = printable(path)
     try:
@@ -42,9 +33,8 @@ def read_recipe(path: str | os.PathLike[str]) -> Recipe:
     unknown = [key for key in said if key not in KEYS]
     if unknown:
         raise TableError(f"{shown}: a recipe has no {unknown[0]!r}. It may have {', '.join(KEYS)}.")
-    kinds = said.pop("kinds", None)
     try:
-        return Recipe(Choices.of(**said), kinds)
+        return Choices.of(**said)
     except TypeError as error:
         raise TableError(f"{shown}: {message_of(error)}") from error
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS, check_distinct
-from hiddenbits.data.columns.open import open_frame, open_mixed_frame
+from hiddenbits.data.columns.open import open_frame
 from hiddenbits.data.readers.parquet.files import is_list, pyarrow
 from hiddenbits.data.readers.parquet.open import open_parquet
 from hiddenbits.data.readers.remote.locations import Place, for_library, open_place
@@ -44,7 +44,7 @@ def open_jsonl(
         The most that the text may come to, unpacked, and the table in memory.
     """
     table = _read(request, _decode_json, max_bytes)
-    listed = table.num_columns == 1 and is_list(table.schema.field(0).type) and request.kinds is None
+    listed = table.num_columns == 1 and is_list(table.schema.field(0).type)
     if row is item is value is column is items is None and not listed:
         return _open(request, table)
     if request.choices:
@@ -90,7 +90,7 @@ def _open(request: FileRequest, table: Any) -> Table:
     """Open an Arrow table of files."""
     with naming(request.files[0]):
         check_shape(table.num_rows, table.num_columns)
-        return open_frame(table, request) if request.kinds is None else open_mixed_frame(table, request)
+        return open_frame(table, request)
 
 
 def _read(request: FileRequest, decode: Callable[[Any, Place, int], Any], max_bytes: int) -> Any:

@@ -1,4 +1,4 @@
-"""Comma-separated tables, read into memory: bits in one byte a cell, or columns of several kinds."""
+"""Comma-separated tables, read into memory: bits in one byte a cell, or columns of any values."""
 
 from __future__ import annotations
 
@@ -25,8 +25,6 @@ from hiddenbits.data.readers.text.columns import (
     Rows,
     Take,
     TextColumns,
-    cell_number,
-    cell_value,
     line_of,
 )
 from hiddenbits.data.readers.text.dialect import Dialect
@@ -66,9 +64,6 @@ def open_csv(
     and each column is taken for what its values are (`columns.describe`); so it is with `threshold`, or where something
     was said about columns.
 
-    With ``kinds=`` columns of numbers, and of true and false, are told from columns of words by their cells, and the
-    first line holds names, unless ``header=False``.
-
     Parameters
     ----------
     request : FileRequest
@@ -106,8 +101,6 @@ def open_csv(
             raise TableError(
                 "row=, item= and value= read pairs. Remove split= and what was said about columns, which do not apply."
             )
-        if request.kinds is not None:
-            raise TableError("kinds= is for files with one column per variable, not for lists or pairs of items.")
         from hiddenbits.data.readers.long_lines import open_long_lines
 
         return open_long_lines(request, written, row=row, item=item, value=value, items=items, max_columns=max_columns)
@@ -142,11 +135,8 @@ def open_rows(
     cells = BitCodes(request.threshold)
 
     def lay_out(first: list[str]) -> Layout:
-        of_kinds = request.kinds is not None
-        first = first or ([] if of_kinds else [""])  # an empty line is one empty cell, but no name
-        named = header
-        if named is None:
-            named = _holds_names(first) if of_kinds else _is_header(first, cells)
+        first = first or [""]  # an empty line is one empty cell
+        named = _is_header(first, cells) if header is None else header
         if named:
             fields = tuple(field.strip() for field in first)
             if request.names is None:
@@ -154,14 +144,14 @@ def open_rows(
             elif len(request.names) == len(fields):
                 fields = request.names
         else:
-            fields = tuple(f"x{j}" if of_kinds else str(j) for j in range(len(first)))
+            fields = tuple(str(j) for j in range(len(first)))
         return Layout(fields, named)
 
     def read(take: Take, tell: Callable[[int, float | None], None] | None = None) -> None:
         _read(request.files, rows_of, lay_out, take, tell, ends, look_above=header is None)
 
     looks = request.choices or request.coding or (request.threshold is not None and not request.plain_only)
-    if request.kinds is None and not looks:
+    if not looks:
         bits = BitColumns(cells, request)
         try:
             read(bits.take, tell)
@@ -265,15 +255,3 @@ def _is_header(first: list[str], cells: BitCodes) -> bool:
         f"line 1 has both bits ({quoted(bits[0])}) and text ({quoted(words[0])}). Set header=True if it contains the "
         "column names, otherwise header=False."
     )
-
-
-def _holds_names(first: list[str]) -> bool:
-    """Return True: the first line of a table of several kinds holds names. One with a number or no word is refused."""
-    words = [cell.strip() for cell in first]
-    numbers = [word for word in words if cell_number(word) is not None]
-    if numbers or (words and not any(isinstance(cell_value(word), str) for word in words)):
-        raise TableError(
-            f"line 1 has {'a number' if numbers else 'only bits or blanks'} ({quoted((numbers or words)[0])}). Set "
-            "header=True if it contains the column names, otherwise header=False."
-        )
-    return True

@@ -10,8 +10,8 @@ import numpy as np
 
 from hiddenbits.array_types import AnyArray
 from hiddenbits.data.cell_checks import MAX_BYTES, check_distinct
+from hiddenbits.data.columns.raw import RawColumn, raw_column_of
 from hiddenbits.data.columns.vocabulary import key_of, one_of_two
-from hiddenbits.data.mixed.encode import RawColumn, raw_column_of
 from hiddenbits.data.readers.raw_table import open_decoded
 from hiddenbits.data.readers.remote.locations import Place, for_library
 from hiddenbits.data.readers.request import FileRequest, check_shape, reading
@@ -83,11 +83,10 @@ def _columns(path: Place, labels: bool, encoding: Any, max_bytes: int) -> list[R
             raise TableError(f"the file is damaged, or not of SPSS or Stata ({told(error)}). Save it again.") from error
         check_shape(len(cells[names[0]]) if names else 0, len(names))
         named = about.variable_value_labels if labels else {}
-        ordered = {name for name, measure in about.variable_measure.items() if measure == "ordinal"}
-        return [_raw(j, name, cells[name], named.get(name, {}), name in ordered) for j, name in enumerate(names)]
+        return [_raw(j, name, cells[name], named.get(name, {})) for j, name in enumerate(names)]
 
 
-def _raw(number: int, name: str, values: Any, labels: Mapping[Any, str], ordered: bool) -> RawColumn:
+def _raw(number: int, name: str, values: Any, labels: Mapping[Any, str]) -> RawColumn:
     """Return a column with its labels for values."""
     cells = [_plain(value) for value in values]
     known = {_plain(code): str(label).strip() for code, label in labels.items()}
@@ -98,7 +97,7 @@ def _raw(number: int, name: str, values: Any, labels: Mapping[Any, str], ordered
     if not found or bits or not labelled:
         return raw_column_of(number, name, cells)
     texts = np.array([None if cell is None else known[cell] for cell in cells], object)
-    return RawColumn(number, name, "categorical", texts, tuple(known[code] for code in codes), ordered)
+    return RawColumn(number, name, "categorical", texts)
 
 
 def _zero_is_yes(labels: Mapping[Any, str]) -> bool:
@@ -128,8 +127,7 @@ def _joined(parts: Sequence[RawColumn]) -> RawColumn:
     if first.is_numeric:
         form = next((form for form in ("float", "int", "bool") if any(part.form == form for part in parts)), "float")
         return RawColumn(first.number, first.name, form, values)
-    categories = tuple(dict.fromkeys(one for part in parts for one in part.categories or ()))
-    return RawColumn(first.number, first.name, first.form, values, categories or None, first.ordered)
+    return RawColumn(first.number, first.name, first.form, values)
 
 
 def _pyreadstat() -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from hiddenbits.data.mixed.encode import RawColumn, raw_column_of, raw_columns
+from hiddenbits.data.columns.raw import RawColumn, raw_column_of, raw_columns
 from hiddenbits.data.readers.objects import columns_of
 from hiddenbits.data.readers.raw_table import open_decoded
 from hiddenbits.data.request import Request
@@ -20,10 +20,10 @@ def open_dict(X: Any, request: Request) -> Table:
 
 
 def _raw(number: int, name: str, column: Any) -> RawColumn:
-    """Return one column; a series keeps its categories."""
+    """Return one column."""
     series = nw.from_native(column, allow_series=True, pass_through=True)
     if isinstance(series, nw.Series):
         found = raw_columns(series.alias(name).to_frame().to_native())[0][0]
-        return RawColumn(number, name, found.form, found.values, found.categories, found.ordered)
+        return RawColumn(number, name, found.form, found.values)
     values = column.tolist() if isinstance(column, np.ndarray) else list(column)  # of masked cells None
     return raw_column_of(number, name, values)

@@ -8,7 +8,7 @@ import numpy as np
 
 from hiddenbits.data.cell_checks import dense_bits
 from hiddenbits.data.columns import open_raw_columns
-from hiddenbits.data.mixed.encode import RawColumn
+from hiddenbits.data.columns.raw import RawColumn
 from hiddenbits.data.readers.request import check_shape
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import MemorySource, Table, TableError
@@ -17,7 +17,7 @@ from hiddenbits.data.table import MemorySource, Table, TableError
 def open_decoded(raw: Sequence[RawColumn], request: Request) -> Table:
     """Return the table of some columns: as bits, where they are nothing else; if not, by a look at the columns."""
     check_shape(len(raw[0].values) if raw else 0, len(raw))
-    said = request.choices or request.coding is not None or request.kinds is not None
+    said = request.choices or request.coding is not None
     if not said and (request.threshold is None or request.plain_only) and all(column.is_numeric for column in raw):
         names = tuple(column.name for column in raw) if request.names is None else request.names
         cells = np.column_stack([column.values for column in raw])

@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from hiddenbits.data import MemorySource, Table, TableError
 from hiddenbits.data.cell_checks import bad_cell
 from hiddenbits.data.inputs.frames import opened_frame
-from hiddenbits.data.mixed.cells import MixedTable
 from hiddenbits.data.openers import find_opener
 from hiddenbits.data.request import Request
 from hiddenbits.model_api import Key
@@ -82,38 +80,26 @@ class TakesTables:
 
     def _request(self, *, reset: bool) -> Request:
         """Return how tables are to be read, for a fit (`reset`) or after one."""
-        return Request(kinds="real", one_matrix=True) if self._takes_reals else Request(threshold=self.threshold)
+        return Request(reals=True) if self._takes_reals else Request(threshold=self.threshold)
 
     def _accept(self, table: Table, *, reset: bool) -> None:
         """Refuse a table that the estimator cannot work on."""
-        kinds = {c.kind: c.name for c in reversed(table.layout.columns)} if isinstance(table, MixedTable) else None
-        if not self._takes_reals:
-            if kinds is not None:
-                raise TableError(
-                    f"{type(self).__name__} needs bits, but this table has other columns. Use LogisticPCA."
-                )
-        elif kinds is None:
-            raise TableError('This is a table of bits. Open it with open_table(..., kinds="real") for real numbers.')
-        elif other := set(kinds) - {"real"}:
-            kind = min(other)
-            raise TableError(f"column {kinds[kind]!r} is {kind}, but this model needs real numbers.")
+        if table.only_bits and self._takes_reals:
+            raise TableError("This is a table of bits. Open it with open_table(..., reals=True) for real numbers.")
+        if not (table.only_bits or self._takes_reals):
+            raise TableError(f"{type(self).__name__} needs bits, but this is a table of real numbers.")
 
 
 def _checked_array(estimator: Any, X: Any, request: Request, *, reset: bool) -> Any:
-    """Return an array after scikit-learn's checks; cells of several kinds are left to the opener."""
-    if request.kinds is not None and not (request.infers_kinds or request.one_matrix or issparse(X)):
-        X = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
-        if X.ndim == 2:
-            check_frame_names(estimator, X, reset=reset)
-        return X
-    _refuse_before_sklearn(X, reals=request.one_matrix)
+    """Return an array after scikit-learn's checks."""
+    _refuse_before_sklearn(X, reals=request.reals)
     masked = np.ma.getmaskarray(X) if np.ma.isMaskedArray(X) else None
     checked = validate_data(
         estimator,
         X,
         reset=reset,
-        accept_sparse=not request.one_matrix,
-        dtype=[np.float64, np.float32] if request.one_matrix else "numeric",
+        accept_sparse=not request.reals,
+        dtype=[np.float64, np.float32] if request.reals else "numeric",
         ensure_all_finite=False,
         order="C",
     )

@@ -98,7 +98,7 @@ def restored_coding(meta: Any, n_columns: int, names: Any) -> Coding | None:
         return None
     coding = Coding.from_plain(meta[CODING])
     fits = len(coding.labels) == n_columns and names == (list(coding.labels) if coding.named else None)
-    require(fits or "kinds" in meta, "the coding of its columns does not fit their names")
+    require(fits, "the coding of its columns does not fit their names")
     return coding
 
 

@@ -13,7 +13,6 @@ from numbers import Integral
 from typing import Any, Literal
 
 from hiddenbits.data import Table
-from hiddenbits.data.mixed.cells import MixedTable
 
 SPARE = 100  # parts up to which the number of different rows does not matter: more than needed are quick, and no harm
 LONGEST = 64  # columns from which on nobody asks for as many parts as there are different rows
@@ -60,9 +59,8 @@ def refuse_unsupported(estimator: Any, table: Table, *, more_rows: bool = False)
 def _limits(parts: HiddenParts, asked: int, table: Table, *, more_rows: bool) -> list[tuple[int, str]]:
     """Return the largest sizes, each with what the table has."""
     n_rows, n_columns = table.shape
-    of_bits = not isinstance(table, MixedTable)
-    if parts.need == "columns":  # a column with several levels has several dimensions of its own
-        return [(n_columns, f"{n_columns:,} columns (n_features={n_columns})")] if of_bits else []
+    if parts.need == "columns":
+        return [(n_columns, f"{n_columns:,} columns (n_features={n_columns})")]
     several = "" if parts.each == 1 else f", and {parts.each:,} for each are more than enough"
     limits = []
     if not more_rows:
@@ -70,7 +68,7 @@ def _limits(parts: HiddenParts, asked: int, table: Table, *, more_rows: bool) ->
             n_rows = max(n_rows, int(table.weights.sum()))
         limits.append((parts.each * n_rows, f"{n_rows:,} rows (n_samples={n_rows}){several}"))
     patterns = 2 ** min(n_columns, LONGEST)
-    if of_bits and asked > SPARE:
+    if table.only_bits and asked > SPARE:
         why = f"{n_columns} columns (n_features={n_columns}), so that there are {patterns:,} different rows{several}"
         limits.append((parts.each * patterns, why))
     return limits

@@ -92,10 +92,3 @@ def _roots(S: AnyArray, V4: AnyArray, blanks: Blanks, columns: slice, e: AnyArra
         if not np.isnan(total).any():
             break
     return np.asarray(total)
-
-
-def tangent(S: AnyArray, V: AnyArray, blanks: Blanks) -> tuple[AnyArray, AnyArray]:
-    """Return kappa (rows, d) and, for each row, -Sum_i ln 2cosh(xi_i/2), at the best xi for the moments S: eq 8."""
-    kappa, heights = tangent_standing(np.ascontiguousarray(S.T), quarter(V), blanks)
-    kappa *= 0.25
-    return kappa.T, heights

@@ -10,7 +10,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats, Randomness
-from hiddenbits.data.mixed.layout import KINDS
 from hiddenbits.families._base.criteria import CriteriaMixin
 from hiddenbits.families._base.information import InformationVerbs
 from hiddenbits.families._base.parameters import COMMON, DRAWS, MOST_NODES
@@ -21,8 +20,6 @@ from hiddenbits.families.logistic_pca.by_ones.likelihood import LogisticOfOnes
 from hiddenbits.families.logistic_pca.by_ones.verbs import CostVerbs, plain_params
 from hiddenbits.families.logistic_pca.grid_em import LogisticGrid
 from hiddenbits.families.logistic_pca.information import LogisticScores
-from hiddenbits.families.logistic_pca.mixed.model import Mixed
-from hiddenbits.families.logistic_pca.mixed.params import MixedParams, turned
 from hiddenbits.families.logistic_pca.model import Logistic
 from hiddenbits.families.logistic_pca.options import Quadrature, Variational
 from hiddenbits.families.logistic_pca.params import canonical
@@ -41,10 +38,6 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
     The slopes that textbooks and ltm or mirt print for a short test come from ``method="quadrature", ridge=0,
     tol=1e-9``. The defaults are made for maps of many columns: they leave slopes of LSAT 2% off and one of WIRS 11%.
 
-    Frames may have columns of other kinds too, and so may Parquet and CSV files (``open_table(..., kinds="auto")``):
-    real numbers, N(w.x + b, s^2); nominal categories, a softmax; ordered categories, a chain of bits "beyond this
-    category?". With real columns alone this is factor analysis, or probabilistic PCA with ``noise="shared"``.
-
     Parameters
     ----------
     n_components : int, default=2
@@ -60,17 +53,6 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
         Where the first restart begins: principal components, or random loadings. Further restarts are random.
     n_draws : int, default=500
         Draws a row where `score_samples`, `complete` and `bit_probabilities` have to sample.
-    kinds : "auto", {"binary", "real", "nominal", "ordered"}, list or dict, default="auto"
-        What the columns are: one kind for all, one for each, or by name, where a list of categories, lowest first,
-        makes a column ordered. "auto" takes arrays as bits and infers the kinds of a frame: bool, and numbers that are
-        all 0 or 1, are binary; other floats are real; text and categorical types are nominal; ordered categorical types
-        are ordered. Other integers, and words of a known scale, are taken for what their values look like, which is
-        said. Ids, dates, texts and constants are left out, which is said, too; codes for missing are asked for. The
-        kinds of a table from `open_table` are those it was opened with. Mixed tables are fitted by the variational
-        bound; there is no polish for them.
-    noise : {"column", "shared"}, default="column"
-        Each real column has a noise variance of its own (factor analysis), or all have the same, in the units of the
-        table (probabilistic PCA).
     online_passes : int, default=0
         Passes of online EM before the full passes, for tables with very many rows.
     n_init : int, default=1
@@ -90,16 +72,8 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
     ----------
     components_ : ndarray of shape (n_components, columns)
         Loadings, after `fit` in canonical orientation: orthogonal, ordered by size, the largest entry of each positive.
-        Of a mixed table, one for each of `activation_names_`, those of real columns in the column's units; the
-        orientation is canonical where these are in standard deviations.
     intercepts_ : ndarray of shape (columns,)
         b.
-    activation_names_ : list of str
-        Of a mixed table, what the loadings belong to: columns, "column=category" and "column>category".
-    kinds_, categories_ : dict
-        Of a mixed table, the kind of each column and the categories of those that have some.
-    noise_variances_ : dict
-        Of a mixed table, the noise variance of each real column, in its units.
     likelihood_ : str
         What `score_samples` returns: "exact" (integrated on a grid, to about 1e-8) or "estimate" (sampled; or, after a
         fit by the ones in two dimensions, integrated over a table of what zeros say, to about 0.0001).
@@ -130,13 +104,6 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
     True
     >>> model.transform(X).shape
     (100, 1)
-
-    Columns of other kinds, here a real and a nominal one that go together:
-
-    >>> rows = np.array([[0.0, 1], [0.2, 1], [5.0, 2], [5.1, 2], [9.8, 3], [9.9, 3], [9.7, np.nan]])
-    >>> mixed = LogisticPCA(1, kinds=["real", "nominal"], random_state=0).fit(rows)
-    >>> mixed.complete(rows)[-1]
-    array([9.7, 3. ])
     """
 
     _prior_settings: ClassVar[tuple[str, ...]] = ("ridge",)
@@ -148,8 +115,6 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
         "ridge": [Interval(Real, 0, None, closed="left")],
         "start": [StrOptions({"pca", "noise"})],
         "n_draws": DRAWS,
-        "kinds": [StrOptions({"auto", *KINDS}), list, tuple, dict, None],
-        "noise": [StrOptions({"column", "shared"})],
     }
 
     def __init__(
@@ -160,8 +125,6 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
         ridge: float = 0.1,
         start: Literal["pca", "noise"] = "pca",
         n_draws: int = 500,
-        kinds: Any = "auto",
-        noise: Literal["column", "shared"] = "column",
         online_passes: int = 0,
         n_init: int = 1,
         max_iter: int = 1000,
@@ -175,8 +138,6 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
         self.ridge = ridge
         self.start = start
         self.n_draws = n_draws
-        self.kinds = kinds
-        self.noise = noise
         self.online_passes = online_passes
         self.n_init = n_init
         self.max_iter = max_iter
@@ -189,25 +150,10 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
         words = {"variational": Variational(), "quadrature": Quadrature(), "sampling": Quadrature(nodes="draws")}
         return {"method": words.get(str(self.method), self.method)}
 
-    def _model(self) -> Logistic | LogisticGrid | Mixed:
+    def _model(self) -> Logistic | LogisticGrid:
         # Draws that a verb repeats must not depend on when it is called: a generator is no seed for them.
         seed = int(self.random_state) if isinstance(self.random_state, (int, np.integer)) else 0
         method = self._options()["method"]
-        if (layout := self._mixed) is not None:
-            if not isinstance(method, Variational):
-                raise ValueError(f"method={self.method!r} is for tables of bits. Use method='variational'.")
-            return Mixed(
-                n_components=self.n_components,
-                sticks=layout.sticks,
-                n_real=len(layout.real_columns),
-                levels=layout.levels,
-                ridge=self.ridge,
-                noise=self.noise,
-                noise_floor=method.noise_floor,
-                start_from=self.start,
-                n_draws=self.n_draws,
-                seed=seed,
-            )
         if isinstance(method, Variational):
             kind = LogisticOfOnes if self._by_ones else Logistic
             return kind(
@@ -241,8 +187,6 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
 
     def _row_scores(self) -> LogisticScores:
         model = self._model()
-        if isinstance(model, Mixed):
-            raise ValueError("Gradients of rows are for tables of bits; this map was fitted to a mixed table.")
         rule = model.rule(self.params_)
         if rule is None:
             raise ValueError(
@@ -252,14 +196,12 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
         return LogisticScores(model, self.params_, rule, self.ridge)
 
     def _standardised(self) -> tuple[Floats, Floats]:
-        if self._mixed is not None:
-            raise ValueError("rotate is for maps of bits; this one was fitted to a mixed table.")
         slopes: Floats = self.params_.loadings
         scale = np.sqrt(LOGISTIC_TO_NORMAL**2 + (slopes**2).sum(axis=1))
         return slopes / scale[:, None], scale
 
     def _finished(self, params: Any) -> Any:
-        return turned(params) if isinstance(params, MixedParams) else canonical(plain_params(params))
+        return canonical(plain_params(params))
 
     def _cautions(self) -> list[str]:
         said, model = super()._cautions(), self._model()
@@ -275,12 +217,9 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
         exact = isinstance(self._model(), LogisticGrid)
         return LIKELIHOOD if exact else "approximate log-likelihood plus log prior"
 
-    def _column_names(self) -> list[str]:
-        return self.activation_names_ or super()._column_names()
-
     def _tables(self) -> dict[str, SummaryTable]:
         a, b = self.components_, self.intercepts_
-        if len(a) > 1 or self._mixed is not None:
+        if len(a) > 1:
             return {"loadings": self._loadings(a, {"intercept": b}, self._code_names())}
         with np.errstate(divide="ignore", invalid="ignore"):  # a column that does not depend on the scale
             items = {"discrimination": a[0], "difficulty": -b / a[0], "intercept": b}
@@ -291,16 +230,13 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
     def components_(self) -> Floats:
         """Loadings, (n_components, columns)."""
         loadings: Floats = self.params_.loadings
-        return loadings.T if self._mixed is None else (loadings * self._units()[1][:, None]).T
+        return loadings.T
 
     @property
     def intercepts_(self) -> Floats:
         """The intercept of each column."""
-        if self._mixed is None:
-            intercepts: Floats = self.params_.intercepts
-            return intercepts
-        shift, scale = self._units()
-        return np.asarray(shift + scale * self.params_.intercepts)
+        intercepts: Floats = self.params_.intercepts
+        return intercepts
 
     @property
     def _n_features_out(self) -> int:
@@ -309,20 +245,16 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
     @property
     def n_parameters_(self) -> int:
         """Number of free parameters: a rotation of the map changes nothing."""
-        q, layout = self._n_features_out, self._mixed
-        free, noise = self.n_features_in_, 0
-        if layout is not None:  # of K categories K - 1 are free
-            free = layout.n_numbers - len(layout.levels)
-            noise = min(1, len(layout.real_columns)) if self.noise == "shared" else len(layout.real_columns)
-        return free * (q + 1) + noise - q * (q - 1) // 2
+        q = self._n_features_out
+        return self.n_features_in_ * (q + 1) - q * (q - 1) // 2
 
     @property
     def likelihood_(self) -> str:
         """What `score_samples` returns: "exact" or "estimate"."""
         check_is_fitted(self, "params_")
         model = self._model()
-        exact = model.exact(self.params_) if isinstance(model, Mixed) else model.rule(self.params_) is not None
-        exact = exact and not (isinstance(model, LogisticOfOnes) and model.tabulates(self.params_))
+        tabulates = isinstance(model, LogisticOfOnes) and model.tabulates(self.params_)
+        exact = model.rule(self.params_) is not None and not tabulates
         return "exact" if exact else "estimate"
 
     def score_samples(self, X: object, *, return_std: bool = False) -> Any:
@@ -332,8 +264,7 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
         Otherwise it is estimated by importance sampling from each row's Gaussian posterior, or where bits are nearly
         certain from a wider one. After a fit by the ones (`cost_`) in two dimensions, rows without blanks cost only
         their ones, and are integrated to about 0.0001 (with numba, where the grid would be large); in more dimensions
-        some of their draws visit all columns, the others groups of columns. With real columns
-        it is the log of a density, in the units of the table, and may be above 0. Grids end at 8 standard deviations of
+        some of their draws visit all columns, the others groups of columns. Grids end at 8 standard deviations of
         x, the one of method="quadrature" at 6: rows that lie out there come out too unlikely.
 
         Parameters
@@ -356,8 +287,6 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
     def bound_samples(self, X: object) -> Floats:
         """Return the variational lower bound of each row's log-likelihood (Jaakkola and Jordan's), in nats.
 
-        For nominal columns it is Bohning's; real columns need none.
-
         Parameters
         ----------
         X : table of shape (rows, columns)
@@ -373,7 +302,7 @@ class LogisticPCA(CriteriaMixin, CostVerbs, InformationVerbs, RotationVerbs):
         """Return where on the map each row is, given its observed bits: the mean of the posterior.
 
         Exact for method="quadrature"; otherwise of the Gaussian posterior, which after a polish is close to exact and
-        before it is 13 to 30% too narrow. Of mixed tables integrated, like the likelihood.
+        before it is 13 to 30% too narrow.
 
         Parameters
         ----------

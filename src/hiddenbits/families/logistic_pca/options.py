@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import ClassVar, Literal
 
 from sklearn.base import BaseEstimator
@@ -12,22 +12,18 @@ from hiddenbits.families._base.parameters import MOST_NODES
 
 
 class Variational(BaseEstimator):  # type: ignore[misc]
-    """Fit `LogisticPCA` by a variational bound: any number of dimensions, and columns of any kind.
+    """Fit `LogisticPCA` by a variational bound: any number of dimensions.
 
     Parameters
     ----------
     polish : bool, default=True
         After the variational stage, go on with a tighter bound (the best Gaussian posterior of each row). It closes
-        most of the gap to maximum likelihood and makes posteriors as wide as they should be. Not for mixed tables.
+        most of the gap to maximum likelihood and makes posteriors as wide as they should be.
     dtype : {"float64", "float32"}, default="float64"
-        Precision of the variational stage's work on cells. Sums over rows and the polish are always float64, and so
-        is all work on mixed tables.
-    noise_floor : float, default=0.005
-        Smallest noise variance of a real column, as a share of its variance: without one, a dimension may end up
-        being a single column.
+        Precision of the variational stage's work on cells. Sums over rows and the polish are always float64.
     cost : {"auto", "cells", "ones"}, default="auto"
         What the time of a pass grows with: the cells of the table, or its ones, with rows grouped by their place on the
-        map: an approximation, for up to three dimensions and tables of bits without blanks. "auto" takes the ones of
+        map: an approximation, for up to three dimensions and tables without blanks. "auto" takes the ones of
         large sparse tables (from 50 million cells, up to 5% ones) where it can; `cost_` says which it took.
 
     Examples
@@ -40,7 +36,6 @@ class Variational(BaseEstimator):  # type: ignore[misc]
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "polish": ["boolean"],
         "dtype": [StrOptions({"float64", "float32"})],
-        "noise_floor": [Interval(Real, 0, 1, closed="neither")],
         "cost": [StrOptions({"auto", "cells", "ones"})],
     }
 
@@ -48,12 +43,10 @@ class Variational(BaseEstimator):  # type: ignore[misc]
         self,
         polish: bool = True,
         dtype: Literal["float64", "float32"] = "float64",
-        noise_floor: float = 0.005,
         cost: Literal["auto", "cells", "ones"] = "auto",
     ) -> None:
         self.polish = polish
         self.dtype = dtype
-        self.noise_floor = noise_floor
         self.cost = cost
 
 

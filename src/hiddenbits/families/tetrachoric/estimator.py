@@ -14,7 +14,6 @@ from sklearn.exceptions import ConvergenceWarning
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Table, TableError
 from hiddenbits.data.inputs.frames import opened_frame
-from hiddenbits.data.mixed.cells import MixedTable
 from hiddenbits.data.openers import find_opener
 from hiddenbits.data.request import Request
 from hiddenbits.engine import current, no_cell_recorded, one_blas_thread
@@ -302,8 +301,8 @@ def tetrachoric(
 
 def _opened(X: object, threshold: float | None) -> tuple[Table, SquareFrame | None]:
     """Return X as a table of bits, and what makes frames like X."""
-    if isinstance(X, MixedTable):
-        raise TableError("tetrachoric is for bits, and this table has other columns. Choose its columns of bits.")
+    if isinstance(X, Table) and not X.only_bits:
+        raise TableError("tetrachoric is for bits, but this is a table of real numbers.")
     frame, request = None, Request(threshold=threshold)
     opener, found = find_opener(X, request)
     if opener.form == "frame":

@@ -15,8 +15,7 @@ import numpy as np
 from hiddenbits.data.bits import ByteArray
 from hiddenbits.data.columns.cells import Beside, ColumnCells, small
 from hiddenbits.data.columns.coding import MISSING, Coding, ReadColumns
-from hiddenbits.data.columns.kinds import check_names
-from hiddenbits.data.columns.open import open_cells, open_frame, planned
+from hiddenbits.data.columns.open import check_names, open_cells, open_frame, planned
 from hiddenbits.data.masks import Mask, mask_for
 from hiddenbits.data.readers.parquet.columns import ParquetBits, plain_source
 from hiddenbits.data.readers.parquet.distinct import (

@@ -11,7 +11,6 @@ from hiddenbits.data.readers.parquet.coded import open_coded
 from hiddenbits.data.readers.parquet.columns import can_be_bits, holds_bits, plain_source
 from hiddenbits.data.readers.parquet.files import FileInfo, find_groups, is_list
 from hiddenbits.data.readers.parquet.lists import open_lists
-from hiddenbits.data.readers.parquet.mixed import open_mixed_parquet
 from hiddenbits.data.readers.parquet.pairs import open_pairs
 from hiddenbits.data.readers.request import FileRequest, check_shape, reading
 from hiddenbits.data.table import Table, TableError
@@ -74,22 +73,18 @@ def open_parquet(
     for path, info in zip(request.files, infos, strict=True):
         with reading(path):
             _check_fields(info.schema.names, schema.names, request.files[0].name)
-    if request.kinds is not None and not row is item is value is column is items is None:
-        raise TableError("kinds= is for files with one column per variable, not for lists or pairs of items.")
     if not row is item is value is None:
         if column is not None or request.choices:
             raise TableError(
                 "row=, item= and value= read pairs. Remove column=, columns= and drop=, which do not apply."
             )
         return open_pairs(request, files, infos, row, item, value, items, max_columns, max_bytes)
-    if column is not None or (len(schema) == 1 and is_list(schema.field(0).type) and request.kinds is None):
+    if column is not None or (len(schema) == 1 and is_list(schema.field(0).type)):
         if request.choices:
             raise TableError("columns= and drop= select columns, but this table has a column of lists. Remove them.")
         return open_lists(request, files, infos, column or schema.names[0], items, max_columns)
     if items is not None:
         raise TableError("items= names the items of a column of lists. Name the column with column=.")
-    if request.kinds is not None:
-        return open_mixed_parquet(request, files, infos)
     _refuse_lists(request, infos)
     looks = request.choices or request.coding is not None or request.threshold is not None
     if request.plain_only:

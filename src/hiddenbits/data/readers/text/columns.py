@@ -1,8 +1,7 @@
-"""Rows of text gathered into columns: of bits in one byte a cell, or of several kinds.
+"""Rows of text gathered into columns: of bits in one byte a cell, or of any values.
 
-A file of text has no types: `cell_value` says what a cell is, for tables of bits and of several kinds. A column whose
-cells are all true or false, or all numbers, is one of these, and any other is one of words. Rows come as lists of
-cells, or as blocks that are cut already, which gives the same table and is quicker.
+A file of text has no types: `cell_value` says what a cell is in a table of bits. Rows come as lists of cells, or as
+blocks that are cut already, which gives the same table and is quicker.
 """
 
 from __future__ import annotations
@@ -18,11 +17,9 @@ import numpy as np
 
 from hiddenbits.data.bits import AllOnes, Bits, ByteArray, Dense
 from hiddenbits.data.cell_checks import observed_from_missing
-from hiddenbits.data.columns import open_cells, open_raw_columns
+from hiddenbits.data.columns import open_cells
 from hiddenbits.data.columns.cells import ColumnCells, small
-from hiddenbits.data.columns.kinds import with_own_cells
-from hiddenbits.data.columns.vocabulary import BLANKS, key_of, none_is_blank
-from hiddenbits.data.mixed.encode import RawColumn, raw_of_distinct
+from hiddenbits.data.columns.vocabulary import BLANKS, key_of
 from hiddenbits.data.readers.request import FileRequest
 from hiddenbits.data.readers.text.blocks import FEW, TextBlock
 from hiddenbits.data.table import MemorySource, Table, TableError
@@ -157,7 +154,7 @@ class _Numbered(dict[str, int]):
 
 
 class TextColumns:
-    """Columns of several kinds, gathered chunk by chunk: the distinct cells of each, and which of them a row has."""
+    """Columns of any values, gathered chunk by chunk: the distinct cells of each, and which of them a row has."""
 
     def __init__(self, *, inferred: bool) -> None:
         self._inferred = inferred  # whether it was inferred that the first line holds names, or does not
@@ -181,17 +178,13 @@ class TextColumns:
             codes.append(small(numbers, len(distinct)))
 
     def table(self, request: FileRequest) -> Table:
-        """Return the table: of bits, where all columns turn out to be binary."""
+        """Return the table."""
         columns = []
         for j, field in enumerate(self._layout.fields):
             columns.append((field, list(self._distinct[j]), np.concatenate(self._rows[j])))
             self._rows[j] = []
         self._distinct, self._rows = [], []
         try:
-            if request.kinds is not None:
-                raw = [_raw_column(number, *column) for number, column in enumerate(columns)]
-                table = open_raw_columns(raw, request, named=self._layout.named)
-                return with_own_cells(table, [_text_column(*column) for column in columns], request)
             cells = [_text_column(*column) for column in columns]
             if self._inferred and self._layout.named:
                 _refuse_row_as_names(cells)
@@ -213,14 +206,3 @@ def _refuse_row_as_names(cells: Sequence[ColumnCells]) -> None:
             f"line 1 looks like a row, not like names: {quoted(same[0].name)} also occurs below. Set header=False, or "
             "header=True if it contains the column names."
         )
-
-
-def _raw_column(number: int, name: str, texts: list[str], rows: Any) -> RawColumn:
-    """Return a column from its distinct cells and which of them each row has."""
-    values = [cell_value(text) for text in texts]
-    if none_is_blank(key_of(value) for value in values if value is not None):
-        values = [None if isinstance(value, str) else value for value in values]
-    seen = {isinstance(value, bool) + 2 * isinstance(value, str) for value in values if value is not None}
-    if len(seen) > 1:  # a number among words is a word
-        values = [None if value is None else text.strip() for value, text in zip(values, texts, strict=True)]
-    return raw_of_distinct(number, name, values, rows)

@@ -10,10 +10,10 @@ import numpy as np
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays, Block, Table
 from hiddenbits.engine import Position, block_height, current
+from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.logistic_pca.by_ones.likelihood import LogisticOfOnes
 from hiddenbits.families.logistic_pca.by_ones.model import LogisticByOnes
 from hiddenbits.families.logistic_pca.by_ones.params import AnchoredParams
-from hiddenbits.families.logistic_pca.mixed.verbs import MixedVerbs
 from hiddenbits.families.logistic_pca.model import ROW_CELLS, Logistic
 from hiddenbits.store.validation import require
 
@@ -37,7 +37,7 @@ def _blanks(block: Block) -> Blanks:
     return Blanks(np.asarray(block.n_rows * block.n_columns - observed))
 
 
-class CostVerbs(MixedVerbs):
+class CostVerbs(CodingEstimator[Any, Any]):  # parameters of a fit by the cells, or by the ones
     """What a pass of `LogisticPCA` costs: chosen for each fit, and said."""
 
     n_components: int
@@ -83,7 +83,6 @@ class CostVerbs(MixedVerbs):
     def _attributes_at(self, weight: float, position: Position) -> dict[str, object]:
         return {
             **super()._attributes_at(weight, position),
-            "layout_": self._mixed,
             "cost_": getattr(self, "cost_", CELLS),
         }
 

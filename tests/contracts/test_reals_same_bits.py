@@ -1,4 +1,4 @@
-"""Tables of several kinds of columns keep the promises of tables of bits: serial, threads, any parts, resumed."""
+"""Tables of real numbers keep the promises of tables of bits: serial, threads, any parts, resumed."""
 
 from dataclasses import replace
 from itertools import product
@@ -9,15 +9,15 @@ from sklearn.base import clone
 
 import hiddenbits
 from hiddenbits.engine import Checkpoint, Local, Settings
-from tests.contracts.cases import MIXED, mixed_table
+from tests.contracts.cases import REALS, reals_table
 from tests.contracts.conftest import NotResident
 from tests.contracts.test_same_bits import InterruptAfter, InterruptedFitError, same
 
 pytestmark = pytest.mark.core
 
 
-@pytest.fixture(params=MIXED, ids=lambda case: case.name)
-def mixed(request):
+@pytest.fixture(params=REALS, ids=lambda case: case.name)
+def case(request):
     return request.param
 
 
@@ -29,15 +29,15 @@ def in_parts(table, part_bytes):
 @pytest.mark.thin(3)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("missing", [0.1, 0.0])
-def test_serial_threads_and_part_sizes(mixed, missing, seed, short, monkeypatch):
+def test_serial_threads_and_part_sizes(case, missing, seed, short, monkeypatch):
     monkeypatch.setattr("hiddenbits.engine.loops.online_em.GROUP_ROWS", 150)
-    table = mixed_table(mixed, seed, missing=missing)
+    table = reals_table(seed, missing=missing)
     settings = Settings(max_iter=8, tol=0.0, seed=seed, online_passes=seed % 2)
     outcomes = []
     ways = list(product((1, 3), (table, in_parts(table, 1), in_parts(table, 20_000))))
     for n_jobs, walked in (ways[0], ways[4], ways[5]) if short else ways:
         executor = Local(n_jobs)
-        outcomes.append(mixed.loop(mixed.model, walked.grid(64), executor, settings, None, None))
+        outcomes.append(case.loop(case.model, walked.grid(64), executor, settings, None, None))
         executor.close()
     assert len(outcomes[0].trace) == 8
     for other in outcomes[1:]:
@@ -47,15 +47,15 @@ def test_serial_threads_and_part_sizes(mixed, missing, seed, short, monkeypatch)
 
 @pytest.mark.thin(3)
 @pytest.mark.parametrize("passes", [1, 3])
-def test_resumed_equals_uninterrupted(mixed, passes, tmp_path):
-    table = mixed_table(mixed, 0, n=400)
+def test_resumed_equals_uninterrupted(case, passes, tmp_path):
+    table = reals_table(0, n=400)
     grid, settings = table.grid(64), Settings(n_init=2, max_iter=8, tol=0.0, online_passes=1)
-    whole = mixed.loop(mixed.model, grid, Local(), settings, None, None)
-    checkpoints = Checkpoint(tmp_path / "fit.hb", mixed.model, settings, table.shape, grid.height)
+    whole = case.loop(case.model, grid, Local(), settings, None, None)
+    checkpoints = Checkpoint(tmp_path / "fit.hb", case.model, settings, table.shape, grid.height)
     interruptions, resumed = 0, None
     while resumed is None:
         try:
-            resumed = mixed.loop(mixed.model, grid, Local(), settings, checkpoints, InterruptAfter(passes))
+            resumed = case.loop(case.model, grid, Local(), settings, checkpoints, InterruptAfter(passes))
         except InterruptedFitError:
             interruptions += 1
             assert interruptions < 50
@@ -66,13 +66,13 @@ def test_resumed_equals_uninterrupted(mixed, passes, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.thin(3)
-def test_verbs_on_threads_and_from_parts(mixed, monkeypatch):
+def test_verbs_on_threads_and_from_parts(case, monkeypatch):
     monkeypatch.setattr("hiddenbits.families._base.estimator.block_height", lambda footprint: 64)
-    table = mixed_table(mixed, 0, n=300)
-    model = clone(mixed.estimator).fit(table)
+    table = reals_table(0, n=300)
+    model = clone(case.estimator).fit(table)
     with hiddenbits.run_on(n_jobs=3):
         for walked in (table, in_parts(table, 9000)):
-            there = clone(mixed.estimator).fit(walked)
+            there = clone(case.estimator).fit(walked)
             assert same(model.params_, there.params_)
             for verb in ("transform", "score_samples", "complete"):
                 with hiddenbits.run_on(n_jobs=1):

@@ -1,1 +1,0 @@
-"""Tables whose columns are of several kinds: bits, real numbers, categories."""

@@ -1,0 +1,194 @@
+"""Tables whose columns are all real numbers, held as one matrix: patches of images, spectra, traces.
+
+`Reals` stand in a block where bits would. Their operand is the matrix itself wherever it has the right type, so that a
+large table in memory, or a memory map, is never copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from hiddenbits.array_types import AnyArray, Floats
+from hiddenbits.data.bits import AllOnes, Bits, Dense
+from hiddenbits.data.cell_checks import CHUNK_CELLS, observed_from_missing
+from hiddenbits.data.columns.raw import RawColumn, raw_columns
+from hiddenbits.data.operands import scratch
+from hiddenbits.data.request import Request
+from hiddenbits.data.table import HeldRows, Table, TableError
+from hiddenbits.quoting import quoted
+
+LARGEST = 1e100  # squares of larger numbers are none to rely on
+
+
+@dataclass(frozen=True, eq=False)
+class Reals(Bits):
+    """Rows of real numbers.
+
+    Attributes
+    ----------
+    numbers : ndarray of float32 or float64, shape (rows, columns)
+        0 where not observed.
+    """
+
+    numbers: AnyArray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(rows, columns)."""
+        return self.numbers.shape[0], self.numbers.shape[1]
+
+    def operand(self, dtype: DTypeLike = np.float64, slot: str | None = None) -> AnyArray:
+        """Return the numbers, themselves where they are of that type."""
+        if self.numbers.dtype == dtype:
+            return self.numbers
+        if slot is None:
+            return self.numbers.astype(dtype)
+        floats = scratch(slot, self.shape, dtype)
+        np.copyto(floats, self.numbers)
+        return floats
+
+    @property
+    def operand_bytes(self) -> int:
+        """Bytes that an operand in float64 takes."""
+        return 8 * self.shape[0] * self.shape[1]
+
+    def ones(self) -> tuple[AnyArray, AnyArray]:
+        """Refuse: real numbers have no ones."""
+        raise TableError("A table of real numbers has no pattern of ones.")
+
+    def row_sums(self) -> NDArray[np.int64]:
+        """Refuse: real numbers have no ones."""
+        raise TableError("A table of real numbers has no ones to count.")
+
+    def to_dense(self) -> Any:
+        """Return the numbers as float64."""
+        return self.operand()
+
+    def rows(self, start: int, stop: int) -> Reals:
+        """Return a view of rows start to stop."""
+        return Reals(self.numbers[start:stop])
+
+    def take(self, rows: AnyArray) -> Reals:
+        """Return a copy of the given rows."""
+        return Reals(self.numbers[rows])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return int(self.numbers.nbytes)
+
+    def without(self, observed: Bits, hidden: NDArray[np.bool_]) -> tuple[Reals, Bits]:
+        """Return (numbers, observed) with some cells not observed; `hidden` is of shape (rows, columns)."""
+        numbers = np.where(hidden, 0.0, self.numbers).astype(self.numbers.dtype)
+        return Reals(numbers), Dense(np.where(hidden, 0, observed.to_dense()).astype(np.uint8))
+
+
+@dataclass(frozen=True, eq=False)
+class RealsSource(HeldRows):
+    """Rows of real numbers in memory, checked. No `MemorySource`: there are no equal rows to collapse."""
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return self.x.shape[1]
+
+    @property
+    def row_cells(self) -> float:
+        """Cells of a row that arithmetic touches: all."""
+        return float(self.n_columns)
+
+
+@dataclass(frozen=True, eq=False)
+class RealsTable(Table):
+    """A table of real numbers in memory; made by `open_table` with ``reals=True``. Its source reads `Reals`."""
+
+    @classmethod
+    def of_rows(cls, x: Any, observed: Bits, names: tuple[str, ...] | None) -> RealsTable:
+        """Return a table over checked rows in memory."""
+        return cls(RealsSource(x, observed), names)
+
+    @property
+    def only_bits(self) -> bool:
+        """Never."""
+        return False
+
+    def seen(self) -> NDArray[np.bool_]:
+        """Return which cells were observed, (rows, columns)."""
+        _, observed = self.source.read(0, self.shape[0])
+        return np.asarray(observed.to_dense() == 1)
+
+    def hiding(self, hidden: NDArray[np.bool_], rows: AnyArray) -> RealsTable:
+        """Return a table of some rows, without weights, with some of their cells not observed."""
+        x, observed = self.source.read(0, self.shape[0])
+        reals: Any = x.take(rows)
+        cells, seen = reals.without(observed.take(rows), hidden)
+        return self.of_rows(cells, seen, self.names)
+
+
+def open_reals(X: Any, request: Request) -> Table:
+    """Open an array, a list of rows or a frame of real numbers; NaN, null and masked cells are blanks.
+
+    An array of float32 stays one, and rows without blanks are not copied.
+
+    Examples
+    --------
+    >>> table = open_reals(np.array([[0.5, np.nan], [2.0, 3.0]], np.float32), Request())
+    >>> table.shape, table.n_missing, table.source.x.numbers.dtype
+    ((2, 2), 1, dtype('float32'))
+    """
+    if isinstance(X, np.ndarray) and X.dtype.kind in "biuf":
+        return _of_array(X, request.names)
+    raw, frame = raw_columns(X)
+    names = tuple(column.name for column in raw) if request.names is None and frame else request.names
+    if not raw or not len(raw[0].values):
+        return _of_array(np.zeros((len(raw[0].values) if raw else 0, len(raw))), names)
+    return _of_array(np.column_stack([_numbers(column) for column in raw]), names)
+
+
+def _of_array(array: AnyArray, names: Sequence[str] | None) -> RealsTable:
+    if array.ndim != 2:
+        raise TableError(f"Expected a table with rows and columns, got an array with {array.ndim} dimension(s).")
+    if np.ma.isMaskedArray(array):
+        array = np.where(np.ma.getmaskarray(array), np.nan, np.ma.getdata(array))
+    if array.dtype not in (np.float32, np.float64):
+        array = array.astype(np.float64)
+    array = np.ascontiguousarray(array) if not array.flags.c_contiguous else array
+    blanks = _check(array)
+    observed: Bits = AllOnes((array.shape[0], array.shape[1]))
+    if blanks:
+        missing = np.isnan(array)
+        observed, array = observed_from_missing(missing.view(np.uint8)), np.where(missing, array.dtype.type(0), array)
+    return RealsTable.of_rows(Reals(array), observed, None if names is None else tuple(names))
+
+
+def _numbers(raw: RawColumn) -> Floats:
+    """Return the numbers of a column; words are refused with their place."""
+    if raw.is_numeric:
+        return np.asarray(raw.values, np.float64)
+    row = next((row for row, value in enumerate(raw.values) if value is not None), None)
+    if row is None:
+        return np.full(len(raw.values), np.nan)
+    raise TableError(f"row {row}, column {raw.number} ({raw.name!r}): {quoted(raw.values[row])} is not a number.")
+
+
+def _check(array: AnyArray) -> bool:
+    """Refuse numbers that cannot be worked with; return whether there are blanks."""
+    largest = min(LARGEST, float(np.sqrt(np.finfo(array.dtype).max)))
+    blanks, step = False, max(1, CHUNK_CELLS // max(array.shape[1], 1))
+    for start in range(0, len(array), step):
+        rows = np.abs(array[start : start + step])
+        blank = np.isnan(rows)
+        blanks = blanks or bool(blank.any())
+        invalid = np.argwhere(~((rows <= largest) | blank))
+        if len(invalid):
+            row, column = int(invalid[0][0]) + start, int(invalid[0][1])
+            raise TableError(
+                f"row {row}, column {column}: {quoted(array[row, column])} is infinite or too large. Use NaN for a "
+                "cell that was not observed."
+            )
+    return blanks

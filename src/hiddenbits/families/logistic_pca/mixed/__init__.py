@@ -1,1 +1,0 @@
-"""Logistic PCA of columns of several kinds."""
