@@ -65,7 +65,7 @@ def test_public_names_alone(path):
 @pytest.mark.parametrize(
     "code",
     [
-        "from hiddenbits.families.bernoulli_mixture.model import Mixture",
+        "from hiddenbits.families.nodes.classes import Classes",
         "import hiddenbits.data.bits",
         "import hiddenbits\nhiddenbits.engine.loops.em.fit_em",
         "from hiddenbits.evaluate.row_scores import anything",

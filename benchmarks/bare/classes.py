@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from hiddenbits.data import Grid
-from hiddenbits.families.bernoulli_mixture.model import Mixture, MixtureParams
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.params import CombinationParams
+from hiddenbits.families.nodes.classes import Classes
+from hiddenbits.families.nodes.columns.layout import binary_columns
+from hiddenbits.families.nodes.params import NodeParams
 from hiddenbits.families.noisy_or.model import NoisyOr
 from hiddenbits.families.noisy_or.params import NoisyOrParams
 
@@ -48,8 +50,8 @@ def mixture(size: str, X: Any, K: int) -> Job:
     d = X.shape[1]
     means = np.asarray(X.mean(axis=0)).ravel()[:, None]
     theta = np.clip(means * rng.uniform(0.5, 1.5, (d, K)), 1e-4, 0.99)
-    params = MixtureParams(rng.dirichlet(np.full(K, 2.0)), theta, np.full(d, 0.5))
-    return _job(Mixture(K), params, "BernoulliMixture", size, X, f"{K} classes", K)
+    params = NodeParams.of(rng.dirichlet(np.full(K, 2.0)), theta, np.full(d, 0.5), binary_columns(d))
+    return _job(Classes(K), params, "BernoulliMixture", size, X, f"{K} classes", K)
 
 
 def machine_rows(size: str, X: Any, m: int) -> Job:

@@ -23,13 +23,13 @@ from benchmarks.bare.turns import SEED, pass_of, seconds_of
 from benchmarks.record import asking, record
 
 from hiddenbits.engine import one_blas_thread
-from hiddenbits.families.bernoulli_mixture.model import Mixture
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.logistic_pca.by_ones.model import LogisticByOnes
 from hiddenbits.families.logistic_pca.by_ones.start import with_cells
 from hiddenbits.families.logistic_pca.by_ones.verbs import N_CELLS
 from hiddenbits.families.logistic_pca.model import Logistic
+from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.noisy_or.model_gibbs import NoisyOrGibbs
 
 DENSITY, TURNS = 1e-3, 5
@@ -71,7 +71,7 @@ def update_by_ones(n: int, d: int) -> float:
 
 
 CASES = {
-    MIXTURE: Case(lambda n, d: mixture("wide", sparse_bits(n, d, DENSITY), 100).ours, 10_000, Mixture(100)),
+    MIXTURE: Case(lambda n, d: mixture("wide", sparse_bits(n, d, DENSITY), 100).ours, 10_000, Classes(100)),
     "LogisticPCA, 10 dimensions, a bound for every cell": Case(
         lambda n, d: logistic("wide", n, d, 10).ours, 100, Logistic(10, polish=False)
     ),

@@ -30,9 +30,7 @@ def model_of(name: str, seed: int, size: int = UNITS) -> Any:
         return IndependentBits()
     if name == MIXTURE:
         # Half a pseudo-one and half a pseudo-zero in every class and column.
-        return BernoulliMixture(
-            size, start="split", prior_strength=1.0, prior_mean=0.5, n_init=1, max_iter=100, random_state=seed
-        )
+        return BernoulliMixture(size, prior_strength=1.0, prior_mean=0.5, n_init=1, max_iter=100, random_state=seed)
     if name == PROGRAMS[4]:
         return CombinationMachine(
             size, method="chains", start="pursuit", max_iter=300, ridge=DECAY * data.ROWS, random_state=seed

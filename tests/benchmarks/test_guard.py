@@ -10,7 +10,7 @@ from benchmarks.bare.tables import dense_bits, sparse_bits
 from benchmarks.bare.turns import Job, Turns, side_by_side
 
 from benchmarks import guard
-from hiddenbits.families.bernoulli_mixture.model import Mixture
+from hiddenbits.families.nodes.classes import Classes
 
 pytestmark = pytest.mark.core
 
@@ -21,7 +21,7 @@ def small():
 
 @pytest.mark.full
 def test_a_path_made_slower_is_named(monkeypatch, capsys):
-    expect = Mixture.expect
+    expect = Classes.expect
 
     def four_times(self, *args):
         for _ in range(3):
@@ -31,7 +31,7 @@ def test_a_path_made_slower_is_named(monkeypatch, capsys):
     kept = {"mixture": guard.measured(small)}
     measure = lambda names: {name: guard.measured(small) for name in names}  # noqa: E731
     assert guard.slower(kept, guard.least(kept, measure, pause=0.0)) == []
-    monkeypatch.setattr(Mixture, "expect", four_times)
+    monkeypatch.setattr(Classes, "expect", four_times)
     (said,) = guard.slower(kept, guard.least(kept, measure, pause=0.0))
     assert f"the ratio kept in guard.json is {kept['mixture']:.2f}" in said
     assert "mixture: a pass takes" in said

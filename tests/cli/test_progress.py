@@ -7,6 +7,7 @@ import pickle
 import re
 import subprocess
 import sys
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -50,6 +51,26 @@ def test_speed_and_share_done(monkeypatch):
     now[0] += 2.0  # at half the speed
     assert (bar.speed, bar.share) == ("5,000 rows/s", "40% done")
     bar.close()
+
+
+@pytest.mark.slow
+def test_slow_work_is_drawn():
+    """Nothing before two seconds, then what is done, its speed and the share."""
+    console = terminal()
+    bar = Bar("Looking", 50_000, console)
+    before = None
+    for _ in range(25):
+        bar.rows(1000)
+        if bar.begun + 1.9 < time.monotonic() and before is None:
+            before = shown(console)
+        time.sleep(0.1)
+    bar.close()
+    text = shown(console)
+    assert before == "" or time.monotonic() - bar.begun > 4.0  # a machine that slept over the two seconds
+    assert "Looking" in text
+    assert re.search(r"[\d,]+ rows/s", text)
+    assert re.search(r"\d+% done", text)
+    assert "left" not in text
 
 
 def test_the_bar_of_a_report_advances_and_estimates_nothing(short, monkeypatch):

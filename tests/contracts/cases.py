@@ -22,7 +22,6 @@ from hiddenbits import (
     Variational,
     open_table,
 )
-from hiddenbits.families.bernoulli_mixture.model import Mixture, MixtureParams
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
 from hiddenbits.families.binary_sparse_coding.schedule import Schedule
 from hiddenbits.families.clipped_pca.model import Clipped
@@ -30,10 +29,12 @@ from hiddenbits.families.clipped_pca.params import ClippedParams
 from hiddenbits.families.combination_machine.model import Combination, CombinationParams
 from hiddenbits.families.hidden_tree.model import StateTree
 from hiddenbits.families.hidden_tree.params import HiddenTreeParams
-from hiddenbits.families.independent_bits.model import Independent, IndependentParams
 from hiddenbits.families.logistic_pca.grid_em import LogisticGrid
 from hiddenbits.families.logistic_pca.model import Logistic
 from hiddenbits.families.logistic_pca.params import LogisticParams
+from hiddenbits.families.nodes.classes import Classes
+from hiddenbits.families.nodes.columns.layout import binary_columns
+from hiddenbits.families.nodes.params import NodeParams
 from hiddenbits.families.noisy_or.model import NoisyOr
 from hiddenbits.families.noisy_or.params import NoisyOrParams
 from hiddenbits.families.topographic_map.model import Topographic
@@ -69,19 +70,16 @@ class Case:
 
 
 def independent_params(d, rng):
-    return IndependentParams(rng.uniform(0.05, 0.95, d), rng.uniform(0.2, 0.8, d))
-
-
-def independent_statistics(x, observed, h):
-    # A missing bit is counted neither as 1 nor as observed.
-    return {"ones": x * observed, "observed": observed.astype(float)}
+    return mixture_params(d, rng, 1)
 
 
 def mixture_params(d, rng, K=3):
-    return MixtureParams(rng.dirichlet(np.full(K, 2.0)), rng.uniform(0.05, 0.95, (d, K)), rng.uniform(0.2, 0.8, d))
+    weights, theta = rng.dirichlet(np.full(K, 2.0)), rng.uniform(0.05, 0.95, (d, K))
+    return NodeParams.of(weights, theta, rng.uniform(0.2, 0.8, d), binary_columns(d))
 
 
 def mixture_statistics(x, observed, h):
+    # A missing bit is counted neither as 1 nor as observed.
     return {"classes": h, "ones": np.outer(x * observed, h), "observed": np.outer(observed, h)}
 
 
@@ -207,24 +205,16 @@ def topographic_statistics(x, observed, h):
 CASES = [
     Case(
         "IndependentBits",
-        Independent(),
+        Classes(1),
         IndependentBits(random_state=0),
         independent_params,
-        independent_statistics,
-        {"prior_strength": 7.0},
-    ),
-    Case(
-        "BernoulliMixture",
-        Mixture(3),
-        BernoulliMixture(3, n_init=2, random_state=0),
-        mixture_params,
         mixture_statistics,
         {"prior_strength": 7.0},
     ),
     Case(
-        "BernoulliMixture-split",
-        Mixture(3, start_from="split"),
-        BernoulliMixture(3, start="split", n_init=2, random_state=0),
+        "BernoulliMixture",
+        Classes(3),
+        BernoulliMixture(3, n_init=2, random_state=0),
         mixture_params,
         mixture_statistics,
         {"prior_strength": 7.0},

@@ -30,7 +30,6 @@ LOOKS = (10, 11, 12, 15, 20, 30, 45, 60, 75)  # calls after which the score is t
 FAMILIES: dict[str, Any] = {
     "IndependentBits": IndependentBits(),
     "BernoulliMixture": BernoulliMixture(4),
-    "BernoulliMixture, split": BernoulliMixture(4, start="split"),
     "TreeMixture, 1 class": TreeMixture(1),
     "TreeMixture, 2 classes": TreeMixture(2),
     "HiddenTree": HiddenTree(4),

@@ -140,10 +140,9 @@ def test_tables_too_large_to_be_shuffled(monkeypatch):
     assert_equal_fits(fits(estimator, Table(NotResident(table.source)), None), in_order)
 
 
-@pytest.mark.parametrize("start", ["noise", "split"])
-def test_files(start, regime, subsamples, tmp_path):
-    """A memory map, a CSV file and a Parquet file, of the same rows as an array; short runs and all restarts."""
-    estimator, rows = BernoulliMixture(3, start=start, random_state=0), regime.rows()
+def test_files(regime, subsamples, tmp_path):
+    """A memory map, a CSV file and a Parquet file, of the same rows as an array."""
+    estimator, rows = BernoulliMixture(3, random_state=0), regime.rows()
     wanted = fits(estimator, rows, regime.weights)
     assert len(subsamples) == (4 if regime is REGIMES["long"] else 0)  # two for each of the two fits
     for path in files_of(rows, tmp_path):

@@ -10,7 +10,6 @@ from hiddenbits import (
     Annealing,
     BinarySparseCoding,
     CombinationMachine,
-    NoZerosWarning,
     TableError,
     UnrecordedColumnsWarning,
     tetrachoric,
@@ -88,18 +87,3 @@ def test_tables_of_reals_too(estimator):
 def test_correlations_of_nothing_are_refused():
     with pytest.raises(TableError, match="No cell of the table is recorded"):
         tetrachoric(np.full((20, 3), np.nan))
-
-
-@pytest.mark.filterwarnings("ignore::hiddenbits.DegeneratePairsWarning")
-def test_ones_and_blanks_bring_a_warning(case):
-    """A fit to them can learn nothing; it says so, and what the blanks may mean."""
-    X = np.where(np.random.default_rng(0).random((60, 4)) < 0.5, np.nan, 1.0)
-    X[:2] = 1.0
-    with pytest.warns(NoZerosWarning, match=r"ones and blanks .* but no zeros.*blank='zero'") as caught:
-        short(case.estimator).fit(X)
-    assert sum(issubclass(one.category, NoZerosWarning) for one in caught) == 1
-    X[1, 3] = 0.0
-    weights = np.where(np.arange(60) < 2, 1e-6, 1.0)  # a zero of little weight is a zero
-    with warnings.catch_warnings(action="error", category=NoZerosWarning):
-        for table in (X, np.ones((60, 4)), np.nan_to_num(X)):
-            short(case.estimator).fit(table, sample_weight=weights)

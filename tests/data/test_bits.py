@@ -100,6 +100,17 @@ def test_products(storage, dtype, x, seed, k):
 
 
 @every_storage
+@either_float
+def test_products_of_real_numbers(storage, dtype):
+    rng = np.random.default_rng(1)
+    bits, dense = build(storage, rng.integers(0, 2, (37, 21), dtype=np.uint8))
+    W, R = rng.normal(size=(21, 3)), rng.normal(size=(37, 3))
+    operand, few = bits.operand(dtype), 64 * np.finfo(dtype).eps
+    for product, truth in ((operand @ W.astype(dtype), dense @ W), (operand.T @ R.astype(dtype), dense.T @ R)):
+        np.testing.assert_allclose(np.broadcast_to(product, truth.shape), truth, rtol=0, atol=few)
+
+
+@every_storage
 @given(x=tables)
 def test_counts(storage, x):
     bits, dense = build(storage, x)
@@ -162,6 +173,11 @@ def test_rows_do_not_copy():
     assert np.shares_memory(dense.rows(3, 9).values, dense.values)
     assert np.shares_memory(pattern.rows(3, 9).indices, pattern.indices)
     assert np.shares_memory(packed.rows(3, 9).packed, packed.packed)
+
+
+def test_pattern_operand_shares_its_indices():
+    pattern = as_pattern(np.eye(9, dtype=np.uint8))
+    assert np.shares_memory(pattern.operand().indices, pattern.indices)
 
 
 @either_float

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from decimal import Decimal
 from fractions import Fraction
 
@@ -78,6 +79,14 @@ def test_masked_cells_may_hold_anything():
     assert_table(open_table(np.ma.array([[3, -3]], mask=[[1, 0]]), threshold=0), [[nan, 0]])
 
 
+def test_memory_map(tmp_path):
+    np.save(tmp_path / "x.npy", BITS.astype(np.uint8))
+    table = open_table(np.load(tmp_path / "x.npy", mmap_mode="r"))
+    assert_table(table, BITS)
+    assert isinstance(table.source.x, Dense)
+    assert isinstance(table.source.x.values.base, np.memmap)  # mapped, not copied
+
+
 def test_chunks_do_not_show(monkeypatch):
     monkeypatch.setattr(checks_module, "CHUNK_CELLS", 30)
     for values in (HOLES, BITS, BITS.astype(np.uint8), np.ma.array(BITS.astype(np.uint8), mask=np.isnan(HOLES))):
@@ -95,6 +104,15 @@ def test_storage_of_the_mask(share, storage):
     table = open_table(values)
     assert_table(table, values)
     assert isinstance(table.source.observed, storage)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "B", "i", "e", "f", "d", "O"])
+@pytest.mark.parametrize("threshold", [-1, 0, 0.5, np.float32(0.5), 1, 7, 1e6])
+def test_threshold(dtype, threshold):
+    values = np.array([[0, 1, 1], [1, 0, 0]] if dtype == "bool" else [[0, 1, 2], [9, 200, 0]], dtype)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert_table(open_table(values, threshold=threshold), values.astype(float) > threshold)
 
 
 def test_threshold_and_blanks():

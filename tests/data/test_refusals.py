@@ -39,11 +39,26 @@ def test_objects_that_are_no_bits(value, shown):
     refused(rf"^row 3, column 2 \('c'\): {shown}.* is not a bit.*Cells must be 0, 1 or blank", values, names="abcd")
 
 
+@pytest.mark.parametrize("dtype", ["S1", "M8[s]", "m8[s]", "c16", "V2"])
+def test_arrays_of_other_kinds(dtype):
+    refused("got an array of dtype .*Recode the two values as 0 and 1", np.zeros((2, 2), dtype))
+
+
 @pytest.mark.parametrize("shape", [(), (3,), (2, 2, 2)])
 def test_wrong_number_of_dimensions(shape):
     refused(rf"rows and columns, got an array with {len(shape)} dimension", np.zeros(shape))
     if len(shape) == 1:
         refused("rows and columns, got 1 dimension", sparse.coo_array(np.zeros(shape)))
+
+
+@pytest.mark.parametrize("nothing", [None, 1, {}, {1, 2}, object(), [], iter([[1, 0]])])
+def test_no_table_at_all(nothing):
+    refused("rows and columns", nothing)
+
+
+def test_ragged_rows():
+    refused("Give every row the same number of cells", [[1, 0], [1]])
+    refused("Give every row the same number of cells", [[1, [0, 1]], [0, 1]])
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0)])

@@ -44,7 +44,6 @@ def test_restarts_and_stops_are_info_and_passes_debug(X, caplog):
     "model",
     [
         LogisticPCA(1, random_state=0),  # variational, then polished
-        BernoulliMixture(4, start="split", n_init=1, random_state=0),
         CombinationMachine(2, random_state=0),  # grows unit by unit, by a climb
     ],
     ids=lambda model: type(model).__name__,

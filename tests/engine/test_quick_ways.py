@@ -54,3 +54,14 @@ def test_time_is_over_while_it_grows(seed, ticking, monkeypatch):
     assert model.stop_reason_ == "time"
     assert model.trace_[-1] >= noise.trace_[-1]
     assert model.score(X) >= noise.score(X) - 1e-9
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_with_enough_time_a_limit_changes_nothing(seed):
+    X = rows(seed)
+    free = CombinationMachine(3, random_state=seed).fit(X)
+    with run_on(max_time=1e6):
+        limited = CombinationMachine(3, random_state=seed).fit(X)
+    assert limited.stop_reason_ == free.stop_reason_ == "converged"
+    for ours, theirs in zip(parameters(limited), parameters(free), strict=True):
+        np.testing.assert_array_equal(ours, theirs)

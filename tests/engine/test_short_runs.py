@@ -9,7 +9,7 @@ from sklearn.base import clone
 from hiddenbits import BernoulliMixture, CombinationMachine, TreeMixture
 from hiddenbits.datasets import load_zoo, simulate_mixture
 from hiddenbits.engine import Local, Settings, fit_em
-from hiddenbits.families.bernoulli_mixture.model import Mixture
+from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.tree_mixture.model import Trees
 from tests.contracts.conftest import table_of
 from tests.contracts.test_fit import structured_rows
@@ -17,8 +17,8 @@ from tests.contracts.test_same_bits import fit_in_ways, fit_with_interruptions, 
 from tests.families.combination_machine.test_growth import switches
 
 pytestmark = pytest.mark.core
-MODELS = [Mixture(4), Trees(3, first_passes=3)]
-USUAL = {BernoulliMixture: 4, TreeMixture: 4, CombinationMachine: 1}
+MODELS = [Classes(4), Trees(3, first_passes=3)]
+USUAL = {BernoulliMixture: 2, TreeMixture: 4, CombinationMachine: 1}
 
 
 def objective(model):
@@ -68,10 +68,10 @@ def test_short_runs_leave_one_line_in_the_log(caplog):
     model = BernoulliMixture(3, random_state=0).fit(simulate_mixture(100, 6, 3, seed=0).X)
     lines = [record.getMessage() for record in caplog.records]
     assert [line for line in lines if "continues with" in line] == [
-        f"Restart {k} of 4 continues with the best of 3 starts." for k in (1, 2, 3, 4)
+        f"Restart {k} of 3 continues with the best of 2 starts." for k in (1, 2, 3)
     ]
-    assert {line.split(":")[0] for line in lines if ": pass " in line} <= {f"Restart {k}" for k in (1, 2, 3, 4)}
-    assert len(model.restarts_) == 4
+    assert {line.split(":")[0] for line in lines if ": pass " in line} <= {f"Restart {k}" for k in (1, 2, 3)}
+    assert len(model.restarts_) == 3
 
 
 @pytest.mark.thin(3)
@@ -98,7 +98,7 @@ def test_on_large_tables_auto_is_the_usual_number(model, rows):
 @pytest.mark.parametrize("model", [BernoulliMixture(3), TreeMixture(2)], ids=lambda model: type(model).__name__)
 def test_partial_fits_take_the_usual_number(model):
     X = structured_rows(np.random.default_rng(0), 200, 6, missing=False)
-    online = [clone(model).set_params(n_init=n, random_state=0).partial_fit(X) for n in ("auto", 4)]
+    online = [clone(model).set_params(n_init=n, random_state=0).partial_fit(X) for n in ("auto", USUAL[type(model)])]
     assert same(online[0].params_, online[1].params_)
 
 

@@ -26,11 +26,11 @@ from hiddenbits.datasets import simulate_influences
 from hiddenbits.engine import Checkpoint, Local, Position, Restart, Settings, StopReason, fit_em, fit_gradient
 from hiddenbits.engine.loops import restarts
 from hiddenbits.engine.state import Best
-from hiddenbits.families.bernoulli_mixture.model import Mixture
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.hidden_tree.model import StateTree
 from hiddenbits.families.logistic_pca.model import Logistic
 from hiddenbits.families.logistic_pca.params import POLISHED
+from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.tree_mixture.model import Trees
 from hiddenbits.maths import pair_counts
 from hiddenbits.model_api import AsOnSubsample, BeginsOnFew, Key
@@ -87,7 +87,7 @@ def test_it_ends_as_high_and_sooner(start, seed, grids):
 
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("start_rows", [400, 60])  # from 60 rows it goes on to 480
-@pytest.mark.parametrize(("model", "loop"), [(Combination(2), fit_gradient), (Mixture(3), fit_em)])
+@pytest.mark.parametrize(("model", "loop"), [(Combination(2), fit_gradient), (Classes(3), fit_em)])
 def test_the_same_bits_on_threads_and_in_parts(model, loop, start_rows, missing, grids):
     rows = structured_rows(np.random.default_rng(0), 2_000, 8, missing)
     settings = Settings(max_iter=6, start_rows=start_rows)
@@ -115,7 +115,7 @@ class Breaking(Checkpoint):
 @pytest.mark.parametrize("after", [1, 4])
 @pytest.mark.parametrize("start_rows", [300, 60])  # from 60 rows it goes on to 480
 @pytest.mark.parametrize(
-    ("model", "loop"), [(Combination(2, n_candidates=2), fit_gradient), (Mixture(3), fit_em), (Logistic(1), fit_em)]
+    ("model", "loop"), [(Combination(2, n_candidates=2), fit_gradient), (Classes(3), fit_em), (Logistic(1), fit_em)]
 )
 def test_resumed_equals_uninterrupted(model, loop, start_rows, after, tmp_path, monkeypatch, grids):
     """Broken off after every few positions, on few rows and on all, each time resumed from the files alone."""
@@ -156,7 +156,7 @@ def test_the_best_goes_on_over_a_larger_subsample(n_init, grids):
 
     table = table_of(np.tile(np.eye(4), (4_000, 1)))
     settings = Settings(start_rows=50, n_init=n_init, tol=1e-3)
-    outcome = restarts.all_restarts(Mixture(3), go, table.grid(256), Local(), settings, None, None)
+    outcome = restarts.all_restarts(Classes(3), go, table.grid(256), Local(), settings, None, None)
     n_starts = 1 if n_init == 1 else 4
     assert [round(np.log(rows / 50) / np.log(8)) for rows in grids] == [0] * n_starts + [1, 2, 3]
     assert grids[-1] == 16_000
@@ -170,11 +170,11 @@ def test_time_may_be_over_on_a_larger_subsample(monkeypatch, grids):
     monkeypatch.setattr("hiddenbits.engine.loops.fit_context.time.monotonic", count().__next__)
     table = table_of(structured_rows(np.random.default_rng(0), 2_000, 8, missing=False))
     settings = Settings(start_rows=60, max_time=38.0, max_iter=10, tol=0.0)
-    outcome = fit_em(Mixture(3), table.grid(256), Local(), settings, None, None)
+    outcome = fit_em(Classes(3), table.grid(256), Local(), settings, None, None)
     assert [rows > 200 for rows in grids] == [False, True]
     assert max(grids) < 600
     assert [restart.reason for restart in outcome.restarts] == [StopReason.TIME]
-    whole = fit_em(Mixture(3), table.grid(256), Local(), Settings(max_iter=10), None, None)
+    whole = fit_em(Classes(3), table.grid(256), Local(), Settings(max_iter=10), None, None)
     assert outcome.trace[-1] == pytest.approx(whole.trace[-1], rel=0.05)  # on the scale of all rows
 
 
@@ -203,7 +203,7 @@ def test_only_passes_over_all_rows_are_told_of(grids):
 def test_the_best_of_twice_as_many_restarts_goes_on(grids):
     """Restarts are judged on few rows; one goes on over all, and the others are on record."""
     table = table_of(structured_rows(np.random.default_rng(0), 2_000, 8, missing=False))
-    outcome = fit_em(Mixture(3), table.grid(256), Local(), Settings(n_init=2, start_rows=400), None, None)
+    outcome = fit_em(Classes(3), table.grid(256), Local(), Settings(n_init=2, start_rows=400), None, None)
     assert [rows < 2_000 for rows in grids] == [True] * 4 + [False]
     assert [str(restart.reason) for restart in outcome.restarts] == ["behind_on_subsample"] * 3 + ["converged"]
     assert outcome.best == 3
@@ -323,7 +323,7 @@ def test_restarts_on_the_subsample_end_when_time_is_over(monkeypatch, grids):
     monkeypatch.setattr("hiddenbits.engine.loops.fit_context.time.monotonic", count().__next__)
     table = table_of(structured_rows(np.random.default_rng(0), 2_000, 8, missing=False))
     settings = Settings(n_init=4, start_rows=400, max_time=30.0, max_iter=10, tol=0.0)
-    outcome = fit_em(Mixture(3), table.grid(256), Local(), settings, None, None)
+    outcome = fit_em(Classes(3), table.grid(256), Local(), settings, None, None)
     assert len(grids) == len(outcome.restarts) == 2  # of eight; ten passes take 20 seconds
     assert max(grids) < 500
     assert [str(restart.reason) for restart in outcome.restarts] == ["behind_on_subsample", "time"]
@@ -359,7 +359,7 @@ def test_the_prior_of_trees_is_that_of_all_rows():
 
 
 @pytest.mark.parametrize(
-    ("model", "n_init", "sooner"), [(StateTree(2), 1, True), (Mixture(2), 2, False), (Combination(1), 1, False)]
+    ("model", "n_init", "sooner"), [(StateTree(2), 1, True), (Classes(2), 2, False), (Combination(1), 1, False)]
 )
 def test_only_a_single_start_of_em_ends_sooner(model, n_init, sooner):
     """Its passes on few rows must gain as much, in nats, as those over all rows."""

@@ -93,9 +93,7 @@ def test_product_distribution_and_mixture_on_digits(real_data):
             train = (usps["train"][rng.permutation(7291)[:500]] > 12).astype(np.uint8)
             test = (usps["test"][rng.permutation(2007)[:500]] > 12).astype(np.uint8)
             product = IndependentBits().fit(train)
-            mixture = BernoulliMixture(
-                45, start="split", prior_strength=1.0, prior_mean=0.5, n_init=1, random_state=seed
-            ).fit(train)
+            mixture = BernoulliMixture(45, prior_mean=0.5, n_init=1, random_state=seed).fit(train)
             figures.append(
                 [
                     m(model, test).value

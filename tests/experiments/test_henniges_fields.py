@@ -55,6 +55,11 @@ def circle(shape, column, row, width, ratio=2.0, balance=0.0, amplitude=1.0):
     return amplitude * (np.exp(-r2 / (2 * width**2)) - surround)
 
 
+def is_globular(fields, shape, **settings):
+    fields = np.atleast_2d(fields)
+    return globular(fit_gabors(fields, shape), fit_blobs(fields, shape), **settings)
+
+
 @pytest.mark.slow
 @pytest.mark.thin(3)
 @pytest.mark.parametrize(("shape", "seed"), [((12, 12), 0), ((12, 12), 1), ((12, 12), 2), ((16, 10), 3), ((26, 26), 4)])
@@ -82,6 +87,43 @@ def test_gabors_are_found_again(shape, seed):
     assert (found.amplitude >= 0).all()
 
 
+def test_r2_is_that_of_the_images():
+    rng = np.random.default_rng(0)
+    fields = np.array([gabor((10, 14), *one) for one in random_gabors((10, 14), 10, 0)])
+    fields += 0.2 * np.abs(fields).max(axis=1, keepdims=True) * rng.standard_normal(fields.shape)
+    found = fit_gabors(fields, (10, 14))
+    left = ((fields - found.images()) ** 2).sum(axis=1)
+    spread = ((fields - fields.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
+    np.testing.assert_allclose(found.r2, 1 - left / spread, atol=1e-12)
+    assert 0.2 < found.r2.min() < found.r2.max() < 0.99
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1e8, -1.0])
+def test_the_scale_of_a_field_does_not_matter(scale):
+    fields = np.array([gabor((12, 12), *one) for one in random_gabors((12, 12), 5, 5)])
+    one, other = fit_gabors(fields, (12, 12)), fit_gabors(scale * fields, (12, 12))
+    np.testing.assert_allclose(other.frequency, one.frequency, rtol=1e-5)
+    np.testing.assert_allclose(other.amplitude, abs(scale) * one.amplitude, rtol=1e-4)
+    np.testing.assert_allclose(other.images(), scale * one.images(), atol=1e-4 * np.abs(scale * fields).max())
+
+
+@pytest.mark.thin(2)
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+@pytest.mark.parametrize("balance", [0.0, 0.5, 1.0])
+def test_blobs_are_found_again_and_globular(balance, sign):
+    shape = (15, 13)
+    truth = [(5.2, 6.1, 1.5), (8.0, 9.0, 2.1), (3.0, 4.5, 0.9)]
+    fields = np.array([circle(shape, *one, 2.5, balance, sign * 3.0) for one in truth])
+    found = fit_blobs(fields, shape)
+    np.testing.assert_allclose(np.column_stack([found.column, found.row, found.width]), truth, atol=1e-3)
+    np.testing.assert_allclose(found.balance, balance, atol=2e-3)
+    np.testing.assert_allclose(found.amplitude, sign * 3.0, rtol=1e-3)
+    if balance:  # without a surround its width says nothing
+        np.testing.assert_allclose(found.ratio, 2.5, atol=1e-2)
+    assert found.r2.min() > 1 - 1e-6
+    assert is_globular(fields, shape).all()
+
+
 @pytest.mark.slow
 def test_gratings_edges_and_bars_are_not_globular():
     shape, middle = (14, 14), 6.5
@@ -102,6 +144,20 @@ def test_gratings_edges_and_bars_are_not_globular():
     assert not globular(gabors, fit_blobs(fields, shape)).any()
 
 
+@pytest.mark.parametrize("ratio", [1.2, 1.6, 2.0, 2.6, 3.0])
+def test_long_gaussians_by_the_closed_form(ratio):
+    """The best circle explains 4 a / (a + 1)^2 of the square of a Gaussian a times as long as wide."""
+    shape = (41, 41)
+    x, y = coordinates(shape)
+    field = np.exp(-((x - 20) ** 2) * ratio / 18 - (y - 20) ** 2 / (18 * ratio))
+    blob = fit_blobs(field[None], shape)
+    square, spread = (field**2).sum(), ((field - field.mean()) ** 2).sum()
+    truth = 1 - (1 - 4 * ratio / (ratio + 1) ** 2) * square / spread
+    assert blob.r2[0] == pytest.approx(truth, abs=1e-4)
+    assert blob.width[0] == pytest.approx(3.0, abs=1e-2)
+    assert is_globular(field, shape)[0] == (truth >= 0.85)
+
+
 def test_globular_needs_a_good_fit_and_no_orientation():
     def fits(gabors, blobs):
         shape, gabors, blobs = (4, 4), np.array(gabors), np.array(blobs)
@@ -110,3 +166,21 @@ def test_globular_needs_a_good_fit_and_no_orientation():
     found = globular(*fits([0.9, 0.9, 0.7, 0.5, 0.2, np.nan], [0.8, 0.7, 0.69, 0.9, 0.2, np.nan]))
     assert found.tolist() == [True, False, False, True, False, False]
     assert globular(*fits([0.9, 0.7], [0.7, 0.69]), share=0.7, r2=0.7).tolist() == [True, True]
+
+
+def test_extreme_fields():
+    """Fields that do not vary have no shape; a single pixel, a whole wave and alternating pixels do."""
+    shape = (8, 8)
+    x, y = coordinates(shape)
+    pixel = np.zeros(64)
+    pixel[27] = 1.0
+    fields = np.array([np.zeros(64), np.full(64, 0.1), pixel, np.sin(2 * np.pi * x / 8), (-1.0) ** y, 1e-3 * x])
+    gabors, blobs = fit_gabors(fields, shape), fit_blobs(fields, shape)
+    for found in (gabors, blobs):
+        flat = np.array([getattr(found, name)[:2] for name in vars(found) if name != "shape"])
+        assert np.isnan(flat).all()
+        assert np.isfinite(found.r2[2:]).all()
+    assert gabors.r2[2:].min() > 0.98
+    assert blobs.r2[2] > 0.98
+    assert globular(gabors, blobs).tolist()[:5] == [False, False, True, False, False]
+    assert np.isnan(gabors.images()[:2]).all()

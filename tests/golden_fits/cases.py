@@ -97,7 +97,6 @@ CASES = {
     "mixture-packed": Case(
         few(hb.BernoulliMixture, 3), hb.open_table(np.packbits(BITS, axis=1), packed=True, n_columns=BITS.shape[1])
     ),
-    "mixture-split": Case(few(hb.BernoulliMixture, 3, start="split"), BLANKED),
     "mixture-online": Case(few(hb.BernoulliMixture, 3, online_passes=2), BLANKED),
     "mixture-pieces": Case(few(hb.BernoulliMixture, 3), BLANKED, fit=in_pieces),
     "logistic": Case(few(hb.LogisticPCA, 2, n_draws=50)),

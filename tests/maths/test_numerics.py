@@ -5,7 +5,9 @@ import pytest
 from scipy.special import expit, logsumexp, softmax
 
 import hiddenbits
-from hiddenbits.families.bernoulli_mixture.model import Mixture, MixtureParams
+from hiddenbits.families.nodes.classes import Classes
+from hiddenbits.families.nodes.columns.layout import binary_columns
+from hiddenbits.families.nodes.params import NodeParams
 from hiddenbits.maths.numerics import LONG_ROW, scores_may_vanish, softmax_rows, softplus_and_sigmoid
 
 pytestmark = pytest.mark.core
@@ -65,7 +67,7 @@ def test_the_least_probable_row_of_a_mixture(depth, seed):
     lowest *= (depth - np.log(K)) / lowest.sum(axis=0)  # -ln of the less probable value of each cell
     rare = np.exp(-lowest)
     theta = np.where(rng.random((d, K)) < 0.5, rare, 1.0 - rare)
-    model, params = Mixture(K), MixtureParams(np.full(K, 1.0 / K), theta, np.full(d, 0.5))
+    model, params = Classes(K), NodeParams.of(np.full(K, 1.0 / K), theta, np.full(d, 0.5), binary_columns(d))
     X = (theta < 0.5).T.astype(np.uint8)  # row k is the least probable one of class k
     assert scores_may_vanish(params.logits, params.off_totals + np.log(params.weights)) == (depth > 700.0)
     shared = model.prepare(params)

@@ -157,6 +157,12 @@ def test_no_section_and_no_finding_calls_a_code_1_or_yes(codes):
     assert "how much more or less often each column is 2 in a kind" in opening
 
 
+def test_groups_of_a_column_of_the_table_have_its_values(codes):
+    from hiddenbits.reporting.findings.groups import labels_of
+
+    assert set(labels_of(replace(codes, by="q1"))) == {"1", "2", ""}
+
+
 def test_rows_pairs_and_cells_are_described_by_their_values():
     columns = {"milk": [1, 0], "smokes": ["yes", "no"], "sex": ["male", "female"], "urban": [1, 2], "age": [30.5, 50.1]}
     frame = pd.DataFrame({name: values * 4 for name, values in columns.items()})

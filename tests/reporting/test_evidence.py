@@ -180,6 +180,18 @@ def test_curves_follow_the_model_and_labels_do_not_overlap():
     assert max(made) <= 300.0
 
 
+def test_ticks_are_round_and_inside():
+    from hiddenbits.reporting.svg import ticks
+
+    for low, high in ((-2.3, 3.1), (0.0, 0.0734), (-17.2, -0.4), (0.0, 61.0), (1e-9, 3e-9), (5.0, 5.0)):
+        found = ticks(low, high)
+        assert low - 1e-9 <= found[0] <= found[-1] <= high + 1e-9
+        assert len(found) <= 7
+        if high > low:
+            assert len(found) >= 2
+            assert len(set(np.round(np.diff(found) / (high - low), 6))) == 1
+
+
 @pytest.mark.slow
 def test_large_tables_are_thinned_and_say_so(written, monkeypatch):
     from hiddenbits.reporting import row_map as chart
@@ -244,8 +256,16 @@ def test_names_are_shortened_on_one_line_and_told_apart():
 def test_numbers_are_never_rounded_to_certainty():
     from hiddenbits.reporting.text import percent
 
-    shown = {0.0: "0%", 1e-6: "<0.1%", 0.0149: "1.5%", 0.5: "50%", 0.99999: ">99.9%", 1.0: "100%", float("nan"): "-"}
-    assert [percent(share) for share in shown] == [*shown.values()]
+    assert [percent(share) for share in (0.0, 1e-6, 0.0149, 0.5, 0.985, 0.99999, 1.0, float("nan"))] == [
+        "0%",
+        "<0.1%",
+        "1.5%",
+        "50%",
+        "98.5%",
+        ">99.9%",
+        "100%",
+        "-",
+    ]
 
 
 def test_answers_to_one_question_are_left_out_and_named():

@@ -82,7 +82,7 @@ MODELS = {
 }
 VARIANTS = {
     "independent_online": lambda X: IndependentBits(random_state=0).partial_fit(X),
-    "mixture_names": lambda X: BernoulliMixture(2, start="split", random_state=0).fit(
+    "mixture_names": lambda X: BernoulliMixture(2, random_state=0).fit(
         hiddenbits.open_table(X, names=NAMES)
     ),
     "mixture_online": lambda X: BernoulliMixture(2, random_state=0).partial_fit(X),
@@ -110,7 +110,7 @@ VARIANTS = {
 
 def checkpointed():
     """Return the estimator of the golden checkpoint: a fixed number of plain passes, whatever the processor."""
-    return BernoulliMixture(2, n_init=1, max_iter=8, tol=0.0, accelerate=False, random_state=0)
+    return BernoulliMixture(2, n_init=1, max_iter=5, tol=0.0, accelerate=False, random_state=0)
 
 
 def broken_off(path):

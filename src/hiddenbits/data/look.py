@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hiddenbits.data.columns.choices import Choices
-from hiddenbits.data.columns.coding import Coding
+from hiddenbits.data.columns.coding import LEVELS, Coding
 from hiddenbits.data.columns.describe import ColumnLook
 from hiddenbits.data.columns.message import ColumnsError, suggested
 from hiddenbits.data.columns.recipe import recipe_text
@@ -61,6 +61,7 @@ class LookedAt:
             return f"read: {ones} = 1, {zeros or 'blank'} = 0"
         if found is not None:
             more = {"one-hot": "a bit for each value", "above": f"1 above {found.threshold}"}
+            more |= {how: f"{how}, {len(found.ones)} levels" for how in LEVELS}
             return f"read: {more[found.how]}" if found.how in more else "read"
         if coding is not None:
             return "left out"

@@ -32,6 +32,7 @@ def open_table(
     id: Any = None,  # noqa: A002
     code: Any = None,
     missing: Any = None,
+    column_types: Any = None,
     recipe: str | os.PathLike[str] | None = None,
     part_bytes: int = PART_BYTES,
     storage_options: Mapping[str, Any] | None = None,
@@ -87,6 +88,10 @@ def open_table(
         other, which breaks the assumption of latent class models. A fitted model stands for the coding of its fit.
     missing : value, list or dict by column, optional
         Values that mean "not observed", such as ``[-99]``; an empty list says that there are none.
+    column_types : "auto", str, list or dict, optional
+        For models that take nominal and ordinal columns, such as `BernoulliMixture`: what columns are taken for, as
+        there. A list of levels, lowest first, makes a column ordinal; "metadata" does not enter. By default every
+        column is to become bits.
     recipe : path, optional
         A TOML file with the words above, as ``hiddenbits look --write-recipe`` makes it. Arguments say more than it.
     part_bytes : int
@@ -116,7 +121,7 @@ def open_table(
     if storage_options is not None and not isinstance(storage_options, Mapping):
         raise TypeError("storage_options= must be a dict of options for the file system, as in fsspec.")
     check_blank(blank)
-    about = {"columns": columns, "drop": drop, "id": id, "code": code, "missing": missing}
+    about = {"columns": columns, "drop": drop, "id": id, "code": code, "missing": missing, "column_types": column_types}
     choices, coding, plain_only = said_about_columns(about, recipe)
     if reals and (choices or coding is not None):
         raise TypeError("reals=True takes all columns. Remove what was said about columns, and select them before.")
@@ -129,6 +134,7 @@ def open_table(
         reals=reals,
         choices=choices,
         coding=coding,
+        levels=column_types is not None,
         plain_only=plain_only,
         part_bytes=part_bytes,
         storage_options=storage_options or {},

@@ -108,7 +108,7 @@ class RealsTable(Table):
     """A table of real numbers in memory; made by `open_table` with ``reals=True``. Its source reads `Reals`."""
 
     @classmethod
-    def of_rows(cls, x: Any, observed: Bits, names: tuple[str, ...] | None) -> RealsTable:
+    def of_rows(cls, x: Any, observed: Bits, names: tuple[str, ...] | None, levels: Any = None) -> RealsTable:  # noqa: ARG003
         """Return a table over checked rows in memory."""
         return cls(RealsSource(x, observed), names)
 

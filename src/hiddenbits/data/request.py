@@ -29,6 +29,8 @@ class Request:
         What the user said about columns; None: nothing.
     coding : Coding or None
         How a fit read its columns, which is applied to this table.
+    levels : bool
+        Whether columns of several values are nominal or ordinal; otherwise every column is to become bits.
     plain_only : bool
         Cells must be bits: nothing is guessed about columns, as after a fit to plain bits.
     storage_options : Mapping
@@ -46,6 +48,7 @@ class Request:
     part_bytes: int = PART_BYTES
     choices: Choices | None = None
     coding: Coding | None = None
+    levels: bool = False
     plain_only: bool = False
     storage_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     options: Mapping[str, Any] = field(default_factory=dict)

@@ -20,17 +20,19 @@ from hiddenbits.data.reals import Reals
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """The rows with the smallest numbers so far: numbers (k,), rows (k, d)."""
+    """The rows with the smallest numbers so far: numbers (k,), rows (k, d), and the weights of their likes."""
 
     numbers: Floats
     rows: AnyArray
+    weights: Floats
     n_wanted: int
 
     def __iadd__(self, other: Self) -> Self:
         numbers, rows = np.append(self.numbers, other.numbers), np.concatenate([self.rows, other.rows])
-        _, first = np.unique(numbers, return_index=True)  # in order of the numbers; equal rows once
+        _, first, place = np.unique(numbers, return_index=True, return_inverse=True)  # in order of the numbers
+        weights = np.bincount(place, np.append(self.weights, other.weights)).astype(np.float64)
         first = first[: self.n_wanted]
-        return type(self)(numbers[first], rows[first], self.n_wanted)
+        return type(self)(numbers[first], rows[first], weights[: self.n_wanted], self.n_wanted)
 
 
 def choose_rows(n: int, key: Any, passes: Any) -> Floats:
@@ -48,21 +50,27 @@ def choose_rows(n: int, key: Any, passes: Any) -> Floats:
     passes : callable
         The engine's sum over blocks.
     """
+    return weighted_rows(n, key, passes)[0]
+
+
+def weighted_rows(n: int, key: Any, passes: Any) -> tuple[Floats, Floats]:
+    """Return the rows that `choose_rows` returns, and the weight that each has in the table."""
     chosen: Chosen = passes(partial(_smallest, n, int(key.rng().integers(2**62))))
-    return chosen.rows.astype(np.float64)
+    return chosen.rows.astype(np.float64), chosen.weights
 
 
 def _smallest(n: int, seed: int, block: Block) -> Chosen:
     """Return the rows of a block with the smallest numbers."""
     numbers = np.where(block.weights > 0.0, row_numbers(seed, block), np.inf)
-    smallest, first = np.unique(numbers, return_index=True)
+    smallest, first, place = np.unique(numbers, return_index=True, return_inverse=True)
     first = first[np.isfinite(smallest)][:n]
+    weights = np.bincount(place, block.weights)[: len(first)].astype(np.float64)
     missing = block.observed.take(first).to_dense() == 0
     if isinstance(block.x, Reals):
-        return Chosen(numbers[first], np.where(missing, np.nan, block.x.take(first).to_dense()), n)
+        return Chosen(numbers[first], np.where(missing, np.nan, block.x.take(first).to_dense()), weights, n)
     rows = 2 * block.x.take(first).to_dense().astype(np.int8) - 1
     rows[missing] = 0
-    return Chosen(numbers[first], rows, n)
+    return Chosen(numbers[first], rows, weights, n)
 
 
 def row_numbers(seed: int, block: Block) -> Floats:

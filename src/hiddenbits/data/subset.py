@@ -80,5 +80,5 @@ def take_rows(table: Table, rows: AnyArray) -> Table:
     if not table.source.resident:
         return replace(table, source=SubsetSource(table.source, chosen), weights=weights)
     x, observed = table.source.read(0, table.shape[0])
-    held = table.of_rows(x.take(chosen), observed.take(chosen), table.names)
+    held = table.of_rows(x.take(chosen), observed.take(chosen), table.names, table.coding_of_levels)
     return replace(held, weights=weights, part_bytes=table.part_bytes)

@@ -136,6 +136,8 @@ class Table:
         How much is loaded at a time.
     read_as : ReadColumns or None
         Where the table was made of columns with other values than bits: how, and the columns that did not enter.
+    levels : Coding or None
+        Of rows that were taken from a table with nominal or ordinal columns: how these became bits.
     version : int or None
         The version of the Delta table that the rows are from; None for all other tables.
 
@@ -154,6 +156,7 @@ class Table:
     weights: Floats | None = None
     part_bytes: int = PART_BYTES
     read_as: ReadColumns | None = field(default=None, repr=False)
+    levels: Coding | None = field(default=None, repr=False)
     version: int | None = None
 
     def __post_init__(self) -> None:
@@ -173,14 +176,36 @@ class Table:
             _check_weights(self.weights, self.shape[0])
 
     @classmethod
-    def of_rows(cls, x: Any, observed: Bits, names: tuple[str, ...] | None) -> Table:
+    def of_rows(cls, x: Any, observed: Bits, names: tuple[str, ...] | None, levels: Coding | None = None) -> Table:
         """Return a table of this kind over checked rows in memory; of the class, so that it travels without rows."""
-        return cls(MemorySource(x, observed), names)
+        return cls(MemorySource(x, observed), names, levels=levels)
 
     @property
     def shape(self) -> tuple[int, int]:
         """(rows, columns)."""
         return self.source.n_rows, self.source.n_columns
+
+    @property
+    def sizes(self) -> tuple[int, ...] | None:
+        """Bits of each column, where some are nominal or ordinal; None where every bit is a column."""
+        return None if self.coding_of_levels is None else self.coding_of_levels.sizes
+
+    @property
+    def coding_of_levels(self) -> Coding | None:
+        """How values became bits, where some columns are nominal or ordinal; what rows that are taken keep of it."""
+        return self.coding if self.coding is not None and self.coding.has_levels else None
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns; a nominal or ordinal one has several bits, which `shape` counts."""
+        return self.shape[1] if self.sizes is None else len(self.sizes)
+
+    @property
+    def column_names(self) -> tuple[str, ...] | None:
+        """Names of the columns, where the source has them."""
+        if self.coding_of_levels is None or self.names is None:
+            return self.names
+        return self.coding_of_levels.column_names
 
     @property
     def only_bits(self) -> bool:
@@ -190,7 +215,7 @@ class Table:
     @property
     def coding(self) -> Coding | None:
         """How values of columns became bits; None where all were bits."""
-        return None if self.read_as is None else self.read_as.coding
+        return self.levels if self.read_as is None else self.read_as.coding
 
     @property
     def beside(self) -> dict[str, list[Any]]:
@@ -201,10 +226,13 @@ class Table:
     def n_missing(self) -> int:
         """Number of cells that were not observed; reads the table when it is on disk."""
         grid = self.grid(max(1, self.part_rows(1)))
-        return sum(
-            int(part.observed.shape[1] * part.observed.shape[0] - part.observed.row_sums().sum())
-            for part in (grid.load(i) for i in range(grid.n_parts))
-        )
+        bits = self.shape[0] * self.shape[1]
+        n_missing = bits - sum(int(grid.load(i).observed.row_sums().sum()) for i in range(grid.n_parts))
+        if self.sizes is not None:  # a level that is missing has no bit set
+            levels = np.flatnonzero(np.repeat(np.array(self.sizes) > 1, self.sizes))
+            n_set = sum(int(grid.load(i).x.to_dense()[:, levels].sum()) for i in range(grid.n_parts))
+            n_missing += self.shape[0] * int((np.array(self.sizes) > 1).sum()) - n_set
+        return n_missing
 
     def with_weights(self, weights: AnyArray | None) -> Table:
         """Return the same rows with other weights."""

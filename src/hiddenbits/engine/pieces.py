@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Block, Table
+from hiddenbits.data.columns.coding import Coding
 from hiddenbits.engine.context import current
 from hiddenbits.engine.executors.local import one_blas_thread
 
@@ -71,11 +72,15 @@ def map_pieces(function: Callable[[Piece], T], table: Table, max_rows: int) -> I
     if max_rows < 1:
         raise ValueError(f"max_rows={max_rows}: a piece has at least one row.")
     with one_blas_thread():
-        apply = partial(_apply, function, table.of_rows, table.names)
+        apply = partial(_apply, function, table.of_rows, table.names, table.coding_of_levels)
         yield from current().executor.map_rows(apply, table.grid(max_rows))
 
 
 def _apply(
-    function: Callable[[Piece], T], of_rows: Callable[..., Table], names: tuple[str, ...] | None, block: Block
+    function: Callable[[Piece], T],
+    of_rows: Callable[..., Table],
+    names: tuple[str, ...] | None,
+    levels: Coding | None,
+    block: Block,
 ) -> T:
-    return function(Piece(of_rows(block.x, block.observed, names), block.weights, block.start))
+    return function(Piece(of_rows(block.x, block.observed, names, levels), block.weights, block.start))

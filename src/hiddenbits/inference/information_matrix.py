@@ -119,7 +119,7 @@ def information(
     free = model.free_parameters()
     labels = codes_of(clusters, table.shape[0], "clusters")
     curvature, products, gradient = _sums(model, table, len(free.vector), labels, weights, kind)
-    inner = (curvature if kind == "observed" else products) + np.diag(free.prior_curvature)
+    inner = (curvature if kind == "observed" else products) + free.prior_curvature
     kept = np.flatnonzero(~free.border & (np.diag(inner) > NOTHING))
     inverse = _inverse(inner[np.ix_(kept, kept)], free.ties[:, kept])
     covariance = inverse @ products[np.ix_(kept, kept)] @ inverse if robust else inverse

@@ -48,8 +48,10 @@ class FreeParameters:
     ----------
     vector : ndarray of shape (coordinates,)
         Where the fitted model is.
-    prior_gradient, prior_curvature : ndarray of shape (coordinates,)
-        Gradient of the log prior, and minus its second derivatives (the prior has no mixed ones); 0 without a prior.
+    prior_gradient : ndarray of shape (coordinates,)
+        Gradient of the log prior; 0 without a prior.
+    prior_curvature : ndarray of shape (coordinates, coordinates)
+        Minus the second derivatives of the log prior.
     border : ndarray of bool of shape (coordinates,)
         Coordinates that ran away to a border, such as the logit of a probability of 0: they have no standard error.
     ties : ndarray of shape (ties, coordinates)

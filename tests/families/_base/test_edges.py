@@ -56,21 +56,6 @@ def test_weights_equal_repeats_online():
     np.testing.assert_allclose(weighted.probabilities_, repeated.probabilities_, rtol=0, atol=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("max_iter", range(1, 21))
-def test_a_split_start_always_ends_with_all_classes(X, max_iter, tmp_path):
-    model = BernoulliMixture(4, start="split", max_iter=max_iter, n_init=1, tol=1e-9, random_state=0).fit(X)
-    assert model.transform(X).shape == (400, 4)
-    model.save(tmp_path / "model.hb")
-    assert np.array_equal(hiddenbits.load(tmp_path / "model.hb").transform(X), model.transform(X))
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_split_start_with_online_passes(X):
-    model = BernoulliMixture(5, start="split", online_passes=1, max_iter=2, random_state=0).fit(X)
-    assert model.weights_.shape == (5,)
-
-
 def test_weights_of_tables(X):
     for weights, message in [
         (np.zeros(400), "every row is 0"),

@@ -7,10 +7,12 @@ import pytest
 from scipy.special import logsumexp
 
 from hiddenbits import HiddenTree, IndependentBits, open_table
-from hiddenbits.families.bernoulli_mixture.model import Mixture, MixtureParams
 from hiddenbits.families.hidden_tree import messages
 from hiddenbits.families.hidden_tree.model import StateTree, chow_liu_parents
 from hiddenbits.families.hidden_tree.params import HiddenTreeParams
+from hiddenbits.families.nodes.classes import Classes
+from hiddenbits.families.nodes.columns.layout import binary_columns
+from hiddenbits.families.nodes.params import NodeParams
 from hiddenbits.maths.pair_counts import count_pairs
 
 pytestmark = pytest.mark.core
@@ -39,8 +41,8 @@ def test_without_moves_it_is_a_bernoulli_mixture(seed):
     moves[0] = pi
     rows = (rng.random((50, d)) < 0.4).astype(float)
     rows[rng.random(rows.shape) < 0.1] = np.nan
-    tree, mixture, block = StateTree(K), Mixture(K), block_of(rows)
-    params, classes = HiddenTreeParams(chain(d), moves, theta, mean), MixtureParams(pi, theta, mean)
+    tree, mixture, block = StateTree(K), Classes(K), block_of(rows)
+    params, classes = HiddenTreeParams(chain(d), moves, theta, mean), NodeParams.of(pi, theta, mean, binary_columns(d))
     truth = mixture.log_likelihood(classes, mixture.prepare(classes), block)
     np.testing.assert_allclose(tree.log_likelihood(params, None, block), truth, rtol=0, atol=1e-6)  # moves of 1e-12
     states = tree.posterior(params, None, block).reshape(50, d, K)

@@ -154,6 +154,18 @@ def test_a_frame_in_a_frame_out(library):
     np.testing.assert_array_equal(np.asarray(again.correlation["a"]), plain.correlation[:, 0])
 
 
+def test_other_inputs():
+    rows = structured(5, 100, 4)
+    plain = tetrachoric(rows)
+    same(tetrachoric(sparse.csr_array(rows)), plain)
+    same(tetrachoric(open_table(np.packbits(rows.astype(bool), axis=1), packed=True, n_columns=4)), plain)
+    same(tetrachoric(3.0 * rows - 1.0, threshold=0.5), plain)
+    same(tetrachoric(rows.tolist()), plain)
+    masked = np.ma.MaskedArray(rows, np.zeros_like(rows, bool))
+    same(tetrachoric(masked), plain)
+    assert repr(plain) == "<TetrachoricCorrelations of 4 columns: 6 pairs, 100 rows>"
+
+
 def test_degenerate_pairs_are_said():
     rows = structured(6, 60, 4)
     rows[:, 1], rows[:, 3] = rows[:, 0], 1

@@ -13,7 +13,7 @@ import hiddenbits
 from hiddenbits import TopographicMap
 from hiddenbits.data.operands import sums_over_rows
 from hiddenbits.engine import Key
-from hiddenbits.families.bernoulli_mixture import model as mixture
+from hiddenbits.families.nodes import posterior as nodes
 from hiddenbits.families.topographic_map import regression
 from hiddenbits.families.topographic_map.model import Topographic
 from hiddenbits.families.topographic_map.points import grid_points, sobol_points
@@ -37,7 +37,7 @@ def test_rows_at_few_of_many_points_are_counted_there_alone(monkeypatch, storage
     params = random_map(columns, rng, q=2, K=128)
     block = table_of(random_rows(rng, 60, columns, missing=False), storage).grid(60).blocks[0]
     counted = []
-    monkeypatch.setattr(mixture, "sums_over_rows", lambda x, r: counted.append(r) or sums_over_rows(x, r))
+    monkeypatch.setattr(nodes, "sums_over_rows", lambda x, r: counted.append(r) or sums_over_rows(x, r))
     model = Topographic(2, 128)
     shared = model.prepare(params)
     stats, _ = model.expect(params, shared, block, None, Key(0))

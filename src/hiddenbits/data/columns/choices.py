@@ -15,6 +15,9 @@ from hiddenbits.data.table import TableError
 ALL = "*"  # in missing=: all columns
 ABOVE = re.compile(r"^>\s*([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)$")  # in code=: "> 40"
 ONE_HOT = "one-hot"
+METADATA = "metadata"
+TYPES = ("binary", "nominal", "ordinal", METADATA)
+NOT_YET = ("continuous", "count", "quantiles")
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,9 @@ class Choices:
     missing : dict or None
         By column, ``"*"`` for all: values that mean "not observed". Columns for which it says something, if only that
         there are none, are not searched for codes.
+    types : dict
+        By column, ``"*"`` for all: "binary", "nominal", "ordinal", or a list of levels, lowest first; "metadata" does
+        not enter the model.
 
     Examples
     --------
@@ -51,6 +57,7 @@ class Choices:
     id: tuple[str | int, ...] = ()
     code: Mapping[str, Any] = field(default_factory=dict)
     missing: Mapping[str, tuple[Any, ...]] | None = None
+    types: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -60,6 +67,7 @@ class Choices:
         id: Any = None,  # noqa: A002
         code: Any = None,
         missing: Any = None,
+        column_types: Any = None,
     ) -> Choices:
         """Return choices as `open_table` takes them, checked."""
         return cls(
@@ -68,6 +76,7 @@ class Choices:
             _listed(id, "id"),
             _checked_code({} if code is None else code),
             None if missing is None else _checked_missing(missing),
+            _checked_types({} if column_types is None else column_types),
         )
 
     def __bool__(self) -> bool:
@@ -84,6 +93,7 @@ class Choices:
             tuple(dict.fromkeys((*other.id, *self.id))),
             {**other.code, **self.code},
             missing,
+            {**other.types, **self.types},
         )
 
     def only_bits(self, names: Sequence[str]) -> bool:
@@ -98,28 +108,31 @@ class Choices:
         wanted = None if every else set(numbers_of(names, self.columns or (), "columns"))
         dropped, ids = (set(numbers_of(names, getattr(self, one), one)) for one in ("drop", "id"))
         codes, missing = _by_number(names, self.code, "code"), _by_number(names, self.missing or {}, "missing")
+        types = _by_number(names, self.types, "column_types")
         said = []
         for j, name in enumerate(names):
             asked = (wanted is not None and j in wanted) or j in codes
-            out = j in dropped or j in ids or (wanted is not None and j not in wanted)
+            out = j in dropped or j in ids or (wanted is not None and j not in wanted) or types.get(j) == METADATA
             if j in codes and out:
                 where = "drop=" if j in dropped else "id=" if j in ids else "columns= leaves it out"
                 raise TableError(f"column {name!r} is named in code=, but also in {where}. Give one of the two.")
             none = self.missing is not None and j not in missing and not self.missing
             keys = () if none else missing.get(j)
-            said.append(Said(asked, out, j in ids, codes.get(j), None if keys is None else tuple(map(key_of, keys))))
+            keys = None if keys is None else tuple(map(key_of, keys))
+            said.append(Said(asked, out, j in ids, codes.get(j), keys, types.get(j)))
         return said
 
 
 @dataclass(frozen=True)
 class Said:
-    """What was said about one column: that it enters, that it does not, that it names rows; its code, missing codes."""
+    """What was said about one column: whether it enters, that it names rows; its code, codes for missing, its type."""
 
     asked: bool = False
     out: bool = False
     is_id: bool = False
     code: Any = None
     missing: tuple[Key, ...] | None = None
+    type: Any = None
 
 
 def _listed(value: Any, option: str) -> tuple[str | int, ...]:
@@ -152,6 +165,24 @@ def _checked_code(code: Any) -> dict[str, Any]:
         if len(set(keys)) < len(keys):
             raise TypeError(f"code= for column {name!r} names a value twice.")
     return {str(name): said if isinstance(said, str) else dict(said) for name, said in code.items()}
+
+
+def _checked_types(types: Any) -> dict[str, Any]:
+    """Return types by column, as `Choices` has them; one word stands for all columns, "auto" says nothing."""
+    by_column = dict(types) if isinstance(types, Mapping) else {ALL: types}
+    for name, one in by_column.items():
+        if isinstance(one, str) and one in NOT_YET:
+            raise ValueError(
+                f"column_types= for column {name!r}: {one!r} columns cannot be modeled yet. Leave the column out with "
+                f'"{METADATA}", or say which numbers make a bit with code=.'
+            )
+        levels = isinstance(one, (list, tuple)) and len(one) > 1 and all(map(is_category, one))
+        if not levels and not (isinstance(one, str) and one in (*TYPES, "auto")):
+            raise ValueError(
+                f"column_types= for column {name!r}: {one!r} is no type of columns. Give "
+                f"{', '.join(map(repr, TYPES))}, or a list of at least two levels, lowest first."
+            )
+    return {str(name): one for name, one in by_column.items() if one != "auto"}
 
 
 def _checked_missing(missing: Any) -> dict[str, tuple[Any, ...]]:

@@ -20,8 +20,10 @@ from hiddenbits.data.columns.vocabulary import Key, key_of, says_yes
 from hiddenbits.data.table import TableError
 from hiddenbits.quoting import quoted
 
-How = Literal["bits", "values", "one-hot", "above"]
-HOW: tuple[How, ...] = ("bits", "values", "one-hot", "above")
+How = Literal["bits", "values", "one-hot", "above", "nominal", "ordinal"]
+HOW: tuple[How, ...] = ("bits", "values", "one-hot", "above", "nominal", "ordinal")
+LEVELS = ("nominal", "ordinal")  # a column of levels: one group of bits, of which a recorded cell has one
+HAVE_BITS = ("one-hot", *LEVELS)  # a bit for each value
 BIT_KEYS: dict[Key, int] = {0.0: 0, 1.0: 1, "false": 0, "true": 1}
 MISSING, UNKNOWN = 2, 3  # codes of a cell besides 0 and 1
 MOST_LEVELS = 1000
@@ -37,10 +39,11 @@ class CodedColumn:
     ----------
     name : str
         Its name in the table.
-    how : {"bits", "values", "one-hot", "above"}
-        As it is; by a list of values for 1 and one for 0; a bit for each value; 1 for numbers above a threshold.
+    how : {"bits", "values", "one-hot", "above", "nominal", "ordinal"}
+        As it is; by a list of values for 1 and one for 0; a binary column for each value; 1 for numbers above a
+        threshold; levels of one column, in this order where it is ordinal.
     ones, zeros : tuple
-        The values for 1 and 0; of "one-hot" `ones` are the values that have a bit.
+        The values for 1 and 0; where values have bits of their own, `ones` are these values.
     missing : tuple
         Values that mean "not observed".
     blank : {0, 1} or None
@@ -60,12 +63,12 @@ class CodedColumn:
     @property
     def labels(self) -> list[str]:
         """Names of the bits."""
-        return [f"{self.name}={value}" for value in self.ones] if self.how == "one-hot" else [self.name]
+        return [f"{self.name}={value}" for value in self.ones] if self.how in HAVE_BITS else [self.name]
 
     @cached_property
     def _codes(self) -> dict[Key, int]:
-        """The code of each known value: 0, 1, `MISSING`; of "one-hot" 3 and up, in the order of the values."""
-        if self.how == "one-hot":
+        """The code of each known value: 0, 1, `MISSING`; of bits for each value 3 and up, in their order."""
+        if self.how in HAVE_BITS:
             codes = {key_of(value): UNKNOWN + 1 + k for k, value in enumerate(self.ones)}
         elif self.how == "values":
             codes = {key_of(value): bit for bit, values in ((1, self.ones), (0, self.zeros)) for value in values}
@@ -98,9 +101,11 @@ class CodedColumn:
         """Do the same for some rows, from the codes of the distinct values."""
         gone = codes == MISSING
         missing = gone[rows] if gone.any() else np.zeros(len(rows), bool)
-        if self.how == "one-hot":
+        if self.how in HAVE_BITS:
             levels = np.arange(UNKNOWN + 1, UNKNOWN + 1 + len(self.ones))
             bits = (codes[:, None] == levels).astype(np.uint8)[rows]
+            if self.how in LEVELS:  # a cell without any of the levels is missing, and needs no mask
+                missing = np.zeros(len(rows), bool)
             return bits, np.repeat(missing[:, None], len(self.ones), axis=1)
         ones = np.flatnonzero(codes == 1)
         bit = rows == ones[0] if len(ones) == 1 else (codes == 1)[rows]  # a comparison is quicker
@@ -127,7 +132,7 @@ class CodedColumn:
         """
         if self.how == "bits":
             return [float(p) for p in bits[:, 0]]
-        if self.how == "one-hot":
+        if self.how in HAVE_BITS:
             return [self.ones[k] for k in bits.argmax(axis=1).tolist()]
         words = self.words
         return [words[int(p > 0.5)] for p in bits[:, 0]]
@@ -135,7 +140,7 @@ class CodedColumn:
     @property
     def fills(self) -> tuple[Any, ...]:
         """What `decode` may return."""
-        return self.ones if self.how == "one-hot" else () if self.how == "bits" else self.words
+        return self.ones if self.how in HAVE_BITS else () if self.how == "bits" else self.words
 
     @property
     def words(self) -> tuple[Any, Any]:
@@ -149,7 +154,7 @@ class CodedColumn:
         """What 1 and 0 stand for in each bit."""
         if self.how == "bits":
             return (Meaning(self.name),)
-        if self.how == "one-hot":
+        if self.how in HAVE_BITS:
             values = zip(self.labels, self.ones, strict=True)
             return tuple(Meaning(label, "level", str(value), "another value") for label, value in values)
         zero, one = ("blank" if word is None else str(word) or "another value" for word in self.words)
@@ -210,6 +215,21 @@ class Coding:
         return tuple(label for column in self.columns for label in column.labels)
 
     @property
+    def has_levels(self) -> bool:
+        """Whether a column is nominal or ordinal."""
+        return any(column.how in LEVELS for column in self.columns)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Bits of each column of a model: 1 of a binary one, of others the number of their levels."""
+        return tuple(size for c in self.columns for size in ([len(c.ones)] if c.how in LEVELS else [1] * len(c.labels)))
+
+    @cached_property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of the columns of a model: those with levels have one name."""
+        return tuple(name for c in self.columns for name in ([c.name] if c.how in LEVELS else c.labels))
+
+    @property
     def meanings(self) -> tuple[Meaning, ...]:
         """What 1 and 0 stand for in each bit."""
         return tuple(meaning for column in self.columns for meaning in column.meanings)
@@ -255,7 +275,9 @@ class Coding:
         codes, places = [column.codes_of(cells[column.name]) for column in self.columns], self.bits_of()
         n_rows = len(cells[self.columns[0].name].rows)
         x = np.empty((n_rows, len(self.labels)), np.uint8)
-        blanks = blank != "zero" and any((one == MISSING).any() for one in codes)
+        blanks = blank != "zero" and any(
+            (one == MISSING).any() for column, one in zip(self.columns, codes, strict=True) if column.how not in LEVELS
+        )
         missing = np.empty(x.shape, bool) if blanks else None
         for start in range(0, n_rows, CHUNK_ROWS):
             some = slice(start, start + CHUNK_ROWS)
@@ -344,7 +366,9 @@ def _coded_column(entry: Any) -> CodedColumn:
     if (how == "above") != (number is not None) or (threshold is None) != (number is None):
         raise ValueError("the threshold of a column is damaged")
     keys = [key_of(value) for values in lists for value in values]
-    wrong = {"values": not (ones or zeros), "one-hot": not ones or bool(zeros)}.get(how, bool(ones or zeros))
+    wrong = {"values": not (ones or zeros), **dict.fromkeys(HAVE_BITS, not ones or bool(zeros))}.get(
+        how, bool(ones or zeros)
+    )
     if wrong or len(set(keys)) < len(keys) or len(ones) > MOST_LEVELS:
         raise ValueError("the values of a column are damaged")
     return CodedColumn(name, how, tuple(ones), tuple(zeros), tuple(missing), blank, number)

@@ -12,7 +12,7 @@ import numpy as np
 from hiddenbits.data.cell_checks import bad_cell, check_distinct
 from hiddenbits.data.columns.cells import ColumnCells
 from hiddenbits.data.columns.choices import ABOVE, ONE_HOT, Choices, Said, numbers_of
-from hiddenbits.data.columns.coding import CodedColumn, Coding, ReadColumns
+from hiddenbits.data.columns.coding import LEVELS, CodedColumn, Coding, How, ReadColumns
 from hiddenbits.data.columns.describe import ColumnLook, described
 from hiddenbits.data.columns.message import (
     ColumnsCodedWarning,
@@ -32,6 +32,8 @@ from hiddenbits.data.inputs.frames import opened_frame
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import MemorySource, Table, TableError
 from hiddenbits.quoting import quoted
+
+OF_LEVELS: dict[str, How] = {"ordered": "ordinal", "nominal": "nominal"}  # by what a look takes a column for
 
 
 def open_raw_columns(
@@ -90,6 +92,7 @@ def open_frame(X: Any, request: Request) -> Table:
 
 def open_array(X: Any, request: Request) -> Table:
     """Open an array or a list of rows of text, or about whose columns something was said."""
+    request = replace(request, levels=False)  # in an array 0 and 1 are binary; all else has its type in column_types=
     array = as_array(X)
     if array.ndim == 2 and not array.size:
         return open_plain_array(array.astype(float), request)
@@ -168,7 +171,7 @@ def _table(
     by_name = {column.name: column for column in cells}
     bits = coding.encode(by_name, request.blank)
     # numbers are kept where code= cut them; with a threshold for all of them the table is one of bits
-    keeps = ("values", "one-hot", "above") if request.threshold is None else ("values", "one-hot")
+    keeps = ("values", "one-hot", "above", *LEVELS) if request.threshold is None else ("values", "one-hot", *LEVELS)
     coded = {column.name for column in coding.columns if column.how in keeps}
     kept = {name: column for name, column in by_name.items() if name in coded or name not in _names(coding)}
     read_as = ReadColumns(coding.applied_to(list(by_name)), order, kept, tuple(looks))
@@ -278,6 +281,8 @@ def _coded(column: ColumnCells, look: ColumnLook, said: Said, request: Request) 
     missing = tuple(category_of(key) for key in said.missing or ())
     if said.code is not None:
         return _as_said(column, look, said.code, missing)
+    if said.type is not None:
+        return _of_type(look, said.type, missing)
     if look.suspects or look.unclear:
         return None
     numeric = all(key is None or isinstance(key, float) for key in column.keys)
@@ -290,7 +295,36 @@ def _coded(column: ColumnCells, look: ColumnLook, said: Said, request: Request) 
     if look.taken == "one value or blank" and request.blank != "auto":
         zero = 0 if request.blank == "zero" else None
         return CodedColumn(column.name, "values", (look.values[0][0],), (), missing, zero)
+    if request.levels and look.taken in OF_LEVELS:
+        return CodedColumn(column.name, OF_LEVELS[look.taken], tuple(value for value, _ in look.values), (), missing)
     return None
+
+
+def _of_type(look: ColumnLook, type_: Any, missing: tuple[Any, ...]) -> CodedColumn | None:
+    """Return a column of the type that the user said; None where that leaves a code for missing open."""
+    if look.suspects:
+        return None
+    values = tuple(value for value, _ in look.values)
+    if isinstance(type_, str) and type_ != "binary":
+        if len(values) < 2:
+            raise TableError(f"column {look.name!r} is to be {type_}, but has only {len(values)} value. Leave it out.")
+        return CodedColumn(look.name, "nominal" if type_ == "nominal" else "ordinal", values, (), missing)
+    if not isinstance(type_, str):
+        levels = {key_of(level): level for level in type_}
+        if odd := [value for value in values if key_of(value) not in levels]:
+            raise TableError(
+                f"column_types= for column {look.name!r} lacks {', '.join(map(quoted, odd[:8]))}, which occurs. "
+                "Name every level, or say with missing= that it means not observed."
+            )
+        return CodedColumn(look.name, "ordinal", tuple(type_), (), missing)
+    if look.taken == "bits":
+        return CodedColumn(look.name, missing=missing)
+    if look.taken == "two values":
+        return CodedColumn(look.name, "values", (look.one,), (look.zero,), missing)
+    raise TableError(
+        f"column {look.name!r} is to be binary, but has {len(values)} values: {', '.join(map(quoted, values[:8]))}"
+        f"{', ...' if len(values) > 8 else ''}. Say which of them are 1 with code=, or make it nominal or ordinal."
+    )
 
 
 def _as_said(column: ColumnCells, look: ColumnLook, code: Any, missing: tuple[Any, ...]) -> CodedColumn | None:

@@ -36,6 +36,7 @@ from hiddenbits.engine import (
     one_blas_thread,
 )
 from hiddenbits.families._base.callbacks import CallbackSupportMixin, watching, with_callbacks
+from hiddenbits.families._base.column_types import column_sizes, observed_cells
 from hiddenbits.families._base.file_verbs import FileVerbs
 from hiddenbits.families._base.inputs import (
     TakesTables,
@@ -345,11 +346,11 @@ class BitsEstimator(
             A frame has all columns of X; where these hold other values than bits (`coding_`), blanks are filled with
             the more probable of them. Of a file with such columns a dict of all columns, in its order.
         """
-        model = self._model()
+        model, sizes = self._model(), column_sizes(self)
 
         def fill(params: P, shared: object, block: Block) -> Floats:
             values = block.x.to_dense().astype(np.float64)
-            return np.where(block.observed.to_dense() == 1, values, model.fill(params, shared, block))
+            return np.where(observed_cells(block, sizes) == 1, values, model.fill(params, shared, block))
 
         return self._like(X, fill, own_values=True)
 
@@ -406,7 +407,7 @@ class BitsEstimator(
         check_n_samples(self, n_samples, dtype)
         key = Key(seed_of(self.random_state if random_state is None else random_state)).stream("sample")
         tell = current().tell
-        out: AnyArray = np.empty((n_samples, self.n_features_in_), dtype)
+        out: AnyArray = np.empty((n_samples, self._n_columns_of(self.params_)), dtype)
         for number, start in enumerate(range(0, n_samples, DRAW_ROWS)):
             stop = min(start + DRAW_ROWS, n_samples)
             out[start:stop] = draw(stop - start, key.at(block=number).rng())[0]

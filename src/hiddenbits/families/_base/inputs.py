@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from hiddenbits.data import MemorySource, Table, TableError
 from hiddenbits.data.cell_checks import bad_cell
+from hiddenbits.data.columns.choices import Choices
 from hiddenbits.data.inputs.frames import opened_frame
 from hiddenbits.data.openers import find_opener
 from hiddenbits.data.request import Request
@@ -72,6 +73,7 @@ class TakesTables:
     """What an estimator says to `as_table`: how tables are to be read, and which it can work on."""
 
     threshold: float | None
+    _takes_levels: ClassVar[bool] = False  # whether columns may be nominal or ordinal, as `column_types` says
 
     @property
     def _takes_reals(self) -> bool:
@@ -80,7 +82,11 @@ class TakesTables:
 
     def _request(self, *, reset: bool) -> Request:
         """Return how tables are to be read, for a fit (`reset`) or after one."""
-        return Request(reals=True) if self._takes_reals else Request(threshold=self.threshold)
+        if self._takes_reals:
+            return Request(reals=True)
+        types = self.column_types if self._takes_levels and reset else None  # type: ignore[attr-defined]
+        choices = Choices.of(column_types=types) or None
+        return Request(threshold=self.threshold, levels=self._takes_levels, choices=choices)
 
     def _accept(self, table: Table, *, reset: bool) -> None:
         """Refuse a table that the estimator cannot work on."""
@@ -88,6 +94,11 @@ class TakesTables:
             raise TableError("This is a table of bits. Open it with open_table(..., reals=True) for real numbers.")
         if not (table.only_bits or self._takes_reals):
             raise TableError(f"{type(self).__name__} needs bits, but this is a table of real numbers.")
+        if table.sizes is not None and not self._takes_levels:
+            raise TableError(
+                f"{type(self).__name__} needs binary columns, but this table has nominal or ordinal ones. Say with "
+                "code= which values are 1, or use BernoulliMixture."
+            )
 
 
 def _checked_array(estimator: Any, X: Any, request: Request, *, reset: bool) -> Any:
@@ -149,17 +160,17 @@ def _ragged(rows: Any) -> bool:
 
 def check_table_names(estimator: Any, table: Table, *, reset: bool) -> None:
     """Do for a Table what scikit-learn does for arrays and frames."""
-    names = None if table.names is None else np.array(table.names, dtype=object)
+    names = None if table.column_names is None else np.array(table.column_names, dtype=object)
     if reset:
-        estimator.n_features_in_ = table.shape[1]
+        estimator.n_features_in_ = table.n_columns
         if names is not None:
             estimator.feature_names_in_ = names
         elif hasattr(estimator, "feature_names_in_"):
             del estimator.feature_names_in_
         return
-    if table.shape[1] != estimator.n_features_in_:
+    if table.n_columns != estimator.n_features_in_:
         raise TableError(
-            f"The table has {table.shape[1]} columns, but {type(estimator).__name__} was fitted to "
+            f"The table has {table.n_columns} columns, but {type(estimator).__name__} was fitted to "
             f"{estimator.n_features_in_}. Use a table with the columns of the fit."
         )
     fitted = getattr(estimator, "feature_names_in_", None)

@@ -12,6 +12,7 @@ from hiddenbits.data.arrays import plain, prefixed, unprefixed
 from hiddenbits.data.columns.coding import Coding
 from hiddenbits.engine import Restart, Running, StopReason, online_form
 from hiddenbits.families import registry
+from hiddenbits.families._base.column_types import column_sizes
 from hiddenbits.families.registry import ESTIMATORS, name_of, unfitted
 from hiddenbits.model_api import Averages
 from hiddenbits.store import StoreError, read, write
@@ -97,7 +98,7 @@ def restored_coding(meta: Any, n_columns: int, names: Any) -> Coding | None:
     if CODING not in meta:
         return None
     coding = Coding.from_plain(meta[CODING])
-    fits = len(coding.labels) == n_columns and names == (list(coding.labels) if coding.named else None)
+    fits = len(coding.sizes) == n_columns and names == (list(coding.column_names) if coding.named else None)
     require(fits, "the coding of its columns does not fit their names")
     return coding
 
@@ -168,18 +169,20 @@ def restored(kind: str, meta: Any, arrays: Any) -> Any:
     more = {name: value for name, value in meta.items() if name not in META_KEYS | {CODING, TABLE_VERSION}}
     estimator._take_meta(more, meta["n_features_in"], meta["feature_names_in"])
     require_finite(array for name, array in arrays.items() if name != "restarts")
+    n_columns, names = meta["n_features_in"], meta["feature_names_in"]
+    estimator.coding_ = restored_coding(meta, n_columns, names)  # the model depends on how many levels columns have
     model = estimator._model()
     params = exactly(model.params_type, unprefixed("params", arrays), "parameters")
     flaw = params.flaw() or model.mismatch(params)
     require(flaw is None, str(flaw))
-    n_columns, names = meta["n_features_in"], meta["feature_names_in"]
-    fits = is_count(n_columns) and n_columns == estimator._n_columns_of(params)
+    sizes = column_sizes(estimator)
+    n_bits = n_columns if sizes is None else sum(sizes)
+    fits = is_count(n_columns) and n_bits == estimator._n_columns_of(params)
     require(fits, "the number of columns does not fit its arrays")
     require_names(names, n_columns)
     if names is not None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
     estimator.params_, estimator.n_features_in_ = params, n_columns
-    estimator.coding_ = restored_coding(meta, n_columns, names)
     estimator.table_version_ = restored_version(meta)
     _restore_record(estimator, model, meta, arrays)
     return estimator

@@ -28,7 +28,7 @@ def check_n_samples(estimator: Any, n_samples: int, dtype: DTypeLike = np.uint8)
     """
     if n_samples < 1:
         raise ValueError(f"n_samples={n_samples}: draw at least one row.")
-    n_columns, coding = estimator.n_features_in_, getattr(estimator, "coding_", None)
+    n_columns, coding = estimator._n_columns_of(estimator.params_), getattr(estimator, "coding_", None)
     row_bytes = n_columns * np.dtype(dtype).itemsize
     if coding is not None and not coding.only_bits:  # a float for each bit, and an object for each value
         row_bytes += 8 * (n_columns + len(coding.columns))

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.columns.coding import Coding
 from hiddenbits.engine import StopReason
+from hiddenbits.families._base.column_types import level_names
 from hiddenbits.maths.numerics import bic
 from hiddenbits.quoting import name_of
 from hiddenbits.shown import as_frame, as_html, html, plain
@@ -242,7 +243,7 @@ class ShowsItself:
 
     def _by_column(self, title: str, values: Mapping[str, AnyArray], weight: Floats | None = None) -> SummaryTable:
         """Return a table with a line for each column of the fit."""
-        return SummaryTable(title, {"column": self._column_names(), **values}, "columns", weight)
+        return SummaryTable(title, {"column": level_names(self), **values}, "columns", weight)
 
     def _classes(self, weights: Floats, probabilities: Floats, names: Sequence[str]) -> dict[str, SummaryTable]:
         """Return the tables of classes: their shares, and P(bit = 1) in each, (classes, columns)."""

@@ -1,4 +1,4 @@
-"""`BernoulliMixture`: one hidden class per row."""
+"""`BernoulliMixture`: latent classes, one for each row."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.engine import Key, Position, Settings, StopReason, current, one_blas_thread
 from hiddenbits.engine.block_statistics import block_statistics
+from hiddenbits.families._base.column_types import COLUMN_TYPES, ColumnTypes, column_sizes, level_names
 from hiddenbits.families._base.criteria import CriteriaMixin
 from hiddenbits.families._base.information import InformationVerbs
 from hiddenbits.families._base.inputs import as_table, with_sample_weight
@@ -24,36 +25,43 @@ from hiddenbits.families._base.predictions import PredictsClasses
 from hiddenbits.families._base.showing import SummaryTable
 from hiddenbits.families._base.sizes import HiddenParts
 from hiddenbits.families._base.transformer import CodingEstimator
-from hiddenbits.families.bernoulli_mixture.information import MixtureScores
-from hiddenbits.families.bernoulli_mixture.model import Mixture, MixtureParams, MixtureStats
+from hiddenbits.families.bernoulli_mixture.information import ClassScores
+from hiddenbits.families.nodes.classes import Classes
+from hiddenbits.families.nodes.params import NodeCounts, NodeParams
+
+AGREE = 0.5  # nats of the whole table: restarts as close as that have found the same maximum
 
 
-class BernoulliMixture(CriteriaMixin, PredictsClasses, CodingEstimator[MixtureParams, MixtureStats], InformationVerbs):
-    """A mixture of Bernoulli products: each row belongs to one hidden class (latent class analysis).
+class BernoulliMixture(CriteriaMixin, PredictsClasses, CodingEstimator[NodeParams, NodeCounts], InformationVerbs):
+    """Latent class analysis: each row belongs to one hidden class, in which its columns are independent.
 
-    The log-likelihood is exact. Missing cells are left out of a row's likelihood, which is right when they are
-    missing at random given the observed ones.
+    Columns are binary, nominal or ordinal, of which each class has its own shares of levels (in another field's words,
+    a mixture of products of Bernoulli and categorical distributions). The log-likelihood is exact. Missing cells are
+    left out of a row's likelihood, which is right when they are missing at random given the observed ones.
 
     Parameters
     ----------
     n_components : int, default=2
         Number of classes.
+    column_types : "auto", str or dict, default="auto"
+        What columns are taken for: "binary", "nominal" or "ordinal", for all of them or by name. "auto" reads frames
+        and files: columns of more than two values are nominal, or ordinal where they are whole numbers or words of a
+        scale. In an array 0 and 1 are binary, and anything else needs a word here.
     prior_strength : float, default=1.0
-        Strength of the Beta prior on each class's probabilities, in pseudo-rows drawn from `prior_mean`; 0 gives
-        plain maximum likelihood.
+        Strength of the prior on each class's probabilities (Beta, Dirichlet), in pseudo-rows drawn from `prior_mean`;
+        0 gives plain maximum likelihood.
     prior_mean : float, optional
-        Centre of the prior, the same for every column; by default each column's mean.
-    start : {"noise", "split"}, default="noise"
-        Begin with all classes scattered around the column means; or with one class, split in two again and again
-        until there are `n_components` (Freund & Haussler's incremental start).
+        Center of the prior of every binary column, and the same share of each level for the others; by default the
+        shares in the table.
     online_passes : int, default=0
         Passes of online EM before the full passes, for tables with very many rows.
     n_init : "auto" or int, default="auto"
-        Restarts; the one with the best objective is kept. "auto" is 4, and each of them begins with three short
-        runs, of which the best continues, where a table is small or so long that fits begin on a subsample (unless
-        classes are split). On long tables twice as many begin on the subsample, and the best goes on over all rows.
+        Restarts: the first from k-means on the first singular vectors of the columns, others from random shares of
+        rows in classes; the one with the best objective is kept. "auto" is 2, and on small tables 3, each with
+        the best of three short runs. On long tables twice as many begin on a subsample, and the best goes on over all
+        rows.
     max_iter : int, default=1000
-        Most passes over the table, for each restart (for each stage of a split start).
+        Most passes over the table, for each restart.
     tol : float, default=1e-6
         Converged when a step raises the objective by at most this much a row, in nats.
     accelerate : bool, default=True
@@ -68,7 +76,11 @@ class BernoulliMixture(CriteriaMixin, PredictsClasses, CodingEstimator[MixturePa
     weights_ : ndarray of shape (n_components,)
         Share of each class.
     probabilities_ : ndarray of shape (n_components, columns)
-        P(bit = 1) in each class.
+        P(bit = 1) in each class; a column that is not binary has one for each of its levels (`level_names_`).
+    level_names_ : list of str
+        What the columns of `probabilities_` are: the names of binary columns, and "column=level".
+    n_agreeing_ : int
+        How many restarts ended within half a nat of the best.
     trace_ : ndarray of shape (n_iter_,)
         Objective after each pass (log-likelihood plus log prior, in nats over the table).
     n_iter_, converged_, stop_reason_ : int, bool, str
@@ -93,24 +105,25 @@ class BernoulliMixture(CriteriaMixin, PredictsClasses, CodingEstimator[MixturePa
     0.99
     """
 
-    _usual_restarts = 4
+    _takes_levels = True
+    _usual_restarts = 2
     _hidden_parts: ClassVar[tuple[HiddenParts, ...]] = (HiddenParts("classes"),)
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **COMMON,
         "n_init": N_INIT,
         "n_components": [Interval(Integral, 1, None, closed="left")],
+        "column_types": COLUMN_TYPES,
         "prior_strength": [Interval(Real, 0, None, closed="left")],
         "prior_mean": [Interval(Real, 0, 1, closed="neither"), None],
-        "start": [StrOptions({"noise", "split"})],
     }
 
     def __init__(
         self,
         n_components: int = 2,
         *,
+        column_types: ColumnTypes = "auto",
         prior_strength: float = 1.0,
         prior_mean: float | None = None,
-        start: Literal["noise", "split"] = "noise",
         online_passes: int = 0,
         n_init: int | Literal["auto"] = "auto",
         max_iter: int = 1000,
@@ -120,9 +133,9 @@ class BernoulliMixture(CriteriaMixin, PredictsClasses, CodingEstimator[MixturePa
         random_state: Randomness = None,
     ) -> None:
         self.n_components = n_components
+        self.column_types = column_types
         self.prior_strength = prior_strength
         self.prior_mean = prior_mean
-        self.start = start
         self.online_passes = online_passes
         self.n_init = n_init
         self.max_iter = max_iter
@@ -132,19 +145,16 @@ class BernoulliMixture(CriteriaMixin, PredictsClasses, CodingEstimator[MixturePa
         self.random_state = random_state
 
     def _more_starts(self, settings: Settings) -> Settings:
-        # Classes that are still to be split do not tell where they lead.
-        return replace(settings, n_short=3, short_passes=10) if self.start == "noise" else settings
+        return replace(settings, n_init=3, n_short=2, short_passes=10)
 
-    _starts_on_few = _more_starts
-
-    def _model(self) -> Mixture:
-        return Mixture(self.n_components, self.prior_strength, self.prior_mean, self.start)
+    def _model(self) -> Classes:
+        return Classes(self.n_components, self.prior_strength, self.prior_mean, column_sizes(self))
 
     def _tables(self) -> dict[str, SummaryTable]:
         return self._classes(self.weights_, self.probabilities_, self._code_names())
 
-    def _row_scores(self) -> MixtureScores:
-        return MixtureScores(self._model(), self.params_)
+    def _row_scores(self) -> ClassScores:
+        return ClassScores(self._model(), self.params_)
 
     def expected_counts(self, X: object, sample_weight: ArrayLike | None = None) -> dict[str, Floats]:
         """Return the sums over the rows of X that an iteration of EM needs, at the fitted parameters.
@@ -203,10 +213,10 @@ class BernoulliMixture(CriteriaMixin, PredictsClasses, CodingEstimator[MixturePa
         array([[0.5 , 0.75]])
         """
         check_is_fitted(self, "params_")
-        model, names = self._model(), {field.name for field in fields(MixtureStats)}
+        model, names = self._model(), {field.name for field in fields(NodeCounts)}
         if set(counts) != names:
             raise ValueError(f"counts must have {', '.join(sorted(names))}, as expected_counts returns them.")
-        stats = MixtureStats(**{name: np.asarray(array, np.float64) for name, array in counts.items()})
+        stats = NodeCounts(**{name: np.asarray(array, np.float64) for name, array in counts.items()})
         if flaw := model.stats_flaw(stats, self.params_):
             raise ValueError(f"{flaw}: counts must be what expected_counts returns, added up array by array.")
         params, trace = model.update(self.params_, stats), [*self.trace_, model.objective(self.params_, stats)]
@@ -223,10 +233,21 @@ class BernoulliMixture(CriteriaMixin, PredictsClasses, CodingEstimator[MixturePa
 
     @property
     def probabilities_(self) -> Floats:
-        """P(bit = 1) in each class."""
+        """P(bit = 1) in each class; of columns that are not binary P(level)."""
         return self.params_.probabilities.T
+
+    @property
+    def level_names_(self) -> list[str]:
+        """What the columns of `probabilities_` are: names of binary columns, and "column=level"."""
+        return level_names(self)
+
+    @property
+    def n_agreeing_(self) -> int:
+        """How many restarts ended within half a nat of the best."""
+        best = max(restart.objective for restart in self.restarts_)
+        return sum(restart.objective >= best - AGREE for restart in self.restarts_)
 
     @property
     def n_parameters_(self) -> int:
         """Number of free parameters."""
-        return len(self.weights_) * (self.n_features_in_ + 1) - 1
+        return len(self.weights_) * (self.params_.layout.n_free + 1) - 1

@@ -36,9 +36,10 @@ from scipy.special import xlogy
 from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Block
 from hiddenbits.data.summary import Summary
-from hiddenbits.families.bernoulli_mixture.model import Mixture, MixtureParams, MixtureStats
 from hiddenbits.families.hidden_tree.messages import downward, expected_counts, log_likelihood, rows_of_bits, upward
 from hiddenbits.families.hidden_tree.params import HiddenTreeParams, HiddenTreeStats
+from hiddenbits.families.nodes.classes import Classes
+from hiddenbits.families.nodes.posterior import expected_counts as class_counts
 from hiddenbits.maths.chow_liu import heaviest_forest, n_pairs, pair_number
 from hiddenbits.maths.numerics import LARGEST_LOGIT, TINY, clip_probability, log_one_minus, share_or, sigmoid
 from hiddenbits.maths.pair_counts import Cells, PairCounts, count_pairs
@@ -82,10 +83,10 @@ class StateTree(AsOnSubsample, OneStage):
 
     def start(self, summary: Summary, key: Key, passes: Passes) -> HiddenTreeParams:
         """Return the Chow-Liu tree with a Bernoulli mixture on it, whose rows change their class now and then."""
-        mixture = Mixture(self.n_components, self.prior_strength)
-        classes = mixture.start(summary, key, passes)
+        model = Classes(self.n_components, self.prior_strength)
+        classes = model.start(summary, key, passes)
         for _ in range(self.first_passes if self.n_components > 1 else 0):
-            classes = mixture.update(classes, passes(partial(_mixture_counts, mixture, classes)))
+            classes = model.update(classes, passes(partial(class_counts, model.prepare(classes))))
         d, K = classes.probabilities.shape
         parents = chow_liu_parents(passes(count_pairs)) if d > 1 else np.full(d, -1.0)
         moves = np.tile((1.0 - MOVING) * np.eye(K) + MOVING * classes.weights, (d, 1, 1))
@@ -238,11 +239,6 @@ class StateTree(AsOnSubsample, OneStage):
         moves[above < 0] = 0.0
         moves[above < 0, 0] = shares[above < 0]
         return HiddenTreeStats(np.zeros(()), np.asarray(weight), moves, shares * params.probabilities, shares)
-
-
-def _mixture_counts(mixture: Mixture, classes: MixtureParams, block: Block) -> MixtureStats:
-    """Return the statistics of a block for the mixture that a tree begins with."""
-    return mixture.expect(classes, mixture.prepare(classes), block, None, Key(0))[0]
 
 
 def chow_liu_parents(pairs: PairCounts) -> Floats:

@@ -9,10 +9,12 @@ from sklearn.utils._param_validation import Interval
 
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.families._base.closed_form import ClosedForm
+from hiddenbits.families._base.column_types import COLUMN_TYPES, ColumnTypes, column_sizes, level_names
 from hiddenbits.families._base.criteria import CriteriaMixin
 from hiddenbits.families._base.estimator import BitsEstimator
 from hiddenbits.families._base.showing import SummaryTable
-from hiddenbits.families.independent_bits.model import Independent, IndependentParams, IndependentStats
+from hiddenbits.families.nodes.classes import Classes
+from hiddenbits.families.nodes.params import NodeCounts, NodeParams
 
 
 class _Absent:
@@ -25,7 +27,7 @@ class _Absent:
         raise AttributeError(f"{owner.__name__} has no hidden code, so there is no {self.name!r}.")
 
 
-class IndependentBits(ClosedForm, CriteriaMixin, BitsEstimator[IndependentParams, IndependentStats]):
+class IndependentBits(ClosedForm, CriteriaMixin, BitsEstimator[NodeParams, NodeCounts]):
     """No hidden structure: every column has its own probability, independent of the others.
 
     The baseline that every other model must beat. There is no hidden code, and so no `transform`, `inverse_transform`,
@@ -33,11 +35,14 @@ class IndependentBits(ClosedForm, CriteriaMixin, BitsEstimator[IndependentParams
 
     Parameters
     ----------
+    column_types : "auto", str or dict, default="auto"
+        What columns are taken for: as for `BernoulliMixture`.
     prior_strength : float, default=1.0
-        Strength of the Beta prior, in pseudo-rows drawn from `prior_mean`; 0 gives plain column means. Laplace
-        smoothing is ``prior_strength=2, prior_mean=0.5``.
+        Strength of the prior, in pseudo-rows drawn from `prior_mean`; 0 gives plain shares. Laplace smoothing is
+        ``prior_strength=2, prior_mean=0.5``.
     prior_mean : float, optional
-        Centre of the prior, the same for every column; by default each column's mean.
+        Center of the prior of every binary column, and the same share of each level for the others; by default the
+        shares in the table.
     threshold : float, optional
         Turn numbers into bits: 1 where the number is above the threshold. By default only 0 and 1 are accepted.
     random_state : int, RandomState or None, default=None
@@ -46,7 +51,9 @@ class IndependentBits(ClosedForm, CriteriaMixin, BitsEstimator[IndependentParams
     Attributes
     ----------
     probabilities_ : ndarray of shape (columns,)
-        P(bit = 1).
+        P(bit = 1); a column that is not binary has one for each of its levels (`level_names_`).
+    level_names_ : list of str
+        What the entries of `probabilities_` are: the names of binary columns, and "column=level".
     trace_, n_iter_, converged_, stop_reason_, restarts_
         As for every estimator.
 
@@ -61,6 +68,7 @@ class IndependentBits(ClosedForm, CriteriaMixin, BitsEstimator[IndependentParams
 
     _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         **ClosedForm._constraints_in_common,
+        "column_types": COLUMN_TYPES,
         "prior_strength": [Interval(Real, 0, None, closed="left")],
         "prior_mean": [Interval(Real, 0, 1, closed="neither"), None],
     }
@@ -68,21 +76,24 @@ class IndependentBits(ClosedForm, CriteriaMixin, BitsEstimator[IndependentParams
     def __init__(
         self,
         *,
+        column_types: ColumnTypes = "auto",
         prior_strength: float = 1.0,
         prior_mean: float | None = None,
         threshold: float | None = None,
         random_state: Randomness = None,
     ) -> None:
+        self.column_types = column_types
         self.prior_strength = prior_strength
         self.prior_mean = prior_mean
         self.threshold = threshold
         self.random_state = random_state
 
+    _takes_levels = True
     transform, inverse_transform = _Absent("transform"), _Absent("inverse_transform")
     posterior, code = _Absent("posterior"), _Absent("code")
 
-    def _model(self) -> Independent:
-        return Independent(self.prior_strength, self.prior_mean)
+    def _model(self) -> Classes:
+        return Classes(1, self.prior_strength, self.prior_mean, column_sizes(self))
 
     def _tables(self) -> dict[str, SummaryTable]:
         return {"probabilities": self._by_column("P(bit = 1) of each column", {"probability": self.probabilities_})}
@@ -90,9 +101,14 @@ class IndependentBits(ClosedForm, CriteriaMixin, BitsEstimator[IndependentParams
     @property
     def probabilities_(self) -> Floats:
         """P(bit = 1) of each column."""
-        return self.params_.probabilities
+        return self.params_.probabilities[:, 0]
+
+    @property
+    def level_names_(self) -> list[str]:
+        """What the entries of `probabilities_` are: names of binary columns, and "column=level"."""
+        return level_names(self)
 
     @property
     def n_parameters_(self) -> int:
         """Number of free parameters."""
-        return len(self.probabilities_)
+        return self.params_.layout.n_free

@@ -58,7 +58,7 @@ class LogisticScores:
         return FreeParameters(
             vector=vector,
             prior_gradient=-self.ridge * centred,
-            prior_curvature=np.full(p, self.ridge),
+            prior_curvature=self.ridge * np.eye(p),
             border=np.zeros(p, bool),
             ties=ties,
             quantities=tuple(quantities),

@@ -19,7 +19,7 @@ from hiddenbits.families._base.parameters import COMMON, MOST_NODES
 from hiddenbits.families._base.showing import SummaryTable
 from hiddenbits.families._base.sizes import HiddenParts
 from hiddenbits.families._base.transformer import CodingEstimator
-from hiddenbits.families.bernoulli_mixture.model import MixtureStats
+from hiddenbits.families.nodes.params import NodeCounts
 from hiddenbits.families.topographic_map.model import Topographic
 from hiddenbits.families.topographic_map.model_steps import TopographicSteps
 from hiddenbits.families.topographic_map.params import TopographicParams
@@ -34,7 +34,7 @@ GRID_SCALE = 0.7  # length scale of 1 and 2 dimensions
 GRID_TOL, STEPS_TOL = 1e-3, 1e-5  # tolerance of 1 and 2 dimensions, and of more
 
 
-class TopographicMap(CodingEstimator[TopographicParams, MixtureStats]):
+class TopographicMap(CodingEstimator[TopographicParams, NodeCounts]):
     """A curved map: every row has a position, and the log-odds of each bit are a smooth function of it.
 
     The positions are a fixed set of points with equal weights, so the model is a mixture whose classes are tied to each
@@ -195,11 +195,11 @@ class TopographicMap(CodingEstimator[TopographicParams, MixtureStats]):
     def _loop(self) -> Callable[..., Outcome]:
         return fit_em if self.n_components <= GRID_DIMENSIONS else fit_persistent
 
-    def _pass_height(self, model: RowModel[TopographicParams, MixtureStats], table: Table) -> int:
+    def _pass_height(self, model: RowModel[TopographicParams, NodeCounts], table: Table) -> int:
         height = self._height(model, table)
         return min(height, model.batch_rows) if isinstance(model, TopographicSteps) else height
 
-    def _arranged(self, model: RowModel[TopographicParams, MixtureStats], table: Table) -> Table:
+    def _arranged(self, model: RowModel[TopographicParams, NodeCounts], table: Table) -> Table:
         return shuffled(table, seed_of(self.random_state)) if isinstance(model, TopographicSteps) else table
 
     def posterior(self, X: object, *, return_weights: bool = False) -> Any:
@@ -252,7 +252,7 @@ class TopographicMap(CodingEstimator[TopographicParams, MixtureStats]):
     @property
     def probabilities_(self) -> Floats:
         """P(bit = 1) at each point."""
-        return self.params_.mixture.probabilities.T
+        return self.params_.nodes.probabilities.T
 
     @property
     def _n_features_out(self) -> int:

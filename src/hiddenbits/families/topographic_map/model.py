@@ -32,9 +32,11 @@ import numpy as np
 from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import AllOnes, Block
 from hiddenbits.data.summary import Summary
-from hiddenbits.families.bernoulli_mixture.model import Mixture, MixtureStats
-from hiddenbits.families.bernoulli_mixture.model import Shared as MixtureShared
 from hiddenbits.families.logistic_pca.start import start_logistic
+from hiddenbits.families.nodes import posterior as nodes
+from hiddenbits.families.nodes.columns import binary
+from hiddenbits.families.nodes.params import NodeCounts
+from hiddenbits.families.nodes.posterior import Scores
 from hiddenbits.families.topographic_map.params import FURTHEST, TopographicParams
 from hiddenbits.families.topographic_map.points import GRID_DIMENSIONS, grid_points, grid_side
 from hiddenbits.families.topographic_map.regression import COLUMNS, log_prior, regress
@@ -72,12 +74,12 @@ class Topographic(AsOnSubsample, Counted):
 
     promises = Promises()
     params_type = TopographicParams
-    stats_type = MixtureStats
+    stats_type = NodeCounts
     carry_type = None
 
     def footprint(self, n_columns: int, row_cells: float) -> Footprint:
         """Return what a block costs: that of a mixture with K classes."""
-        return Mixture(self._n_points).footprint(n_columns, row_cells)
+        return nodes.footprint(self._n_points, n_columns, row_cells)
 
     @property
     def _n_points(self) -> int:
@@ -115,7 +117,7 @@ class Topographic(AsOnSubsample, Counted):
             return None
         return replace(params, points=grid_points(self.n_components, self.n_points))
 
-    def prepare(self, params: TopographicParams) -> MixtureShared:
+    def prepare(self, params: TopographicParams) -> Scores:
         """Return what a mixture prepares: eta, the column sums of -ln(1 + exp eta), and ln 1/K.
 
         The summands themselves are as large as eta, and needed only where cells are missing: `_with_blanks`.
@@ -125,33 +127,32 @@ class Topographic(AsOnSubsample, Counted):
         for first in range(0, len(eta), COLUMNS):
             totals -= softplus_and_sigmoid(eta[first : first + COLUMNS])[0].sum(axis=0)
         log_pi = np.full((1, K), -np.log(K))
-        return eta, NOT_USED, totals, log_pi, scores_may_vanish(eta, (totals + log_pi)[0])
+        return Scores(eta, NOT_USED, totals, log_pi, scores_may_vanish(eta, (totals + log_pi)[0]))
 
-    def _with_blanks(self, params: TopographicParams, shared: MixtureShared, block: Block) -> MixtureShared:
+    def _with_blanks(self, params: TopographicParams, shared: Scores, block: Block) -> Scores:
         """Return what a mixture prepares, complete where the block has blanks."""
         if isinstance(block.observed, AllOnes):
             return shared
-        eta, _, totals, log_pi, shift = shared
-        return eta, params.log_off, totals, log_pi, shift
+        return shared._replace(of_observed=params.log_off)
 
     def expect(
-        self, params: TopographicParams, shared: MixtureShared, block: Block, carry: None, key: Key
-    ) -> tuple[MixtureStats, None]:
+        self, params: TopographicParams, shared: Scores, block: Block, carry: None, key: Key
+    ) -> tuple[NodeCounts, None]:
         """E-step: that of the mixture."""
-        return Mixture(len(params.points)).expect(NOT_USED, self._with_blanks(params, shared, block), block, carry, key)
+        return nodes.expected_counts(self._with_blanks(params, shared, block), block), None
 
-    def objective(self, params: TopographicParams, stats: MixtureStats) -> float:
+    def objective(self, params: TopographicParams, stats: NodeCounts) -> float:
         """Return log-likelihood plus log prior."""
         return float(stats.bound) + float(log_prior(params.joint, params.centre, self.ridge).sum())
 
-    def update(self, params: TopographicParams, stats: MixtureStats) -> TopographicParams:
+    def update(self, params: TopographicParams, stats: NodeCounts) -> TopographicParams:
         """M-step: a logistic regression for each column."""
         joint = regress(
             params.basis, stats.ones, stats.observed, stats.classes, params.joint, params.centre, self.ridge
         )
         return params.with_joint(np.clip(joint, -FURTHEST, FURTHEST))
 
-    def gradient(self, params: TopographicParams, stats: MixtureStats) -> Floats:
+    def gradient(self, params: TopographicParams, stats: NodeCounts) -> Floats:
         """Return the gradient of the log-likelihood by W and b, (d, m + 1): (S - O sigma(eta)) [Phi, 1]."""
         away = sigmoid(params.activations)
         away *= stats.observed
@@ -172,19 +173,19 @@ class Topographic(AsOnSubsample, Counted):
 
     # Row functions: those of the mixture, and codes that are positions.
 
-    def log_likelihood(self, params: TopographicParams, shared: MixtureShared, block: Block) -> Floats:
+    def log_likelihood(self, params: TopographicParams, shared: Scores, block: Block) -> Floats:
         """Return ln P(observed bits) of each row."""
-        return Mixture(len(params.points)).log_likelihood(NOT_USED, self._with_blanks(params, shared, block), block)
+        return nodes.log_likelihood(self._with_blanks(params, shared, block), block)
 
-    def point_weights(self, params: TopographicParams, shared: MixtureShared, block: Block) -> Floats:
+    def point_weights(self, params: TopographicParams, shared: Scores, block: Block) -> Floats:
         """Return r, the probability of each point given the row's observed bits, (n, K)."""
-        return Mixture(len(params.points)).posterior(NOT_USED, self._with_blanks(params, shared, block), block)
+        return nodes.posterior(self._with_blanks(params, shared, block), block)
 
-    def posterior(self, params: TopographicParams, shared: MixtureShared, block: Block) -> Floats:
+    def posterior(self, params: TopographicParams, shared: Scores, block: Block) -> Floats:
         """Return the posterior mean of each row's position, (n, q): r z."""
         return np.asarray(self.point_weights(params, shared, block) @ params.points)
 
-    def code(self, params: TopographicParams, shared: MixtureShared, block: Block) -> Floats:
+    def code(self, params: TopographicParams, shared: Scores, block: Block) -> Floats:
         """Return the most probable point of each row."""
         return np.asarray(params.points[self.point_weights(params, shared, block).argmax(axis=1)])
 
@@ -192,20 +193,19 @@ class Topographic(AsOnSubsample, Counted):
         """Return P(bit = 1) at positions on the map, any, (n, d)."""
         return np.ascontiguousarray(sigmoid(params.activations_at(params.features_at(codes))).T)
 
-    def fill(self, params: TopographicParams, shared: MixtureShared, block: Block) -> Floats:
+    def fill(self, params: TopographicParams, shared: Scores, block: Block) -> Floats:
         """Return P(bit = 1 | observed bits) for every cell, as if that cell had to be drawn again."""
-        return Mixture(len(params.points)).fill(params.mixture, self._with_blanks(params, shared, block), block)
+        return np.asarray(self.point_weights(params, shared, block) @ params.nodes.probabilities.T)
 
-    def leave_one_out(self, params: TopographicParams, shared: MixtureShared, block: Block) -> Floats:
+    def leave_one_out(self, params: TopographicParams, shared: Scores, block: Block) -> Floats:
         """Return P(x_j = 1 | the other observed bits) for every cell."""
-        return Mixture(len(params.points)).leave_one_out(
-            params.mixture, self._with_blanks(params, shared, block), block
-        )
+        r, theta = self.point_weights(params, shared, block), params.nodes.probabilities.T
+        return binary.without_itself(r, theta, block.x.to_dense(), block.observed.to_dense())
 
     def draw(self, params: TopographicParams, n: int, rng: np.random.Generator) -> tuple[Bytes, Floats]:
         """Draw n rows and their positions."""
         at = rng.integers(len(params.points), size=n)
-        x = rng.random((n, params.n_columns)) < params.mixture.probabilities.T[at]
+        x = rng.random((n, params.n_columns)) < params.nodes.probabilities.T[at]
         return x.view(np.uint8), params.points[at]
 
     def hidden_states(self, params: TopographicParams) -> Floats:
@@ -224,6 +224,6 @@ class Topographic(AsOnSubsample, Counted):
             return f"it has {q} dimensions where {self.n_components} are declared"
         return None if self._n_points == K else f"it has {K} points where {self._n_points} are declared"
 
-    def pseudo_statistics(self, params: TopographicParams, weight: float) -> MixtureStats:
+    def pseudo_statistics(self, params: TopographicParams, weight: float) -> NodeCounts:
         """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
-        return Mixture(len(params.points)).pseudo_statistics(params.mixture, weight)
+        return nodes.counts_as_expected(params.nodes, weight)

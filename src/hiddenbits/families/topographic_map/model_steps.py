@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays, Block
 from hiddenbits.data.summary import Summary
-from hiddenbits.families.bernoulli_mixture.model import MixtureStats
-from hiddenbits.families.bernoulli_mixture.model import Shared as MixtureShared
+from hiddenbits.families.nodes.params import NodeCounts
+from hiddenbits.families.nodes.posterior import Scores
 from hiddenbits.families.topographic_map.model import Topographic
 from hiddenbits.families.topographic_map.params import FURTHEST, TopographicParams
 from hiddenbits.families.topographic_map.points import sobol_points
@@ -102,8 +102,8 @@ class TopographicSteps(Topographic):
         return np.asarray(rng.random(block.n_rows) < self.validation_share)
 
     def expect(
-        self, params: TopographicParams, shared: MixtureShared, block: Block, carry: None, key: Key
-    ) -> tuple[MixtureStats, None]:
+        self, params: TopographicParams, shared: Scores, block: Block, carry: None, key: Key
+    ) -> tuple[NodeCounts, None]:
         """Return the statistics of the rows that are learned from; of a map that is settled, of all rows."""
         if not params.settled:
             block = _some(block, ~self.split_off(block, key))
@@ -128,7 +128,7 @@ class TopographicSteps(Topographic):
         )
 
     def step(
-        self, params: TopographicParams, memory: StepsMemory, stats: MixtureStats, left: float, key: Key, run: Run
+        self, params: TopographicParams, memory: StepsMemory, stats: NodeCounts, left: float, key: Key, run: Run
     ) -> tuple[TopographicParams, StepsMemory, float]:
         """Return map and memory after one step of Adam, and the mean log-likelihood of its rows at its points."""
         joint, n = params.joint, float(stats.weight)
@@ -175,7 +175,7 @@ class TopographicSteps(Topographic):
         )
         return params, memory, score, smaller >= TIMES
 
-    def _split_off_score(self, params: TopographicParams, shared: MixtureShared, key: Key, block: Block) -> Floats:
+    def _split_off_score(self, params: TopographicParams, shared: Scores, key: Key, block: Block) -> Floats:
         """Return the weighted log-likelihood of the rows of a block that are split off, and their weight."""
         block = _some(block, self.split_off(block, key))
         return np.array([block.weights @ self.log_likelihood(params, shared, block), block.weights.sum()])

@@ -10,9 +10,10 @@ import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.declared import Params, Range
-from hiddenbits.families.bernoulli_mixture.model import MixtureParams
+from hiddenbits.families.nodes.columns.layout import binary_columns
+from hiddenbits.families.nodes.params import NodeParams
 from hiddenbits.families.topographic_map.regression import Basis, smooth_basis
-from hiddenbits.maths.numerics import LARGEST_LOGIT, clip_probability, sigmoid, softplus_and_sigmoid
+from hiddenbits.maths.numerics import LARGEST_LOGIT, sigmoid, softplus_and_sigmoid
 
 FURTHEST = 1e3  # of a coefficient, which a ridge keeps far below
 SIZE = 3.0  # of the cosines next to z
@@ -89,11 +90,11 @@ class TopographicParams(Params):
         return np.negative(off, out=off)
 
     @cached_property
-    def mixture(self) -> MixtureParams:
-        """The mixture that the map is: a class at each point, all of the same weight."""
+    def nodes(self) -> NodeParams:
+        """The nodes that the map is: one at each point, all of the same weight."""
         K = len(self.points)
-        theta = clip_probability(sigmoid(self.activations))
-        return MixtureParams(np.full(K, 1.0 / K), theta, clip_probability(sigmoid(self.centre)))
+        layout = binary_columns(len(self.centre))
+        return NodeParams.of(np.full(K, 1.0 / K), sigmoid(self.activations), sigmoid(self.centre), layout)
 
     @property
     def joint(self) -> Floats:

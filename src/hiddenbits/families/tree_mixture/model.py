@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Block
 from hiddenbits.data.summary import Summary
-from hiddenbits.families.bernoulli_mixture.model import Mixture
+from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.tree_mixture import complete_rows
 from hiddenbits.families.tree_mixture.missing_rows import add_blanks, filled, left_out, messages_of
 from hiddenbits.families.tree_mixture.pairs import consistent, looking_at_pairs, pairs_of
@@ -106,8 +106,8 @@ class Trees(ClassCodes[TreeParams]):
         )
 
     def start(self, summary: Summary, key: Key, passes: Passes) -> TreeParams:
-        """Return classes scattered around the column means, without links."""
-        classes = Mixture(self.n_components).start(summary, key, passes)
+        """Return classes that k-means found among the rows, without links."""
+        classes = Classes(self.n_components).start(summary, key, passes)
         (d, K), m, both = classes.probabilities.shape, np.full(summary.means.shape, 0.5), np.zeros(0)
         if self.sharing:
             coins = self.smoothing / self.strength

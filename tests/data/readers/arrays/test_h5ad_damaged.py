@@ -166,6 +166,14 @@ def test_sparse_by_columns_that_lies(tmp_path):
     fails(write(path, matrix), r"stored by columns \(CSC\).*max_bytes=1000.*tocsr", max_bytes=1000)
 
 
+@pytest.mark.parametrize("shape", [(60,), (60, 7, 1), (-60, 7), (60.0, 7.0), "60", (10**12, 7), (60, 10**8), [1] * 50])
+def test_sparse_shapes_that_lie(tmp_path, shape):
+    path = write(tmp_path / "x.h5ad", sparse.csr_array(bits()))
+    with h5py.File(path, "r+") as file:
+        file["X"].attrs["shape"] = shape
+    fails(path, r"its shape is|rows and 7 columns|index pointers|above max_columns")
+
+
 def test_names_that_lie(tmp_path):
     path = tmp_path / "x.h5ad"
     for names, message in [

@@ -264,6 +264,38 @@ def test_sparse(tmp_path, version, kind, dtype):
             open_table(counts).to_float()
 
 
+def test_sparse_rows_of_errors_are_rows_of_the_file(tmp_path):
+    matrix = sparse.csr_array(bits(60).astype(float))
+    matrix.data[matrix.indptr[41]] = 7
+    path = write_sparse(tmp_path / "x.zarr", matrix)
+    column = matrix.indices[matrix.indptr[41]]
+    source = open_table(path).source
+    source.read(0, 41)
+    with pytest.raises(TableError, match=rf"x\.zarr: row 41, column {column} \('gène {column}'\): 7.0 is not a bit"):
+        source.read(35, 60)
+
+
+@pytest.mark.slow
+@pytest.mark.thin(2)
+@pytest.mark.parametrize("at", [0, 150])
+def test_stored_nan(tmp_path, at, monkeypatch):
+    monkeypatch.setattr("hiddenbits.data.readers.arrays.find_table.SAMPLE", 100)
+    matrix = sparse.csr_array(bits(60, 12).astype("f4"))
+    matrix.data[at] = np.nan
+    path = write_sparse(tmp_path / "x.zarr", matrix)
+    expected = open_table(matrix).to_float()
+    assert np.isnan(expected).sum() == 1
+    assert_reads(open_table(path, nan=True), expected)
+    assert isinstance(open_table(path, nan=True).source.read(0, 1)[1], Complement)
+    assert_reads(open_table(path, blank="zero"), np.nan_to_num(expected))
+    assert_reads(open_table(path, blank="missing"), open_table(matrix, blank="missing").to_float())
+    if at == 0:
+        assert_reads(open_table(path), expected)
+    else:  # beyond the sample: parts must not change their storage
+        with pytest.raises(TableError, match=r"x\.zarr: a stored cell is NaN.*nan=True"):
+            open_table(path).to_float()
+
+
 def test_anndata_groups(tmp_path):
     path = write_sparse(tmp_path / "x.zarr", sparse.csr_array(bits()))
     group = zarr.open_group(path, mode="r+")
@@ -320,6 +352,17 @@ def test_names_of_other_kinds(tmp_path):
         with pytest.raises(TableError, match=r"is not a path within the file|no column names at"):
             open_table(path)
     assert open_table(path, names="abcdefg").shape == (60, 7)
+
+
+def test_stores_that_differ(tmp_path):
+    first = write_sparse(tmp_path / "a.zarr", sparse.csr_array(bits()))
+    second = write_sparse(tmp_path / "b.zarr", sparse.csr_array(bits()), "csc")
+    third = write_sparse(tmp_path / "c.zarr", sparse.csr_array(bits()), names=[*"abcdefg"])
+    with pytest.raises(TableError, match=r"b\.zarr: the table is stored as csc, that of a\.zarr as csr"):
+        open_table([first, second])
+    with pytest.raises(TableError, match=r"c\.zarr: the names of the columns are not those of a\.zarr"):
+        open_table([first, third])
+    assert open_table([first, third], names="abcdefg").shape == (120, 7)
 
 
 def test_too_large_for_one_part_or_for_columns(tmp_path):

@@ -14,7 +14,7 @@ import numpy as np
 
 from hiddenbits.data.bits import ByteArray
 from hiddenbits.data.columns.cells import Beside, ColumnCells, small
-from hiddenbits.data.columns.coding import MISSING, Coding, ReadColumns
+from hiddenbits.data.columns.coding import LEVELS, MISSING, Coding, ReadColumns
 from hiddenbits.data.columns.open import check_names, open_cells, open_frame, planned
 from hiddenbits.data.masks import Mask, mask_for
 from hiddenbits.data.readers.parquet.columns import ParquetBits, plain_source
@@ -31,6 +31,7 @@ from hiddenbits.data.readers.request import FileRequest, naming
 from hiddenbits.data.table import Table, TableError
 from hiddenbits.quoting import told
 
+KEPT = ("values", "one-hot", *LEVELS)  # columns whose values a coding lists
 SMALL_BYTES = 64 * 2**20  # of Arrow's: what is smaller is read into memory
 
 
@@ -139,14 +140,14 @@ def _coded(
 
 def _beside(files: ParquetFiles, coding: Coding, at: Mapping[str, str]) -> dict[str, Beside]:
     """Return the columns that did not enter, and those whose values became bits by a coding."""
-    kept = {one.name for one in coding.columns if one.how in ("values", "one-hot")} | set(coding.left_out)
+    kept = {one.name for one in coding.columns if one.how in KEPT} | set(coding.left_out)
     return {name: CellsInFiles(files, column, name) for name, column in at.items() if name in kept}
 
 
 def _check_cut(coding: Coding, counted: Mapping[str, CountedColumn]) -> None:
     """Refuse to code many values one by one: not all of them were counted."""
     for column in coding.columns:
-        if column.how in ("values", "one-hot") and counted[column.name].cut:
+        if column.how in KEPT and counted[column.name].cut:
             raise TableError(
                 f"column {column.name!r} has more than {MANY:,} different values, too many to code one by one in a "
                 "table that stays on disk. Merge rare values, or leave the column out with drop=."
@@ -157,6 +158,8 @@ def _mask(coding: Coding, counted: Mapping[str, CountedColumn], n_rows: int) -> 
     """Return how the observed-mask is stored, for the whole table, and the share of blanks."""
     blanks, unsure = 0, False
     for column in coding.columns:
+        if column.how in LEVELS:  # which need no mask
+            continue
         cells = counted[column.name]
         seen = [column.code_of(key) == MISSING for key in cells.keys]
         found = sum(many for many, gone in zip(cells.many, seen, strict=True) if gone)

@@ -1,0 +1,111 @@
+"""The E-step of all nodes: a row's score at every node, P(node | row), and expected counts.
+
+ln P(x, k) = x.a_k + o.c_k + ln pi_k: the cost follows the ones, since zeros are in the column sums of c.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from hiddenbits.array_types import Floats
+from hiddenbits.data import Block
+from hiddenbits.data.operands import Operand, product, product_with_totals, sums_over_rows
+from hiddenbits.families.nodes.params import NodeCounts, NodeParams
+from hiddenbits.maths.numerics import scores_may_vanish, softmax_rows
+from hiddenbits.model_api import Footprint
+
+MANY_NODES, MANY_COLUMNS = 64, 256  # from which on it is worth a look whether rows have few of the nodes
+NEGLIGIBLE = 1e-17  # share of a row at a node: far below rounding
+
+
+class Scores(NamedTuple):
+    """What the blocks of a pass need of the nodes.
+
+    Attributes
+    ----------
+    of_one : ndarray of shape (d, K)
+        a: what a 1 adds to a row's score.
+    of_observed : ndarray of shape (d, K)
+        c: what an observed cell adds, ln(1 - theta), and 0 for a level. Needed only where cells are missing.
+    totals : ndarray of shape (1, K)
+        The column sums of c.
+    log_prior : ndarray of shape (1, K)
+        ln pi.
+    shift : bool
+        Whether exponentials of scores may vanish (`scores_may_vanish`).
+    """
+
+    of_one: Floats
+    of_observed: Floats
+    totals: Floats
+    log_prior: Floats
+    shift: bool
+
+
+def scores_of(params: NodeParams) -> Scores:
+    """Return the scores of nodes."""
+    totals, log_prior = params.off_totals, np.log(params.weights)
+    shift = scores_may_vanish(params.logits, totals + log_prior)
+    return Scores(params.logits, params.log_off, totals[None, :], log_prior[None, :], shift)
+
+
+def footprint(n_nodes: int, n_columns: int, row_cells: float) -> Footprint:
+    """Return what a block costs: two products of row_cells x K."""
+    dense = n_columns if row_cells >= n_columns else 0
+    return Footprint(working=dense + 2 * n_nodes, statistics=n_columns * n_nodes, flops=4 * row_cells * n_nodes)
+
+
+def _posterior(
+    scores: Scores, block: Block, weights: Floats | None, slot: str | None = None
+) -> tuple[Floats, Floats, Operand, Operand]:
+    """Return P(node | row), times the row's weight where there is one, ln P(x) and the operands of the block."""
+    x, o = block.operands()
+    r = product(x, scores.of_one, slot)
+    offset = product_with_totals(o, scores.of_observed, scores.totals) + scores.log_prior
+    log_p = softmax_rows(r, offset, weights, shift=scores.shift)
+    return r, log_p, x, o
+
+
+def posterior(scores: Scores, block: Block) -> Floats:
+    """Return P(node | the row's observed cells), (n, K)."""
+    return _posterior(scores, block, None)[0]
+
+
+def log_likelihood(scores: Scores, block: Block) -> Floats:
+    """Return ln P(observed cells) of each row."""
+    return _posterior(scores, block, None, "posterior")[1]
+
+
+def expected_counts(scores: Scores, block: Block) -> NodeCounts:
+    """Return the expected ones and observed cells of each node: the E-step."""
+    r, log_p, x, o = _posterior(scores, block, block.weights, "posterior")
+    classes = np.ones((1, len(r))) @ r
+    return NodeCounts(
+        bound=np.asarray(block.weights @ log_p),
+        weight=np.asarray(block.weights.sum()),
+        classes=classes[0].copy(),
+        ones=_expected_ones(x, r, block.weights),
+        observed=product_with_totals(o.T, r, classes),
+    )
+
+
+def _expected_ones(x: Operand, r: Floats, weights: Floats) -> Floats:
+    """Return x' r, (d, K); where rows have hardly more than one of many nodes, by these alone."""
+    if r.shape[1] >= MANY_NODES and isinstance(x, np.ndarray) and x.shape[1] >= MANY_COLUMNS:
+        active = r > NEGLIGIBLE * weights[:, None]
+        if np.count_nonzero(active) * MANY_NODES < r.size:
+            row, k = np.nonzero(active)
+            shares = csr_array((r[row, k], (k, row)), shape=r.shape[::-1])
+            return np.ascontiguousarray((shares @ x).T)
+    return sums_over_rows(x, r)
+
+
+def counts_as_expected(params: NodeParams, weight: float) -> NodeCounts:
+    """Return the counts of rows that are just as the model expects, for online EM to continue from a fit."""
+    classes = weight * params.weights
+    return NodeCounts(
+        np.zeros(()), np.asarray(weight), classes, params.probabilities * classes, classes[None, :].copy()
+    )

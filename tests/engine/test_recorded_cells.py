@@ -1,0 +1,56 @@
+"""A fit to ones and blanks says that it can learn nothing, and what the blanks may mean."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from hiddenbits import (
+    BernoulliMixture,
+    ClippedPCA,
+    CombinationMachine,
+    IndependentBits,
+    LogisticPCA,
+    NoisyOrNetwork,
+    NoZerosWarning,
+    open_table,
+)
+
+X = np.where(np.random.default_rng(0).random((60, 4)) < 0.5, np.nan, 1.0)
+X[:2] = 1.0
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        IndependentBits(),
+        BernoulliMixture(2, max_iter=3),
+        LogisticPCA(1, max_iter=3),
+        NoisyOrNetwork(2, max_iter=3),
+        CombinationMachine(2, max_iter=3),
+        ClippedPCA(1, n_draws=16),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::hiddenbits.DegeneratePairsWarning")
+def test_every_fit_warns(model):
+    with pytest.warns(NoZerosWarning, match=r"ones and blanks .* but no zeros.*blank='zero'") as caught:
+        model.fit(X)
+    assert sum(issubclass(one.category, NoZerosWarning) for one in caught) == 1
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("seed", range(3))
+def test_no_warning_without_a_reason(seed):
+    rng = np.random.default_rng(seed)
+    one_zero = X.copy()
+    one_zero[rng.integers(2), rng.integers(4)] = 0.0
+    weights = rng.random(60) + 0.1  # a zero of little weight is a zero
+    weights[:2] = 1e-6
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", NoZerosWarning)
+        for table in (one_zero, np.ones((60, 4)), np.nan_to_num(X), open_table(X, blank="zero")):
+            BernoulliMixture(1, max_iter=2).fit(table, sample_weight=weights)
+    with pytest.warns(NoZerosWarning):
+        BernoulliMixture(1, max_iter=2).fit(X, sample_weight=weights)
