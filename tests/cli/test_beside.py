@@ -82,17 +82,6 @@ def test_parquet_keeps_types(people, model, tmp_path):
     assert str(pq.read_schema(tmp_path / "s.parquet").field("age").type) == "double"
 
 
-def test_drawn_rows_are_in_own_values(model, tmp_path):
-    run("sample", model, "-r", 200, "-o", tmp_path / "out.csv")
-    rows = rows_of(tmp_path / "out.csv")
-    assert list(rows[0]) == ["smokes", "rated", "colour", "bit"]
-    assert {row["smokes"] for row in rows} == {"yes", "no"}
-    assert {row["rated"] for row in rows} == {"1", "2"}
-    assert {row["colour"] for row in rows} == {"red", "green", "blue"}
-    run("sample", model, "-r", 5, "-o", tmp_path / "out.npz")  # bits
-    assert np.load(tmp_path / "out.npz")["X"].shape == (5, 6)
-
-
 def test_a_model_of_bits_takes_its_columns_and_guesses_nothing(tmp_path):
     plain, more, words = tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "c.csv"
     plain.write_text("q1,q2\n" + "0,1\n1,0\n1,1\n" * 8)

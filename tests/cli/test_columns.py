@@ -96,30 +96,6 @@ def test_results_can_be_joined(survey, tmp_path):
     assert "row 3, column 'q1': 'vielleicht' is not among the values of the fit" in told
 
 
-@pytest.mark.slow
-def test_results_of_large_parquet_files_can_be_joined(survey, tmp_path, monkeypatch):
-    """Columns that did not enter stay in the files, and are read with the results of each piece."""
-    pandas = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
-    large = tmp_path / "survey.parquet"
-    pandas.read_csv(survey).to_parquet(large, index=False, row_group_size=7)
-    monkeypatch.setattr("hiddenbits.data.readers.parquet.coded.SMALL_BYTES", 10)
-    run("fit", large, "classes", "-n", 2, *FLAGS, "-o", tmp_path / "m.hb", "--jobs", 1)
-    before = rows_of(survey)
-    for command in ("score", "map"):
-        run(command, large, tmp_path / "m.hb", "-o", tmp_path / "out.csv")
-        rows = rows_of(tmp_path / "out.csv")
-        assert list(rows[0])[:2] == ["person", "town"]
-        assert [row["person"] for row in rows] == [row["person"] for row in before]
-    run("complete", large, tmp_path / "m.hb", "-o", tmp_path / "done.csv")
-    after = rows_of(tmp_path / "done.csv")
-    assert after[7]["q1"] in ("ja", "nein")
-    for old, new in zip(before, after, strict=True):
-        assert (old["person"], old["mood"], old["town"]) == (new["person"], new["mood"], new["town"])
-        assert old["q1"] in ("", new["q1"])
-    assert json.loads(run("look", large, *FLAGS, "--json").stdout)["columns_without_bits"] == ["person", "town"]
-
-
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
@@ -131,13 +107,3 @@ def test_results_of_large_parquet_files_can_be_joined(survey, tmp_path, monkeypa
 )
 def test_flags_that_do_not_fit(survey, tmp_path, flags, message):
     assert message in " ".join(run("fit", survey, "classes", "-o", tmp_path / "m.hb", *flags, code=1).stderr.split())
-
-
-@pytest.mark.full  # tests/reporting has the same, of the library
-def test_a_report_shows_no_column_that_was_not_asked_for(survey, tmp_path):
-    pytest.importorskip("jinja2")
-    rest = [*FLAGS[2:], "--jobs", 1]
-    run("report", survey, *rest, "--drop", "person", "-o", tmp_path / "a.html")
-    assert "p07" not in (tmp_path / "a.html").read_text(encoding="utf-8")
-    run("report", survey, *rest, "--id", "person", "-o", tmp_path / "b.html")
-    assert "p07" in (tmp_path / "b.html").read_text(encoding="utf-8")

@@ -3,7 +3,6 @@
 import signal
 import threading
 import time
-from itertools import count
 
 import numpy as np
 import pytest
@@ -59,7 +58,9 @@ RANDOM_STEPS = TopographicMap(3, n_points=64, n_features=16, batch_rows=2048, ma
 EM_IN_TWO_STAGES = TopographicMap(2, n_points=400, n_features=16, max_iter=12, tol=0.0, random_state=0)
 
 
-@pytest.mark.parametrize("map_model", [RANDOM_STEPS, EM_IN_TWO_STAGES], ids=["random steps", "EM"])
+@pytest.mark.parametrize(
+    "map_model", [RANDOM_STEPS, pytest.param(EM_IN_TWO_STAGES, marks=pytest.mark.full)], ids=["random steps", "EM"]
+)
 def test_a_worker_killed_during_the_fit_of_a_map(map_model, tmp_path):
     X = simulate_mixture(20_000, 24, 4, seed=0).X
     table = Table(NotResident(hiddenbits.open_table(X).source), None, None, 24 * 2_000)
@@ -199,48 +200,3 @@ def test_tls(table, alone, tmp_path):
         with hiddenbits.run_on(client):
             model = mixture().fit(table)
     assert same(alone.params_, model.params_)
-
-
-@pytest.mark.full
-def test_an_adaptive_cluster_that_begins_with_no_worker(table, alone, tmp_path):
-    with (
-        distributed.LocalCluster(
-            n_workers=0, threads_per_worker=1, dashboard_address=":0", local_directory=tmp_path
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        cluster.adapt(minimum=0, maximum=3, interval="200 ms", wait_count=1)
-        with hiddenbits.run_on(client, stall_timeout=60):
-            model = mixture().fit(table)
-    assert same(alone.params_, model.params_)
-
-
-@pytest.mark.full
-def test_a_comparison_through_the_death_of_all_workers(tmp_path):
-    """The table of figures is that of one process, although the workers die twice and others come."""
-    X = simulate_mixture(400, 8, 3, seed=0).X
-    np.save(tmp_path / "rows.npy", X)
-    options = {"sizes": {"BernoulliMixture": [1, 2]}, "measures": ["single_bit_error"]}
-    families = list(options["sizes"])
-    here = hiddenbits.evaluate.compare(X, families, **options)
-    table = hiddenbits.open_table(tmp_path / "rows.npy", part_bytes=8 * 64)
-    with Processes(tmp_path) as cluster:
-        cluster.add_worker()
-        with distributed.Client(scheduler_file=str(cluster.file)) as client:
-            client.wait_for_workers(1, timeout=60)
-            kills, passes = [], count()
-
-            def disturb(_):
-                if next(passes) in (3, 30):
-                    cluster.kill_worker(0)
-                    cluster.add_worker()
-                    kills.append(time.monotonic())
-
-            with hiddenbits.run_on(client, tell=disturb, stall_timeout=200):
-                there = hiddenbits.evaluate.compare(table, families, **options)
-    assert len(kills) == 2
-    assert [(entry.model, entry.size) for entry in there.entries] == [
-        (entry.model, entry.size) for entry in here.entries
-    ]
-    for a, b in zip(here.entries, there.entries, strict=True):
-        assert a.log_likelihood == pytest.approx(b.log_likelihood, abs=1e-9)

@@ -1,16 +1,10 @@
 """Standard errors and replicates are the same numbers on a cluster."""
 
-import threading
-
 import numpy as np
 import pytest
 
 import hiddenbits
 from hiddenbits import BernoulliMixture, diagnostics, inference
-from hiddenbits.data import Table
-from hiddenbits.datasets import simulate_mixture
-from tests.cluster.processes import Processes
-from tests.contracts.conftest import NotResident
 
 distributed = pytest.importorskip("distributed", reason="the cluster extra is not installed")
 
@@ -35,38 +29,3 @@ def test_same_numbers(client, fitted, monkeypatch):
         assert (diagnostics.classification_table(model, X) == table).all()
     assert (there[0].covariance == here[0].covariance).all()
     assert (there[1].replicates == here[1].replicates).all()
-
-
-@pytest.mark.full
-def test_the_same_replicates_although_workers_are_killed(tmp_path):
-    """A worker is killed while each of two replicates is under way; its parts of the table go to the others."""
-    X = simulate_mixture(20_000, 8, 2, seed=0).X
-    table = Table(NotResident(hiddenbits.open_table(X).source), None, None, 8 * 4_000)
-    model = BernoulliMixture(2, n_init=1, tol=1e-3, random_state=0).fit(table)
-    here = inference.bootstrap(model, table, n=6, tol=1e-9)
-    killed = []
-    with Processes(tmp_path) as cluster:
-        for _ in range(3):
-            cluster.add_worker()
-        with distributed.Client(scheduler_file=str(cluster.file)) as client:
-            client.wait_for_workers(3, timeout=120)
-            folder = tmp_path / "fits"
-
-            def disturb():
-                for finished in (1, 3):  # the next replicate is under way
-                    while len(list(folder.glob("*.json"))) < finished and not over.wait(0.01):
-                        pass
-                    if not over.wait(0.05):
-                        cluster.kill_worker(0)
-                        killed.append(finished)
-
-            over, thread = threading.Event(), threading.Thread(target=disturb)
-            thread.start()
-            try:
-                with hiddenbits.run_on(client):
-                    there = inference.bootstrap(model, table, n=6, tol=1e-9, folder=folder)
-            finally:
-                over.set()
-                thread.join()
-    assert killed == [1, 3]
-    assert (there.replicates == here.replicates).all()

@@ -119,10 +119,3 @@ def test_every_model_page_has_a_picture_that_a_program_here_draws():
         else:
             assert picture.parent.parent.parent == ROOT / "experiments", page.name
     assert shown == set((DOCS / "pictures" / "models").glob("*.png"))  # none is left over
-
-
-def test_code_on_model_pages_is_not_cut_off():
-    """On a screen of 1280 pixels a block of code shows 72 characters of a line."""
-    for page in (DOCS / "models").glob("*.md"):
-        for block in re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
-            assert max(map(len, block.splitlines())) <= 72, page.name

@@ -80,17 +80,6 @@ def test_noise_is_called_noise(seed):
     assert found.size == ""
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("seed", range(3))
-def test_true_classes_are_found(seed):
-    X = simulate_mixture(500, 12, 3, seed=seed).X
-    sizes = {"LogisticPCA": [2], "ClippedPCA": [1, 2]}
-    found = evaluate.compare(X, ["IndependentBits", "BernoulliMixture", *sizes], sizes=sizes, measures=(), seed=seed)
-    assert (found.best, found.size) == ("BernoulliMixture", "3")
-    assert evaluate.select("BernoulliMixture", X, seed=seed).size == 3
-    assert evaluate.select(BernoulliMixture(), X, seed=seed).size == 3
-
-
 def small_table(name, request):
     rng = np.random.default_rng(5)
     if name == "classes":

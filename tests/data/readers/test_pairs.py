@@ -258,14 +258,3 @@ def test_estimates_are_exact_without_repeats(tmp_path):
 
 
 # Real files ------------------------------------------------------------------------------------------------------
-
-
-def test_groceries_as_pairs(real_data, tmp_path):
-    baskets = open_table(real_data / "baskets/groceries.txt.gz")
-    indptr, indices = baskets.source.x.ones()
-    rows = np.repeat(np.arange(baskets.shape[0]), np.diff(indptr))
-    pq.write_table(pa.table({"who": rows, "what": indices}), tmp_path / "x.parquet", row_group_size=5000)
-    table = open_table(tmp_path / "x.parquet", **PAIRS, n_columns=baskets.shape[1])
-    assert table.shape == baskets.shape
-    for mine, theirs in zip(table.source.read(0, table.shape[0])[0].ones(), (indptr, indices), strict=True):
-        np.testing.assert_array_equal(mine, theirs)

@@ -852,27 +852,3 @@ def test_damaged_parquet_files(tmp_path, kind, short):
 
 
 # Real files ------------------------------------------------------------------------------------------------------
-
-
-@core
-@pytest.mark.parametrize(
-    ("name", "options", "shape", "missing"),
-    [
-        ("votes/house84.csv", {}, (435, 16), 392),
-        ("votes/senate109.csv", {"drop": ["party"]}, (102, 645), 2933),
-        ("survey/lsat.csv", {}, (1000, 5), 0),
-        ("survey/psych_ability.csv", {}, (1525, 16), 1143),
-        ("tables/zoo.csv", {"drop": ["legs", "type"]}, (101, 15), 0),
-        ("tables/spikes15.npz", {}, (40000, 15), 0),
-        ("tables/news100.npz", {"key": "X"}, (16242, 100), 0),
-        ("debd/nltcs.npz", {"key": "train"}, (16181, 16), 0),
-        ("digits/mnist_packed.npz", {"key": "train", "packed": True, "n_columns": 784}, (60000, 784), 0),
-        ("digits/usps.npz", {"key": "test", "threshold": 127}, (2007, 256), 0),
-        ("baskets/retail.dat.gz", {}, (88162, 16470), 0),
-        ("baskets/groceries.txt.gz", {}, (9835, 169), 0),
-    ],
-)
-def test_real_files(real_data, name, options, shape, missing):
-    table = open_table(real_data / name, **options)
-    assert table.shape == shape
-    assert table.n_missing == missing

@@ -50,17 +50,8 @@ def assert_same_table(far, near, expected, parts=PARTS):
 
 @pytest.mark.thin(2)
 @pytest.mark.parametrize("name", CASES)
-def test_http(server, folder, cases, name):
-    if name not in cases:
-        pytest.skip("pyarrow is not installed")
-    options, expected = cases[name]
-    assert_same_table(
-        open_table(f"{server.url}/t/{name}", **options), open_table(f"{folder}/{name}", **options), expected
-    )
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_memory(contents, folder, cases, name):
+@pytest.mark.parametrize("protocol", ["http", "memory"])
+def test_tables_are_those_of_local_files(server, contents, folder, cases, protocol, name):
     fsspec = pytest.importorskip("fsspec")
     if name not in cases:
         pytest.skip("pyarrow is not installed")
@@ -68,9 +59,8 @@ def test_memory(contents, folder, cases, name):
     store = fsspec.filesystem("memory")
     store.pipe({f"/{path}": data for path, data in contents.items()})
     try:
-        assert_same_table(
-            open_table(f"memory://t/{name}", **options), open_table(f"{folder}/{name}", **options), expected
-        )
+        url = f"{server.url}/t/{name}" if protocol == "http" else f"memory://t/{name}"
+        assert_same_table(open_table(url, **options), open_table(f"{folder}/{name}", **options), expected)
     finally:
         store.rm("/t", recursive=True)
 
