@@ -111,7 +111,7 @@ class Breaking(Checkpoint):
 
 
 @pytest.mark.slow
-@pytest.mark.thin(2)
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("after", [1, 4])
 @pytest.mark.parametrize("start_rows", [300, 60])  # from 60 rows it goes on to 480
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_columns_that_do_not_vary_on_few_rows(name, seed, monkeypatch, grids):
     np.testing.assert_allclose(few.score_samples(alone), np.log(3 / 4_400), atol=np.log(1.5))
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", FAMILIES)
 def test_long_tables_are_fitted_as_well_as_by_all_rows(name, seed, monkeypatch, grids):

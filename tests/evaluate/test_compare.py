@@ -104,7 +104,7 @@ def test_sizes_by_hand():
     assert len(simplest.models["BernoulliMixture"].weights_) == int(simplest.size)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(3))
 def test_a_family_that_cannot_catch_up_stops_growing(seed):
     """Its last step by hand; without a family before it, it grows further and stays behind."""

@@ -29,7 +29,7 @@ def table(folder):
     return [{k: v for k, v in e.items() if k not in TIMES} for e in json.loads((folder / "table.json").read_text())]
 
 
-@pytest.mark.slow
+@pytest.mark.full  # tests/inference kills a bootstrap, which keeps its fits in the same way
 def test_kill_9(tmp_path):
     """A real process and a real signal, when four fits are finished: a second run does the rest, and only that."""
     whole, broken = tmp_path / "whole", tmp_path / "broken"
