@@ -136,7 +136,7 @@ def fast(points: list[Compared]) -> list[str]:
         "**Mixtures** are faster than StepMix to the same likelihood from as many starts: to simulated rows of ten classes "
         f"that overlap {', '.join(drawn)} (`peers.md`), {REAL_MIXTURES}.",
         PAIRS,
-        f"**Large tables**: {rows['rows']:,} rows of 1,000 columns with 1% ones are fitted (`BernoulliMixture(32)`, two "
+        f"**Large tables**: {rows['rows']:,} rows of 1,000 columns with 1% ones are fitted (`LatentClassAnalysis(32)`, two "
         f"passes) and scored from disk in {rows['seconds'] / 60:.1f} minutes on two cores, with "
         f"{rows['peak_memory_mb'] / 1000:.2f} GB of memory (`large_tables.md`).",
     ]

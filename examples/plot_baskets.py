@@ -13,7 +13,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-from hiddenbits import BernoulliMixture, IndependentBits, NoisyOrNetwork, evaluate, open_table
+from hiddenbits import IndependentColumns, LatentClassAnalysis, NoisyOrNetwork, evaluate, open_table
 from hiddenbits.datasets import data_folder
 
 try:
@@ -59,6 +59,6 @@ figure.colorbar(image, ax=ax, label="P(bought because of it)")
 # -----------------------------------------------------------------
 # Bits a cell on the same baskets, fewer is better. The mixture has as many classes as the network has causes.
 
-for contender in (IndependentBits(), BernoulliMixture(5, n_init=2, random_state=0), model):
+for contender in (IndependentColumns(), LatentClassAnalysis(5, n_init=2, random_state=0), model):
     fitted = contender if contender is model else contender.fit(table)
     print(f"{type(contender).__name__:18s}", evaluate.bits_per_cell(fitted, table))

@@ -11,7 +11,7 @@ a mixture, in which a Sunday is of one kind, would need a kind for every combina
 import matplotlib.pyplot as plt
 import numpy as np
 
-from hiddenbits import BernoulliMixture, CombinationMachine, IndependentBits, evaluate
+from hiddenbits import CombinationMachine, IndependentColumns, LatentClassAnalysis, evaluate
 
 people = ["Fred", "his wife", "his daughter", "Ann", "Bob", "Carl", "Dora", "Eve", "Bill", "Brenda"]
 groups = {
@@ -34,9 +34,9 @@ train, test = sundays[:2000], sundays[2000:]
 # is on while it is *away*, which is the same machine: here unit 1 stands for the Sundays on which Bill stays at home.
 
 machine = evaluate.select(CombinationMachine(random_state=0), train, [2, 3, 4, 5, 6], progress=False).estimator
-mixture = BernoulliMixture(len(machine.weights_) + 1, random_state=0).fit(train)
+mixture = LatentClassAnalysis(len(machine.weights_) + 1, random_state=0).fit(train)
 print(f"{len(machine.weights_)} units; nats a Sunday, on new Sundays:")
-for model in (IndependentBits().fit(train), mixture, machine):
+for model in (IndependentColumns().fit(train), mixture, machine):
     print(f"  {type(model).__name__:20} {model.score(test):.3f}   ({model.n_parameters_} parameters)")
 
 fig, axes = plt.subplots(1, 2, figsize=(9.5, 3.4), layout="constrained", sharey=True)

@@ -10,7 +10,7 @@ code that is missing from the record speaks against every disease that would hav
 import matplotlib.pyplot as plt
 import numpy as np
 
-from hiddenbits import BernoulliMixture, NoisyOrNetwork, evaluate, open_table, plots
+from hiddenbits import LatentClassAnalysis, NoisyOrNetwork, evaluate, open_table, plots
 
 DISEASES = {  # how often, and P(code) because of it
     "diabetes": (0.12, {"glucose": 0.9, "insulin": 0.5, "neuropathy": 0.3, "retinopathy": 0.3, "kidney": 0.25}),
@@ -68,5 +68,5 @@ print(model.explain(open_table(X[[patient]], names=codes), what="patient")[0])
 # Patients with two diseases need a class of their own. Hide a tenth of the cells and predict them, in nats a cell,
 # smaller is better:
 
-for contender in (BernoulliMixture(6, random_state=0), NoisyOrNetwork(6, random_state=0)):
+for contender in (LatentClassAnalysis(6, random_state=0), NoisyOrNetwork(6, random_state=0)):
     print(f"{type(contender).__name__:17s}", evaluate.hidden_cells(contender, records))

@@ -3,7 +3,7 @@ News words: which words go together
 ===================================
 
 16,242 postings to newsgroups and 100 words: 1 where the word occurs. Nearly all cells are zeros. A
-:class:`hiddenbits.BernoulliMixture` sorts the postings into kinds, :func:`hiddenbits.tetrachoric` finds the pairs of
+:class:`hiddenbits.LatentClassAnalysis` sorts the postings into kinds, :func:`hiddenbits.tetrachoric` finds the pairs of
 words that are used together. Neither sees the name of a group.
 """
 
@@ -12,7 +12,7 @@ import warnings
 import matplotlib.pyplot as plt
 import numpy as np
 
-from hiddenbits import BernoulliMixture, DegeneratePairsWarning, tetrachoric
+from hiddenbits import DegeneratePairsWarning, LatentClassAnalysis, tetrachoric
 from hiddenbits.datasets import data_folder, simulate_mixture
 
 try:
@@ -32,7 +32,7 @@ print(f"{X.shape[0]:,} postings, {X.shape[1]} words, {X.mean():.1%} ones")
 # Six classes. The words of a class are those that are more frequent in it than elsewhere, by the ratio of odds. The
 # largest class is what is left: short postings with hardly any of the hundred words.
 
-model = BernoulliMixture(6, n_init=2, random_state=0).fit(X)
+model = LatentClassAnalysis(6, n_init=2, random_state=0).fit(X)
 logit = np.log(model.probabilities_ / (1 - model.probabilities_))
 everywhere = X.mean(axis=0)
 lift = logit - np.log(everywhere / (1 - everywhere))

@@ -13,11 +13,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from hiddenbits import (
-    BernoulliMixture,
     BinarySparseCoding,
     ClippedPCA,
     CombinationMachine,
     DegeneratePairsWarning,
+    LatentClassAnalysis,
     LogisticPCA,
     NoisyOrNetwork,
     Variational,
@@ -110,7 +110,7 @@ ax = plots.projections(machine, influences.train)
 # --------
 # :func:`hiddenbits.plots.profiles`: how often each bit is 1 in each class, next to all rows.
 
-classes = BernoulliMixture(3, random_state=0).fit(rows)
+classes = LatentClassAnalysis(3, random_state=0).fit(rows)
 ax = plots.profiles(classes, rows)
 
 # %%
@@ -136,7 +136,7 @@ ax = plots.causes(NoisyOrNetwork(3, random_state=0).fit(rows), rows)
 # :func:`hiddenbits.plots.residual_pairs`: pairs of columns that are both 1 more or less often than a model expects.
 # Here two classes for three kinds of rows.
 
-ax = plots.residual_pairs(BernoulliMixture(2, random_state=0).fit(rows), rows)
+ax = plots.residual_pairs(LatentClassAnalysis(2, random_state=0).fit(rows), rows)
 
 # %%
 # Arrows on a map
@@ -150,8 +150,8 @@ ax = plots.map(model, rows, arrows=True)
 # -------
 # :func:`hiddenbits.plots.compare`: how far behind the best family each is on rows that no fit has seen.
 
-sizes = {"BernoulliMixture": [2, 3], "LogisticPCA": [1, 2], "ClippedPCA": [1, 2]}
-ax = plots.compare(evaluate.compare(rows, ["IndependentBits", *sizes], sizes=sizes, progress=False))
+sizes = {"LatentClassAnalysis": [2, 3], "LogisticPCA": [1, 2], "ClippedPCA": [1, 2]}
+ax = plots.compare(evaluate.compare(rows, ["IndependentColumns", *sizes], sizes=sizes, progress=False))
 
 # %%
 # Several in one figure

@@ -9,7 +9,7 @@ nothing of parties.
 
 import numpy as np
 
-from hiddenbits import IndependentBits, LogisticPCA, evaluate, plots
+from hiddenbits import IndependentColumns, LogisticPCA, evaluate, plots
 from hiddenbits.datasets import load_senate109
 
 try:
@@ -42,7 +42,7 @@ ax = plots.map(model, X, colour=party, ellipses=0.5)
 # Hide a tenth of the votes that were cast, fit to the rest, and ask for the hidden ones: the log-loss in nats a cell,
 # smaller is better; ± is one standard error.
 
-for contender in (IndependentBits(), LogisticPCA(2, ridge=1.0, random_state=0)):
+for contender in (IndependentColumns(), LogisticPCA(2, ridge=1.0, random_state=0)):
     print(f"{type(contender).__name__:16s}", evaluate.hidden_cells(contender, X, share=0.1))
 
 # %%

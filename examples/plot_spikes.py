@@ -10,7 +10,7 @@ active at once. With so few of them its likelihood is exact, and so are the prob
 import matplotlib.pyplot as plt
 import numpy as np
 
-from hiddenbits import CombinationMachine, IndependentBits, evaluate, plots
+from hiddenbits import CombinationMachine, IndependentColumns, evaluate, plots
 from hiddenbits.datasets import data_folder
 
 try:
@@ -28,7 +28,7 @@ print(f"{X.shape[0]:,} windows, {X.shape[1]} neurons, {X.mean():.1%} ones")
 # %%
 # Nats a window on windows that no fit has seen:
 
-models = {"independent": IndependentBits().fit(train), "six units": CombinationMachine(6, random_state=0).fit(train)}
+models = {"independent": IndependentColumns().fit(train), "six units": CombinationMachine(6, random_state=0).fit(train)}
 for name, model in models.items():
     print(f"{name:12s}", evaluate.mean_log_likelihood(model, test))
 

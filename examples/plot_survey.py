@@ -4,7 +4,7 @@ A survey: kinds of people behind yes and no
 
 1,200 people answer twelve yes/no questions about how they travel; some leave answers blank. The table is *simulated*,
 so that the truth is known: three kinds of people, who answer each question independently. This is latent class
-analysis: :class:`hiddenbits.BernoulliMixture`.
+analysis: :class:`hiddenbits.LatentClassAnalysis`.
 """
 
 from itertools import pairwise
@@ -12,7 +12,7 @@ from itertools import pairwise
 import matplotlib.pyplot as plt
 import numpy as np
 
-from hiddenbits import BernoulliMixture, evaluate, open_table, plots
+from hiddenbits import LatentClassAnalysis, evaluate, open_table, plots
 
 QUESTIONS = {  # how often in ten drivers, cyclists and commuters by train say yes
     "owns a car": (10, 3, 6),
@@ -43,7 +43,7 @@ print(f"{survey.shape[0]:,} people, {survey.shape[1]} questions, {np.isnan(answe
 
 bics = {}
 for k in range(1, 6):
-    bics[k] = BernoulliMixture(k, prior_strength=0, random_state=0).fit(survey).bic(survey)
+    bics[k] = LatentClassAnalysis(k, prior_strength=0, random_state=0).fit(survey).bic(survey)
     print(f"{k} classes: BIC {bics[k]:,.0f}")
 
 # %%
@@ -51,7 +51,7 @@ for k in range(1, 6):
 # ------------
 # A line is a question, from the class that says yes least often to the one that does most often.
 
-model = BernoulliMixture(min(bics, key=bics.get), random_state=0).fit(survey)
+model = LatentClassAnalysis(min(bics, key=bics.get), random_state=0).fit(survey)
 ax = plots.profiles(model, survey)
 
 # %%
@@ -86,5 +86,5 @@ ax.set(xlabel="probability of the most probable class", ylabel="share of people 
 # ``complete`` fills them in with P(yes). How good is that? Hide a tenth of the answers and ask for them: nats an
 # answer, smaller is better.
 
-for contender in (BernoulliMixture(1), BernoulliMixture(3, random_state=0)):
+for contender in (LatentClassAnalysis(1), LatentClassAnalysis(3, random_state=0)):
     print(f"{contender.n_components} classes: {evaluate.hidden_cells(contender, survey)}")

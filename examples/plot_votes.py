@@ -8,7 +8,7 @@ position. The table is real and comes along with the package. Members' parties a
 
 import numpy as np
 
-from hiddenbits import BernoulliMixture, LogisticPCA, diagnostics, open_table, plots
+from hiddenbits import LatentClassAnalysis, LogisticPCA, diagnostics, open_table, plots
 from hiddenbits.datasets import load_votes
 
 votes = load_votes()
@@ -18,9 +18,9 @@ print(f"{house.shape[0]} members, {house.shape[1]} votes, {np.isnan(votes.X).mea
 # %%
 # Two kinds of members
 # --------------------
-# :class:`hiddenbits.BernoulliMixture` with two classes: how often each voted yes.
+# :class:`hiddenbits.LatentClassAnalysis` with two classes: how often each voted yes.
 
-kinds = BernoulliMixture(2, random_state=0).fit(house)
+kinds = LatentClassAnalysis(2, random_state=0).fit(house)
 ax = plots.profiles(kinds, house)
 
 # %%

@@ -27,14 +27,14 @@ def logistic(a):
 # %%
 # No structure: every column has its own share of ones.
 
-tables = {"none\nIndependentBits": (drawn(np.tile(np.linspace(0.1, 0.9, d), (n, 1))), None)}
+tables = {"none\nIndependentColumns": (drawn(np.tile(np.linspace(0.1, 0.9, d), (n, 1))), None)}
 
 # %%
 # One hidden class for each row.
 
 kind = np.sort(rng.integers(0, 3, n))
 profiles = np.where(rng.random((3, d)) < 0.5, 0.9, 0.1)
-tables["one class a row\nBernoulliMixture"] = (drawn(profiles[kind]), np.eye(3)[kind])
+tables["one class a row\nLatentClassAnalysis"] = (drawn(profiles[kind]), np.eye(3)[kind])
 
 # %%
 # A place in a few continuous dimensions (here one): columns switch one after the other.

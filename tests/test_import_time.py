@@ -14,7 +14,7 @@ begin = time.process_time()
 import sklearn.decomposition
 middle, before = time.process_time(), set(sys.modules)
 import hiddenbits
-hiddenbits.BernoulliMixture(2)
+hiddenbits.LatentClassAnalysis(2)
 end = time.process_time()
 new = {name.split(".")[0] for name in set(sys.modules) - before} - set(sys.stdlib_module_names)
 print(json.dumps([middle - begin, end - middle, sorted(new)]))

@@ -94,7 +94,7 @@ def test_plots_have_no_acting_label(table):
     from hiddenbits import plots
 
     opened, groups = table
-    classes = hiddenbits.BernoulliMixture(2, max_iter=20, tol=1e-2, random_state=0).fit(opened)
+    classes = hiddenbits.LatentClassAnalysis(2, max_iter=20, tol=1e-2, random_state=0).fit(opened)
     scale = hiddenbits.LogisticPCA(2, max_iter=20, tol=1e-2, random_state=0).fit(opened)
     pictures = {
         "profiles": lambda ax: plots.profiles(classes, ax=ax),
@@ -113,7 +113,7 @@ def test_plots_have_no_acting_label(table):
 
 def test_printed_results_have_no_acting_label(table):
     opened, _ = table
-    classes = hiddenbits.BernoulliMixture(2, max_iter=60, tol=1e-2, random_state=0).fit(opened)
+    classes = hiddenbits.LatentClassAnalysis(2, max_iter=60, tol=1e-2, random_state=0).fit(opened)
     for name, found in {
         "summary": classes.summary(),
         "residual pairs": diagnostics.residual_pairs(classes, opened),

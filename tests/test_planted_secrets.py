@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from hiddenbits import BernoulliMixture, open_table
+from hiddenbits import LatentClassAnalysis, open_table
 from hiddenbits.quoting import message_of
 from tests.data.readers.servers import FileServer, S3Server
 
@@ -125,7 +125,7 @@ def table_with_options(secret, folder):
 
 def fit_with_options(secret, folder):
     with FileServer({"x.csv": b"a,b\n" + b"0,1\n1,0\n" * 20}) as server:
-        model = BernoulliMixture(2, max_iter=30, tol=1e-2, random_state=0).fit(f"{server.url}/x.csv?sig={secret}")
+        model = LatentClassAnalysis(2, max_iter=30, tol=1e-2, random_state=0).fit(f"{server.url}/x.csv?sig={secret}")
         model.save(folder / "model.hb")
         return [model, model.get_params(), (folder / "model.hb").read_bytes().decode("latin1")]
 
@@ -291,7 +291,7 @@ def array_of(make, **options):
 def fitted_to(make, **options):
     def act(secret, folder):
         given = {name: value(secret) for name, value in options.items()}
-        return [BernoulliMixture(1, max_iter=2, random_state=0).fit(make(secret), **given)]
+        return [LatentClassAnalysis(1, max_iter=2, random_state=0).fit(make(secret), **given)]
 
     return act
 
@@ -388,20 +388,20 @@ def numbers_parquet(secret, folder):
 def unknown_category(secret, folder):
     pd = pytest.importorskip("pandas")
     X = pd.DataFrame({"a": ["x", "y", "z"] * 10, "b": ["u", "v", "w"] * 10})
-    model = BernoulliMixture(1, max_iter=50, tol=1e-2).fit(open_table(X, code={"a": "one-hot", "b": "one-hot"}))
+    model = LatentClassAnalysis(1, max_iter=50, tol=1e-2).fit(open_table(X, code={"a": "one-hot", "b": "one-hot"}))
     return [model.score_samples(pd.DataFrame({"a": [secret], "b": ["u"]}))]
 
 
 def other_value(secret, folder):
     pd = pytest.importorskip("pandas")
     X = pd.DataFrame({"a": ["yes", "no"] * 15, "b": ["no", "no", "yes"] * 10})
-    model = BernoulliMixture(1, max_iter=50, tol=1e-2).fit(X)
+    model = LatentClassAnalysis(1, max_iter=50, tol=1e-2).fit(X)
     return [model.score_samples(pd.DataFrame({"a": [secret], "b": ["no"]}))]
 
 
 def text_for_bits(secret, folder):
     X = np.random.default_rng(0).integers(0, 2, (40, 2))
-    model = BernoulliMixture(1, max_iter=50, tol=1e-2).fit(X)
+    model = LatentClassAnalysis(1, max_iter=50, tol=1e-2).fit(X)
     return [model.transform(np.array([[secret, "1"]], dtype=object))]
 
 

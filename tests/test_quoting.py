@@ -8,7 +8,7 @@ import unicodedata
 import numpy as np
 import pytest
 
-from hiddenbits import BernoulliMixture, StoreError, TableError, load, open_table
+from hiddenbits import LatentClassAnalysis, StoreError, TableError, load, open_table
 from hiddenbits.quoting import MOST, discreet, message_of, name_of, printable, quoted, told, without_secrets
 from tests.test_planted_secrets import NUMBER_CELLS, TEXT_CELLS
 
@@ -177,7 +177,7 @@ def test_the_package_own_errors_are_printable(tmp_path):
 def test_names_in_errors_of_scikit_learn_are_printable():
     pd = pytest.importorskip("pandas")
     X = np.random.default_rng(0).integers(0, 2, (20, 2))
-    model = BernoulliMixture(2, max_iter=5, tol=1.0).fit(pd.DataFrame(X, columns=["a", EVIL]))
+    model = LatentClassAnalysis(2, max_iter=5, tol=1.0).fit(pd.DataFrame(X, columns=["a", EVIL]))
     with pytest.raises(ValueError, match="feature names should match") as caught:
         model.transform(pd.DataFrame(X, columns=["a", "b" + EVIL]))
     assert not acts(str(caught.value), keep="\n")

@@ -15,11 +15,11 @@ import matplotlib as mpl
 import numpy as np
 
 from hiddenbits import (
-    BernoulliMixture,
     ClippedPCA,
     CombinationMachine,
     HiddenTree,
-    IndependentBits,
+    IndependentColumns,
+    LatentClassAnalysis,
     LogisticPCA,
     NoisyOrNetwork,
     TopographicMap,
@@ -39,14 +39,14 @@ VOTES, ZOO = load_votes(), load_zoo()
 votes, animals = open_table(VOTES.X, names=VOTES.names), open_table(ZOO.X, names=ZOO.names)
 
 
-def independent_bits() -> Any:
+def independent_columns() -> Any:
     """Draw pairs of votes that independent columns cannot explain."""
-    return plots.residual_pairs(IndependentBits().fit(votes), votes, most=10).figure
+    return plots.residual_pairs(IndependentColumns().fit(votes), votes, most=10).figure
 
 
-def bernoulli_mixture() -> Any:
+def latent_class_analysis() -> Any:
     """Draw the profiles of two classes of members."""
-    return plots.profiles(BernoulliMixture(2, random_state=0).fit(votes), votes).figure
+    return plots.profiles(LatentClassAnalysis(2, random_state=0).fit(votes), votes).figure
 
 
 def topographic_map() -> Any:
@@ -157,8 +157,8 @@ def noisy_or_network() -> Any:
 
 
 PICTURES = {draw.__name__: draw for draw in (
-    independent_bits, bernoulli_mixture, tree_mixture, hidden_tree, logistic_pca, clipped_pca, combination_machine,
-    noisy_or_network, topographic_map,
+    independent_columns, latent_class_analysis, tree_mixture, hidden_tree, logistic_pca, clipped_pca,
+    combination_machine, noisy_or_network, topographic_map,
 )}  # fmt: skip
 
 

@@ -51,7 +51,7 @@ def mixture(size: str, X: Any, K: int) -> Job:
     means = np.asarray(X.mean(axis=0)).ravel()[:, None]
     theta = np.clip(means * rng.uniform(0.5, 1.5, (d, K)), 1e-4, 0.99)
     params = NodeParams.of(rng.dirichlet(np.full(K, 2.0)), theta, np.full(d, 0.5), binary_columns(d))
-    return _job(Classes(K), params, "BernoulliMixture", size, X, f"{K} classes", K)
+    return _job(Classes(K), params, "LatentClassAnalysis", size, X, f"{K} classes", K)
 
 
 def machine_rows(size: str, X: Any, m: int) -> Job:

@@ -17,7 +17,7 @@ from hiddenbits import evaluate
 
 TWINS = {"LogisticPCA": "ClippedPCA", "ClippedPCA": "LogisticPCA"}  # two links between the same dimensions and bits
 N_TRAIN, N_TEST, SEEDS = 4000, 5000, 5
-SMALL = {"BernoulliMixture": [3, 5, 8], "NoisyOrNetwork": [3, 5]}
+SMALL = {"LatentClassAnalysis": [3, 5, 8], "NoisyOrNetwork": [3, 5]}
 
 
 def one(truth: str, seed: int, *, full: bool) -> dict[str, Any]:

@@ -72,8 +72,8 @@ def noisy_or(n_rows: int, seed: int, n_causes: int = 5) -> np.ndarray:
 
 
 FAMILIES: dict[str, Truth] = {
-    "IndependentBits": independent,
-    "BernoulliMixture": mixture,
+    "IndependentColumns": independent,
+    "LatentClassAnalysis": mixture,
     "LogisticPCA": logistic,
     "ClippedPCA": clipped,
     "CombinationMachine": combination,

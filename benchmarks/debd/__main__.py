@@ -15,14 +15,14 @@ from typing import Any
 from benchmarks.record import asking, record
 from sklearn.exceptions import ConvergenceWarning
 
-from hiddenbits import BernoulliMixture, HiddenTree, IndependentBits, TopographicMap, TreeMixture
+from hiddenbits import HiddenTree, IndependentColumns, LatentClassAnalysis, TopographicMap, TreeMixture
 from hiddenbits.datasets import load_debd
 
 TABLES = (
     *("nltcs", "msnbc", "kdd", "plants", "audio", "jester", "netflix", "accidents", "retail", "pumsb_star"),
     *("dna", "kosarek", "msweb", "book", "eachmovie", "webkb", "reuters52", "20ng", "bbc", "ad"),
 )
-SIZES = {BernoulliMixture: (10, 40, 150), TreeMixture: (4, 16), HiddenTree: (4, 12), TopographicMap: (2, 8)}
+SIZES = {LatentClassAnalysis: (10, 40, 150), TreeMixture: (4, 16), HiddenTree: (4, 12), TopographicMap: (2, 8)}
 SEED = 0
 
 
@@ -49,7 +49,7 @@ def main(arguments: list[str]) -> None:
     scores: dict[str, Any] = {}
     for name in tables:
         splits = load_debd(name)
-        scores[name] = {"IndependentBits": {"test": IndependentBits().fit(splits.train).score(splits.test)}}
+        scores[name] = {"IndependentColumns": {"test": IndependentColumns().fit(splits.train).score(splits.test)}}
         for family, sizes in SIZES.items():
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)  # the score says how good a fit is

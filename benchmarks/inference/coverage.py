@@ -38,7 +38,7 @@ import numpy as np
 from benchmarks.record import asking, record
 from scipy.optimize import linear_sum_assignment
 
-from hiddenbits import BernoulliMixture, LogisticPCA, NoisyOrNetwork, Quadrature, TreeMixture, inference
+from hiddenbits import LatentClassAnalysis, LogisticPCA, NoisyOrNetwork, Quadrature, TreeMixture, inference
 from hiddenbits.maths.rotations import rotate
 
 REPLICATES, TOL = 99, 1e-7  # within 0.01 standard errors (root mean square) of replicates with a tolerance of 1e-9
@@ -56,7 +56,7 @@ def inside(found: inference.Uncertainty, name: str, truth: np.ndarray) -> np.nda
     return (low <= truth) & (truth <= high)
 
 
-def matched(model: BernoulliMixture, truth: np.ndarray) -> np.ndarray:
+def matched(model: LatentClassAnalysis, truth: np.ndarray) -> np.ndarray:
     """Return the true class of each fitted one."""
     apart = ((model.probabilities_[:, None, :] - truth[None]) ** 2).sum(axis=2)
     return linear_sum_assignment(apart)[1]
@@ -74,7 +74,7 @@ def three_classes(seed: int, theta: np.ndarray, n_rows: int) -> np.ndarray:
 
 def mixture(seed: int, methods: tuple[str, ...], name: str, theta: np.ndarray) -> dict[str, np.ndarray]:
     X = three_classes(seed, theta, 1000)
-    model = BernoulliMixture(3, prior_strength=0, tol=1e-9, max_iter=5000, random_state=0).fit(X)
+    model = LatentClassAnalysis(3, prior_strength=0, tol=1e-9, max_iter=5000, random_state=0).fit(X)
     order, shares = matched(model, theta), SHARES
     at_border = np.minimum(model.probabilities_, 1.0 - model.probabilities_).min() < BORDER
     out = {}
@@ -130,7 +130,7 @@ def clustered(seed: int, methods: tuple[str, ...]) -> dict[str, np.ndarray]:
     share = rng.beta(1.0, 1.0, 100)  # of the first class in each cluster, 1/2 on average
     labels = np.repeat(np.arange(100), 10)
     X = (rng.random((1000, 8)) < theta[(rng.random(1000) > share[labels]).astype(int)]).astype(int)
-    model = BernoulliMixture(2, prior_strength=0, tol=1e-9, max_iter=5000, random_state=0).fit(X)
+    model = LatentClassAnalysis(2, prior_strength=0, tol=1e-9, max_iter=5000, random_state=0).fit(X)
     found = {}
     if "information" in methods:
         found["with clusters="] = inference.information(model, X, clusters=labels)

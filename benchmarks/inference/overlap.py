@@ -18,10 +18,10 @@ import numpy as np
 from benchmarks.inference.coverage import BORDER, OVERLAPPING, SHARES, inside, matched, three_classes
 from benchmarks.record import asked_quick, record
 
-from hiddenbits import BernoulliMixture, inference
+from hiddenbits import LatentClassAnalysis, inference
 
 
-def informed(model: BernoulliMixture, X: np.ndarray) -> inference.Uncertainty | None:
+def informed(model: LatentClassAnalysis, X: np.ndarray) -> inference.Uncertainty | None:
     try:
         return inference.information(model, X)
     except ValueError:  # it has no inverse
@@ -30,14 +30,14 @@ def informed(model: BernoulliMixture, X: np.ndarray) -> inference.Uncertainty | 
 
 def looked_at(seed: int, n_rows: int) -> dict[str, np.ndarray]:
     X = three_classes(seed, OVERLAPPING, n_rows)
-    model = BernoulliMixture(3, prior_strength=0, tol=1e-9, max_iter=5000, random_state=0).fit(X)
+    model = LatentClassAnalysis(3, prior_strength=0, tol=1e-9, max_iter=5000, random_state=0).fit(X)
     order, found = matched(model, OVERLAPPING), informed(model, X)
     truth, back, never = SHARES[order], np.argsort(order), np.zeros(3, bool)
-    first = BernoulliMixture(3, prior_strength=0, tol=1e-9, max_iter=5000, n_init=1, random_state=0).fit(X)
+    first = LatentClassAnalysis(3, prior_strength=0, tol=1e-9, max_iter=5000, n_init=1, random_state=0).fit(X)
     first.params_ = replace(first.params_, weights=SHARES, probabilities=np.ascontiguousarray(OVERLAPPING.T))
     near = first.refit(X)
     beside = informed(near, X)
-    held = BernoulliMixture(3, tol=1e-9, max_iter=5000, random_state=0).fit(X)
+    held = LatentClassAnalysis(3, tol=1e-9, max_iter=5000, random_state=0).fit(X)
     with_prior = informed(held, X)
     error = np.full(3, np.nan) if found is None else found.se["weights"]
     return {

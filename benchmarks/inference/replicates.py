@@ -1,4 +1,4 @@
-"""What bootstrap replicates cost, in cold fits: BernoulliMixture(5) on 20,000 x 100.
+"""What bootstrap replicates cost, in cold fits: LatentClassAnalysis(5) on 20,000 x 100.
 
     python -m benchmarks.inference.replicates --quick    # 5 replicates, scaled to 200
     python -m benchmarks.inference.replicates --full     # 200 replicates: recorded
@@ -10,7 +10,7 @@ import time
 
 from benchmarks.record import asked_quick, record
 
-from hiddenbits import BernoulliMixture, inference
+from hiddenbits import LatentClassAnalysis, inference
 from hiddenbits.datasets import simulate_mixture
 
 if __name__ == "__main__":
@@ -18,7 +18,7 @@ if __name__ == "__main__":
     n = 5 if quick else 200
     X = simulate_mixture(20_000, 100, 5, seed=0).X
     begin = time.process_time()
-    model = BernoulliMixture(5, random_state=0).fit(X)
+    model = LatentClassAnalysis(5, random_state=0).fit(X)
     cold = time.process_time() - begin
     begin = time.process_time()
     inference.bootstrap(model, X, n=n)

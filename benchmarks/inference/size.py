@@ -22,7 +22,7 @@ import warnings
 import numpy as np
 from benchmarks.record import asking, record
 
-from hiddenbits import BernoulliMixture, LogisticPCA, diagnostics
+from hiddenbits import LatentClassAnalysis, LogisticPCA, diagnostics
 
 LEVEL = 0.05
 TESTS = ["maps", "pairs", "lrt"]
@@ -61,7 +61,7 @@ def of_pairs(seed: int) -> dict[str, bool]:
     copied[:, 5] = np.where(rng.random(300) < 0.5, true[:, 4], true[:, 5])
     out = {}
     for name, X in (("size", true), ("copied column", copied))[: last(seed)]:
-        model = BernoulliMixture(2, prior_strength=0, tol=1e-8, n_init=2, max_iter=5000, random_state=0).fit(X)
+        model = LatentClassAnalysis(2, prior_strength=0, tol=1e-8, n_init=2, max_iter=5000, random_state=0).fit(X)
         found = diagnostics.residual_pairs(model, X, n=39, seed=seed)
         out[f"residual pairs, {name}"] = bool(found["p_corrected"].min() <= LEVEL)
     return out
@@ -73,7 +73,7 @@ def of_likelihood_ratios(seed: int) -> dict[str, bool]:
     two = (rng.random((200, 5)) < np.where(rng.random((200, 1)) < 0.5, 0.7, 0.3)).astype(int)
     out = {}
     for name, X in (("size", true), ("a second class", two))[: last(seed)]:
-        models = [BernoulliMixture(K, prior_strength=0, n_init=2, tol=1e-6, random_state=0).fit(X) for K in (1, 2)]
+        models = [LatentClassAnalysis(K, prior_strength=0, n_init=2, tol=1e-6, random_state=0).fit(X) for K in (1, 2)]
         out[f"bootstrap LRT, {name}"] = bool(diagnostics.bootstrap_lrt(*models, X, n=19, seed=seed).p <= LEVEL)
     return out
 

@@ -56,7 +56,7 @@ def model_of(name: str) -> Any:
     """Return what is fitted: after the online pass, a full pass of the mixture or two of the map."""
     if name == "map":
         return hiddenbits.LogisticPCA(2, online_passes=1, max_iter=2, random_state=0)
-    return hiddenbits.BernoulliMixture(CLASSES, n_init=1, online_passes=1, max_iter=1, random_state=0)
+    return hiddenbits.LatentClassAnalysis(CLASSES, n_init=1, online_passes=1, max_iter=1, random_state=0)
 
 
 def run(pattern: str, *, workers: int, kill_after: float | None, model: str = "mixture") -> dict[str, Any]:

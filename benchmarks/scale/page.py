@@ -82,7 +82,7 @@ def rows_in_millions() -> str:
     note = f" {report['figures']['note']}" if report["figures"]["note"] else ""
     same = "the same to the last bit" if cluster["same_parameters"] else "NOT the same"
     return f"""## A hundred million rows
-1,000 columns, one cell in a hundred a one, in Parquet files of item lists; `BernoulliMixture(32)` on two threads. There are four passes: one counts, one is online EM, one is a full
+1,000 columns, one cell in a hundred a one, in Parquet files of item lists; `LatentClassAnalysis(32)` on two threads. There are four passes: one counts, one is online EM, one is a full
 pass of EM, and one scores. Every pass reads the files. The time of the simulation is not included ({largest["seconds_to_simulate"]:.0f} s for the largest).{note}
 
 {sizes(figures)}

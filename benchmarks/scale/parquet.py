@@ -32,7 +32,7 @@ def fit(folder: str) -> None:
     before = peak_memory_mb()
     begun = time.perf_counter()
     table = hiddenbits.open_table(f"{folder}/*.parquet", part_bytes=64 * 2**20)
-    model = hiddenbits.BernoulliMixture(CLASSES, n_init=1, online_passes=1, max_iter=1, random_state=SEED)
+    model = hiddenbits.LatentClassAnalysis(CLASSES, n_init=1, online_passes=1, max_iter=1, random_state=SEED)
     with hiddenbits.run_on(n_jobs=2), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # one full pass is what was asked for; it does not converge
         model.fit(table)

@@ -33,7 +33,7 @@ from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.noisy_or.model_gibbs import NoisyOrGibbs
 
 DENSITY, TURNS = 1e-3, 5
-MIXTURE, MAP_BY_ONES = "BernoulliMixture, 100 classes", "LogisticPCA, 2 dimensions, cost by the ones"
+MIXTURE, MAP_BY_ONES = "LatentClassAnalysis, 100 classes", "LogisticPCA, 2 dimensions, cost by the ones"
 
 
 @dataclass(frozen=True)

@@ -26,13 +26,13 @@ from hiddenbits.families._base import start_rows
 
 COLUMNS, CLASSES, NEW = 50, 10, 5_000
 FAMILIES: dict[str, tuple[str, Any]] = {
-    "BernoulliMixture(10)": ("classes", hb.BernoulliMixture(10)),
+    "LatentClassAnalysis(10)": ("classes", hb.LatentClassAnalysis(10)),
     "TreeMixture(5)": ("classes", hb.TreeMixture(5)),
     "HiddenTree": ("classes", hb.HiddenTree()),
     "CombinationMachine(6)": ("classes", hb.CombinationMachine(6)),
     "TopographicMap(2)": ("classes", hb.TopographicMap(2)),
     "LogisticPCA(2)": ("map", hb.LogisticPCA(2)),
-    "BernoulliMixture(10), rare ones": ("rare", hb.BernoulliMixture(10)),
+    "LatentClassAnalysis(10), rare ones": ("rare", hb.LatentClassAnalysis(10)),
     "TreeMixture(5), rare ones": ("rare", hb.TreeMixture(5)),
     "HiddenTree, rare ones": ("rare", hb.HiddenTree()),
 }
@@ -86,7 +86,7 @@ def main() -> None:
     parser.add_argument("--second", action="store_true")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
-    names = ["BernoulliMixture(10)", "LogisticPCA(2)"] if asked.quick else list(FAMILIES)
+    names = ["LatentClassAnalysis(10)", "LogisticPCA(2)"] if asked.quick else list(FAMILIES)
     rows, n_seeds = (36_000, 1) if asked.quick else (200_000, 3) if asked.second else (60_000, 5)
     found = {}
     for name in names:

@@ -31,7 +31,7 @@ from hiddenbits.datasets import data_folder, load_debd, load_survey, load_zoo, s
 LOW, COUNTED, FITS = 0.02, 6, 12
 
 FAMILIES: dict[str, Any] = {
-    "BernoulliMixture(8)": hb.BernoulliMixture(8),
+    "LatentClassAnalysis(8)": hb.LatentClassAnalysis(8),
     "TreeMixture": hb.TreeMixture(),
     "HiddenTree": hb.HiddenTree(),
     "CombinationMachine(4)": hb.CombinationMachine(4),
@@ -108,7 +108,7 @@ def chosen(given: str | None, all_of: dict[str, Any]) -> list[str]:
 
 def main(args: Namespace) -> None:
     figures: dict[str, Any] = {} if args.quick else kept("starts/run")
-    families = args.families or ("BernoulliMixture(8),TreeMixture" if args.quick else None)
+    families = args.families or ("LatentClassAnalysis(8),TreeMixture" if args.quick else None)
     tables = args.tables or ("zoo" if args.quick else None)
     others = [int(n) for n in args.n_init.split(",")] if args.n_init else []
     for table in chosen(tables, TABLES):

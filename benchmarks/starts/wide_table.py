@@ -24,7 +24,7 @@ import hiddenbits as hb
 
 ROWS, COLUMNS, CLASSES, NEW, FEWER_NEW, LIMIT = 200_000, 1_000, 20, 5_000, 500, 60.0
 FAMILIES: dict[str, Any] = {
-    "BernoulliMixture(10)": hb.BernoulliMixture(10, random_state=0),
+    "LatentClassAnalysis(10)": hb.LatentClassAnalysis(10, random_state=0),
     "TreeMixture(2)": hb.TreeMixture(2, random_state=0),
     "HiddenTree": hb.HiddenTree(random_state=0),
     "CombinationMachine(6)": hb.CombinationMachine(6, random_state=0),
@@ -74,7 +74,7 @@ def main() -> None:
     n, d = (20_000, 100) if asked.quick else (ROWS, COLUMNS)
     packed = drawn(n + NEW, d)
     rows = hb.open_table(packed[:n], packed=True, n_columns=d)
-    independent = hb.IndependentBits().fit(rows)
+    independent = hb.IndependentColumns().fit(rows)
     limit = None if asked.converged else LIMIT
     name, usual = "starts/wide_table", "python -m benchmarks.starts.wide_table --full"
     if asked.converged:

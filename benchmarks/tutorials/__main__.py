@@ -15,7 +15,7 @@ from benchmarks.record import DOCS, load, record
 from matplotlib.figure import Figure
 from scipy.optimize import linear_sum_assignment
 
-from hiddenbits import BernoulliMixture, ClippedPCA, LogisticPCA, diagnostics, inference, plots, tetrachoric
+from hiddenbits import ClippedPCA, LatentClassAnalysis, LogisticPCA, diagnostics, inference, plots, tetrachoric
 from hiddenbits.datasets import data_folder
 from hiddenbits.maths.rotations import rotate
 
@@ -120,7 +120,7 @@ def aligned(loadings: Any, method: Any, target: Any) -> Any:
 def carcinoma() -> dict[str, Any]:
     X, sizes, models = survey("carcinoma"), {}, {}
     for K, printed in POLCA.items():
-        model = models[K] = BernoulliMixture(K, **CLASSES).fit(X)
+        model = models[K] = LatentClassAnalysis(K, **CLASSES).fit(X)
         found, fit = inference.information(model, X, robust=False, kind="outer"), diagnostics.overall(model, X)
         polca, order = reference(f"carcinoma_lca{K}_poLCA"), np.argsort(-model.weights_)
         keys = ("log_likelihood", "aic", "bic", "g2")
@@ -136,7 +136,9 @@ def carcinoma() -> dict[str, Any]:
         }
     stepmix, three = load("tutorials/peers")["figures"]["stepmix"]["carcinoma, 3 classes"], sizes[3]
     save(plots.profiles(models[3], X).figure, "carcinoma")
-    quick = {K: BernoulliMixture(K, **(CLASSES | {"tol": 1e-6, "n_init": 4})).fit(X) for K in POLCA}  # fitted 99 times
+    quick = {
+        K: LatentClassAnalysis(K, **(CLASSES | {"tol": 1e-6, "n_init": 4})).fit(X) for K in POLCA
+    }  # fitted 99 times
     tests = {f"{K} against {K + 1}": diagnostics.bootstrap_lrt(quick[K], quick[K + 1], X, n=99, seed=0) for K in (2, 3)}
     return {
         "items": list(X.columns),
@@ -154,7 +156,7 @@ def carcinoma() -> dict[str, Any]:
 
 def sat12_classes() -> dict[str, Any]:
     X, theirs = survey("sat12_binary"), load("tutorials/peers")["figures"]["stepmix"]["SAT12, 3 classes"]
-    model = BernoulliMixture(3, **(CLASSES | {"n_init": 20})).fit(X)
+    model = LatentClassAnalysis(3, **(CLASSES | {"n_init": 20})).fit(X)
     order = np.argsort(-model.weights_)
     return {
         "log_likelihood": pair(model.score_samples(X).sum(), theirs["log_likelihood"]),

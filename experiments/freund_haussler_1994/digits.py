@@ -8,7 +8,7 @@ import numpy as np
 from common import Run, have_data
 
 import data
-from hiddenbits import BernoulliMixture, CombinationMachine, IndependentBits, Pursuit
+from hiddenbits import CombinationMachine, IndependentColumns, LatentClassAnalysis, Pursuit
 
 SEEDS = {"rows": [0, 1, 2], "starts": "the seed of the rows"}
 UNITS = 45
@@ -27,10 +27,10 @@ CURVE = (1, 2, 4, 8, 16, 32, 45)  # units at which the curves are measured
 
 def model_of(name: str, seed: int, size: int = UNITS) -> Any:
     if name == PROGRAMS[0]:
-        return IndependentBits()
+        return IndependentColumns()
     if name == MIXTURE:
         # Half a pseudo-one and half a pseudo-zero in every class and column.
-        return BernoulliMixture(size, prior_strength=1.0, prior_mean=0.5, n_init=1, max_iter=100, random_state=seed)
+        return LatentClassAnalysis(size, prior_strength=1.0, prior_mean=0.5, n_init=1, max_iter=100, random_state=seed)
     if name == PROGRAMS[4]:
         return CombinationMachine(
             size, method="chains", start="pursuit", max_iter=300, ridge=DECAY * data.ROWS, random_state=seed

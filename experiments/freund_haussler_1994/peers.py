@@ -9,7 +9,7 @@ from digits import SEEDS as DIGITS
 from digits import UNITS
 
 import data
-from hiddenbits import BernoulliMixture
+from hiddenbits import LatentClassAnalysis
 
 SEEDS = {"rows": DIGITS["rows"]}
 PLAIN, PCA = "mixture, pseudo-count .0005", "principal components, cut at one half"
@@ -17,7 +17,7 @@ PLAIN, PCA = "mixture, pseudo-count .0005", "principal components, cut at one ha
 
 def plain(seed: int) -> dict[str, Any]:
     rows = data.digits(seed)
-    model = BernoulliMixture(
+    model = LatentClassAnalysis(
         UNITS, prior_strength=0.001, prior_mean=0.5, n_init=1, max_iter=100, random_state=seed
     ).fit(rows.train)
     return {part: data.measures(model, X, likelihood=False) for part, X in (("train", rows.train), ("test", rows.test))}

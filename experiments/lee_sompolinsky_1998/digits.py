@@ -9,7 +9,7 @@ from scipy.special import log_ndtr, logsumexp
 from thresholded import ThresholdedPCA
 
 from data import DIMENSIONS, recipe, twos
-from hiddenbits import ClippedPCA, IndependentBits
+from hiddenbits import ClippedPCA, IndependentColumns
 
 SEEDS = {"model": 0, "hidden pixels": 0, "missing cells": 1, "draws": 0, "importance": 2}
 HIDDEN = 0.3
@@ -98,7 +98,7 @@ def smaller_from(bits: np.ndarray, hidden: np.ndarray) -> int:
 def likelihoods(train: np.ndarray, test: np.ndarray, *, full: bool) -> dict[str, Any]:
     """Nats a row of the test images, with the standard error of the sampling (not of the choice of rows)."""
     models: dict[str, Any] = {
-        INDEPENDENT: IndependentBits(),
+        INDEPENDENT: IndependentColumns(),
         RECIPE: recipe(),
         DEFAULT: ClippedPCA(DIMENSIONS, random_state=0),
     }
@@ -108,7 +108,7 @@ def likelihoods(train: np.ndarray, test: np.ndarray, *, full: bool) -> dict[str,
     found = {}
     for name, model in models.items():
         model.fit(train)
-        if isinstance(model, IndependentBits):
+        if isinstance(model, IndependentColumns):
             found[name] = {"dimensions": 0, "nll": float(-model.score(test)), "error": 0.0}
         else:
             scores, errors = model.score_samples(test, return_std=True)

@@ -12,7 +12,7 @@ from common import Run, have_data, save
 from thresholded import ThresholdedPCA
 
 from data import DIMENSIONS, SHAPE, bumps, recipe, twos
-from hiddenbits import ClippedPCA, IndependentBits, plots
+from hiddenbits import ClippedPCA, IndependentColumns, plots
 
 BLUE, RED, GREY = "#0072B2", "#D55E00", "#8c8c8c"
 
@@ -127,7 +127,7 @@ def drawn(folder: Path, model: Any, train: np.ndarray) -> None:
         "the same, without noise": model.inverse_transform(np.random.default_rng(0).standard_normal((n, DIMENSIONS)))
         > 0.5,
         "full matrix": model.sample(n, full=True, random_state=0),
-        "independent bits": IndependentBits().fit(train).sample(n, random_state=0),
+        "independent bits": IndependentColumns().fit(train).sample(n, random_state=0),
     }
     save(plots.strips(frames, SHAPE).figure, folder, "draws")
 

@@ -6,7 +6,7 @@ from typing import Any
 from common import Run, have_data
 
 import hiddenbits
-from hiddenbits import BernoulliMixture, NoisyOrNetwork, datasets
+from hiddenbits import LatentClassAnalysis, NoisyOrNetwork, datasets
 
 SEEDS = {"start": 0}
 
@@ -19,7 +19,7 @@ def measure(_: Run) -> dict[str, Any] | None:
     models = {
         "NoisyOrNetwork(6)": NoisyOrNetwork(6, random_state=0),
         "NoisyOrNetwork(6, method='gibbs')": NoisyOrNetwork(6, method="gibbs", n_init=1, random_state=0),
-        "BernoulliMixture(6)": BernoulliMixture(6, random_state=0),
+        "LatentClassAnalysis(6)": LatentClassAnalysis(6, random_state=0),
     }
     for name, model in models.items():
         begin = time.perf_counter()

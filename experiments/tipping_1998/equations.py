@@ -24,7 +24,7 @@ from programs import (
 from scipy.special import expit, log_expit
 
 import data
-from hiddenbits import BernoulliMixture
+from hiddenbits import LatentClassAnalysis
 
 SEEDS = {"synthetic data": 3, "start": 0, "draws": 0}
 DRAWS = 500
@@ -72,7 +72,7 @@ def as_latent_classes(X: np.ndarray) -> float:
     """Equation 3 less the log-likelihood of a Bernoulli mixture: equal shares, P(bit | draw) as its probabilities."""
     W, b = passes(X)
     draws = np.random.default_rng(SEEDS["draws"]).standard_normal((DRAWS, 2))
-    model = BernoulliMixture(DRAWS, max_iter=1, random_state=0).fit(X)
+    model = LatentClassAnalysis(DRAWS, max_iter=1, random_state=0).fit(X)
     model.params_ = replace(
         model.params_, weights=np.full(DRAWS, 1.0 / DRAWS), probabilities=expit(W @ draws.T + b[:, None])
     )

@@ -14,7 +14,7 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import roc_auc_score
 
 import data
-from hiddenbits import IndependentBits, LogisticPCA, Variational, datasets, evaluate, plots
+from hiddenbits import IndependentColumns, LogisticPCA, Variational, datasets, evaluate, plots
 
 SEEDS = {"synthetic data": 3, "start": 0}
 LOOSENESS = (0.1, 0.5, 0.9)  # the rows of Figure 4: quantiles of how loose the bound is
@@ -207,5 +207,7 @@ def senate(folder: Path) -> dict[str, Any]:
         "blank_cells": float(np.isnan(votes.X).mean()),
         "nearest_neighbour_of_the_same_party": neighbours(model.transform(votes.X), party),
         "bits_per_cell": evaluate.bits_per_cell(model, votes.X).value,
-        "bits_per_cell_of_independent_bits": evaluate.bits_per_cell(IndependentBits().fit(votes.X), votes.X).value,
+        "bits_per_cell_of_independent_columns": evaluate.bits_per_cell(
+            IndependentColumns().fit(votes.X), votes.X
+        ).value,
     }

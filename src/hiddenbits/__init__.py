@@ -13,7 +13,7 @@ __version__ = "0.1.0.dev0"
 
 _HOMES = {
     "Annealing": "hiddenbits.families.binary_sparse_coding.annealing",
-    "BernoulliMixture": "hiddenbits.families.bernoulli_mixture.estimator",
+    "LatentClassAnalysis": "hiddenbits.families.latent_class_analysis.estimator",
     "BinarySparseCoding": "hiddenbits.families.binary_sparse_coding.estimator",
     "Chains": "hiddenbits.families.combination_machine.options",
     "ClippedPCA": "hiddenbits.families.clipped_pca.estimator",
@@ -21,7 +21,7 @@ _HOMES = {
     "GibbsChains": "hiddenbits.families.noisy_or.options",
     "Growth": "hiddenbits.families.combination_machine.options",
     "HiddenTree": "hiddenbits.families.hidden_tree.estimator",
-    "IndependentBits": "hiddenbits.families.independent_bits.estimator",
+    "IndependentColumns": "hiddenbits.families.independent_columns.estimator",
     "LogisticPCA": "hiddenbits.families.logistic_pca.estimator",
     "NoisyOrNetwork": "hiddenbits.families.noisy_or.estimator",
     "Pursuit": "hiddenbits.families.combination_machine.options",
@@ -112,7 +112,6 @@ if TYPE_CHECKING:
     from hiddenbits.families._base.persistence import load as load
     from hiddenbits.families._base.rotation import RotatedLoadings as RotatedLoadings
     from hiddenbits.families._base.showing import Summary as Summary
-    from hiddenbits.families.bernoulli_mixture.estimator import BernoulliMixture as BernoulliMixture
     from hiddenbits.families.binary_sparse_coding.annealing import Annealing as Annealing
     from hiddenbits.families.binary_sparse_coding.estimator import BinarySparseCoding as BinarySparseCoding
     from hiddenbits.families.clipped_pca.estimator import ClippedPCA as ClippedPCA
@@ -121,7 +120,8 @@ if TYPE_CHECKING:
     from hiddenbits.families.combination_machine.options import Growth as Growth
     from hiddenbits.families.combination_machine.options import Pursuit as Pursuit
     from hiddenbits.families.hidden_tree.estimator import HiddenTree as HiddenTree
-    from hiddenbits.families.independent_bits.estimator import IndependentBits as IndependentBits
+    from hiddenbits.families.independent_columns.estimator import IndependentColumns as IndependentColumns
+    from hiddenbits.families.latent_class_analysis.estimator import LatentClassAnalysis as LatentClassAnalysis
     from hiddenbits.families.logistic_pca.estimator import LogisticPCA as LogisticPCA
     from hiddenbits.families.logistic_pca.options import Quadrature as Quadrature
     from hiddenbits.families.logistic_pca.options import Variational as Variational

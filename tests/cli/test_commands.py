@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import hiddenbits
-from hiddenbits import BernoulliMixture, LogisticPCA, evaluate, open_table
+from hiddenbits import LatentClassAnalysis, LogisticPCA, evaluate, open_table
 
 pytest.importorskip("typer")
 pytest.importorskip("rich")
@@ -81,7 +81,7 @@ def test_look_at_baskets_with_names(tmp_path):
 
 def test_fit_is_the_fit_of_the_library(survey, model):
     _, X = survey
-    want = BernoulliMixture(2, random_state=0).fit(open_table(X, names=[f"q{j}" for j in range(8)]))
+    want = LatentClassAnalysis(2, random_state=0).fit(open_table(X, names=[f"q{j}" for j in range(8)]))
     np.testing.assert_array_equal(hiddenbits.load(model).probabilities_, want.probabilities_)
 
 
@@ -210,10 +210,12 @@ def test_comparison_is_that_of_the_library(survey, tmp_path):
     words = ["compare", survey[0], "-m", "independent", "-m", "classes", "--folder", tmp_path, "--jobs", 1]
     found = json.loads(run(*words, "--json").stdout)
     names = [f"q{j}" for j in range(8)]
-    want = evaluate.compare(open_table(survey[1], names=names), ["IndependentBits", "BernoulliMixture"], progress=False)
+    want = evaluate.compare(
+        open_table(survey[1], names=names), ["IndependentColumns", "LatentClassAnalysis"], progress=False
+    )
     assert [one["model"] for one in found["models"]] == [entry.model for entry in want.entries]
     assert [one["log_likelihood"] for one in found["models"]] == [entry.log_likelihood for entry in want.entries]
-    assert "BernoulliMixture" in run(*words).stdout
+    assert "LatentClassAnalysis" in run(*words).stdout
 
 
 @pytest.mark.slow
@@ -232,9 +234,9 @@ def test_rows_of_a_group_are_held_out_together(tmp_path):
     grouped = run(*words, "--groups", "person")
     assert "duplicate" not in grouped.stderr
     told = json.loads(grouped.stdout)
-    want = evaluate.compare(X, ["IndependentBits", "ClippedPCA"], groups=np.arange(600) // 10, measures=())
+    want = evaluate.compare(X, ["IndependentColumns", "ClippedPCA"], groups=np.arange(600) // 10, measures=())
     assert (told["best"], told["size"], told["verdict"]) == (want.best, want.size, want.verdict)
-    assert told["best"] == "IndependentBits"
+    assert told["best"] == "IndependentColumns"
     missing = run(*words, "--groups", "q1", code=1)
     assert "--groups q1: labels must be a column that does not enter the model" in " ".join(missing.stderr.split())
     assert "Columns left out: person." in missing.stderr

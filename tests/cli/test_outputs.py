@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hiddenbits
-from hiddenbits import BernoulliMixture
+from hiddenbits import LatentClassAnalysis
 
 pytest.importorskip("typer")
 pytest.importorskip("rich")
@@ -39,7 +39,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     X = np.random.default_rng(0).integers(0, 2, (40, 3))
     np.savetxt("x.csv", X, "%d", ",", header="a,b,c", comments="")
-    BernoulliMixture(2, max_iter=3, tol=1.0).fit(hiddenbits.open_table("x.csv")).save("m.hb")
+    LatentClassAnalysis(2, max_iter=3, tol=1.0).fit(hiddenbits.open_table("x.csv")).save("m.hb")
     return tmp_path
 
 

@@ -19,7 +19,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import hiddenbits
-from hiddenbits import BernoulliMixture, run_on
+from hiddenbits import LatentClassAnalysis, run_on
 from hiddenbits.cli import progress as module
 from hiddenbits.cli.app import app
 from hiddenbits.cli.console import log_to_screen
@@ -76,7 +76,7 @@ def test_slow_work_is_drawn():
 def test_the_bar_of_a_report_advances_and_estimates_nothing(short, monkeypatch):
     """Its steps take from milliseconds to minutes: an estimate from the steps before rises, so there is none."""
     pytest.importorskip("jinja2")
-    monkeypatch.setattr("hiddenbits.reporting.model_choice.MODELS", ["IndependentBits", "BernoulliMixture"])
+    monkeypatch.setattr("hiddenbits.reporting.model_choice.MODELS", ["IndependentColumns", "LatentClassAnalysis"])
     now, shown_shares, bar = [100.0], [], Quiet("Looking at the table")
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
 
@@ -127,13 +127,13 @@ def test_lines_where_there_is_no_terminal(files, monkeypatch):
     )
     lines = [line for line in done.stderr.splitlines() if line.startswith("Fitting")]
     assert len(lines) >= 2, done.stderr
-    assert all(re.match(r"Fitting( BernoulliMixture)?: \d+:\d\d", line) for line in lines)
+    assert all(re.match(r"Fitting( LatentClassAnalysis)?: \d+:\d\d", line) for line in lines)
     assert any(re.search(r"[\d,]+ rows/s, restart \d+ of 20, pass \d+", line) for line in lines)
     assert "rows/s" not in done.stdout
     monkeypatch.setattr(module, "SLOW", 0.0)
     monkeypatch.setattr(module, "EVERY", 0.02)
     words.append("n_init=5")
-    assert "Fitting BernoulliMixture: 0:0" in CliRunner().invoke(app, words).stderr
+    assert "Fitting LatentClassAnalysis: 0:0" in CliRunner().invoke(app, words).stderr
     for quiet in (["--quiet", *words], [*words, "--json"]):
         assert "Fitting" not in CliRunner().invoke(app, quiet).stderr
 
@@ -170,7 +170,7 @@ def test_a_fit_says_its_restart_and_pass(monkeypatch):
             super().at(words, done, most, note)
 
     bar = Heard("Fitting", console=terminal())
-    model = BernoulliMixture(3, n_init=3, max_iter=500, random_state=0)
+    model = LatentClassAnalysis(3, n_init=3, max_iter=500, random_state=0)
     with run_on(tell=bar.rows):
         fitted(model, X, bar)
     bar.close()
@@ -179,7 +179,7 @@ def test_a_fit_says_its_restart_and_pass(monkeypatch):
     assert len(passes) == sum(restart.n_iter for restart in model.restarts_)
     first = model.restarts_[0].n_iter
     for number, (words, _, most, note) in enumerate(passes[:first], 1):
-        assert (words, most) == ("Fitting BernoulliMixture", 3)
+        assert (words, most) == ("Fitting LatentClassAnalysis", 3)
         assert note == f"restart 1 of 3, pass {number} of at most 500"
     assert all(re.fullmatch(r"restart [23] of 3, pass \d+ of at most 500", one[3]) for one in passes[first:])
     assert sorted(done for _, done, _, _ in passes) == [done for _, done, _, _ in passes]
@@ -194,7 +194,7 @@ def files(tmp_path_factory):
     lines = [",".join(f"q{j}" for j in range(6)), *(",".join(map(str, row)) for row in X.astype(int))]
     (folder / "t.csv").write_text("\n".join(lines) + "\n")
     (folder / "small.csv").write_text("\n".join(",".join(line.split(",")[:3]) for line in lines[:31]) + "\n")
-    BernoulliMixture(2, random_state=0).fit(X.astype(int)).save(folder / "m.hb")
+    LatentClassAnalysis(2, random_state=0).fit(X.astype(int)).save(folder / "m.hb")
     return folder
 
 
@@ -219,7 +219,9 @@ def test_every_command_has_a_bar(name, files, short, monkeypatch):
     if name == "report":
         pytest.importorskip("jinja2")
         if short:
-            monkeypatch.setattr("hiddenbits.reporting.model_choice.MODELS", ["IndependentBits", "BernoulliMixture"])
+            monkeypatch.setattr(
+                "hiddenbits.reporting.model_choice.MODELS", ["IndependentColumns", "LatentClassAnalysis"]
+            )
     words = [str(files / word) if "." in word else word for word in COMMANDS[name]]
     monkeypatch.setattr(module, "SLOW", 0.0)
     monkeypatch.setenv("FORCE_COLOR", "1")
@@ -240,7 +242,7 @@ def test_every_command_has_a_bar(name, files, short, monkeypatch):
         assert "3 of 3: drawing the evidence" in bar
 
 
-@pytest.mark.skipif(not hasattr(BernoulliMixture, "set_callbacks"), reason="scikit-learn before 1.9")
+@pytest.mark.skipif(not hasattr(LatentClassAnalysis, "set_callbacks"), reason="scikit-learn before 1.9")
 def test_the_bar_of_a_fit_in_python(monkeypatch):
     """Drawn at once, it says which restart and pass a fit is at, and it is gone after the fit, failed or not."""
     consoles, bars = [], []
@@ -258,10 +260,10 @@ def test_the_bar_of_a_fit_in_python(monkeypatch):
     monkeypatch.setattr(module, "SLOW", 0.0)
     monkeypatch.setattr("hiddenbits.cli.execution.Bar", Drawn)
     X = simulate_mixture(200, 6, 2, seed=0).X
-    model = BernoulliMixture(2, n_init=2, random_state=0).set_callbacks(hiddenbits.Progress()).fit(X)
+    model = LatentClassAnalysis(2, n_init=2, random_state=0).set_callbacks(hiddenbits.Progress()).fit(X)
     passes = sum(restart.n_iter for restart in model.restarts_)
     text = shown(consoles[0])
-    assert "Fitting BernoulliMixture" in text
+    assert "Fitting LatentClassAnalysis" in text
     assert "restart 1 of 2, pass 1" in text
     assert f"restart 2 of 2, pass {passes - model.restarts_[0].n_iter}" in text
     assert bars[0]._closed

@@ -31,7 +31,7 @@ def run(*words, code=1):
         ("Raise max_iter=, or tol=0.1.", "Raise --set max_iter=, or --set tol=0.1."),
         ("column 'key=' and \"drop=x\" stay", "column 'key=' and \"drop=x\" stay"),
         ("x=1 and n_estimators=2 stay", "x=1 and n_estimators=2 stay"),
-        ("The 'n_components' parameter of BernoulliMixture must be", "The value of --size must be"),
+        ("The 'n_components' parameter of LatentClassAnalysis must be", "The value of --size must be"),
         ("say missing=[-99, 'k. A.'].", "say --missing -99 --missing 'k. A.'."),
         ("say missing={'q1': []} and", "say --missing q1:none and"),
         ("code={'a b': {'x': 1, '': 0}};", "--code 'a b:x=1' --code 'a b:=0';"),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import hiddenbits
-from hiddenbits import BernoulliMixture
+from hiddenbits import LatentClassAnalysis
 from hiddenbits.datasets import simulate_mixture
 from tests.cluster.processes import Processes
 from tests.contracts.test_same_bits import same
@@ -37,7 +37,7 @@ def pytest_generate_tests(metafunc):
 
 
 def mixture():
-    return BernoulliMixture(8, n_init=1, max_iter=20, tol=0.0, random_state=0)
+    return LatentClassAnalysis(8, n_init=1, max_iter=20, tol=0.0, random_state=0)
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 
 import hiddenbits
-from hiddenbits import BernoulliMixture, evaluate
+from hiddenbits import LatentClassAnalysis, evaluate
 from hiddenbits.data import Table
 from hiddenbits.datasets import simulate_mixture, write_mixture
 from hiddenbits.engine import Local, Settings, fit_em, fit_gradient, fit_persistent
@@ -24,7 +24,7 @@ from tests.contracts.test_same_bits import same
 from tests.families._base.test_parquet_output import read_folder
 
 distributed = pytest.importorskip("distributed", reason="the cluster extra is not installed")
-MIXTURE = next(case for case in CASES if case.name == "BernoulliMixture")
+MIXTURE = next(case for case in CASES if case.name == "LatentClassAnalysis")
 OTHERS = [case for case in CASES if case is not MIXTURE]
 
 
@@ -58,7 +58,7 @@ def test_a_long_table_with_equal_rows(client, missing, monkeypatch):
     weights = np.random.default_rng(1).uniform(0.5, 2.0, len(rows))
     memory = table_of(rows, weights=weights)
     disk = Table(NotResident(memory.source), None, weights, part_bytes=7000)
-    model, fits = BernoulliMixture(3, n_init=2, tol=1e-4, random_state=0), []
+    model, fits = LatentClassAnalysis(3, n_init=2, tol=1e-4, random_state=0), []
     for table in (memory, disk):
         with hiddenbits.run_on(client):
             there = clone(model).fit(table)
@@ -129,7 +129,7 @@ def test_all_verbs(client, tmp_path):
     X = simulate_mixture(3000, 12, 3, seed=0).X
     X = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
     X = hiddenbits.open_table(X, names=table.names)
-    alone = BernoulliMixture(3, n_init=1, tol=1e-2, random_state=0).fit(table)
+    alone = LatentClassAnalysis(3, n_init=1, tol=1e-2, random_state=0).fit(table)
     with hiddenbits.run_on(client):
         there = clone(alone).fit(table)
         assert same(alone.params_, there.params_)
@@ -150,7 +150,7 @@ def test_results_written_by_the_workers(client, tmp_path):
     pytest.importorskip("pyarrow")
     write_mixture(tmp_path / "in", 3000, 12, 3, seed=0)
     table = hiddenbits.open_table(f"{tmp_path}/in/*.parquet", part_bytes=12 * 700)
-    model = BernoulliMixture(3, n_init=1, random_state=0).fit(table)
+    model = LatentClassAnalysis(3, n_init=1, random_state=0).fit(table)
     with hiddenbits.run_on(client):
         codes = model.write("transform", table, tmp_path / "codes.parquet")
         scores = model.write("score_samples", table, tmp_path / "scores.parquet")
@@ -162,7 +162,7 @@ def test_results_written_by_the_workers(client, tmp_path):
 def test_evaluation(client):
     rng = np.random.default_rng(0)
     rows, weights = structured_rows(rng, 2000, 10, missing=True), rng.random(2000)
-    model = BernoulliMixture(2, n_init=1, random_state=0).fit(rows)
+    model = LatentClassAnalysis(2, n_init=1, random_state=0).fit(rows)
     table = Table(NotResident(hiddenbits.open_table(rows).source), None, weights, 3000)
     for measure in (evaluate.mean_log_likelihood, evaluate.single_bit_error, evaluate.code_length):
         alone = measure(model, table)
@@ -191,7 +191,7 @@ def test_an_error_of_the_disk_is_not_taken_for_a_lost_cluster(client, tmp_path):
 def test_weights_travel_with_their_parts(client):
     rng = np.random.default_rng(0)
     rows, weights = structured_rows(rng, 2000, 10, missing=True), rng.random(2000)
-    alone = BernoulliMixture(2, n_init=1, tol=1e-3, random_state=0).fit(rows, sample_weight=weights)
+    alone = LatentClassAnalysis(2, n_init=1, tol=1e-3, random_state=0).fit(rows, sample_weight=weights)
     source = NotResident(hiddenbits.open_table(rows).source)
     table = Table(source, None, weights, 3000)
     with hiddenbits.run_on(client):
@@ -210,14 +210,14 @@ def test_a_part_that_cannot_be_read(client, tmp_path):
     table = hiddenbits.open_table(f"{tmp_path}/*.parquet", part_bytes=6 * 100_000)
     (tmp_path / "part1.parquet").unlink()
     with hiddenbits.run_on(client), pytest.raises((hiddenbits.TableError, FileNotFoundError), match=r"part1\.parquet"):
-        BernoulliMixture(2, random_state=0).fit(table)
+        LatentClassAnalysis(2, random_state=0).fit(table)
 
 
 @pytest.mark.slow
 def test_a_cluster_whose_workers_come_later(tmp_path):
     """An adaptive cluster may have no worker when a fit begins."""
     rows = structured_rows(np.random.default_rng(0), 600, 10, missing=False)
-    alone = BernoulliMixture(2, n_init=1, max_iter=3, tol=10.0, random_state=0).fit(rows)
+    alone = LatentClassAnalysis(2, n_init=1, max_iter=3, tol=10.0, random_state=0).fit(rows)
     with Processes(tmp_path) as processes, distributed.Client(scheduler_file=str(processes.file)) as client:
         later = threading.Timer(1.0, processes.add_worker)
         later.start()

@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 def test_the_same_table_from_workers(client, tmp_path):
     X = simulate_mixture(400, 8, 3, seed=0).X
     np.save(tmp_path / "rows.npy", X)
-    sizes = {"BernoulliMixture": [1, 3], "ClippedPCA": [1]}
+    sizes = {"LatentClassAnalysis": [1, 3], "ClippedPCA": [1]}
     options = {"sizes": sizes, "measures": ["single_bit_error"], "cv": 0.25}
     here = evaluate.compare(X, list(sizes), **options)
     with hiddenbits.run_on(client):

@@ -13,7 +13,7 @@ import pytest
 from scipy import sparse
 
 import hiddenbits
-from hiddenbits import BernoulliMixture, TableError, open_table
+from hiddenbits import LatentClassAnalysis, TableError, open_table
 from hiddenbits.data import Table
 from hiddenbits.data.summary import summarise
 from hiddenbits.engine import Cluster
@@ -41,7 +41,7 @@ def rows(seed=0, missing=0.0):
 
 
 def mixture(seed=0):
-    return BernoulliMixture(3, n_init=1, max_iter=4, tol=0.0, random_state=seed)
+    return LatentClassAnalysis(3, n_init=1, max_iter=4, tol=0.0, random_state=seed)
 
 
 def alone(memory):

@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 
 import hiddenbits
-from hiddenbits import BernoulliMixture, TopographicMap
+from hiddenbits import LatentClassAnalysis, TopographicMap
 from hiddenbits.data import Table
 from hiddenbits.datasets import simulate_mixture, write_mixture
 from tests.cluster.processes import Processes
@@ -33,7 +33,7 @@ def table():
 
 
 def mixture(passes=24):
-    return BernoulliMixture(8, n_init=1, max_iter=passes, tol=0.0, random_state=0)
+    return LatentClassAnalysis(8, n_init=1, max_iter=passes, tol=0.0, random_state=0)
 
 
 @pytest.fixture(scope="module")

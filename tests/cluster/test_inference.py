@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import hiddenbits
-from hiddenbits import BernoulliMixture, diagnostics, inference
+from hiddenbits import LatentClassAnalysis, diagnostics, inference
 
 distributed = pytest.importorskip("distributed", reason="the cluster extra is not installed")
 
@@ -14,7 +14,7 @@ def fitted():
     rng = np.random.default_rng(0)
     theta = np.array([[0.8, 0.7, 0.9, 0.2], [0.3, 0.2, 0.1, 0.7]])
     X = (rng.random((900, 4)) < theta[rng.integers(0, 2, 900)]).astype(np.uint8)
-    return BernoulliMixture(2, prior_strength=0, tol=1e-9, n_init=1, random_state=0).fit(X), X
+    return LatentClassAnalysis(2, prior_strength=0, tol=1e-9, n_init=1, random_state=0).fit(X), X
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 import hiddenbits
-from hiddenbits import BernoulliMixture
+from hiddenbits import LatentClassAnalysis
 from hiddenbits.datasets import simulate_mixture
 from tests.contracts.test_same_bits import same
 from tests.data.readers.servers import FileServer
@@ -34,7 +34,7 @@ def server(tmp_path):
 
 @pytest.mark.parametrize("name", ["*.parquet", "part*.npy", "whole.npy"])
 def test_the_same_bits_as_from_local_files(client, server, tmp_path, name):
-    model = BernoulliMixture(3, n_init=2, max_iter=8, random_state=0)
+    model = LatentClassAnalysis(3, n_init=2, max_iter=8, random_state=0)
     near = clone(model).fit(hiddenbits.open_table(f"{tmp_path}/{name}"))
     table = hiddenbits.open_table(f"{server.url}/{name}", part_bytes=12 * 700, storage_options=OPTIONS)
     server.requests.clear()
@@ -51,5 +51,5 @@ def test_a_server_that_fails_the_workers(client, server, fault, message):
     table = hiddenbits.open_table(f"{server.url}/*.parquet", part_bytes=12 * 700, storage_options=OPTIONS)
     server.fault = fault
     with hiddenbits.run_on(client), pytest.raises(hiddenbits.TableError, match=message) as caught:
-        BernoulliMixture(3, random_state=0).fit(table)
+        LatentClassAnalysis(3, random_state=0).fit(table)
     assert "hush" not in str(caught.value)

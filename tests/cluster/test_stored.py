@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 import hiddenbits
-from hiddenbits import BernoulliMixture
+from hiddenbits import LatentClassAnalysis
 from hiddenbits.data import Table
 from hiddenbits.datasets import simulate_mixture
 from tests.contracts.conftest import NotResident
@@ -31,7 +31,7 @@ def test_same_bits(client, tmp_path, suffix, kind):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of AnnData, about the format of the future
         getattr(ad.AnnData(cells), f"write_{suffix}")(path)
-    model = BernoulliMixture(3, n_init=1, max_iter=10, random_state=0)
+    model = LatentClassAnalysis(3, n_init=1, max_iter=10, random_state=0)
     memory = hiddenbits.open_table(cells if kind != "dense" else cells.astype(np.uint8))
     alone = model.fit(Table(NotResident(memory.source))).params_
     table = hiddenbits.open_table(path, part_bytes=12 * 700, blank="zero" if kind == "dense" else "auto")
@@ -50,4 +50,4 @@ def test_a_file_that_was_cut_short(client, tmp_path):
     table = hiddenbits.open_table(path, part_bytes=12 * 700)
     path.write_bytes(path.read_bytes()[:-1000])
     with hiddenbits.run_on(client), pytest.raises(hiddenbits.TableError, match=r"x\.h5ad: the file has changed"):
-        BernoulliMixture(3, random_state=0).fit(table)
+        LatentClassAnalysis(3, random_state=0).fit(table)

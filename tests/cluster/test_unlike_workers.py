@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import hiddenbits
-from hiddenbits import BernoulliMixture
+from hiddenbits import LatentClassAnalysis
 from hiddenbits.datasets import simulate_mixture
 from tests.cluster.processes import Processes
 from tests.contracts.test_same_bits import same
@@ -28,7 +28,7 @@ def fit_with(folder, table, **otherwise):
         with distributed.Client(scheduler_file=str(cluster.file)) as client:
             client.wait_for_workers(2, timeout=60)
             with hiddenbits.run_on(client, stall_timeout=60):
-                return BernoulliMixture(3, n_init=1, max_iter=5, tol=0.0, random_state=0).fit(table)
+                return LatentClassAnalysis(3, n_init=1, max_iter=5, tol=0.0, random_state=0).fit(table)
 
 
 def rows():
@@ -54,7 +54,7 @@ def test_another_numpy_is_warned_of_once(tmp_path):
     with pytest.warns(hiddenbits.EnvironmentChangedWarning, match=r"numpy 2\.0\.99 instead of") as caught:
         there = fit_with(tmp_path, table, first=tmp_path / "site")
     assert len([w for w in caught if w.category is hiddenbits.EnvironmentChangedWarning]) == 1
-    assert same(there.params_, BernoulliMixture(3, n_init=1, max_iter=5, tol=0.0, random_state=0).fit(table).params_)
+    assert same(there.params_, LatentClassAnalysis(3, n_init=1, max_iter=5, tol=0.0, random_state=0).fit(table).params_)
 
 
 def test_a_file_that_workers_cannot_see(tmp_path):

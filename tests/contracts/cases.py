@@ -7,13 +7,13 @@ import numpy as np
 
 from hiddenbits import (
     Annealing,
-    BernoulliMixture,
     BinarySparseCoding,
     ClippedPCA,
     CombinationMachine,
     Growth,
     HiddenTree,
-    IndependentBits,
+    IndependentColumns,
+    LatentClassAnalysis,
     LogisticPCA,
     NoisyOrNetwork,
     Quadrature,
@@ -204,17 +204,17 @@ def topographic_statistics(x, observed, h):
 
 CASES = [
     Case(
-        "IndependentBits",
+        "IndependentColumns",
         Classes(1),
-        IndependentBits(random_state=0),
+        IndependentColumns(random_state=0),
         independent_params,
         mixture_statistics,
         {"prior_strength": 7.0},
     ),
     Case(
-        "BernoulliMixture",
+        "LatentClassAnalysis",
         Classes(3),
-        BernoulliMixture(3, n_init=2, random_state=0),
+        LatentClassAnalysis(3, n_init=2, random_state=0),
         mixture_params,
         mixture_statistics,
         {"prior_strength": 7.0},

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from hiddenbits import (
-    BernoulliMixture,
     BinarySparseCoding,
     ClippedPCA,
     CombinationMachine,
     HiddenTree,
-    IndependentBits,
+    IndependentColumns,
+    LatentClassAnalysis,
     LogisticPCA,
     NoisyOrNetwork,
     TopographicMap,
@@ -28,8 +28,8 @@ SHORT_ROWS, SHORT_HELD_OUT = 6_000, 2_000
 LOOKS = (10, 11, 12, 15, 20, 30, 45, 60, 75)  # calls after which the score is taken, beside the last
 
 FAMILIES: dict[str, Any] = {
-    "IndependentBits": IndependentBits(),
-    "BernoulliMixture": BernoulliMixture(4),
+    "IndependentColumns": IndependentColumns(),
+    "LatentClassAnalysis": LatentClassAnalysis(4),
     "TreeMixture, 1 class": TreeMixture(1),
     "TreeMixture, 2 classes": TreeMixture(2),
     "HiddenTree": HiddenTree(4),
@@ -82,7 +82,7 @@ class Learned:
 def independent_score(estimator: Any, train: Any, test: Any) -> float:
     """Return the score of independent columns: bits, or numbers with normal distributions."""
     if not isinstance(estimator, BinarySparseCoding):
-        return IndependentBits().fit(train).score(test)
+        return IndependentColumns().fit(train).score(test)
     mean, variance = train.mean(axis=0), train.var(axis=0)
     return float(np.sum(-0.5 * np.log(2.0 * np.pi * variance) - 0.5 * (test - mean) ** 2 / variance, axis=1).mean())
 

@@ -12,8 +12,8 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from hiddenbits import (
-    BernoulliMixture,
     CombinationMachine,
+    LatentClassAnalysis,
     LogisticPCA,
     NoisyOrNetwork,
     TopographicMap,
@@ -142,7 +142,7 @@ def test_tables_too_large_to_be_shuffled(monkeypatch):
 
 def test_files(regime, subsamples, tmp_path):
     """A memory map, a CSV file and a Parquet file, of the same rows as an array."""
-    estimator, rows = BernoulliMixture(3, random_state=0), regime.rows()
+    estimator, rows = LatentClassAnalysis(3, random_state=0), regime.rows()
     wanted = fits(estimator, rows, regime.weights)
     assert len(subsamples) == (4 if regime is REGIMES["long"] else 0)  # two for each of the two fits
     for path in files_of(rows, tmp_path):

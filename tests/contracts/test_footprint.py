@@ -43,7 +43,7 @@ STATISTICS_DIFFER = {
     "TreeMixture": "counts of pairs count by half, for they come in some passes only",
 }
 NOT_MEASURED = {
-    "BernoulliMixture-split": "it is the model of BernoulliMixture",
+    "LatentClassAnalysis-split": "it is the model of LatentClassAnalysis",
 }
 
 

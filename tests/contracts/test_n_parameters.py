@@ -14,12 +14,12 @@ import pytest
 from sklearn.base import clone
 
 from hiddenbits import (
-    BernoulliMixture,
     BinarySparseCoding,
     ClippedPCA,
     CombinationMachine,
     HiddenTree,
-    IndependentBits,
+    IndependentColumns,
+    LatentClassAnalysis,
     LogisticPCA,
     NoisyOrNetwork,
     TopographicMap,
@@ -122,13 +122,13 @@ def some_reals(d):
 
 
 COUNTS = {  # an estimator, its parameters drawn at random, and what differs from the defaults of `check_count`
-    "IndependentBits": (
-        IndependentBits(),
+    "IndependentColumns": (
+        IndependentColumns(),
         lambda rng: independent_params(4, rng),
         {"coordinates": plain_arrays("probabilities")},
     ),
-    "BernoulliMixture, 2 classes of 5 items": (BernoulliMixture(2), lambda rng: mixture_params(5, rng, 2), {}),
-    "BernoulliMixture, 3 classes of 5 items": (BernoulliMixture(3), lambda rng: mixture_params(5, rng), {}),
+    "LatentClassAnalysis, 2 classes of 5 items": (LatentClassAnalysis(2), lambda rng: mixture_params(5, rng, 2), {}),
+    "LatentClassAnalysis, 3 classes of 5 items": (LatentClassAnalysis(3), lambda rng: mixture_params(5, rng), {}),
     "TreeMixture, 1 class": (TreeMixture(1), lambda rng: first_class(tree_params(6, rng)), {}),
     "TreeMixture, 3 classes": (TreeMixture(3), lambda rng: tree_params(6, rng), {}),
     "HiddenTree, 2 states": (HiddenTree(2), lambda rng: hidden_tree_params(6, rng), {}),

@@ -131,7 +131,7 @@ def test_checkpoint_of_another_fit_is_refused(case, tmp_path):
         fit(tables[0], settings=Settings(max_iter=6))
     with pytest.raises(hiddenbits.CheckpointError, match="its hyperparameters"):
         fit(tables[0], model=replace(case.model, **case.other))
-    hiddenbits.IndependentBits().fit(tables[0].to_float()).save(tmp_path / "fit.hb")
+    hiddenbits.IndependentColumns().fit(tables[0].to_float()).save(tmp_path / "fit.hb")
     with pytest.raises(hiddenbits.CheckpointError, match="not a checkpoint"):
         fit(tables[0])
 

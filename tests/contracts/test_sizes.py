@@ -5,11 +5,11 @@ import pytest
 from sklearn.base import clone
 
 from hiddenbits import (
-    BernoulliMixture,
     BinarySparseCoding,
     ClippedPCA,
     CombinationMachine,
     HiddenTree,
+    LatentClassAnalysis,
     LogisticPCA,
     NoisyOrNetwork,
     TopographicMap,
@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.core, pytest.mark.filterwarnings("ignore::sklearn.exce
 
 ROWS = structured_rows(np.random.default_rng(0), 40, 6, missing=False)
 BY_ROWS = [
-    (BernoulliMixture, "classes"),
+    (LatentClassAnalysis, "classes"),
     (TreeMixture, "classes"),
     (HiddenTree, "states"),
     (CombinationMachine, "units"),
@@ -64,7 +64,7 @@ def test_more_dimensions_than_columns(family, size):
 
 def test_largest_sizes_are_fitted():
     for estimator in (
-        BernoulliMixture(40, max_iter=2),
+        LatentClassAnalysis(40, max_iter=2),
         LogisticPCA(6, max_iter=2),
         NoisyOrNetwork((2, 40), max_iter=1),
     ):
@@ -85,28 +85,28 @@ def test_points():
 
 def test_weights_stand_for_rows():
     """Twenty patterns with counts are a table of as many rows as they count; small weights do not take rows away."""
-    model = BernoulliMixture(41)
+    model = LatentClassAnalysis(41)
     for weights, fits in ((np.full(40, 2.0), True), (np.full(40, 0.1), False)):
         table = open_table(ROWS).with_weights(weights)
         if fits:
             assert accepts(model, table)
         else:
             assert "Use at most 40." in refusal(model, table)
-    assert accepts(BernoulliMixture(40), open_table(ROWS).with_weights(np.full(40, 1e-3)))
+    assert accepts(LatentClassAnalysis(40), open_table(ROWS).with_weights(np.full(40, 1e-3)))
 
 
 def test_more_classes_than_different_rows():
     """Six columns have 64 different rows, however many rows there are; a hundred classes do no harm."""
     many = np.tile(ROWS, (50, 1))
-    assert refusal(BernoulliMixture(1000), many).endswith(
+    assert refusal(LatentClassAnalysis(1000), many).endswith(
         "because it has 6 columns (n_features=6), so that there are 64 different rows. Use at most 64."
     )
-    assert accepts(BernoulliMixture(100), many)
-    assert accepts(BernoulliMixture(1000), np.ones((2000, 10)))
+    assert accepts(LatentClassAnalysis(100), many)
+    assert accepts(LatentClassAnalysis(1000), np.ones((2000, 10)))
 
 
 def test_pieces_may_have_fewer_rows_than_classes():
-    BernoulliMixture(5, random_state=0).partial_fit(ROWS[:4]).partial_fit(ROWS)
+    LatentClassAnalysis(5, random_state=0).partial_fit(ROWS[:4]).partial_fit(ROWS)
 
 
 def test_words_are_not_sizes():
@@ -114,5 +114,5 @@ def test_words_are_not_sizes():
 
 
 def test_every_estimator_with_a_size_says_what_it_needs():
-    without = {"IndependentBits"}
+    without = {"IndependentColumns"}
     assert {name for name, home in ESTIMATORS.items() if not getattr(home(), "_hidden_parts", ())} == without

@@ -8,12 +8,12 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from hiddenbits import (
-    BernoulliMixture,
     Chains,
     CombinationMachine,
     Growth,
     HiddenTree,
-    IndependentBits,
+    IndependentColumns,
+    LatentClassAnalysis,
     SmallWeightsWarning,
     TableError,
     evaluate,
@@ -57,8 +57,8 @@ def test_a_prior_outweighs_small_weights_and_large_ones_outweigh_it(case, scale)
 @pytest.mark.parametrize(
     "estimator",
     [
-        IndependentBits(prior_strength=0.0),
-        BernoulliMixture(2, prior_strength=0.0, n_init=1, random_state=0),
+        IndependentColumns(prior_strength=0.0),
+        LatentClassAnalysis(2, prior_strength=0.0, n_init=1, random_state=0),
         CombinationMachine(2, ridge=0.0, start=Growth(n_candidates=1), n_init=1, random_state=0),
         CombinationMachine(2, ridge=0.0, start="noise", method="em", max_iter=10, random_state=0),
         CombinationMachine.paper(2, max_iter=20, random_state=0),
@@ -88,7 +88,7 @@ def test_a_machine_with_a_ridge_takes_any_weights(method, start, scale):
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("name", ["mean_log_likelihood", "bits_per_cell", "single_bit_error", "code_length"])
 def test_measures_and_their_errors_do_not_depend_on_the_scale(name, scale):
-    model, measure = IndependentBits().fit(ROWS), getattr(evaluate, name)
+    model, measure = IndependentColumns().fit(ROWS), getattr(evaluate, name)
     rows = np.nan_to_num(ROWS) if name == "code_length" else ROWS
     plain, scaled = measure(model, rows, WEIGHTS), measure(model, rows, scale * WEIGHTS)
     assert plain.standard_error > 0.0
@@ -101,13 +101,13 @@ def test_entropies_and_hidden_cells_do_not_depend_on_the_scale(scale):
     plain, scaled = (evaluate.pattern_entropy(ROWS, sample_weight=by * WEIGHTS) for by in (1.0, scale))
     assert scaled == pytest.approx(plain, rel=1e-9)
     tables = (open_table(ROWS).with_sample_weight(by * WEIGHTS) for by in (1.0, scale))
-    plain, scaled = (evaluate.hidden_cells(IndependentBits(prior_strength=0.0), table) for table in tables)
+    plain, scaled = (evaluate.hidden_cells(IndependentColumns(prior_strength=0.0), table) for table in tables)
     assert (scaled.value, scaled.standard_error) == pytest.approx((plain.value, plain.standard_error), rel=1e-9)
 
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_a_file_holds_a_fit_to_weights_on_any_scale(scale, tmp_path):
-    model = fit(BernoulliMixture(2, n_init=1, random_state=0), scale)
+    model = fit(LatentClassAnalysis(2, n_init=1, random_state=0), scale)
     model.save(tmp_path / "model.hb")
     assert load(tmp_path / "model.hb").weight_seen_ == model.weight_seen_
 

@@ -77,7 +77,7 @@ def test_statistics(change, said):
 
 def test_declarations_are_read_once_per_class(monkeypatch):
     """Reading annotations is slow, and a fit checks parameters after every pass."""
-    model = hiddenbits.BernoulliMixture(2, n_init=1, random_state=0)
+    model = hiddenbits.LatentClassAnalysis(2, n_init=1, random_state=0)
     rows = np.repeat(np.eye(3), 9, axis=0)
     model.fit(rows)
 

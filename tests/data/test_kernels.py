@@ -46,7 +46,7 @@ import sys
 import numpy as np
 import hiddenbits
 X = (np.random.default_rng(0).random((500, 20)) < 0.3).astype(np.uint8)
-for model in (hiddenbits.BernoulliMixture(3), hiddenbits.LogisticPCA(2), hiddenbits.CombinationMachine(2)):
+for model in (hiddenbits.LatentClassAnalysis(3), hiddenbits.LogisticPCA(2), hiddenbits.CombinationMachine(2)):
     model.set_params(random_state=0).fit(X).score(X)
 assert "numba" not in sys.modules
 """

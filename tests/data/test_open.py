@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 
 import hiddenbits
-from hiddenbits import BernoulliMixture, SpilledTableWarning, open_table
+from hiddenbits import LatentClassAnalysis, SpilledTableWarning, open_table
 from hiddenbits.data import TableError
 from hiddenbits.data.openers import FORMATS, OPENERS, Memory, find_opener
 from hiddenbits.data.readers.streams import spill
@@ -140,7 +140,7 @@ def test_suffixes_and_names_are_distinct():
     "unknown", [None, 1, {}, {"a": 1}, {1, 2}, object(), iter([[0, 1]])], ids=lambda thing: type(thing).__name__
 )
 def test_an_unknown_object_is_told_what_is_accepted(unknown):
-    for take in (open_table, BernoulliMixture(2).fit):
+    for take in (open_table, LatentClassAnalysis(2).fit):
         with pytest.raises(TableError) as caught:
             take(unknown)
         message = str(caught.value)
@@ -157,7 +157,7 @@ def test_an_open_table_stays_as_it_is():
 
 def test_a_fit_takes_a_path(tmp_path):
     np.savetxt(tmp_path / "x.csv", X, fmt="%d", delimiter=",", header="a,b,c", comments="")
-    model = BernoulliMixture(2, n_init=1, tol=0.1, random_state=0).fit(tmp_path / "x.csv")
+    model = LatentClassAnalysis(2, n_init=1, tol=0.1, random_state=0).fit(tmp_path / "x.csv")
     assert list(model.feature_names_in_) == NAMES
     np.testing.assert_array_equal(model.transform(str(tmp_path / "x.csv")), model.transform(open_table(X, names=NAMES)))
 
@@ -180,7 +180,7 @@ def files_on_the_way(data) -> list[str]:
         if code.co_name.startswith("open_") and caller is not None and caller.f_code.co_name == "open":
             sys.setprofile(None)
 
-    model = BernoulliMixture(2, n_init=1, tol=0.1, random_state=0)
+    model = LatentClassAnalysis(2, n_init=1, tol=0.1, random_state=0)
     model.fit(data)  # imports first
     sys.setprofile(watch)
     try:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from hiddenbits import BernoulliMixture, TableError, hide_cells, open_table
+from hiddenbits import LatentClassAnalysis, TableError, hide_cells, open_table
 
 pytestmark = pytest.mark.core
 
@@ -82,8 +82,8 @@ def test_files_are_refused_and_models_of_bits(tmp_path):
     with pytest.raises(TableError, match="frames and arrays in memory"):
         open_table(tmp_path / "x.csv", reals=True)
     table = open_table(ROWS, reals=True)
-    with pytest.raises(TableError, match="BernoulliMixture needs bits, but this is a table of real numbers"):
-        BernoulliMixture(2).fit(table)
+    with pytest.raises(TableError, match="LatentClassAnalysis needs bits, but this is a table of real numbers"):
+        LatentClassAnalysis(2).fit(table)
     with pytest.raises(TypeError, match="already open"):
         open_table(table, reals=True)
     for refused in (table.source.x.ones, table.source.x.row_sums):

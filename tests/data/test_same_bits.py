@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from hiddenbits import BernoulliMixture, open_table
+from hiddenbits import LatentClassAnalysis, open_table
 from hiddenbits.data.readers.parquet import coded
 from hiddenbits.data.readers.streams import spill
 
@@ -109,7 +109,7 @@ DOORS = {
 
 
 def fitted(table):
-    return BernoulliMixture(2, max_iter=5, n_init=1, tol=0, random_state=0).fit(table)
+    return LatentClassAnalysis(2, max_iter=5, n_init=1, tol=0, random_state=0).fit(table)
 
 
 @pytest.fixture(scope="module")

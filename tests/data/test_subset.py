@@ -44,7 +44,7 @@ def test_hidden_cells_of_rows_on_disk_stay_hidden():
 
 def test_a_fit_to_rows_on_disk_is_the_fit_in_memory():
     rows = np.arange(0, 40, 2)
-    model = hiddenbits.BernoulliMixture(2, online_passes=1, random_state=0)
+    model = hiddenbits.LatentClassAnalysis(2, online_passes=1, random_state=0)
     there = model.fit(take_rows(TABLES["on disk"][0], rows)).probabilities_
     here = model.fit(BLANKS[rows]).probabilities_
     np.testing.assert_allclose(there, here, atol=1e-9)

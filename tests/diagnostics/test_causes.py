@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hiddenbits import BernoulliMixture, CombinationMachine, NoisyOrNetwork, diagnostics
+from hiddenbits import CombinationMachine, LatentClassAnalysis, NoisyOrNetwork, diagnostics
 
 
 def rows_of_causes(seed, n=2_000):
@@ -42,5 +42,5 @@ def test_by_the_posteriors_of_rows():
 
 
 def test_refused():
-    with pytest.raises(ValueError, match="models of causes, such as NoisyOrNetwork; BernoulliMixture has none"):
-        diagnostics.cause_usage(BernoulliMixture(2, random_state=0).fit(np.eye(4)), np.eye(4))
+    with pytest.raises(ValueError, match="models of causes, such as NoisyOrNetwork; LatentClassAnalysis has none"):
+        diagnostics.cause_usage(LatentClassAnalysis(2, random_state=0).fit(np.eye(4)), np.eye(4))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import hiddenbits
-from hiddenbits import BernoulliMixture, LogisticPCA, diagnostics
+from hiddenbits import LatentClassAnalysis, LogisticPCA, diagnostics
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def fitted():
     X = (rng.random((200, 4)) < theta[rng.integers(0, 3, 200)]).astype(float)
     X[rng.random(X.shape) < 0.1] = np.nan
     w = rng.integers(1, 4, 200).astype(float)
-    return BernoulliMixture(3, random_state=0, n_init=1).fit(X, sample_weight=w), X, w
+    return LatentClassAnalysis(3, random_state=0, n_init=1).fit(X, sample_weight=w), X, w
 
 
 def test_tables_of_classes(fitted):
@@ -47,6 +47,6 @@ def test_entropy(fitted):
 
 def test_a_class_without_rows_has_no_average():
     X = np.repeat([[1, 1, 0], [0, 0, 1]], 20, axis=0)
-    model = BernoulliMixture(1, random_state=0).fit(X)
+    model = LatentClassAnalysis(1, random_state=0).fit(X)
     assert diagnostics.entropy(model, X) == 1.0
     assert diagnostics.average_posteriors(model, X).tolist() == [[1.0]]

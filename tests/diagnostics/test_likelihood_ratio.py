@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from hiddenbits import BernoulliMixture, ClippedPCA, diagnostics
+from hiddenbits import ClippedPCA, LatentClassAnalysis, diagnostics
 
 pd = pytest.importorskip("pandas")
 
 
 def fits(X, *sizes):
-    return [BernoulliMixture(K, prior_strength=0, n_init=2, tol=1e-7, random_state=0).fit(X) for K in sizes]
+    return [LatentClassAnalysis(K, prior_strength=0, n_init=2, tol=1e-7, random_state=0).fit(X) for K in sizes]
 
 
 @pytest.mark.full
@@ -44,7 +44,7 @@ def test_what_is_refused():
     with pytest.raises(ValueError, match="smaller one first"):
         diagnostics.bootstrap_lrt(two, one, X)
     with pytest.raises(ValueError, match="prior"):
-        diagnostics.bootstrap_lrt(one, BernoulliMixture(2, random_state=0).fit(X), X)
+        diagnostics.bootstrap_lrt(one, LatentClassAnalysis(2, random_state=0).fit(X), X)
     with pytest.raises(TypeError, match="exact likelihood"):
         diagnostics.bootstrap_lrt(one, ClippedPCA(1).fit(X), X)
     with pytest.raises(ValueError, match="at least one"):

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from hiddenbits import BernoulliMixture, ClippedPCA, LogisticPCA, diagnostics
+from hiddenbits import ClippedPCA, LatentClassAnalysis, LogisticPCA, diagnostics
 from hiddenbits.diagnostics.maps import score_shares
 
 pd = pytest.importorskip("pandas")
@@ -133,7 +133,7 @@ def test_frames_weights_and_what_is_refused():
     counted = diagnostics.m2(model, frame[np.repeat(np.arange(200), w)])
     np.testing.assert_allclose(diagnostics.m2(model, frame, w), counted, rtol=1e-7)
     with pytest.raises(ValueError, match="map of 1 to 3"):
-        diagnostics.item_fit(BernoulliMixture(2, random_state=0).fit(X), X)
+        diagnostics.item_fit(LatentClassAnalysis(2, random_state=0).fit(X), X)
     with pytest.raises(TypeError, match="LogisticPCA"):
         diagnostics.m2(ClippedPCA(1).fit(X), X)
     blank = X.astype(float)

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import ndtr
 
 import hiddenbits
-from hiddenbits import BernoulliMixture, LogisticPCA, diagnostics
+from hiddenbits import LatentClassAnalysis, LogisticPCA, diagnostics
 
 D = 6
 PROFILES = np.array([[0.85, 0.8, 0.75, 0.25, 0.3, 0.2], [0.2, 0.3, 0.25, 0.8, 0.7, 0.75]])
@@ -17,7 +17,7 @@ def rows(seed, n=200):
 
 
 def fitted(X):
-    return BernoulliMixture(2, prior_strength=0, tol=1e-9, n_init=1, random_state=0).fit(X)
+    return LatentClassAnalysis(2, prior_strength=0, tol=1e-9, n_init=1, random_state=0).fit(X)
 
 
 @pytest.mark.full

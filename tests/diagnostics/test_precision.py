@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from hiddenbits import BernoulliMixture, LogisticPCA, diagnostics
+from hiddenbits import LatentClassAnalysis, LogisticPCA, diagnostics
 
 pytestmark = pytest.mark.core
 
@@ -68,8 +68,8 @@ def test_reliability_is_the_squared_correlation_with_the_truth(seed):
 
 def test_refused():
     _, X = a_test(0, n=200)
-    with pytest.raises(ValueError, match=r"needs a map, such as LogisticPCA\(1\); BernoulliMixture is none"):
-        diagnostics.item_information(BernoulliMixture(2, random_state=0).fit(X), [[0.0]])
+    with pytest.raises(ValueError, match=r"needs a map, such as LogisticPCA\(1\); LatentClassAnalysis is none"):
+        diagnostics.item_information(LatentClassAnalysis(2, random_state=0).fit(X), [[0.0]])
     model = LogisticPCA(2, random_state=0).fit(X)
     with pytest.raises(ValueError, match=r"shape \(number, 2\), a column for each dimension; theirs is \(1, 1\)"):
         diagnostics.test_information(model, [[0.0]])

@@ -12,8 +12,8 @@ from hiddenbits.datasets import simulate_mixture
 D = 6
 EVERY = np.array(list(itertools.product([0.0, 1.0], repeat=D)))
 MODELS = {
-    "independent": hiddenbits.IndependentBits(),
-    "classes": hiddenbits.BernoulliMixture(3, random_state=0),
+    "independent": hiddenbits.IndependentColumns(),
+    "classes": hiddenbits.LatentClassAnalysis(3, random_state=0),
     "scale": hiddenbits.LogisticPCA(1, random_state=0),
     "map": hiddenbits.LogisticPCA(2, random_state=0),
     "clipped": hiddenbits.ClippedPCA(2, random_state=0),
@@ -79,7 +79,7 @@ def test_four_dimensions_are_integrated_by_draws():
 @pytest.mark.parametrize("seed", range(5))
 def test_residuals_of_a_true_model_have_unit_spread(seed):
     """New rows of the model itself: 45 correlated residuals, so the mean square is loosely within (0.5, 1.8)."""
-    model = hiddenbits.BernoulliMixture(2, random_state=0).fit(simulate_mixture(2000, 10, 2, seed=seed).X)
+    model = hiddenbits.LatentClassAnalysis(2, random_state=0).fit(simulate_mixture(2000, 10, 2, seed=seed).X)
     fresh = model.sample(3000, random_state=seed)
     found = diagnostics.residual_pairs(model, fresh)["residual"]
     assert 0.5 < np.mean(found**2) < 1.8
@@ -89,7 +89,7 @@ def test_residuals_of_a_true_model_have_unit_spread(seed):
 def test_a_copied_column_comes_first_and_weights_count_rows():
     X = simulate_mixture(400, D, 2, seed=0).X
     X[:, 5] = X[:, 4]
-    model = hiddenbits.BernoulliMixture(2, random_state=0).fit(X)
+    model = hiddenbits.LatentClassAnalysis(2, random_state=0).fit(X)
     first = diagnostics.residual_pairs(model, X, n_pairs=1)
     assert first[["first", "second"]].tolist() == [("x4", "x5")]
     assert first["residual"][0] > 5
@@ -102,7 +102,7 @@ def test_a_copied_column_comes_first_and_weights_count_rows():
 def test_a_frame_comes_back_as_a_frame(library):
     frames = pytest.importorskip(library)
     frame = frames.DataFrame(rows(blanks=0.0), **{"columns" if library == "pandas" else "schema": list("abcdef")})
-    model = hiddenbits.BernoulliMixture(2, random_state=0).fit(frame)
+    model = hiddenbits.LatentClassAnalysis(2, random_state=0).fit(frame)
     found = diagnostics.residual_pairs(model, frame)
     assert type(found) is frames.DataFrame
     assert list(found.columns) == ["first", "second", "rows", "observed", "expected", "residual"]
@@ -113,7 +113,7 @@ def test_a_frame_comes_back_as_a_frame(library):
 
 def test_errors_say_what_to_do():
     X = rows()
-    model = hiddenbits.BernoulliMixture(2, random_state=0).fit(X)
+    model = hiddenbits.LatentClassAnalysis(2, random_state=0).fit(X)
     with pytest.raises(ValueError, match="n_pairs=0"):
         diagnostics.residual_pairs(model, X, n_pairs=0)
     with pytest.raises(ValueError, match="fitted to 6 columns, and X has 5"):

@@ -20,7 +20,7 @@ X = (np.random.default_rng(0).random((N, D)) < np.random.default_rng(1).random((
 
 
 def fit(checkpoint=None, tell=None):
-    model = hiddenbits.BernoulliMixture(6, n_init=2, max_iter=12, tol=0.0, random_state=0)
+    model = hiddenbits.LatentClassAnalysis(6, n_init=2, max_iter=12, tol=0.0, random_state=0)
     with hiddenbits.run_on(checkpoint=checkpoint, tell=tell):
         return model.fit(X)
 

@@ -21,7 +21,7 @@ from hiddenbits.datasets import simulate_mixture
 from hiddenbits.store import read
 
 PRELOAD = [
-    "hiddenbits.families.bernoulli_mixture.estimator",
+    "hiddenbits.families.latent_class_analysis.estimator",
     "hiddenbits.families._base.persistence",
     "hiddenbits.datasets",
 ]
@@ -31,7 +31,7 @@ def fit_and_save(folder: str, seed: int) -> None:
     """The program that is killed: fit with a checkpoint, then save."""
     X = simulate_mixture(3000, 20, 4, seed=seed).X.astype(float)
     X[np.random.default_rng(seed).random(X.shape) < 0.05] = np.nan
-    model = hiddenbits.BernoulliMixture(4, n_init=2, max_iter=60, tol=1e-9, random_state=seed)
+    model = hiddenbits.LatentClassAnalysis(4, n_init=2, max_iter=60, tol=1e-9, random_state=seed)
     with hiddenbits.run_on(n_jobs=1 + seed % 2, checkpoint=Path(folder) / "fit.hb"):
         model.fit(X)
     model.save(Path(folder) / "model.hb")

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.core, pytest.mark.filterwarnings("ignore::sklearn.exce
 
 
 def fit(X, path, names=None, model=None):
-    model = model or hiddenbits.BernoulliMixture(2, n_init=1, max_iter=3, random_state=0)
+    model = model or hiddenbits.LatentClassAnalysis(2, n_init=1, max_iter=3, random_state=0)
     with hiddenbits.run_on(checkpoint=path):
         return model.fit(hiddenbits.open_table(X, names=names))
 

@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.core, pytest.mark.skipif(not hasattr(os, "fork"), reas
 PROGRAM = """
 import os, threading, warnings
 import numpy as np
-from hiddenbits import IndependentBits
+from hiddenbits import IndependentColumns
 from hiddenbits.engine import one_blas_thread
 
 warnings.simplefilter("ignore", DeprecationWarning)  # Python's own, of forking with threads
@@ -22,7 +22,7 @@ def child():
     process = os.fork()
     if process == 0:
         try:
-            IndependentBits().fit(X)
+            IndependentColumns().fit(X)
         except RuntimeError as error:
             print(error, flush=True)
             os._exit(3)
@@ -47,7 +47,7 @@ print(child(), flush=True)
 forked.set()
 thread.join()
 print(child(), flush=True)
-IndependentBits().fit(X)
+IndependentColumns().fit(X)
 """
 
 

@@ -5,7 +5,7 @@ import logging
 import numpy as np
 import pytest
 
-from hiddenbits import BernoulliMixture, CombinationMachine, LogisticPCA
+from hiddenbits import CombinationMachine, LatentClassAnalysis, LogisticPCA
 from hiddenbits.datasets import simulate_mixture
 
 pytestmark = pytest.mark.core
@@ -22,9 +22,9 @@ def logged(caplog, level):
 
 def test_restarts_and_stops_are_info_and_passes_debug(X, caplog):
     caplog.set_level(logging.DEBUG, "hiddenbits")
-    model = BernoulliMixture(3, n_init=3, random_state=0).fit(X)
+    model = LatentClassAnalysis(3, n_init=3, random_state=0).fit(X)
     info, debug = logged(caplog, logging.INFO), logged(caplog, logging.DEBUG)
-    assert info[0].startswith("BernoulliMixture: fit to ")
+    assert info[0].startswith("LatentClassAnalysis: fit to ")
     stops = [
         f"stopped: {one.reason} after {one.n_iter} passes, objective {one.objective:.10g}" for one in model.restarts_
     ]
@@ -65,7 +65,7 @@ def test_random_steps_are_logged_too(X, caplog):
 
 
 def test_silent_by_default(X, capfd):
-    BernoulliMixture(2, random_state=0).fit(X)
+    LatentClassAnalysis(2, random_state=0).fit(X)
     assert capfd.readouterr() == ("", "")
     logger = logging.getLogger("hiddenbits")
     assert [type(handler) for handler in logger.handlers] == [logging.NullHandler]

@@ -5,7 +5,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import hiddenbits
-from hiddenbits import BernoulliMixture, CombinationMachine, map_pieces, open_table, run_on
+from hiddenbits import CombinationMachine, LatentClassAnalysis, map_pieces, open_table, run_on
 
 pytestmark = pytest.mark.core
 
@@ -18,8 +18,8 @@ def rows():
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_every_pass_counts_each_row_once(X, n_jobs):
     walked = []
-    model = BernoulliMixture(2, n_init=1, random_state=0)
-    alone = BernoulliMixture(2, n_init=1, random_state=0).fit(X)
+    model = LatentClassAnalysis(2, n_init=1, random_state=0)
+    alone = LatentClassAnalysis(2, n_init=1, random_state=0).fit(X)
     with run_on(n_jobs=n_jobs, tell=walked.append):
         model.fit(X)
     np.testing.assert_array_equal(model.probabilities_, alone.probabilities_)
@@ -35,7 +35,7 @@ def test_every_pass_counts_each_row_once(X, n_jobs):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_verbs_inside_a_piece_count_once(X, n_jobs):
-    model = BernoulliMixture(2, n_init=1, random_state=0).fit(X)
+    model = LatentClassAnalysis(2, n_init=1, random_state=0).fit(X)
     walked = []
     with run_on(n_jobs=n_jobs, tell=walked.append):
         parts = list(map_pieces(lambda piece: model.score_samples(piece.table), open_table(X), 300))
@@ -46,11 +46,11 @@ def test_verbs_inside_a_piece_count_once(X, n_jobs):
 def test_online_passes_and_draws_are_told_of(X):
     walked = []
     with run_on(tell=walked.append):
-        BernoulliMixture(2, random_state=0).partial_fit(X)
+        LatentClassAnalysis(2, random_state=0).partial_fit(X)
         assert sum(walked) % 700 == 0
         assert sum(walked) >= 700
         walked.clear()
-        BernoulliMixture(2, n_init=1, random_state=0).fit(X).sample(5)
+        LatentClassAnalysis(2, n_init=1, random_state=0).fit(X).sample(5)
     assert walked[-1] == 5
 
 
@@ -64,7 +64,7 @@ def test_hidden_states_are_no_rows(X):
 
 def test_inner_contexts_tell_as_well(X):
     walked, other = [], []
-    model = hiddenbits.IndependentBits().fit(X)
+    model = hiddenbits.IndependentColumns().fit(X)
     with run_on(tell=walked.append):
         with run_on(n_jobs=2):
             model.score(X)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from hiddenbits import (
-    BernoulliMixture,
     ClippedPCA,
     CombinationMachine,
-    IndependentBits,
+    IndependentColumns,
+    LatentClassAnalysis,
     LogisticPCA,
     NoisyOrNetwork,
     NoZerosWarning,
@@ -23,8 +23,8 @@ X[:2] = 1.0
 @pytest.mark.parametrize(
     "model",
     [
-        IndependentBits(),
-        BernoulliMixture(2, max_iter=3),
+        IndependentColumns(),
+        LatentClassAnalysis(2, max_iter=3),
         LogisticPCA(1, max_iter=3),
         NoisyOrNetwork(2, max_iter=3),
         CombinationMachine(2, max_iter=3),
@@ -51,6 +51,6 @@ def test_no_warning_without_a_reason(seed):
     with warnings.catch_warnings():
         warnings.simplefilter("error", NoZerosWarning)
         for table in (one_zero, np.ones((60, 4)), np.nan_to_num(X), open_table(X, blank="zero")):
-            BernoulliMixture(1, max_iter=2).fit(table, sample_weight=weights)
+            LatentClassAnalysis(1, max_iter=2).fit(table, sample_weight=weights)
     with pytest.warns(NoZerosWarning):
-        BernoulliMixture(1, max_iter=2).fit(X, sample_weight=weights)
+        LatentClassAnalysis(1, max_iter=2).fit(X, sample_weight=weights)

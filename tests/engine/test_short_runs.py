@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from hiddenbits import BernoulliMixture, CombinationMachine, TreeMixture
+from hiddenbits import CombinationMachine, LatentClassAnalysis, TreeMixture
 from hiddenbits.datasets import load_zoo, simulate_mixture
 from hiddenbits.engine import Local, Settings, fit_em
 from hiddenbits.families.nodes.classes import Classes
@@ -18,7 +18,7 @@ from tests.families.combination_machine.test_growth import switches
 
 pytestmark = pytest.mark.core
 MODELS = [Classes(4), Trees(3, first_passes=3)]
-USUAL = {BernoulliMixture: 2, TreeMixture: 4, CombinationMachine: 1}
+USUAL = {LatentClassAnalysis: 2, TreeMixture: 4, CombinationMachine: 1}
 
 
 def objective(model):
@@ -65,7 +65,7 @@ def test_resumed_equals_uninterrupted(model, passes, tmp_path):
 
 def test_short_runs_leave_one_line_in_the_log(caplog):
     caplog.set_level(logging.DEBUG, "hiddenbits")
-    model = BernoulliMixture(3, random_state=0).fit(simulate_mixture(100, 6, 3, seed=0).X)
+    model = LatentClassAnalysis(3, random_state=0).fit(simulate_mixture(100, 6, 3, seed=0).X)
     lines = [record.getMessage() for record in caplog.records]
     assert [line for line in lines if "continues with" in line] == [
         f"Restart {k} of 3 continues with the best of 2 starts." for k in (1, 2, 3)
@@ -77,7 +77,7 @@ def test_short_runs_leave_one_line_in_the_log(caplog):
 @pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("model", "rows"),
-    [(BernoulliMixture(8), 8_000), (TreeMixture(8), 8_000), (CombinationMachine(1), 70_000)],
+    [(LatentClassAnalysis(8), 8_000), (TreeMixture(8), 8_000), (CombinationMachine(1), 70_000)],
     ids=lambda value: type(value).__name__,
 )
 def test_on_large_tables_auto_is_the_usual_number(model, rows):
@@ -95,7 +95,7 @@ def test_on_large_tables_auto_is_the_usual_number(model, rows):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", [BernoulliMixture(3), TreeMixture(2)], ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("model", [LatentClassAnalysis(3), TreeMixture(2)], ids=lambda model: type(model).__name__)
 def test_partial_fits_take_the_usual_number(model):
     X = structured_rows(np.random.default_rng(0), 200, 6, missing=False)
     online = [clone(model).set_params(n_init=n, random_state=0).partial_fit(X) for n in ("auto", USUAL[type(model)])]
@@ -103,7 +103,7 @@ def test_partial_fits_take_the_usual_number(model):
 
 
 @pytest.mark.thin(2)
-@pytest.mark.parametrize("model", [BernoulliMixture(8), TreeMixture()], ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("model", [LatentClassAnalysis(8), TreeMixture()], ids=lambda model: type(model).__name__)
 def test_on_the_zoo_at_most_one_of_six_fits_ends_low(model):
     """More than .02 nats a row below the best of them; with n_init=4 each has four such fits."""
     zoo = load_zoo().X

@@ -10,9 +10,9 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from hiddenbits import (
-    BernoulliMixture,
     CombinationMachine,
     HiddenTree,
+    LatentClassAnalysis,
     LogisticPCA,
     NoisyOrNetwork,
     TopographicMap,
@@ -213,7 +213,7 @@ def test_the_best_of_twice_as_many_restarts_goes_on(grids):
 
 
 FAMILIES = {
-    "BernoulliMixture": BernoulliMixture(4, n_init=4),
+    "LatentClassAnalysis": LatentClassAnalysis(4, n_init=4),
     "TreeMixture": TreeMixture(4, n_init=4),
     "HiddenTree": HiddenTree(2),
     "LogisticPCA": LogisticPCA(1),

@@ -7,12 +7,12 @@ from pathlib import Path
 from hiddenbits import evaluate
 from hiddenbits.datasets import simulate_mixture
 
-SIZES = {"BernoulliMixture": [1, 2, 3, 4], "ClippedPCA": [1, 2], "CombinationMachine": [1]}
+SIZES = {"LatentClassAnalysis": [1, 2, 3, 4], "ClippedPCA": [1, 2], "CombinationMachine": [1]}
 
 
 def main(folder: str) -> None:
     X = simulate_mixture(500, 8, 3, seed=0).X
-    found = evaluate.compare(X, ["IndependentBits", *SIZES], sizes=SIZES, folder=Path(folder) / "fits")
+    found = evaluate.compare(X, ["IndependentColumns", *SIZES], sizes=SIZES, folder=Path(folder) / "fits")
     (Path(folder) / "table.json").write_text(json.dumps(found.records()))
 
 

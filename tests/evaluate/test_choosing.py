@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from hiddenbits import BernoulliMixture, evaluate, open_table
+from hiddenbits import LatentClassAnalysis, evaluate, open_table
 from hiddenbits.datasets import simulate_mixture
 from hiddenbits.evaluate.row_scores import RowScores, apart_from_best, simplest
 
@@ -35,7 +35,7 @@ def test_the_simplest_of_those_that_cannot_be_told_from_the_best(gap, place):
 def test_a_tie_is_said_first_and_the_simplest_is_named():
     """One estimator under two names is as good, with as many numbers."""
     X = simulate_mixture(300, 8, 2, seed=1).X
-    models = dict.fromkeys(["first", "second"], BernoulliMixture(2, n_init=1, random_state=0))
+    models = dict.fromkeys(["first", "second"], LatentClassAnalysis(2, n_init=1, random_state=0))
     found = evaluate.compare(X, models, sizes={key: [2] for key in models}, measures=(), cv=0.3)
     assert found.ties() == list(models)
     assert {entry.n_parameters for entry in found.entries} == {17}
@@ -44,16 +44,18 @@ def test_a_tie_is_said_first_and_the_simplest_is_named():
     assert found.verdict.endswith("first(2) is the simplest of them (17 free parameters).")
     assert found._repr_html_().startswith("<p>A tie: ")
     assert "first *" in str(found)
-    alone = evaluate.compare(X, ["IndependentBits", "BernoulliMixture"], sizes={"BernoulliMixture": [2]}, measures=())
-    assert alone.verdict == "BernoulliMixture(2) fits best."
-    assert (alone.best, alone.size, alone.ties()) == ("BernoulliMixture", "2", ["BernoulliMixture"])
+    alone = evaluate.compare(
+        X, ["IndependentColumns", "LatentClassAnalysis"], sizes={"LatentClassAnalysis": [2]}, measures=()
+    )
+    assert alone.verdict == "LatentClassAnalysis(2) fits best."
+    assert (alone.best, alone.size, alone.ties()) == ("LatentClassAnalysis", "2", ["LatentClassAnalysis"])
 
 
 @pytest.mark.parametrize("by", ["rows", "bic"])
 def test_the_best_line_is_no_difference_with_an_error_of_zero(by):
     """It is what the others are compared with; a tied line with the same scores has an error that rounds to 0."""
     X = simulate_mixture(300, 8, 2, seed=1).X
-    same = BernoulliMixture(2, n_init=1, random_state=0)
+    same = LatentClassAnalysis(2, n_init=1, random_state=0)
     chosen = evaluate.select(same, X, [1, 2], by=by, cv=0.3)
     found = evaluate.compare(X, {"a": same, "b": same}, sizes={"a": [], "b": []}, measures=(), cv=0.3)
     for result, best in ((chosen, "best"), (found, "highest")):
@@ -74,9 +76,9 @@ def test_noise_is_called_noise(seed):
     """Here with families that are quick to fit; with all, on 40 tables: experiments/which_picture at commit b1584a4."""
     rng = np.random.default_rng([seed, 70])
     X = rng.random((300, 10)) < rng.uniform(0.1, 0.9, 10)
-    sizes = {"BernoulliMixture": [2, 3], "LogisticPCA": [1], "ClippedPCA": [1, 2], "NoisyOrNetwork": [1]}
-    found = evaluate.compare(X, ["IndependentBits", *sizes], sizes=sizes, measures=(), seed=seed)
-    assert found.best == "IndependentBits"
+    sizes = {"LatentClassAnalysis": [2, 3], "LogisticPCA": [1], "ClippedPCA": [1, 2], "NoisyOrNetwork": [1]}
+    found = evaluate.compare(X, ["IndependentColumns", *sizes], sizes=sizes, measures=(), seed=seed)
+    assert found.best == "IndependentColumns"
     assert found.size == ""
 
 
@@ -105,7 +107,7 @@ def test_report_command_line_compare_and_select_give_one_answer(name, tmp_path, 
     from hiddenbits.reporting import comparison, model_choice
 
     X = small_table(name, request)
-    models = ["IndependentBits", "BernoulliMixture", "ClippedPCA"]
+    models = ["IndependentColumns", "LatentClassAnalysis", "ClippedPCA"]
     names = ",".join(f"q{j}" for j in range(X.shape[1]))
     np.savetxt(tmp_path / "table.csv", X, "%d", ",", header=names, comments="")
     found = evaluate.compare(X, models, measures=())
@@ -118,7 +120,7 @@ def test_report_command_line_compare_and_select_give_one_answer(name, tmp_path, 
     monkeypatch.setattr(model_choice, "MODELS", models)
     page = report(open_table(X)).html
     if name == "noise":
-        assert found.best == "IndependentBits"
+        assert found.best == "IndependentColumns"
         assert "other models predicts unseen rows clearly better than “nothing hidden”" in page
         return
     words = f"“{comparison.label(found.best)}” ({comparison.sized(found.best, found.size)})"

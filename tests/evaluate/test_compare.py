@@ -7,7 +7,15 @@ import pytest
 from sklearn.decomposition import PCA, FactorAnalysis
 
 import hiddenbits
-from hiddenbits import BernoulliMixture, ClippedPCA, IndependentBits, LogisticPCA, NoisyOrNetwork, evaluate, open_table
+from hiddenbits import (
+    ClippedPCA,
+    IndependentColumns,
+    LatentClassAnalysis,
+    LogisticPCA,
+    NoisyOrNetwork,
+    evaluate,
+    open_table,
+)
 from hiddenbits.datasets import simulate_mixture
 from hiddenbits.evaluate.calibration import bins, calibrated
 from hiddenbits.evaluate.candidates import chosen_families
@@ -30,7 +38,7 @@ def test_figures_by_hand(seed):
     X[rng.random(X.shape) < 0.1] = np.nan
     weights = rng.random(500)
     train, test = np.arange(300), np.arange(300, 500)
-    models = {"plain": IndependentBits(), "three": BernoulliMixture(3, random_state=1)}
+    models = {"plain": IndependentColumns(), "three": LatentClassAnalysis(3, random_state=1)}
     found = evaluate.compare(
         X, models, cv=[(train, test)], sizes={"three": []}, sample_weight=weights, measures=["single_bit_error"]
     )
@@ -68,7 +76,7 @@ def test_test_rows_have_no_say_in_fits():
     other = X.copy()
     other[300:] = np.random.default_rng(0).integers(0, 2, (100, 6))
     split = [(np.arange(300), np.arange(300, 400))]
-    sizes = {"BernoulliMixture": [3], "ClippedPCA": [2]}
+    sizes = {"LatentClassAnalysis": [3], "ClippedPCA": [2]}
     both = [evaluate.compare(table, list(sizes), sizes=sizes, cv=split, measures=()) for table in (X, other)]
     for name in sizes:
         params = [found.models[name].params_.to_arrays() for found in both]
@@ -80,12 +88,14 @@ def test_test_rows_have_no_say_in_fits():
 def test_sizes_by_hand():
     """Every size is judged on the rows of all splits; the smallest within one standard error of the best is chosen."""
     X = simulate_mixture(400, 8, 3, seed=1).X
-    found = evaluate.compare(X, ["BernoulliMixture"], measures=(), seed=3, one_standard_error=False)
+    found = evaluate.compare(X, ["LatentClassAnalysis"], measures=(), seed=3, one_standard_error=False)
     assert (found.n_splits, found.n_test, found.n_train) == (4, 400, 300)
     tried = found.tried
     dealt = splits(hiddenbits.open_table(X), None, 3)
     rows = [
-        np.concatenate([BernoulliMixture(int(s.size), random_state=3).fit(X[a]).score_samples(X[b]) for a, b in dealt])
+        np.concatenate(
+            [LatentClassAnalysis(int(s.size), random_state=3).fit(X[a]).score_samples(X[b]) for a, b in dealt]
+        )
         for s in tried
     ]
     for step, values in zip(tried, rows, strict=True):
@@ -97,11 +107,11 @@ def test_sizes_by_hand():
     errors = [one.std(ddof=1) / np.sqrt(len(one)) for one in apart]
     clearly = [one.mean() > 2.0 * error for one, error in zip(apart, errors, strict=True)]
     assert len(tried) == at + (2 if clearly[at + 1] else 3)  # one was clearly worse, or two in a row worse
-    simplest = evaluate.compare(X, ["BernoulliMixture"], measures=(), seed=3)
+    simplest = evaluate.compare(X, ["LatentClassAnalysis"], measures=(), seed=3)
     within = [one.mean() <= error for one, error in zip(apart, errors, strict=True)]
     assert simplest.size == tried[within.index(True)].size
     assert simplest.tried[at].difference_error == 0.0
-    assert len(simplest.models["BernoulliMixture"].weights_) == int(simplest.size)
+    assert len(simplest.models["LatentClassAnalysis"].weights_) == int(simplest.size)
 
 
 @pytest.mark.full
@@ -109,9 +119,9 @@ def test_sizes_by_hand():
 def test_a_family_that_cannot_catch_up_stops_growing(seed):
     """Its last step by hand; without a family before it, it grows further and stays behind."""
     X = simulate_mixture(1200, 10, 6, seed=seed).X
-    pair = ["BernoulliMixture", "NoisyOrNetwork"]
+    pair = ["LatentClassAnalysis", "NoisyOrNetwork"]
     found, alone = (evaluate.compare(X, names, measures=(), seed=seed) for names in (pair, pair[1:]))
-    assert found.best == "BernoulliMixture"
+    assert found.best == "LatentClassAnalysis"
     tried, usual = ([one for one in both.tried if one.model == pair[1]] for both in (found, alone))
     assert len(tried) < len(usual)
     assert [one.value for one in tried] == [one.value for one in usual[: len(tried)]]
@@ -167,8 +177,8 @@ def test_folds_judge_every_row_once():
     dealt = splits(table, 4, seed=2)
     assert np.array_equal(np.sort(np.concatenate([split.test for split in dealt])), np.arange(203))
     assert all(len(np.union1d(*split)) == 203 for split in dealt)
-    found = evaluate.compare(X, [IndependentBits()], cv=4, measures=(), seed=2)
-    rows = np.concatenate([IndependentBits().fit(X[a]).score_samples(X[b]) for a, b in dealt])
+    found = evaluate.compare(X, [IndependentColumns()], cv=4, measures=(), seed=2)
+    rows = np.concatenate([IndependentColumns().fit(X[a]).score_samples(X[b]) for a, b in dealt])
     assert found.entries[0].log_likelihood == pytest.approx(rows.mean(), abs=1e-12)
     assert (found.n_test, found.n_splits) == (203, 4)
     assert "152 training rows, 203 test rows in 4 splits" in str(found)
@@ -176,9 +186,9 @@ def test_folds_judge_every_row_once():
 
 def test_cells_choose_sizes_too():
     X = simulate_mixture(1500, 12, 3, seed=0).X
-    sizes = {"BernoulliMixture": [1, 3]}
+    sizes = {"LatentClassAnalysis": [1, 3]}
     found = evaluate.compare(X, list(sizes), sizes=sizes, by="cells", measures=(), cv=0.3)
-    model = BernoulliMixture(3, random_state=0)
+    model = LatentClassAnalysis(3, random_state=0)
     assert found.tried[1].value == pytest.approx(-evaluate.hidden_cells(model, X).value, abs=1e-9)
     assert found.entries[0].size == "3"
     train, test = splits(hiddenbits.open_table(X), 0.3, 0)[0]
@@ -219,13 +229,13 @@ def test_what_does_not_apply_is_left_out_with_a_reason():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4))
     few = {"BinarySparseCoding": [2], "PCA": [1], "FactorAnalysis": [1], "ClippedPCA": [1]}
-    found = evaluate.compare(X, [*few, "IndependentBits"], sizes=few, reals=True)
-    assert set(found.left_out) == {"ClippedPCA", "IndependentBits"}
+    found = evaluate.compare(X, [*few, "IndependentColumns"], sizes=few, reals=True)
+    assert set(found.left_out) == {"ClippedPCA", "IndependentColumns"}
     assert "cannot be compared with a density" in found.left_out["ClippedPCA"]
     X[0, 0] = np.nan
     blank = evaluate.compare(X, ["PCA", "BinarySparseCoding"], sizes={"BinarySparseCoding": [2]}, reals=True)
     assert "blanks" in blank.left_out["PCA"]
-    bits = evaluate.compare((X > 0).astype(int), ["BinarySparseCoding", "IndependentBits"])
+    bits = evaluate.compare((X > 0).astype(int), ["BinarySparseCoding", "IndependentColumns"])
     assert "models real numbers" in bits.left_out["BinarySparseCoding"]
     assert "models real numbers" in str(bits)
     with pytest.raises(ValueError, match="No family is left to compare"):
@@ -239,7 +249,14 @@ def test_default_families_of_reals_and_bits():
     names = [c.name for c in chosen_families(None, {}, hiddenbits.open_table(X, reals=True), 0)[0]]
     assert names == ["BinarySparseCoding", "PCA", "FactorAnalysis"]
     contenders, left_out = chosen_families(None, {}, hiddenbits.open_table((X > 0).astype(int)), 0)
-    names = ["IndependentBits", "BernoulliMixture", "LogisticPCA", "ClippedPCA", "CombinationMachine", "NoisyOrNetwork"]
+    names = [
+        "IndependentColumns",
+        "LatentClassAnalysis",
+        "LogisticPCA",
+        "ClippedPCA",
+        "CombinationMachine",
+        "NoisyOrNetwork",
+    ]
     assert [c.name for c in contenders][: len(names)] == names
     assert {"BinarySparseCoding", "PCA", "FactorAnalysis"} <= set(left_out)
     assert next(c.sizes for c in contenders if c.name == "ClippedPCA") == (1, 2, 3, 4)  # below the five columns
@@ -247,11 +264,11 @@ def test_default_families_of_reals_and_bits():
 
 def test_what_is_refused_is_said():
     X = simulate_mixture(200, 6, 2, seed=0).X
-    models = {"many": NoisyOrNetwork(13, method="exact"), "none": IndependentBits()}
+    models = {"many": NoisyOrNetwork(13, method="exact"), "none": IndependentColumns()}
     found = evaluate.compare(X, models, sizes={"many": []})
     assert found.best == "none"
     assert "2^13" in found.left_out["many"]
-    short = evaluate.compare(X, {"short": BernoulliMixture(3, max_iter=1, n_init=1)}, sizes={"short": []})
+    short = evaluate.compare(X, {"short": LatentClassAnalysis(3, max_iter=1, n_init=1)}, sizes={"short": []})
     assert short.entries[0].note == "did not converge"
     assert "short: did not converge" in str(short)
 
@@ -285,7 +302,7 @@ def test_errors_that_all_rows_share_are_no_error_of_rows():
 def test_calibration_by_hand_and_of_the_truth():
     X = simulate_mixture(300, 6, 2, seed=0).X.astype(float)
     table = hiddenbits.open_table(X)
-    model = BernoulliMixture(2, random_state=0).fit(X)
+    model = LatentClassAnalysis(2, random_state=0).fit(X)
     masked = hiddenbits.hide_cells(table, 0.2, seed=1).to_float()
     asked = np.isnan(masked)
     p, y = model.complete(masked)[asked], X[asked]
@@ -314,7 +331,7 @@ def test_calibration_by_hand_and_of_the_truth():
 @pytest.mark.slow
 def test_threads_change_nothing():
     X = simulate_mixture(600, 8, 3, seed=0).X
-    sizes = {"BernoulliMixture": [2, 3], "ClippedPCA": [1]}
+    sizes = {"LatentClassAnalysis": [2, 3], "ClippedPCA": [1]}
     alone = evaluate.compare(X, list(sizes), sizes=sizes)
     with hiddenbits.run_on(n_jobs=2):
         assert figures(evaluate.compare(X, list(sizes), sizes=sizes)) == figures(alone)
@@ -322,7 +339,7 @@ def test_threads_change_nothing():
 
 def test_shown_as_text_html_and_frame():
     X = simulate_mixture(300, 6, 2, seed=0).X
-    models = {"<b>": BernoulliMixture(2, random_state=0), "none": IndependentBits(), "PCA": "PCA"}
+    models = {"<b>": LatentClassAnalysis(2, random_state=0), "none": IndependentColumns(), "PCA": "PCA"}
     found = evaluate.compare(X, models, sizes={"<b>": []})
     assert "<b>" in str(found)
     assert "<b>" not in found._repr_html_()
@@ -339,33 +356,33 @@ def test_progress_is_told():
     told = []
     X = simulate_mixture(200, 6, 2, seed=0).X
     evaluate.compare(
-        X, ["IndependentBits", "ClippedPCA"], sizes={"ClippedPCA": [1, 2]}, cv=2, progress=lambda *a: told.append(a)
+        X, ["IndependentColumns", "ClippedPCA"], sizes={"ClippedPCA": [1, 2]}, cv=2, progress=lambda *a: told.append(a)
     )
-    words = ["IndependentBits"] * 2 + ["ClippedPCA(1)"] * 2 + ["ClippedPCA(2)"] * 2
+    words = ["IndependentColumns"] * 2 + ["ClippedPCA(1)"] * 2 + ["ClippedPCA(2)"] * 2
     assert told == [(one, done, 6) for done, one in enumerate(words)]
 
 
 def test_refusals():
     X = simulate_mixture(50, 4, 2, seed=0).X
-    with pytest.raises(ValueError, match="Choose from IndependentBits"):
+    with pytest.raises(ValueError, match="Choose from IndependentColumns"):
         evaluate.compare(X, ["Mixture"])
     with pytest.raises(ValueError, match="appears twice"):
         evaluate.compare(X, [ClippedPCA(1), ClippedPCA(2)])
     with pytest.raises(ValueError, match="not in models="):
-        evaluate.compare(X, ["IndependentBits"], sizes={"ClippedPCA": [1]})
+        evaluate.compare(X, ["IndependentColumns"], sizes={"ClippedPCA": [1]})
     with pytest.raises(ValueError, match="rows in both training and test"):
-        evaluate.compare(X, ["IndependentBits"], cv=[([0, 1, 2], [2, 3])])
+        evaluate.compare(X, ["IndependentColumns"], cv=[([0, 1, 2], [2, 3])])
     with pytest.raises(ValueError, match="outside the table, which has 50 rows"):
-        evaluate.compare(X, ["IndependentBits"], cv=[([0, 1, 2], [60])])
+        evaluate.compare(X, ["IndependentColumns"], cv=[([0, 1, 2], [60])])
     with pytest.raises(ValueError, match="2 to 50 folds"):
-        evaluate.compare(X, ["IndependentBits"], cv=1)
+        evaluate.compare(X, ["IndependentColumns"], cv=1)
     with pytest.raises(ValueError, match="between 0 and 1"):
-        evaluate.compare(X, ["IndependentBits"], cv=1.5)
+        evaluate.compare(X, ["IndependentColumns"], cv=1.5)
     with pytest.raises(ValueError, match="a share of the rows"):
-        evaluate.compare(X, ["IndependentBits"], cv="five")
+        evaluate.compare(X, ["IndependentColumns"], cv="five")
     with pytest.raises(ValueError, match="by='columns'"):
-        evaluate.compare(X, ["IndependentBits"], by="columns")
+        evaluate.compare(X, ["IndependentColumns"], by="columns")
     with pytest.raises(ValueError, match="measures="):
-        evaluate.compare(X, ["IndependentBits"], measures=["speed"])
+        evaluate.compare(X, ["IndependentColumns"], measures=["speed"])
     with hiddenbits.run_on(checkpoint="none.hb"), pytest.raises(ValueError, match="folder="):
-        evaluate.compare(X, ["IndependentBits"])
+        evaluate.compare(X, ["IndependentColumns"])

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import hiddenbits
-from hiddenbits import BernoulliMixture, IndependentBits, evaluate
+from hiddenbits import IndependentColumns, LatentClassAnalysis, evaluate
 from hiddenbits.datasets import simulate_mixture
 from tests.evaluate.killed_compare import main
 
@@ -58,21 +58,21 @@ def test_kill_9(tmp_path):
 @pytest.mark.slow
 def test_nothing_is_fitted_again(tmp_path, monkeypatch):
     X = simulate_mixture(300, 6, 2, seed=0).X
-    sizes = {"BernoulliMixture": [1, 2]}
-    first = evaluate.compare(X, ["IndependentBits", *sizes], sizes=sizes, folder=tmp_path)
-    chosen = evaluate.select(BernoulliMixture(random_state=0), X, [1, 2], cv=2, folder=tmp_path)
-    monkeypatch.setattr(IndependentBits, "fit", None)
-    fit = BernoulliMixture.fit
-    monkeypatch.setattr(BernoulliMixture, "fit", None)
-    again = evaluate.compare(X, ["IndependentBits", *sizes], sizes=sizes, folder=tmp_path)
+    sizes = {"LatentClassAnalysis": [1, 2]}
+    first = evaluate.compare(X, ["IndependentColumns", *sizes], sizes=sizes, folder=tmp_path)
+    chosen = evaluate.select(LatentClassAnalysis(random_state=0), X, [1, 2], cv=2, folder=tmp_path)
+    monkeypatch.setattr(IndependentColumns, "fit", None)
+    fit = LatentClassAnalysis.fit
+    monkeypatch.setattr(LatentClassAnalysis, "fit", None)
+    again = evaluate.compare(X, ["IndependentColumns", *sizes], sizes=sizes, folder=tmp_path)
     assert again.records() == first.records()
     assert again.records("sizes") == first.records("sizes")
     np.testing.assert_array_equal(
-        again.models["BernoulliMixture"].probabilities_, first.models["BernoulliMixture"].probabilities_
+        again.models["LatentClassAnalysis"].probabilities_, first.models["LatentClassAnalysis"].probabilities_
     )
-    monkeypatch.setattr(BernoulliMixture, "fit", fit)
+    monkeypatch.setattr(LatentClassAnalysis, "fit", fit)
     assert (
-        evaluate.select(BernoulliMixture(random_state=0), X, [1, 2], cv=2, folder=tmp_path).records()
+        evaluate.select(LatentClassAnalysis(random_state=0), X, [1, 2], cv=2, folder=tmp_path).records()
         == chosen.records()
     )
 
@@ -84,7 +84,7 @@ def test_another_table_or_setting_is_another_fit(tmp_path):
     blank = np.where(np.arange(X.size).reshape(X.shape) == 0, np.nan, X)
 
     def count(table, **options):
-        evaluate.compare(table, ["IndependentBits"], folder=tmp_path, **{"measures": (), "cv": 0.25, **options})
+        evaluate.compare(table, ["IndependentColumns"], folder=tmp_path, **{"measures": (), "cv": 0.25, **options})
         return len(list(tmp_path.glob("*.json")))
 
     assert count(X) == 1
@@ -94,7 +94,7 @@ def test_another_table_or_setting_is_another_fit(tmp_path):
     assert count(X, sample_weight=np.arange(1.0, 301.0)) == 4
     assert count(X, cv=0.3) == 5
     assert count(X, measures=["code_length"]) == 6  # what was measured, of the fit that is there
-    model = IndependentBits(prior_strength=2.0)
+    model = IndependentColumns(prior_strength=2.0)
     evaluate.compare(X, [model], folder=tmp_path, measures=(), cv=0.25)
     assert len(list(tmp_path.glob("*.json"))) == 7
     assert not list(tmp_path.glob("*.tmp"))
@@ -102,8 +102,8 @@ def test_another_table_or_setting_is_another_fit(tmp_path):
 
 def test_a_damaged_file_is_named(tmp_path):
     X = simulate_mixture(100, 4, 2, seed=0).X
-    evaluate.compare(X, ["IndependentBits"], folder=tmp_path, cv=0.25, measures=())
+    evaluate.compare(X, ["IndependentColumns"], folder=tmp_path, cv=0.25, measures=())
     (file,) = tmp_path.glob("*.json")
     file.write_text(file.read_text()[:40])
     with pytest.raises(ValueError, match=rf"{file.name} cannot be read.*Delete it"):
-        evaluate.compare(X, ["IndependentBits"], folder=tmp_path, cv=0.25, measures=())
+        evaluate.compare(X, ["IndependentColumns"], folder=tmp_path, cv=0.25, measures=())

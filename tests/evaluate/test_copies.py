@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from hiddenbits import BernoulliMixture, CopiedRowsWarning, IndependentBits, evaluate, hide_cells, open_table
+from hiddenbits import CopiedRowsWarning, IndependentColumns, LatentClassAnalysis, evaluate, hide_cells, open_table
 from hiddenbits.datasets import load_debd, simulate_mixture
 from hiddenbits.evaluate.copies import copied_share
 from hiddenbits.evaluate.splits import splits
@@ -57,9 +57,9 @@ def test_real_tables(real_data):
 @pytest.mark.slow
 def test_all_that_hold_out_warn_unless_groups_are_given():
     X, copies = np.repeat(noise(0), 10, axis=0), np.repeat(np.arange(60), 10)
-    model = BernoulliMixture(2, random_state=0)
+    model = LatentClassAnalysis(2, random_state=0)
     for work in (
-        lambda **options: evaluate.compare(X, ["IndependentBits"], measures=(), **options),
+        lambda **options: evaluate.compare(X, ["IndependentColumns"], measures=(), **options),
         lambda **options: evaluate.select(model, X, [1, 2], **options),
         lambda **options: evaluate.select(model, X, [1, 2], by="cells", **options),
         lambda **options: evaluate.hidden_cells(model, X, **options),
@@ -122,4 +122,6 @@ def test_tables_of_other_columns_are_left_alone():
     X = np.repeat(np.random.default_rng(0).normal(size=(30, 2)), 4, axis=0)
     assert copied_share(open_table(X, reals=True)) is None
     assert copied_share(open_table(simulate_mixture(50, 20, 2, seed=0).X)) is None
-    assert evaluate.compare(np.repeat(X, 2, axis=0) > 0, [IndependentBits()], measures=()).best == "IndependentBits"
+    assert (
+        evaluate.compare(np.repeat(X, 2, axis=0) > 0, [IndependentColumns()], measures=()).best == "IndependentColumns"
+    )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import hiddenbits
-from hiddenbits import BernoulliMixture, IndependentBits, evaluate
+from hiddenbits import IndependentColumns, LatentClassAnalysis, evaluate
 from hiddenbits.data import Table
 from hiddenbits.datasets import simulate_mixture
 from tests.contracts.conftest import NotResident
@@ -15,9 +15,9 @@ pytestmark = pytest.mark.core
 def test_against_a_loop_over_cells():
     rng = np.random.default_rng(0)
     rows = np.where(rng.random((200, 6)) < 0.1, np.nan, rng.integers(0, 2, (200, 6)).astype(float))
-    figure = evaluate.hidden_cells(IndependentBits(), rows, share=0.25, seed=3)
+    figure = evaluate.hidden_cells(IndependentColumns(), rows, share=0.25, seed=3)
     kept = hiddenbits.hide_cells(hiddenbits.open_table(rows), 0.25, seed=3).to_float()
-    p = IndependentBits().fit(kept).complete(np.full((1, 6), np.nan))[0]
+    p = IndependentColumns().fit(kept).complete(np.full((1, 6), np.nan))[0]
     losses = [
         -np.log(p[j] if rows[i, j] == 1 else 1 - p[j])
         for i in range(200)
@@ -31,7 +31,7 @@ def test_against_a_loop_over_cells():
 @pytest.mark.parametrize("seed", range(3))
 def test_it_finds_the_number_of_classes(seed):
     X = simulate_mixture(3000, 20, 4, seed=seed).X
-    figures = [evaluate.hidden_cells(BernoulliMixture(k, random_state=0), X, seed=seed) for k in (1, 2, 4)]
+    figures = [evaluate.hidden_cells(LatentClassAnalysis(k, random_state=0), X, seed=seed) for k in (1, 2, 4)]
     values = [figure.value for figure in figures]
     assert values[0] > values[1] > values[2]
     assert values[1] - values[2] > 2 * figures[2].standard_error
@@ -40,7 +40,7 @@ def test_it_finds_the_number_of_classes(seed):
 def test_the_same_from_parts():
     X = simulate_mixture(500, 8, 2, seed=0).X
     weights = np.random.default_rng(0).random(500)
-    model = BernoulliMixture(2, online_passes=1, random_state=0)
+    model = LatentClassAnalysis(2, online_passes=1, random_state=0)
     memory = hiddenbits.open_table(X).with_weights(weights)
     parts = Table(NotResident(hiddenbits.open_table(X).source), None, weights, 8 * 60)
     assert evaluate.hidden_cells(model, parts).value == pytest.approx(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hiddenbits import BernoulliMixture, IndependentBits, evaluate, open_table
+from hiddenbits import IndependentColumns, LatentClassAnalysis, evaluate, open_table
 from hiddenbits.evaluate.estimates import Ratio
 from tests.contracts.test_fit import structured_rows
 from tests.oracle.enumeration import Oracle
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.core
 @pytest.fixture
 def fitted():
     rows = structured_rows(np.random.default_rng(0), 120, 6, missing=True)
-    model = BernoulliMixture(3, random_state=0).fit(rows)
+    model = LatentClassAnalysis(3, random_state=0).fit(rows)
     return model, rows, Oracle(model._model(), model.params_)
 
 
@@ -92,8 +92,8 @@ def test_product_distribution_and_mixture_on_digits(real_data):
             rng = np.random.default_rng(seed)
             train = (usps["train"][rng.permutation(7291)[:500]] > 12).astype(np.uint8)
             test = (usps["test"][rng.permutation(2007)[:500]] > 12).astype(np.uint8)
-            product = IndependentBits().fit(train)
-            mixture = BernoulliMixture(45, prior_mean=0.5, n_init=1, random_state=seed).fit(train)
+            product = IndependentColumns().fit(train)
+            mixture = LatentClassAnalysis(45, prior_mean=0.5, n_init=1, random_state=seed).fit(train)
             figures.append(
                 [
                     m(model, test).value

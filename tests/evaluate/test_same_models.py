@@ -9,10 +9,10 @@ from scipy.special import expit, logsumexp
 
 import hiddenbits
 from hiddenbits import (
-    BernoulliMixture,
     CombinationMachine,
     HiddenTree,
-    IndependentBits,
+    IndependentColumns,
+    LatentClassAnalysis,
     LogisticPCA,
     NoisyOrNetwork,
     TreeMixture,
@@ -26,7 +26,7 @@ from hiddenbits.evaluate.same_models import stands_for
 
 pytestmark = [pytest.mark.core, pytest.mark.usefixtures("few_starts")]
 
-TWO = {"CombinationMachine": [1], "BernoulliMixture": [2]}
+TWO = {"CombinationMachine": [1], "LatentClassAnalysis": [2]}
 
 
 def clear_classes(n_classes):
@@ -55,7 +55,7 @@ def test_two_columns_are_always_two_classes(counts):
     shares = np.array(counts) / len(X)
     highest = (shares * np.log(shares)).sum()
     without_prior = (
-        BernoulliMixture(2, prior_strength=0, random_state=0),
+        LatentClassAnalysis(2, prior_strength=0, random_state=0),
         CombinationMachine(1, ridge=0, random_state=0),
         TreeMixture(1, smoothing=1e-9, sharing=0, random_state=0),
         HiddenTree(2, prior_strength=1e-9, move_strength=1e-9, random_state=0),
@@ -63,7 +63,7 @@ def test_two_columns_are_always_two_classes(counts):
     for model in without_prior:
         assert model.fit(X).score(X) == pytest.approx(highest, abs=1e-4), model
     line = LogisticPCA(1, ridge=1e-6, max_iter=3000, random_state=0).fit(X).score(X)
-    alone = IndependentBits(prior_strength=0).fit(X).score(X)
+    alone = IndependentColumns(prior_strength=0).fit(X).score(X)
     assert highest - line < 0.03 * (highest - alone)  # its bound and its stopping rule cost 2% of what there is to gain
     if counts[1] * counts[2] > counts[0] * counts[3]:
         assert NoisyOrNetwork(1, random_state=0).fit(X).score(X) == pytest.approx(alone, abs=1e-3)
@@ -73,7 +73,7 @@ def test_a_hidden_tree_of_one_state_is_independent_columns():
     X = simulate_mixture(100, 4, 2, seed=0).X
     alone, one_class, one_state = (
         model.fit(X).score_samples(X)
-        for model in (IndependentBits(), BernoulliMixture(1, n_init=1), HiddenTree(1, random_state=0))
+        for model in (IndependentColumns(), LatentClassAnalysis(1, n_init=1), HiddenTree(1, random_state=0))
     )
     np.testing.assert_allclose(one_class, alone, atol=1e-9)
     np.testing.assert_allclose(one_state, alone, atol=1e-9)
@@ -95,22 +95,26 @@ def test_which_models_are_the_same():
         "CombinationMachine": [1, 2],
         "ClippedPCA": [1],
         "LogisticPCA": [1],
-        "BernoulliMixture": [1, 2, 3],
-        "IndependentBits": [],
+        "LatentClassAnalysis": [1, 2, 3],
+        "IndependentColumns": [],
     }
     known = {
-        ("CombinationMachine", 1): "BernoulliMixture(2)",
-        ("HiddenTree", 1): "IndependentBits",
-        ("BernoulliMixture", 1): "IndependentBits",
+        ("CombinationMachine", 1): "LatentClassAnalysis(2)",
+        ("HiddenTree", 1): "IndependentColumns",
+        ("LatentClassAnalysis", 1): "IndependentColumns",
     }
     assert stands(list(every), every, 5) == known  # one cause, one dimension and one tree stand for themselves
     two = {("CombinationMachine", 2), ("HiddenTree", 2), ("TreeMixture", 1), ("TreeMixture", 2), ("LogisticPCA", 1)}
     two |= {("ClippedPCA", 1), ("TopographicMap", 1)}
-    assert stands(list(every), every, 2) == known | dict.fromkeys(two, "BernoulliMixture(2)")
+    assert stands(list(every), every, 2) == known | dict.fromkeys(two, "LatentClassAnalysis(2)")
     assert stands(["CombinationMachine", "NoisyOrNetwork"], {"CombinationMachine": [1]}, 5) == {}  # no classes to name
-    of_coins = {"coins": CombinationMachine(1, bias=False), "classes": BernoulliMixture()}
+    of_coins = {"coins": CombinationMachine(1, bias=False), "classes": LatentClassAnalysis()}
     assert stands(of_coins, {"coins": []}, 5) == {}  # with the unit off, every column is a fair coin
-    one_size = {"unit": CombinationMachine(1), "classes": BernoulliMixture(2), "again": BernoulliMixture(2, n_init=9)}
+    one_size = {
+        "unit": CombinationMachine(1),
+        "classes": LatentClassAnalysis(2),
+        "again": LatentClassAnalysis(2, n_init=9),
+    }
     assert stands(one_size, {key: [] for key in one_size}, 5) == {("unit", None): "classes(2)"}
     reals = {"FactorAnalysis": [2, 3], "PCA": [2, 3]}
     assert stands(list(reals), reals, 4, reals=True) == {("FactorAnalysis", 3): "PCA(3)"}  # any covariance
@@ -124,18 +128,18 @@ def test_they_are_one_entry_everywhere(tmp_path, monkeypatch):
     X = clear_classes(2)
     for models in (list(TWO), list(TWO)[::-1]):
         fits.clear()
-        found = evaluate.compare(X, ["IndependentBits", *models], sizes=TWO, measures=(), cv=0.3)
-        assert set(fits) == {IndependentBits, BernoulliMixture}
+        found = evaluate.compare(X, ["IndependentColumns", *models], sizes=TWO, measures=(), cv=0.3)
+        assert set(fits) == {IndependentColumns, LatentClassAnalysis}
         assert len(fits) == 2
-        assert (found.best, found.size, found.ties()) == ("BernoulliMixture", "2", ["BernoulliMixture"])
-        assert found.verdict == "BernoulliMixture(2) fits best."
-        assert [entry.model for entry in found.entries] == ["BernoulliMixture", "IndependentBits"]
-        assert set(found.models) == {"BernoulliMixture", "IndependentBits"}
-        said = "at its chosen size (1) it is the same model as BernoulliMixture(2), which is listed"
+        assert (found.best, found.size, found.ties()) == ("LatentClassAnalysis", "2", ["LatentClassAnalysis"])
+        assert found.verdict == "LatentClassAnalysis(2) fits best."
+        assert [entry.model for entry in found.entries] == ["LatentClassAnalysis", "IndependentColumns"]
+        assert set(found.models) == {"LatentClassAnalysis", "IndependentColumns"}
+        said = "at its chosen size (1) it is the same model as LatentClassAnalysis(2), which is listed"
         assert found.left_out == {"CombinationMachine": said}
         assert f"Left out: CombinationMachine: {said}." in str(found)
         one = next(one for one in found.tried if one.model == "CombinationMachine")
-        assert one.note.startswith("the same model as BernoulliMixture(2)")
+        assert one.note.startswith("the same model as LatentClassAnalysis(2)")
     pytest.importorskip("typer")
     from typer.testing import CliRunner
 
@@ -144,31 +148,31 @@ def test_they_are_one_entry_everywhere(tmp_path, monkeypatch):
     np.savetxt(tmp_path / "t.csv", X, "%d", ",", header=",".join(f"q{j}" for j in range(8)), comments="")
     words = ["compare", str(tmp_path / "t.csv"), "--json", "-m", "influences", "-m", "classes", "-m", "independent"]
     told = json.loads(CliRunner().invoke(app, words).stdout)
-    assert (told["best"], told["ties"]) == ("BernoulliMixture", ["BernoulliMixture"])
-    assert [one["model"] for one in told["models"]] == ["BernoulliMixture", "IndependentBits"]
+    assert (told["best"], told["ties"]) == ("LatentClassAnalysis", ["LatentClassAnalysis"])
+    assert [one["model"] for one in told["models"]] == ["LatentClassAnalysis", "IndependentColumns"]
 
 
 def test_a_size_that_another_family_did_not_choose_is_no_entry():
     """Three classes were chosen, and two tried: a machine of one unit adds nothing to the table."""
     X = clear_classes(3)
-    sizes = {"CombinationMachine": [1], "BernoulliMixture": [2, 3]}
+    sizes = {"CombinationMachine": [1], "LatentClassAnalysis": [2, 3]}
     found = evaluate.compare(X, list(sizes), sizes=sizes, measures=(), cv=0.3)
-    assert [(entry.model, entry.size) for entry in found.entries] == [("BernoulliMixture", "3")]
-    assert found.left_out["CombinationMachine"].endswith("BernoulliMixture(2), a size that was tried and not chosen")
-    alone = evaluate.compare(X, list(sizes), sizes=sizes | {"BernoulliMixture": [3]}, measures=(), cv=0.3)
+    assert [(entry.model, entry.size) for entry in found.entries] == [("LatentClassAnalysis", "3")]
+    assert found.left_out["CombinationMachine"].endswith("LatentClassAnalysis(2), a size that was tried and not chosen")
+    alone = evaluate.compare(X, list(sizes), sizes=sizes | {"LatentClassAnalysis": [3]}, measures=(), cv=0.3)
     assert {entry.model for entry in alone.entries} == set(sizes)  # of two classes there is no other entry
 
 
 def test_columns_that_nothing_ties_are_one_entry():
     X = np.random.default_rng(3).integers(0, 2, (200, 6))
-    sizes = {"BernoulliMixture": [1, 2], "HiddenTree": [1]}
-    found = evaluate.compare(X, [*sizes, "IndependentBits"], sizes=sizes, measures=(), cv=0.3)
-    assert [entry.model for entry in found.entries] == ["IndependentBits"]
+    sizes = {"LatentClassAnalysis": [1, 2], "HiddenTree": [1]}
+    found = evaluate.compare(X, [*sizes, "IndependentColumns"], sizes=sizes, measures=(), cv=0.3)
+    assert [entry.model for entry in found.entries] == ["IndependentColumns"]
     assert set(found.left_out) == set(sizes)
 
 
 def test_hidden_cells_choose_among_the_same_models():
     X = simulate_mixture(200, 6, 2, seed=1).X
     found = evaluate.compare(X, list(TWO), sizes=TWO, measures=(), cv=0.3, by="cells")
-    assert [entry.model for entry in found.entries] == ["BernoulliMixture"]
+    assert [entry.model for entry in found.entries] == ["LatentClassAnalysis"]
     assert hiddenbits.evaluate.select("CombinationMachine", X, [1], by="cells").size == 1

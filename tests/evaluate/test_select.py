@@ -5,10 +5,10 @@ import pytest
 from sklearn.decomposition import PCA
 
 from hiddenbits import (
-    BernoulliMixture,
     BinarySparseCoding,
     ClippedPCA,
-    IndependentBits,
+    IndependentColumns,
+    LatentClassAnalysis,
     LogisticPCA,
     evaluate,
     open_table,
@@ -23,13 +23,13 @@ pytestmark = pytest.mark.core
 def test_figures_by_hand():
     X = simulate_mixture(400, 8, 2, seed=0).X
     weights = np.random.default_rng(0).random(400)
-    found = evaluate.select(BernoulliMixture(random_state=0), X, [1, 2], cv=3, sample_weight=weights, seed=5)
+    found = evaluate.select(LatentClassAnalysis(random_state=0), X, [1, 2], cv=3, sample_weight=weights, seed=5)
     dealt = splits(open_table(X), 3, 5)
     w = np.concatenate([weights[test] for _, test in dealt])
     rows = [
         np.concatenate(
             [
-                BernoulliMixture(k, random_state=0).fit(X[a], sample_weight=weights[a]).score_samples(X[b])
+                LatentClassAnalysis(k, random_state=0).fit(X[a], sample_weight=weights[a]).score_samples(X[b])
                 for a, b in dealt
             ]
         )
@@ -43,7 +43,7 @@ def test_figures_by_hand():
     assert found.figures[0].difference == pytest.approx(mean, abs=1e-10)
     assert found.figures[0].difference_error == pytest.approx(error, rel=1e-6)
     assert found.size == 2
-    whole = BernoulliMixture(2, random_state=0).fit(X, sample_weight=weights)
+    whole = LatentClassAnalysis(2, random_state=0).fit(X, sample_weight=weights)
     np.testing.assert_array_equal(found.estimator.probabilities_, whole.probabilities_)
 
 
@@ -52,7 +52,7 @@ def test_figures_by_hand():
 def test_truths_are_found(seed):
     X = simulate_mixture(2500, 16, 4, seed=seed).X
     for by in ("rows", "cells") if seed else ("rows", "bic"):
-        found = evaluate.select(BernoulliMixture(random_state=seed), X, [2, 3, 4, 5, 6], by=by, cv=0.3, seed=seed)
+        found = evaluate.select(LatentClassAnalysis(random_state=seed), X, [2, 3, 4, 5, 6], by=by, cv=0.3, seed=seed)
         assert found.size == 4, by
     rng = np.random.default_rng(seed)
     p = 1 / (1 + np.exp(-rng.normal(size=(2500, 1)) @ (1.5 * rng.normal(size=(1, 12)))))
@@ -62,19 +62,19 @@ def test_truths_are_found(seed):
 
 def test_hidden_cells_by_hand():
     X = simulate_mixture(400, 10, 3, seed=0).X
-    found = evaluate.select(BernoulliMixture(random_state=0), X, [1, 3], by="cells", hidden_share=0.2, seed=7)
+    found = evaluate.select(LatentClassAnalysis(random_state=0), X, [1, 3], by="cells", hidden_share=0.2, seed=7)
     for k, figure in zip((1, 3), found.figures, strict=True):
-        own = evaluate.hidden_cells(BernoulliMixture(k, random_state=0), X, share=0.2, seed=7)
+        own = evaluate.hidden_cells(LatentClassAnalysis(k, random_state=0), X, share=0.2, seed=7)
         assert (figure.value, figure.standard_error) == pytest.approx((-own.value, own.standard_error), rel=1e-9)
 
 
 @pytest.mark.slow
 def test_criteria_are_those_of_the_estimator_and_only_where_they_are_defined():
     X = simulate_mixture(300, 8, 2, seed=0).X
-    model = BernoulliMixture(random_state=0)
+    model = LatentClassAnalysis(random_state=0)
     for by in ("bic", "aic"):
         found = evaluate.select(model, X, [1, 2, 3], by=by)
-        fits = [BernoulliMixture(k, prior_strength=0, random_state=0).fit(X) for k in (1, 2, 3)]
+        fits = [LatentClassAnalysis(k, prior_strength=0, random_state=0).fit(X) for k in (1, 2, 3)]
         values = [getattr(fit, by)(X) for fit in fits]
         np.testing.assert_allclose([figure.value for figure in found.figures], values, rtol=1e-12)
         assert found.size == 1 + int(np.argmin(values))
@@ -90,19 +90,19 @@ def test_criteria_are_those_of_the_estimator_and_only_where_they_are_defined():
 
 def test_shown_and_refused():
     X = simulate_mixture(300, 8, 2, seed=0).X
-    found = evaluate.select(BernoulliMixture(random_state=0), X, [1, 2], cv=0.5)
+    found = evaluate.select(LatentClassAnalysis(random_state=0), X, [1, 2], cv=0.5)
     assert "2 *" in str(found)
     assert "one standard error" in found._repr_html_()
     assert [record["chosen"] for record in found.records()] == [False, True]
     with pytest.raises(ValueError, match="by='columns'"):
-        evaluate.select(BernoulliMixture(), X, [1], by="columns")
+        evaluate.select(LatentClassAnalysis(), X, [1], by="columns")
     with pytest.raises(ValueError, match="GridSearchCV"):
         evaluate.select(PCA(), X, [1])
     with pytest.raises(ValueError, match="is empty"):
-        evaluate.select(BernoulliMixture(), X, [])
+        evaluate.select(LatentClassAnalysis(), X, [])
     with pytest.raises(ValueError, match="no default sizes"):
-        evaluate.select(IndependentBits(), X)
-    with pytest.raises(ValueError, match=r"Unknown model 'Mixture'\. Choose from IndependentBits"):
+        evaluate.select(IndependentColumns(), X)
+    with pytest.raises(ValueError, match=r"Unknown model 'Mixture'\. Choose from IndependentColumns"):
         evaluate.select("Mixture", X, [1])
     with pytest.raises(ValueError, match="No size could be fitted and scored"):
-        evaluate.select(BernoulliMixture(), X, [0])
+        evaluate.select(LatentClassAnalysis(), X, [0])

@@ -87,18 +87,18 @@ FROM_MEAN = CODING | {"schedule": hb.Annealing(**PLAN, start="mean", jitter=0.01
 REAL_VERBS = ("transform", "score_samples", "complete")
 
 CASES = {
-    "independent": Case(hb.IndependentBits(random_state=0), BLANKED, verbs=VERBS[1:]),
-    "independent-weighted": Case(hb.IndependentBits(random_state=0), BLANKED, fit=weighted, verbs=VERBS[1:]),
-    "mixture": Case(few(hb.BernoulliMixture, 3, **ONE_STAGE)),
-    "mixture-plain": Case(few(hb.BernoulliMixture, 3, accelerate=False)),
-    "mixture-blanks": Case(few(hb.BernoulliMixture, 3), BLANKED),
-    "mixture-weighted": Case(few(hb.BernoulliMixture, 3), BLANKED, fit=weighted),
-    "mixture-sparse": Case(few(hb.BernoulliMixture, 3), csr_array(BITS)),
+    "independent": Case(hb.IndependentColumns(random_state=0), BLANKED, verbs=VERBS[1:]),
+    "independent-weighted": Case(hb.IndependentColumns(random_state=0), BLANKED, fit=weighted, verbs=VERBS[1:]),
+    "mixture": Case(few(hb.LatentClassAnalysis, 3, **ONE_STAGE)),
+    "mixture-plain": Case(few(hb.LatentClassAnalysis, 3, accelerate=False)),
+    "mixture-blanks": Case(few(hb.LatentClassAnalysis, 3), BLANKED),
+    "mixture-weighted": Case(few(hb.LatentClassAnalysis, 3), BLANKED, fit=weighted),
+    "mixture-sparse": Case(few(hb.LatentClassAnalysis, 3), csr_array(BITS)),
     "mixture-packed": Case(
-        few(hb.BernoulliMixture, 3), hb.open_table(np.packbits(BITS, axis=1), packed=True, n_columns=BITS.shape[1])
+        few(hb.LatentClassAnalysis, 3), hb.open_table(np.packbits(BITS, axis=1), packed=True, n_columns=BITS.shape[1])
     ),
-    "mixture-online": Case(few(hb.BernoulliMixture, 3, online_passes=2), BLANKED),
-    "mixture-pieces": Case(few(hb.BernoulliMixture, 3), BLANKED, fit=in_pieces),
+    "mixture-online": Case(few(hb.LatentClassAnalysis, 3, online_passes=2), BLANKED),
+    "mixture-pieces": Case(few(hb.LatentClassAnalysis, 3), BLANKED, fit=in_pieces),
     "logistic": Case(few(hb.LogisticPCA, 2, n_draws=50)),
     "logistic-blanks": Case(few(hb.LogisticPCA, 2, n_draws=50), BLANKED),
     "logistic-sparse": Case(few(hb.LogisticPCA, 2, n_draws=50), csr_array(BITS)),

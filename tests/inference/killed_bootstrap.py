@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hiddenbits import BernoulliMixture, inference
+from hiddenbits import LatentClassAnalysis, inference
 from hiddenbits.datasets import simulate_mixture
 
 N = 30
@@ -13,7 +13,7 @@ N = 30
 
 def main(folder: str) -> None:
     X = simulate_mixture(500, 8, 3, seed=0).X
-    model = BernoulliMixture(3, prior_strength=0, n_init=1, random_state=0).fit(X)
+    model = LatentClassAnalysis(3, prior_strength=0, n_init=1, random_state=0).fit(X)
     found = inference.bootstrap(model, X, n=N, folder=Path(folder) / "fits")
     np.save(Path(folder) / "replicates.npy", found.replicates)
 

@@ -9,11 +9,11 @@ from sklearn.exceptions import ConvergenceWarning
 import hiddenbits
 from hiddenbits import (
     Annealing,
-    BernoulliMixture,
     BinarySparseCoding,
     ClippedPCA,
     CombinationMachine,
-    IndependentBits,
+    IndependentColumns,
+    LatentClassAnalysis,
     LogisticPCA,
     TreeMixture,
     inference,
@@ -31,18 +31,18 @@ def classes(seed, n=400, d=6, K=2):
 
 
 def mixture(X, K=2, **settings):
-    return BernoulliMixture(K, **{"prior_strength": 0.0, "tol": 1e-9, "n_init": 1, "random_state": 0, **settings}).fit(
-        X
-    )
+    return LatentClassAnalysis(
+        K, **{"prior_strength": 0.0, "tol": 1e-9, "n_init": 1, "random_state": 0, **settings}
+    ).fit(X)
 
 
 @pytest.mark.parametrize(
     "model",
     [
-        BernoulliMixture(2, random_state=0),
+        LatentClassAnalysis(2, random_state=0),
         LogisticPCA(2, random_state=0),
         LogisticPCA(1, method="quadrature", random_state=0),
-        IndependentBits(),
+        IndependentColumns(),
         ClippedPCA(1),
     ],
     ids=lambda model: f"{type(model).__name__} {getattr(model, 'method', '')}",
@@ -235,6 +235,6 @@ def test_frames_and_what_is_refused():
     with pytest.raises(ValueError, match="at least two"):
         inference.bootstrap(model, frame, n=1)
     with pytest.raises(TypeError, match="not aligned"):
-        inference.bootstrap(IndependentBits().fit(X), X)
+        inference.bootstrap(IndependentColumns().fit(X), X)
     with pytest.warns(ConvergenceWarning, match="replicates did not converge"):
         inference.bootstrap(mixture(X, 2, max_iter=1000).set_params(max_iter=1), X, n=2, tol=1e-14)

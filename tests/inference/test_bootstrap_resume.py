@@ -12,7 +12,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import hiddenbits
-from hiddenbits import BernoulliMixture, LogisticPCA, inference, open_table
+from hiddenbits import LatentClassAnalysis, LogisticPCA, inference, open_table
 from hiddenbits.datasets import simulate_mixture
 from tests.inference.killed_bootstrap import N, main
 
@@ -24,7 +24,7 @@ def finished(folder):
 
 
 def fitted(X, **settings):
-    return BernoulliMixture(2, **{"prior_strength": 0, "n_init": 1, "random_state": 0, **settings}).fit(X)
+    return LatentClassAnalysis(2, **{"prior_strength": 0, "n_init": 1, "random_state": 0, **settings}).fit(X)
 
 
 @pytest.mark.slow

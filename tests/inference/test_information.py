@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import hiddenbits
-from hiddenbits import BernoulliMixture, IndependentBits, LogisticPCA, inference
+from hiddenbits import IndependentColumns, LatentClassAnalysis, LogisticPCA, inference
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -25,7 +25,7 @@ def with_blanks(X, seed, share=0.1):
 
 def mixture(X, K=2, w=None, **settings):
     settings = {"prior_strength": 0.0, "tol": 1e-11, "max_iter": 20000, "n_init": 1, "random_state": 0, **settings}
-    return BernoulliMixture(K, **settings).fit(X, sample_weight=w)
+    return LatentClassAnalysis(K, **settings).fit(X, sample_weight=w)
 
 
 def trait(X, q=1, w=None, **settings):
@@ -210,7 +210,7 @@ def test_what_is_refused_and_what_is_warned_of():
     X = two_classes(0)
     model = mixture(X)
     with pytest.raises(TypeError, match="no exact scores"):
-        inference.information(IndependentBits().fit(X), X)
+        inference.information(IndependentColumns().fit(X), X)
     with pytest.raises(ValueError, match="robust=True"):
         inference.information(model, X, robust=False, clusters=np.arange(300))
     with pytest.raises(ValueError, match="sandwich"):
@@ -223,7 +223,7 @@ def test_what_is_refused_and_what_is_warned_of():
         inference.information(mixture(X[:, :2]), X[:, :2])  # two classes behind two columns
     wide = np.eye(2, 3000)
     with pytest.raises(ValueError, match="6,001 parameters"):
-        inference.information(BernoulliMixture(2, max_iter=50, random_state=0).fit(wide), wide)
+        inference.information(LatentClassAnalysis(2, max_iter=50, random_state=0).fit(wide), wide)
     with pytest.warns(inference.NotAtMaximumWarning, match="standard errors from the maximum"):
         inference.information(model, 1 - X)
     with pytest.raises(ValueError, match="1 to 3 dimensions"):

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from hiddenbits import BernoulliMixture, TopographicMap, plots
+from hiddenbits import LatentClassAnalysis, TopographicMap, plots
 from tests.families.topographic_map.map_data import circle_rows
 from tests.plots.fitted import clusters
 
@@ -188,5 +188,5 @@ def test_posterior_says_what_to_use_instead():
     for draw in (plots.posterior, plots.posterior_density):
         with pytest.raises(ValueError, match=r"return_weights=True.* model\.places"):
             draw(model, X[0])
-        with pytest.raises(ValueError, match="BernoulliMixture has none"):
-            draw(BernoulliMixture(2, random_state=0).fit(X), X[0])
+        with pytest.raises(ValueError, match="LatentClassAnalysis has none"):
+            draw(LatentClassAnalysis(2, random_state=0).fit(X), X[0])

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from hiddenbits import BernoulliMixture, CombinationMachine, open_table, plots
+from hiddenbits import CombinationMachine, LatentClassAnalysis, open_table, plots
 from hiddenbits.datasets import influences_truth, simulate_influences
 
 pytest.importorskip("matplotlib", reason="the plot extra is not installed")
@@ -98,7 +98,7 @@ def test_no_bias_is_not_drawn():
         (np.ones((2, 6)), {"names": ["a"]}, "1 names were given for 6"),
         (np.full((2, 6), np.nan), {}, "finite"),
         (np.ones((2, 6)), {"shape": (2, 3), "across": 0}, "at least 1 panel"),
-        (BernoulliMixture(2), {}, "not BernoulliMixture"),
+        (LatentClassAnalysis(2), {}, "not LatentClassAnalysis"),
     ],
 )
 def test_hinton_refusals(model, options, message):

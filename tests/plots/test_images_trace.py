@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hiddenbits import BernoulliMixture, LogisticPCA, Variational, plots
+from hiddenbits import LatentClassAnalysis, LogisticPCA, Variational, plots
 from tests.plots.fitted import clusters
 
 pytest.importorskip("matplotlib", reason="the plot extra is not installed")
@@ -107,7 +107,7 @@ def test_several_fits_in_a_list_are_numbered():
 
 def test_a_model_without_components_is_told_what_to_hand_in():
     rows, _, _ = clusters()
-    mixture = BernoulliMixture(2, random_state=0).fit(rows)
-    with pytest.raises(ValueError, match=r"BernoulliMixture has no components_.*model\.probabilities_"):
+    mixture = LatentClassAnalysis(2, random_state=0).fit(rows)
+    with pytest.raises(ValueError, match=r"LatentClassAnalysis has no components_.*model\.probabilities_"):
         plots.components(mixture, (2, 4))
     assert len(plots.components(mixture.probabilities_, (2, 4)).images) == 2

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import hiddenbits
-from hiddenbits import BernoulliMixture, LogisticPCA, plots
+from hiddenbits import LatentClassAnalysis, LogisticPCA, plots
 from tests.plots.fitted import clusters, with_blanks
 
 matplotlib = pytest.importorskip("matplotlib", reason="the plot extra is not installed")
@@ -324,8 +324,8 @@ def test_refuses_models_without_a_plane():
     X, _, _ = clusters()
     with pytest.raises(ValueError, match="this one has 1"):
         plots.map(LogisticPCA(1, random_state=0).fit(X), X)
-    with pytest.raises(ValueError, match="BernoulliMixture has none"):
-        plots.map(BernoulliMixture(2, random_state=0).fit(X), X)
+    with pytest.raises(ValueError, match="LatentClassAnalysis has none"):
+        plots.map(LatentClassAnalysis(2, random_state=0).fit(X), X)
 
 
 @pytest.mark.slow

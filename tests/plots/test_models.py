@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from hiddenbits import BernoulliMixture, ClippedPCA, CombinationMachine, LogisticPCA, NoisyOrNetwork, open_table, plots
+from hiddenbits import (
+    ClippedPCA,
+    CombinationMachine,
+    LatentClassAnalysis,
+    LogisticPCA,
+    NoisyOrNetwork,
+    open_table,
+    plots,
+)
 from hiddenbits.datasets import simulate_mixture
 
 pytest.importorskip("matplotlib")
@@ -22,7 +30,7 @@ def table():
 
 @pytest.fixture(scope="module")
 def classes(table):
-    return BernoulliMixture(2, random_state=0).fit(table)
+    return LatentClassAnalysis(2, random_state=0).fit(table)
 
 
 def names_down(ax):
@@ -55,7 +63,7 @@ def test_profiles_of_columns_of_other_values():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"q": ["yes", "no"] * 20, "r": ["no", "no", "no", "yes"] * 10})
     with pytest.warns(UserWarning, match="yes"):
-        model = BernoulliMixture(1, random_state=0).fit(frame)
+        model = LatentClassAnalysis(1, random_state=0).fit(frame)
     ax = plots.profiles(model, frame)
     means = next(c.get_offsets() for c in ax.collections if c.get_label() == "_all rows")
     assert sorted(means[:, 0]) == pytest.approx([0.25, 0.5])
@@ -162,7 +170,7 @@ def test_residual_pairs():
     diagnostics = pytest.importorskip("hiddenbits.diagnostics", reason="residuals are counted there")
     X = simulate_mixture(500, 5, 2, seed=0).X
     X[:, 4] = X[:, 3]
-    model = BernoulliMixture(2, random_state=0).fit(X)
+    model = LatentClassAnalysis(2, random_state=0).fit(X)
     ax = plots.residual_pairs(model, X, most=4)
     found = diagnostics.residual_pairs(model, X, n_pairs=4)
     assert [bar.get_width() for bar in ax.patches if bar.get_height() == 0.6] == pytest.approx(found["residual"])

@@ -52,7 +52,7 @@ def quick():
     from hiddenbits.reporting import model_choice
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(model_choice, "MODELS", ["IndependentBits", "BernoulliMixture", "ClippedPCA"])
+        patch.setattr(model_choice, "MODELS", ["IndependentColumns", "LatentClassAnalysis", "ClippedPCA"])
         patch.setattr("hiddenbits.families._base.estimator.SMALL", 0)  # no further starts
         yield
 

@@ -5,7 +5,7 @@ import numpy as np
 from hiddenbits import evaluate, open_table
 
 # Quick to fit, at the sizes that a planted table may call for.
-CLASSES = {"IndependentBits": [], "BernoulliMixture": [2, 3, 4, 5]}
+CLASSES = {"IndependentColumns": [], "LatentClassAnalysis": [2, 3, 4, 5]}
 EASY = CLASSES | {"ClippedPCA": [1, 2]}
 CAUSES = CLASSES | {"NoisyOrNetwork": [2, 3, 4]}
 

@@ -51,13 +51,13 @@ def check(context):
 
 
 def test_four_kinds_are_announced_and_the_three_largest_described():
-    found = check(planted.context_of(planted.kinds(0)[0], {"IndependentBits": [], "BernoulliMixture": [4]}))
+    found = check(planted.context_of(planted.kinds(0)[0], {"IndependentColumns": [], "LatentClassAnalysis": [4]}))
     assert found.picture.startswith("The rows fall into four kinds.")
     assert found.picture.endswith("Of the four kinds, three are described below: the largest.")
 
 
 def test_two_kinds_are_described_in_one_finding():
-    found = check(planted.context_of(planted.odd(0), {"IndependentBits": [], "BernoulliMixture": [2]}))
+    found = check(planted.context_of(planted.odd(0), {"IndependentColumns": [], "LatentClassAnalysis": [2]}))
     assert "described below" not in found.picture
 
 
@@ -67,7 +67,7 @@ def test_scales_of_which_not_all_are_real(size):
     rng = np.random.default_rng(0)
     places, loadings = rng.standard_normal((400, 2)), np.kron(np.eye(2), np.full(6, 2.0))
     X = (rng.random((400, 12)) < 1 / (1 + np.exp(-places @ loadings))).astype(float)
-    found = check(planted.context_of(X, {"IndependentBits": [], "LogisticPCA": [size]}))
+    found = check(planted.context_of(X, {"IndependentColumns": [], "LogisticPCA": [size]}))
     if size == 4:
         assert re.search(r"what sets the two ends of the others? apart is too uncertain", found.picture)
     assert ("as on a map" in found.picture) == (size == 2)
@@ -77,7 +77,7 @@ def test_scales_of_which_not_all_are_real(size):
 def test_votes_with_three_scales(real_data):
     """Three scales were announced and two described, whatever the third was; the map had two scales of its own."""
     X = open_table(real_data / "votes" / "house84.csv", columns="bits").to_float()
-    found = check(planted.context_of(X, {"IndependentBits": [], "LogisticPCA": [3]}))
+    found = check(planted.context_of(X, {"IndependentColumns": [], "LogisticPCA": [3]}))
     assert found.picture.startswith("One strong scale and two weaker ones")
 
 
@@ -89,14 +89,14 @@ def test_causes():
 def test_groups_and_pairs_that_are_not_all_named_are_counted():
     X, kind = planted.kinds(0, n=600)
     groups = [f"{'own' if k else 'other'}{i % 3}" for i, k in enumerate(kind)]
-    sizes = {"IndependentBits": [], "BernoulliMixture": [4]}
+    sizes = {"IndependentColumns": [], "LatentClassAnalysis": [4]}
     found = find(planted.context_of(X, sizes, beside={"group": groups}, by="group")).found
     (sentence,) = (one.sentence for one in found if one.kind == "groups")
     assert re.search(r"; the four largest of 6: |; the two highest and the two lowest of 6: ", sentence)
     assert sentence.count(" ± ") == 4
     copies = np.where(np.random.default_rng(0).random((600, 4)) < 0.9, X[:, [0, 3, 6, 9]], 1 - X[:, [0, 3, 6, 9]])
     X = np.column_stack([X, copies])
-    found = find(planted.context_of(X, {"IndependentBits": [], "BernoulliMixture": [2]})).found
+    found = find(planted.context_of(X, {"IndependentColumns": [], "LatentClassAnalysis": [2]})).found
     (pairs,) = (one for one in found if one.kind == "pairs")
     assert pairs.numbers["pairs"] > 2
     assert ". The two that stand out most: " in pairs.sentence
@@ -118,7 +118,7 @@ def test_the_sentence():
     def said(model, size, every, shown):
         return how_many(model, size, found[:every], found[:shown])[0].strip()
 
-    kinds, scales, causes = "BernoulliMixture", "ClippedPCA", "NoisyOrNetwork"
+    kinds, scales, causes = "LatentClassAnalysis", "ClippedPCA", "NoisyOrNetwork"
     assert said(kinds, 3, 3, 3) == said(kinds, 2, 1, 1) == said(scales, 1, 1, 1) == ""
     assert said(causes, 4, 4, 1) == "Of the four causes, one is described below: the one that explains most."
     assert said(scales, 4, 4, 3) == "Of the four scales, three are described below: the first."

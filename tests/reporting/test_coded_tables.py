@@ -70,7 +70,7 @@ TABLES = {
 def quickest():
     """Compare kinds with nothing alone."""
     with quick(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hiddenbits.reporting.model_choice.MODELS", ["IndependentBits", "BernoulliMixture"])
+        patch.setattr("hiddenbits.reporting.model_choice.MODELS", ["IndependentColumns", "LatentClassAnalysis"])
         yield
 
 
@@ -80,7 +80,7 @@ def reported(request, tmp_path_factory):
     table = make(tmp_path_factory.mktemp("tables"))
     with quickest(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = hiddenbits.BernoulliMixture(2, n_init=1, random_state=0).fit(table)
+        model = hiddenbits.LatentClassAnalysis(2, n_init=1, random_state=0).fit(table)
         return report(table, title="answers"), sentence, one, are, model
 
 
@@ -135,7 +135,7 @@ def test_the_map_shows_the_values_of_the_table():
 def codes():
     """The context of a table with codes 1 and 2, on which every section can be drawn."""
     frame, _ = coded(2, 1, blanks=0.03)
-    models = {"IndependentBits": [], "BernoulliMixture": [4], "NoisyOrNetwork": [2], "LogisticPCA": [1]}
+    models = {"IndependentColumns": [], "LatentClassAnalysis": [4], "NoisyOrNetwork": [2], "LogisticPCA": [1]}
     return planted.context_of(frame, models, names=ITEMS)
 
 

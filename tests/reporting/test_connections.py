@@ -36,7 +36,8 @@ def test_the_strongest_pair_comes_first(seed):
 def test_columns_of_chance_have_none():
     """At most 1 of 20 tables may name a pair: the rule allows 0.05 pairs a table."""
     named = [
-        strongest_pairs(planted.context_of(planted.nothing(seed), {"IndependentBits": []}).sample) for seed in range(20)
+        strongest_pairs(planted.context_of(planted.nothing(seed), {"IndependentColumns": []}).sample)
+        for seed in range(20)
     ]
     assert sum(map(len, named)) <= 2
 
@@ -45,17 +46,17 @@ def test_blanks_that_follow_a_column_make_no_connection():
     rng = np.random.default_rng(0)
     X = (rng.random((600, 4)) < 0.5).astype(float)
     X[:, 2] = np.where(rng.random(600) < 0.4, X[:, 1], X[:, 2])
-    pairs = strongest_pairs(planted.context_of(X, {"IndependentBits": []}).sample)
+    pairs = strongest_pairs(planted.context_of(X, {"IndependentColumns": []}).sample)
     assert [{pair.first, pair.second} for pair in pairs] == [{1, 2}]
     X[(X[:, 1] == 0) & (rng.random(600) < 0.6), 2] = np.nan
-    assert strongest_pairs(planted.context_of(X, {"IndependentBits": []}).sample) == []
+    assert strongest_pairs(planted.context_of(X, {"IndependentColumns": []}).sample) == []
 
 
 def test_more_kinds_than_columns_are_no_picture():
     """Three pairs of columns, each nearly a copy: many kinds, and the pairs are named instead."""
     rng = np.random.default_rng(1)
     X = np.repeat(rng.random((3000, 3)) < 0.5, 2, axis=1) ^ (rng.random((3000, 6)) < 0.1)
-    found = find(planted.context_of(X.astype(float), {"IndependentBits": [], "BernoulliMixture": [8]}))
+    found = find(planted.context_of(X.astype(float), {"IndependentColumns": [], "LatentClassAnalysis": [8]}))
     assert found.picture.startswith("The columns are connected, but in no simple way: a model of them has 8")
     assert found.found[0].kind == "connections"
     assert "classes" not in {one.kind for one in found.found}

@@ -96,7 +96,7 @@ def tied():
 
     sizes = {"LogisticPCA": [1], "ClippedPCA": [1]}
     X = planted.scale(0, n=200)[0]
-    return evaluate.compare(X, ["IndependentBits", *sizes], sizes=sizes, measures=(), cv=0.3)
+    return evaluate.compare(X, ["IndependentColumns", *sizes], sizes=sizes, measures=(), cv=0.3)
 
 
 def test_a_tie_is_said_first(tied):
@@ -277,11 +277,11 @@ def test_answers_to_one_question_are_left_out_and_named():
     answer, X = rng.integers(0, 4, 200), rng.integers(0, 2, (200, 4))
     dummies = (answer[:, None] == np.arange(4)).astype(int)
     table = np.column_stack([X, dummies, 1 - X[:, 0]]).astype(float)
-    context = planted.context_of(table, {"IndependentBits": []})
+    context = planted.context_of(table, {"IndependentColumns": []})
     assert context.sample.names == ["item0", "item1", "item2", "item3"]
     said, _ = about_table(context)
     assert "“item8” is 1 exactly where “item0” is 0, and is left out." in said
     assert "“item4”, “item5” and 2 more are answers to one question" in said
-    alone = planted.context_of(np.column_stack([dummies, X[:, :2]]).astype(float), {"IndependentBits": []})
+    alone = planted.context_of(np.column_stack([dummies, X[:, :2]]).astype(float), {"IndependentColumns": []})
     assert len(alone.sample.names) == 6
     assert alone.sample.one_of == ()

@@ -56,7 +56,7 @@ def test_the_table_and_the_picture(survey):
     assert found.numbers["share of ones"] == pytest.approx((X == 1).sum() / seen.sum())
     assert found.numbers["share of blanks"] == pytest.approx(1 - seen.mean())
     scores = {e.model: e.log_likelihood for e in context.fits.compared.entries}
-    assert found.numbers["gain"] == pytest.approx(scores["BernoulliMixture"] - scores["IndependentBits"])
+    assert found.numbers["gain"] == pytest.approx(scores["LatentClassAnalysis"] - scores["IndependentColumns"])
 
 
 def test_kinds_are_counted_over_all_rows(survey):
@@ -88,7 +88,7 @@ def copied():
     X = (rng.random((400, 10)) < np.where(kind[:, None], 0.8, 0.2)).astype(float)
     X[:, 8] = np.where(rng.random(400) < 0.6, X[:, 5], X[:, 8])
     X[rng.random(X.shape) < 0.05] = np.nan
-    context = planted.context_of(X, {"IndependentBits": [], "BernoulliMixture": [2]})
+    context = planted.context_of(X, {"IndependentColumns": [], "LatentClassAnalysis": [2]})
     return context, find(context)
 
 
@@ -296,12 +296,12 @@ def test_rare_columns_and_small_effects_are_not_named():
 def test_a_fit_that_was_cut_short_is_not_described(odd):
     context, _ = odd
     size = context.fits.compared.size
-    whole = context.fits.of("BernoulliMixture", size)
-    context.fits._made["BernoulliMixture", size] = replace(whole, note="stopped before it had converged")
+    whole = context.fits.of("LatentClassAnalysis", size)
+    context.fits._made["LatentClassAnalysis", size] = replace(whole, note="stopped before it had converged")
     try:
         found = find(context)
     finally:
-        context.fits._made["BernoulliMixture", size] = whole
+        context.fits._made["LatentClassAnalysis", size] = whole
     assert "cut short" in found.picture
     assert not {"classes", "causes", "directions"} & {finding.kind for finding in found.found}
 
@@ -313,13 +313,13 @@ def test_one_scale_that_is_stronger_than_the_others_is_said():
     places = rng.standard_normal((600, 2))
     loadings = np.stack([np.full(12, 2.0), np.tile([0.7, -0.7], 6)])
     X = (rng.random((600, 12)) < 1 / (1 + np.exp(-places @ loadings))).astype(float)
-    found = find(planted.context_of(X, {"IndependentBits": [], "LogisticPCA": [2]}))
+    found = find(planted.context_of(X, {"IndependentColumns": [], "LogisticPCA": [2]}))
     share = found.numbers["share of the strongest scale"]
     assert share == pytest.approx(4 / 4.49, abs=0.05)
     assert f"The strong one makes {percent(share)} of the differences." in found.picture
     even = np.stack([np.r_[np.full(6, 1.5), np.zeros(6)], np.r_[np.zeros(6), np.full(6, 1.5)]])
     Y = (rng.random((600, 12)) < 1 / (1 + np.exp(-places @ even))).astype(float)
-    assert "strong" not in find(planted.context_of(Y, {"IndependentBits": [], "LogisticPCA": [2]})).picture
+    assert "strong" not in find(planted.context_of(Y, {"IndependentColumns": [], "LogisticPCA": [2]})).picture
 
 
 def test_next_steps_open_the_table_as_the_report_did_and_say_what_they_add(survey):
@@ -327,7 +327,7 @@ def test_next_steps_open_the_table_as_the_report_did_and_say_what_they_add(surve
 
     *_, context, _ = survey
     steps = find(replace(context, origin=of_python("my votes.csv", {"by": "group"}, {"drop": ["group"]}))).next_steps
-    fit = "hiddenbits.BernoulliMixture(n_components=4, random_state=0).fit"
+    fit = "hiddenbits.LatentClassAnalysis(n_components=4, random_state=0).fit"
     opened = "hiddenbits.open_table('my votes.csv', drop=['group'])"
     more = ", fitted to all 600 rows (the report used 400)"
     codes = "`hiddenbits.load('model.hb').transform('my votes.csv')`"

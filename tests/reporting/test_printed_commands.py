@@ -28,7 +28,7 @@ from tests.reporting.reading import Page
 
 pd = pytest.importorskip("pandas")
 ROWS, ITEMS = 120, 6
-CHOSEN = ["IndependentBits", "BernoulliMixture", "ClippedPCA"]  # quick to fit
+CHOSEN = ["IndependentColumns", "LatentClassAnalysis", "ClippedPCA"]  # quick to fit
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # about columns that are left out, and how 1 was guessed
 
 
@@ -306,7 +306,7 @@ def test_a_shell_runs_what_is_printed(tmp_path, monkeypatch, own_models):
         print("$", step)
         environment = os.environ | {"PATH": f"{program.parent}:{os.environ['PATH']}"}
         subprocess.run(["bash", "-c", step], check=True, env=environment, timeout=200)
-    same_model(load("model.hb"), own_models["BernoulliMixture", "3"])
+    same_model(load("model.hb"), own_models["LatentClassAnalysis", "3"])
     assert len(pd.read_csv("rows.csv")) == len(pd.read_csv("filled.csv")) == ROWS
 
 
@@ -358,7 +358,9 @@ def test_secrets_of_an_address_are_not_printed():
 
     asked = Asked("https://me:word@example.org/t.csv?signature=abc", delimiter=";")
     origin = origin_of(asked, asked.command("report"), None)
-    assert origin.fit("BernoulliMixture", "2", 0).startswith("hiddenbits fit 'https://example.org/t.csv?...' classes ")
+    assert origin.fit("LatentClassAnalysis", "2", 0).startswith(
+        "hiddenbits fit 'https://example.org/t.csv?...' classes "
+    )
     assert origin.opening == "hiddenbits.open_table('https://example.org/t.csv?...', delimiter=';')"
     assert "without its secrets" in origin.notes[0]
     assert not re.search("word|abc", "".join((origin.call, origin.compare(0), origin.codes(), origin.completed())))

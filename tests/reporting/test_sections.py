@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hiddenbits import BernoulliMixture, LogisticPCA, TopographicMap, diagnostics, open_table
+from hiddenbits import LatentClassAnalysis, LogisticPCA, TopographicMap, diagnostics, open_table
 
 pytest.importorskip("jinja2", reason="the report extra is not installed")
 from hiddenbits.reporting.context import Context
@@ -74,7 +74,7 @@ def test_pairs_are_those_with_the_largest_residuals_that_rest_on_enough_rows(lin
         X[:, 5] = np.where(rng.random(1000) < 0.6, X[:, 4], X[:, 5])
     X = np.column_stack([X, rng.random((1000, 2)) < 0.003]).astype(float)
     X[0, 10:] = 1.0  # a pair of very rare columns: far from expected, but in a single row
-    model = BernoulliMixture(2, random_state=0).fit(X)
+    model = LatentClassAnalysis(2, random_state=0).fit(X)
     section = pairs(context(X, best=model))
     lines = [[str(cell) for cell in row] for row in section.parts[0].same.rows]
     assert not any({"<bdi>x10</bdi>", "<bdi>x11</bdi>"} <= set(line) for line in lines)
@@ -102,7 +102,7 @@ def test_differences_on_the_map_are_differences_of_shares(curved):
     X = steep()
     model = TopographicMap(2, n_points=100, max_iter=20, random_state=0) if curved else LogisticPCA(2, random_state=0)
     found = context(X, map=model.fit(X))
-    found.fits.curved, found.fits.compared = curved, SimpleNamespace(best="IndependentBits", ties=list)
+    found.fits.curved, found.fits.compared = curved, SimpleNamespace(best="IndependentColumns", ties=list)
     found.fits.compared.entry, found.fits.of = lambda _: SimpleNamespace(size=""), lambda *_: Fit(None, "", "cut short")
     section = chart(found)
     lines = {str(line[0])[5:-6]: differences(" ".join(line[1:])) for line in section.parts[0].same.rows}

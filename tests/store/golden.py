@@ -21,14 +21,14 @@ import numpy as np
 import hiddenbits
 from hiddenbits import (
     Annealing,
-    BernoulliMixture,
     BinarySparseCoding,
     Chains,
     ClippedPCA,
     CombinationMachine,
     GibbsChains,
     HiddenTree,
-    IndependentBits,
+    IndependentColumns,
+    LatentClassAnalysis,
     LogisticPCA,
     NoisyOrNetwork,
     TopographicMap,
@@ -69,8 +69,8 @@ def table_for(name):
 
 
 MODELS = {
-    "independent": lambda X: IndependentBits().fit(X),
-    "mixture": lambda X: BernoulliMixture(2, n_init=2, random_state=0).fit(X),
+    "independent": lambda X: IndependentColumns().fit(X),
+    "mixture": lambda X: LatentClassAnalysis(2, n_init=2, random_state=0).fit(X),
     "logistic": lambda X: LogisticPCA(2, random_state=0).fit(X),
     "clipped": lambda X: ClippedPCA(1, random_state=0).fit(X),
     "combination": lambda X: CombinationMachine(2, random_state=0).fit(X),
@@ -81,11 +81,11 @@ MODELS = {
     "tree_mixture": lambda X: TreeMixture(2, n_init=1, random_state=0).fit(X),
 }
 VARIANTS = {
-    "independent_online": lambda X: IndependentBits(random_state=0).partial_fit(X),
-    "mixture_names": lambda X: BernoulliMixture(2, random_state=0).fit(
+    "independent_online": lambda X: IndependentColumns(random_state=0).partial_fit(X),
+    "mixture_names": lambda X: LatentClassAnalysis(2, random_state=0).fit(
         hiddenbits.open_table(X, names=NAMES)
     ),
-    "mixture_online": lambda X: BernoulliMixture(2, random_state=0).partial_fit(X),
+    "mixture_online": lambda X: LatentClassAnalysis(2, random_state=0).partial_fit(X),
     "logistic_variational": lambda X: LogisticPCA(1, method=Variational(polish=False), random_state=0).fit(X),
     "logistic_online": lambda X: LogisticPCA(1, method=Variational(polish=False), random_state=0).partial_fit(X),
     "logistic_quadrature": lambda X: LogisticPCA(1, method="quadrature", random_state=0).fit(X),
@@ -110,7 +110,7 @@ VARIANTS = {
 
 def checkpointed():
     """Return the estimator of the golden checkpoint: a fixed number of plain passes, whatever the processor."""
-    return BernoulliMixture(2, n_init=1, max_iter=5, tol=0.0, accelerate=False, random_state=0)
+    return LatentClassAnalysis(2, n_init=1, max_iter=5, tol=0.0, accelerate=False, random_state=0)
 
 
 def broken_off(path):

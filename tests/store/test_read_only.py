@@ -23,7 +23,7 @@ X = np.random.default_rng(0).integers(0, 2, (40, 4))
 
 def fitted(checkpoint=None):
     with hiddenbits.run_on(checkpoint=checkpoint):
-        return hiddenbits.BernoulliMixture(2, n_init=1, max_iter=3, random_state=0).fit(X)
+        return hiddenbits.LatentClassAnalysis(2, n_init=1, max_iter=3, random_state=0).fit(X)
 
 
 def checkpoint(folder):
@@ -45,7 +45,7 @@ def report(folder):
 
 
 def comparison(folder):
-    evaluate.compare(X, ["IndependentBits"], folder=folder / "cache", progress=False)
+    evaluate.compare(X, ["IndependentColumns"], folder=folder / "cache", progress=False)
 
 
 def bootstrap(folder):

@@ -74,9 +74,9 @@ WRITES = """
                 file.write(bytes(10000))
 
     def as_results():
-        from hiddenbits import IndependentBits
+        from hiddenbits import IndependentColumns
         X = np.random.default_rng(0).integers(0, 2, (30000, 24))
-        IndependentBits().fit(X[:100]).write("score_samples", X, folder / "big")
+        IndependentColumns().fit(X[:100]).write("score_samples", X, folder / "big")
 
     acts = {
         "plain.csv": plainly,

@@ -65,14 +65,14 @@ def test_the_version_of_the_package_does_not_decide(rewritten, tmp_path):
 def test_files_know_estimators_by_the_names_of_the_registry(tmp_path, monkeypatch):
     """A class that has moved or has another name is found under the old one; what could not be read is not written."""
 
-    class Moved(hiddenbits.BernoulliMixture):
+    class Moved(hiddenbits.LatentClassAnalysis):
         pass
 
     X = np.repeat(np.eye(3), 20, axis=0)
     model = Moved(2, n_init=1, random_state=0).fit(X)
     with pytest.raises(TypeError, match="Moved is not an estimator of hiddenbits"):
         model.save(tmp_path / "m.hb")
-    monkeypatch.setitem(registry.ESTIMATORS, "BernoulliMixture", lambda: Moved)
+    monkeypatch.setitem(registry.ESTIMATORS, "LatentClassAnalysis", lambda: Moved)
     model.save(tmp_path / "m.hb")
-    assert read(tmp_path / "m.hb").kind == "BernoulliMixture"
+    assert read(tmp_path / "m.hb").kind == "LatentClassAnalysis"
     assert type(hiddenbits.load(tmp_path / "m.hb")) is Moved

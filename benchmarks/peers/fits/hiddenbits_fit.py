@@ -18,7 +18,7 @@ SEED = 0
 
 
 def mixture(X: Any, components: int, **way: Any) -> Callable[[], dict[str, Any]]:
-    model = hiddenbits.BernoulliMixture(components, random_state=SEED, **way).fit(X)
+    model = hiddenbits.LatentClassAnalysis(components, random_state=SEED, **way).fit(X)
     return lambda: {"weights": model.weights_, "probabilities": model.probabilities_}
 
 

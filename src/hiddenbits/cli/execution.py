@@ -118,10 +118,10 @@ class Progress(Watch):
 
     Examples
     --------
-    >>> from hiddenbits import BernoulliMixture, Progress
+    >>> from hiddenbits import LatentClassAnalysis, Progress
     >>> from hiddenbits.datasets import simulate_mixture
     >>> X = simulate_mixture(200, 6, 2, seed=0).X
-    >>> model = BernoulliMixture(2, random_state=0).set_callbacks(Progress()).fit(X)  # quick: no bar is drawn
+    >>> model = LatentClassAnalysis(2, random_state=0).set_callbacks(Progress()).fit(X)  # quick: no bar is drawn
     >>> model.converged_
     True
     """

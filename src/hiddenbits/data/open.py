@@ -89,7 +89,7 @@ def open_table(
     missing : value, list or dict by column, optional
         Values that mean "not observed", such as ``[-99]``; an empty list says that there are none.
     column_types : "auto", str, list or dict, optional
-        For models that take nominal and ordinal columns, such as `BernoulliMixture`: what columns are taken for, as
+        For models that take nominal and ordinal columns, such as `LatentClassAnalysis`: what columns are taken for, as
         there. A list of levels, lowest first, makes a column ordinal; "metadata" does not enter. By default every
         column is to become bits.
     recipe : path, optional

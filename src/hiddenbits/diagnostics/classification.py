@@ -21,7 +21,7 @@ def classification_table(model: Any, X: object, sample_weight: ArrayLike | None 
     Parameters
     ----------
     model : fitted estimator
-        A family of classes, such as `BernoulliMixture`.
+        A family of classes, such as `LatentClassAnalysis`.
     X : table of shape (rows, columns)
         As for its `fit`.
     sample_weight : array of shape (rows,), optional
@@ -34,9 +34,9 @@ def classification_table(model: Any, X: object, sample_weight: ArrayLike | None 
     Examples
     --------
     >>> import numpy as np
-    >>> from hiddenbits import BernoulliMixture, diagnostics
+    >>> from hiddenbits import LatentClassAnalysis, diagnostics
     >>> X = np.repeat([[1, 1, 1, 0], [0, 0, 0, 1]], [60, 40], axis=0)
-    >>> model = BernoulliMixture(2, prior_strength=0, random_state=0).fit(X)
+    >>> model = LatentClassAnalysis(2, prior_strength=0, random_state=0).fit(X)
     >>> np.sort(np.diag(diagnostics.classification_table(model, X))).round(2)
     array([40., 60.])
     """
@@ -68,9 +68,9 @@ def average_posteriors(model: Any, X: object, sample_weight: ArrayLike | None = 
     Examples
     --------
     >>> import numpy as np
-    >>> from hiddenbits import BernoulliMixture, diagnostics
+    >>> from hiddenbits import LatentClassAnalysis, diagnostics
     >>> X = np.repeat([[1, 1, 1, 0], [0, 0, 0, 1]], [60, 40], axis=0)
-    >>> model = BernoulliMixture(2, prior_strength=0, random_state=0).fit(X)
+    >>> model = LatentClassAnalysis(2, prior_strength=0, random_state=0).fit(X)
     >>> np.diag(diagnostics.average_posteriors(model, X)).round(2)
     array([1., 1.])
     """
@@ -101,9 +101,9 @@ def entropy(
     Examples
     --------
     >>> import numpy as np
-    >>> from hiddenbits import BernoulliMixture, diagnostics
+    >>> from hiddenbits import LatentClassAnalysis, diagnostics
     >>> X = np.repeat([[1, 1, 1, 0], [0, 0, 0, 1]], [60, 40], axis=0)
-    >>> model = BernoulliMixture(2, prior_strength=0, random_state=0).fit(X)
+    >>> model = LatentClassAnalysis(2, prior_strength=0, random_state=0).fit(X)
     >>> round(diagnostics.entropy(model, X), 2)
     1.0
     """
@@ -125,4 +125,4 @@ def entropy(
 
 def _check(model: Any) -> None:
     if not (hasattr(model, "weights_") and hasattr(model, "posterior")):
-        raise TypeError(f"Rows of {type(model).__name__} have no classes. Use a mixture, such as BernoulliMixture.")
+        raise TypeError(f"Rows of {type(model).__name__} have no classes. Use a mixture, such as LatentClassAnalysis.")

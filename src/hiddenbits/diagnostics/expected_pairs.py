@@ -44,9 +44,9 @@ def expected_pairs(model: Any, n_columns: int) -> ExpectedPairs:
 def _states(model: Any, height: int) -> tuple[Iterator[States], float]:
     """Return the states of a model with their unnormalised weights in chunks, and the number of draws."""
     name = type(model).__name__
-    if name == "IndependentBits":
+    if name == "IndependentColumns":
         return iter([(np.ones(1), np.asarray(model.probabilities_)[None, :])]), np.inf
-    if name == "BernoulliMixture":
+    if name == "LatentClassAnalysis":
         return iter([(np.asarray(model.weights_), np.asarray(model.probabilities_))]), np.inf
     if name in ("LogisticPCA", "ClippedPCA"):
         return _places(model, len(model.components_), height)

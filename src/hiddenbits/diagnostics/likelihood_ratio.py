@@ -67,9 +67,9 @@ def bootstrap_lrt(smaller: Any, larger: Any, X: object, *, n: int = 99, seed: in
     Examples
     --------
     >>> import numpy as np
-    >>> from hiddenbits import BernoulliMixture, diagnostics
+    >>> from hiddenbits import LatentClassAnalysis, diagnostics
     >>> X = np.repeat([[1, 1, 1, 0], [0, 0, 0, 1]], 50, axis=0) ^ (np.random.default_rng(0).random((100, 4)) < 0.1)
-    >>> one, two = (BernoulliMixture(K, prior_strength=0, n_init=2, random_state=0).fit(X) for K in (1, 2))
+    >>> one, two = (LatentClassAnalysis(K, prior_strength=0, n_init=2, random_state=0).fit(X) for K in (1, 2))
     >>> diagnostics.bootstrap_lrt(one, two, X, n=19).p
     0.05
     """

@@ -41,9 +41,9 @@ class Overall(NamedTuple):
     Examples
     --------
     >>> import numpy as np
-    >>> from hiddenbits import BernoulliMixture, diagnostics
+    >>> from hiddenbits import LatentClassAnalysis, diagnostics
     >>> X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 25)
-    >>> fit = diagnostics.overall(BernoulliMixture(1, prior_strength=0, random_state=0).fit(X), X)
+    >>> fit = diagnostics.overall(LatentClassAnalysis(1, prior_strength=0, random_state=0).fit(X), X)
     >>> fit.n_parameters, fit.df, abs(round(fit.g2, 6))
     (2, 1, 0.0)
     """
@@ -81,9 +81,9 @@ def overall(model: Any, X: object, sample_weight: ArrayLike | None = None) -> Ov
     Examples
     --------
     >>> import numpy as np
-    >>> from hiddenbits import BernoulliMixture, diagnostics
+    >>> from hiddenbits import LatentClassAnalysis, diagnostics
     >>> X = np.random.default_rng(0).integers(0, 2, (500, 4))
-    >>> fit = diagnostics.overall(BernoulliMixture(1, prior_strength=0, random_state=0).fit(X), X)
+    >>> fit = diagnostics.overall(LatentClassAnalysis(1, prior_strength=0, random_state=0).fit(X), X)
     >>> fit.df
     11
     """

@@ -71,11 +71,11 @@ def residual_pairs(
     Examples
     --------
     >>> import numpy as np
-    >>> from hiddenbits import BernoulliMixture, diagnostics
+    >>> from hiddenbits import LatentClassAnalysis, diagnostics
     >>> from hiddenbits.datasets import simulate_mixture
     >>> X = simulate_mixture(2000, 6, 2, seed=0).X
     >>> X[:, 5] = X[:, 4]                                    # two columns that say the same
-    >>> model = BernoulliMixture(2, random_state=0).fit(X)
+    >>> model = LatentClassAnalysis(2, random_state=0).fit(X)
     >>> diagnostics.residual_pairs(model, X, n_pairs=1)[["first", "second"]].tolist()
     [('x4', 'x5')]
     >>> diagnostics.residual_pairs(model, X, n=19, n_pairs=1)["p_corrected"]

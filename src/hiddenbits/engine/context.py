@@ -75,12 +75,12 @@ def run_on(
     >>> import numpy as np, hiddenbits
     >>> X = np.random.default_rng(0).integers(0, 2, (200, 5))
     >>> with hiddenbits.run_on(n_jobs=2):
-    ...     model = hiddenbits.BernoulliMixture(2, random_state=0).fit(X)
-    >>> alone = hiddenbits.BernoulliMixture(2, random_state=0).fit(X)
+    ...     model = hiddenbits.LatentClassAnalysis(2, random_state=0).fit(X)
+    >>> alone = hiddenbits.LatentClassAnalysis(2, random_state=0).fit(X)
     >>> bool(np.all(model.probabilities_ == alone.probabilities_))
     True
     >>> with hiddenbits.run_on(max_time=60):  # a fit that takes longer ends with a ConvergenceWarning
-    ...     hiddenbits.BernoulliMixture(2, random_state=0).fit(X).stop_reason_
+    ...     hiddenbits.LatentClassAnalysis(2, random_state=0).fit(X).stop_reason_
     'converged'
     >>> walked = []
     >>> with hiddenbits.run_on(tell=walked.append):

@@ -23,10 +23,10 @@ class UnrecordedColumnsWarning(UserWarning):
     Examples
     --------
     >>> import numpy as np, warnings
-    >>> from hiddenbits import IndependentBits, UnrecordedColumnsWarning
+    >>> from hiddenbits import IndependentColumns, UnrecordedColumnsWarning
     >>> X = np.column_stack([np.arange(50) % 2, np.full(50, np.nan)])
     >>> with warnings.catch_warnings(record=True, action="always") as caught:
-    ...     model = IndependentBits().fit(X)
+    ...     model = IndependentColumns().fit(X)
     >>> caught[0].category is UnrecordedColumnsWarning
     True
     """

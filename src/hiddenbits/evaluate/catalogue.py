@@ -97,7 +97,7 @@ UNITS = (1, 2, 3, 4, 6, 8, 12)
 
 FAMILIES = (
     Family(
-        name="IndependentBits",
+        name="IndependentColumns",
         word="independent",
         hidden="nothing",
         picture="nothing hidden",
@@ -105,7 +105,7 @@ FAMILIES = (
         use="the baseline that every other model must beat",
     ),
     Family(
-        name="BernoulliMixture",
+        name="LatentClassAnalysis",
         word="classes",
         hidden="classes",
         picture="kinds of rows",
@@ -215,7 +215,7 @@ def known_families() -> dict[str, Family]:
     Examples
     --------
     >>> from hiddenbits import evaluate
-    >>> evaluate.known_families()["BernoulliMixture"].says
+    >>> evaluate.known_families()["LatentClassAnalysis"].says
     'every row is of one kind, and each kind has its own probability in every column'
     """
     return dict(BY_NAME)

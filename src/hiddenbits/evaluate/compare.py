@@ -114,9 +114,9 @@ def compare(
     >>> from hiddenbits import evaluate
     >>> from hiddenbits.datasets import simulate_mixture
     >>> X = simulate_mixture(1500, 10, 3, seed=0).X
-    >>> found = evaluate.compare(X, ["IndependentBits", "BernoulliMixture", "BinarySparseCoding"])
+    >>> found = evaluate.compare(X, ["IndependentColumns", "LatentClassAnalysis", "BinarySparseCoding"])
     >>> found.best, found.size
-    ('BernoulliMixture', '3')
+    ('LatentClassAnalysis', '3')
     >>> found.left_out["BinarySparseCoding"]
     'it models real numbers, and these columns are bits: a density cannot be compared with a probability'
     """

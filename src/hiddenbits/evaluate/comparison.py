@@ -57,7 +57,7 @@ class Entry:
     >>> from hiddenbits import evaluate
     >>> from hiddenbits.datasets import simulate_mixture
     >>> X = simulate_mixture(400, 6, 2, seed=0).X
-    >>> evaluate.compare(X, ["IndependentBits"]).entries[0].kind
+    >>> evaluate.compare(X, ["IndependentColumns"]).entries[0].kind
     'exact'
     """
 
@@ -111,7 +111,7 @@ class Tried:
     Examples
     --------
     >>> from hiddenbits.evaluate import Tried
-    >>> Tried("BernoulliMixture", "2", 17, -6.0, 0.1, 0.0, 0.0, "exact", 0.5, True, "").chosen
+    >>> Tried("LatentClassAnalysis", "2", 17, -6.0, 0.1, 0.0, 0.0, "exact", 0.5, True, "").chosen
     True
     """
 
@@ -157,11 +157,12 @@ class Comparison(Shown):
     >>> from hiddenbits import evaluate
     >>> from hiddenbits.datasets import simulate_mixture
     >>> X = simulate_mixture(1200, 8, 2, seed=0).X
-    >>> found = evaluate.compare(X, ["IndependentBits", "BernoulliMixture"], sizes={"BernoulliMixture": [2, 3]})
+    >>> names = ["IndependentColumns", "LatentClassAnalysis"]
+    >>> found = evaluate.compare(X, names, sizes={"LatentClassAnalysis": [2, 3]})
     >>> found.best, found.size, found.ties()
-    ('BernoulliMixture', '2', ['BernoulliMixture'])
+    ('LatentClassAnalysis', '2', ['LatentClassAnalysis'])
     >>> found.verdict
-    'BernoulliMixture(2) fits best.'
+    'LatentClassAnalysis(2) fits best.'
     """
 
     best: str

@@ -38,7 +38,7 @@ class CopiedRowsWarning(UserWarning):
     >>> from hiddenbits import CopiedRowsWarning, evaluate
     >>> X = np.repeat(np.random.default_rng(0).integers(0, 2, (60, 12)), 10, axis=0)
     >>> with warnings.catch_warnings(record=True, action="always") as said:
-    ...     found = evaluate.compare(X, ["IndependentBits"])
+    ...     found = evaluate.compare(X, ["IndependentColumns"])
     >>> said[0].category is CopiedRowsWarning
     True
     """

@@ -50,11 +50,11 @@ def hidden_cells(
 
     Examples
     --------
-    >>> from hiddenbits import BernoulliMixture, IndependentBits, evaluate
+    >>> from hiddenbits import LatentClassAnalysis, IndependentColumns, evaluate
     >>> from hiddenbits.datasets import simulate_mixture
     >>> X = simulate_mixture(600, 12, 3, seed=0).X
-    >>> one = evaluate.hidden_cells(IndependentBits(), X)
-    >>> three = evaluate.hidden_cells(BernoulliMixture(3, random_state=0), X)
+    >>> one = evaluate.hidden_cells(IndependentColumns(), X)
+    >>> three = evaluate.hidden_cells(LatentClassAnalysis(3, random_state=0), X)
     >>> bool(three.value + 2 * three.standard_error < one.value)
     True
     """

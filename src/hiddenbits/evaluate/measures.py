@@ -86,9 +86,9 @@ def mean_log_likelihood(estimator: BaseEstimator, X: object, sample_weight: Arra
     Examples
     --------
     >>> import numpy as np
-    >>> from hiddenbits import IndependentBits, evaluate
+    >>> from hiddenbits import IndependentColumns, evaluate
     >>> X = np.array([[0, 1], [1, 1], [0, 0], [1, 0]])
-    >>> print(evaluate.mean_log_likelihood(IndependentBits().fit(X), X))
+    >>> print(evaluate.mean_log_likelihood(IndependentColumns().fit(X), X))
     -1.3863 ± 0.0000
     """
     ratio = _average(
@@ -112,9 +112,9 @@ def bits_per_cell(estimator: BaseEstimator, X: object, sample_weight: ArrayLike 
     Examples
     --------
     >>> import numpy as np
-    >>> from hiddenbits import IndependentBits, evaluate
+    >>> from hiddenbits import IndependentColumns, evaluate
     >>> X = np.array([[0, 1], [1, 1], [0, 0], [1, 0]])
-    >>> print(evaluate.bits_per_cell(IndependentBits().fit(X), X))
+    >>> print(evaluate.bits_per_cell(IndependentColumns().fit(X), X))
     1.0000 ± 0.0000
     """
 
@@ -140,9 +140,9 @@ def single_bit_error(estimator: BaseEstimator, X: object, sample_weight: ArrayLi
     Examples
     --------
     >>> import numpy as np
-    >>> from hiddenbits import IndependentBits, evaluate
+    >>> from hiddenbits import IndependentColumns, evaluate
     >>> X = np.array([[0, 1], [0, 1], [0, 1], [0, 0]])
-    >>> print(evaluate.single_bit_error(IndependentBits().fit(X), X))
+    >>> print(evaluate.single_bit_error(IndependentColumns().fit(X), X))
     0.1250 ± 0.1250
     """
 
@@ -173,9 +173,9 @@ def code_length(estimator: BaseEstimator, X: object, sample_weight: ArrayLike | 
     Examples
     --------
     >>> import numpy as np
-    >>> from hiddenbits import IndependentBits, evaluate
+    >>> from hiddenbits import IndependentColumns, evaluate
     >>> X = np.array([[0, 1], [1, 1], [0, 0], [1, 0]])
-    >>> print(evaluate.code_length(IndependentBits().fit(X), X))
+    >>> print(evaluate.code_length(IndependentColumns().fit(X), X))
     1.0000 ± 0.0000
     """
 

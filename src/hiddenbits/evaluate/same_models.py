@@ -68,7 +68,7 @@ def known_as(contender: Contender, size: Any, table: Table) -> Known:
     classes = _classes(contender, size, d)
     if classes is None:
         return family, size
-    return ("IndependentBits", None) if classes == 1 else ("BernoulliMixture", classes)
+    return ("IndependentColumns", None) if classes == 1 else ("LatentClassAnalysis", classes)
 
 
 def _own_size(contender: Contender, size: Any) -> Any:
@@ -80,12 +80,12 @@ def _classes(contender: Contender, size: Any, n_columns: int) -> int | None:
     family, estimator = contender.family.name, contender.estimator
     if not contender.family.word or not getattr(estimator, "bias", True) or not getattr(estimator, "biases", True):
         return None  # not of ours, or not every share of ones is possible
-    if n_columns == 1 or family == "IndependentBits":
+    if n_columns == 1 or family == "IndependentColumns":
         return 1
     if n_columns == 2 and family in ANY_TWO_COLUMNS and (family, size) != ("HiddenTree", 1):
         return 2
     return {
-        "BernoulliMixture": size,
+        "LatentClassAnalysis": size,
         "CombinationMachine": 2 if size == 1 else None,
         "HiddenTree": 1 if size == 1 else None,
     }.get(family)

@@ -48,11 +48,11 @@ class Selection(Shown):
 
     Examples
     --------
-    >>> from hiddenbits import BernoulliMixture, evaluate
+    >>> from hiddenbits import LatentClassAnalysis, evaluate
     >>> from hiddenbits.datasets import simulate_mixture
     >>> X = simulate_mixture(1500, 12, 3, seed=0).X
-    >>> evaluate.select(BernoulliMixture(random_state=0), X, [2, 3, 4], cv=2).estimator
-    BernoulliMixture(n_components=3, random_state=0)
+    >>> evaluate.select(LatentClassAnalysis(random_state=0), X, [2, 3, 4], cv=2).estimator
+    LatentClassAnalysis(n_components=3, random_state=0)
     """
 
     size: Any
@@ -153,13 +153,13 @@ def select(
 
     Examples
     --------
-    >>> from hiddenbits import BernoulliMixture, evaluate
+    >>> from hiddenbits import LatentClassAnalysis, evaluate
     >>> from hiddenbits.datasets import simulate_mixture
     >>> X = simulate_mixture(1500, 12, 3, seed=0).X
-    >>> found = evaluate.select(BernoulliMixture(random_state=0), X, [1, 2, 3, 4, 5])
+    >>> found = evaluate.select(LatentClassAnalysis(random_state=0), X, [1, 2, 3, 4, 5])
     >>> found.size, found.estimator.weights_.shape
     (3, (3,))
-    >>> evaluate.select("BernoulliMixture", X, [2, 3, 4], by="bic").size
+    >>> evaluate.select("LatentClassAnalysis", X, [2, 3, 4], by="bic").size
     3
     """
     if by not in UNITS:

@@ -18,8 +18,8 @@ def _from(family: str, name: str) -> Callable[[], Any]:
 
 
 ESTIMATORS: dict[str, Callable[[], Any]] = {
-    "IndependentBits": _from("independent_bits", "IndependentBits"),
-    "BernoulliMixture": _from("bernoulli_mixture", "BernoulliMixture"),
+    "IndependentColumns": _from("independent_columns", "IndependentColumns"),
+    "LatentClassAnalysis": _from("latent_class_analysis", "LatentClassAnalysis"),
     "LogisticPCA": _from("logistic_pca", "LogisticPCA"),
     "ClippedPCA": _from("clipped_pca", "ClippedPCA"),
     "CombinationMachine": _from("combination_machine", "CombinationMachine"),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from hiddenbits import BernoulliMixture, ClippedPCA, LogisticPCA, Piece, Table, TreeMixture, map_pieces
+from hiddenbits import ClippedPCA, LatentClassAnalysis, LogisticPCA, Piece, Table, TreeMixture, map_pieces
 from hiddenbits.array_types import Floats
 
 PIECE_CELLS = 1 << 22  # cells of posteriors that are worked on together
@@ -18,7 +18,7 @@ NEVER = 1 << 40  # passes before a fit looks for trees
 
 def can_align(model: Any) -> bool:
     """Whether replicates of a model can be brought into its order and orientation."""
-    return isinstance(model, (BernoulliMixture, TreeMixture, LogisticPCA, ClippedPCA))
+    return isinstance(model, (LatentClassAnalysis, TreeMixture, LogisticPCA, ClippedPCA))
 
 
 def with_fixed_trees(model: TreeMixture) -> TreeMixture:
@@ -37,7 +37,7 @@ def aligned(found: Any, target: Any, table: Table) -> Any:
     if isinstance(found, TreeMixture):
         return found
     made = copy(found)
-    if isinstance(found, BernoulliMixture):
+    if isinstance(found, LatentClassAnalysis):
         order = linear_sum_assignment(-_shared(found, target, table))[1]
         made.params_ = replace(
             found.params_,

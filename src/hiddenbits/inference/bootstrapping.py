@@ -51,8 +51,8 @@ def bootstrap(
     Parameters
     ----------
     model : estimator
-        Any fitted family that has `refit`. Without `statistic`, a `BernoulliMixture`, `TreeMixture`, `LogisticPCA` or
-        `ClippedPCA`.
+        Any fitted family that has `refit`. Without `statistic`, a `LatentClassAnalysis`, `TreeMixture`,
+        `LogisticPCA` or `ClippedPCA`.
     X : table of shape (rows, columns)
         The table of the fit.
     n : int, default=200
@@ -87,9 +87,9 @@ def bootstrap(
     Examples
     --------
     >>> import numpy as np
-    >>> from hiddenbits import BernoulliMixture, inference
+    >>> from hiddenbits import LatentClassAnalysis, inference
     >>> X = np.random.default_rng(0).integers(0, 2, (300, 3))
-    >>> model = BernoulliMixture(1, prior_strength=0, random_state=0).fit(X)
+    >>> model = LatentClassAnalysis(1, prior_strength=0, random_state=0).fit(X)
     >>> found = inference.bootstrap(model, X, n=99)
     >>> found.replicates.shape
     (99, 4)

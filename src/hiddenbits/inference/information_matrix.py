@@ -20,7 +20,7 @@ MOST_PARAMETERS = 5000  # a matrix of 200 MB, of which there are several
 NOTHING = 1e-6  # a logit with less information than this, in rows, was not observed at all
 FAR = 0.1  # standard errors from the maximum that are too many
 STEP = 1e-4  # of a coordinate, to differentiate a statistic: the error of a central difference is about its square
-FAMILIES = "BernoulliMixture and LogisticPCA (1 to 3 dimensions)"
+FAMILIES = "LatentClassAnalysis and LogisticPCA (1 to 3 dimensions)"
 
 
 class NotAtMaximumWarning(UserWarning):
@@ -29,9 +29,9 @@ class NotAtMaximumWarning(UserWarning):
     Examples
     --------
     >>> import numpy as np, warnings
-    >>> from hiddenbits import BernoulliMixture, inference
+    >>> from hiddenbits import LatentClassAnalysis, inference
     >>> X = np.random.default_rng(0).integers(0, 2, (200, 3))
-    >>> model = BernoulliMixture(1, prior_strength=0, random_state=0).fit(X)
+    >>> model = LatentClassAnalysis(1, prior_strength=0, random_state=0).fit(X)
     >>> with warnings.catch_warnings(record=True, action="always") as said:
     ...     _ = inference.information(model, 1 - X)  # another table
     >>> said[0].category is inference.NotAtMaximumWarning
@@ -62,7 +62,7 @@ def information(
     Parameters
     ----------
     model : estimator
-        A fitted `BernoulliMixture`, or a `LogisticPCA` of bits of 1 to 3 dimensions. Fit it to convergence: a small
+        A fitted `LatentClassAnalysis`, or a `LogisticPCA` of bits of 1 to 3 dimensions. Fit it to convergence: a small
         `tol`, such as 1e-9, and for maps method="quadrature". With a prior or ridge, A has the curvature of the
         prior, and the errors are those of the penalised estimates.
     X : table of shape (rows, columns)
@@ -94,9 +94,9 @@ def information(
     Examples
     --------
     >>> import numpy as np
-    >>> from hiddenbits import BernoulliMixture, inference
+    >>> from hiddenbits import LatentClassAnalysis, inference
     >>> X = np.repeat([[1, 1, 0], [0, 1, 0], [1, 0, 1], [0, 0, 1]], [30, 5, 5, 20], axis=0)
-    >>> model = BernoulliMixture(1, prior_strength=0, random_state=0).fit(X)
+    >>> model = LatentClassAnalysis(1, prior_strength=0, random_state=0).fit(X)
     >>> found = inference.information(model, X, robust=False)
     >>> p = X.mean(axis=0)
     >>> bool(np.allclose(found.se["probabilities"], np.sqrt(p * (1 - p) / 60)))

@@ -50,9 +50,9 @@ class Uncertainty:
     Examples
     --------
     >>> import numpy as np
-    >>> from hiddenbits import BernoulliMixture, inference
+    >>> from hiddenbits import LatentClassAnalysis, inference
     >>> X = np.random.default_rng(0).integers(0, 2, (200, 3))
-    >>> one_class = BernoulliMixture(1, prior_strength=0, random_state=0).fit(X)
+    >>> one_class = LatentClassAnalysis(1, prior_strength=0, random_state=0).fit(X)
     >>> found = inference.information(one_class, X)
     >>> found.estimate["probabilities"].shape, found.se["probabilities"].round(3)
     ((1, 3), array([[0.035, 0.035, 0.035]]))

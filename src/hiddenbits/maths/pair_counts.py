@@ -120,5 +120,5 @@ def refuse_width(n_columns: int, who: str, most: int | None = None) -> None:
             f"The table has {n_columns} columns, and every matrix of columns x columns would take "
             f"{8 * n_columns**2 / 1e9:.0f} GB. {who} supports at most {most} columns: select some of them (those with "
             "most ones, or a random sample), or fit a model whose size grows linearly with the columns, such as "
-            "LogisticPCA or BernoulliMixture."
+            "LogisticPCA or LatentClassAnalysis."
         )

@@ -41,9 +41,9 @@ def compare(comparison: Any, *, n_errors: float = 2.0, ax: Axes | None = None) -
     >>> from hiddenbits import evaluate, plots
     >>> from hiddenbits.datasets import simulate_mixture
     >>> X = simulate_mixture(600, 8, 2, seed=0).X
-    >>> found = evaluate.compare(X, ["IndependentBits", "BernoulliMixture"], sizes={"BernoulliMixture": [2]})
+    >>> found = evaluate.compare(X, ["IndependentColumns", "LatentClassAnalysis"], sizes={"LatentClassAnalysis": [2]})
     >>> [label.get_text() for label in plots.compare(found).get_yticklabels()]
-    ['BernoulliMixture (2)', 'IndependentBits']
+    ['LatentClassAnalysis (2)', 'IndependentColumns']
     """
     entries = comparison.entries
     own, ax = ax is None, axes_or_new(ax, (6.5, 1.2 + 0.45 * len(entries)))

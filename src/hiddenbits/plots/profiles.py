@@ -35,7 +35,7 @@ def profiles(
 
     Parameters
     ----------
-    model : fitted BernoulliMixture or TreeMixture
+    model : fitted LatentClassAnalysis or TreeMixture
         Anything with `weights_` and `probabilities_`, a row for each class.
     X : table of shape (rows, columns), optional
         Rows whose mean is drawn as a grey tick in each column; by default what the model expects.
@@ -54,10 +54,10 @@ def profiles(
     --------
     >>> import matplotlib
     >>> matplotlib.use("Agg")                 # draw without a screen
-    >>> from hiddenbits import BernoulliMixture, plots
+    >>> from hiddenbits import LatentClassAnalysis, plots
     >>> from hiddenbits.datasets import simulate_mixture
     >>> X = simulate_mixture(500, 8, 2, seed=0).X
-    >>> ax = plots.profiles(BernoulliMixture(2, random_state=0).fit(X), X)
+    >>> ax = plots.profiles(LatentClassAnalysis(2, random_state=0).fit(X), X)
     >>> ax.get_xlabel()
     'share of ones'
     """

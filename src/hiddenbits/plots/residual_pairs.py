@@ -42,11 +42,11 @@ def residual_pairs(model: BaseEstimator, X: object, *, most: int = 15, ax: Axes 
     --------
     >>> import matplotlib
     >>> matplotlib.use("Agg")
-    >>> from hiddenbits import BernoulliMixture, plots
+    >>> from hiddenbits import LatentClassAnalysis, plots
     >>> from hiddenbits.datasets import simulate_mixture
     >>> X = simulate_mixture(2000, 6, 2, seed=0).X
     >>> X[:, 5] = X[:, 4]                                    # two columns that say the same
-    >>> ax = plots.residual_pairs(BernoulliMixture(2, random_state=0).fit(X), X)
+    >>> ax = plots.residual_pairs(LatentClassAnalysis(2, random_state=0).fit(X), X)
     >>> ax.get_yticklabels()[0].get_text()
     'x4, x5'
     """

@@ -46,7 +46,7 @@ def odd_rows(context: Context, found: Findings) -> Section:
     else:
         parts.append(Text(HIDDEN))
     parts.append(_histogram(scores))
-    left = ", under the kinds that hold at least 5 rows" if fit.name == "BernoulliMixture" else ""
+    left = ", under the kinds that hold at least 5 rows" if fit.name == "LatentClassAnalysis" else ""
     return Section(
         "odd", "Odd rows", opening, parts, [(f"likelihood of rows{left}", f"{fit.line}.score_samples(table)")]
     )

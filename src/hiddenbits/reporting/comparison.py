@@ -93,7 +93,7 @@ def _opening(found: Comparison) -> Markup:
     """Say which model is chosen; a tie is said first."""
     best, even = found.entry(found.best), found.ties()
     number = _many(len(found.entries))
-    if best.model == "IndependentBits":
+    if best.model == "IndependentColumns":
         return sentence(
             "None of {} other models predicts unseen rows clearly better than “nothing hidden”: these rows give no "
             "clear evidence that the columns depend on each other.",
@@ -115,7 +115,7 @@ def _opening(found: Comparison) -> Markup:
             label(best.model),
             sized(best.model, best.size),
         )
-    alone = next((e for e in found.entries if e.model == "IndependentBits"), None)
+    alone = next((e for e in found.entries if e.model == "IndependentColumns"), None)
     if alone is not None:
         ratio = times(best.difference - alone.difference)
         words += sentence(": it makes an average row {} as probable as “nothing hidden” does", ratio)

@@ -78,7 +78,7 @@ class Fits:
     @property
     def doubtful(self) -> bool:
         """Whether no model is clearly better than independent columns, so that hidden structure may be chance."""
-        return self.compared.best == "IndependentBits"
+        return self.compared.best == "IndependentColumns"
 
     @cached_property
     def map(self) -> Fit:
@@ -88,7 +88,7 @@ class Fits:
     @cached_property
     def classes(self) -> Fit:
         """Classes."""
-        return self._chosen("BernoulliMixture")
+        return self._chosen("LatentClassAnalysis")
 
     @cached_property
     def causes(self) -> Fit:
@@ -104,7 +104,7 @@ class Fits:
     def judge(self) -> Any:
         """What says how odd rows are: the chosen model, of classes without those that hold hardly any rows."""
         model = self.best.model
-        return CommonKinds(model, len(self.sample.cells)) if self.best.name == "BernoulliMixture" else model
+        return CommonKinds(model, len(self.sample.cells)) if self.best.name == "LatentClassAnalysis" else model
 
     @cached_property
     def probabilities(self) -> Floats:

@@ -113,7 +113,7 @@ def _whose_scales(context: Context, fit: Fit) -> str:
 def _kinds(context: Context) -> Floats | None:
     """Return the probability of each kind in each row, the most common kind first, if the findings are about kinds."""
     fit = described(context)
-    if fit is None or fit.name != "BernoulliMixture":
+    if fit is None or fit.name != "LatentClassAnalysis":
         return None
     codes = np.asarray(fit.model.transform(context.sample.cells), np.float64)
     return np.asarray(codes[:, unit_order(context, fit.model)])

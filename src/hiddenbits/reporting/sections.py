@@ -72,7 +72,7 @@ def supported(context: Context) -> set[str]:
         "map": True,
         "odd": True,
         "groups": context.by is not None,
-        "classes": shown == "BernoulliMixture",
+        "classes": shown == "LatentClassAnalysis",
         "items": scales == 1,
         "causes": shown in CAUSES,
         "cells": bool(suspects(context)[1]),

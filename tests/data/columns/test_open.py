@@ -264,10 +264,10 @@ def test_arrays_of_text_are_read_as_frames_are():
         table = open_table(np.array([["yes", "no"], ["no", ""], ["yes", "yes"]]))
     np.testing.assert_array_equal(table.to_float(), [[1, 0], [0, nan], [1, 1]])
     rows = np.array([["1", "0"], ["0", "1"], ["1", "1"], ["0", "0"]] * 3)
-    model = hiddenbits.BernoulliMixture(1, max_iter=2, tol=1.0).fit(rows)
+    model = hiddenbits.LatentClassAnalysis(1, max_iter=2, tol=1.0).fit(rows)
     np.testing.assert_allclose(model.score_samples(rows), model.score_samples(rows.astype(float)))
     with pytest.raises(TableError, match=r"row 0, column '1': 'x' is not among the values of the fit, which are 0, 1"):
-        hiddenbits.BernoulliMixture(1, max_iter=2, tol=1.0).fit(rows.astype(int)).transform(np.array([["1", "x"]]))
+        hiddenbits.LatentClassAnalysis(1, max_iter=2, tol=1.0).fit(rows.astype(int)).transform(np.array([["1", "x"]]))
 
 
 def test_codes_in_cells_are_never_two_values():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from hiddenbits import BernoulliMixture
+from hiddenbits import LatentClassAnalysis
 from hiddenbits.data import Dense, Pattern, TableError, open_table
 from hiddenbits.data.openers import find_opener
 from hiddenbits.data.request import Request
@@ -120,7 +120,7 @@ def test_a_layer_on_disk(tmp_path):
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
 def test_same_fit_as_of_the_cells(form):
     cells = form(bits(300).astype("f4"))
-    model = BernoulliMixture(3, n_init=1, max_iter=10, random_state=0)
+    model = LatentClassAnalysis(3, n_init=1, max_iter=10, random_state=0)
     assert same(model.fit(open_table(cells)).params_, model.fit(open_table(made(cells))).params_)
 
 
@@ -152,6 +152,6 @@ def test_dask(tmp_path):
 
 
 def test_fit_takes_an_anndata_as_it_is():
-    model = BernoulliMixture(2, n_init=1, tol=0.1, random_state=0).fit(made(bits()))
+    model = LatentClassAnalysis(2, n_init=1, tol=0.1, random_state=0).fit(made(bits()))
     assert tuple(model.feature_names_in_) == NAMES
     assert model.transform(made(bits())).shape == (len(bits()), 2)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from hiddenbits import BernoulliMixture
+from hiddenbits import LatentClassAnalysis
 from hiddenbits.data import AllOnes, Complement, Dense, Pattern, Table, TableError, open_table
 from hiddenbits.data.inputs.dask_source import DaskSource
 from tests.data.readers.test_readers import assert_reads, bits, holes
@@ -238,9 +238,9 @@ def test_dask_is_imported_only_for_dask():
 
 
 def test_names_travel_with_frames():
-    model = BernoulliMixture(2, n_init=1, random_state=0).fit(open_table(frame(X)))
+    model = LatentClassAnalysis(2, n_init=1, random_state=0).fit(open_table(frame(X)))
     assert list(model.feature_names_in_) == [f"c {j}" for j in range(7)]
-    with pytest.raises(TableError, match=r"Column 0 is 'a', but BernoulliMixture was fitted with 'c 0' there"):
+    with pytest.raises(TableError, match=r"Column 0 is 'a', but LatentClassAnalysis was fitted with 'c 0' there"):
         model.transform(open_table(frame(X), names="abcdefg"))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import hiddenbits
-from hiddenbits import BernoulliMixture, StoreError, TableError, open_table, run_on
+from hiddenbits import LatentClassAnalysis, StoreError, TableError, open_table, run_on
 from hiddenbits.data.readers.streams import spill
 from hiddenbits.engine import CheckpointError
 from hiddenbits.store import read, write
@@ -31,7 +31,9 @@ def fitted(table, **options):
     """Return the parameters of a short fit; online, so that rows in memory are not collapsed either."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a few passes are not enough
-        model = BernoulliMixture(2, max_iter=3, n_init=1, tol=0, online_passes=1, random_state=0, **options).fit(table)
+        model = LatentClassAnalysis(2, max_iter=3, n_init=1, tol=0, online_passes=1, random_state=0, **options).fit(
+            table
+        )
     return vars(model.params_)
 
 
@@ -138,11 +140,11 @@ def test_other_options_are_those_of_parquet(tmp_path):
 @pytest.mark.slow
 def test_the_model_file_names_the_version(lake, tmp_path):
     folder, _ = lake
-    model = BernoulliMixture(2, random_state=0).fit(open_table(folder, version=2))
+    model = LatentClassAnalysis(2, random_state=0).fit(open_table(folder, version=2))
     assert model.table_version_ == 2
     model.save(tmp_path / "m.hb")
     assert hiddenbits.load(tmp_path / "m.hb").table_version_ == 2
-    assert BernoulliMixture(2, random_state=0).fit(CELLS).table_version_ is None
+    assert LatentClassAnalysis(2, random_state=0).fit(CELLS).table_version_ is None
     stored = read(tmp_path / "m.hb")
     for hostile in (-1, 1.5, "2", None, [2], True):
         write(tmp_path / "bad.hb", stored.kind, {**stored.meta, "table_version": hostile}, stored.arrays)
@@ -154,7 +156,7 @@ def test_a_checkpoint_of_another_version_is_refused(lake, tmp_path):
     """Even if the rows are the same: here a version that only wrote them anew."""
     folder, _ = lake
     path, last = tmp_path / "fit.hb", open_table(folder)
-    model = BernoulliMixture(2, max_iter=2, n_init=1, tol=0, random_state=0)
+    model = LatentClassAnalysis(2, max_iter=2, n_init=1, tol=0, random_state=0)
 
     def fit(table):
         with warnings.catch_warnings(), run_on(checkpoint=path):

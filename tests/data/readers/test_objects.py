@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from hiddenbits import BernoulliMixture, DuplicateItemsWarning, TableError, open_table
+from hiddenbits import DuplicateItemsWarning, LatentClassAnalysis, TableError, open_table
 
 pytestmark = pytest.mark.core
 CELLS = np.array([[1, 0], [0, 1], [np.nan, 1]])
@@ -84,7 +84,7 @@ def test_transactions_that_are_refused():
 
 
 def test_objects_in_a_fit():
-    model = BernoulliMixture(1, max_iter=2)
+    model = LatentClassAnalysis(1, max_iter=2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for data in ({"a": [1, 0, 1], "b": [0, 1, 1]}, [{"a", "b"}, {"b"}, {"a"}]):

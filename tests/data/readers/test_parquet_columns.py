@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from hiddenbits import (
-    BernoulliMixture,
     ColumnsCodedWarning,
     ColumnsLeftOutWarning,
+    LatentClassAnalysis,
     TableError,
     load,
     look_at_columns,
@@ -162,7 +162,7 @@ def test_columns_that_need_a_word_are_asked_for_together(tmp_path, where):
 def test_the_coding_of_a_fit_is_applied(tmp_path, where):
     frame = survey(600)
     path = write(frame, tmp_path)
-    model = BernoulliMixture(2, max_iter=3, n_init=1, random_state=0)
+    model = LatentClassAnalysis(2, max_iter=3, n_init=1, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = model.fit(open_table(frame)).score_samples(frame)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hiddenbits
-from hiddenbits import BernoulliMixture, SpilledTableWarning, TableError, open_table
+from hiddenbits import LatentClassAnalysis, SpilledTableWarning, TableError, open_table
 from hiddenbits.data.readers.streams import spill
 from tests.data import test_same_bits
 from tests.data.readers import postgres_server
@@ -43,7 +43,7 @@ def server():
 def fitted(table):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return BernoulliMixture(2, max_iter=3, n_init=1, tol=0, online_passes=1, random_state=0).fit(table)
+        return LatentClassAnalysis(2, max_iter=3, n_init=1, tol=0, online_passes=1, random_state=0).fit(table)
 
 
 def assert_same(one, other):

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from hiddenbits import BernoulliMixture, SpilledTableWarning, TableError, open_table
+from hiddenbits import LatentClassAnalysis, SpilledTableWarning, TableError, open_table
 from hiddenbits.data.readers.parquet import coded
 from hiddenbits.data.readers.streams import spill
 
@@ -79,7 +79,7 @@ def test_the_fitted_bits_are_those_of_the_frame(tmp_path, monkeypatch, kind, spi
         table = open_table(stream)
         assert table.source.resident
     np.testing.assert_array_equal(table.to_float(), open_table(FRAME).to_float())
-    fit = BernoulliMixture(2, max_iter=3, n_init=1, random_state=0, tol=0)
+    fit = LatentClassAnalysis(2, max_iter=3, n_init=1, random_state=0, tol=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # three passes are not enough
         expected, found = vars(fit.fit(expected).params_), vars(fit.fit(table).params_)
@@ -150,7 +150,7 @@ def test_streams_that_are_no_tables():
 
 
 def test_a_query_in_a_fit():
-    model = BernoulliMixture(2, max_iter=2, n_init=1, random_state=0)
+    model = LatentClassAnalysis(2, max_iter=2, n_init=1, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(relation())

@@ -25,10 +25,10 @@ def originals(folder: Path) -> list[bytes]:
     """Model files of every kind: with names and without, fitted whole and online."""
     X = simulate_mixture(300, 7, 3, seed=0).X
     models = [
-        hiddenbits.BernoulliMixture(3, random_state=0).fit(X),
-        hiddenbits.BernoulliMixture(2, random_state=1).partial_fit(X),
-        hiddenbits.IndependentBits().fit(hiddenbits.open_table(X, names=[f"question {j}" for j in range(7)])),
-        hiddenbits.IndependentBits().partial_fit(X),
+        hiddenbits.LatentClassAnalysis(3, random_state=0).fit(X),
+        hiddenbits.LatentClassAnalysis(2, random_state=1).partial_fit(X),
+        hiddenbits.IndependentColumns().fit(hiddenbits.open_table(X, names=[f"question {j}" for j in range(7)])),
+        hiddenbits.IndependentColumns().partial_fit(X),
         hiddenbits.LogisticPCA(2, random_state=0).fit(X),
         hiddenbits.LogisticPCA(1, method=hiddenbits.Variational(polish=False), random_state=0).partial_fit(X),
         hiddenbits.ClippedPCA(2, random_state=0).fit(X),

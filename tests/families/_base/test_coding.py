@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 import hiddenbits
-from hiddenbits import BernoulliMixture, ColumnsCodedWarning, IndependentBits, StoreError, TableError, load, open_table
+from hiddenbits import (
+    ColumnsCodedWarning,
+    IndependentColumns,
+    LatentClassAnalysis,
+    StoreError,
+    TableError,
+    load,
+    open_table,
+)
 from hiddenbits.data.columns import Coding
 from hiddenbits.store import read, write
 
@@ -37,14 +45,14 @@ def bits_of(frame):
 def fitted(frame, estimator=None):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return (estimator or BernoulliMixture(2, n_init=2, random_state=0)).fit(frame)
+        return (estimator or LatentClassAnalysis(2, n_init=2, random_state=0)).fit(frame)
 
 
 def test_a_fit_says_what_it_reads_and_is_the_fit_of_the_bits():
     frame = survey()
     with pytest.warns(ColumnsCodedWarning, match="yes = 1, no = 0 in 'q1'; 2 = 1, 1 = 0 in 'q2'"):
         model = quietly_left_out(frame)
-    plain = BernoulliMixture(2, n_init=2, random_state=0).fit(bits_of(frame))
+    plain = LatentClassAnalysis(2, n_init=2, random_state=0).fit(bits_of(frame))
     np.testing.assert_array_equal(model.probabilities_, plain.probabilities_)
     assert plain.coding_ is None
     assert list(model.feature_names_in_) == ["q1", "q2", "q3"]
@@ -56,7 +64,7 @@ def test_a_fit_says_what_it_reads_and_is_the_fit_of_the_bits():
 def quietly_left_out(frame):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", hiddenbits.ColumnsLeftOutWarning)
-        return BernoulliMixture(2, n_init=2, random_state=0).fit(frame)
+        return LatentClassAnalysis(2, n_init=2, random_state=0).fit(frame)
 
 
 def test_opened_tables_are_compared_with_the_fit():
@@ -91,7 +99,7 @@ def test_complete_writes_own_values(library):
 
 def test_complete_of_values_in_groups():
     frame = pd.DataFrame({"q": [1, 2, 3, 4, 5, None] * 6, "r": [0, 0, 0, 1, 1, 1] * 6})
-    model = IndependentBits().fit(open_table(frame, code={"q": {4: 1, 5: 1}}))
+    model = IndependentColumns().fit(open_table(frame, code={"q": {4: 1, 5: 1}}))
     done = model.complete(frame)
     assert list(done["q"][:6]) == ["1", "2", "3", "4", "5", "1 or 2 or 3"]
 
@@ -112,7 +120,7 @@ def test_damaged_codings_are_refused(tmp_path, key, value):
     stored = read(tmp_path / "m.hb")
     meta = {**stored.meta, "coding": {**stored.meta["coding"], key: value}}
     write(tmp_path / "d.hb", stored.kind, meta, stored.arrays)
-    with pytest.raises(StoreError, match="not a valid BernoulliMixture"):
+    with pytest.raises(StoreError, match="not a valid LatentClassAnalysis"):
         load(tmp_path / "d.hb")
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hiddenbits
-from hiddenbits import BernoulliMixture, IndependentBits, LogisticPCA, SmallWeightsWarning, evaluate, open_table
+from hiddenbits import IndependentColumns, LatentClassAnalysis, LogisticPCA, SmallWeightsWarning, evaluate, open_table
 from hiddenbits.datasets import simulate_mixture
 
 pytestmark = pytest.mark.core
@@ -17,7 +17,7 @@ POLCA = {2: (664.5137, 706.0739), 3: (633.4100, 697.1357), 4: (640.5717, 726.462
 @pytest.mark.parametrize("k", [2, 3, 4])
 def test_carcinoma_against_polca(real_data, k):
     table = open_table(real_data / "survey" / "carcinoma.csv", columns="bits")
-    model = BernoulliMixture(k, n_init=10, tol=1e-9, random_state=0)
+    model = LatentClassAnalysis(k, n_init=10, tol=1e-9, random_state=0)
     fit = model.without_prior().fit(table)
     assert (fit.aic(table), fit.bic(table)) == pytest.approx(POLCA[k], abs=1e-3)
     assert model.prior_strength == 1.0
@@ -27,12 +27,14 @@ def test_carcinoma_against_polca(real_data, k):
 def test_carcinoma_selected(real_data):
     table = open_table(real_data / "survey" / "carcinoma.csv", columns="bits")
     for place, by in enumerate(("aic", "bic")):
-        found = evaluate.select(BernoulliMixture(n_init=10, tol=1e-9, random_state=0), table, [2, 3, 4], by=by)
+        found = evaluate.select(LatentClassAnalysis(n_init=10, tol=1e-9, random_state=0), table, [2, 3, 4], by=by)
         assert [figure.value for figure in found.figures] == pytest.approx([POLCA[k][place] for k in POLCA], abs=1e-3)
         assert found.size == 3
 
 
-@pytest.mark.parametrize("name", ["BernoulliMixture", "HiddenTree", "TreeMixture", "CombinationMachine", "LogisticPCA"])
+@pytest.mark.parametrize(
+    "name", ["LatentClassAnalysis", "HiddenTree", "TreeMixture", "CombinationMachine", "LogisticPCA"]
+)
 def test_criteria_by_hand_and_only_without_a_prior(name):
     X = simulate_mixture(200, 6, 2, seed=0).X
     weights = np.random.default_rng(0).integers(1, 4, 200).astype(float)
@@ -48,9 +50,9 @@ def test_criteria_by_hand_and_only_without_a_prior(name):
     assert fit.bic(table) == pytest.approx(-2 * likelihood + np.log(weights.sum()) * fit.n_parameters_, rel=1e-12)
 
 
-def test_independent_bits_in_closed_form():
+def test_independent_columns_in_closed_form():
     X = np.array([[0, 1], [1, 1], [0, 0], [0, 1]])
-    fit = IndependentBits().without_prior().fit(X)
+    fit = IndependentColumns().without_prior().fit(X)
     likelihood = 2 * (3 * np.log(0.75) + np.log(0.25))
     assert (fit.n_parameters_, fit.aic(X)) == (2, pytest.approx(-2 * likelihood + 4, rel=1e-12))
 
@@ -64,25 +66,25 @@ def test_an_estimate_has_no_criteria():
 
 def test_weights_that_add_up_to_little_are_warned_of():
     X = simulate_mixture(300, 6, 2, seed=0).X
-    model = BernoulliMixture(2, random_state=0)
+    model = LatentClassAnalysis(2, random_state=0)
     plain = model.fit(X).score(X)
     with pytest.warns(SmallWeightsWarning, match=r"300 rows add up to 1.*mean of 1 first"):
         drowned = model.fit(X, sample_weight=np.full(300, 1 / 300)).score(X)
     assert drowned < plain - 0.02
     with pytest.warns(SmallWeightsWarning):
-        IndependentBits().fit(open_table(X).with_weights(np.full(300, 0.05)))
+        IndependentColumns().fit(open_table(X).with_weights(np.full(300, 0.05)))
     kept = np.zeros(300)
     kept[:10] = 1.0  # rows without weight are not there
     w = np.random.default_rng(0).random(300) / 300
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for weights in (np.full(300, 7.0), kept, np.full(300, 0.2), np.linspace(0.0, 2.0, 300), w * len(w) / w.sum()):
-            IndependentBits().fit(X, sample_weight=weights)
+            IndependentColumns().fit(X, sample_weight=weights)
 
 
 def test_a_comparison_says_it_too():
     X = simulate_mixture(100, 4, 2, seed=0).X
-    found = evaluate.compare(X, ["IndependentBits"], sample_weight=np.full(100, 0.01), measures=())
+    found = evaluate.compare(X, ["IndependentColumns"], sample_weight=np.full(100, 0.01), measures=())
     assert "SmallWeightsWarning" in found.entries[0].note
 
 

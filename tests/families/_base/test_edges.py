@@ -9,11 +9,11 @@ from threadpoolctl import threadpool_info
 
 import hiddenbits
 from hiddenbits import (
-    BernoulliMixture,
     ClippedPCA,
     CombinationMachine,
     HiddenTree,
-    IndependentBits,
+    IndependentColumns,
+    LatentClassAnalysis,
     LogisticPCA,
     NoisyOrNetwork,
     TableError,
@@ -35,7 +35,7 @@ def X():  # noqa: N802
 
 
 def test_a_single_row_does_not_outweigh_thousands():
-    model = IndependentBits().partial_fit(np.zeros((10_000, 3))).partial_fit(np.ones((1, 3)))
+    model = IndependentColumns().partial_fit(np.zeros((10_000, 3))).partial_fit(np.ones((1, 3)))
     assert (model.probabilities_ < 0.01).all()
 
 
@@ -43,16 +43,16 @@ def test_online_groups_count_by_their_weight():
     rows = simulate_mixture(32_769, 16, 3, seed=1).X
     settings = {"n_init": 1, "online_passes": 1, "max_iter": 1, "random_state": 0}
     with pytest.warns(ConvergenceWarning):
-        even = BernoulliMixture(3, **settings).fit(rows[:-1])
+        even = LatentClassAnalysis(3, **settings).fit(rows[:-1])
     with pytest.warns(ConvergenceWarning):
-        odd = BernoulliMixture(3, **settings).fit(rows)
+        odd = LatentClassAnalysis(3, **settings).fit(rows)
     assert odd.score(rows) == pytest.approx(even.score(rows), abs=0.01)
 
 
 def test_weights_equal_repeats_online():
     rows, counts = simulate_mixture(500, 6, 3, seed=1).X, np.random.default_rng(0).integers(1, 4, 500)
-    weighted = BernoulliMixture(3, random_state=0).partial_fit(rows, sample_weight=counts)
-    repeated = BernoulliMixture(3, random_state=0).partial_fit(np.repeat(rows, counts, axis=0))
+    weighted = LatentClassAnalysis(3, random_state=0).partial_fit(rows, sample_weight=counts)
+    repeated = LatentClassAnalysis(3, random_state=0).partial_fit(np.repeat(rows, counts, axis=0))
     np.testing.assert_allclose(weighted.probabilities_, repeated.probabilities_, rtol=0, atol=1e-12)
 
 
@@ -67,11 +67,11 @@ def test_weights_of_tables(X):
             open_table(X).with_weights(weights)
     halves = np.repeat([0.0, 1.0], 200)
     with pytest.raises(TableError, match="every row is 0"):
-        BernoulliMixture().fit(open_table(X).with_weights(halves), sample_weight=1 - halves)
+        LatentClassAnalysis().fit(open_table(X).with_weights(halves), sample_weight=1 - halves)
 
 
 def test_scores_use_the_weights_of_tables(X):
-    model = BernoulliMixture(3, random_state=0).fit(X)
+    model = LatentClassAnalysis(3, random_state=0).fit(X)
     weights = np.random.default_rng(0).integers(0, 3, 400)
     repeated, table = np.repeat(X, weights, axis=0), open_table(X).with_weights(weights)
     for score in (model.score(table), model.score(X, sample_weight=weights)):
@@ -84,7 +84,7 @@ def test_scores_use_the_weights_of_tables(X):
 @pytest.mark.parametrize("weights", [np.ones(5000), [3.0], -np.ones(400), np.ones(7)])
 def test_measures_check_weights(X, weights):
     with pytest.raises(TableError, match=r"weight|Weight"):
-        evaluate.single_bit_error(IndependentBits().fit(X), X, weights)
+        evaluate.single_bit_error(IndependentColumns().fit(X), X, weights)
 
 
 @pytest.mark.filterwarnings("ignore::hiddenbits.UnrecordedColumnsWarning")
@@ -94,7 +94,7 @@ def test_a_column_that_nobody_answered(weighted):
     rows = rng.integers(0, 2, (3000, 12)).astype(float)
     rows[:, 3] = np.nan
     weights = rng.random(3000) if weighted else None
-    for model in (IndependentBits(prior_strength=0), BernoulliMixture(2, prior_strength=0, random_state=0)):
+    for model in (IndependentColumns(prior_strength=0), LatentClassAnalysis(2, prior_strength=0, random_state=0)):
         p = model.fit(rows, sample_weight=weights).probabilities_
         np.testing.assert_allclose(p[..., 3], 0.5, rtol=0, atol=1e-9)
 
@@ -122,7 +122,7 @@ def test_blas_threads_come_back():
 
 @pytest.mark.slow
 def test_numpy_numbers_as_hyperparameters(X, tmp_path):
-    model = BernoulliMixture(np.int64(2), tol=np.float64(1e-6), random_state=np.int64(0))
+    model = LatentClassAnalysis(np.int64(2), tol=np.float64(1e-6), random_state=np.int64(0))
     with hiddenbits.run_on(checkpoint=tmp_path / "fit.hb"), hiddenbits.run_on(n_jobs=2):
         model.fit(X)  # the inner context keeps the outer one's checkpoint
     assert (tmp_path / "fit.hb").exists()
@@ -133,7 +133,7 @@ def test_numpy_numbers_as_hyperparameters(X, tmp_path):
 @pytest.mark.parametrize("rows", [[[0, 1], [1, "x"]], np.array([[0, 1], [1, "x"]], dtype=object)])
 def test_text_is_refused_with_its_place(rows):
     with pytest.raises(TableError, match=r"row [01], column [01]: '[0x]' is not a bit|'1': categories 1, 'x'"):
-        IndependentBits().fit(rows)
+        IndependentColumns().fit(rows)
 
 
 def test_arguments_are_not_dropped_in_silence(X):
@@ -146,7 +146,7 @@ def test_arguments_are_not_dropped_in_silence(X):
 
 
 def test_partial_fit_goes_on_from_a_fit(X, tmp_path):
-    model = BernoulliMixture(3, random_state=0).fit(X)
+    model = LatentClassAnalysis(3, random_state=0).fit(X)
     before, score = model.probabilities_.copy(), model.score(X)
     model.save(tmp_path / "model.hb")
     for started in (model, hiddenbits.load(tmp_path / "model.hb")):
@@ -156,14 +156,14 @@ def test_partial_fit_goes_on_from_a_fit(X, tmp_path):
 
 
 def test_changed_hyperparameters_do_not_break_a_fitted_model(X, tmp_path):
-    model = BernoulliMixture(2, random_state=0).fit(X).set_params(n_components=5)
+    model = LatentClassAnalysis(2, random_state=0).fit(X).set_params(n_components=5)
     assert len(model.get_feature_names_out()) == model.transform(X).shape[1] == 2
     with pytest.raises(ValueError, match="changed after the fit"):
         model.save(tmp_path / "model.hb")
 
 
 def test_a_failed_fit_leaves_an_unfitted_estimator(X):
-    model = BernoulliMixture()
+    model = LatentClassAnalysis()
     with pytest.raises(TableError):
         model.fit(X + 1)
     with pytest.raises(NotFittedError):
@@ -171,15 +171,15 @@ def test_a_failed_fit_leaves_an_unfitted_estimator(X):
 
 
 def test_absent_verbs_say_why(X):
-    model = IndependentBits().fit(X)
-    with pytest.raises(AttributeError, match="IndependentBits has no hidden code, so there is no 'transform'"):
+    model = IndependentColumns().fit(X)
+    with pytest.raises(AttributeError, match="IndependentColumns has no hidden code, so there is no 'transform'"):
         model.transform(X)
     assert not hasattr(model, "transform")
 
 
 BITS = {
-    "independent": (IndependentBits(), IndependentBits(prior_strength=0.0)),
-    "mixture": (BernoulliMixture(2), BernoulliMixture(3, prior_strength=0.0)),
+    "independent": (IndependentColumns(), IndependentColumns(prior_strength=0.0)),
+    "mixture": (LatentClassAnalysis(2), LatentClassAnalysis(3, prior_strength=0.0)),
     "hidden tree": (HiddenTree(2), HiddenTree(2, prior_strength=0.0, move_strength=0.0)),
     "hidden tree, large": (HiddenTree(8, prior_strength=0.0, move_strength=0.0), HiddenTree(8, move_strength=0.0)),
     "trees": (TreeMixture(2), TreeMixture(2, smoothing=0.0, sharing=0.0)),

@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import hiddenbits
-from hiddenbits import BernoulliMixture, IndependentBits, LogisticPCA, Variational, open_table
+from hiddenbits import IndependentColumns, LatentClassAnalysis, LogisticPCA, Variational, open_table
 from hiddenbits.datasets import simulate_mixture
 from tests.contracts.test_fit import structured_rows
 
@@ -24,9 +24,9 @@ def test_frames_in_frames_out(rows, library):
     names = [f"q{j}" for j in range(8)]
     columns = {name: [None if np.isnan(v) else v for v in rows[:, j]] for j, name in enumerate(names)}
     frame = module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
-    model = BernoulliMixture(3, random_state=0).fit(frame)
+    model = LatentClassAnalysis(3, random_state=0).fit(frame)
     assert list(model.feature_names_in_) == names
-    plain = BernoulliMixture(3, random_state=0).fit(rows)
+    plain = LatentClassAnalysis(3, random_state=0).fit(rows)
     assert np.array_equal(plain.probabilities_, model.probabilities_)
     completed = model.complete(frame)
     assert type(completed) is type(frame)
@@ -38,60 +38,60 @@ def test_completed_pandas_frame_keeps_its_index(rows):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(rows, index=[f"person {i}" for i in range(len(rows))])
     frame.columns = [f"q{j}" for j in range(8)]
-    completed = BernoulliMixture(2, random_state=0).fit(frame).complete(frame)
+    completed = LatentClassAnalysis(2, random_state=0).fit(frame).complete(frame)
     assert list(completed.index) == list(frame.index)
 
 
 @pytest.mark.parametrize("container", ["pandas", "polars"])
 def test_set_output(rows, container):
     pytest.importorskip(container)
-    codes = BernoulliMixture(3, random_state=0).set_output(transform=container).fit(rows).transform(rows)
+    codes = LatentClassAnalysis(3, random_state=0).set_output(transform=container).fit(rows).transform(rows)
     assert type(codes).__module__.startswith(container)
     assert list(codes.columns) == ["class_1", "class_2", "class_3"]
 
 
 def test_tables_check_names_and_width(rows):
     names = [f"q{j}" for j in range(8)]
-    model = BernoulliMixture(2, random_state=0).fit(open_table(rows, names=names))
+    model = LatentClassAnalysis(2, random_state=0).fit(open_table(rows, names=names))
     assert list(model.feature_names_in_) == names
-    with pytest.raises(hiddenbits.TableError, match="Column 0 is 'q7', but BernoulliMixture was fitted with 'q0'"):
+    with pytest.raises(hiddenbits.TableError, match="Column 0 is 'q7', but LatentClassAnalysis was fitted with 'q0'"):
         model.score(open_table(rows, names=names[::-1]))
-    with pytest.raises(hiddenbits.TableError, match="7 columns, but BernoulliMixture was fitted to 8"):
+    with pytest.raises(hiddenbits.TableError, match="7 columns, but LatentClassAnalysis was fitted to 8"):
         model.score(open_table(rows[:, :7]))
 
 
 def test_numbers_need_a_threshold():
     X = np.random.default_rng(0).random((20, 3))
     with pytest.raises(hiddenbits.TableError, match=r"row 0, column 0: .* is not a bit.*threshold="):
-        BernoulliMixture().fit(X)
-    model = BernoulliMixture(threshold=0.5, random_state=0).fit(X)
-    bits = BernoulliMixture(random_state=0).fit((X > 0.5).astype(int))
+        LatentClassAnalysis().fit(X)
+    model = LatentClassAnalysis(threshold=0.5, random_state=0).fit(X)
+    bits = LatentClassAnalysis(random_state=0).fit((X > 0.5).astype(int))
     assert np.array_equal(model.probabilities_, bits.probabilities_)
 
 
 def test_bad_hyperparameters_and_order_of_calls(rows):
     with pytest.raises(ValueError, match="n_components"):
-        BernoulliMixture(0).fit(rows)
+        LatentClassAnalysis(0).fit(rows)
     with pytest.raises(NotFittedError):
-        BernoulliMixture().score(rows)
+        LatentClassAnalysis().score(rows)
     with pytest.raises(ValueError, match=r"non-zero|every row is 0"):
-        BernoulliMixture().fit(rows, sample_weight=np.zeros(len(rows)))
+        LatentClassAnalysis().fit(rows, sample_weight=np.zeros(len(rows)))
     with pytest.raises(ValueError, match="at least one row"):
-        IndependentBits().fit(rows).sample(0)
+        IndependentColumns().fit(rows).sample(0)
     with pytest.raises(ValueError, match="n_jobs=0"), hiddenbits.run_on(n_jobs=0):
         pass
     with pytest.raises(ValueError, match="needs random_state"), hiddenbits.run_on(checkpoint="never-written.hb"):
-        BernoulliMixture().fit(rows)
+        LatentClassAnalysis().fit(rows)
 
 
 def test_online_fit_learns(rows):
     simulated = simulate_mixture(20_000, 16, 3, seed=1)
     train, test = simulated.X[:15_000], simulated.X[15_000:]
-    online = BernoulliMixture(3, random_state=0)
+    online = LatentClassAnalysis(3, random_state=0)
     for chunk in np.array_split(train, 60):
         online.partial_fit(chunk)
-    whole = BernoulliMixture(3, random_state=0).fit(train)
-    baseline = IndependentBits().fit(train).score(test)
+    whole = LatentClassAnalysis(3, random_state=0).fit(train)
+    baseline = IndependentColumns().fit(train).score(test)
     assert online.score(test) > whole.score(test) - 0.1 * (whole.score(test) - baseline)
     assert online.stop_reason_ == "online"
     assert not online.converged_
@@ -136,7 +136,7 @@ def test_callbacks():
     X = simulate_mixture(500, 10, 3, seed=0).X
     seen = StopAfter()
     with pytest.warns(ConvergenceWarning, match="a callback asked"):
-        model = BernoulliMixture(3, n_init=2, random_state=0).set_callbacks(seen).fit(X)
+        model = LatentClassAnalysis(3, n_init=2, random_state=0).set_callbacks(seen).fit(X)
     assert seen.tasks == ["setup", *["pass"] * 3, "restart", *["pass"] * 3, "restart", "fit"]
     assert seen.scores[:3] == sorted(seen.scores[:3])
     assert seen.down == 1
@@ -148,7 +148,7 @@ def test_progress_bar(capsys):
     callback = pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9 has no callbacks")
     pytest.importorskip("rich")
     X = simulate_mixture(500, 10, 3, seed=0).X
-    plain = BernoulliMixture(3, random_state=0).fit(X)
+    plain = LatentClassAnalysis(3, random_state=0).fit(X)
     shown = clone(plain).set_callbacks(callback.ProgressBar()).fit(X)
     assert np.array_equal(plain.probabilities_, shown.probabilities_)
-    assert "BernoulliMixture" in capsys.readouterr().out
+    assert "LatentClassAnalysis" in capsys.readouterr().out

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hiddenbits import BernoulliMixture, BinarySparseCoding, LogisticPCA
+from hiddenbits import BinarySparseCoding, LatentClassAnalysis, LogisticPCA
 
 X = np.random.default_rng(0).integers(0, 2, (60, 3))
 NAMES = ["a", "b", "c"]
@@ -31,7 +31,7 @@ def wrapped(names):
 @pytest.mark.parametrize(
     "model",
     [
-        BernoulliMixture(2, max_iter=3, random_state=0),
+        LatentClassAnalysis(2, max_iter=3, random_state=0),
         LogisticPCA(1, max_iter=3, random_state=0),
         BinarySparseCoding(2, max_iter=3, random_state=0),
     ],

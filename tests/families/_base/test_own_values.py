@@ -10,9 +10,9 @@ import pytest
 
 import hiddenbits
 from hiddenbits import (
-    BernoulliMixture,
     ClippedPCA,
     CombinationMachine,
+    LatentClassAnalysis,
     LogisticPCA,
     NoisyOrNetwork,
     TableError,
@@ -58,7 +58,7 @@ def quietly(function, *words, **options):
 
 def fitted(data, estimator=None):
     table = quietly(open_table, data, **CODE)
-    return quietly((estimator or BernoulliMixture(2, n_init=1, random_state=0)).fit, table)
+    return quietly((estimator or LatentClassAnalysis(2, n_init=1, random_state=0)).fit, table)
 
 
 def as_kind(frame, kind, folder):
@@ -236,7 +236,7 @@ def test_a_fresh_process(tmp_path):
 
 
 def test_a_first_partial_fit_codes(tmp_path):
-    model = BernoulliMixture(2, n_init=1, random_state=0)
+    model = LatentClassAnalysis(2, n_init=1, random_state=0)
     quietly(model.partial_fit, quietly(open_table, survey(), **CODE))
     before = model.coding_
     model.partial_fit(as_kind(survey(seed=1), "csv", tmp_path))
@@ -247,5 +247,5 @@ def test_a_first_partial_fit_codes(tmp_path):
 
 def test_arrays_are_read_by_the_coding_of_their_fit():
     X = np.where(np.random.default_rng(0).random((50, 3)) < 0.2, -99, np.random.default_rng(1).integers(0, 2, (50, 3)))
-    model = BernoulliMixture(2, n_init=1, random_state=0).fit(open_table(X, missing=[-99]))
+    model = LatentClassAnalysis(2, n_init=1, random_state=0).fit(open_table(X, missing=[-99]))
     assert model.score(X) == model.score(np.where(X == -99, np.nan, X))

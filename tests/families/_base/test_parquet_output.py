@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import hiddenbits
-from hiddenbits import BernoulliMixture, IndependentBits
+from hiddenbits import IndependentColumns, LatentClassAnalysis
 from hiddenbits.data import Table
 from hiddenbits.datasets import simulate_mixture
 from tests.contracts.conftest import NotResident
@@ -30,7 +30,7 @@ def rows():
 )
 def test_written_is_what_the_verb_returns(rows, verb, n_jobs, tmp_path):
     names = tuple("abcdef")
-    model = BernoulliMixture(2, random_state=0).fit(hiddenbits.open_table(rows, names=names))
+    model = LatentClassAnalysis(2, random_state=0).fit(hiddenbits.open_table(rows, names=names))
     table = Table(NotResident(hiddenbits.open_table(rows).source), names, None, 12 * 200)
     with hiddenbits.run_on(n_jobs=n_jobs):
         folder = model.write(verb, table, tmp_path / "out.parquet")
@@ -44,7 +44,7 @@ def test_written_is_what_the_verb_returns(rows, verb, n_jobs, tmp_path):
 
 
 def test_completed_rows_can_be_opened_again(rows, tmp_path):
-    model = IndependentBits().fit(rows)
+    model = IndependentColumns().fit(rows)
     folder = model.write("complete", rows, tmp_path / "full.parquet")
     again = hiddenbits.open_table(f"{folder}/*.parquet", threshold=0.5)
     assert again.shape == rows.shape
@@ -52,14 +52,14 @@ def test_completed_rows_can_be_opened_again(rows, tmp_path):
 
 
 def test_an_existing_folder_is_left_alone(rows, tmp_path):
-    model = IndependentBits().fit(rows)
+    model = IndependentColumns().fit(rows)
     (tmp_path / "out.parquet").mkdir()
     with pytest.raises(FileExistsError, match="choose another path"):
         model.write("complete", rows, tmp_path / "out.parquet")
 
 
 def test_nothing_is_left_of_a_failure(rows, tmp_path, monkeypatch):
-    model = BernoulliMixture(2, random_state=0).fit(rows)
+    model = LatentClassAnalysis(2, random_state=0).fit(rows)
 
     def fail(*_):
         raise OSError("disk full")
@@ -72,13 +72,13 @@ def test_nothing_is_left_of_a_failure(rows, tmp_path, monkeypatch):
 
 def test_unknown_verbs(rows, tmp_path):
     with pytest.raises(ValueError, match=r"can write: .*score_samples"):
-        BernoulliMixture(2, random_state=0).fit(rows).write("decode", rows, tmp_path / "out.parquet")
-    with pytest.raises(ValueError, match="IndependentBits can write: score_samples"):
-        IndependentBits().fit(rows).write("transform", rows, tmp_path / "out.parquet")
+        LatentClassAnalysis(2, random_state=0).fit(rows).write("decode", rows, tmp_path / "out.parquet")
+    with pytest.raises(ValueError, match="IndependentColumns can write: score_samples"):
+        IndependentColumns().fit(rows).write("transform", rows, tmp_path / "out.parquet")
 
 
 def test_an_address_is_refused(rows, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match="not to an address"):
-        IndependentBits().fit(rows).write("complete", rows, "s3://bucket/out.parquet")
+        IndependentColumns().fit(rows).write("complete", rows, "s3://bucket/out.parquet")
     assert list(tmp_path.iterdir()) == []

@@ -5,10 +5,10 @@ import pytest
 
 import hiddenbits
 from hiddenbits import (
-    BernoulliMixture,
     ClippedPCA,
     CombinationMachine,
     HiddenTree,
+    LatentClassAnalysis,
     LogisticPCA,
     NoisyOrNetwork,
     TreeMixture,
@@ -18,7 +18,7 @@ from hiddenbits.datasets import simulate_mixture
 from tests.contracts.conftest import MASKS, STORAGES, NotResident, table_of
 
 CLASSES = {
-    "BernoulliMixture": BernoulliMixture(3, n_init=1, random_state=0),
+    "LatentClassAnalysis": LatentClassAnalysis(3, n_init=1, random_state=0),
     "TreeMixture": TreeMixture(2, n_init=1, random_state=0),
 }
 CAUSES = {
@@ -59,7 +59,7 @@ def test_causes_that_are_more_probably_on(rows, name):
 @pytest.mark.parametrize("storage", STORAGES)
 def test_every_storage(rows, storage, mask):
     rows = np.nan_to_num(rows) if mask == "full" else rows
-    model = CLASSES["BernoulliMixture"].fit(rows)
+    model = CLASSES["LatentClassAnalysis"].fit(rows)
     assert np.array_equal(model.predict(table_of(rows, storage, mask)), model.predict(rows))
 
 
@@ -89,7 +89,7 @@ def test_names(rows, model, names):
 def test_drawn_rows_have_the_names_of_the_fit(rows, container):
     pytest.importorskip(container)
     table = hiddenbits.open_table(rows, names=list("abcdef"))
-    model = BernoulliMixture(2, n_init=1, random_state=0).fit(table)
+    model = LatentClassAnalysis(2, n_init=1, random_state=0).fit(table)
     bare = model.sample(5, random_state=1)
     assert type(bare) is np.ndarray
     drawn = model.set_output(transform=container).sample(5, random_state=1)

@@ -6,7 +6,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from hiddenbits import BinarySparseCoding, Chains, ClippedPCA, CombinationMachine, IndependentBits, open_table
+from hiddenbits import BinarySparseCoding, Chains, ClippedPCA, CombinationMachine, IndependentColumns, open_table
 from hiddenbits.families._base.sample_size import available_memory
 from hiddenbits.families.registry import ESTIMATORS
 
@@ -59,13 +59,13 @@ def test_other_ways_to_sample():
     refused(chains.sample, MANY * D)
     refused(lambda n: ClippedPCA(1).fit(X).sample(n, full=True), MANY * D)
     words = open_table({f"q{j}": np.where(X[:, j], "yes", "no").tolist() for j in range(D)})
-    refused(IndependentBits().fit(words).sample, MANY * (D + 8 * 2 * D))
+    refused(IndependentColumns().fit(words).sample, MANY * (D + 8 * 2 * D))
 
 
 def test_what_fits_is_not_refused():
     free = available_memory()
     assert 10**8 < free < 10**14  # of a machine that runs tests
-    model = IndependentBits().fit(np.eye(D, dtype=int))
+    model = IndependentColumns().fit(np.eye(D, dtype=int))
     assert model.sample(10**5).shape == (10**5, D)
     with pytest.raises(MemoryError, match="bytes"):
         model.sample(2 * free // D)

@@ -7,12 +7,12 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import hiddenbits
 from hiddenbits import (
-    BernoulliMixture,
     BinarySparseCoding,
     ClippedPCA,
     CombinationMachine,
     HiddenTree,
-    IndependentBits,
+    IndependentColumns,
+    LatentClassAnalysis,
     LogisticPCA,
     NoisyOrNetwork,
     TopographicMap,
@@ -41,7 +41,7 @@ def numbers(model, name):
 
 
 def test_profiles_are_the_parameters(rows):
-    model = BernoulliMixture(2, random_state=0).fit(rows)
+    model = LatentClassAnalysis(2, random_state=0).fit(rows)
     tables = model.summary().tables
     assert list(tables) == ["classes", "profiles"]
     assert tables["profiles"]["column"].tolist() == list(NAMES)
@@ -50,13 +50,13 @@ def test_profiles_are_the_parameters(rows):
     assert np.array_equal(tables["classes"]["share"], model.weights_)
 
 
-def test_the_story_has_the_score_next_to_that_of_independent_bits(rows):
-    model = BernoulliMixture(2, prior_strength=0, n_init=2, tol=1e-9, random_state=0).fit(rows)
+def test_the_story_has_the_score_next_to_that_of_independent_columns(rows):
+    model = LatentClassAnalysis(2, prior_strength=0, n_init=2, tol=1e-9, random_state=0).fit(rows)
     story = model.summary().story
     assert story["rows"] == "300 x 6 columns"
     assert story["passes"] == f"{model.n_iter_}, in the best of 2 restarts"
     assert story["stop"] == "converged"
-    independent = IndependentBits(prior_strength=0).fit(rows).score(rows)
+    independent = IndependentColumns(prior_strength=0).fit(rows).score(rows)
     assert story["score"] == (
         f"{model.score(rows):.4f} nats per row (log-likelihood plus log prior); independent bits {independent:.4f}"
     )
@@ -66,7 +66,7 @@ def test_the_story_has_the_score_next_to_that_of_independent_bits(rows):
 @pytest.mark.parametrize(
     "model",
     [
-        BernoulliMixture(2, prior_strength=0, tol=1e-10, n_init=1, random_state=0),
+        LatentClassAnalysis(2, prior_strength=0, tol=1e-10, n_init=1, random_state=0),
         LogisticPCA(1, method="quadrature", ridge=0, tol=1e-10, random_state=0),
     ],
     ids=lambda model: type(model).__name__,
@@ -77,19 +77,19 @@ def test_a_fit_of_maximum_likelihood_has_the_line_of_a_paper(rows, model):
         f"log-likelihood {fit.log_likelihood:,.2f}; {fit.n_parameters} parameters; AIC {fit.aic:,.2f}; "
         f"BIC {fit.bic:,.2f}; adjusted BIC {fit.sabic:,.2f}"
     )
-    with_prior = {"prior_strength": 1.0} if isinstance(model, BernoulliMixture) else {"ridge": 0.5}
+    with_prior = {"prior_strength": 1.0} if isinstance(model, LatentClassAnalysis) else {"ridge": 0.5}
     assert "fit" not in clone(model).set_params(**with_prior).fit(rows).summary().story
 
 
 def test_weights_count_as_rows(rows):
-    twice = BernoulliMixture(1, prior_strength=0, random_state=0).fit(rows, sample_weight=np.full(300, 2.0))
-    once = BernoulliMixture(1, prior_strength=0, random_state=0).fit(rows)
+    twice = LatentClassAnalysis(1, prior_strength=0, random_state=0).fit(rows, sample_weight=np.full(300, 2.0))
+    once = LatentClassAnalysis(1, prior_strength=0, random_state=0).fit(rows)
     assert twice.summary().story["rows"] == "600 x 6 columns"
     assert twice.summary().story["score"] == once.summary().story["score"]
 
 
 def test_a_warning_of_the_fit_stays_in_its_story(rows, tmp_path):
-    model = BernoulliMixture(2, max_iter=2, n_init=1, tol=0, random_state=0)
+    model = LatentClassAnalysis(2, max_iter=2, n_init=1, tol=0, random_state=0)
     with pytest.warns(ConvergenceWarning, match="Raise max_iter or tol") as said:
         model.fit(rows)
     assert model.summary().story["warning"] == str(said[0].message)
@@ -180,7 +180,7 @@ def test_long_tables_are_cut_where_they_matter_least():
 
 def test_print_and_notebook_escape_names(rows):
     frame = rows.rename(columns={"a": "<script>alert(1)</script>", "b": "bell\x07"})
-    summary = BernoulliMixture(2, random_state=0).fit(frame).summary()
+    summary = LatentClassAnalysis(2, random_state=0).fit(frame).summary()
     assert "bell\x07" not in repr(summary)
     assert "bell\\x07" in repr(summary)
     assert "<script>" in repr(summary)
@@ -188,7 +188,7 @@ def test_print_and_notebook_escape_names(rows):
 
 
 def test_the_story_follows_scikit_learns_box(rows):
-    model = BernoulliMixture(2, random_state=0)
+    model = LatentClassAnalysis(2, random_state=0)
     assert "hiddenbits-fit" not in model._repr_html_()
     assert "hiddenbits-fit" not in model._repr_mimebundle_()["text/html"]
     model.fit(rows)
@@ -196,7 +196,7 @@ def test_the_story_follows_scikit_learns_box(rows):
         assert "sk-container" in shown.split('<table class="hiddenbits-fit"')[0]
         assert "independent bits" in shown
     assert "hiddenbits-fit" not in clone(model)._repr_html_()
-    assert repr(model) == "BernoulliMixture(random_state=0)"
+    assert repr(model) == "LatentClassAnalysis(random_state=0)"
     with pytest.raises(NotFittedError):
         clone(model).summary()
 
@@ -204,8 +204,8 @@ def test_the_story_follows_scikit_learns_box(rows):
 @pytest.mark.parametrize(
     "model",
     [
-        IndependentBits(),
-        BernoulliMixture(2, n_init=1, random_state=0),
+        IndependentColumns(),
+        LatentClassAnalysis(2, n_init=1, random_state=0),
         LogisticPCA(1, random_state=0),
         ClippedPCA(1),
         CombinationMachine(1, n_init=1, random_state=0),
@@ -234,7 +234,7 @@ def test_the_story_of_a_coded_table_says_what_1_means(model, tmp_path):
 
 
 def test_learning_in_pieces_has_no_score(rows):
-    model = BernoulliMixture(2, random_state=0).partial_fit(rows)
+    model = LatentClassAnalysis(2, random_state=0).partial_fit(rows)
     story = model.summary().story
     assert story["stop"] == "learns in pieces (partial_fit)"
     assert "score" not in story

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import hiddenbits
-from hiddenbits import ClippedPCA, IndependentBits, TableError, evaluate
+from hiddenbits import ClippedPCA, IndependentColumns, TableError, evaluate
 from tests.families.clipped_pca.clipped_data import bumps, probit_params, rows_from, with_blanks
 
 pytestmark = pytest.mark.core
@@ -49,16 +49,16 @@ def test_a_fit_goes_on_with_further_rows():
 def test_it_finds_structure_and_guesses_hidden_cells():
     """Held-out cells choose the number of dimensions, as for every model."""
     X = table(3, d=16, n=1200, missing=0.0)
-    figures = [evaluate.hidden_cells(m, X) for m in (IndependentBits(), ClippedPCA(1), ClippedPCA(2))]
+    figures = [evaluate.hidden_cells(m, X) for m in (IndependentColumns(), ClippedPCA(1), ClippedPCA(2))]
     for worse, better in ((0, 1), (1, 2)):
         assert figures[better].value + 2 * figures[better].standard_error < figures[worse].value
 
 
-def test_few_columns_are_not_made_worse_than_independent_bits():
+def test_few_columns_are_not_made_worse_than_independent_columns():
     """Plain PCA of five hardly correlated columns is: it takes their own noise for dimensions."""
     truth = probit_params(5, 1, 0, low=0.1, high=0.3)
     X, fresh = rows_from(truth, 2000, 1), rows_from(truth, 2000, 2)
-    independent = IndependentBits().fit(X).score(fresh)
+    independent = IndependentColumns().fit(X).score(fresh)
     assert ClippedPCA(1).fit(X).score(fresh) > independent
     assert ClippedPCA(2, factor_steps=0).fit(X).score(fresh) < independent
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hiddenbits import ClippedPCA, IndependentBits, open_table
+from hiddenbits import ClippedPCA, IndependentColumns, open_table
 from hiddenbits.families.clipped_pca.factors import bit_covariances
 from hiddenbits.maths.pair_counts import count_pairs
 
@@ -42,7 +42,7 @@ def test_lsat_comes_near_to_maximum_likelihood(real_data):
     scores = [ClippedPCA(1, factor_steps=steps).fit(table).score_samples(table).sum() for steps in (5, 0)]
     assert scores[0] == pytest.approx(-2466.65, abs=0.5)
     assert scores[1] < -2485
-    independent = IndependentBits().fit(table).score_samples(table).sum()
+    independent = IndependentColumns().fit(table).score_samples(table).sum()
     assert independent == pytest.approx(-2493.44, abs=0.1)
     assert ClippedPCA(2, factor_steps=0).fit(table).score_samples(table).sum() < independent
 

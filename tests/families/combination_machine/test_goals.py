@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from hiddenbits import CombinationMachine, IndependentBits
+from hiddenbits import CombinationMachine, IndependentColumns
 from hiddenbits.datasets import influences_truth, simulate_influences
 from hiddenbits.families.combination_machine.model import CombinationParams
 from tests.families.combination_machine.machine_data import random_machine
@@ -117,7 +117,7 @@ def test_sixteen_units_on_spikes(real_data):
     rows = np.load(real_data / "tables" / "spikes15.npz")["X"]
     with pytest.warns(ConvergenceWarning, match="max_iter"):  # benchmarks/results/machines.md has the whole fit
         model = CombinationMachine(16, start="pursuit", max_iter=10, random_state=0).fit(rows)
-    log_p, apart = model.score_samples(every_row(15)), IndependentBits().fit(rows).score_samples(every_row(15))
+    log_p, apart = model.score_samples(every_row(15)), IndependentColumns().fit(rows).score_samples(every_row(15))
     assert np.exp(log_p).sum() == pytest.approx(1.0, abs=1e-10)
     share = np.bincount(rows @ (1 << np.arange(15)), minlength=2**15) / len(rows)
     seen = share > 0

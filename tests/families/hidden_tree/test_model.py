@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from hiddenbits import HiddenTree, IndependentBits, open_table
+from hiddenbits import HiddenTree, IndependentColumns, open_table
 from hiddenbits.families.hidden_tree import messages
 from hiddenbits.families.hidden_tree.model import StateTree, chow_liu_parents
 from hiddenbits.families.hidden_tree.params import HiddenTreeParams
@@ -32,7 +32,7 @@ def stripes(rng, n, d, stay):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_without_moves_it_is_a_bernoulli_mixture(seed):
+def test_without_moves_it_is_a_latent_class_analysis(seed):
     rng = np.random.default_rng(seed)
     d, K = 40, 3
     pi, theta, mean = rng.dirichlet(np.ones(K)), rng.uniform(0.02, 0.98, (d, K)), np.full(d, 0.5)
@@ -50,9 +50,9 @@ def test_without_moves_it_is_a_bernoulli_mixture(seed):
     np.testing.assert_allclose(states, np.repeat(r[:, None], d, axis=1), rtol=0, atol=1e-6)
 
 
-def test_one_state_is_independent_bits():
+def test_one_state_is_independent_columns():
     rows = (np.random.default_rng(0).random((300, 9)) < 0.3).astype(float)
-    tree, plain = HiddenTree(1, random_state=0).fit(rows), IndependentBits().fit(rows)
+    tree, plain = HiddenTree(1, random_state=0).fit(rows), IndependentColumns().fit(rows)
     np.testing.assert_allclose(tree.score_samples(rows), plain.score_samples(rows), rtol=0, atol=1e-10)
 
 

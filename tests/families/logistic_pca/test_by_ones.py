@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 import hiddenbits
-from hiddenbits import IndependentBits, LogisticPCA, Variational
+from hiddenbits import IndependentColumns, LogisticPCA, Variational
 from hiddenbits.data import AllOnes, Block, Dense, MemorySource, Table
 from hiddenbits.data.bits import Pattern, pattern_of
 from hiddenbits.engine import Settings, fit_em
@@ -214,7 +214,7 @@ def test_fit_is_as_good_as_one_over_all_cells(seed, q):
     ones = LogisticPCA(q, method=ONES, random_state=0).fit(train)
     assert (cells.cost_, ones.cost_) == ("cells", "ones")
     assert ones.converged_
-    gain = cells.score(test) - IndependentBits().fit(train).score(test)
+    gain = cells.score(test) - IndependentColumns().fit(train).score(test)
     assert gain > 0.1
     assert abs(cells.score(test) - ones.score(test)) < 0.01 * gain
 

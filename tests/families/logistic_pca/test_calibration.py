@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.linalg import orthogonal_procrustes
 
-from hiddenbits import IndependentBits, LogisticPCA, Variational, hide_cells, open_table
+from hiddenbits import IndependentColumns, LogisticPCA, Variational, hide_cells, open_table
 from hiddenbits.families.logistic_pca.params import POLISHED, VARIATIONAL, LogisticParams
 
 pytestmark = pytest.mark.core
@@ -101,7 +101,7 @@ def test_hidden_cells_are_guessed_nearly_as_well_as_by_the_truth():
         models = {
             "fit": LogisticPCA(2, random_state=0).fit(visible),
             "truth": told(W, b),
-            "independent": IndependentBits().fit(visible),
+            "independent": IndependentColumns().fit(visible),
         }
         for name, model in models.items():
             guesses[name].append(model.complete(visible)[hidden])

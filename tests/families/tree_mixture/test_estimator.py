@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from hiddenbits import BernoulliMixture, TableError, TreeMixture
+from hiddenbits import LatentClassAnalysis, TableError, TreeMixture
 from hiddenbits.datasets import load_debd
 from hiddenbits.families.tree_mixture.model import Trees
 from tests.families.tree_mixture.tree_data import links_of, random_forests
@@ -47,12 +47,12 @@ def test_nltcs(real_data):
     assert model.score(splits.test) >= -6.02
 
 
-def test_without_links_it_is_a_bernoulli_mixture():
+def test_without_links_it_is_a_latent_class_analysis():
     """Same start, same prior of column means: a penalty that no link can pay."""
     X = rows_of_trees(0)
     settings = {"n_init": 1, "tol": 1e-9, "max_iter": 1000, "random_state": 3}
     trees = TreeMixture(3, smoothing=0.0, sharing=1.0, penalty=1e6, **settings).fit(X)
-    plain = BernoulliMixture(3, prior_strength=1.0, **settings).fit(X)
+    plain = LatentClassAnalysis(3, prior_strength=1.0, **settings).fit(X)
     assert (trees.parents_ == -1).all()
     np.testing.assert_allclose(trees.probabilities_, plain.probabilities_, atol=1e-6)
     np.testing.assert_allclose(trees.score_samples(X), plain.score_samples(X), atol=1e-6)
@@ -111,7 +111,7 @@ def test_partial_fit_finds_trees():
     whole = TreeMixture(1, random_state=0).fit(X)
     assert links_of(online.parents_[0]) == links_of(whole.parents_[0])
     assert online.score(new) == pytest.approx(whole.score(new), abs=0.05)
-    assert online.score(new) > BernoulliMixture(1).fit(X).score(new) + 0.3
+    assert online.score(new) > LatentClassAnalysis(1).fit(X).score(new) + 0.3
     again = TreeMixture(1, random_state=0).fit(X).partial_fit(X[:200])
     assert again.score(new) == pytest.approx(whole.score(new), abs=0.05)
 

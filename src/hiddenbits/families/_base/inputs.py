@@ -97,7 +97,7 @@ class TakesTables:
         if table.sizes is not None and not self._takes_levels:
             raise TableError(
                 f"{type(self).__name__} needs binary columns, but this table has nominal or ordinal ones. Say with "
-                "code= which values are 1, or use BernoulliMixture."
+                "code= which values are 1, or use LatentClassAnalysis."
             )
 
 
@@ -197,10 +197,10 @@ class SmallWeightsWarning(UserWarning):
     Examples
     --------
     >>> import numpy as np, warnings
-    >>> from hiddenbits import BernoulliMixture, SmallWeightsWarning
+    >>> from hiddenbits import LatentClassAnalysis, SmallWeightsWarning
     >>> X = np.random.default_rng(0).integers(0, 2, (50, 4))
     >>> with warnings.catch_warnings(record=True, action="always") as said:
-    ...     model = BernoulliMixture(2, random_state=0).fit(X, sample_weight=np.full(50, 1 / 50))
+    ...     model = LatentClassAnalysis(2, random_state=0).fit(X, sample_weight=np.full(50, 1 / 50))
     >>> said[0].category is SmallWeightsWarning
     True
     """

@@ -138,11 +138,11 @@ def load(path: str | os.PathLike[str], expected: type[E] | None = None) -> E:
     Examples
     --------
     >>> import tempfile, hiddenbits
-    >>> model = hiddenbits.IndependentBits(prior_strength=0).fit([[0, 1], [1, 1]])
+    >>> model = hiddenbits.IndependentColumns(prior_strength=0).fit([[0, 1], [1, 1]])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     model.save(f"{folder}/model.hb")
     ...     hiddenbits.load(f"{folder}/model.hb")
-    IndependentBits(prior_strength=0)
+    IndependentColumns(prior_strength=0)
     """
     stored = read(path)
     if stored.kind not in ESTIMATORS:

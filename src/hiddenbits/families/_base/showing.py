@@ -108,9 +108,9 @@ class Summary:
     Examples
     --------
     >>> import numpy as np
-    >>> from hiddenbits import BernoulliMixture
+    >>> from hiddenbits import LatentClassAnalysis
     >>> X = np.repeat([[1, 1, 0, 0], [0, 0, 1, 1]], 50, axis=0)
-    >>> found = BernoulliMixture(2, prior_strength=0, random_state=0).fit(X).summary()
+    >>> found = LatentClassAnalysis(2, prior_strength=0, random_state=0).fit(X).summary()
     >>> list(found.tables)
     ['classes', 'profiles']
     >>> found.tables["profiles"].columns.tolist()

@@ -31,8 +31,8 @@ class TreeMixture(CriteriaMixin, PredictsClasses, CodingEstimator[TreeParams, Tr
     """A mixture of trees: each row belongs to one hidden class, in which each bit depends on one other bit.
 
     A class is a tree over the columns: a bit is drawn given the bit of its parent (Chow and Liu 1968; Meila and Jordan
-    2000). One class is the Chow-Liu tree itself; without links the model is a `BernoulliMixture`. The log-likelihood is
-    exact, with missing cells too, which are summed over along the tree. Trees and probabilities are learned together
+    2000). One class is the Chow-Liu tree itself; without links the model is a `LatentClassAnalysis`. The log-likelihood
+    is exact, with missing cells too, which are summed over along the tree. Trees and probabilities are learned together
     by EM whose steps never lower the penalised likelihood: `docs/trees.md`.
 
     Parameters

@@ -8,7 +8,7 @@ from hiddenbits.reporting.fits import Fit
 # Influences raise and lower every column at once, which takes many words: a tied model with kinds or scales says it in
 # fewer, and no worse.
 HARD_TO_READ = "CombinationMachine"
-READABLE = ("BernoulliMixture", "LogisticPCA", "ClippedPCA", "NoisyOrNetwork", HARD_TO_READ)
+READABLE = ("LatentClassAnalysis", "LogisticPCA", "ClippedPCA", "NoisyOrNetwork", HARD_TO_READ)
 
 
 def described(context: Context) -> Fit | None:

@@ -20,7 +20,7 @@ from hiddenbits.reporting.fits import Fit
 
 MOST, MOST_HIDDEN = 6, 3  # findings in all, and about kinds, scales or causes
 HIDDEN: dict[str, Callable[[Context, Fit], list[Finding]]] = {
-    "BernoulliMixture": kinds,
+    "LatentClassAnalysis": kinds,
     "LogisticPCA": directions,
     "ClippedPCA": directions,
     "CombinationMachine": causes,

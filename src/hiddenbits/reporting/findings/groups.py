@@ -22,7 +22,7 @@ from hiddenbits.reporting.text import percent, plain, quoted
 MOST = 4  # groups in the sentence
 MANY = 7  # values of a column of numbers beyond which it is cut into thirds
 SCALES = ("LogisticPCA", "ClippedPCA")
-UNIT = {"BernoulliMixture": "kind", "CombinationMachine": "influence", "NoisyOrNetwork": "cause"}
+UNIT = {"LatentClassAnalysis": "kind", "CombinationMachine": "influence", "NoisyOrNetwork": "cause"}
 
 
 def labels_of(context: Context) -> list[str]:

@@ -13,7 +13,7 @@ from hiddenbits.reporting.text import quoted
 
 MOST_NAMED = 3  # columns for which a command has an option each
 WHAT = {
-    "BernoulliMixture": "the probability of each kind for every row",
+    "LatentClassAnalysis": "the probability of each kind for every row",
     "LogisticPCA": "the place of every row",
     "ClippedPCA": "the place of every row",
     "CombinationMachine": "which influences are active in every row",

@@ -95,7 +95,7 @@ def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
             numbers,
         )
     told = found.entry(fit.name)
-    alone = next((e for e in found.entries if e.model == "IndependentBits"), None)
+    alone = next((e for e in found.entries if e.model == "IndependentColumns"), None)
     gain = None if alone is None else told.difference - alone.difference
     weak = gain is not None and gain < WEAK
     simple = int(told.size) <= (SIMPLE if weak else max(SIMPLE, len(context.sample.names)))
@@ -116,7 +116,7 @@ def about_picture(context: Context) -> tuple[str, dict[str, Number]]:
     if LARGEST in told.note and simple:
         said = (
             f"At least {said[0].lower()}{said[1:]}"
-            if told.model != "BernoulliMixture"
+            if told.model != "LatentClassAnalysis"
             else said.replace("into", "into at least")
         )
     others = [model for model in even if model != told.model]
@@ -194,7 +194,7 @@ def _causes(size: str, _: str) -> str:
 
 
 PICTURES = {
-    "BernoulliMixture": _kinds,
+    "LatentClassAnalysis": _kinds,
     "LogisticPCA": _scales,
     "ClippedPCA": _scales,
     "CombinationMachine": _influences,

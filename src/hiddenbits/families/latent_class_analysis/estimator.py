@@ -1,4 +1,4 @@
-"""`BernoulliMixture`: latent classes, one for each row."""
+"""`LatentClassAnalysis`: latent classes, one for each row."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from hiddenbits.families._base.predictions import PredictsClasses
 from hiddenbits.families._base.showing import SummaryTable
 from hiddenbits.families._base.sizes import HiddenParts
 from hiddenbits.families._base.transformer import CodingEstimator
-from hiddenbits.families.bernoulli_mixture.information import ClassScores
+from hiddenbits.families.latent_class_analysis.information import ClassScores
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.nodes.params import NodeCounts, NodeParams
 
 AGREE = 0.5  # nats of the whole table: restarts as close as that have found the same maximum
 
 
-class BernoulliMixture(CriteriaMixin, PredictsClasses, CodingEstimator[NodeParams, NodeCounts], InformationVerbs):
+class LatentClassAnalysis(CriteriaMixin, PredictsClasses, CodingEstimator[NodeParams, NodeCounts], InformationVerbs):
     """Latent class analysis: each row belongs to one hidden class, in which its columns are independent.
 
     Columns are binary, nominal or ordinal, of which each class has its own shares of levels (in another field's words,
@@ -97,10 +97,10 @@ class BernoulliMixture(CriteriaMixin, PredictsClasses, CodingEstimator[NodeParam
     Examples
     --------
     >>> import numpy as np
-    >>> from hiddenbits import BernoulliMixture
+    >>> from hiddenbits import LatentClassAnalysis
     >>> X = np.repeat([[1, 1, 0, 0], [0, 0, 1, 1]], 50, axis=0).astype(float)
     >>> X[0, 1] = np.nan                      # a blank: not observed
-    >>> model = BernoulliMixture(2, random_state=0).fit(X)
+    >>> model = LatentClassAnalysis(2, random_state=0).fit(X)
     >>> float(model.complete(X)[0, 1].round(2))
     0.99
     """
@@ -178,8 +178,8 @@ class BernoulliMixture(CriteriaMixin, PredictsClasses, CodingEstimator[NodeParam
 
         Examples
         --------
-        >>> from hiddenbits import BernoulliMixture
-        >>> model = BernoulliMixture(1).fit([[1, 0], [1, 1], [0, 1]])
+        >>> from hiddenbits import LatentClassAnalysis
+        >>> model = LatentClassAnalysis(1).fit([[1, 0], [1, 1], [0, 1]])
         >>> model.expected_counts([[1, 0], [1, 1]])["ones"].ravel()
         array([2., 1.])
         """
@@ -205,9 +205,9 @@ class BernoulliMixture(CriteriaMixin, PredictsClasses, CodingEstimator[NodeParam
 
         Examples
         --------
-        >>> from hiddenbits import BernoulliMixture
+        >>> from hiddenbits import LatentClassAnalysis
         >>> rows = [[1, 0], [1, 1], [0, 1], [0, 1]]
-        >>> model = BernoulliMixture(1, prior_strength=0).fit(rows[:2])
+        >>> model = LatentClassAnalysis(1, prior_strength=0).fit(rows[:2])
         >>> sites = [model.expected_counts(rows[:2]), model.expected_counts(rows[2:])]
         >>> model.maximize({name: sites[0][name] + sites[1][name] for name in sites[0]}).probabilities_
         array([[0.5 , 0.75]])

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from hiddenbits import BernoulliMixture, load
+from hiddenbits import LatentClassAnalysis, load
 from hiddenbits.datasets import simulate_mixture
 
 pytestmark = pytest.mark.core
@@ -24,7 +24,7 @@ def test_totals_of_sites_make_the_steps_of_all_rows(seed, missing, tmp_path):
     weight = 1.0 + np.arange(300) % 3
     settings = {"prior_strength": 0, "n_init": 1, "accelerate": False, "tol": 0.0, "random_state": seed}
     with pytest.warns(ConvergenceWarning):
-        start = BernoulliMixture(3, max_iter=1, **settings).fit(X, sample_weight=weight)
+        start = LatentClassAnalysis(3, max_iter=1, **settings).fit(X, sample_weight=weight)
     shared, whole = clone(start), start
     for name, value in vars(start).items():
         setattr(shared, name, value)
@@ -32,7 +32,7 @@ def test_totals_of_sites_make_the_steps_of_all_rows(seed, missing, tmp_path):
         sites = [shared.expected_counts(X[a:b], weight[a:b]) for a, b in ((0, 50), (50, 170), (170, 300))]
         shared.maximize(total(sites))
     with pytest.warns(ConvergenceWarning):
-        whole = BernoulliMixture(3, max_iter=11, **settings).fit(X, sample_weight=weight)
+        whole = LatentClassAnalysis(3, max_iter=11, **settings).fit(X, sample_weight=weight)
     np.testing.assert_allclose(shared.trace_, whole.trace_, rtol=1e-10)
     np.testing.assert_allclose(shared.probabilities_, whole.probabilities_, atol=1e-9)
     assert (shared.stop_reason_, shared.converged_, shared.n_iter_) == ("max_iter", False, 11)
@@ -41,7 +41,7 @@ def test_totals_of_sites_make_the_steps_of_all_rows(seed, missing, tmp_path):
 
 
 def test_what_is_no_total_of_counts_is_refused():
-    model = BernoulliMixture(2, random_state=0).fit(simulate_mixture(100, 5, 2, seed=0).X)
+    model = LatentClassAnalysis(2, random_state=0).fit(simulate_mixture(100, 5, 2, seed=0).X)
     counts, before = model.expected_counts(simulate_mixture(100, 5, 2, seed=1).X), model.params_
     with pytest.raises(ValueError, match="counts must have bound, classes, observed, ones, weight"):
         model.maximize({name: array for name, array in counts.items() if name != "ones"})

@@ -1,4 +1,4 @@
-"""`IndependentBits`: the baseline."""
+"""`IndependentColumns`: the baseline."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Absent:
         raise AttributeError(f"{owner.__name__} has no hidden code, so there is no {self.name!r}.")
 
 
-class IndependentBits(ClosedForm, CriteriaMixin, BitsEstimator[NodeParams, NodeCounts]):
+class IndependentColumns(ClosedForm, CriteriaMixin, BitsEstimator[NodeParams, NodeCounts]):
     """No hidden structure: every column has its own probability, independent of the others.
 
     The baseline that every other model must beat. There is no hidden code, and so no `transform`, `inverse_transform`,
@@ -36,7 +36,7 @@ class IndependentBits(ClosedForm, CriteriaMixin, BitsEstimator[NodeParams, NodeC
     Parameters
     ----------
     column_types : "auto", str or dict, default="auto"
-        What columns are taken for: as for `BernoulliMixture`.
+        What columns are taken for: as for `LatentClassAnalysis`.
     prior_strength : float, default=1.0
         Strength of the prior, in pseudo-rows drawn from `prior_mean`; 0 gives plain shares. Laplace smoothing is
         ``prior_strength=2, prior_mean=0.5``.
@@ -60,8 +60,8 @@ class IndependentBits(ClosedForm, CriteriaMixin, BitsEstimator[NodeParams, NodeC
     Examples
     --------
     >>> import numpy as np
-    >>> from hiddenbits import IndependentBits
-    >>> model = IndependentBits(prior_strength=0).fit(np.array([[0, 1], [1, 1], [0, 0], [0, 1]]))
+    >>> from hiddenbits import IndependentColumns
+    >>> model = IndependentColumns(prior_strength=0).fit(np.array([[0, 1], [1, 1], [0, 0], [0, 1]]))
     >>> model.probabilities_
     array([0.25, 0.75])
     """
