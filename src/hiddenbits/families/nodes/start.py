@@ -1,9 +1,9 @@
 """Where classes begin: k-means on the first singular vectors of some rows; in further restarts by chance.
 
 The K - 1 first singular vectors of the centered columns hold what classes differ in; k-means there is quick, and the
-best of ten beginnings finds the right classes where EM from noise often does not (`python -m benchmarks.starts.classes`).
-Where classes overlap it can lead to the same lesser maximum again and again, so further restarts begin with random
-shares of each row in the classes: then it says something if restarts agree.
+best of ten beginnings finds the right classes where EM from noise often does not (`benchmarks.starts.classes`). Where
+classes overlap it can lead to the same lesser maximum again and again, so further restarts begin with random shares of
+each row in the classes: then it says something if restarts agree.
 Rows are chosen and ordered by their content, and weights count as equal rows, so that a start does not depend on how
 a table is stored.
 """
