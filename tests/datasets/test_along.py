@@ -2,13 +2,22 @@
 
 import csv
 import hashlib
+from collections import Counter
 from importlib.resources import files
 
 import numpy as np
 import pytest
 
 from hiddenbits import open_table
-from hiddenbits.datasets import example_rows, load_baskets, load_exam, load_votes, load_zoo
+from hiddenbits.datasets import (
+    example_rows,
+    load_baskets,
+    load_carcinoma,
+    load_exam,
+    load_gss82,
+    load_votes,
+    load_zoo,
+)
 from hiddenbits.datasets.along import PRODUCTS, SHARES
 
 pytestmark = pytest.mark.core
@@ -87,6 +96,20 @@ def test_votes_and_zoo_are_those_of_the_folder(real_data):
     assert [[row[name] == "TRUE" for name in zoo.names] for row in rows] == (zoo.X == 1).tolist()
 
 
+@pytest.mark.parametrize(
+    ("load", "name", "distinct", "respondents"),
+    [(load_carcinoma, "carcinoma", 20, 118), (load_gss82, "gss82", 33, 1202)],
+)
+def test_counted_rows_are_those_of_the_folder(real_data, load, name, distinct, respondents):
+    found = load()
+    rows = list(zip(*found.X.values(), strict=True))
+    with (real_data / "survey" / f"{name}.csv").open(newline="") as file:
+        heads, *theirs = csv.reader(file)
+    assert (list(found.X), len(set(rows)), found.sample_weight.sum()) == (heads, distinct, respondents)
+    counted = dict(zip((tuple(map(str, row)) for row in rows), found.sample_weight.tolist(), strict=True))
+    assert counted == Counter(map(tuple, theirs))
+
+
 def test_the_files_are_small_unchanged_and_come_with_their_licence():
     """In continuous integration the package is that of the wheel."""
     folder = files("hiddenbits.datasets") / "files"
@@ -101,6 +124,8 @@ def test_the_files_are_small_unchanged_and_come_with_their_licence():
     ):
         assert word in licence
     assert {name: sha256(data) for name, data in found.items()} == {
+        "carcinoma.csv": "856bd01d5ec7907fcc27526c4b1644a4e2503be0335accab04464fa007591dc8",
+        "gss82.csv": "68d240ae026b7a50123a446fe7d8a1d5e27da34cdebda955eb6785ed4306c9b5",
         "votes.csv": "d43eadfbd4f6f5f43fb07ff6edcd5b3eb7cbbd47a27c21bb9fe1adc8992b1bec",
         "zoo.csv": "b0f88acb12608135d0b01d957a07d8ce25943d7722b2ebe6af66b1f92b8c17c4",
     }

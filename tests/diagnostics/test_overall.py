@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import chi2_contingency
 
 from hiddenbits import ClippedPCA, LatentClassAnalysis, diagnostics
+from hiddenbits.datasets import load_gss82
 
 pd = pytest.importorskip("pandas")
 
@@ -58,3 +59,15 @@ def test_carcinoma_as_polca(real_data, K, log_likelihood, aic, bic, g2):
     np.testing.assert_allclose(
         [found.log_likelihood, found.aic, found.bic, found.g2], [log_likelihood, aic, bic, g2], rtol=1e-6
     )
+
+
+def test_levels_as_polca(real_data):
+    """36 patterns of 2 x 2 x 3 x 3 answers; poLCA's statistics are at a larger tol than ours."""
+    X, counts = load_gss82()
+    settings = {"column_types": "nominal", "prior_strength": 0, "tol": 1e-11, "max_iter": 20_000, "random_state": 0}
+    model = LatentClassAnalysis(3, n_init=10, **settings).fit(X, sample_weight=counts)
+    found = diagnostics.overall(model, X, counts)
+    theirs = pd.read_csv(real_data / "reference" / "gss82_lca3_poLCA.csv").set_index("what").estimate
+    for ours, name in (("log_likelihood", "loglik"), ("aic", "aic"), ("bic", "bic"), ("g2", "Gsq"), ("x2", "Chisq")):
+        assert getattr(found, ours) == pytest.approx(theirs[name], rel=1e-4), name
+    assert (found.df, found.expected) == (15, pytest.approx(1202 / 36))

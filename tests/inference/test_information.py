@@ -6,6 +6,7 @@ from scipy.sparse import csr_array
 
 import hiddenbits
 from hiddenbits import IndependentColumns, LatentClassAnalysis, LogisticPCA, inference
+from hiddenbits.datasets import load_gss82
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -276,3 +277,21 @@ def test_carcinoma_as_polca(real_data, K):
     np.testing.assert_allclose(model.probabilities_[order], p, atol=1e-3)
     np.testing.assert_allclose(found.se["probabilities"][order][inner], errors[inner], rtol=0.005)
     np.testing.assert_allclose(found.se["weights"][order], polca["share_se"], rtol=0.005)
+
+
+def test_errors_of_levels_as_polca(real_data):
+    """And none for levels at 0 or 1, of which poLCA prints errors such as 6e-22."""
+    X, counts = load_gss82()
+    model = mixture(X, 3, counts, column_types="nominal", n_init=10)
+    found = inference.information(model, X, robust=False, kind="outer", sample_weight=counts)
+    polca = pd.read_csv(real_data / "reference" / "gss82_lca3_poLCA.csv").set_index("what")
+    order = np.argsort(model.weights_)[[2, 0, 1]]  # poLCA's largest class, smallest, middle
+    names = [[f"P({name}|{k})" for name in model.level_names_] for k in (1, 2, 3)]
+    p, errors = (polca[what].loc[np.ravel(names)].to_numpy().reshape(3, -1) for what in ("estimate", "se"))
+    at_border = (p < 1e-6) | (p > 1 - 1e-6)
+    assert at_border.sum() == 3
+    np.testing.assert_allclose(model.probabilities_[order], p, atol=1e-4)
+    np.testing.assert_array_equal(np.isnan(found.se["probabilities"][order]), at_border)
+    inner = ~at_border
+    np.testing.assert_allclose(found.se["probabilities"][order][inner], errors[inner], rtol=0.001)
+    np.testing.assert_allclose(found.se["weights"][order], polca["se"][[f"share[{k}]" for k in (1, 2, 3)]], rtol=0.001)

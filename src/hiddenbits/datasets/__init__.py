@@ -1,6 +1,16 @@
 """Simulated tables with known ground truth, small tables that come along, and loaders of real tables."""
 
-from hiddenbits.datasets.along import Zoo, example_rows, load_baskets, load_exam, load_votes, load_zoo
+from hiddenbits.datasets.along import (
+    Survey,
+    Zoo,
+    example_rows,
+    load_baskets,
+    load_carcinoma,
+    load_exam,
+    load_gss82,
+    load_votes,
+    load_zoo,
+)
 from hiddenbits.datasets.bars import SimulatedBars, simulate_bars
 from hiddenbits.datasets.causes import SimulatedLines, SimulatedShifter, simulate_lines, simulate_shifter
 from hiddenbits.datasets.influences import SimulatedInfluences, influences_truth, simulate_influences
@@ -18,14 +28,17 @@ __all__ = [
     "SimulatedPrototypes",
     "SimulatedShifter",
     "Splits",
+    "Survey",
     "Votes",
     "Zoo",
     "data_folder",
     "example_rows",
     "influences_truth",
     "load_baskets",
+    "load_carcinoma",
     "load_debd",
     "load_exam",
+    "load_gss82",
     "load_senate109",
     "load_survey",
     "load_usps",

@@ -1,4 +1,4 @@
-"""Small tables that come along with the package: two real ones, two simulated ones; and ``hiddenbits example``."""
+"""Small tables that come with the package: four real ones, two simulated ones; and ``hiddenbits example``."""
 
 from __future__ import annotations
 
@@ -40,6 +40,28 @@ class Zoo(NamedTuple):
     legs: NDArray[np.int64]
     type: NDArray[np.str_]
     names: tuple[str, ...]
+
+
+class Survey(NamedTuple):
+    """Answers of respondents, equal ones counted.
+
+    Attributes
+    ----------
+    X : dict of str to list
+        The columns: of each distinct row its answer. ``pandas.DataFrame(X)`` is a frame of it.
+    sample_weight : ndarray of shape (distinct rows,)
+        How many respondents gave these answers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hiddenbits.datasets import Survey
+    >>> Survey({"trust": ["high", "low"]}, np.array([7, 3])).sample_weight.sum()
+    np.int64(10)
+    """
+
+    X: dict[str, list[str | int]]
+    sample_weight: NDArray[np.int64]
 
 
 PRODUCTS = {  # what a shopper for breakfast, a barbecue or baking buys, how often in ten
@@ -163,6 +185,66 @@ def load_zoo() -> Zoo:
     legs, kinds = columns.pop("legs"), columns.pop("type")
     X = np.ascontiguousarray(np.array(list(columns.values()), np.uint8).T)
     return Zoo(X, np.array(legs, np.int64), np.array(kinds), tuple(columns))
+
+
+def load_carcinoma() -> Survey:
+    """Return judgments of 118 slides by seven pathologists, A to G: 1 where they saw carcinoma of the cervix, 0 if not.
+
+    There are 20 distinct rows.
+
+    Returns
+    -------
+    survey : Survey
+
+    References
+    ----------
+    Landis and Koch (1977), "An application of hierarchical kappa-type statistics in the assessment of majority
+    agreement among multiple observers"; counts as in Agresti (2002), "Categorical Data Analysis", table 13.1.
+
+    Examples
+    --------
+    >>> from hiddenbits.datasets import load_carcinoma
+    >>> slides = load_carcinoma()
+    >>> list(slides.X), int(slides.sample_weight.sum())
+    (['A', 'B', 'C', 'D', 'E', 'F', 'G'], 118)
+    """
+    return _counted("carcinoma")
+
+
+def load_gss82() -> Survey:
+    """Return what 1,202 white respondents to the General Social Survey of 1982 thought of surveys.
+
+    PURPOSE of surveys (good, depends, waste of time), their ACCURACY (mostly true, not true), and the interviewer's
+    impression: how well questions were understood (UNDERSTA: good, fair or poor) and how respondents took part
+    (COOPERAT: interested, cooperative, impatient). There are 33 distinct rows.
+
+    Returns
+    -------
+    survey : Survey
+
+    References
+    ----------
+    McCutcheon (1987), "Latent Class Analysis", table 3.1.
+
+    Examples
+    --------
+    >>> from hiddenbits.datasets import load_gss82
+    >>> respondents = load_gss82()
+    >>> {name: column[0] for name, column in respondents.X.items()}
+    {'PURPOSE': 'Good', 'ACCURACY': 'Mostly true', 'UNDERSTA': 'Good', 'COOPERAT': 'Interested'}
+    >>> int(respondents.sample_weight[0])
+    419
+    """
+    return _counted("gss82")
+
+
+def _counted(name: str) -> Survey:
+    """Return a table in the package whose last column counts equal rows."""
+    names, rows = _read_csv(name)
+    *columns, counts = (
+        [int(cell) if cell.isdigit() else cell for cell in column] for column in zip(*rows, strict=True)
+    )
+    return Survey(dict(zip(names[:-1], columns, strict=True)), np.array(counts))
 
 
 SIMULATED = {"baskets": load_baskets, "exam": load_exam}

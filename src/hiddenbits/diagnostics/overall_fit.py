@@ -11,7 +11,7 @@ from scipy.stats import chi2
 from hiddenbits import map_pieces
 from hiddenbits.diagnostics.tables import cells, opened
 
-MOST_COLUMNS = 20  # beyond 2^20 cells nearly all are empty, and neither G^2 nor X^2 has its distribution
+MOST_PATTERNS = 1 << 20  # beyond these nearly all are empty, and neither G^2 nor X^2 has its distribution
 
 
 class Overall(NamedTuple):
@@ -28,10 +28,11 @@ class Overall(NamedTuple):
     aic, bic, sabic : float
         Information criteria, lower is better: -2 ln L + 2 p, + p ln N, and + p ln((N + 2) / 24).
     g2, x2 : float
-        Likelihood-ratio and Pearson's statistic of the table of all patterns; NaN where rows have blanks, or more than
-        20 columns.
+        Likelihood-ratio and Pearson's statistic of the table of all patterns; NaN where values are missing, or with
+        more than 2^20 patterns.
     df : int
-        2^columns - 1 - p; at most 0: the model has more parameters than the table can test.
+        Patterns (2^columns if all are binary) - 1 - p; at most 0: the model has more parameters than the table can
+        test.
     g2_p, x2_p : float
         Their p-values by the chi-square distribution, which needs expected counts of about 5. Where `expected` is far
         smaller, do not publish them.
@@ -94,10 +95,10 @@ def overall(model: Any, X: object, sample_weight: ArrayLike | None = None) -> Ov
     weight = float(table.shape[0] if table.weights is None else table.weights.sum())
     log_likelihood = (p * float(np.log(weight)) - bic) / 2.0
     g2 = x2 = np.nan
-    d = table.shape[1]
-    if d <= MOST_COLUMNS and not table.n_missing:
-        g2, x2 = _against_patterns(model, table, weight)
-    df = 2**d - 1 - p
+    places, n_patterns = _numbering(table.sizes or (1,) * table.shape[1])
+    if n_patterns <= MOST_PATTERNS and not table.n_missing:
+        g2, x2 = _against_patterns(model, table, weight, np.array(places), n_patterns)
+    df = n_patterns - 1 - p
     tested = df > 0
     return Overall(
         log_likelihood=log_likelihood,
@@ -111,17 +112,25 @@ def overall(model: Any, X: object, sample_weight: ArrayLike | None = None) -> Ov
         df=df,
         g2_p=float(chi2.sf(g2, df)) if tested else np.nan,
         x2_p=float(chi2.sf(x2, df)) if tested else np.nan,
-        expected=weight / 2.0**d,
+        expected=weight / n_patterns,
     )
 
 
-def _against_patterns(model: Any, table: Any, weight: float) -> tuple[float, float]:
+def _numbering(sizes: tuple[int, ...]) -> tuple[list[int], int]:
+    """Return what each bit adds to the number of a row's pattern, and how many patterns there are."""
+    places, n_patterns = [], 1
+    for size in sizes:
+        places += [n_patterns] if size == 1 else [level * n_patterns for level in range(size)]
+        n_patterns *= max(size, 2)
+    return places, n_patterns
+
+
+def _against_patterns(model: Any, table: Any, weight: float, places: Any, n_patterns: int) -> tuple[float, float]:
     """Return G^2 and X^2: over the patterns that occur, since the expected counts of all add up to the rows."""
-    d = table.shape[1]
-    counts, logs = np.zeros(2**d), np.zeros(2**d)
+    counts, logs = np.zeros(n_patterns), np.zeros(n_patterns)
 
     def numbered(piece: Any) -> Any:
-        numbers = (cells(piece)[0] @ 2.0 ** np.arange(d)).astype(np.int64)
+        numbers = (cells(piece)[0] @ places).astype(np.int64)
         return numbers, piece.weights, model.score_samples(piece.table)
 
     for numbers, weights, log_p in map_pieces(numbered, table, 1 << 16):
