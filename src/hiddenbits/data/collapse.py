@@ -41,7 +41,7 @@ def collapse(table: Table, few: int = 0) -> tuple[Table, NDArray[np.int64] | Non
         return table, None
     weights = np.bincount(inverse, weights=table.weights, minlength=len(first)).astype(np.float64)
     small = MemorySource(source.x.take(first), source.observed.take(first))
-    return Table(small, table.names, weights, table.part_bytes), inverse
+    return Table(small, table.names, weights, table.part_bytes, levels=table.coding_of_levels), inverse
 
 
 def collapsed(grid: Grid, few: int = 0, reduce: Callable[[Callable[[Block], Any], Grid], Any] | None = None) -> Grid:
@@ -60,7 +60,7 @@ def collapsed(grid: Grid, few: int = 0, reduce: Callable[[Callable[[Block], Any]
     if found.rows is None:
         return grid
     small = found.rows.table(float(found.rows.weights.sum()))
-    small = replace(small, names=table.names, part_bytes=table.part_bytes)
+    small = replace(small, names=table.names, part_bytes=table.part_bytes, levels=table.coding_of_levels)
     return replace(small.grid(grid.height), given=grid)
 
 

@@ -39,16 +39,31 @@ class Summary(Arrays):
         """P(bit = 1) of each column, drawn in by half a row so that no column is certain."""
         return np.asarray((self.ones + 0.5) / (self.observed + 1.0))
 
-    @property
-    def independent(self) -> float | None:
-        """Mean log-likelihood of a row, in nats, under independent bits at the column means; None without counts."""
+    def recorded(self, sizes: tuple[int, ...] | None) -> Floats:
+        """Return the weighted recorded cells of each bit's column; `sizes` are the bits of columns, if any has levels.
+
+        A cell with levels has one of them, or is missing.
+        """
+        if sizes is None:
+            return self.observed
+        n_ones = np.add.reduceat(self.ones, np.cumsum([0, *sizes[:-1]]))
+        return np.where(np.repeat(np.array(sizes) > 1, sizes), np.repeat(n_ones, sizes), self.observed)
+
+    def independent(self, sizes: tuple[int, ...] | None = None) -> float | None:
+        """Return the mean log-likelihood of a row, in nats, under independent columns; None without counts."""
         if not len(self.ones):
             return None
-        counts = np.stack([self.ones, self.observed - self.ones, self.observed])
-        if (counts < 0.0).any():  # sums of numbers that are no bits
+        size = np.array(sizes or (1,) * len(self.ones))
+        recorded = self.recorded(sizes)
+        zeros = (recorded - self.ones)[np.repeat(size == 1, size)]
+        if min(self.ones.min(), zeros.min(initial=0.0)) < 0.0:  # sums of numbers that are no bits
             return None
-        ones, zeros, both = (counts * np.log(np.where(counts > 0.0, counts, 1.0))).sum(axis=1)
-        return float((ones + zeros - both) / self.weight)
+        columns = recorded[np.cumsum(size) - size]
+        return float((_n_log_n(self.ones) + _n_log_n(zeros) - _n_log_n(columns)) / self.weight)
+
+
+def _n_log_n(counts: Floats) -> Floats:
+    return np.asarray((counts * np.log(np.where(counts > 0.0, counts, 1.0))).sum())
 
 
 @lru_cache(maxsize=4)

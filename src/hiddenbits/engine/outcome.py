@@ -80,7 +80,7 @@ class Outcome:
     marks : tuple of float
         What the model thought of the start and of each stage of that restart, where it grew by a climb.
     independent : float or None
-        Mean log-likelihood of a row under independent bits at the column means; None where the table is not of bits.
+        Mean log-likelihood of a row under independent columns; None where the table is not of bits.
     """
 
     params: Any

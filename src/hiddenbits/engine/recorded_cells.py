@@ -35,12 +35,14 @@ class UnrecordedColumnsWarning(UserWarning):
 def check_recorded_cells(table: Table, summary: Summary) -> None:
     """Refuse a table without recorded cells; warn where columns have none, or blanks stand where zeros should."""
     weight = float(summary.weight)
-    unrecorded = np.flatnonzero(summary.observed <= ROUNDING * weight)
-    if len(unrecorded) == len(summary.observed):
+    sizes = np.array(table.sizes or (1,) * len(summary.observed))
+    recorded = summary.recorded(table.sizes)
+    unrecorded = np.flatnonzero(recorded[np.cumsum(sizes) - sizes] <= ROUNDING * weight)
+    if len(unrecorded) == len(sizes):
         raise no_cell_recorded()
-    if len(unrecorded) and len(summary.observed) == table.shape[1]:
+    if len(unrecorded) and len(sizes) == table.n_columns:
         _warn_of_columns(table, unrecorded)
-    cells, observed = weight * table.shape[1], float(summary.observed.sum())
+    cells, observed = weight * table.shape[1], float(recorded.sum())
     blanks, zeros = cells - observed, observed - float(summary.ones.sum())
     if table.only_bits and blanks > ROUNDING * cells and zeros <= ROUNDING * observed:
         warnings.warn(
@@ -62,11 +64,11 @@ def no_cell_recorded() -> TableError:
 
 def _warn_of_columns(table: Table, unrecorded: np.ndarray) -> None:
     """Warn that nothing is learned about columns."""
-    names = table.names
+    names = table.column_names
     named = ", ".join(str(j) if names is None else repr(names[j]) for j in unrecorded[:NAMED])
     more = f" and {len(unrecorded) - NAMED:,} more" if len(unrecorded) > NAMED else ""
     warnings.warn(
-        f"{len(unrecorded):,} of {table.shape[1]:,} columns have no recorded cell, not counting rows of weight 0: "
+        f"{len(unrecorded):,} of {table.n_columns:,} columns have no recorded cell, not counting rows of weight 0: "
         f"{named}{more}. Nothing is learned about them, so what the model says about them comes from its prior or its "
         "start. Leave them out.",
         UnrecordedColumnsWarning,

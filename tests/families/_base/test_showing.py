@@ -58,7 +58,7 @@ def test_the_story_has_the_score_next_to_that_of_independent_columns(rows):
     assert story["stop"] == "converged"
     independent = IndependentColumns(prior_strength=0).fit(rows).score(rows)
     assert story["score"] == (
-        f"{model.score(rows):.4f} nats per row (log-likelihood plus log prior); independent bits {independent:.4f}"
+        f"{model.score(rows):.4f} nats per row (log-likelihood plus log prior); independent columns {independent:.4f}"
     )
     assert "warning" not in story
 
@@ -194,7 +194,7 @@ def test_the_story_follows_scikit_learns_box(rows):
     model.fit(rows)
     for shown in (model._repr_html_(), model._repr_mimebundle_()["text/html"]):
         assert "sk-container" in shown.split('<table class="hiddenbits-fit"')[0]
-        assert "independent bits" in shown
+        assert "independent columns" in shown
     assert "hiddenbits-fit" not in clone(model)._repr_html_()
     assert repr(model) == "LatentClassAnalysis(random_state=0)"
     with pytest.raises(NotFittedError):

@@ -28,6 +28,7 @@ BIT_KEYS: dict[Key, int] = {0.0: 0, 1.0: 1, "false": 0, "true": 1}
 MISSING, UNKNOWN = 2, 3  # codes of a cell besides 0 and 1
 MOST_LEVELS = 1000
 MOST_CODES = 6  # that are listed
+MOST_UNKNOWN = 8  # values that the fit did not see, which a message names
 CHUNK_ROWS = 1 << 13  # rows that are written at once, column by column, while they are in the processor's cache
 
 
@@ -85,20 +86,8 @@ class CodedColumn:
             return int(key > self.threshold)
         return self._codes.get(key, UNKNOWN)
 
-    def encode(self, cells: ColumnCells, first_row: int = 0) -> tuple[Bytes, NDArray[np.bool_]]:
-        """Return the bits, (rows, bits), and where they are not observed; refuse a value that the fit did not see."""
-        return self.bits_at(self.codes_of(cells, first_row), cells.rows)
-
-    def codes_of(self, cells: ColumnCells, first_row: int = 0) -> NDArray[np.int32]:
-        """Return the code of each distinct value; refuse one that the fit did not see."""
-        codes = np.array([self.code_of(key) for key in cells.keys], np.int32)
-        for number in np.flatnonzero(codes == UNKNOWN).tolist():
-            if (cells.rows == number).any():
-                self._refuse(cells, number, first_row)
-        return codes
-
     def bits_at(self, codes: NDArray[np.int32], rows: AnyArray) -> tuple[Bytes, NDArray[np.bool_]]:
-        """Do the same for some rows, from the codes of the distinct values."""
+        """Return the bits of rows, (rows, bits), and where they are not observed, from the codes of distinct values."""
         gone = codes == MISSING
         missing = gone[rows] if gone.any() else np.zeros(len(rows), bool)
         if self.how in HAVE_BITS:
@@ -110,20 +99,6 @@ class CodedColumn:
         ones = np.flatnonzero(codes == 1)
         bit = rows == ones[0] if len(ones) == 1 else (codes == 1)[rows]  # a comparison is quicker
         return bit.view(np.uint8)[:, None], missing[:, None]
-
-    def _refuse(self, cells: ColumnCells, number: int, first_row: int) -> None:
-        row = first_row + cells.first_row(number)
-        where = f"row {row}, column {self.name!r}: {quoted(cells.values[number])}"
-        if self.how == "above":
-            raise TableError(
-                f"{where} is not a number, so it cannot be compared with {self.threshold:g}. Fix the cell."
-            )
-        known = ["0", "1"] if self.how == "bits" else [quoted(value) for value in (*self.ones, *self.zeros)]
-        listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
-        raise TableError(
-            f"{where} is not among the values of the fit, which are {listed}. Correct the cell or make it blank, "
-            "or fit again with this value."
-        )
 
     def decode(self, bits: AnyArray) -> list[Any]:
         """Return the more probable of the user's own values for P(bit = 1) of some rows, (rows, bits).
@@ -170,6 +145,44 @@ class CodedColumn:
             return (Meaning(self.name, "codes", one, zero, tuple(codes)),)
         yes = bool(ones) and self.blank != 1 and all(says_yes(key, zeros) for key in ones)
         return (Meaning(self.name, "yes" if yes else "word", one, zero),)
+
+
+def codes_of(
+    columns: Sequence[CodedColumn], cells: Sequence[ColumnCells], first_row: int = 0
+) -> list[NDArray[np.int32]]:
+    """Return the codes of each column's distinct values; refuse values that the fit did not see, of all columns."""
+    codes = [
+        np.array([column.code_of(key) for key in one.keys], np.int32)
+        for column, one in zip(columns, cells, strict=True)
+    ]
+    unknown: list[tuple[CodedColumn, str]] = []
+    for column, one, found in zip(columns, cells, codes, strict=True):
+        for number in np.flatnonzero(found == UNKNOWN).tolist():
+            if (one.rows == number).any():
+                row = first_row + one.first_row(number)
+                unknown.append((column, f"row {row}, column {column.name!r}: {quoted(one.values[number])}"))
+    if unknown:
+        raise TableError(_not_of_the_fit(unknown))
+    return codes
+
+
+def _not_of_the_fit(unknown: Sequence[tuple[CodedColumn, str]]) -> str:
+    column, where = unknown[0]
+    if len(unknown) > 1:
+        listed = "; ".join(where for _, where in unknown[:MOST_UNKNOWN])
+        more = f"; and {len(unknown) - MOST_UNKNOWN} more" if len(unknown) > MOST_UNKNOWN else ""
+        return (
+            f"{listed}{more}. These are not among the values of the fit. Correct the cells or make them blank, or fit "
+            "again with these values."
+        )
+    if column.how == "above":
+        return f"{where} is not a number, so it cannot be compared with {column.threshold:g}. Fix the cell."
+    known = ["0", "1"] if column.how == "bits" else [quoted(value) for value in (*column.ones, *column.zeros)]
+    listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
+    return (
+        f"{where} is not among the values of the fit, which are {listed}. Correct the cell or make it blank, or fit "
+        "again with this value."
+    )
 
 
 def _named(values: Sequence[Category], or_blank: bool) -> Any:
@@ -272,7 +285,7 @@ class Coding:
     def encode(self, cells: Mapping[str, ColumnCells], blank: Blank = "auto") -> tuple[Bits, Bits]:
         """Return (x, observed) of a table whose columns have these names."""
         self.check_columns(cells)
-        codes, places = [column.codes_of(cells[column.name]) for column in self.columns], self.bits_of()
+        codes, places = codes_of(self.columns, [cells[column.name] for column in self.columns]), self.bits_of()
         n_rows = len(cells[self.columns[0].name].rows)
         x = np.empty((n_rows, len(self.labels)), np.uint8)
         blanks = blank != "zero" and any(

@@ -17,6 +17,7 @@ from hiddenbits.data.columns.choices import Choices
 from hiddenbits.data.inputs.frames import opened_frame
 from hiddenbits.data.openers import find_opener
 from hiddenbits.data.request import Request
+from hiddenbits.families._base.column_types import column_sizes
 from hiddenbits.model_api import Key
 from hiddenbits.quoting import discreet, printable, quoted
 
@@ -35,6 +36,7 @@ def as_table(estimator: Any, X: Any, *, reset: bool) -> Table:
         estimator._accept(X, reset=reset)
         check_table_names(estimator, X, reset=reset)
         _check_coding(estimator, X, reset=reset)
+        _check_levels(estimator, X)
         return X
     coding = None if reset else getattr(estimator, "coding_", None)
     request: Request = replace(estimator._request(reset=reset), coding=coding)
@@ -52,7 +54,17 @@ def as_table(estimator: Any, X: Any, *, reset: bool) -> Table:
         check_table_names(estimator, table, reset=reset)
     if reset:
         estimator.coding_, estimator.table_version_ = table.coding, table.version
+    _check_levels(estimator, table)
     return table
+
+
+def _check_levels(estimator: Any, table: Table) -> None:
+    """Refuse a table whose columns have other bits than those of the fit, such as an array of numbers after a frame."""
+    if table.sizes != column_sizes(estimator):
+        raise TableError(
+            f"{type(estimator).__name__} was fitted to columns with other levels. Hand in a frame or file with the "
+            "columns of the fit, or open it with open_table(..., code=model), where model is the fitted one."
+        )
 
 
 def _check_coding(estimator: Any, table: Table, *, reset: bool) -> None:

@@ -173,7 +173,7 @@ class ShowsItself:
     A family says which tables its summary has with `_tables`.
     """
 
-    _independent: float | None = None  # mean log-likelihood of a row of the fit under independent bits, where known
+    _independent: float | None = None  # mean log-likelihood of a row of the fit under independent columns, where known
 
     def _tables(self) -> dict[str, SummaryTable]:
         """Return the tables of the summary by name."""
@@ -181,7 +181,7 @@ class ShowsItself:
 
     @property
     def _score_is(self) -> str | None:
-        """What the trace says of all rows, where it can stand next to independent bits; else None."""
+        """What the trace says of all rows, where it can stand next to independent columns; else None."""
         return LIKELIHOOD
 
     def _cautions(self) -> list[str]:
@@ -201,7 +201,7 @@ class ShowsItself:
         said["stop"] = STOPPED[me.stop_reason_]
         if self._score_is and len(me.trace_):
             score = f"{me.trace_[-1] / me.weight_seen_:.4f} nats per row ({self._score_is})"
-            beside = "" if self._independent is None else f"; independent bits {self._independent:.4f}"
+            beside = "" if self._independent is None else f"; independent columns {self._independent:.4f}"
             said["score"] = score + beside
             said |= {"fit": fit} if (fit := self._criteria()) else {}
         said |= {"warning": " ".join(self._cautions())} if self._cautions() else {}

@@ -14,7 +14,7 @@ import numpy as np
 
 from hiddenbits.data.bits import ByteArray
 from hiddenbits.data.columns.cells import Beside, ColumnCells, small
-from hiddenbits.data.columns.coding import LEVELS, MISSING, Coding, ReadColumns
+from hiddenbits.data.columns.coding import LEVELS, MISSING, Coding, ReadColumns, codes_of
 from hiddenbits.data.columns.open import check_names, open_cells, open_frame, planned
 from hiddenbits.data.masks import Mask, mask_for
 from hiddenbits.data.readers.parquet.columns import ParquetBits, plain_source
@@ -193,9 +193,14 @@ class CodedParquet(ParquetBits):
 
     def _fill(self, batch: Any, first_row: int, x: ByteArray, missing: ByteArray | None) -> None:
         """Write the bits of a batch into the rows of x, its blanks into the rows of missing."""
-        for column, name, bits in zip(self.coding.columns, self.columns, self.coding.bits_of(), strict=True):
-            array = batch.column(batch.schema.get_field_index(name))
-            x[:, bits], blank = column.encode(distinct_cells(column.name, array), first_row)
+        columns = self.coding.columns
+        arrays = [batch.column(batch.schema.get_field_index(name)) for name in self.columns]
+        cells = [distinct_cells(column.name, array) for column, array in zip(columns, arrays, strict=True)]
+        codes = codes_of(columns, cells, first_row)
+        for name, one, of_values, column, bits in zip(
+            self.columns, cells, codes, columns, self.coding.bits_of(), strict=True
+        ):
+            x[:, bits], blank = column.bits_at(of_values, one.rows)
             if self.blank_is_zero or not blank.any():
                 continue
             if missing is None:

@@ -1,0 +1,131 @@
+"""A table with nominal and ordinal columns, whatever it comes as: one fit, and clear words about another table."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from hiddenbits import LatentClassAnalysis, TableError, load, open_table
+
+pytestmark = pytest.mark.filterwarnings("ignore::hiddenbits.ColumnsCodedWarning")
+
+pd = pytest.importorskip("pandas")
+ESTIMATOR = LatentClassAnalysis(2, n_init=2, random_state=0)
+WORDS = ["color", "smokes", "often"]
+
+
+def survey(n=200):
+    """Two classes; a nominal, an ordinal, a binary column and a scale in words, a tenth of the cells missing."""
+    rng = np.random.default_rng(0)
+    kind = rng.integers(0, 2, n)
+    columns = {
+        "color": np.array(["red", "green", "blue"], object)[(kind + (rng.random(n) < 0.3)) % 3],
+        "stars": (1 + 2 * kind + rng.integers(0, 3, n)).astype(object),
+        "smokes": np.where(rng.random(n) < 0.2 + 0.6 * kind, "yes", "no").astype(object),
+        "often": np.array(["never", "rarely", "often", "always"], object)[2 * kind + rng.integers(0, 2, n)],
+    }
+    for values in columns.values():
+        values[rng.random(n) < 0.1] = None
+    return pd.DataFrame(columns)
+
+
+def forms_of(frame, folder):
+    """The same table in other containers and types."""
+    yield "numbers", frame.astype({"stars": float})
+    yield "string", frame.astype(dict.fromkeys(WORDS, "string") | {"stars": "Int64"})
+    yield "categorical", frame.astype(dict.fromkeys(WORDS, "category"))
+    levels = ["red", "yellow", "green", "blue"]  # in another order, one of which does not occur
+    yield "categories", frame.assign(color=pd.Categorical(frame["color"], categories=levels))
+    yield "dict", {name: frame[name].tolist() for name in frame}
+    frame.to_csv(folder / "rows.csv", index=False)
+    yield "CSV", folder / "rows.csv"
+    yield "opened", open_table(folder / "rows.csv", column_types="auto")
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    for name, words in (("Arrow", pa.string()), ("Arrow dictionary", pa.dictionary(pa.int8(), pa.string()))):
+        arrays = {one: pa.array(frame[one], pa.int64() if one == "stars" else words) for one in frame}
+        yield name, pa.table(arrays)
+        pq.write_table(pa.table(arrays), folder / f"{name}.parquet", row_group_size=70)
+        yield f"Parquet of {name}", folder / f"{name}.parquet"
+    pl = pytest.importorskip("polars")
+    words = frame.astype(dict.fromkeys(WORDS, "string") | {"stars": "Int64"})
+    yield "polars", pl.from_pandas(words)
+    yield "polars lazy, categorical", pl.from_pandas(words).lazy().with_columns(pl.col(WORDS).cast(pl.Categorical))
+
+
+def test_the_same_fit_from_every_container(tmp_path):
+    frame = survey()
+    wanted = clone(ESTIMATOR).fit(frame)
+    assert [column.how for column in wanted.coding_.columns] == ["nominal", "ordinal", "values", "ordinal"]
+    for name, table in forms_of(frame, tmp_path):
+        model = clone(ESTIMATOR).fit(table)
+        assert model.level_names_ == wanted.level_names_, name
+        for key, array in wanted.params_.to_arrays().items():
+            np.testing.assert_array_equal(model.params_.to_arrays()[key], array, err_msg=name)
+        np.testing.assert_array_equal(model.trace_, wanted.trace_, err_msg=name)
+        np.testing.assert_array_equal(wanted.score_samples(table), wanted.score_samples(frame), err_msg=name)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return clone(ESTIMATOR).fit(survey())
+
+
+def test_saved_and_loaded(fitted, tmp_path):
+    """All verbs go on in the values of the table, and so does `partial_fit`."""
+    frame = survey()
+    fitted.save(tmp_path / "model.hb")
+    loaded = load(tmp_path / "model.hb")
+    assert repr(loaded) == repr(fitted)
+    assert (loaded.level_names_, loaded.n_agreeing_) == (fitted.level_names_, fitted.n_agreeing_)
+    for model in (loaded, clone(fitted).fit(frame)):
+        np.testing.assert_array_equal(model.score_samples(frame), fitted.score_samples(frame))
+        pd.testing.assert_frame_equal(model.complete(frame), fitted.complete(frame))
+        pd.testing.assert_frame_equal(model.sample(20), fitted.sample(20))
+        pd.testing.assert_frame_equal(model.bit_probabilities(frame), fitted.bit_probabilities(frame))
+    begun = clone(ESTIMATOR).partial_fit(frame[:120])
+    begun.save(tmp_path / "begun.hb")
+    went_on = load(tmp_path / "begun.hb").partial_fit(frame[120:])
+    np.testing.assert_array_equal(went_on.probabilities_, begun.partial_fit(frame[120:]).probabilities_)
+    assert went_on.score(frame) > fitted.score(frame) - 0.05  # nats a row: test_online.py promises as much
+
+
+def test_columns_in_another_order_and_levels_that_do_not_occur(fitted, tmp_path):
+    frame = survey()
+    other = frame[["often", "smokes", "color", "stars"]].assign(note="seen later")
+    other.to_csv(tmp_path / "other.csv", index=False)
+    for table in (other, tmp_path / "other.csv", open_table(other, code=fitted)):
+        np.testing.assert_array_equal(fitted.transform(table), fitted.transform(frame))
+    np.testing.assert_array_equal(fitted.transform(other[3:5]), fitted.transform(frame)[3:5])
+    with pytest.raises(TableError, match="lacks columns of the fit: 'color', 'stars'"):
+        fitted.predict(frame[["smokes", "often"]])
+
+
+def test_unknown_values_are_named_once_for_all_columns(fitted, tmp_path):
+    frame = survey()
+    frame.loc[3, "color"], frame.loc[70, "often"], frame.loc[7, "stars"] = "pink", "sometimes", 9
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    frame.astype({"stars": "Int64"}).to_parquet(tmp_path / "rows.parquet")
+    tables = (frame, tmp_path / "rows.csv", tmp_path / "rows.parquet")
+    for table in tables:
+        with pytest.raises(TableError, match="are not among the values of the fit") as caught:
+            fitted.predict(table)
+        for cell in ("row 3, column 'color': 'pink'", "row 7, column 'stars': ", "row 70, column 'often': 'sometimes'"):
+            assert str(caught.value).count(cell) == 1
+    with pytest.raises(TableError, match=r"row 3, column 'color': 'pink' is not among .* 'green', 'red', 'blue'"):
+        fitted.partial_fit(frame[:5])
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_rows_of_other_bits_are_refused(fitted):
+    """As many numbers as columns do not say which level is which, nor do levels say it where columns were binary."""
+    for bits in (np.eye(4), open_table(np.eye(4))):
+        with pytest.raises(TableError, match="fitted to columns with other levels"):
+            fitted.predict(bits)
+    with pytest.raises(TableError, match="fitted to columns with other levels"):
+        LatentClassAnalysis(1).fit(np.eye(4)).predict(open_table(survey().to_numpy(), column_types="nominal"))
+
+
+def test_columns_without_a_recorded_level_are_named():
+    frame, weight = survey(), np.ones(200)
+    weight[frame["color"].notna()] = 0.0
+    with pytest.warns(match="1 of 4 columns have no recorded cell.*'color'"):
+        clone(ESTIMATOR).fit(frame, sample_weight=weight)
