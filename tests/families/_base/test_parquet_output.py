@@ -26,7 +26,8 @@ def rows():
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize(
-    "verb", ["transform", "posterior", "code", "predict", "score_samples", "complete", "bit_probabilities"]
+    "verb",
+    ["transform", "posterior", "code", "predict", "predict_proba", "score_samples", "complete", "bit_probabilities"],
 )
 def test_written_is_what_the_verb_returns(rows, verb, n_jobs, tmp_path):
     names = tuple("abcdef")

@@ -40,9 +40,14 @@ def test_the_most_probable_class(rows, name):
     classes = model.predict(rows)
     assert classes.shape == (150,)
     assert classes.dtype == np.int64
-    chances = model.transform(rows)[:, : len(model.weights_)]
+    chances = model.predict_proba(rows)
+    assert np.array_equal(chances, model.transform(rows))
     assert np.array_equal(chances[np.arange(150), classes], chances.max(axis=1))
     assert len(set(classes.tolist())) == len(model.weights_)
+    assert np.array_equal(np.exp(model.predict_log_proba(rows)).round(12), chances.round(12))
+    weights = np.arange(150) % 3 + 1.0
+    again = CLASSES[name].fit_predict(rows, sample_weight=weights)
+    assert np.array_equal(again, CLASSES[name].fit(rows, sample_weight=weights).predict(rows))
 
 
 @pytest.mark.parametrize("name", CAUSES)

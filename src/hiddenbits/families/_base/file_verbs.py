@@ -20,8 +20,9 @@ class FileVerbs:
 
         Parameters
         ----------
-        verb : {"transform", "posterior", "code", "predict", "score_samples", "complete", "bit_probabilities"}
-            What to compute.
+        verb : str
+            What to compute: "transform", "posterior", "code", "predict", "predict_proba", "score_samples", "complete"
+            or "bit_probabilities".
         X : table of shape (rows, columns)
             As for `fit`.
         path : path

@@ -15,11 +15,21 @@ from hiddenbits.data.columns.coding import ReadColumns
 from hiddenbits.data.readers.parquet.files import pyarrow
 from hiddenbits.data.readers.remote.locations import is_url
 from hiddenbits.engine import Piece, map_pieces
+from hiddenbits.families._base.column_types import level_names
 from hiddenbits.families._base.inputs import as_table
 from hiddenbits.quoting import printable
 from hiddenbits.store import whole_file, whole_folder, writing
 
-VERBS = ("transform", "posterior", "code", "predict", "score_samples", "complete", "bit_probabilities")
+VERBS = (
+    "transform",
+    "posterior",
+    "code",
+    "predict",
+    "predict_proba",
+    "score_samples",
+    "complete",
+    "bit_probabilities",
+)
 FILE_BYTES = 1 << 27  # about what the results in one file take in memory
 
 
@@ -95,8 +105,7 @@ def _columns(estimator: Any, verb: str, names: Any) -> list[str]:
     if verb == "score_samples":
         return ["log_likelihood"]
     if verb in ("complete", "bit_probabilities"):
-        given = getattr(estimator, "feature_names_in_", names)
-        return [f"x{j}" for j in range(estimator.n_features_in_)] if given is None else [str(name) for name in given]
+        return list(names or level_names(estimator))
     if verb == "predict":
         return list(estimator._predicted_names())
     return [str(name) for name in estimator.get_feature_names_out()]
