@@ -5,7 +5,7 @@ from hiddenbits.data.bits import AllOnes, Bits, Complement, Dense, Packed, Patte
 from hiddenbits.data.block import Block, Part
 from hiddenbits.data.collapse import collapse
 from hiddenbits.data.open import open_table
-from hiddenbits.data.table import Grid, MemorySource, Source, Table, TableError, memory_table
+from hiddenbits.data.table import Grid, MemorySource, Source, Table, TableError, memory_table, observed_cells
 
 __all__ = [
     "AllOnes",
@@ -24,5 +24,6 @@ __all__ = [
     "TableError",
     "collapse",
     "memory_table",
+    "observed_cells",
     "open_table",
 ]

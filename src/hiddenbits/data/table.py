@@ -256,8 +256,11 @@ class Table:
         return Grid(self, height, self.part_rows(height))
 
     def to_float(self) -> Floats:
-        """Return the whole table as floats, NaN where not observed. For small tables."""
-        return with_blanks(*self.source.read(0, self.source.n_rows))
+        """Return the whole table as floats, NaN where not observed; of a missing level all bits. For small tables."""
+        x, observed = self.source.read(0, self.source.n_rows)
+        if self.sizes is None:
+            return with_blanks(x, observed)
+        return np.where(observed_cells(x, observed, self.sizes) == 1, x.to_dense(), np.nan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,6 +313,15 @@ class Grid:
         weights = self.table.weights
         cells = float(self.table.shape[0] * self.table.shape[1])
         return Part(x, observed, None if weights is None else weights[start:stop], start, self.height, cells)
+
+
+def observed_cells(x: Bits, observed: Bits, sizes: tuple[int, ...] | None) -> AnyArray:
+    """Return where the cells of bits were recorded; of a level that is missing no bit of its column was."""
+    seen = observed.to_dense()
+    if sizes is None:
+        return seen
+    in_column = np.add.reduceat(x.to_dense(), np.cumsum([0, *sizes[:-1]]), axis=1)
+    return np.where(np.repeat(np.array(sizes) > 1, sizes), np.repeat(in_column, sizes, axis=1), seen)
 
 
 def _check_weights(weights: Floats, n_rows: int) -> None:

@@ -66,6 +66,12 @@ class CodedColumn:
         """Names of the bits."""
         return [f"{self.name}={value}" for value in self.ones] if self.how in HAVE_BITS else [self.name]
 
+    @property
+    def levels(self) -> list[tuple[str, str]]:
+        """Of each bit the column's name, and the value that a 1 stands for."""
+        ones = self.ones if self.how in HAVE_BITS else (1 if self.how == "bits" else self.words[1],)
+        return [(self.name, str(one)) for one in ones]
+
     @cached_property
     def _codes(self) -> dict[Key, int]:
         """The code of each known value: 0, 1, `MISSING`; of bits for each value 3 and up, in their order."""
@@ -266,7 +272,7 @@ class Coding:
         >>> Coding((CodedColumn("q1", "values", ("yes",), ("no",)), CodedColumn("q2"))).sentence()
         "1 means 'yes' in 'q1' and 1 as in the table in 'q2'."
         """
-        return sentence(self.meanings, quoted, option)
+        return sentence([m for c in self.columns if c.how not in LEVELS for m in c.meanings], quoted, option)
 
     def check_columns(self, names: Collection[str]) -> None:
         """Refuse a table that lacks columns."""

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from hiddenbits.array_types import AnyArray
-from hiddenbits.data import Block
 from hiddenbits.data.columns.coding import Coding
 
 ColumnType = Literal["auto", "binary", "nominal", "ordinal"]
@@ -28,12 +25,10 @@ def level_names(estimator: Any) -> list[str]:
     return estimator._column_names() if coding is None or not coding.has_levels else list(coding.labels)
 
 
-def observed_cells(block: Block, sizes: tuple[int, ...] | None) -> AnyArray:
-    """Return where the cells of bits were recorded; of a level that is missing no bit of its column was."""
-    observed = block.observed.to_dense()
-    if sizes is None:
-        return observed
-    many = np.repeat(np.array(sizes) > 1, sizes)
-    starts = np.cumsum([0, *sizes[:-1]])
-    sums = np.repeat(np.add.reduceat(block.x.to_dense(), starts, axis=1), sizes, axis=1)
-    return np.where(many, sums, observed)
+def bit_labels(estimator: Any) -> dict[str, list[str]]:
+    """Return what stands before the bits of the fit in a table: the column, and where some have several, the level."""
+    coding: Coding | None = getattr(estimator, "coding_", None)
+    if coding is None or not coding.has_levels:
+        return {"column": estimator._column_names()}
+    columns, levels = zip(*[pair for column in coding.columns for pair in column.levels], strict=True)
+    return {"column": list(columns), "level": list(levels)}

@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import AnyArray, Floats, Randomness
-from hiddenbits.data import Block, Grid, Table
+from hiddenbits.data import Block, Grid, Table, observed_cells
 from hiddenbits.data.collapse import collapsed
 from hiddenbits.data.columns.coding import Coding
 from hiddenbits.engine import (
@@ -36,7 +36,7 @@ from hiddenbits.engine import (
     one_blas_thread,
 )
 from hiddenbits.families._base.callbacks import CallbackSupportMixin, watching, with_callbacks
-from hiddenbits.families._base.column_types import column_sizes, observed_cells
+from hiddenbits.families._base.column_types import column_sizes
 from hiddenbits.families._base.file_verbs import FileVerbs
 from hiddenbits.families._base.inputs import (
     TakesTables,
@@ -350,7 +350,9 @@ class BitsEstimator(
 
         def fill(params: P, shared: object, block: Block) -> Floats:
             values = block.x.to_dense().astype(np.float64)
-            return np.where(observed_cells(block, sizes) == 1, values, model.fill(params, shared, block))
+            return np.where(
+                observed_cells(block.x, block.observed, sizes) == 1, values, model.fill(params, shared, block)
+            )
 
         return self._like(X, fill, own_values=True)
 

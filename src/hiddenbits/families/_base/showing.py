@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.columns.coding import Coding
 from hiddenbits.engine import StopReason
-from hiddenbits.families._base.column_types import level_names
+from hiddenbits.families._base.column_types import bit_labels, column_sizes
 from hiddenbits.maths.numerics import bic
 from hiddenbits.quoting import name_of
 from hiddenbits.shown import as_frame, as_html, html, plain
@@ -242,16 +242,20 @@ class ShowsItself:
         return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]  # type: ignore[attr-defined]
 
     def _by_column(self, title: str, values: Mapping[str, AnyArray], weight: Floats | None = None) -> SummaryTable:
-        """Return a table with a line for each column of the fit."""
-        return SummaryTable(title, {"column": level_names(self), **values}, "columns", weight)
+        """Return a table with a line for each column of the fit, or for each of its levels."""
+        return SummaryTable(title, {**bit_labels(self), **values}, "columns", weight)
 
     def _classes(self, weights: Floats, probabilities: Floats, names: Sequence[str]) -> dict[str, SummaryTable]:
-        """Return the tables of classes: their shares, and P(bit = 1) in each, (classes, columns)."""
-        spread = np.ptp(probabilities, axis=0)
+        """Return the tables of classes: their shares, and P(bit = 1) or the shares of levels in each, (classes, bits)."""
+        spread, sizes = np.ptp(probabilities, axis=0), column_sizes(self)
+        title = "Profiles: P(bit = 1) in each class"
+        if sizes is not None:  # levels of a column stay together
+            title = "Profiles: share of each level in each class"
+            spread = np.repeat(np.maximum.reduceat(spread, np.cumsum([0, *sizes[:-1]])), sizes)
         profiles = dict(zip(names, probabilities, strict=True))
         return {
             "classes": SummaryTable("Classes and their shares", {"class": names, "share": weights}, "classes"),
-            "profiles": self._by_column("Profiles: P(bit = 1) in each class", profiles, spread),
+            "profiles": self._by_column(title, profiles, spread),
         }
 
     def _loadings(self, components: Floats, more: Mapping[str, AnyArray], names: Sequence[str]) -> SummaryTable:

@@ -96,7 +96,8 @@ class IndependentColumns(ClosedForm, CriteriaMixin, BitsEstimator[NodeParams, No
         return Classes(1, self.prior_strength, self.prior_mean, column_sizes(self))
 
     def _tables(self) -> dict[str, SummaryTable]:
-        return {"probabilities": self._by_column("P(bit = 1) of each column", {"probability": self.probabilities_})}
+        title = "P(bit = 1) of each column" if column_sizes(self) is None else "Share of each level"
+        return {"probabilities": self._by_column(title, {"probability": self.probabilities_})}
 
     @property
     def probabilities_(self) -> Floats:

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits.array_types import Floats
-from hiddenbits.data import Block
-from hiddenbits.families._base.column_types import observed_cells
+from hiddenbits.data import Block, observed_cells
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.nodes.columns.levels import from_logs
 from hiddenbits.families.nodes.params import NodeParams
@@ -108,7 +107,8 @@ class ClassScores:
     def _rows(self, block: Block) -> tuple[Floats, Floats, Floats]:
         """Return r, (n, K), x - theta, (K, n, d), 0 where not recorded, and what was recorded, (n, d)."""
         r = self.model.posterior(self.params, self.model.prepare(self.params), block)
-        x, o = block.x.to_dense().astype(np.float64), observed_cells(block, self.model.sizes).astype(np.float64)
+        x = block.x.to_dense().astype(np.float64)
+        o = observed_cells(block.x, block.observed, self.model.sizes).astype(np.float64)
         return r, x - o * self.params.probabilities.T[:, None, :], o
 
     def _gradients(self, r: Floats, away: Floats) -> Floats:
