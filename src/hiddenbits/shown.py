@@ -25,8 +25,8 @@ def library(backend: Any = None, *, otherwise: str = "use records()") -> Any:
 
 
 def names_of(model: Any, table: Any) -> list[str]:
-    """Return the names of the columns: the table's, the model's, or x0, x1, ..."""
-    names = table.names or getattr(model, "feature_names_in_", None)
+    """Return the names of the columns: the table's, the model's, or x0, x1, ...; of a column of levels one for each."""
+    names = table.names or getattr(model, "level_names_", None) or getattr(model, "feature_names_in_", None)
     return [f"x{j}" for j in range(table.shape[1])] if names is None else [str(name) for name in names]
 
 

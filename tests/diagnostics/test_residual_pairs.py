@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.stats import chi2_contingency
 
 import hiddenbits
 from hiddenbits import diagnostics, open_table
@@ -105,7 +106,7 @@ def test_a_frame_comes_back_as_a_frame(library):
     model = hiddenbits.LatentClassAnalysis(2, random_state=0).fit(frame)
     found = diagnostics.residual_pairs(model, frame)
     assert type(found) is frames.DataFrame
-    assert list(found.columns) == ["first", "second", "rows", "observed", "expected", "residual"]
+    assert list(found.columns) == ["first", "second", "rows", "observed", "expected", "residual", "x2", "df"]
     assert set(found["first"]) | set(found["second"]) == set("abcdef")
     sizes = np.abs(found["residual"].to_numpy())
     assert (np.diff(sizes) <= 0).all()
@@ -118,3 +119,66 @@ def test_errors_say_what_to_do():
         diagnostics.residual_pairs(model, X, n_pairs=0)
     with pytest.raises(ValueError, match="fitted to 6 columns, and X has 5"):
         diagnostics.residual_pairs(model, X[:, :5])
+
+
+TYPES = {"0": "nominal", "1": "ordinal", "2": "nominal", "3": "binary", "4": "binary"}
+
+
+def levels(n=400, seed=0, missing=0.0):
+    """Two classes, columns of 3, 3 and 4 levels, two binary ones; the second repeats the first in half of the rows."""
+    rng = np.random.default_rng(seed)
+    h, noise = rng.integers(0, 2, (n, 1)), rng.random((n, 5)) < 0.3
+    X = np.where(noise, rng.integers(0, [3, 3, 4, 2, 2], (n, 5)), h * [2, 2, 3, 1, 1]).astype(float)
+    X[:, 1] = np.where(rng.random(n) < 0.5, X[:, 0], X[:, 1])
+    X[:, :3] += 1.0
+    X[rng.random(X.shape) < missing] = np.nan
+    return X
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_levels_of_independent_columns_as_in_a_contingency_table(seed):
+    X = levels(seed=seed)
+    model = hiddenbits.IndependentColumns(column_types=TYPES, prior_strength=0).fit(X)
+    found = diagnostics.residual_pairs(model, X)
+    assert len(found) == 10
+    for one in found:
+        j, k = (int(one[key][1]) for key in ("first", "second"))
+        counts = np.array(
+            [[((X[:, j] == a) & (X[:, k] == b)).sum() for b in np.unique(X[:, k])] for a in np.unique(X[:, j])]
+        )
+        test = chi2_contingency(counts, correction=False)
+        assert one["x2"] == pytest.approx(test.statistic, rel=1e-9)
+        assert one["df"] == test.dof
+        if k < 3:  # the two levels that are furthest off
+            p = test.expected_freq / 400
+            z = (counts - 400 * p) / np.sqrt(400 * p * (1 - p))
+            assert abs(one["residual"]) == pytest.approx(np.abs(z).max(), rel=1e-9)
+            assert one["observed"] in counts
+
+
+def test_levels_in_classes_with_missing_cells():
+    """Observed counts among the rows that have both; expected shares as a sum over the classes."""
+    X = levels(missing=0.15)
+    model = hiddenbits.LatentClassAnalysis(2, column_types=TYPES, random_state=0).fit(X)
+    at = {name: number for number, name in enumerate(model.level_names_)}
+    for one in diagnostics.residual_pairs(model, X):
+        j, k = (int(one[key][1]) for key in ("first", "second"))
+        both = ~np.isnan(X[:, [j, k]]).any(axis=1)
+        x2 = 0.0
+        for a, b in itertools.product(*(np.unique(X[both, c]) for c in (j, k))):
+            shares = model.weights_
+            for c, v in ((j, a), (k, b)):
+                theta = model.probabilities_[:, at[f"x{c}" if c > 2 else f"x{c}={v:.0f}"]]
+                shares = shares * (1 - theta if c > 2 and v == 0 else theta)
+            expected = both.sum() * shares.sum()
+            x2 += (((X[:, j] == a) & (X[:, k] == b)).sum() - expected) ** 2 / expected
+        assert one["rows"] == both.sum()
+        assert one["x2"] == pytest.approx(x2, rel=1e-9)
+
+
+def test_a_pair_of_levels_has_a_p_value():
+    X = levels(missing=0.05)
+    model = hiddenbits.LatentClassAnalysis(2, column_types=TYPES, prior_strength=0, random_state=0).fit(X)
+    found = diagnostics.residual_pairs(model, X, n=19)
+    assert {found["first"][0][:2], found["second"][0][:2]} == {"x0", "x1"}
+    assert found["p"][0] == found["p_corrected"][0] == 0.05

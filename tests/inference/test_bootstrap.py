@@ -238,3 +238,17 @@ def test_frames_and_what_is_refused():
         inference.bootstrap(IndependentColumns().fit(X), X)
     with pytest.warns(ConvergenceWarning, match="replicates did not converge"):
         inference.bootstrap(mixture(X, 2, max_iter=1000).set_params(max_iter=1), X, n=2, tol=1e-14)
+
+
+def test_levels_keep_their_classes():
+    """Two classes that are far apart: a replicate in another order would spread over the distance between them."""
+    rng = np.random.default_rng(0)
+    h = rng.random(400) < 0.5
+    X = np.where(rng.random((400, 4)) < 0.2, rng.integers(1, 4, (400, 4)), np.where(h, 1, 3)[:, None]).astype(float)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    model = LatentClassAnalysis(2, column_types="ordinal", prior_strength=0, tol=1e-9, random_state=0).fit(X)
+    found = inference.bootstrap(model, X, n=60)
+    assert [one["column"] for one in found.records()[2:5]] == ["x0=1", "x0=2", "x0=3"]
+    expected = inference.information(model, X).se
+    for name in ("weights", "probabilities"):  # with 60 replicates an error has an error of 9%
+        np.testing.assert_allclose(found.se[name], expected[name], rtol=0.4)

@@ -24,21 +24,22 @@ States = tuple[Floats, Floats]  # P(s), and P(x_j = 1 | s); (states,) and (state
 
 
 class ExpectedPairs(NamedTuple):
-    """P(both bits are 1), (columns, columns), and how many draws it rests on: infinity where it is exact."""
+    """P(both bits are 1), (bits, bits), P(bit = 1), and how many draws they rest on: infinity where they are exact."""
 
     both: Floats
+    ones: Floats
     draws: float
 
 
 def expected_pairs(model: Any, n_columns: int) -> ExpectedPairs:
     """Return what a fitted model expects of every pair of columns; the diagonal is of no use."""
     states, draws = _states(model, max(1, CHUNK_CELLS // n_columns))
-    both = np.zeros((n_columns, n_columns))
-    total = 0.0
+    both, ones, total = np.zeros((n_columns, n_columns)), np.zeros(n_columns), 0.0
     for weights, shares in states:
         both += (shares * weights[:, None]).T @ shares
+        ones += weights @ shares
         total += float(weights.sum())
-    return ExpectedPairs(both / total, draws)
+    return ExpectedPairs(both / total, ones / total, draws)
 
 
 def _states(model: Any, height: int) -> tuple[Iterator[States], float]:

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from hiddenbits.array_types import Floats
-from hiddenbits.diagnostics.simulation import drawn_tables, plain
+from hiddenbits.diagnostics.simulation import drawn_tables
 from hiddenbits.diagnostics.tables import opened
 
 STREAM = 0x1127  # the address of these random numbers, next to others with the same seed
@@ -82,12 +82,11 @@ def bootstrap_lrt(smaller: Any, larger: Any, X: object, *, n: int = 99, seed: in
             f"The larger model has {larger.n_parameters_} parameters and the smaller {smaller.n_parameters_}, and its "
             f"statistic is {statistic:.4g}. Give the smaller one first; if the larger one fits worse, raise its n_init."
         )
-    bare = plain(smaller)
     replicates = np.zeros(n)
     for number, rows in enumerate(drawn_tables(smaller, table, n, seed, STREAM)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            fits = bare.refit(rows), clone(larger).set_params(threshold=None).fit(rows)
+            fits = smaller.refit(rows), clone(larger).fit(rows)
         low, high = (_log_likelihood(fit, rows) for fit in fits)
         replicates[number] = max(0.0, 2.0 * (high - low))
     return BootstrapLRT(statistic, float(1 + (replicates >= statistic).sum()) / (n + 1), replicates)

@@ -9,15 +9,15 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from hiddenbits import Piece, Table, map_pieces, open_table
-from hiddenbits.array_types import Floats
+from hiddenbits import Piece, Table
+from hiddenbits.array_types import Floats, Rows
 from hiddenbits.diagnostics.expected_pairs import expected_pairs
-from hiddenbits.diagnostics.simulation import drawn_tables, plain
-from hiddenbits.diagnostics.tables import like, opened
+from hiddenbits.diagnostics.simulation import drawn_tables
+from hiddenbits.diagnostics.tables import cells, like, opened, total
 from hiddenbits.shown import names_of
 
 LEAST_VARIANCE = 1e-12  # of a pair that the model takes for impossible or certain
-PIECE_CELLS = 1 << 22
+LEAST_EXPECTED = 1e-12  # rows in a cell
 STREAM = 0x9A12  # the address of the random numbers of simulated tables, next to others with the same seed
 TOL = 1e-8  # of refits to simulated tables: they begin close to their end
 
@@ -25,7 +25,7 @@ TOL = 1e-8  # of refits to simulated tables: they begin close to their end
 def residual_pairs(
     model: Any, X: object, *, n_pairs: int | None = None, n: int | None = None, seed: int = 0, tol: float = TOL
 ) -> Any:
-    """Return how often the bits of each pair of columns are both 1, next to what a fitted model expects.
+    """Return how often the values of each pair of columns occur together, next to what a fitted model expects.
 
     Where the residual of a pair is far from 0, its columns depend on each other in a way that the model does not
     explain: the same question asked twice, two products that are sold together. The residual of columns j and k is
@@ -35,8 +35,14 @@ def residual_pairs(
     where n is the number of rows observed in both columns and P_jk the model's probability that both bits are 1: exact
     for classes, for up to 12 causes or influences and for up to three dimensions (there on a grid). Otherwise it comes
     from m draws from the model, whose error the last factor adds. If the model is true, residuals have mean 0 and
-    standard deviation about 1, or less on the rows it was fitted to. Blanks are taken to be missing at random. Runs on
-    the executor set by `run_on`.
+    standard deviation about 1, or less on the rows it was fitted to. Missing cells are taken to be missing at random.
+    Runs on the executor set by `run_on`.
+
+    A pair with a nominal or ordinal column has a residual for each pair of levels, of which the largest is shown, and
+    which levels they are. "x2" is Pearson's statistic of the whole table of the pair, 2 x 2 or levels by levels, the
+    sum of (observed - n P)^2 / (n P (1 + n / m)), and "df" is (levels - 1) (levels - 1), as for two independent
+    columns; x2 / df is the bivariate residual that programs for latent classes print. It is about 1, or less, where a
+    model of maximum likelihood is true.
 
     With ``n=99`` there are p-values. The null distribution is simulated: n tables are drawn from the model, with the
     blanks of X, and the model is fitted to each, from its own parameters; so parameters that were estimated on the same
@@ -64,9 +70,10 @@ def residual_pairs(
     Returns
     -------
     pairs : frame or structured ndarray
-        A frame of X's library if X is a frame, else an array with named fields. Columns "first", "second" (names of the
-        two columns), "rows" (observed in both), "observed", "expected" (number of these rows in which both bits are 1)
-        and "residual"; with `n`, also "p" and "p_corrected". The largest residuals, of either sign, come first.
+        A frame of X's library if X is a frame, else an array with named fields. Columns "first", "second" (the two
+        columns, or levels of theirs as "column=level"), "rows" (observed in both), "observed", "expected" (number of
+        these rows in which both bits are 1, or both levels occur), "residual", "x2" and "df"; with `n`, also "p" and
+        "p_corrected". The largest residuals, of either sign, come first.
 
     Examples
     --------
@@ -87,69 +94,99 @@ def residual_pairs(
     if n is not None and n < 1:
         raise ValueError(f"n={n}: simulate at least one table for p-values, and 99 or more for those that you publish.")
     table = opened(model, X)
-    if table.shape[1] != model.n_features_in_:
-        raise ValueError(f"The model was fitted to {model.n_features_in_} columns, and X has {table.shape[1]}.")
+    if table.n_columns != model.n_features_in_:
+        raise ValueError(f"The model was fitted to {model.n_features_in_} columns, and X has {table.n_columns}.")
     names = np.asarray(names_of(model, table), object)
-    first, second = np.triu_indices(table.shape[1], 1)
     found = _residuals(model, table)
-    columns = {"first": names[first], "second": names[second], **found._asdict()}
+    columns = found._asdict() | {"first": names[found.first], "second": names[found.second]}
     if n is not None:
-        columns["p"], columns["p_corrected"] = _p_values(model, table, found.residual, n, seed, tol)
+        columns["p"], columns["p_corrected"] = _p_values(model, table, found, n, seed, tol)
     order = np.argsort(-np.abs(found.residual), kind="stable")[:n_pairs]
     return like(X, {key: values[order] for key, values in columns.items()})
 
 
 class _Residuals(NamedTuple):
-    """Of each pair: rows observed in both columns, those with two ones, how many are expected, and the residual."""
+    """Of each pair of columns the two bits with the largest residual, rows observed in both, and what was found."""
 
+    first: Rows
+    second: Rows
     rows: Floats
     observed: Floats
     expected: Floats
     residual: Floats
+    x2: Floats
+    df: Rows
 
 
 def _residuals(model: Any, table: Table) -> _Residuals:
-    both, ones = _totals(table)
-    expected = expected_pairs(model, table.shape[1])
-    pairs = np.triu_indices(table.shape[1], 1)
-    n, share, observed = both[pairs], expected.both[pairs], ones[pairs]
-    variance = n * np.maximum(share * (1.0 - share), LEAST_VARIANCE) * (1.0 + n / expected.draws)
-    residual = np.zeros(len(n))
-    np.divide(observed - n * share, np.sqrt(variance), out=residual, where=n > 0)
-    return _Residuals(n, observed, n * share, residual)
+    sizes = np.array(table.sizes or (1,) * table.shape[1])
+    starts, column = np.cumsum([0, *sizes[:-1]]), np.repeat(np.arange(len(sizes)), sizes)
+    n, with_first, observed = total(_counts, table)
+    share, ones, draws = expected_pairs(model, table.shape[1])
+    more = 1.0 + n / draws
+    expected = n * share
+    variance = np.maximum(share * (1.0 - share), LEAST_VARIANCE)
+    residual = np.zeros(n.shape)
+    np.divide(observed - expected, np.sqrt(n * variance * more), out=residual, where=n > 0)
+
+    # Pearson's statistic: the cells of two bits that are 1; where a column is binary, also those in which it is 0.
+    binary = sizes[column] == 1
+    first = n * ones[:, None]  # expected rows in which the bit of the line is 1
+    x2 = _misfit(observed, expected, more)
+    x2 += _misfit(with_first - observed, first - expected, more) * binary
+    x2 += _misfit(with_first.T - observed, first.T - expected, more) * binary[:, None]
+    neither = n - with_first - with_first.T + observed, n - first - first.T + expected
+    x2 += _misfit(*neither, more) * np.outer(binary, binary)
+    in_columns = np.add.reduceat(np.add.reduceat(x2, starts, axis=0), starts, axis=1)
+
+    # Of each pair of columns the two bits that are furthest off, the pairs in their order.
+    a, b = np.nonzero(column[:, None] < column)
+    furthest = np.argsort(-np.abs(residual[a, b]), kind="stable")
+    a, b = a[furthest], b[furthest]
+    each = np.unique(column[a] * len(sizes) + column[b], return_index=True)[1]
+    a, b = a[each], b[each]
+    df = np.maximum(sizes - 1, 1)
+    return _Residuals(
+        a,
+        b,
+        n[a, b],
+        observed[a, b],
+        expected[a, b],
+        residual[a, b],
+        in_columns[column[a], column[b]],
+        df[column[a]] * df[column[b]],
+    )
 
 
-def _p_values(model: Any, table: Table, residual: Floats, n: int, seed: int, tol: float) -> tuple[Floats, Floats]:
+def _misfit(observed: Floats, expected: Floats, more: Floats) -> Floats:
+    """Return (observed - expected)^2 / expected of cells, less by the error of what is expected."""
+    return np.asarray((observed - expected) ** 2 / (np.maximum(expected, LEAST_EXPECTED) * more))
+
+
+def _statistic(found: _Residuals) -> Floats:
+    """Return what p-values are of: the residual of two bits, and the cube root of the x2 of pairs with levels."""
+    return np.where(found.df == 1, found.residual, np.cbrt(found.x2))
+
+
+def _p_values(model: Any, table: Table, found: _Residuals, n: int, seed: int, tol: float) -> tuple[Floats, Floats]:
     """Return the p-value of each pair, alone and corrected for the number of pairs."""
-    all_tables = [residual]
-    bare = plain(model)
-    for rows in drawn_tables(model, table, n, seed, STREAM):
+    all_tables = [_statistic(found)]
+    for drawn in drawn_tables(model, table, n, seed, STREAM):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            refitted = bare.refit(rows, tol=tol)
-        all_tables.append(_residuals(refitted, open_table(rows)).residual)
+            refitted = model.refit(drawn, tol=tol)
+        all_tables.append(_statistic(_residuals(refitted, drawn)))
     # If the model is true, the n + 1 tables are exchangeable, as long as the real one is treated like all others.
     z = np.stack(all_tables)
     z -= z.mean(axis=0)
     spread = z.std(axis=0)
-    size = np.abs(np.divide(z, spread, out=np.zeros_like(z), where=spread > 0.0))
+    size = np.divide(z, spread, out=np.zeros_like(z), where=spread > 0.0)
+    size = np.where(found.df == 1, np.abs(size), size)  # a large x2 is misfit, a small one is none
     return (size >= size[0]).mean(axis=0), (size.max(axis=1)[:, None] >= size[0]).mean(axis=0)
 
 
-def _totals(table: Table) -> tuple[Floats, Floats]:
-    """Return the weight of the rows observed in both columns of each pair, and of those in which both are 1."""
-    n_columns = table.shape[1]
-    both, ones = np.zeros((2, n_columns, n_columns))
-    for seen, together in map_pieces(_counts, table, max(1, PIECE_CELLS // n_columns)):
-        both += seen
-        ones += together
-    return both, ones
-
-
-def _counts(piece: Piece) -> tuple[Floats, Floats]:
-    """Return the same of a piece."""
-    x, observed = piece.table.source.read(0, piece.table.shape[0])
-    bits, seen = x.to_dense().astype(np.float64), observed.to_dense().astype(np.float64)
-    bits *= seen
-    weights = piece.weights[:, None]
-    return seen.T @ (weights * seen), bits.T @ (weights * bits)
+def _counts(piece: Piece) -> Floats:
+    """Return of each pair of bits the rows recorded in both, those with a 1 in the first, and those with two."""
+    bits, seen = cells(piece)
+    weighted = bits * piece.weights[:, None]
+    return np.stack([seen.T @ (seen * piece.weights[:, None]), weighted.T @ seen, weighted.T @ bits])

@@ -36,9 +36,9 @@ def total(function: Callable[[Piece], AnyArray], table: Table) -> AnyArray:
 
 def cells(piece: Piece) -> tuple[Floats, Floats]:
     """Return the bits of a piece, 0 where not observed, and which of them were observed."""
-    x, observed = piece.table.source.read(0, piece.table.shape[0])
-    seen = observed.to_dense().astype(np.float64)
-    return x.to_dense() * seen, seen
+    x = piece.table.to_float()
+    seen = (~np.isnan(x)).astype(np.float64)
+    return np.nan_to_num(x, copy=False), seen
 
 
 def refuse_blanks(table: Table, what: str) -> None:

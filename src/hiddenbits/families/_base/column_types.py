@@ -22,7 +22,9 @@ def column_sizes(estimator: Any) -> tuple[int, ...] | None:
 def level_names(estimator: Any) -> list[str]:
     """Return the names of the bits of the fit: of binary columns, and "column=level"."""
     coding: Coding | None = getattr(estimator, "coding_", None)
-    return estimator._column_names() if coding is None or not coding.has_levels else list(coding.labels)
+    if coding is None or not coding.has_levels:
+        return list(estimator._column_names())
+    return [label if coding.named else f"x{label}" for label in coding.labels]
 
 
 def bit_labels(estimator: Any) -> dict[str, list[str]]:
@@ -31,4 +33,4 @@ def bit_labels(estimator: Any) -> dict[str, list[str]]:
     if coding is None or not coding.has_levels:
         return {"column": estimator._column_names()}
     columns, levels = zip(*[pair for column in coding.columns for pair in column.levels], strict=True)
-    return {"column": list(columns), "level": list(levels)}
+    return {"column": [name if coding.named else f"x{name}" for name in columns], "level": list(levels)}

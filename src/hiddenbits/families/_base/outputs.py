@@ -39,12 +39,13 @@ def like(X: Any, values: AnyArray, names: Sequence[str] | None = None) -> Any:
 def in_own_values(X: Any, table: Table, completed: AnyArray) -> Any:
     """Return the frame X with its blanks filled in the user's own values; columns of bits hold P(bit = 1).
 
-    Of a file, or anything else that has columns and is no frame, a dict of its columns; of an array, P(bit = 1).
+    Of a file, or anything else that has columns and is no frame, a dict of its columns; of an array an array.
     """
-    if table.read_as is None or not table.read_as.coding.named:
+    if table.read_as is None or not ((coding := table.read_as.coding).named or coding.has_levels):
         return completed
     if not is_frame(X):
-        return table.read_as.in_order(completed)
+        columns = table.read_as.in_order(completed)
+        return columns if coding.named else _as_array(columns)
     frame = opened_frame(X)
     labels = {str(name): name for name in frame.columns}
     for name, cells in table.read_as.decoded(completed).items():
@@ -53,9 +54,13 @@ def in_own_values(X: Any, table: Table, completed: AnyArray) -> Any:
         if name in table.read_as.cells and all(a is b or a == b for a, b in zip(before, after, strict=True)):
             continue  # nothing was filled in: the column keeps its type
         made = nw.new_series(name, _one_type(after), backend=frame.implementation)  # "4 or 5" may be among numbers
+        if given.dtype == nw.Categorical or (
+            isinstance(given.dtype, nw.Enum) and {*after} <= {*given.dtype.categories}
+        ):
+            made = made.cast(given.dtype)
         if frame.implementation.is_pandas():
             native = frame.to_native().copy(deep=False)
-            native[labels[name]] = made.to_native().to_numpy()
+            native[labels[name]] = made.to_native().array
             frame = nw.from_native(native)
         else:
             frame = frame.with_columns(made.alias(labels[name]))
@@ -63,7 +68,7 @@ def in_own_values(X: Any, table: Table, completed: AnyArray) -> Any:
 
 
 def drawn_values(estimator: Any, bits: AnyArray) -> Any:
-    """Return drawn bits in the user's own values, where the fit coded them: a frame like that of the fit, or a dict.
+    """Return drawn bits in the user's own values, where the fit coded them: as the table of the fit, of a file a dict.
 
     Of columns with a bit for each value, a row has one value. Where the draw has several or none, it is the most
     probable of those drawn, or of all, given the rest of the row.
@@ -79,7 +84,7 @@ def drawn_values(estimator: Any, bits: AnyArray) -> Any:
     if coding.frame is not None:
         backend: Any = coding.frame
         return nw.from_dict(columns, backend=backend).to_native()
-    return columns
+    return columns if coding.named else _as_array(columns)
 
 
 def in_container(estimator: Any, values: AnyArray) -> Any:
@@ -89,6 +94,12 @@ def in_container(estimator: Any, values: AnyArray) -> Any:
         return values
     columns = {name: np.ascontiguousarray(values[:, j]) for j, name in enumerate(estimator._column_names())}
     return nw.from_dict(columns, backend=wanted).to_native()
+
+
+def _as_array(columns: dict[str, list[Any]]) -> AnyArray:
+    """Return columns as an array, of numbers where all cells are."""
+    cells = np.array(list(columns.values()), dtype=object).T
+    return cells if any(isinstance(cell, str) for cell in cells.flat) else cells.astype(np.float64)
 
 
 def _one_each(estimator: Any, coding: Coding, bits: AnyArray) -> AnyArray:

@@ -246,7 +246,7 @@ class ShowsItself:
         return SummaryTable(title, {**bit_labels(self), **values}, "columns", weight)
 
     def _classes(self, weights: Floats, probabilities: Floats, names: Sequence[str]) -> dict[str, SummaryTable]:
-        """Return the tables of classes: their shares, and P(bit = 1) or the shares of levels in each, (classes, bits)."""
+        """Return the tables of classes: their shares, and P(bit = 1) or P(level) in each, (classes, bits)."""
         spread, sizes = np.ptp(probabilities, axis=0), column_sizes(self)
         title = "Profiles: P(bit = 1) in each class"
         if sizes is not None:  # levels of a column stay together
