@@ -107,7 +107,7 @@ class Format:
         The reader, a function of a `FileRequest` and options of its own, as "module:function".
     packed, gzipped, remote, choices : bool
         Whether bits may be packed, files end in ``.gz``, and be at an address; and whether the reader hands over
-        columns of any values (`columns.open_raw_columns`), which the user may speak of.
+        columns of any values (`columns.open_cells`), which the user may speak of.
     """
 
     name: str

@@ -16,7 +16,8 @@ from numpy.typing import DTypeLike, NDArray
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.bits import AllOnes, Bits, Dense
 from hiddenbits.data.cell_checks import CHUNK_CELLS, observed_from_missing
-from hiddenbits.data.columns.raw import RawColumn, raw_columns
+from hiddenbits.data.columns.gather import cells_of_objects
+from hiddenbits.data.inputs.frames import is_frame, numbers_of, opened_frame
 from hiddenbits.data.operands import scratch
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import HeldRows, Table, TableError
@@ -143,11 +144,20 @@ def open_reals(X: Any, request: Request) -> Table:
     """
     if isinstance(X, np.ndarray) and X.dtype.kind in "biuf":
         return _of_array(X, request.names)
-    raw, frame = raw_columns(X)
-    names = tuple(column.name for column in raw) if request.names is None and frame else request.names
-    if not raw or not len(raw[0].values):
-        return _of_array(np.zeros((len(raw[0].values) if raw else 0, len(raw))), names)
-    return _of_array(np.column_stack([_numbers(column) for column in raw]), names)
+    if not is_frame(X):
+        array = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
+        if array.dtype.kind not in "biufOUS":
+            raise TableError(f"The array is of type {array.dtype}. Give numbers, text or categories.")
+        if array.dtype.kind in "OUS" and array.ndim == 2 and array.size:
+            columns = [_numbers(j, f"x{j}", column) for j, column in enumerate(np.ma.filled(array, None).T)]
+            return _of_array(np.column_stack(columns), request.names)
+        return _of_array(array, request.names)
+    frame = opened_frame(X)
+    names = tuple(map(str, frame.columns)) if request.names is None else request.names
+    if not all(frame.shape):
+        return _of_array(np.zeros(frame.shape), names)
+    columns = [_numbers(j, str(name), numbers_of(frame[:, j])) for j, name in enumerate(frame.columns)]
+    return _of_array(np.column_stack(columns), names)
 
 
 def _of_array(array: AnyArray, names: Sequence[str] | None) -> RealsTable:
@@ -166,14 +176,16 @@ def _of_array(array: AnyArray, names: Sequence[str] | None) -> RealsTable:
     return RealsTable.of_rows(Reals(array), observed, None if names is None else tuple(names))
 
 
-def _numbers(raw: RawColumn) -> Floats:
+def _numbers(number: int, name: str, column: AnyArray) -> Floats:
     """Return the numbers of a column; words are refused with their place."""
-    if raw.is_numeric:
-        return np.asarray(raw.values, np.float64)
-    row = next((row for row, value in enumerate(raw.values) if value is not None), None)
-    if row is None:
-        return np.full(len(raw.values), np.nan)
-    raise TableError(f"row {row}, column {raw.number} ({raw.name!r}): {quoted(raw.values[row])} is not a number.")
+    if column.dtype.kind in "biuf":
+        return np.asarray(column, np.float64)
+    cells = cells_of_objects(name, column.tolist())
+    word = next((k for k, value in enumerate(cells.values) if isinstance(value, str)), None)
+    if word is None:
+        return cells.numbers()
+    where = f"row {cells.first_row(word)}, column {number} ({name!r})"
+    raise TableError(f"{where}: {quoted(cells.values[word])} is not a number.")
 
 
 def _check(array: AnyArray) -> bool:

@@ -47,19 +47,17 @@ def test_labels_and_declared_missing_codes(tmp_path, name):
         **({"compress": True} if name == "x.zsav" else {}),
     )
     found = columns(path)
-    assert found["q1"].values.tolist() == ["yes", "no", None, "yes"]
-    np.testing.assert_array_equal(found["q2"].values, [0, 1, 1, np.nan])  # bits stay bits
-    assert found["q3"].form == "categorical"
-    np.testing.assert_array_equal(found["age"].values, [30.5, 41, 89, 18])  # labelled in part
-    assert found["town"].values.tolist() == ["Bern", "Rom", None, "Bern"]
-    np.testing.assert_array_equal(columns(path, labels=False)["q1"].values, [1, 2, np.nan, 1])
+    assert found["q1"].listed() == ["yes", "no", None, "yes"]
+    np.testing.assert_array_equal(found["q2"].numbers(), [0, 1, 1, np.nan])  # bits stay bits
+    np.testing.assert_array_equal(found["age"].numbers(), [30.5, 41, 89, 18])  # labelled in part
+    assert found["town"].listed() == ["Bern", "Rom", None, "Bern"]
+    np.testing.assert_array_equal(columns(path, labels=False)["q1"].numbers(), [1, 2, np.nan, 1])
 
 
 def test_codes_that_are_not_declared_stay(tmp_path):
     found = columns(write(tmp_path / "x.sav"))
-    assert found["q1"].values.tolist() == ["yes", "no", "refused", "yes"]
-    np.testing.assert_array_equal(found["q3"].values, [3, 1, 2, -99])
-    assert found["q3"].form == "int"
+    assert found["q1"].listed() == ["yes", "no", "refused", "yes"]
+    np.testing.assert_array_equal(found["q3"].numbers(), [3, 1, 2, -99])
 
 
 def test_labels_say_which_value_is_yes(tmp_path):
@@ -82,7 +80,7 @@ def test_missing_codes_of_stata(tmp_path):
     frame = pandas.DataFrame({"q1": [1, 2, "a", 1], "q2": [0, 1, 1, 0]})
     path = tmp_path / "x.dta"
     statistics.write_dta(frame, path, missing_user_values={"q1": ["a"]}, variable_value_labels={"q1": LABELS["q1"]})
-    assert columns(path)["q1"].values.tolist() == ["yes", "no", None, "yes"]
+    assert columns(path)["q1"].listed() == ["yes", "no", None, "yes"]
 
 
 @pytest.mark.parametrize("name", ["x.sav", "x.dta"])

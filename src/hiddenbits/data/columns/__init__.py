@@ -3,6 +3,6 @@
 from hiddenbits.data.columns.choices import Choices
 from hiddenbits.data.columns.coding import Coding
 from hiddenbits.data.columns.message import ColumnsError
-from hiddenbits.data.columns.open import open_cells, open_raw_columns
+from hiddenbits.data.columns.open import open_cells
 
-__all__ = ["Choices", "Coding", "ColumnsError", "open_cells", "open_raw_columns"]
+__all__ = ["Choices", "Coding", "ColumnsError", "open_cells"]

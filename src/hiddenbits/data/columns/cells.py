@@ -11,11 +11,18 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenbits.data.columns.raw import RawColumn
+from hiddenbits.array_types import Floats
 from hiddenbits.data.columns.vocabulary import Key, is_blank, key_of, none_is_blank
+
+Category = str | int | float | bool
 
 FEW = 8  # values
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(\.[0-9]+)?")  # 007 is no number
+
+
+def is_category(value: Any) -> bool:
+    """Whether this may be the name of a category: text or a finite number."""
+    return isinstance(value, (str, bool, int)) or (isinstance(value, float) and abs(value) < float("inf"))
 
 
 class Beside(Protocol):
@@ -46,20 +53,6 @@ class ColumnCells:
     rows: NDArray[Any]
     form: str = ""
 
-    @classmethod
-    def of_raw(cls, raw: RawColumn) -> ColumnCells:
-        """Return the cells of a raw column; whole numbers are ints."""
-        form = raw.form if raw.form in ("date", "other") else ""
-        if raw.is_numeric:
-            found, rows = np.unique(np.asarray(raw.values, np.float64), return_inverse=True)
-            values = [_number(value, raw.form) for value in found.tolist()]
-            return cls(raw.name, values, small(rows.reshape(-1), len(values)))
-        numbers: dict[Any, int] = {}
-        # the type goes into the key: True, 1 and 1.0 are equal, and shown differently
-        keys = ((type(value), value) for value in raw.values)
-        rows = np.fromiter((numbers.setdefault(key, len(numbers)) for key in keys), np.int64, len(raw.values))
-        return cls(raw.name, [value for _, value in numbers], small(rows, len(numbers)), form)
-
     @cached_property
     def keys(self) -> list[Key | None]:
         """The distinct values as they are compared; None for blanks, those in words too."""
@@ -78,6 +71,17 @@ class ColumnCells:
         for value, count in zip(self.values, many, strict=True):
             counts[value] = counts.get(value, 0) + count
         return counts
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether all cells are numbers or missing."""
+        return not self.form and all(value is None or isinstance(value, (bool, int, float)) for value in self.values)
+
+    def numbers(self) -> Floats:
+        """Return the cells of a column of numbers, NaN for a missing value."""
+        numbers = np.array([np.nan if value is None else float(value) for value in self.values])
+        found: Floats = numbers[self.rows]
+        return found
 
     def first_row(self, number: int) -> int:
         """Return the first row that has a value, by the number of the value."""
@@ -123,11 +127,3 @@ def small(rows: NDArray[Any], n_values: int) -> NDArray[Any]:
     """Return numbers of values in the smallest type that holds them."""
     kind = np.uint8 if n_values <= 256 else np.uint16 if n_values <= 65536 else np.int32
     return rows.astype(kind, copy=False)
-
-
-def _number(value: float, form: str) -> Any:
-    if value != value:
-        return None
-    if form == "bool":
-        return bool(value)
-    return int(value) if value.is_integer() and abs(value) < 2**53 else value  # infinity stays

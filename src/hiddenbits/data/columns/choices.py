@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from fnmatch import fnmatchcase
 from typing import Any
 
-from hiddenbits.data.columns.raw import is_category
+from hiddenbits.data.columns.cells import is_category
 from hiddenbits.data.columns.vocabulary import Key, key_of
 from hiddenbits.data.table import TableError
 

@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 from hiddenbits.array_types import AnyArray, Bytes
 from hiddenbits.data.bits import AllOnes, Bits, Dense
 from hiddenbits.data.cell_checks import Blank, observed_from_missing
-from hiddenbits.data.columns.cells import Beside, ColumnCells, common_type, small
+from hiddenbits.data.columns.cells import Beside, Category, ColumnCells, common_type, is_category, small
 from hiddenbits.data.columns.meaning import Meaning, sentence
-from hiddenbits.data.columns.raw import FRAMES, Category, is_category
 from hiddenbits.data.columns.vocabulary import Key, key_of, says_yes
 from hiddenbits.data.table import TableError
 from hiddenbits.quoting import quoted
 
 How = Literal["bits", "values", "one-hot", "above", "nominal", "ordinal"]
 HOW: tuple[How, ...] = ("bits", "values", "one-hot", "above", "nominal", "ordinal")
+FRAMES = ("pandas", "polars", "pyarrow", "modin", "cudf")
 LEVELS = ("nominal", "ordinal")  # a column of levels: one group of bits, of which a recorded cell has one
 HAVE_BITS = ("one-hot", *LEVELS)  # a bit for each value
 BIT_KEYS: dict[Key, int] = {0.0: 0, 1.0: 1, "false": 0, "true": 1}

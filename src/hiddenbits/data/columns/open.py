@@ -1,4 +1,4 @@
-"""From raw columns, whatever they were read from, to a Table: look, what the user said, coding, bits."""
+"""From columns, whatever they were read from, to a Table: look, what the user said, coding, bits."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from hiddenbits.data.cell_checks import bad_cell, check_distinct
 from hiddenbits.data.columns.cells import ColumnCells
 from hiddenbits.data.columns.choices import ABOVE, ONE_HOT, Choices, Said, numbers_of
-from hiddenbits.data.columns.coding import LEVELS, CodedColumn, Coding, How, ReadColumns
+from hiddenbits.data.columns.coding import FRAMES, LEVELS, CodedColumn, Coding, How, ReadColumns
 from hiddenbits.data.columns.describe import ColumnLook, described
+from hiddenbits.data.columns.gather import cells_of_array, cells_of_frame
 from hiddenbits.data.columns.message import (
     ColumnsCodedWarning,
     ColumnsLeftOutWarning,
@@ -22,7 +21,6 @@ from hiddenbits.data.columns.message import (
     said_of_coded,
     said_of_left_out,
 )
-from hiddenbits.data.columns.raw import FRAMES, RawColumn, raw_columns
 from hiddenbits.data.columns.shape import counts_rows, pairs, refuse_totals
 from hiddenbits.data.columns.vocabulary import Key, key_of
 from hiddenbits.data.inputs.arrays import as_array
@@ -36,31 +34,11 @@ from hiddenbits.quoting import quoted
 OF_LEVELS: dict[str, How] = {"ordered": "ordinal", "nominal": "nominal"}  # by what a look takes a column for
 
 
-def open_raw_columns(
-    raw: Sequence[RawColumn], request: Request, frame: str | None = None, *, named: bool = True
-) -> Table:
-    """Return the table of bits that raw columns make up.
+def open_frame(X: Any, request: Request, *, of_file: bool = False) -> Table:
+    """Open a frame: as bits, where it holds nothing else; if not, or if something was said about columns, by a look.
 
-    Parameters
-    ----------
-    raw : sequence of RawColumn
-        The columns as they were read, each with its name.
-    request : Request
-        How the table is to be read.
-    frame : str, optional
-        The kind of frame that the columns come from, such as "pandas"; None for a file.
-    named : bool
-        Whether the columns have names of their own.
+    What is made from the table is a frame of the same kind, unless it was read from a file.
     """
-    table = open_cells([ColumnCells.of_raw(column) for column in raw], request, named=named)
-    if frame not in FRAMES or table.read_as is None or request.coding is not None:
-        return table
-    read_as = replace(table.read_as, coding=replace(table.read_as.coding, frame=frame))
-    return replace(table, read_as=read_as)
-
-
-def open_frame(X: Any, request: Request) -> Table:
-    """Open a frame: as bits, where it holds nothing else; if not, or if something was said about columns, by a look."""
     if not request.choices and request.coding is None and (request.threshold is None or request.plain_only):
         try:
             return open_plain_frame(X, request)
@@ -71,15 +49,14 @@ def open_frame(X: Any, request: Request) -> Table:
     check_distinct([str(name) for name in frame.columns])
     if not all(frame.shape):
         return open_plain_frame(X, request)
-    raw = [raw_of_series(j, frame[:, j : j + 1]) for j in range(frame.shape[1])]
-    kind = frame.implementation.value
+    cells = cells_of_frame(frame)
+    kind = None if of_file else frame.implementation.value
     if request.threshold is None or request.choices or request.coding is not None or request.names is not None:
-        return open_raw_columns(raw, request, kind)
+        return open_cells(cells, request, frame=kind)
     # Numbers above a threshold are cut in the type that they have, after a look for ids and codes for missing.
-    cells = [ColumnCells.of_raw(column) for column in raw]
     coding, looks, guessed, left = decide(cells, [Said()] * len(cells), request)
     if guessed:
-        return open_raw_columns(raw, request, kind)
+        return open_cells(cells, request, frame=kind)
     inside = [j for j, column in enumerate(cells) if column.name in _names(coding)]
     table = open_plain_frame(frame[:, inside].to_native(), request)
     if not left:
@@ -96,35 +73,29 @@ def open_array(X: Any, request: Request) -> Table:
     array = as_array(X)
     if array.ndim == 2 and not array.size:
         return open_plain_array(array.astype(float), request)
-    raw, _ = raw_columns(array)
-    cells = [ColumnCells.of_raw(replace(column, name=str(j))) for j, column in enumerate(raw)]
+    cells = cells_of_array(array)
     if request.plain_only:
         request = replace(request, coding=Coding(tuple(CodedColumn(column.name) for column in cells), named=False))
         return replace(open_cells(cells, request, named=False), read_as=None)
     return open_cells(cells, request, named=False)
 
 
-def raw_of_series(number: int, frame: Any) -> RawColumn:
-    """Return the column of a frame that has one, of a type that nothing else takes as well: dates, lists, objects."""
-    series = frame[:, 0]
-    name = str(frame.columns[0])
-    if series.dtype.is_temporal():
-        return RawColumn(number, name, "date", _objects(series))
-    try:
-        return replace(raw_columns(frame.to_native())[0][0], number=number)
-    except TableError:
-        return RawColumn(number, name, "other", _objects(series))
+def open_cells(
+    cells: Sequence[ColumnCells], request: Request, *, named: bool = True, frame: str | None = None
+) -> Table:
+    """Return a table from columns of any values: by the coding of a fit, or a look and what the user said.
 
-
-def _objects(series: Any) -> Any:
-    values = np.empty(len(series), object)
-    blank = np.asarray(series.is_null().to_numpy(), bool)
-    values[:] = [None if gone else str(value) for value, gone in zip(series.to_list(), blank.tolist(), strict=True)]
-    return values
-
-
-def open_cells(cells: Sequence[ColumnCells], request: Request, *, named: bool = True) -> Table:
-    """Return a table of bits from columns of any values: by the coding of a fit, or a look and what the user said."""
+    Parameters
+    ----------
+    cells : sequence of ColumnCells
+        The columns as they were read.
+    request : Request
+        How the table is to be read.
+    named : bool
+        Whether the columns have names of their own.
+    frame : str, optional
+        The kind of frame that the columns come from, such as "pandas"; None for a file.
+    """
     if request.names is not None:
         check_names(request.names, len(cells))
         cells = [replace(column, name=name) for column, name in zip(cells, request.names, strict=True)]
@@ -134,6 +105,7 @@ def open_cells(cells: Sequence[ColumnCells], request: Request, *, named: bool = 
         return _table(cells, request.coding, (), request, order, named=named)
     refuse_totals(cells, offers=offers_of(request))
     cells, coding, looks, _ = planned(cells, request, named=named)
+    coding = replace(coding, frame=frame if frame in FRAMES else None)
     return _table(cells, coding, looks, request, order, named=named)
 
 

@@ -90,7 +90,7 @@ def _open(request: FileRequest, table: Any) -> Table:
     """Open an Arrow table of files."""
     with naming(request.files[0]):
         check_shape(table.num_rows, table.num_columns)
-        return open_frame(table, request)
+        return open_frame(table, request, of_file=True)
 
 
 def _read(request: FileRequest, decode: Callable[[Any, Place, int], Any], max_bytes: int) -> Any:

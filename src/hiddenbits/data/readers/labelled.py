@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from hiddenbits.array_types import AnyArray
 from hiddenbits.data.cell_checks import MAX_BYTES, check_distinct
-from hiddenbits.data.columns.raw import RawColumn, raw_column_of
+from hiddenbits.data.columns.cells import ColumnCells
+from hiddenbits.data.columns.gather import cells_of_objects
 from hiddenbits.data.columns.vocabulary import key_of, one_of_two
 from hiddenbits.data.readers.raw_table import open_decoded
 from hiddenbits.data.readers.remote.locations import Place, for_library
@@ -53,12 +53,12 @@ def open_labelled(
             raise TableError(
                 f"{path}: the columns differ from those of {request.files[0].name}. All files of a table need the same."
             )
-    raw = tables[0] if len(tables) == 1 else [_joined(parts) for parts in zip(*tables, strict=True)]
+    columns = tables[0] if len(tables) == 1 else [_joined(parts) for parts in zip(*tables, strict=True)]
     with reading(request.files[0]):
-        return open_decoded(raw, request)
+        return open_decoded(columns, request)
 
 
-def _columns(path: Place, labels: bool, encoding: Any, max_bytes: int) -> list[RawColumn]:
+def _columns(path: Place, labels: bool, encoding: Any, max_bytes: int) -> list[ColumnCells]:
     """Return the columns of one file."""
     statistics = _pyreadstat()
     suffix = path.suffix.lower()
@@ -83,10 +83,10 @@ def _columns(path: Place, labels: bool, encoding: Any, max_bytes: int) -> list[R
             raise TableError(f"the file is damaged, or not of SPSS or Stata ({told(error)}). Save it again.") from error
         check_shape(len(cells[names[0]]) if names else 0, len(names))
         named = about.variable_value_labels if labels else {}
-        return [_raw(j, name, cells[name], named.get(name, {})) for j, name in enumerate(names)]
+        return [_labelled(name, cells[name], named.get(name, {})) for name in names]
 
 
-def _raw(number: int, name: str, values: Any, labels: Mapping[Any, str]) -> RawColumn:
+def _labelled(name: str, values: Any, labels: Mapping[Any, str]) -> ColumnCells:
     """Return a column with its labels for values."""
     cells = [_plain(value) for value in values]
     known = {_plain(code): str(label).strip() for code, label in labels.items()}
@@ -95,9 +95,8 @@ def _raw(number: int, name: str, values: Any, labels: Mapping[Any, str]) -> RawC
     labelled = found <= set(known) and len({known[code] for code in codes}) == len(codes)
     bits = found <= {0, 1} and not _zero_is_yes(known)
     if not found or bits or not labelled:
-        return raw_column_of(number, name, cells)
-    texts = np.array([None if cell is None else known[cell] for cell in cells], object)
-    return RawColumn(number, name, "categorical", texts)
+        return cells_of_objects(name, cells)
+    return cells_of_objects(name, [None if cell is None else known[cell] for cell in cells])
 
 
 def _zero_is_yes(labels: Mapping[Any, str]) -> bool:
@@ -118,16 +117,11 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, (bool, int)) else str(value)
 
 
-def _joined(parts: Sequence[RawColumn]) -> RawColumn:
+def _joined(parts: Sequence[ColumnCells]) -> ColumnCells:
     """Return the columns of several files as one."""
-    if len({part.is_numeric for part in parts}) > 1:
+    if len({part.is_numeric for part in parts if any(value is not None for value in part.values)}) > 1:
         raise TableError(f"column {parts[0].name!r} has numbers in one file and words in another. Use one form.")
-    values: AnyArray = np.concatenate([part.values for part in parts])
-    first = parts[0]
-    if first.is_numeric:
-        form = next((form for form in ("float", "int", "bool") if any(part.form == form for part in parts)), "float")
-        return RawColumn(first.number, first.name, form, values)
-    return RawColumn(first.number, first.name, first.form, values)
+    return cells_of_objects(parts[0].name, [cell for part in parts for cell in part.listed()])
 
 
 def _pyreadstat() -> Any:

@@ -96,8 +96,8 @@ class TakesTables:
         """Return how tables are to be read, for a fit (`reset`) or after one."""
         if self._takes_reals:
             return Request(reals=True)
-        types = self.column_types if self._takes_levels and reset else None  # type: ignore[attr-defined]
-        choices = Choices.of(column_types=types) or None
+        types = self.column_types if self._takes_levels and reset else "auto"  # type: ignore[attr-defined]
+        choices = None if isinstance(types, str) and types == "auto" else Choices.of(column_types=types)
         return Request(threshold=self.threshold, levels=self._takes_levels, choices=choices)
 
     def _accept(self, table: Table, *, reset: bool) -> None:

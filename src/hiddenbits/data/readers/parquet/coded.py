@@ -10,21 +10,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from hiddenbits.data.bits import ByteArray
-from hiddenbits.data.columns.cells import Beside, ColumnCells, small
+from hiddenbits.data.columns.cells import Beside
 from hiddenbits.data.columns.coding import LEVELS, MISSING, Coding, ReadColumns, codes_of
-from hiddenbits.data.columns.open import check_names, open_cells, open_frame, planned
+from hiddenbits.data.columns.gather import MANY, cells_of_arrow
+from hiddenbits.data.columns.open import check_names, open_frame, planned
 from hiddenbits.data.masks import Mask, mask_for
 from hiddenbits.data.readers.parquet.columns import ParquetBits, plain_source
 from hiddenbits.data.readers.parquet.distinct import (
     CELL_BYTES,
-    MANY,
     CellsInFiles,
     CountedColumn,
     counted_columns,
-    distinct_cells,
 )
 from hiddenbits.data.readers.parquet.files import FileInfo, ParquetFiles, pyarrow
 from hiddenbits.data.readers.request import FileRequest, naming
@@ -41,7 +38,7 @@ def open_coded(request: FileRequest, files: ParquetFiles, infos: Sequence[FileIn
     held = _in_memory(files, infos)
     if held is not None:
         with naming(request.files[0]):
-            return _of_frame(held, request)
+            return open_frame(held, request, of_file=True)
     return _on_disk(request, files, infos)
 
 
@@ -74,32 +71,6 @@ def _in_memory(files: ParquetFiles, infos: Sequence[FileInfo]) -> Any:
         return pa.concat_tables(tables, promote_options="permissive")
     except pa.ArrowException as error:
         raise TableError(f"{files.paths[0]}: the columns do not go together ({told(error)}).") from error
-
-
-def _of_frame(frame: Any, request: FileRequest) -> Table:
-    """Open an Arrow table as a frame, in which Python looks at distinct cells only."""
-    types = pyarrow().types
-    words = any(
-        (types.is_string(column.type) or types.is_large_string(column.type)) and column.null_count < len(column)
-        for column in frame.columns
-    )
-    if request.threshold is not None or not (words or request.choices or request.coding is not None):
-        return open_frame(frame, request)
-    pairs = zip(frame.column_names, frame.unify_dictionaries().columns, strict=True)
-    return open_cells([_used(distinct_cells(name, _whole(column))) for name, column in pairs], request)
-
-
-def _whole(column: Any) -> Any:
-    return column.chunk(0) if column.num_chunks == 1 else pyarrow().concat_arrays(column.chunks)
-
-
-def _used(cells: ColumnCells) -> ColumnCells:
-    """Return a column without values that no row has: a dictionary may list them."""
-    used = np.bincount(cells.rows, minlength=len(cells.values)) > 0
-    if used.all():
-        return cells
-    values = [value for value, one in zip(cells.values, used.tolist(), strict=True) if one]
-    return replace(cells, values=values, rows=small((np.cumsum(used) - 1)[cells.rows], len(values)))
 
 
 def _on_disk(request: FileRequest, files: ParquetFiles, infos: Sequence[FileInfo]) -> Table:
@@ -195,7 +166,7 @@ class CodedParquet(ParquetBits):
         """Write the bits of a batch into the rows of x, its blanks into the rows of missing."""
         columns = self.coding.columns
         arrays = [batch.column(batch.schema.get_field_index(name)) for name in self.columns]
-        cells = [distinct_cells(column.name, array) for column, array in zip(columns, arrays, strict=True)]
+        cells = [cells_of_arrow(column.name, array) for column, array in zip(columns, arrays, strict=True)]
         codes = codes_of(columns, cells, first_row)
         for name, one, of_values, column, bits in zip(
             self.columns, cells, codes, columns, self.coding.bits_of(), strict=True

@@ -5,56 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
-from hiddenbits.data.columns.cells import ColumnCells, small
-from hiddenbits.data.columns.open import raw_of_series
+from hiddenbits.data.columns.cells import ColumnCells
+from hiddenbits.data.columns.gather import MANY, cells_of_arrow
 from hiddenbits.data.columns.vocabulary import MISSING_NUMBERS, is_blank, key_of
 from hiddenbits.data.readers.parquet.files import ParquetFiles, pyarrow
 from hiddenbits.data.readers.request import reading
 
-MANY = 2000  # values of a column that are counted one by one; one that has more is an id, numbers, dates or text
-FEW = 32  # values that are remembered from part to part
 CODES = np.array(sorted(MISSING_NUMBERS))
 CELL_BYTES = 16.0  # about what a decoded cell takes in Arrow's memory
-
-
-def distinct_cells(name: str, array: Any) -> ColumnCells:
-    """Return an Arrow array as its distinct values, by the rules for frames, and which of them each row has."""
-    pa = pyarrow()
-    if pa.types.is_null(array.type):
-        return ColumnCells(name, [None], np.zeros(len(array), np.uint8))
-    encoded = array
-    if pa.types.is_dictionary(array.type):
-        if len(array.dictionary) > max(len(array), MANY):  # that of a whole row group
-            encoded = array.dictionary_decode().dictionary_encode()
-    elif pa.types.is_nested(array.type):
-        values = [None if value is None else str(value) for value in array.to_pylist()]
-        return ColumnCells(name, values, np.arange(len(values)), "other")
-    else:
-        encoded = array.dictionary_encode()
-    distinct = encoded.dictionary
-    found = _found(distinct.type, tuple(distinct.to_pylist())) if len(distinct) <= FEW else _of_array(distinct)
-    values, codes = found.values, encoded.indices
-    numbers = np.append(found.rows.astype(np.int64), len(values))
-    if codes.null_count:
-        values = [*values, None]
-        codes = codes.fill_null(len(encoded.dictionary))
-    return ColumnCells(name, values, small(numbers[codes.to_numpy(zero_copy_only=False)], len(values)), found.form)
-
-
-def _of_array(distinct: Any) -> ColumnCells:
-    return ColumnCells.of_raw(raw_of_series(0, nw.from_native(pyarrow().table({"": distinct}))))
-
-
-@lru_cache(maxsize=4096)
-def _found(kind: Any, values: tuple[Any, ...]) -> ColumnCells:
-    """Do the same for a few values, which come again in every part."""
-    return _of_array(pyarrow().array(values, kind))
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +53,7 @@ class CellsInFiles:
         stop = self.files.n_rows if stop is None else stop
         for path, _, batch in self.files.batches(start, stop, [self.column], CELL_BYTES):
             with reading(path):
-                yield distinct_cells(self.name, batch.column(0))
+                yield cells_of_arrow(self.name, batch.column(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +140,7 @@ class _Count:
         if self._cut and (types.is_integer(array.type) or types.is_floating(array.type)):
             numbers = array.drop_null().to_numpy(zero_copy_only=False).astype(np.float64)
             return self._numbers.telling(numbers, array.null_count)
-        cells = distinct_cells(self._name, array)
+        cells = cells_of_arrow(self._name, array)
         self._form = self._form or cells.form
         return cells.values, np.bincount(cells.rows, minlength=len(cells.values)).tolist()
 

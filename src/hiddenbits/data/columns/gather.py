@@ -1,0 +1,267 @@
+"""Columns of frames, arrays and lists as their distinct values: Python looks at each distinct value, not at each cell.
+
+pandas factorizes text, categories have codes, and Arrow's dictionaries and polars' enums number the values that occur.
+Cells of mixed types are numbered one by one, by type and value: True, 1 and 1.0 are equal, and shown differently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from hiddenbits.array_types import AnyArray, Rows
+from hiddenbits.data.columns.cells import ColumnCells, is_category, small
+from hiddenbits.data.inputs.frames import numbers_of
+from hiddenbits.data.table import TableError
+from hiddenbits.quoting import quoted
+
+MOST_IN_RANGE = 1 << 16  # whole numbers within such a range are numbered without sorting them
+MANY = 2000  # values of a column that are told apart one by one; one that has more is an id, numbers, dates or text
+FEW = 32  # values of an Arrow array that are remembered from part to part
+
+
+def cells_of_frame(frame: Any) -> list[ColumnCells]:
+    """Return the columns of a frame, as narwhals has it; by place, because names in pandas may be tuples."""
+    return [cells_of_series(str(label), frame[:, j]) for j, label in enumerate(frame.columns)]
+
+
+def cells_of_array(array: AnyArray) -> list[ColumnCells]:
+    """Return the columns of an array, known by their places; an object that is no cell is refused with its place."""
+    if array.ndim != 2:
+        raise TableError(f"Expected a table with rows and columns, got an array with {array.ndim} dimension(s).")
+    if np.ma.isMaskedArray(array):
+        mask, data = np.ma.getmaskarray(array), np.asarray(np.ma.getdata(array))
+        blank: Any = np.nan if data.dtype.kind in "biuf" else None
+        array = np.where(mask, blank, data)
+    kind = array.dtype.kind
+    if kind in "biuf":
+        return [cells_of_numbers(str(j), column, boolean=kind == "b") for j, column in enumerate(array.T)]
+    if kind not in "OUS":
+        raise TableError(f"column 0 ('x0') is of type {array.dtype}. Give numbers, text or categories.")
+    return [cells_of_objects(str(j), column.tolist(), number=j) for j, column in enumerate(array.T)]
+
+
+def cells_of_series(name: str, series: Any) -> ColumnCells:
+    """Return a column of a frame; one of a type that is neither a number nor a category as text of another form."""
+    dtype = series.dtype
+    if series.implementation.is_pyarrow():
+        return cells_of_arrow(name, _whole(series.to_native()))
+    if dtype == nw.Boolean:
+        return cells_of_numbers(name, np.asarray(numbers_of(series)), boolean=True)
+    if dtype.is_numeric():
+        values = np.asarray(numbers_of(series))
+        return cells_of_objects(name, values.tolist()) if values.dtype.kind == "O" else cells_of_numbers(name, values)
+    if dtype.is_temporal():
+        return _as_text(name, series.to_list(), "date")
+    if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object):
+        factorized = _factorized(series)
+        try:
+            return cells_of_objects(name, series.to_list()) if factorized is None else _settled(name, *factorized)
+        except TableError:
+            pass
+    return _as_text(name, series.to_list(), "other")
+
+
+def cells_of_numbers(name: str, numbers: AnyArray, *, boolean: bool = False) -> ColumnCells:
+    """Return a column of numbers, in which NaN is a missing value; whole numbers are ints."""
+    numbers = np.asarray(numbers, np.float64)
+    values, rows = _distinct_numbers(numbers)
+    plain = [None if value != value else bool(value) if boolean else _whole_number(value) for value in values.tolist()]
+    return ColumnCells(name, plain, small(rows, len(plain)))
+
+
+def cells_of_objects(name: str, cells: Sequence[Any], *, number: int | None = None) -> ColumnCells:
+    """Return a column of Python objects, numbered by type and value; None, NaN and the like are missing values.
+
+    An object that is neither a category nor a finite number is refused, with its place where `number` is the column's.
+    """
+    known: dict[Any, int] = {}
+    try:
+        keys = ((cell.__class__, cell) for cell in cells)
+        rows = np.fromiter((known.setdefault(key, len(known)) for key in keys), np.int64, len(cells))
+    except TypeError as error:  # lists and dicts have no hash
+        cell = next(cell for cell in cells if cell.__class__.__hash__ is None)
+        raise _no_cell(name, number, next(row for row, one in enumerate(cells) if one is cell), cell) from error
+    return _settled(name, [value for _, value in known], rows, number)
+
+
+def cells_of_arrow(name: str, array: Any) -> ColumnCells:
+    """Return an Arrow array."""
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_null(array.type):
+        return ColumnCells(name, [None], np.zeros(len(array), np.uint8))
+    if types.is_nested(array.type):
+        return _as_text(name, array.to_pylist(), "other")
+    if not types.is_dictionary(array.type):
+        array = array.dictionary_encode()
+    elif len(array.dictionary) > max(len(array), MANY):  # that of a whole row group
+        array = array.dictionary_decode().dictionary_encode()
+    distinct = array.dictionary
+    found = _of_few(distinct.type, tuple(distinct.to_pylist())) if len(distinct) <= FEW else _of_arrow_values(distinct)
+    values, codes = found.values, array.indices
+    numbers = np.append(found.rows.astype(np.int64), len(values))
+    if codes.null_count:
+        values, codes = [*values, None], codes.fill_null(len(distinct))
+    rows = numbers[codes.to_numpy(zero_copy_only=False)]
+    return _used(ColumnCells(name, values, small(rows, len(values)), found.form))
+
+
+def _of_arrow_values(distinct: Any) -> ColumnCells:
+    """Return the cells of Arrow values that are all different, by the type that they have."""
+    series = nw.from_native(distinct if hasattr(distinct, "chunks") else _chunked(distinct), series_only=True)
+    dtype = series.dtype
+    if dtype == nw.Boolean or dtype.is_numeric():
+        numbers = np.asarray(numbers_of(series))
+        if numbers.dtype.kind != "O":
+            return cells_of_numbers("", numbers, boolean=dtype == nw.Boolean)
+    values = distinct.to_pylist()
+    if dtype.is_temporal():
+        return _as_text("", values, "date")
+    try:
+        return cells_of_objects("", values)
+    except TableError:
+        return _as_text("", values, "other")
+
+
+@lru_cache(maxsize=4096)
+def _of_few(kind: Any, values: tuple[Any, ...]) -> ColumnCells:
+    """Do the same for a few values, which come again in every part."""
+    import pyarrow as pa
+
+    return _of_arrow_values(pa.array(values, kind))
+
+
+def _chunked(array: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.chunked_array([array])
+
+
+def _whole(column: Any) -> Any:
+    """Return the chunks of an Arrow column as one array."""
+    import pyarrow as pa
+
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    chunks = column.unify_dictionaries().chunks
+    return pa.concat_arrays(chunks) if chunks else pa.array([], column.type)
+
+
+def _factorized(series: Any) -> tuple[list[Any], Rows] | None:
+    """Return the distinct values of a column of text or categories and the number of each cell's; None if mixed.
+
+    The number of a missing value is -1.
+    """
+    native = series.to_native()
+    if series.implementation.is_polars():
+        import polars
+
+        if series.dtype == nw.Object:
+            return None
+        text = native.cast(polars.String)
+        values = text.drop_nulls().unique(maintain_order=True)
+        codes = text.cast(polars.Enum(values)).to_physical().cast(polars.Int64).fill_null(-1)
+        return values.to_list(), codes.to_numpy()
+    if series.implementation.is_pandas():
+        import pandas
+
+        if isinstance(native.dtype, pandas.CategoricalDtype):
+            return native.cat.categories.tolist(), native.cat.codes.to_numpy(np.int64)
+        if native.dtype == object and pandas.api.types.infer_dtype(native, skipna=True) != "string":
+            return None
+        codes, values = pandas.factorize(native)
+        return values.tolist(), codes
+    return None
+
+
+def _settled(name: str, distinct: Sequence[Any], rows: Rows, number: int | None = None) -> ColumnCells:
+    """Return a column from its distinct values, checked and as plain Python objects, and each row's number of them.
+
+    Objects that are all numbers are numbers, of which True, 1 and 1.0 are one. -1 is the number of a missing value.
+    """
+    used = np.bincount(rows + 1, minlength=len(distinct) + 1) > 0  # categories may list what no row has
+    places: list[int] = []
+    values: dict[Any, int] = {}
+    plain = [None, *(None if _is_missing(value) else _plain(value) for value in distinct)]
+    kinds = {type(value) for value, one in zip(plain, used.tolist(), strict=True) if one and value is not None}
+    numeric, boolean = kinds <= {bool, int, float}, kinds == {bool}
+    for k, (value, one) in enumerate(zip(plain, used.tolist(), strict=True)):
+        if one and value is not None and numeric:
+            value = value if boolean else _whole_number(_float(value))
+        elif one and value is not None and not is_category(value):
+            raise _no_cell(name, number, int(np.flatnonzero(rows == k - 1)[0]), value)
+        places.append(values.setdefault((type(value), value), len(values)) if one else 0)
+    return ColumnCells(name, [value for _, value in values], small(np.array(places)[rows + 1], len(values)))
+
+
+def _used(cells: ColumnCells) -> ColumnCells:
+    """Return a column without values that no row has: a dictionary may list them."""
+    used = np.bincount(cells.rows, minlength=len(cells.values)) > 0
+    if used.all():
+        return cells
+    values = [value for value, one in zip(cells.values, used.tolist(), strict=True) if one]
+    return ColumnCells(cells.name, values, small((np.cumsum(used) - 1)[cells.rows], len(values)), cells.form)
+
+
+def _distinct_numbers(numbers: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """Return the distinct numbers, ascending and NaN last, and the number of each cell's."""
+    missing = np.isnan(numbers)
+    some = numbers[~missing] if missing.any() else numbers
+    low, high = (some.min(), some.max()) if len(some) else (0.0, 0.0)
+    if not high - low < MOST_IN_RANGE or (some != np.rint(some)).any():
+        values, rows = np.unique(numbers, return_inverse=True)
+        return values, rows.reshape(-1)
+    places = np.where(missing, high - low + 1, numbers - low).astype(np.intp)
+    used = np.flatnonzero(np.bincount(places, minlength=1))
+    number = np.zeros(int(high - low) + 2, np.intp)
+    number[used] = np.arange(len(used))
+    values = used + low
+    if missing.any():
+        values[-1] = np.nan
+    return values, number[places]
+
+
+def _as_text(name: str, cells: Iterable[Any], form: str) -> ColumnCells:
+    """Return cells as text, of a form that stays out of a model."""
+    texts = cells_of_objects(name, [None if _is_missing(cell) else str(cell) for cell in cells])
+    return ColumnCells(name, texts.values, texts.rows, form)
+
+
+def _no_cell(name: str, number: int | None, row: int, value: Any) -> TableError:
+    where = f"column {name!r}" if number is None else f"column {number} ('x{number}')"
+    return TableError(
+        f"row {row}, {where}: {quoted(str(value))} is neither a finite number nor a category. Use NaN or None for a "
+        "cell that was not observed."
+    )
+
+
+def _is_missing(value: Any) -> bool:
+    return (
+        value is None
+        or type(value).__name__ in ("NAType", "NaTType")
+        or (isinstance(value, (float, np.floating)) and bool(np.isnan(value)))
+    )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return float(value)
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # a whole number beyond all floats
+        return float("inf")
+
+
+def _whole_number(value: float) -> Any:
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value  # infinity stays
