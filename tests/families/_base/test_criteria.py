@@ -14,9 +14,11 @@ pytestmark = pytest.mark.core
 POLCA = {2: (664.5137, 706.0739), 3: (633.4100, 697.1357), 4: (640.5717, 726.4629)}  # AIC, BIC of poLCA 1.6
 
 
+@pytest.mark.parametrize("types", ["binary", "nominal"])
 @pytest.mark.parametrize("k", [2, 3, 4])
-def test_carcinoma_against_polca(real_data, k):
-    table = open_table(real_data / "survey" / "carcinoma.csv", columns="bits")
+def test_carcinoma_against_polca(real_data, k, types):
+    """Two levels have one free probability, as a bit has."""
+    table = open_table(real_data / "survey" / "carcinoma.csv", column_types=types)
     model = LatentClassAnalysis(k, n_init=10, tol=1e-9, random_state=0)
     fit = model.without_prior().fit(table)
     assert (fit.aic(table), fit.bic(table)) == pytest.approx(POLCA[k], abs=1e-3)

@@ -1,9 +1,11 @@
 """Real tables, with figures from established programs."""
 
+import csv
+
 import numpy as np
 import pytest
 
-from hiddenbits import IndependentColumns, LatentClassAnalysis, open_table
+from hiddenbits import IndependentColumns, LatentClassAnalysis, inference, open_table
 from hiddenbits.datasets import load_debd
 
 pytestmark = pytest.mark.core
@@ -15,6 +17,40 @@ def test_sat12_latent_classes(real_data, seed):
     table = open_table(real_data / "survey" / "sat12_binary.csv")
     model = LatentClassAnalysis(3, prior_strength=0.0, n_init=20, tol=1e-9, random_state=seed).fit(table)
     assert model.score_samples(table).sum() == pytest.approx(-9467.403, abs=0.01)
+
+
+POLCA = {  # reference, classes, columns, and how poLCA calls levels without a name
+    "gss82": ("gss82_lca3_poLCA", 3, None, {}),
+    "cheating": (
+        "cheating_lca2_poLCA",
+        2,
+        ["LIEEXAM", "LIEPAPER", "FRAUD", "COPYEXAM"],
+        {"=1": "=Pr(1)", "=2": "=Pr(2)"},
+    ),
+    "election": ("election_lca3_narmF_poLCA", 3, ["*G", "*B"], {}),  # 1,785 rows, with missing answers
+}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", POLCA)
+def test_levels_as_polca(real_data, name, seed):
+    """Log-likelihood, every probability, and the errors of those that are not at the border."""
+    reference, K, columns, calls = POLCA[name]
+    with (real_data / "reference" / f"{reference}.csv").open() as file:
+        wanted = {line["what"]: (float(line["estimate"]), line["se"]) for line in csv.DictReader(file)}
+    table = open_table(real_data / "survey" / f"{name}.csv", columns=columns, column_types="nominal")
+    model = LatentClassAnalysis(K, prior_strength=0, n_init=10, tol=1e-10, random_state=seed).fit(table)
+    assert model.score_samples(table).sum() >= wanted["loglik"][0] - 1e-3
+    assert model.n_parameters_ == wanted["npar"][0]
+    found = inference.information(model, table, robust=False, kind="outer")
+    levels = [level if level[-2:] not in calls else level[:-2] + calls[level[-2:]] for level in model.level_names_]
+    classes = [[f"share[{k}]", *(f"P({level}|{k})" for level in levels)] for k in range(1, K + 1)]
+    theirs = np.array([[wanted[one] for one in names] for names in classes], float)
+    p, errors = (np.column_stack([of["weights"], of["probabilities"]]) for of in (found.estimate, found.se))
+    order = [np.abs(p - row).max(axis=1).argmin() for row in theirs[..., 0]]  # classes come in any order
+    np.testing.assert_allclose(p[order], theirs[..., 0], rtol=0, atol=1e-3)
+    inner = (theirs[..., 0] > 0.001) & (theirs[..., 0] < 0.999)
+    np.testing.assert_allclose(errors[order][inner], theirs[..., 1][inner], rtol=0.02)
 
 
 def test_nltcs_by_default_settings(real_data):
