@@ -32,6 +32,14 @@ def table():
     return Table(NotResident(hiddenbits.open_table(X).source), None, None, 24 * 20_000)
 
 
+@pytest.fixture(scope="module")
+def table_of_levels():
+    """Six columns of four levels."""
+    X = simulate_mixture(ROWS, 12, 4, seed=0).X
+    opened = hiddenbits.open_table(X[:, ::2] + 2 * X[:, 1::2], column_types="nominal")
+    return Table(NotResident(opened.source), None, None, 24 * 20_000, levels=opened.coding)
+
+
 def mixture(passes=24):
     return LatentClassAnalysis(8, n_init=1, max_iter=passes, tol=0.0, random_state=0)
 
@@ -84,8 +92,10 @@ def test_a_worker_killed_during_the_fit_of_a_map(map_model, tmp_path):
     assert np.array_equal(alone.trace_, model.trace_)
 
 
-def test_workers_killed_during_one_fit(table, tmp_path, short):
+@pytest.mark.parametrize("columns", ["table_of_levels", pytest.param("table", marks=pytest.mark.full)])
+def test_workers_killed_during_one_fit(columns, request, tmp_path, short):
     """Ten of them, or two in a short run, while others join."""
+    table = request.getfixturevalue(columns)
     rng, passes, deaths = np.random.default_rng(0), 40 if short else 150, 2 if short else 10
     alone = mixture(passes).fit(table)
     with Processes(tmp_path) as cluster:

@@ -33,7 +33,7 @@ from hiddenbits.families.logistic_pca.grid_em import LogisticGrid
 from hiddenbits.families.logistic_pca.model import Logistic
 from hiddenbits.families.logistic_pca.params import LogisticParams
 from hiddenbits.families.nodes.classes import Classes
-from hiddenbits.families.nodes.columns.layout import binary_columns
+from hiddenbits.families.nodes.columns.layout import Layout, binary_columns
 from hiddenbits.families.nodes.params import NodeParams
 from hiddenbits.families.noisy_or.model import NoisyOr
 from hiddenbits.families.noisy_or.params import NoisyOrParams
@@ -66,7 +66,7 @@ class Case:
     @property
     def enumerates(self):
         """Whether the truth can be enumerated; otherwise the model's own tests integrate."""
-        return self.model.promises.oracle == "enumeration"
+        return self.model.promises.oracle == "enumeration" and self.complete_statistics is not None
 
 
 def independent_params(d, rng):
@@ -81,6 +81,21 @@ def mixture_params(d, rng, K=3):
 def mixture_statistics(x, observed, h):
     # A missing bit is counted neither as 1 nor as observed.
     return {"classes": h, "ones": np.outer(x * observed, h), "observed": np.outer(observed, h)}
+
+
+class Grouped(Classes):
+    """Classes of every table of bits, which are binary columns and columns of three levels in turn.
+
+    Rows of any bits will do: a column that has several levels in a row counts each of them.
+    """
+
+    def layout(self, n_bits):
+        return Layout((1, 3) * (n_bits // 4) + (1,) * (n_bits % 4))
+
+
+def levels_params(d, rng, K=3):
+    weights, theta = rng.dirichlet(np.full(K, 2.0)), rng.uniform(0.05, 0.95, (d, K))
+    return NodeParams.of(weights, theta, rng.uniform(0.2, 0.8, d), Grouped(K).layout(d))
 
 
 def logistic_params(d, rng, q=1):
@@ -217,6 +232,14 @@ CASES = [
         LatentClassAnalysis(3, n_init=2, random_state=0),
         mixture_params,
         mixture_statistics,
+        {"prior_strength": 7.0},
+    ),
+    Case(
+        "LatentClassAnalysis-levels",  # enumerated by a test of their own: tests/families/nodes
+        Grouped(3),
+        LatentClassAnalysis(3, column_types={"*": [0, 1]}, n_init=2, random_state=0),
+        levels_params,
+        None,
         {"prior_strength": 7.0},
     ),
     Case(

@@ -163,7 +163,7 @@ def test_a_fit_stops_when_its_time_is_over(case):
     assert len(model.restarts_) == 1
     assert 1 <= model.n_iter_ < 10  # machines that grow end the candidate they are at
     assert np.isfinite(model.trace_).all()
-    assert case.model.mismatch(model.params_) is None
+    assert model._model().mismatch(model.params_) is None
 
 
 @pytest.mark.thin(3)

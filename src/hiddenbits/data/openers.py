@@ -80,8 +80,8 @@ class Memory:
             _refuse_file_options(request)
         if request.choices and not self.said:
             raise TypeError(
-                f"columns=, drop=, id=, code= and missing= are for frames, arrays and files with columns, not for "
-                f"{self.what}."
+                "columns=, drop=, id=, code=, missing= and column_types= are for frames, arrays and files with "
+                f"columns, not for {self.what}."
             )
         said = request.choices or (request.coding is not None and not request.coding.named)
         function = self.reals if request.reals else self.said if said else self.function

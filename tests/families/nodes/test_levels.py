@@ -177,6 +177,24 @@ def test_a_sample_in_the_values_of_the_table(fitted):
         assert {type(value) for value in drawn[name]} == {type(value) for value in values if value is not None}
 
 
+def test_arrays_of_levels_stay_arrays(fitted):
+    """The numbers of levels in place of words: the same model, and the same values filled in."""
+    model, columns, rows = fitted
+    types = {0: "ordinal", 1: "binary", 2: "ordinal", 4: "nominal"}
+    of_array = LatentClassAnalysis(3, column_types=types, n_init=1, random_state=0).fit(rows)
+    np.testing.assert_allclose(of_array.trace_[-1], model.trace_[-1], rtol=1e-6)  # days come in another order
+    completed, truth = of_array.complete(rows), model.complete(columns)
+    numbers = {
+        value: float(k) for word in ("sml", (1, 2, 3, 4), ("weekday", "weekend")) for k, value in enumerate(word)
+    }
+    for j, name in ((0, "size"), (2, "stars"), (4, "day")):
+        assert completed[:, j].tolist() == [numbers[value] for value in truth[name]]
+    drawn = of_array.sample(200, random_state=1)
+    assert drawn.shape == (200, 5)
+    for column, seen in zip(drawn.T, rows.T, strict=True):
+        assert set(column) == set(seen[~np.isnan(seen)])
+
+
 @pytest.mark.parametrize("mask", ["full", "missing-pattern"])
 @pytest.mark.parametrize("storage", STORAGES)
 def test_binary_columns_keep_their_bits(storage, mask):

@@ -279,7 +279,10 @@ def _of_type(look: ColumnLook, type_: Any, missing: tuple[Any, ...]) -> CodedCol
     values = tuple(value for value, _ in look.values)
     if isinstance(type_, str) and type_ != "binary":
         if len(values) < 2:
-            raise TableError(f"column {look.name!r} is to be {type_}, but has only {len(values)} value. Leave it out.")
+            raise TableError(
+                f"column {look.name!r} is to be {type_}, but has {'only one' if values else 'no'} value. Leave it out, "
+                f"or list its levels: column_types={{{look.name!r}: [...]}}."
+            )
         return CodedColumn(look.name, "nominal" if type_ == "nominal" else "ordinal", values, (), missing)
     if not isinstance(type_, str):
         levels = {key_of(level): level for level in type_}

@@ -344,7 +344,8 @@ class BitsEstimator(
         -------
         completed : ndarray of shape (rows, columns), or a frame where X is one
             A frame has all columns of X; where these hold other values than bits (`coding_`), blanks are filled with
-            the more probable of them. Of a file with such columns a dict of all columns, in its order.
+            the more probable of them. Of a file with such columns a dict of all columns, in its order; of an array
+            with nominal or ordinal columns an array of values.
         """
         model, sizes = self._model(), column_sizes(self)
 
@@ -393,7 +394,7 @@ class BitsEstimator(
         -------
         X : ndarray of shape (n_samples, columns) of uint8, or what `set_output` asks for
             Where the fit made bits of other values (`coding_`), these values: a frame like that of the fit, or a dict
-            of columns where the fit was to a file.
+            of columns where the fit was to a file; after a fit to an array with nominal or ordinal columns an array.
         """
         check_is_fitted(self, "params_")
         return self._drawn(partial(self._model().draw, self.params_), n_samples, random_state)
