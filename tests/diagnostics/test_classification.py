@@ -25,9 +25,11 @@ def test_tables_of_classes(fitted):
         expected[row.argmax()] += weight * row
     found = diagnostics.classification_table(model, X, w)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
-    np.testing.assert_allclose(
-        diagnostics.average_posteriors(model, X, w), expected / expected.sum(axis=1, keepdims=True), rtol=1e-12
-    )
+    for normalize, axis in (("assigned", 1), ("class", 0)):
+        shares = diagnostics.classification_table(model, X, w, normalize=normalize)
+        np.testing.assert_allclose(shares, expected / expected.sum(axis=axis, keepdims=True), rtol=1e-12)
+    with pytest.raises(ValueError, match="assigned"):
+        diagnostics.classification_table(model, X, normalize="true")
     with hiddenbits.run_on(n_jobs=2):
         assert (diagnostics.classification_table(model, X, w) == found).all()
 
@@ -45,8 +47,8 @@ def test_entropy(fitted):
         diagnostics.entropy(LogisticPCA(1, random_state=0).fit(X), X)
 
 
-def test_a_class_without_rows_has_no_average():
+def test_one_class_has_all_rows():
     X = np.repeat([[1, 1, 0], [0, 0, 1]], 20, axis=0)
     model = LatentClassAnalysis(1, random_state=0).fit(X)
     assert diagnostics.entropy(model, X) == 1.0
-    assert diagnostics.average_posteriors(model, X).tolist() == [[1.0]]
+    assert diagnostics.classification_table(model, X, normalize="assigned").tolist() == [[1.0]]

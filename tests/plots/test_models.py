@@ -69,6 +69,39 @@ def test_profiles_of_columns_of_other_values():
     assert sorted(means[:, 0]) == pytest.approx([0.25, 0.5])
 
 
+def test_profiles_by_level():
+    """A line for each level below the name of its column, the column whose classes differ most at the top."""
+    inference = pytest.importorskip("hiddenbits.inference")
+    rng = np.random.default_rng(0)
+    h = rng.integers(0, 2, 300)
+    X = np.column_stack(
+        [h + rng.integers(1, 3, 300), np.where(rng.random(300) < 0.9, 1 + 2 * h, 2), rng.random(300) < 0.3]
+    )
+    X = np.where(rng.random(X.shape) < 0.1, np.nan, X)
+    types = {"0": "nominal", "1": "ordinal", "2": "binary"}
+    model = LatentClassAnalysis(2, column_types=types, random_state=0).fit(X)
+    errors = inference.information(model, X)
+    ax = plots.profiles(model, X, errors=errors)
+    labels = names_down(ax)
+    assert labels[0] in ("x0", "x1")
+    assert labels[-1] == "x2 = 1"
+    levels = [labels.index(name) + step for name in ("x0", "x1") for step in (1, 2, 3)] + [8]
+    drawn = [c.get_offsets() for c in ax.collections if c.get_label() == "_class"]
+    whiskers = [c.get_segments() for c in ax.collections if c.get_label() == "_interval"]
+    for k, (points, ends) in enumerate(zip(reversed(drawn), reversed(whiskers), strict=True)):
+        assert {round(y): x for x, y in points} == pytest.approx(
+            dict(zip(levels, model.probabilities_[k], strict=True))
+        )
+        upper = dict(zip(levels, errors.interval["probabilities"][1][k], strict=True))
+        assert {round(end[1, 1]): end[1, 0] for end in ends} == pytest.approx(upper)
+    assert len([line for line in ax.lines if line.get_label() == "_joined"]) == 2  # the ordinal column, in each class
+    means = next(c.get_offsets() for c in ax.collections if c.get_label() == "_all rows")
+    expected = [np.nanmean(np.where(np.isnan(X[:, j]), np.nan, X[:, j] == v)) for j in (0, 1) for v in (1, 2, 3)]
+    assert {round(y): x for x, y in means} == pytest.approx(
+        dict(zip(levels, [*expected, np.nanmean(X[:, 2])], strict=True))
+    )
+
+
 @pytest.mark.slow
 def test_item_curves(table):
     model = LogisticPCA(1, random_state=0).fit(table)

@@ -1,7 +1,7 @@
 """What a fitted model leaves unexplained, and how sure it is of what it says."""
 
 from hiddenbits.diagnostics.causes import cause_usage
-from hiddenbits.diagnostics.classification import average_posteriors, classification_table, entropy
+from hiddenbits.diagnostics.classification import classification_table, entropy
 from hiddenbits.diagnostics.item_fit import item_fit, person_fit
 from hiddenbits.diagnostics.likelihood_ratio import BootstrapLRT, bootstrap_lrt
 from hiddenbits.diagnostics.limited_information import M2, m2
@@ -14,7 +14,6 @@ __all__ = [
     "BootstrapLRT",
     "Overall",
     "Reliability",
-    "average_posteriors",
     "bootstrap_lrt",
     "cause_usage",
     "classification_table",

@@ -51,7 +51,7 @@ def cause_usage(model: Any, X: object, sample_weight: ArrayLike | None = None) -
     if not names or not all("cause_" in name for name in names):
         raise ValueError(
             f"This is for models of causes, such as NoisyOrNetwork; {type(model).__name__} has none. For classes use "
-            "average_posteriors, for maps reliability."
+            "classification_table, for maps reliability."
         )
     table = opened(model, X, sample_weight)
 

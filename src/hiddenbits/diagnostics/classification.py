@@ -12,11 +12,17 @@ from hiddenbits.array_types import Floats
 from hiddenbits.diagnostics.tables import opened, total
 
 
-def classification_table(model: Any, X: object, sample_weight: ArrayLike | None = None) -> Floats:
+def classification_table(
+    model: Any,
+    X: object,
+    sample_weight: ArrayLike | None = None,
+    *,
+    normalize: Literal["assigned", "class"] | None = None,
+) -> Floats:
     """Return how many rows that are assigned to each class are expected to be in each class.
 
-    Row s, column t: the sum of P(class t | row) over the rows whose most probable class is s. Divided by the sums of
-    its columns it is P(assigned s | class t), which three-step analyses correct for.
+    Row s, column t: the sum of P(class t | row) over the rows whose most probable class is s. The share of rows off the
+    diagonal is the expected classification error.
 
     Parameters
     ----------
@@ -26,6 +32,11 @@ def classification_table(model: Any, X: object, sample_weight: ArrayLike | None 
         As for its `fit`.
     sample_weight : array of shape (rows,), optional
         Weight of each row.
+    normalize : {"assigned", "class"}, optional
+        "assigned" divides by the sums of rows: average posterior probabilities (AvePP), of which papers want the
+        diagonal above .7 or .8. "class" divides by the sums of columns: P(assigned s | class t), the classification
+        errors that three-step analyses correct for (Vermunt 2010, with classes and assignments transposed). A class
+        without rows has NaN.
 
     Returns
     -------
@@ -35,48 +46,30 @@ def classification_table(model: Any, X: object, sample_weight: ArrayLike | None 
     --------
     >>> import numpy as np
     >>> from hiddenbits import LatentClassAnalysis, diagnostics
-    >>> X = np.repeat([[1, 1, 1, 0], [0, 0, 0, 1]], [60, 40], axis=0)
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.repeat([[1, 1, 1, 1, 0], [0, 0, 0, 0, 1]], [600, 400], axis=0) ^ (rng.random((1000, 5)) < 0.2)
     >>> model = LatentClassAnalysis(2, prior_strength=0, random_state=0).fit(X)
-    >>> np.sort(np.diag(diagnostics.classification_table(model, X))).round(2)
-    array([40., 60.])
+    >>> diagnostics.classification_table(model, X).round(1)
+    array([[362.5,  43.5],
+           [ 22.9, 571.1]])
+    >>> diagnostics.classification_table(model, X, normalize="assigned").round(2)
+    array([[0.89, 0.11],
+           [0.04, 0.96]])
     """
     _check(model)
+    if normalize not in (None, "assigned", "class"):
+        raise ValueError(f'normalize={normalize!r}: give "assigned", "class" or None.')
     table = opened(model, X, sample_weight)
 
     def count(piece: Piece) -> Floats:
         r = model.posterior(piece.table)
         return np.asarray((np.eye(r.shape[1])[r.argmax(axis=1)] * piece.weights[:, None]).T @ r)
 
-    return np.asarray(total(count, table))
-
-
-def average_posteriors(model: Any, X: object, sample_weight: ArrayLike | None = None) -> Floats:
-    """Return the mean posterior of each class among the rows that are assigned to each class.
-
-    `classification_table` divided by the sums of its rows. The diagonal says how sure assignments are; papers want it
-    above .7 or .8. A class that no row is assigned to has NaN.
-
-    Parameters
-    ----------
-    model, X, sample_weight
-        As for `classification_table`.
-
-    Returns
-    -------
-    table : ndarray of shape (classes, classes)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hiddenbits import LatentClassAnalysis, diagnostics
-    >>> X = np.repeat([[1, 1, 1, 0], [0, 0, 0, 1]], [60, 40], axis=0)
-    >>> model = LatentClassAnalysis(2, prior_strength=0, random_state=0).fit(X)
-    >>> np.diag(diagnostics.average_posteriors(model, X)).round(2)
-    array([1., 1.])
-    """
-    found = classification_table(model, X, sample_weight)
-    assigned = found.sum(axis=1, keepdims=True)
-    return np.asarray(np.divide(found, assigned, out=np.full_like(found, np.nan), where=assigned > 0.0))
+    found: Floats = np.asarray(total(count, table))
+    if normalize is None:
+        return found
+    sums = found.sum(axis=1 if normalize == "assigned" else 0, keepdims=True)
+    return np.asarray(np.divide(found, sums, out=np.full_like(found, np.nan), where=sums > 0.0))
 
 
 def entropy(

@@ -1,13 +1,13 @@
-"""Profiles of classes: P(bit = 1) of every column in each class, in one picture."""
+"""Profiles of classes: P(bit = 1) of every column, or the share of each level, in each class, in one picture."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from hiddenbits.array_types import Floats
+from hiddenbits.array_types import Floats, Rows
 from hiddenbits.plots.style import (
     GREY,
     INK,
@@ -24,14 +24,24 @@ from hiddenbits.plots.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+TALL = 30  # lines from which on the axis is labelled at the top, too
+
 
 def profiles(
-    model: BaseEstimator, X: object = None, *, most: int = 30, legends: bool = True, ax: Axes | None = None
+    model: BaseEstimator,
+    X: object = None,
+    *,
+    errors: Any = None,
+    most: int = 30,
+    legends: bool = True,
+    ax: Axes | None = None,
 ) -> Axes:
-    """Draw the classes of a model next to each other: how often each bit is 1 in each class.
+    """Draw the classes of a model next to each other: how often each bit is 1, or each level occurs, in each class.
 
-    A line for each column, from its lowest to its highest class. Columns are sorted by how far the largest class lies
-    above all rows, so that what sets it apart is at the top and at the bottom.
+    A line for each binary column, from its lowest to its highest class, sorted by how far the largest class lies above
+    all rows: what sets it apart is at the top and at the bottom. Where columns have levels there is a line for each
+    level, below the name of the column, and columns whose classes differ most are at the top. The levels of an ordinal
+    column are joined: where classes lie apart on a scale their curves do.
 
     Parameters
     ----------
@@ -39,6 +49,8 @@ def profiles(
         Anything with `weights_` and `probabilities_`, a row for each class.
     X : table of shape (rows, columns), optional
         Rows whose mean is drawn as a grey tick in each column; by default what the model expects.
+    errors : Uncertainty, optional
+        From `inference.information` or `inference.bootstrap`: intervals of the shares, drawn as thin bars.
     most : int, default=30
         Most columns that are drawn: those whose classes differ most. A note says how many are left out.
     legends : bool, default=True
@@ -67,35 +79,86 @@ def profiles(
     if most < 1:
         raise ValueError(f"most={most}: draw at least one column.")
     means = np.asarray(weights @ shares) if X is None else column_means(model, X)
-    order = np.argsort(-np.ptp(shares, axis=0), kind="stable")[:most]
-    largest = int(np.argmax(weights))
-    order = order[np.argsort(shares[largest, order] - means[order], kind="stable")]
-    own, ax = ax is None, axes_or_new(ax, (7.0, 1.0 + 0.22 * len(order)))
-    y = np.arange(len(order), dtype=np.float64)
-    ax.hlines(y, shares[:, order].min(axis=0), shares[:, order].max(axis=0), color=GREY, lw=1.0, alpha=0.6, zorder=1)
+    columns = _columns(model)
+    spread = [np.ptp(shares[:, column.own_bits], axis=0).max() for column in columns]
+    chosen = [columns[j] for j in np.argsort(-np.array(spread), kind="stable")[:most]]
+    by_level = any(len(column.bits) > 1 for column in columns)
+    if not by_level:
+        above = shares[int(np.argmax(weights))] - means
+        chosen.sort(key=lambda column: -above[column.bits[0]])
+    labels = [label for column in chosen for label in column.labels]
+    own, ax = ax is None, axes_or_new(ax, (7.0, 1.0 + (0.19 if by_level else 0.22) * len(labels)))
+    y = np.arange(len(labels), dtype=np.float64)
+    lines = np.split(y, np.cumsum([len(column.labels) for column in chosen])[:-1])  # of each column
+    bits = np.concatenate([column.bits for column in chosen])
+    at, order = y[bits >= 0], bits[bits >= 0]
     drawn: list[Any] = [
-        ax.scatter(means[order], y, marker="|", s=60, color=INK, linewidths=1.2, zorder=2, label="_all rows")
+        ax.scatter(means[order], at, marker="|", s=60, color=INK, linewidths=1.2, zorder=2, label="_all rows")
     ]
+    for number, (column, places) in enumerate(zip(chosen, lines, strict=True)):
+        if by_level and number % 2 == 0:
+            ax.axhspan(places[0] - 0.5, places[-1] + 0.5, color=GREY, alpha=0.1, lw=0, zorder=0)
+        if not column.ordinal:
+            theirs = shares[:, column.own_bits]
+            span = theirs.min(axis=0), theirs.max(axis=0)
+            ax.hlines(places[column.bits >= 0], *span, color=GREY, lw=1.0, alpha=0.6, zorder=1)
     for k in reversed(range(len(weights))):  # the first class on top
         colour, marker = glyph(k)
-        drawn.insert(0, ax.scatter(shares[k, order], y, s=26, color=colour, marker=marker, zorder=3, label="_class"))
-    ax.set_yticks(y, [shortened(name) for name in column_names(model)[order]], fontsize=8)
-    for text in ax.get_yticklabels():
-        as_plain(text)
-    ax.set_ylim(-0.7, len(order) - 0.3)
+        aside = 0.0 if errors is None else 0.5 * (k - (len(weights) - 1) / 2) / len(weights)
+        for column, places in zip(chosen, lines, strict=True):
+            if column.ordinal:
+                curve = shares[k, column.own_bits], places[1:] + aside
+                ax.plot(*curve, color=colour, lw=1.0, alpha=0.5, zorder=1.5, label="_joined")
+        if errors is not None:
+            low, high = (np.asarray(end)[k, order] for end in errors.interval["probabilities"])
+            ax.hlines(at + aside, low, high, color=colour, lw=1.2, zorder=2.5, label="_interval")
+        dots = ax.scatter(shares[k, order], at + aside, s=26, color=colour, marker=marker, zorder=3, label="_class")
+        drawn.insert(0, dots)
+    ax.set_yticks(y, [shortened(label) for label in labels], fontsize=8)
+    for text, bit in zip(ax.get_yticklabels(), bits, strict=True):
+        as_plain(text).set_fontweight("bold" if bit < 0 else "normal")
+    ax.set_ylim(len(labels) - 0.3, -0.7)
     ax.set_xlim(-0.02, 1.02)
-    ax.set_xlabel("share of ones")
+    ax.set_xlabel("share of each class" if by_level else "share of ones")
     ax.grid(axis="x", color=GREY, alpha=0.25, lw=0.6)
     ax.tick_params(axis="y", length=0)
+    ax.tick_params(axis="x", labeltop=len(labels) > TALL)
     ax.spines[["top", "right", "left"]].set_visible(False)
     if legends:
         names = [f"class {k + 1} ({share:.0%} of rows)" for k, share in enumerate(weights)]
         legend(ax, drawn, [*names, "all rows"], beside=has_the_page(ax))
-    left_out = shares.shape[1] - len(order)
+    left_out = len(columns) - len(chosen)
     note(ax, [f"{left_out:,} more columns, whose classes differ less"] if left_out else [])
     if own:
         settle(ax)
     return ax
+
+
+class _Column(NamedTuple):
+    """What stands beside the lines of a column, and their bits; -1 at its name, where it has a line for each level."""
+
+    labels: list[str]
+    bits: Rows
+    ordinal: bool = False
+
+    @property
+    def own_bits(self) -> Rows:
+        return self.bits[self.bits >= 0]
+
+
+def _columns(model: Any) -> list[_Column]:
+    """Return the columns of a fit; without levels, every bit is one."""
+    coding = getattr(model, "coding_", None)
+    if coding is None or not coding.has_levels:
+        return [_Column([str(name)], np.array([j])) for j, name in enumerate(column_names(model))]
+    found = []
+    for column, place in zip(coding.columns, coding.bits_of(), strict=True):
+        (name, one), bits = coding.levels[place.start], np.arange(place.start, place.stop)
+        if len(bits) == 1:
+            found.append(_Column([f"{name} = {one}"], bits))
+        else:
+            found.append(_Column([name, *column.levels], np.append(-1, bits), column.how == "ordinal"))
+    return found
 
 
 def column_names(model: BaseEstimator) -> Any:
@@ -108,7 +171,14 @@ def column_means(model: BaseEstimator, X: object) -> Floats:
     """Return the share of ones of each column of a table, read as the fit read it."""
     from hiddenbits import evaluate, open_table
 
-    seen = evaluate.look(open_table(X, code=model) if getattr(model, "coding_", None) is not None else X)
-    if seen.n_columns != model.n_features_in_:
-        raise ValueError(f"The table has {seen.n_columns} columns, but the model was fitted to {model.n_features_in_}.")
-    return np.nan_to_num(seen.means, nan=0.5)
+    table = open_table(X, code=model) if getattr(model, "coding_", None) is not None else open_table(X)
+    if table.n_columns != model.n_features_in_:
+        raise ValueError(
+            f"The table has {table.n_columns} columns, but the model was fitted to {model.n_features_in_}."
+        )
+    ones = evaluate.look(table).means
+    if table.sizes is not None:  # among the rows in which a column is recorded
+        sizes = np.array(table.sizes)
+        of_column = np.repeat(np.add.reduceat(ones, np.cumsum(sizes) - sizes), sizes)
+        ones = np.where(np.repeat(sizes > 1, sizes), ones / np.maximum(of_column, 1e-300), ones)
+    return np.nan_to_num(ones, nan=0.5)

@@ -19,9 +19,10 @@ CHANCE = 2.0  # residuals of a true model are within 2 in about 95 of 100 pairs
 def residual_pairs(model: BaseEstimator, X: object, *, most: int = 15, ax: Axes | None = None) -> Axes:
     """Draw the pairs of columns that a fitted model explains least, the largest residual first.
 
-    A bar to the right: both bits are 1 more often than the model expects; to the left: less often. The counts, observed
-    and expected, stand next to it. Bars within the grey band are what chance alone brings; among many pairs some reach
-    beyond it. `hiddenbits.diagnostics.residual_pairs` has all of them, and says what a residual is.
+    A bar to the right: both bits are 1, or both levels occur, more often than the model expects; to the left: less
+    often. The counts, observed and expected, stand next to it. Bars within the grey band are what chance alone brings;
+    among many pairs some reach beyond it. `hiddenbits.diagnostics.residual_pairs` has all of them, and says what a
+    residual is.
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ def residual_pairs(model: BaseEstimator, X: object, *, most: int = 15, ax: Axes 
     right, left = (1.7 * furthest * (side * residual > 0.0).any() for side in (1.0, -1.0))
     ax.set_xlim(min(-1.2 * CHANCE, -left), max(1.2 * CHANCE, right))
     ax.axvline(0.0, color=INK, lw=0.8, zorder=2.5)
-    ax.set_xlabel("residual (right: both are 1 more often than expected)", fontsize=9)
+    ax.set_xlabel("residual (right: together more often than expected)", fontsize=9)
     ax.tick_params(axis="y", length=0)
     ax.spines[["top", "right", "left"]].set_visible(False)
     total = model.n_features_in_ * (model.n_features_in_ - 1) // 2

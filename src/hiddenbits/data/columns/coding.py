@@ -67,10 +67,9 @@ class CodedColumn:
         return [f"{self.name}={value}" for value in self.ones] if self.how in HAVE_BITS else [self.name]
 
     @property
-    def levels(self) -> list[tuple[str, str]]:
-        """Of each bit the column's name, and the value that a 1 stands for."""
-        ones = self.ones if self.how in HAVE_BITS else (1 if self.how == "bits" else self.words[1],)
-        return [(self.name, str(one)) for one in ones]
+    def levels(self) -> list[str]:
+        """The value that a 1 of each bit stands for."""
+        return [str(one) for one in (self.ones if self.how in HAVE_BITS else (self.words[1] or 1,))]
 
     @cached_property
     def _codes(self) -> dict[Key, int]:
@@ -247,6 +246,12 @@ class Coding:
     def column_names(self) -> tuple[str, ...]:
         """Names of the columns of a model: those with levels have one name."""
         return tuple(name for c in self.columns for name in ([c.name] if c.how in LEVELS else c.labels))
+
+    @property
+    def levels(self) -> list[tuple[str, str]]:
+        """Of each bit the column's name, and the value that a 1 stands for."""
+        prefix = "" if self.named else "x"
+        return [(prefix + column.name, level) for column in self.columns for level in column.levels]
 
     @property
     def meanings(self) -> tuple[Meaning, ...]:

@@ -32,5 +32,5 @@ def bit_labels(estimator: Any) -> dict[str, list[str]]:
     coding: Coding | None = getattr(estimator, "coding_", None)
     if coding is None or not coding.has_levels:
         return {"column": estimator._column_names()}
-    columns, levels = zip(*[pair for column in coding.columns for pair in column.levels], strict=True)
-    return {"column": [name if coding.named else f"x{name}" for name in columns], "level": list(levels)}
+    columns, levels = zip(*coding.levels, strict=True)
+    return {"column": list(columns), "level": list(levels)}
