@@ -2,7 +2,7 @@
 
     python -m benchmarks.peers --full                      (all jobs; a quarter of an hour; writes results/peers.json)
     python -m benchmarks.peers --full --only machine       (one job, or one peer: rbms; the figures of the others are kept)
-    python -m benchmarks.peers --full --only tutorials     (what psych and StepMix say of the tables of the tutorials)
+    python -m benchmarks.peers --full --only tutorials     (what psych says of a table of the tutorials)
     python -m benchmarks.peers --quick                     (scikit-learn's BernoulliRBM alone, 500 rows; writes nothing)
 
 Tables are drawn from known models (drawn.py). Every program, ours too, runs in a process of its own on two threads, pip's peers in

@@ -3,7 +3,7 @@
     python -m benchmarks.tutorials                   (needs HIDDENBITS_DATA; a minute)
 
 Writes results/tutorials.json and docs/pictures/tutorial_*.png; then `python tools/pages.py` fills in the tables of the pages.
-ltm, mirt and poLCA: the folder `reference` of the data. psych and StepMix: results/peers.json.
+ltm and mirt: the folder `reference` of the data. psych: results/peers.json; poLCA and StepMix: results/classes.json.
 """
 
 from typing import Any
@@ -16,16 +16,11 @@ from matplotlib.figure import Figure
 from scipy.optimize import linear_sum_assignment
 
 from hiddenbits import ClippedPCA, LatentClassAnalysis, LogisticPCA, diagnostics, inference, plots, tetrachoric
-from hiddenbits.datasets import data_folder
+from hiddenbits.datasets import data_folder, load_carcinoma, load_gss82
 from hiddenbits.maths.rotations import rotate
 
 # Printed by the programs for these tables; the standard errors and the rest are in files.
 LOG_LIKELIHOODS = {"lsat": -2466.653, "sat12": -9488.955, "sat12, 2 dimensions": -9441.98}
-POLCA = {  # log-likelihood, AIC, BIC, G^2
-    2: (-317.2568, 664.5137, 706.0739, 62.36543),
-    3: (-293.7050, 633.4100, 697.1357, 15.26171),
-    4: (-289.2858, 640.5717, 726.4629, 6.423452),
-}
 TRAIT = {"method": "quadrature", "ridge": 0, "tol": 1e-10, "random_state": 0}
 CLASSES = {"prior_strength": 0, "tol": 1e-11, "max_iter": 20_000, "n_init": 10, "random_state": 0}
 ROTATIONS = {"varimax": "varimax", "oblimin": "oblimin", "promax": "promax_stats"}
@@ -117,52 +112,91 @@ def aligned(loadings: Any, method: Any, target: Any) -> Any:
     return found[:, order] * np.sign(inner[np.arange(len(order)), order])
 
 
-def carcinoma() -> dict[str, Any]:
-    X, sizes, models = survey("carcinoma"), {}, {}
-    for K, printed in POLCA.items():
-        model = models[K] = LatentClassAnalysis(K, **CLASSES).fit(X)
-        found, fit = inference.information(model, X, robust=False, kind="outer"), diagnostics.overall(model, X)
-        polca, order = reference(f"carcinoma_lca{K}_poLCA"), np.argsort(-model.weights_)
-        keys = ("log_likelihood", "aic", "bic", "g2")
-        sizes[K] = {
-            **{key: pair(getattr(fit, key), value) for key, value in zip(keys, printed, strict=True)},
-            "df": fit.df,
-            "parameters": fit.n_parameters,
-            "entropy": float(diagnostics.entropy(model, X)),
-            "shares": pair(model.weights_[order], polca["share"]),
-            "share errors": pair(found.se["weights"][order], polca["share_se"]),
-            "profiles": pair(model.probabilities_[order], polca.filter(like="prob.")),
-            "profile errors": pair(np.nan_to_num(found.se["probabilities"][order]), polca.filter(regex=r"^se\.")),
-        }
-    stepmix, three = load("tutorials/peers")["figures"]["stepmix"]["carcinoma, 3 classes"], sizes[3]
-    save(plots.profiles(models[3], X).figure, "carcinoma")
-    quick = {
-        K: LatentClassAnalysis(K, **(CLASSES | {"tol": 1e-6, "n_init": 4})).fit(X) for K in POLCA
-    }  # fitted 99 times
-    tests = {f"{K} against {K + 1}": diagnostics.bootstrap_lrt(quick[K], quick[K + 1], X, n=99, seed=0) for K in (2, 3)}
+def levels(names: Any) -> list[str]:
+    """The names of probabilities as the R script has them: of a binary column poLCA's second level is our 1."""
+    return [name.replace("=", "|", 1) if "=" in name else f"{name}|Pr(2)" for name in names]
+
+
+def fitted(X: Any, counts: Any, theirs: dict[str, Any], K: int, **settings: Any) -> tuple[Any, dict[str, Any]]:
+    """A fit next to poLCA's, classes from the largest to the smallest."""
+    model = LatentClassAnalysis(K, **CLASSES, **settings).fit(X, sample_weight=counts)
+    found = inference.information(model, X, sample_weight=counts, robust=False, kind="outer")
+    fit = diagnostics.overall(model, X, counts)
+    order, names = np.argsort(-model.weights_), levels(model.level_names_)
+    assigned = np.bincount(model.predict(X), counts, K)[order] / fit.rows
+    keys = [f"{k + 1}|{name}" for k in range(K) for name in names]
+    kinds = {"log_likelihood": "llik", "aic": "aic", "bic": "bic", "g2": "Gsq"}
+    return model, {
+        **{ours: pair(getattr(fit, ours), theirs[name]) for ours, name in kinds.items()},
+        "df": fit.df,
+        "parameters": fit.n_parameters,
+        "entropy": pair(diagnostics.entropy(model, X, counts), theirs["entropy"]),
+        "shares": pair(model.weights_[order], theirs["share"]),
+        "share errors": pair(found.se["weights"][order], theirs["share se"]),
+        "assigned": pair(assigned, theirs["assigned"]),
+        "profiles": pair(model.probabilities_[order], [theirs["probability"][key] for key in keys]),
+        "profile errors": pair(
+            np.nan_to_num(found.se["probabilities"][order]), [theirs["probability se"][key] for key in keys]
+        ),
+        "restarts": len(model.restarts_),
+        "agreeing": [model.n_agreeing_, theirs["agreeing"], theirs["attempts"]],
+        "levels": names,
+    }
+
+
+def beside_stepmix(one: dict[str, Any], stepmix: dict[str, Any]) -> dict[str, Any]:
+    """The same fit of ours next to StepMix's."""
     return {
-        "items": list(X.columns),
-        "classes": sizes,
+        "log_likelihood": pair(one["log_likelihood"]["ours"], stepmix["log_likelihood"]),
+        "shares": pair(one["shares"]["ours"], stepmix["shares"]),
+        "agreeing": [stepmix["agreeing"], stepmix["restarts"]],
+    }
+
+
+def carcinoma(polca: dict[str, Any], stepmix: dict[str, Any]) -> dict[str, Any]:
+    X, counts = load_carcinoma()
+    found = {K: fitted(X, counts, polca[f"carcinoma, {K} classes"], K) for K in (2, 3, 4)}
+    save(plots.profiles(found[3][0]).figure, "carcinoma")
+    rows = np.repeat(np.array(list(X.values())).T, counts, axis=0)  # simulated tables have no weights
+    quick = {K: LatentClassAnalysis(K, **(CLASSES | {"tol": 1e-6, "n_init": 4})).fit(rows) for K in found}
+    tests = {
+        f"{K} against {K + 1}": diagnostics.bootstrap_lrt(quick[K], quick[K + 1], rows, n=99, seed=0) for K in (2, 3)
+    }
+    return {
+        "classes": {K: one for K, (_, one) in found.items()},
         "bootstrap": {
             name: {"statistic": float(test.statistic), "p": float(test.p), "n": 99} for name, test in tests.items()
         },
-        "stepmix": {
-            "log_likelihood": pair(three["log_likelihood"]["ours"], stepmix["log_likelihood"]),
-            "shares": pair(three["shares"]["ours"], stepmix["shares"]),
-            "profiles": pair(three["profiles"]["ours"], stepmix["profiles"]),
-        },
+        "stepmix": beside_stepmix(found[3][1], stepmix["carcinoma"]),
     }
 
 
-def sat12_classes() -> dict[str, Any]:
-    X, theirs = survey("sat12_binary"), load("tutorials/peers")["figures"]["stepmix"]["SAT12, 3 classes"]
-    model = LatentClassAnalysis(3, **(CLASSES | {"n_init": 20})).fit(X)
-    order = np.argsort(-model.weights_)
+def gss82(polca: dict[str, Any], stepmix: dict[str, Any]) -> dict[str, Any]:
+    X, counts = load_gss82()
+    settings = {"column_types": "nominal"}
+    found = {K: fitted(X, counts, polca[f"gss82, {K} classes"], K, **settings) for K in (2, 3, 4)}
+    save(plots.profiles(found[3][0]).figure, "gss82")
     return {
-        "log_likelihood": pair(model.score_samples(X).sum(), theirs["log_likelihood"]),
-        "shares": pair(model.weights_[order], theirs["shares"]),
-        "profiles": pair(model.probabilities_[order], theirs["profiles"]),
+        "classes": {K: one for K, (_, one) in found.items()},
+        "stepmix": beside_stepmix(found[3][1], stepmix["gss82"]),
     }
+
+
+def election(polca: dict[str, Any], stepmix: dict[str, Any]) -> dict[str, Any]:
+    """Twelve ordered answers of 1,785 people, with missing values."""
+    X = survey("election").iloc[:, :12]
+    _, one = fitted(X, np.ones(len(X)), polca["election, 3 classes"], 3, column_types="nominal")
+    return {"classes": {3: one}, "stepmix": beside_stepmix(one, stepmix["election"])}
+
+
+def sat12_classes(theirs: dict[str, Any]) -> dict[str, Any]:
+    X = survey("sat12_binary")
+    model = LatentClassAnalysis(3, **(CLASSES | {"n_init": 20})).fit(X)
+    one = {
+        "log_likelihood": pair(model.score_samples(X).sum(), 0.0),
+        "shares": pair(np.sort(model.weights_)[::-1], theirs["shares"]),
+    }
+    return beside_stepmix(one, theirs)
 
 
 def ability() -> dict[str, Any]:
@@ -192,11 +226,15 @@ def ability() -> dict[str, Any]:
 
 if __name__ == "__main__":
     mpl.use("Agg")
+    classes = load("tutorials/classes")["figures"]
+    polca, stepmix = classes["polca"], classes["stepmix"]
     figures = {
         "lsat": lsat(),
         "sat12": sat12(),
-        "carcinoma": carcinoma(),
-        "sat12_classes": sat12_classes(),
+        "carcinoma": carcinoma(polca, stepmix),
+        "gss82": gss82(polca, stepmix),
+        "election": election(polca, stepmix),
+        "sat12_classes": sat12_classes(stepmix["sat12_binary"]),
         "ability": ability(),
     }
     record("tutorials/tutorials", figures, seeds=[0], packages=("pandas", "matplotlib"), aloud=False)

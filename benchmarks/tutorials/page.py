@@ -112,33 +112,38 @@ def plane(f: dict[str, Any]) -> str:
 def sizes(f: dict[str, Any]) -> str:
     rows = []
     for K, one in f["classes"].items():
-        cells = [" / ".join(both(one[name], 0, 3)) for name in ("log_likelihood", "aic", "bic", "g2")]
-        rows.append([K, one["parameters"], *cells, f"{one['entropy']:.3f}"])
-    head = ["classes", "parameters", "log-likelihood, ours / poLCA", "AIC", "BIC", "G²", "entropy (ours)"]
+        names = ("log_likelihood", "aic", "bic", "g2", "entropy")
+        cells = [" / ".join(both(one[name], 0, 3)) for name in names]
+        rows.append([K, one["parameters"], *cells])
+    head = ["classes", "parameters", "log-likelihood, ours / poLCA", "AIC", "BIC", "G²", "entropy"]
     return table(head, rows)
 
 
 def classes(f: dict[str, Any]) -> str:
-    one, items = f["classes"]["3"], f["items"]
-    rows = []
-    for name, values, errors, step in [("share", "shares", "share errors", 1)] + [
-        (item, "profiles", "profile errors", len(items)) for item in items
+    one = f["classes"]["3"]
+    step, rows = len(one["levels"]), []
+    for name, at in [
+        ("share", None),
+        ("predicted share", None),
+        *((name, at) for at, name in enumerate(one["levels"])),
     ]:
-        start = items.index(name) if name in items else 0
+        values, errors = ("shares", "share errors") if at is None else ("profiles", "profile errors")
         cells = []
         for k in range(3):
             for who in ("ours", "theirs"):
-                at = start + k * step
-                near = step > 1 and not INNER[0] < one[values]["theirs"][at] < INNER[1]
-                cells.append(
-                    f"{one[values][who][at]:.3f}" if near else with_error(one[values][who], one[errors][who], at)
-                )
-        rows.append([name, *cells])
+                where = k if at is None else at + k * step
+                if name == "predicted share":
+                    cells.append(f"{one['assigned'][who][k]:.3f}")
+                elif at is not None and not INNER[0] < one[values]["theirs"][where] < INNER[1]:
+                    cells.append(f"{one[values][who][where]:.3f}")
+                else:
+                    cells.append(with_error(one[values][who], one[errors][who], where))
+        rows.append([name.replace("|Pr(2)", "").replace("|", ": "), *cells])
     head = ["", *(f"{words}" for k in range(3) for words in (f"class {k + 1} (SE)", "poLCA"))]
     worst = relative(inner(one["profile errors"], one["profiles"]))
     return (
-        f"{table(head, rows)}\n\nLargest differences: profiles {difference(one['profiles'])}, standard errors "
-        f"{percent(worst)} (profiles between .02 and .98) and {percent(relative(one['share errors']))} (shares)."
+        f"{table(head, rows)}\n\nLargest differences: probabilities {difference(one['profiles'])}, standard errors "
+        f"{percent(worst)} (of probabilities between .02 and .98) and {percent(relative(one['share errors']))} (of shares)."
     )
 
 
@@ -186,26 +191,40 @@ def agree_mirt(found: dict[str, Any]) -> str:
     return table(["figure", "hiddenbits / mirt", "largest relative difference"], rows)
 
 
+NAMES = {
+    "carcinoma": "carcinoma, 118 x 7",
+    "gss82": "gss82, 1,202 x 4",
+    "election": "election, 1,785 x 12, missing values",
+    "sat12_classes": "SAT12, 600 x 32",
+}
+
+
 def agree_polca(found: dict[str, Any]) -> str:
     rows: list[list[object]] = []
-    for K, one in found["carcinoma"]["classes"].items():
-        rows.append(
-            [
-                K,
-                " / ".join(both(one["log_likelihood"])),
-                " / ".join(both(one["bic"])),
-                difference(one["profiles"]),
-                percent(relative(one["share errors"])),
-                percent(relative(inner(one["profile errors"], one["profiles"]))),
-            ]
-        )
+    for name in ("carcinoma", "gss82", "election"):
+        for K, one in found[name]["classes"].items():
+            ours, theirs, attempts = one["agreeing"]
+            rows.append(
+                [
+                    NAMES[name],
+                    K,
+                    " / ".join(both(one["log_likelihood"])),
+                    " / ".join(both(one["bic"])),
+                    difference(one["profiles"]),
+                    percent(relative(one["share errors"])),
+                    percent(relative(inner(one["profile errors"], one["profiles"]))),
+                    f"{ours} of {one['restarts']} / {theirs:.0f} of {attempts:.0f}",
+                ]
+            )
     head = [
+        "table",
         "classes",
         "log-likelihood, ours / poLCA",
         "BIC",
-        "profiles: largest difference",
+        "probabilities: largest difference",
         "errors of shares",
-        "errors of profiles in .02 to .98",
+        "errors of probabilities in .02 to .98",
+        "starts that reach the best",
     ]
     return table(head, rows)
 
@@ -223,17 +242,22 @@ def agree_psych(found: dict[str, Any]) -> str:
 
 def agree_stepmix(found: dict[str, Any]) -> str:
     rows: list[list[object]] = []
-    for name, f in (("carcinoma, 118 x 7", found["carcinoma"]["stepmix"]), ("SAT12, 600 x 32", found["sat12_classes"])):
-        rows.append([name, " / ".join(both(f["log_likelihood"])), difference(f["shares"]), difference(f["profiles"])])
-    return table(["table, 3 classes", "log-likelihood, ours / StepMix", "shares: largest difference", "profiles"], rows)
+    for name, words in NAMES.items():
+        f = found[name] if name == "sat12_classes" else found[name]["stepmix"]
+        rows.append([words, " / ".join(both(f["log_likelihood"])), difference(f["shares"])])
+    return table(["table, 3 classes", "log-likelihood, ours / StepMix", "shares: largest difference"], rows)
 
 
 def pages() -> dict[Path, str]:
     report = load("tutorials/tutorials")
-    found, peers = report["figures"], load("tutorials/peers")
+    found, peers, classed = report["figures"], load("tutorials/peers"), load("tutorials/classes")
+    polca = classed["figures"]["polca"]["versions"]
     versions = peers["figures"]["psych"]["versions"]
     made = f"{how(report)} psych {versions['psych']} and GPArotation {versions['GPArotation']} with R {versions['R']}: `{peers['command']}`."
-    stepmix = f"StepMix {peers['figures']['stepmix']['version']}: `{peers['command']}`."
+    stepmix = (
+        f"poLCA {polca['poLCA']} with R {polca['R']} and StepMix {classed['figures']['stepmix']['version']}: "
+        f"`{classed['command']}`."
+    )
     parts = {
         "tutorials/lsat.md": {
             "items": lsat(found["lsat"]),
@@ -250,6 +274,7 @@ def pages() -> dict[Path, str]:
             "tests": tests(found["carcinoma"]),
             "classes": classes(found["carcinoma"]),
         },
+        "tutorials/gss82.md": {"sizes": sizes(found["gss82"]), "classes": classes(found["gss82"])},
         "tutorials/ability.md": {"two": loadings(found["ability"], 2), "four": loadings(found["ability"], 4)},
         "tutorials/index.md": {"made": f"{made} {stepmix}"},
         "coming_from/mirt.md": {"agree": agree_mirt(found)},

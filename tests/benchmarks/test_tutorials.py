@@ -37,22 +37,37 @@ def test_rotations_on_the_page_are_those_of_r():
     assert max(map(page.apart, turned.values())) < 1e-4
 
 
-@pytest.mark.parametrize("classes", ["2", "3", "4"])
-def test_classes_on_the_page_are_those_of_polca(classes):
-    """Errors within 5% for profiles between .02 and .98."""
-    one = figures()["carcinoma"]["classes"][classes]
+@pytest.mark.parametrize(
+    ("table", "K", "fewest"),
+    [*((name, K, 7) for name in ("carcinoma", "gss82") for K in "234"), ("election", "3", 140)],
+)
+def test_classes_on_the_page_are_those_of_polca(table, K, fewest):
+    """Errors within 5% for probabilities between .02 and .98."""
+    one = figures()[table]["classes"][K]
     errors = page.inner(one["profile errors"], one["profiles"])
-    assert len(errors["ours"]) >= 7
+    assert len(errors["ours"]) >= fewest
     assert page.relative(errors) < 0.05
     assert page.relative(one["share errors"]) < 0.05
     assert page.apart(one["profiles"]) < 1e-3
+    assert page.apart(one["assigned"]) < 1e-9  # counts of the same rows
+    assert page.apart(one["entropy"]) < 1e-4
+
+
+def test_polca_says_what_it_said_in_the_reference(real_data):
+    pd = pytest.importorskip("pandas")
+    reference = pd.read_csv(real_data / "reference" / "gss82_lca3_poLCA.csv").set_index("what").estimate
+    found = figures("classes")["polca"]["gss82, 3 classes"]
+    for what, name in (("llik", "loglik"), ("bic", "bic"), ("Gsq", "Gsq")):
+        assert found[what] == pytest.approx(reference[name], rel=1e-6)
+    shares = [reference[f"share[{k}]"] for k in (1, 2, 3)]
+    np.testing.assert_allclose(found["share"], sorted(shares, reverse=True), atol=1e-5)
 
 
 def test_classes_on_the_page_are_those_of_stepmix():
     found = figures()
-    for one in (found["carcinoma"]["stepmix"], found["sat12_classes"]):
+    for one in (*(found[name]["stepmix"] for name in ("carcinoma", "gss82")), found["sat12_classes"]):
         assert page.apart(one["log_likelihood"]) < 1e-3
-        assert page.apart(one["profiles"]) < 1e-2
+        assert page.apart(one["shares"]) < 1e-2
 
 
 def test_differences_are_relative_to_the_other_program():
