@@ -1,4 +1,4 @@
-"""Draw the pictures of the models' pages, on tables that come along: votes, animals, and scikit-learn's digits.
+"""Draw the pictures of the models' pages, and of the tutorials on latent classes, on tables that come along.
 
     python tools/model_pictures.py [NAME ...]        writes docs/pictures/models/NAME.png; all of them without names
 
@@ -28,7 +28,7 @@ from hiddenbits import (
     plots,
     tetrachoric,
 )
-from hiddenbits.datasets import load_votes, load_zoo
+from hiddenbits.datasets import load_carcinoma, load_gss82, load_votes, load_zoo
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt  # the choice of how to draw comes first
@@ -47,6 +47,22 @@ def independent_columns() -> Any:
 def latent_class_analysis() -> Any:
     """Draw the profiles of two classes of members."""
     return plots.profiles(LatentClassAnalysis(2, random_state=0).fit(votes), votes).figure
+
+
+def carcinoma() -> Any:
+    """Draw the profiles of three classes of slides."""
+    return three_classes(load_carcinoma())
+
+
+def gss82() -> Any:
+    """Draw the profiles of three classes of respondents."""
+    return three_classes(load_gss82(), column_types="nominal")
+
+
+def three_classes(survey: Any, **settings: Any) -> Any:
+    """Draw a fit by maximum likelihood, as in the tutorials."""
+    model = LatentClassAnalysis(3, prior_strength=0, n_init=10, tol=1e-9, max_iter=20_000, random_state=0, **settings)
+    return plots.profiles(model.fit(survey.X, sample_weight=survey.sample_weight)).figure
 
 
 def topographic_map() -> Any:
@@ -157,7 +173,7 @@ def noisy_or_network() -> Any:
 
 
 PICTURES = {draw.__name__: draw for draw in (
-    independent_columns, latent_class_analysis, tree_mixture, hidden_tree, logistic_pca, clipped_pca,
+    independent_columns, latent_class_analysis, carcinoma, gss82, tree_mixture, hidden_tree, logistic_pca, clipped_pca,
     combination_machine, noisy_or_network, topographic_map,
 )}  # fmt: skip
 

@@ -156,7 +156,6 @@ def beside_stepmix(one: dict[str, Any], stepmix: dict[str, Any]) -> dict[str, An
 def carcinoma(polca: dict[str, Any], stepmix: dict[str, Any]) -> dict[str, Any]:
     X, counts = load_carcinoma()
     found = {K: fitted(X, counts, polca[f"carcinoma, {K} classes"], K) for K in (2, 3, 4)}
-    save(plots.profiles(found[3][0]).figure, "carcinoma")
     rows = np.repeat(np.array(list(X.values())).T, counts, axis=0)  # simulated tables have no weights
     quick = {K: LatentClassAnalysis(K, **(CLASSES | {"tol": 1e-6, "n_init": 4})).fit(rows) for K in found}
     tests = {
@@ -175,7 +174,6 @@ def gss82(polca: dict[str, Any], stepmix: dict[str, Any]) -> dict[str, Any]:
     X, counts = load_gss82()
     settings = {"column_types": "nominal"}
     found = {K: fitted(X, counts, polca[f"gss82, {K} classes"], K, **settings) for K in (2, 3, 4)}
-    save(plots.profiles(found[3][0]).figure, "gss82")
     return {
         "classes": {K: one for K, (_, one) in found.items()},
         "stepmix": beside_stepmix(found[3][1], stepmix["gss82"]),

@@ -8,6 +8,7 @@ from benchmarks.record import DOCS, how, load, table
 from experiments.common import filled
 
 INNER = (0.02, 0.98)  # errors of probabilities nearer to 0 or 1 are not compared
+BORDER = 0.001  # estimates nearer to 0 or 1 have no error
 Pair = dict[str, list[float]]
 
 
@@ -134,7 +135,7 @@ def classes(f: dict[str, Any]) -> str:
                 where = k if at is None else at + k * step
                 if name == "predicted share":
                     cells.append(f"{one['assigned'][who][k]:.3f}")
-                elif at is not None and not INNER[0] < one[values]["theirs"][where] < INNER[1]:
+                elif at is not None and not BORDER < one[values]["theirs"][where] < 1 - BORDER:
                     cells.append(f"{one[values][who][where]:.3f}")
                 else:
                     cells.append(with_error(one[values][who], one[errors][who], where))
