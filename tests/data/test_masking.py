@@ -1,10 +1,13 @@
 """Hidden cells: the same ones in every storage and part, and only they change."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import hiddenbits
 from hiddenbits.data import Table
+from hiddenbits.data.columns.coding import CodedColumn, Coding
 from hiddenbits.data.masking import Hiding, hide_cells
 from tests.contracts.conftest import MASKS, STORAGES, NotResident, random_rows, table_of
 
@@ -28,6 +31,23 @@ def test_only_the_drawn_cells_are_hidden(storage, mask):
     assert type(hidden.source.x) is type(table.source.x)
     x, _ = hidden.source.read(0, 300)
     assert not (x.to_dense() * np.isnan(expected)).any()  # a cell that is not observed is 0
+
+
+@pytest.mark.parametrize("sizes", [(3, 1, 2, 1, 4), (3, 2, 4)])
+@pytest.mark.parametrize("storage", STORAGES)
+def test_levels_are_hidden_as_one_cell(storage, sizes):
+    """As many cells as columns are drawn; a level has no bit left, and needs no mask, which a binary column does."""
+    rng = np.random.default_rng(0)
+    bits = np.hstack([np.eye(n)[rng.integers(0, n, 300)] if n > 1 else rng.integers(0, 2, (300, 1)) for n in sizes])
+    coded = [CodedColumn(f"q{j}", *(("nominal", tuple(range(n))) if n > 1 else ())) for j, n in enumerate(sizes)]
+    table = replace(table_of(bits, storage), levels=Coding(tuple(coded)))
+    hidden = hide_cells(table, 0.3, seed=5)
+    cells = hidden_of(np.ones((300, len(sizes))), 0.3, 5)
+    drawn = np.repeat(cells, sizes, axis=1)
+    x, observed = (part.to_dense() for part in hidden.source.read(0, 300))
+    np.testing.assert_array_equal(x, np.where(drawn, 0, bits))
+    np.testing.assert_array_equal(observed == 0, drawn & (np.repeat(sizes, sizes) == 1))
+    assert hidden.n_missing == cells.sum()
 
 
 def test_the_cells_do_not_depend_on_how_rows_are_read(monkeypatch):

@@ -36,12 +36,15 @@ class Hiding:
         Number of columns.
     leaders : ndarray of shape (rows of the whole table,) or None
         The row that each row has its hidden cells from: the first of its group. None: itself.
+    sizes : tuple of int or None
+        Bits of each column, where some have levels: all bits of a cell are hidden, and only binary columns have a mask.
     """
 
     share: float
     seed: int
     n_columns: int
     leaders: NDArray[np.int64] | None = None
+    sizes: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 < self.share < 1.0:
@@ -83,9 +86,25 @@ class Hiding:
         hidden = self.cells(start, start + x.shape[0])
         if isinstance(x, Reals):
             return x.without(observed, hidden.to_dense() == 1)
+        masked = hidden
+        if self.sizes is not None:
+            of_column = np.array(self.sizes)
+            hidden, masked = (_spread(hidden, of_column, which) for which in (of_column > 0, of_column == 1))
+            if of_column.min() > 1:
+                return without(x, hidden), observed
         if isinstance(observed, AllOnes):
-            return without(x, hidden), Complement(hidden)
-        return without(x, hidden), without(observed, hidden)
+            return without(x, hidden), Complement(masked)
+        return without(x, hidden), without(observed, masked)
+
+
+def _spread(cells: Pattern, sizes: NDArray[np.int64], which: NDArray[np.bool_]) -> Pattern:
+    """Return the bits of cells, for the columns that are asked for."""
+    n_bits, ends = int(sizes.sum()), np.concatenate([[0], np.cumsum(sizes)])
+    bits = sparse.csr_array((np.repeat(which, sizes).astype(np.int8), np.arange(n_bits), ends), (len(sizes), n_bits))
+    bits.eliminate_zeros()
+    found = sparse.csr_array(_csr(cells) @ bits)
+    found.sort_indices()
+    return Pattern(found.indptr, found.indices, n_bits)
 
 
 def without(bits: Bits, hidden: Pattern) -> Bits:
@@ -166,7 +185,7 @@ def hide_cells(table: Table, share: float, *, seed: int = 0, first_row: int = 0,
             raise ValueError(f"groups= has shape {labels.shape}: give one label for each row, {table.shape[0]} here.")
         _, first, place = np.unique(labels, return_index=True, return_inverse=True)
         leaders = first[place]
-    hiding = Hiding(share, seed, table.shape[1], leaders)
+    hiding = Hiding(share, seed, table.n_columns, leaders, table.sizes)
     if not table.source.resident:
         return replace(table, source=MaskedSource(table.source, hiding, first_row))
     x, observed = hiding.applied(*table.source.read(0, table.shape[0]), first_row)

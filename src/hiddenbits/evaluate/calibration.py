@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 
 from hiddenbits import Table, hide_cells
 from hiddenbits.array_types import Floats
+from hiddenbits.evaluate.hidden_cells import bits_of_hidden_cells
 
 N_BINS = 10
 
@@ -46,7 +47,7 @@ def bins(model: BaseEstimator, table: Table, share: float, seed: int) -> Floats:
     """
     masked = hide_cells(table, share, seed=seed)
     truth, kept = table.to_float(), masked.to_float()
-    asked = ~np.isnan(truth) & np.isnan(kept)
+    asked = bits_of_hidden_cells(truth, kept, table.sizes)
     p, ones = np.asarray(model.complete(masked))[asked], truth[asked]
     place = np.minimum((p * N_BINS).astype(np.intp), N_BINS - 1)
     columns = [np.bincount(place, weights, N_BINS) for weights in (np.ones(len(p)), p, ones, p * (1.0 - p))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 
 from hiddenbits import Piece, Table, hide_cells, map_pieces
@@ -84,7 +84,9 @@ def cell_losses(
         if not table.only_bits:
             return _missed_reals(model, piece.table, masked)
         truth, kept = piece.table.to_float(), masked.to_float()
-        asked = ~np.isnan(truth) & np.isnan(kept)
+        asked = bits_of_hidden_cells(truth, kept, table.sizes)
+        if table.sizes is not None:  # of a level the bit that is set has the loss of the cell
+            asked &= (truth == 1.0) | (np.repeat(table.sizes, table.sizes) == 1)
         p = model.complete(masked)
         happened = np.maximum(np.where(truth == 1, p, 1.0 - p), SMALLEST)
         return (-np.log(happened) * asked).sum(axis=1), asked.sum(axis=1).astype(np.float64)
@@ -92,6 +94,16 @@ def cell_losses(
     pieces = list(map_pieces(missed, table, max(1, PIECE_CELLS // table.shape[1])))
     losses, cells = (np.concatenate(arrays) for arrays in zip(*pieces, strict=True))
     return losses, cells
+
+
+def bits_of_hidden_cells(truth: Floats, kept: Floats, sizes: tuple[int, ...] | None) -> NDArray[np.bool_]:
+    """Return which bits belong to cells that were hidden; of a column with levels all, where one was set."""
+    asked: NDArray[np.bool_] = ~np.isnan(truth) & np.isnan(kept)
+    if sizes is None:
+        return asked
+    gone = np.logical_or.reduceat((truth == 1.0) & (kept == 0.0), np.cumsum([0, *sizes[:-1]]), axis=1)
+    asked |= np.repeat(gone, sizes, axis=1)
+    return asked
 
 
 def _missed_reals(model: BaseEstimator, truth: Any, masked: Any) -> tuple[Floats, Floats]:

@@ -31,7 +31,8 @@ def table_of(estimator: BaseEstimator, X: object, *, fitted: bool = True) -> Tab
     # a copy that is to be fitted reads columns as an earlier fit did, if there was one
     coded = estimator if getattr(estimator, "coding_", None) is not None else None
     coded = estimator if fitted and hasattr(estimator, "coding_") else coded
-    return open_table(X, threshold=estimator.threshold, code=coded)
+    types = getattr(estimator, "column_types", None) if coded is None else None
+    return open_table(X, threshold=estimator.threshold, code=coded, column_types=types)
 
 
 def gathered(table: Table, rows: Rows) -> Ratio:
@@ -53,11 +54,9 @@ def _average(
 ) -> Ratio:
     """Return a weighted ratio over the rows of X; if `measure` is named, it is defined for bits only."""
     table = table_of(estimator, X)
-    if measure is not None and not table.only_bits:
-        raise ValueError(
-            f"{measure} needs a table of bits, but this is one of real numbers. Use mean_log_likelihood or "
-            "hidden_cells."
-        )
+    if measure is not None and (table.sizes is not None or not table.only_bits):
+        what = "has nominal or ordinal columns" if table.only_bits else "is one of real numbers"
+        raise ValueError(f"{measure} needs a table of bits, but this {what}. Use mean_log_likelihood or hidden_cells.")
     return gathered(table.with_sample_weight(sample_weight), rows)
 
 

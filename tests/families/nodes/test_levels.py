@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from hiddenbits import LatentClassAnalysis, open_table
+from hiddenbits import LatentClassAnalysis, evaluate, hide_cells, open_table
 from hiddenbits.data import MemorySource, Table
 from hiddenbits.engine import Key
+from hiddenbits.evaluate.calibration import bins
+from hiddenbits.evaluate.hidden_cells import cell_losses
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.nodes.columns.layout import Layout
 from hiddenbits.families.nodes.params import NodeParams
@@ -166,6 +168,33 @@ def test_scores_of_a_fit_in_words(fitted):
     wanted = [truth.log_likelihood(row) for row in rows]
     np.testing.assert_allclose(model.score_samples(columns), wanted, rtol=0, atol=ROUNDING)
     np.testing.assert_allclose(model.transform(columns), [truth.posterior(row) for row in rows], rtol=0, atol=ROUNDING)
+
+
+def test_loss_on_hidden_cells(fitted):
+    """Of a hidden level -ln P(level | what is left of the row), once a cell."""
+    model, columns, rows = fitted
+    truth, table = truth_of(model), open_table(columns, code=model)
+    losses, cells = cell_losses(model, table, share=0.3, seed=2)
+    drawn = np.isnan(hide_cells(open_table(np.ones(rows.shape)), 0.3, seed=2).to_float())
+    left = np.where(drawn, np.nan, rows)
+    hidden = drawn & ~np.isnan(rows)
+    wanted = np.zeros(len(rows))
+    for i, j in np.argwhere(hidden):
+        wanted[i] -= np.log(truth.conditional(left[i], j)[int(rows[i, j])])
+    np.testing.assert_array_equal(cells, hidden.sum(axis=1))
+    np.testing.assert_allclose(losses, wanted, rtol=0, atol=1e-10)
+    assert bins(model, table, 0.3, 2)[:, 0].sum() == (hidden.sum(axis=0) * truth.sizes).sum()
+
+
+def test_a_size_is_chosen_by_the_types_of_the_estimator(fitted):
+    _, columns, _ = fitted
+    with pytest.warns(match="yes = 1"):
+        found = evaluate.select(LatentClassAnalysis(column_types=TYPES, random_state=0), columns, [1, 2], by="bic")
+    one = LatentClassAnalysis(1, column_types=TYPES, prior_strength=0)
+    with pytest.warns(match="yes = 1"):
+        assert found.figures[0].value == pytest.approx(one.fit(columns).bic(columns))
+    with pytest.raises(ValueError, match="single_bit_error needs a table of bits, but this has nominal or ordinal"):
+        evaluate.single_bit_error(one, columns)
 
 
 def test_a_sample_in_the_values_of_the_table(fitted):
