@@ -24,6 +24,7 @@ from hiddenbits import (
     NoisyOrNetwork,
     TopographicMap,
     TreeMixture,
+    inference,
     open_table,
     plots,
     tetrachoric,
@@ -60,9 +61,12 @@ def gss82() -> Any:
 
 
 def three_classes(survey: Any, **settings: Any) -> Any:
-    """Draw a fit by maximum likelihood, as in the tutorials."""
+    """Draw a fit by maximum likelihood as in the tutorials, with 95% intervals by poLCA's standard errors."""
+    X, counts = survey
     model = LatentClassAnalysis(3, prior_strength=0, n_init=10, tol=1e-9, max_iter=20_000, random_state=0, **settings)
-    return plots.profiles(model.fit(survey.X, sample_weight=survey.sample_weight)).figure
+    model.fit(X, sample_weight=counts)
+    found = inference.information(model, X, sample_weight=counts, robust=False, kind="outer")
+    return plots.profiles(model, errors=found).figure
 
 
 def topographic_map() -> Any:

@@ -107,7 +107,7 @@ def replicates() -> str:
     lines = [
         f"200 replicates of `LatentClassAnalysis(5)` on 20,000 x 100 take the processor time of "
         f"{report['figures']['cold_fits_in_200_replicates']:g} fits of the model ({report['figures']['replicate_s']:.2g} "
-        f"seconds a replicate; a fit, with its 4 restarts, takes {report['figures']['cold_fit_s']:.2g})."
+        f"seconds a replicate; a fit, with its {report['figures']['starts_of_cold_fit']} starts, takes {report['figures']['cold_fit_s']:.2g})."
         for report in reports
     ]
     return "\n".join([*lines, printed(reports)]) if reports else ""
