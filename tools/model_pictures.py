@@ -1,6 +1,7 @@
 """Draw the pictures of the models' pages, and of the tutorials on latent classes, on tables that come along.
 
-    python tools/model_pictures.py [NAME ...]        writes docs/pictures/models/NAME.png; all of them without names
+    python tools/model_pictures.py [NAME ...]        writes docs/pictures/models/NAME.png, or tutorial_NAME.png
+                                                     beside that folder; all of them without names
 
 Pictures that need a larger table come from the experiments: natural images and digits.
 """
@@ -50,12 +51,12 @@ def latent_class_analysis() -> Any:
     return plots.profiles(LatentClassAnalysis(2, random_state=0).fit(votes), votes).figure
 
 
-def carcinoma() -> Any:
+def tutorial_carcinoma() -> Any:
     """Draw the profiles of three classes of slides."""
     return three_classes(load_carcinoma())
 
 
-def gss82() -> Any:
+def tutorial_gss82() -> Any:
     """Draw the profiles of three classes of respondents."""
     return three_classes(load_gss82(), column_types="nominal")
 
@@ -177,8 +178,8 @@ def noisy_or_network() -> Any:
 
 
 PICTURES = {draw.__name__: draw for draw in (
-    independent_columns, latent_class_analysis, carcinoma, gss82, tree_mixture, hidden_tree, logistic_pca, clipped_pca,
-    combination_machine, noisy_or_network, topographic_map,
+    independent_columns, latent_class_analysis, tree_mixture, hidden_tree, logistic_pca, clipped_pca,
+    combination_machine, noisy_or_network, topographic_map, tutorial_carcinoma, tutorial_gss82,
 )}  # fmt: skip
 
 
@@ -187,9 +188,10 @@ def main(arguments: list[str]) -> int:
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name in arguments or PICTURES:
         figure = PICTURES[name]()
-        figure.savefig(FOLDER / f"{name}.png", dpi=110, metadata={"Software": None})
+        path = (FOLDER.parent if name.startswith("tutorial_") else FOLDER) / f"{name}.png"
+        figure.savefig(path, dpi=110, metadata={"Software": None})
         plt.close(figure)
-        print(FOLDER / f"{name}.png")
+        print(path)
     return 0
 
 
