@@ -28,7 +28,7 @@ def survey(n=200):
     return pd.DataFrame(columns)
 
 
-def forms_of(frame, folder):
+def forms_of(frame, folder, monkeypatch):
     """The same table in other containers and types."""
     yield "numbers", frame.astype({"stars": float})
     yield "string", frame.astype(dict.fromkeys(WORDS, "string") | {"stars": "Int64"})
@@ -45,23 +45,29 @@ def forms_of(frame, folder):
         yield name, pa.table(arrays)
         pq.write_table(pa.table(arrays), folder / f"{name}.parquet", row_group_size=70)
         yield f"Parquet of {name}", folder / f"{name}.parquet"
+    with monkeypatch.context() as patch:
+        patch.setattr("hiddenbits.data.readers.parquet.coded.SMALL_BYTES", 100)
+        on_disk = open_table(folder / "Arrow.parquet", column_types="auto", part_bytes=500)
+    assert not on_disk.source.resident
+    yield "Parquet on disk", on_disk
     pl = pytest.importorskip("polars")
     words = frame.astype(dict.fromkeys(WORDS, "string") | {"stars": "Int64"})
     yield "polars", pl.from_pandas(words)
     yield "polars lazy, categorical", pl.from_pandas(words).lazy().with_columns(pl.col(WORDS).cast(pl.Categorical))
 
 
-def test_the_same_fit_from_every_container(tmp_path):
+def test_the_same_fit_from_every_container(tmp_path, monkeypatch):
     frame = survey()
     wanted = clone(ESTIMATOR).fit(frame)
     assert [column.how for column in wanted.coding_.columns] == ["nominal", "ordinal", "values", "ordinal"]
-    for name, table in forms_of(frame, tmp_path):
+    for name, table in forms_of(frame, tmp_path, monkeypatch):
         model = clone(ESTIMATOR).fit(table)
         assert model.level_names_ == wanted.level_names_, name
-        for key, array in wanted.params_.to_arrays().items():
-            np.testing.assert_array_equal(model.params_.to_arrays()[key], array, err_msg=name)
-        np.testing.assert_array_equal(model.trace_, wanted.trace_, err_msg=name)
-        np.testing.assert_array_equal(wanted.score_samples(table), wanted.score_samples(frame), err_msg=name)
+        found = {**model.params_.to_arrays(), "trace": model.trace_, "scores": wanted.score_samples(table)}
+        truth = {**wanted.params_.to_arrays(), "trace": wanted.trace_, "scores": wanted.score_samples(frame)}
+        rounding = 1e-12 if name == "Parquet on disk" else 0.0  # where equal rows are not collapsed
+        for key, array in truth.items():
+            np.testing.assert_allclose(found[key], array, rtol=rounding, atol=rounding, err_msg=f"{name}: {key}")
 
 
 @pytest.fixture(scope="module")
@@ -104,8 +110,7 @@ def test_unknown_values_are_named_once_for_all_columns(fitted, tmp_path):
     frame.loc[3, "color"], frame.loc[70, "often"], frame.loc[7, "stars"] = "pink", "sometimes", 9
     frame.to_csv(tmp_path / "rows.csv", index=False)
     frame.astype({"stars": "Int64"}).to_parquet(tmp_path / "rows.parquet")
-    tables = (frame, tmp_path / "rows.csv", tmp_path / "rows.parquet")
-    for table in tables:
+    for table in (frame, tmp_path / "rows.csv", tmp_path / "rows.parquet"):
         with pytest.raises(TableError, match="are not among the values of the fit") as caught:
             fitted.predict(table)
         for cell in ("row 3, column 'color': 'pink'", "row 7, column 'stars': ", "row 70, column 'often': 'sometimes'"):
