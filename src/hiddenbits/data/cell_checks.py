@@ -174,7 +174,7 @@ def bad_cell(
         return TableError(f"{where}: infinity ({shown}) is not a bit. Use NaN for a cell that was not observed.")
     return TableError(
         f"{where}: {shown} is not a bit. Cells must be 0, 1 or blank; recode the column, or set threshold= "
-        "to turn numbers into bits."
+        "to turn numbers into bits. LatentClassAnalysis(column_types='nominal') takes columns of several values."
     )
 
 
