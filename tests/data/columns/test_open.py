@@ -300,7 +300,7 @@ def test_a_message_about_very_many_columns_is_short_and_names_them_all():
 @pytest.mark.parametrize("blank", ["auto", "zero"])
 def test_rows_are_coded_some_at_a_time(monkeypatch, blank):
     values = {"a": ["yes", "no", None, "yes", "no", "yes", "no"], "b": ["u", "v", "w", "u", None, "w", "v"]}
-    monkeypatch.setattr("hiddenbits.data.columns.coding.CHUNK_ROWS", 3)
+    monkeypatch.setattr("hiddenbits.data.columns.source.CHUNK_ROWS", 3)
     with pytest.warns(ColumnsCodedWarning):
         table = open_table(values, code={"b": "one-hot"}, blank=blank)
     gap = 0 if blank == "zero" else np.nan

@@ -55,22 +55,15 @@ class ColumnCells:
 
     @cached_property
     def keys(self) -> list[Key | None]:
-        """The distinct values as they are compared; None for blanks, those in words too."""
-        keys = [None if value is None else key_of(value) for value in self.values]
-        no_answer = none_is_blank(keys)
-        return [None if key is None or is_blank(key) or (no_answer and key == "none") else key for key in keys]
+        """The distinct values as they are compared; None for missing values, those in words too."""
+        return keys_of(self.values)
 
-    @cached_property
-    def counts(self) -> dict[Any, int]:
-        """How often each value occurs."""
+    def many(self) -> list[int]:
+        """Return how often each of the values occurs."""
         if len(self.values) <= FEW:  # a comparison of bytes is quicker than a count of whole numbers
-            many = [int(np.count_nonzero(self.rows == k)) for k in range(len(self.values))]
-        else:
-            many = np.bincount(self.rows, minlength=len(self.values)).tolist()
-        counts: dict[Any, int] = {}
-        for value, count in zip(self.values, many, strict=True):
-            counts[value] = counts.get(value, 0) + count
-        return counts
+            return [int(np.count_nonzero(self.rows == k)) for k in range(len(self.values))]
+        many: list[int] = np.bincount(self.rows, minlength=len(self.values)).tolist()
+        return many
 
     @property
     def is_numeric(self) -> bool:
@@ -102,6 +95,13 @@ class ColumnCells:
     def filled(self, given: Sequence[Any], blank: Sequence[bool]) -> list[Any]:
         """Return the cells, and those given where a value counts as blank."""
         return [new if blank[k] else self.values[k] for k, new in zip(self.rows.tolist(), given, strict=True)]
+
+
+def keys_of(values: Sequence[Any]) -> list[Key | None]:
+    """Return the distinct values of a column as they are compared; None for missing values, those in words too."""
+    keys = [None if value is None else key_of(value) for value in values]
+    no_answer = none_is_blank(keys)
+    return [None if key is None or is_blank(key) or (no_answer and key == "none") else key for key in keys]
 
 
 def common_type(values: Iterable[Any]) -> type:

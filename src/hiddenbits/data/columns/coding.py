@@ -11,8 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenbits.array_types import AnyArray, Bytes
-from hiddenbits.data.bits import AllOnes, Bits, Dense
-from hiddenbits.data.cell_checks import Blank, observed_from_missing
 from hiddenbits.data.columns.cells import Beside, Category, ColumnCells, common_type, is_category, small
 from hiddenbits.data.columns.meaning import Meaning, sentence
 from hiddenbits.data.columns.vocabulary import Key, key_of, says_yes
@@ -29,7 +27,6 @@ MISSING, UNKNOWN = 2, 3  # codes of a cell besides 0 and 1
 MOST_LEVELS = 1000
 MOST_CODES = 6  # that are listed
 MOST_UNKNOWN = 8  # values that the fit did not see, which a message names
-CHUNK_ROWS = 1 << 13  # rows that are written at once, column by column, while they are in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -100,7 +97,7 @@ class CodedColumn:
             bits = (codes[:, None] == levels).astype(np.uint8)[rows]
             if self.how in LEVELS:  # a cell without any of the levels is missing, and needs no mask
                 missing = np.zeros(len(rows), bool)
-            return bits, np.repeat(missing[:, None], len(self.ones), axis=1)
+            return bits, np.broadcast_to(missing[:, None], bits.shape)
         ones = np.flatnonzero(codes == 1)
         bit = rows == ones[0] if len(ones) == 1 else (codes == 1)[rows]  # a comparison is quicker
         return bit.view(np.uint8)[:, None], missing[:, None]
@@ -292,26 +289,6 @@ class Coding:
         inside = {column.name for column in self.columns}
         left_out = tuple(name for name in names if name not in inside)
         return replace(self, left_out=left_out, ids=tuple(name for name in self.ids if name in left_out))
-
-    def encode(self, cells: Mapping[str, ColumnCells], blank: Blank = "auto") -> tuple[Bits, Bits]:
-        """Return (x, observed) of a table whose columns have these names."""
-        self.check_columns(cells)
-        codes, places = codes_of(self.columns, [cells[column.name] for column in self.columns]), self.bits_of()
-        n_rows = len(cells[self.columns[0].name].rows)
-        x = np.empty((n_rows, len(self.labels)), np.uint8)
-        blanks = blank != "zero" and any(
-            (one == MISSING).any() for column, one in zip(self.columns, codes, strict=True) if column.how not in LEVELS
-        )
-        missing = np.empty(x.shape, bool) if blanks else None
-        for start in range(0, n_rows, CHUNK_ROWS):
-            some = slice(start, start + CHUNK_ROWS)
-            for column, one, bits in zip(self.columns, codes, places, strict=True):
-                x[some, bits], gone = column.bits_at(one, cells[column.name].rows[some])
-                if missing is not None:
-                    missing[some, bits] = gone
-        if missing is None or not missing.any():
-            return Dense(x), AllOnes(x.shape)
-        return Dense(x), observed_from_missing(missing.view(np.uint8))
 
     def bits_of(self) -> list[slice]:
         """Return which bits belong to each column."""

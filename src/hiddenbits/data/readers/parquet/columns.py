@@ -23,8 +23,8 @@ TILE = 2048  # rows transposed at a time, so that a tile of 128 columns stays in
 
 
 @dataclass(frozen=True, eq=False)
-class ParquetBits:
-    """Rows of bits that columns of Parquet files make; `read` opens the files again, in any thread or process.
+class ParquetSource:
+    """Rows of 0/1 columns in Parquet files; `read` opens the files again, in any thread or process.
 
     Attributes
     ----------
@@ -39,6 +39,8 @@ class ParquetBits:
         Share of the cells that is missing, as far as that is known.
     blank_is_zero : bool
         Whether a blank is a 0.
+    threshold : float or None
+        Numbers above it are ones.
     """
 
     files: ParquetFiles
@@ -46,10 +48,9 @@ class ParquetBits:
     mask: Mask
     share: float
     blank_is_zero: bool
+    threshold: float | None
 
     resident: ClassVar[bool] = False
-    cell_bytes: ClassVar[float] = 1  # what a cell takes while it is decoded
-    coded: ClassVar[bool] = False  # whether text comes as dictionaries
 
     @property
     def n_rows(self) -> int:
@@ -76,31 +77,13 @@ class ParquetBits:
         shape = max(min(stop, self.n_rows) - start, 0), self.n_columns
         x = np.empty(shape, np.uint8)
         missing = None if self.mask == "none" else np.zeros(shape, np.uint8)
-        at, size = 0, self.cell_bytes * len(self.columns)
-        words = self.columns if self.coded else ()
-        for path, first_row, batch in self.files.batches(start, stop, self.columns, size, coded=words):
+        at = 0
+        for path, first_row, batch in self.files.batches(start, stop, self.columns, len(self.columns)):
             rows = slice(at, at + batch.num_rows)
             with reading(path):
                 self._fill(batch, first_row, x[rows], None if missing is None else missing[rows])
             at = rows.stop
         return Dense(x), AllOnes(shape) if missing is None else observed_bits(missing, self.mask)
-
-    def _fill(self, batch: Any, first_row: int, x: ByteArray, missing: ByteArray | None) -> None:
-        """Write the bits of a batch into the rows of x, its blanks into the rows of missing."""
-        raise NotImplementedError("each source fills its own rows")
-
-
-@dataclass(frozen=True, eq=False)
-class ParquetSource(ParquetBits):
-    """Rows of 0/1 columns in Parquet files.
-
-    Attributes
-    ----------
-    threshold : float or None
-        Numbers above it are ones.
-    """
-
-    threshold: float | None
 
     def _fill(self, batch: Any, first_row: int, x: ByteArray, missing: ByteArray | None) -> None:
         """Check a batch and write its columns into the rows of x, its blanks into the rows of missing."""

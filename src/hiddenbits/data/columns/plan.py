@@ -1,0 +1,259 @@
+"""What becomes of each column, from its profile and from what the user said: the coding of a table, or one question."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hiddenbits.data.cell_checks import bad_cell
+from hiddenbits.data.columns.cells import ColumnCells
+from hiddenbits.data.columns.choices import ABOVE, ONE_HOT, Choices, Said, numbers_of
+from hiddenbits.data.columns.coding import HAVE_BITS, CodedColumn, Coding, How
+from hiddenbits.data.columns.describe import ColumnLook, described
+from hiddenbits.data.columns.look import ColumnProfile, is_infinite
+from hiddenbits.data.columns.message import (
+    ColumnsCodedWarning,
+    ColumnsLeftOutWarning,
+    are_pairs,
+    needs_a_word,
+    said_of_coded,
+    said_of_left_out,
+)
+from hiddenbits.data.columns.shape import counts_rows, pairs
+from hiddenbits.data.columns.vocabulary import Key, key_of
+from hiddenbits.data.request import Request
+from hiddenbits.data.table import TableError
+from hiddenbits.quoting import quoted
+
+OF_LEVELS: dict[str, How] = {"ordered": "ordinal", "nominal": "nominal"}  # by what a look takes a column for
+
+
+def offers_of(request: Request) -> tuple[str, ...]:
+    """Return the options of the file's reader that a message may name."""
+    return getattr(request, "offers", ())
+
+
+def choices_of(request: Request) -> Choices:
+    """Return what the user said about columns."""
+    return Choices() if request.choices is None else request.choices
+
+
+def category_of(key: Key) -> Any:
+    """Return a value as a coding keeps it: a whole number as an int."""
+    return int(key) if isinstance(key, float) and key.is_integer() else key
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What becomes of the columns of a table.
+
+    Attributes
+    ----------
+    coding : Coding
+        How columns enter.
+    looks : tuple of ColumnLook
+        What was seen in each column, in the order in which they enter.
+    guessed, left_out : tuple of ColumnLook
+        Of these, those of two values of which it was guessed which is 1, and those that do not enter, unasked.
+    """
+
+    coding: Coding
+    looks: tuple[ColumnLook, ...]
+    guessed: tuple[ColumnLook, ...]
+    left_out: tuple[ColumnLook, ...]
+
+    def say(self) -> None:
+        """Warn of what was guessed and what was left out."""
+        if self.guessed:
+            warnings.warn(said_of_coded(self.guessed), ColumnsCodedWarning, stacklevel=5)
+        if self.left_out:
+            warnings.warn(said_of_left_out(self.left_out), ColumnsLeftOutWarning, stacklevel=5)
+
+
+def plan(
+    profiles: Mapping[str, ColumnProfile], request: Request, *, named: bool = True, held: Sequence[ColumnCells] = ()
+) -> Plan:
+    """Return what becomes of columns; all that need a word are refused in one message.
+
+    Parameters
+    ----------
+    profiles : mapping of str to ColumnProfile
+        How often each value occurs, by the name of the column.
+    request : Request
+        What the user said.
+    named : bool
+        Whether the columns have names of their own.
+    held : sequence of ColumnCells
+        The columns, where they are in memory: whether one counts rows can be told from all of them only.
+    """
+    names = list(profiles)
+    choices = choices_of(request)
+    about = dict(zip(names, choices.about(names), strict=True))
+    if choices.columns is not None and not choices.only_bits(names):  # in the order in which they were named
+        first = [names[j] for j in numbers_of(names, choices.columns, "columns")]
+        names = list(dict.fromkeys([*first, *names]))
+    looks = _looks([profiles[name] for name in names], about, request, {column.name: column for column in held})
+    if all(not (said.out or said.asked) for said in about.values()) and (both := pairs(looks)) is not None:
+        raise are_pairs(*both, looks, offers=offers_of(request))
+    guessed: list[ColumnLook] = []
+    left: list[ColumnLook] = []
+    asked: list[ColumnLook] = []
+    coded: list[CodedColumn] = []
+    out: list[str] = []
+    ids: list[str] = []
+    only_bits = choices.only_bits(names)
+    for number, (name, one) in enumerate(zip(names, looks, strict=True)):
+        said, profile = about[name], profiles[name]
+        if said.out:
+            out.append(name)
+            ids += [name] if said.is_id else []
+            continue
+        _refuse_infinite(profile, number, request)
+        if only_bits and (one.taken != "bits" or one.suspects):
+            out.append(name)
+            continue
+        found = _coded(profile, one, said, request)
+        if found is not None:
+            coded.append(found)
+            guessed += [one] if found.how == "values" and one.taken == "two values" and said.code is None else []
+        elif one.needs_a_word or said.asked:
+            asked.append(one)
+        else:
+            out.append(name)
+            left.append(one)
+    if asked:
+        raise needs_a_word(asked, looks, offers=offers_of(request))
+    if not coded and not left:
+        raise TableError("No column is left to read. Keep at least one.")
+    if not coded:
+        kinds = ", ".join(f"{look.name!r} ({look.taken})" for look in looks[:10]) + (", ..." if len(looks) > 10 else "")
+        raise TableError(
+            f"No column can be read as bits: {kinds}. Say with code= which values are 1, or with threshold= above "
+            "which number."
+        )
+    coding = Coding(tuple(coded), tuple(out), tuple(ids), named)
+    _check_counted(coding, profiles)
+    return Plan(coding, tuple(looks), tuple(guessed), tuple(left))
+
+
+def _looks(
+    profiles: Sequence[ColumnProfile], about: Mapping[str, Said], request: Request, held: Mapping[str, ColumnCells]
+) -> list[ColumnLook]:
+    """Return what is seen in each column, and which of them seem to count rows."""
+    looks = []
+    for profile in profiles:
+        said = about[profile.name]
+        cut = request.threshold is not None or (isinstance(said.code, str) and said.code != ONE_HOT)
+        looks.append(described(profile.name, profile.counts, form=profile.form, missing=said.missing, threshold=cut))
+    cells = [held[profile.name] for profile in profiles] if held else []
+    return [replace(look, unclear="counts") if held and counts_rows(look, cells, looks) else look for look in looks]
+
+
+def _check_counted(coding: Coding, profiles: Mapping[str, ColumnProfile]) -> None:
+    """Refuse to code many values one by one: not all of them were counted."""
+    for column in coding.columns:
+        profile = profiles[column.name]
+        if profile.cut and column.how in ("values", *HAVE_BITS):
+            raise TableError(
+                f"column {column.name!r} has more than {profile.cut:,} different values, too many to code one by one "
+                "in a table that stays on disk. Merge rare values, or leave the column out with drop=."
+            )
+
+
+def _refuse_infinite(profile: ColumnProfile, number: int, request: Request) -> None:
+    """Refuse an infinite number, also one in words among numbers."""
+    words = [value for value, key in profile.keys.items() if isinstance(key, str)]
+    if len(words) == 1 and is_infinite(words[0]):
+        error = bad_cell(words[0], profile.infinite, 0, (profile.name,), request.threshold)
+        raise TableError(str(error).replace("column 0", f"column {number}", 1))
+
+
+def _coded(profile: ColumnProfile, look: ColumnLook, said: Said, request: Request) -> CodedColumn | None:
+    """Return how a column becomes bits; None where it needs a word, or stays out."""
+    missing = tuple(category_of(key) for key in said.missing or ())
+    if said.code is not None:
+        return _as_said(profile, look, said.code, missing)
+    if said.type is not None:
+        return _of_type(look, said.type, missing)
+    if look.suspects or look.unclear:
+        return None
+    if request.threshold is not None and profile.is_numeric and look.taken not in ("id", "date", "text"):
+        return CodedColumn(profile.name, "above", missing=missing, threshold=request.threshold)
+    if look.taken == "bits":
+        return CodedColumn(profile.name, missing=missing)
+    if look.taken == "two values":
+        return CodedColumn(profile.name, "values", (look.one,), (look.zero,), missing)
+    if look.taken == "one value or blank" and request.blank != "auto":
+        zero = 0 if request.blank == "zero" else None
+        return CodedColumn(profile.name, "values", (look.values[0][0],), (), missing, zero)
+    if request.levels and look.taken in OF_LEVELS:
+        return CodedColumn(profile.name, OF_LEVELS[look.taken], tuple(value for value, _ in look.values), (), missing)
+    return None
+
+
+def _of_type(look: ColumnLook, type_: Any, missing: tuple[Any, ...]) -> CodedColumn | None:
+    """Return a column of the type that the user said; None where that leaves a code for missing open."""
+    if look.suspects:
+        return None
+    values = tuple(value for value, _ in look.values)
+    if isinstance(type_, str) and type_ != "binary":
+        if len(values) < 2:
+            raise TableError(
+                f"column {look.name!r} is to be {type_}, but has {'only one' if values else 'no'} value. Leave it out, "
+                f"or list its levels: column_types={{{look.name!r}: [...]}}."
+            )
+        return CodedColumn(look.name, "nominal" if type_ == "nominal" else "ordinal", values, (), missing)
+    if not isinstance(type_, str):
+        levels = {key_of(level): level for level in type_}
+        if odd := [value for value in values if key_of(value) not in levels]:
+            raise TableError(
+                f"column_types= for column {look.name!r} lacks {', '.join(map(quoted, odd[:8]))}, which occurs. "
+                "Name every level, or say with missing= that it means not observed."
+            )
+        return CodedColumn(look.name, "ordinal", tuple(type_), (), missing)
+    if look.taken == "bits":
+        return CodedColumn(look.name, missing=missing)
+    if look.taken == "two values":
+        return CodedColumn(look.name, "values", (look.one,), (look.zero,), missing)
+    raise TableError(
+        f"column {look.name!r} is to be binary, but has {len(values)} values: {', '.join(map(quoted, values[:8]))}"
+        f"{', ...' if len(values) > 8 else ''}. Say which of them are 1 with code=, or make it nominal or ordinal."
+    )
+
+
+def _as_said(profile: ColumnProfile, look: ColumnLook, code: Any, missing: tuple[Any, ...]) -> CodedColumn | None:
+    """Return a column coded as the user said; None where that leaves a code for missing open."""
+    values = [value for value, _ in look.values]
+    suspects = {key_of(value) for value in look.suspects}
+    if isinstance(code, str):
+        if suspects:
+            return None
+        if code == ONE_HOT:
+            return CodedColumn(profile.name, "one-hot", tuple(values), (), missing)
+        above = ABOVE.match(code)
+        assert above is not None  # noqa: S101  (Choices has checked it)
+        return CodedColumn(profile.name, "above", missing=missing, threshold=float(above[1]))
+    given = {key_of(value): bit for value, bit in code.items() if value != ""}
+    spelled = {key_of(value): value for value in values}
+    if suspects - set(given):
+        return None
+    if given and not set(given) & set(spelled):
+        raise TableError(
+            f"code= for column {profile.name!r} names {quoted(next(value for value in code if value != ''))}, which "
+            f"does not occur. Its values are {', '.join(map(quoted, values[:8]))}{', ...' if len(values) > 8 else ''}."
+        )
+    bits = {0: [], 1: []}  # type: dict[int, list[Any]]
+    for value in code:
+        if value != "":
+            bits[code[value]].append(spelled.get(key_of(value), value))
+    others = [value for value in values if key_of(value) not in given]
+    if others and len(set(code.values())) == 2:
+        raise TableError(
+            f"code= for column {profile.name!r} does not say what {', '.join(map(quoted, others[:8]))} is: 1, 0, or "
+            f"missing={{{profile.name!r}: [...]}}. Name every value, or only those that are 1."
+        )
+    if others:
+        bits[1 - next(iter(code.values()))] += others
+    return CodedColumn(profile.name, "values", tuple(bits[1]), tuple(bits[0]), missing, code.get(""))
