@@ -156,7 +156,7 @@ def fit(
     """Fit a model to a table and write it to a file."""
     estimator = made(model, size, seed, settings or [])
     check_outputs(out, checkpoint, read=asked.files)
-    found = opened(asked)
+    found = opened(asked, types=estimator.get_params().get("column_types"))
     with at.work("Fitting", checkpoint=checkpoint) as bar:
         fitted(estimator, found.table, bar)
     estimator.save(out)

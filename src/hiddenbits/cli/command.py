@@ -44,6 +44,7 @@ READING: dict[str, tuple[Any, Any]] = {
     "id": (given.Id, None),
     "code": (given.Code, None),
     "missing": (given.Missing, None),
+    "column_types": (given.ColumnTypes, None),
     "recipe": (given.Recipe, None),
     "reader": (given.Reader, None),
     "names": (given.Names, None),
@@ -58,7 +59,7 @@ READING: dict[str, tuple[Any, Any]] = {
     "item": (given.Item, None),
     "value": (given.Value, None),
 }
-LISTS = ("columns", "drop", "id", "code", "missing", "split", "reader")
+LISTS = ("columns", "drop", "id", "code", "missing", "column_types", "split", "reader")
 RUNNING: dict[str, tuple[Any, Any]] = {"jobs": (given.Jobs, -1), "engine": (given.Engine, None)}
 
 

@@ -54,6 +54,14 @@ Missing = Annotated[
         rich_help_panel=TABLE,
     ),
 ]
+ColumnTypes = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="What a column is taken for by models that take more than two values: 'binary', 'nominal' or 'ordinal' for "
+        "all, or q3:ordinal, or its levels, q3:low,middle,high; q3:metadata leaves it out. Can be repeated.",
+        rich_help_panel=TABLE,
+    ),
+]
 Recipe = Annotated[
     Path | None,
     typer.Option(help="A file that says all this, as made by 'hiddenbits look --write-recipe'.", rich_help_panel=TABLE),

@@ -35,6 +35,7 @@ class Asked:
     id: tuple[str, ...] = ()
     code: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    column_types: tuple[str, ...] = ()
     recipe: Path | None = None
     reader: tuple[str, ...] = ()
     names: Path | None = None
@@ -78,6 +79,7 @@ class Asked:
         """Return what was said about columns, as `open_table` takes it."""
         said: dict[str, Any] = {name: list(getattr(self, name)) for name in ("columns", "drop", "id")}
         said |= {"code": _codes(self.code), "missing": _missing(self.missing)}
+        said["column_types"] = _types(self.column_types)
         said["recipe"] = self.recipe
         return {name: value for name, value in said.items() if value or (name == "missing" and self.missing)}
 
@@ -115,11 +117,16 @@ class Opened:
         return self.texts(column)
 
 
-def opened(asked: Asked, model: Any = None) -> Opened:
-    """Open a table: by what the user said, by the coding of a fitted model, or by a look at its columns."""
+def opened(asked: Asked, model: Any = None, *, types: Any = None) -> Opened:
+    """Open a table: by what the user said, by the coding of a fitted model, or by a look at its columns.
+
+    `types` are the `column_types` of a model that is to be fitted, if it takes columns of more than two values.
+    """
     from hiddenbits import TableError, open_table
 
     options = reading(asked)
+    if types is not None:
+        options.setdefault("column_types", types)
     coding = getattr(model, "coding_", None)
     if coding is not None or (hasattr(model, "coding_") and not asked.said()):
         options |= {"code": model}
@@ -239,6 +246,15 @@ def _missing(texts: tuple[str, ...]) -> dict[str, list[str]]:
         values = found.setdefault(column or "*", [])
         values += [] if value == "none" else [value]
     return {} if found == {"*": []} else found
+
+
+def _types(texts: tuple[str, ...]) -> dict[str, Any]:
+    """Return types from texts such as nominal, q3:ordinal and q3:low,middle,high."""
+    found: dict[str, Any] = {}
+    for text in texts:
+        column, type_ = _at_colon(text)
+        found[column or "*"] = type_.split(",") if "," in type_ else type_
+    return found
 
 
 def _split(texts: tuple[str, ...]) -> str | dict[str, str]:

@@ -17,6 +17,7 @@ OWN = {
     "id": "--id",
     "code": "--code",
     "missing": "--missing",
+    "column_types": "--column-types",
     "recipe": "--recipe",
     "names": "--names",
     "key": "--key",
