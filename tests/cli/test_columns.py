@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("typer")
 pytest.importorskip("rich")
+import hiddenbits
 from tests.cli.test_commands import run
 
 
@@ -51,9 +52,30 @@ def test_look_shows_columns_and_what_they_need(survey):
         "mood": "ordered",
         "town": "constant",
     }
-    refused = run("fit", survey, "classes", "-o", survey.with_name("m.hb"), code=1).stderr
+    assert "take columns of several values as they are: hiddenbits fit" in told
+    refused = run("fit", survey, "logistic", "-o", survey.with_name("m.hb"), code=1).stderr
     assert "2 columns need a decision" in refused
     assert "say --missing -99" in refused
+
+
+def test_latent_classes_of_levels(survey):
+    """From a look to rows that are completed in the user's own values; blanks of levels are counted as blanks."""
+    model, out = survey.with_name("m.hb"), survey.with_name("out.csv")
+    flags = ["--id", "person", "--drop", "town", "--missing", "-99", "--column-types", "mood:1,2,3,4"]
+    told = run("look", survey, *flags, "--column-types", "q1:nominal").stdout
+    assert "24 rows x 3 columns" in told
+    assert "9 blanks" in told
+    assert re.search(r"q1=ja +11 .* 23\n", told)
+    assert "mood:1,2,3,4 --column-types q1:nominal --out model.hb" in told.replace("'", "")
+    run("fit", survey, "classes", "-n", "2", "-o", model, *flags)
+    assert hiddenbits.load(model).level_names_ == ["q1", "q2", "mood=1", "mood=2", "mood=3", "mood=4"]
+    assert run("score", survey, model).stdout.startswith("log likelihood per row: -")
+    said = run("complete", survey, model, "-o", out, "--bits").stderr
+    assert "9 blanks in 2 columns filled" in said
+    assert {row["mood"] for row in rows_of(out)} == {"1", "2", "3", "4"}
+    assert rows_of(out)[7]["q1"] in ("ja", "nein")
+    refused = run("fit", survey, "logistic", "-o", model, *flags, code=1).stderr
+    assert "or use LatentClassAnalysis" in refused
 
 
 def test_one_hot_is_explained_and_not_advised(tmp_path):

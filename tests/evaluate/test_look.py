@@ -98,3 +98,15 @@ def test_it_prints_what_the_command_line_prints(tmp_path):
     assert [int(line[1]) for line in lines] == [*ones[:6], *ones[-6:]]
     assert all(line[2] == f"{int(line[1]) / 50:.1%}" for line in lines)
     assert "<td>50</td>" in evaluate.look(X)._repr_html_()
+
+
+def test_levels_are_counted_by_column():
+    """Three columns, of 3 levels, 0/1 and 2 levels; a blank of each kind of column, two at the end of a row."""
+    X = np.array([[1, 0, 5], [2, 1, 5], [3, np.nan, np.nan], [np.nan, 1, 6], [1, 0, 5]])
+    table = hiddenbits.open_table(X, column_types={"0": "nominal", "1": "binary", "2": "ordinal"})
+    found = evaluate.look(table)
+    assert (found.n_rows, found.n_columns, found.n_blank, found.trailing_blanks) == (5, 3, 3, 2)
+    assert found.ones.tolist() == [2, 1, 1, 2, 3, 1]
+    assert found.observed.tolist() == [4, 4, 4, 4, 4, 4]
+    assert found.means.tolist() == [0.5, 0.25, 0.25, 0.5, 0.75, 0.25]
+    assert "5 rows x 3 columns\n4 distinct rows" in str(found)

@@ -94,6 +94,8 @@ def look(
         table("Columns, and what they are taken for", ["column", "taken for", "values", "what happens"], lines)
     if seen_columns.table is None:
         tell(own_words(str(seen_columns.needs)))
+        if {"nominal", "ordered"} & {*_taken(lines).values()}:
+            tell(f"Latent classes take columns of several values as they are: {_classes_of(asked)}")
         tell(f"Next, if these guesses are right: {next_command(asked, seen_columns)}")
         return
     coding = seen_columns.table.coding
@@ -106,7 +108,11 @@ def look(
         )
         return
     tell(str(seen))
-    tell(f"Next: {next_command(asked, seen_columns)}")
+    tell(f"Next: {next_command(asked, seen_columns) if seen.sizes is None else _classes_of(asked)}")
+
+
+def _classes_of(asked: Asked) -> str:
+    return asked.command("fit", "classes", out="model.hb")
 
 
 def _taken(lines: list[list[str]]) -> dict[str, str]:
@@ -251,6 +257,8 @@ def score(
         "bits_per_cell": evaluate.bits_per_cell,
         "single_bit_error": evaluate.single_bit_error,
     }
+    if found.table.sizes is not None:  # the others are defined for bits
+        measures = {"log_likelihood_per_row": evaluate.mean_log_likelihood}
     with at.work("Scoring", len(measures) * found.table.shape[0]):
         figures = {name: measure(estimator, found.table) for name, measure in measures.items()}
     if json:

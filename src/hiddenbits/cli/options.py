@@ -57,8 +57,8 @@ Missing = Annotated[
 ColumnTypes = Annotated[
     list[str] | None,
     typer.Option(
-        help="What a column is taken for by models that take more than two values: 'binary', 'nominal' or 'ordinal' for "
-        "all, or q3:ordinal, or its levels, q3:low,middle,high; q3:metadata leaves it out. Can be repeated.",
+        help="What columns are taken for by models of more than two values: 'binary', 'nominal' or 'ordinal', or one "
+        "of them: q3:ordinal, or its levels, q3:low,middle,high; q3:metadata leaves it out. Can be repeated.",
         rich_help_panel=TABLE,
     ),
 ]

@@ -28,11 +28,11 @@ class Look(Shown):
     Attributes
     ----------
     n_rows, n_columns : int
-        Size of the table.
+        Size of the table; a nominal or ordinal column counts once.
     names : tuple of str
-        Names of the columns; x0, x1, ... where the table has none.
-    ones, observed : ndarray of shape (columns,)
-        Number of ones and of observed cells in each column.
+        Names of the columns, x0, x1, ... where the table has none; of nominal and ordinal columns one for each level.
+    ones, observed : ndarray of shape (names,)
+        Number of ones and of observed cells in each column; of a level how often it occurs, and how many rows have one.
     n_different : int
         Number of distinct rows. A blank counts as a value of its own.
     different_exact : bool
@@ -61,6 +61,7 @@ class Look(Shown):
     most_ones: int
     blank_rows: int
     trailing_blanks: int
+    sizes: tuple[int, ...] | None = None  # names of each column, where some have levels
 
     @property
     def n_ones(self) -> int:
@@ -70,7 +71,7 @@ class Look(Shown):
     @property
     def n_blank(self) -> int:
         """Number of cells that were not observed."""
-        return self.n_rows * self.n_columns - int(self.observed.sum())
+        return self.n_rows * self.n_columns - int(self.observed[_first_bits(self.sizes)].sum())
 
     @property
     def n_zeros(self) -> int:
@@ -80,7 +81,7 @@ class Look(Shown):
     @property
     def means(self) -> Floats:
         """Share of ones among the observed cells of each column; NaN for a column of blanks."""
-        means = np.full(self.n_columns, np.nan)
+        means = np.full(len(self.names), np.nan)
         np.divide(self.ones, self.observed, out=means, where=self.observed > 0)
         return means
 
@@ -116,9 +117,10 @@ class Look(Shown):
         """Return the main figures as lines of text."""
         cells = max(int(self.observed.sum()), 1)
         about = "" if self.different_exact else "about "
+        ones = f"{self.n_ones:,} ones ({self.n_ones / cells:.2%} of observed cells), at most {self.most_ones:,} a row"
         lines = [
             f"{self.n_rows:,} rows x {self.n_columns:,} columns",
-            f"{self.n_ones:,} ones ({self.n_ones / cells:.2%} of observed cells), at most {self.most_ones:,} a row",
+            *([ones] if self.sizes is None else []),
             f"{about}{self.n_different:,} distinct rows ({self.n_different / self.n_rows:.1%} of all)",
             self.about_blanks,
         ]
@@ -130,14 +132,21 @@ class Look(Shown):
         return "\n".join(lines)
 
     def _shown(self) -> tuple[list[str], list[str], list[list[str]], list[str]]:
-        order, means = sorted(range(self.n_columns), key=lambda j: -self.ones[j]), self.means
-        few = len(order) <= 2 * ENDS
+        order, means = list(range(len(self.names))), self.means
+        if self.sizes is None:
+            order.sort(key=lambda j: -self.ones[j])
+        few = self.sizes is not None or len(order) <= 2 * ENDS
         lines = [
             [name_of(self.names[j]), f"{self.ones[j]:,}", percent(means[j]), f"{self.observed[j]:,}"]
             for j in (order if few else [*order[:ENDS], *order[-ENDS:]])
         ]
         title = "Columns" if few else "Columns with the most and the fewest ones"
-        return [*self.describe().split("\n"), title], ["column", "ones", "share", "observed"], lines, []
+        return (
+            [*self.describe().split("\n"), title],
+            ["column", "ones" if self.sizes is None else "rows", "share", "observed"],
+            lines,
+            [],
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain numbers, text and lists, for a JSON file."""
@@ -193,13 +202,13 @@ def look(X: object) -> Look:
     [0.33, 1.0]
     """
     table = open_table(X)
-    n_rows, n_columns = table.shape
-    keys = word_keys(n_columns)
-    columns = np.zeros((2, n_columns), np.int64)
+    n_rows, n_bits = table.shape
+    keys = word_keys(n_bits)
+    columns = np.zeros((2, n_bits), np.int64)
     most = blank = trailing = 0
     least: Hashes = np.zeros(0, np.uint64)
     waiting: list[Hashes] = []
-    for counts, extremes, hashes in map_pieces(_Count(keys), table, max(1, PIECE_CELLS // n_columns)):
+    for counts, extremes, hashes in map_pieces(_Count(keys), table, max(1, PIECE_CELLS // n_bits)):
         columns += counts
         most = max(most, extremes[0])
         blank, trailing = blank + extremes[1], trailing + extremes[2]
@@ -210,8 +219,14 @@ def look(X: object) -> Look:
     exact = len(least) < KEPT
     # Of n numbers spread evenly over (0, 1) the k-th smallest is near k / n.
     different = len(least) if exact else min(n_rows, round((KEPT - 1) / ((float(least[-1]) + 1.0) / 2.0**64)))
-    names = table.names or tuple(f"x{j}" for j in range(n_columns))
-    return Look(n_rows, n_columns, names, columns[0], columns[1], different, exact, most, blank, trailing)
+    names = table.names or tuple(f"x{j}" for j in range(n_bits))
+    found = (columns[0], columns[1], different, exact, most, blank, trailing)
+    return Look(n_rows, table.n_columns, names, *found, table.sizes)
+
+
+def _first_bits(sizes: tuple[int, ...] | None) -> Any:
+    """Return the first bit of each column, which says where its cells were observed."""
+    return slice(None) if sizes is None else np.cumsum([0, *sizes[:-1]])
 
 
 @dataclass(frozen=True)
@@ -225,8 +240,11 @@ class _Count:
         cells = x.to_dense()
         rows, width = cells.shape
         in_rows = x.row_sums()
-        whole = int(observed.row_sums().sum()) == cells.size
+        sizes = piece.table.sizes
+        whole = sizes is None and int(observed.row_sums().sum()) == cells.size
         seen = None if whole else observed.to_dense()
+        if sizes is not None:
+            seen = (~np.isnan(piece.table.to_float())).astype(np.uint8)
         hashes = row_hashes(cells, seen, self.keys)
         columns = np.empty((2, width), np.int64)
         columns[0] = cells.sum(axis=0, dtype=np.int64)
@@ -235,7 +253,8 @@ class _Count:
         if seen is not None:
             columns[1] = seen.sum(axis=0, dtype=np.int64)
             blank = int(rows - seen.any(axis=1).sum())
-            trailing = int((np.cumsum(seen[:, ::-1], axis=1, dtype=np.int32) == 0).sum())
+            of_columns = seen[:, _first_bits(sizes)]
+            trailing = int((np.cumsum(of_columns[:, ::-1], axis=1, dtype=np.int32) == 0).sum())
         few = hashes if rows <= KEPT else _smallest([hashes])
         return columns, (int(in_rows.max()), blank, trailing), few
 

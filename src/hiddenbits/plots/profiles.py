@@ -176,9 +176,4 @@ def column_means(model: BaseEstimator, X: object) -> Floats:
         raise ValueError(
             f"The table has {table.n_columns} columns, but the model was fitted to {model.n_features_in_}."
         )
-    ones = evaluate.look(table).means
-    if table.sizes is not None:  # among the rows in which a column is recorded
-        sizes = np.array(table.sizes)
-        of_column = np.repeat(np.add.reduceat(ones, np.cumsum(sizes) - sizes), sizes)
-        ones = np.where(np.repeat(sizes > 1, sizes), ones / np.maximum(of_column, 1e-300), ones)
-    return np.nan_to_num(ones, nan=0.5)
+    return np.nan_to_num(evaluate.look(table).means, nan=0.5)
