@@ -120,7 +120,7 @@ def sizes(f: dict[str, Any]) -> str:
     return table(head, rows)
 
 
-def classes(f: dict[str, Any]) -> str:
+def classes(f: dict[str, Any], names: tuple[str, ...]) -> str:
     one = f["classes"]["3"]
     step, rows = len(one["levels"]), []
     for name, at in [
@@ -140,7 +140,7 @@ def classes(f: dict[str, Any]) -> str:
                 else:
                     cells.append(with_error(one[values][who], one[errors][who], where))
         rows.append([name.replace("|Pr(2)", "").replace("|", ": "), *cells])
-    head = ["", *(f"{words}" for k in range(3) for words in (f"class {k + 1} (SE)", "poLCA"))]
+    head = ["", *(words for name in names for words in (f"{name} (SE)", "poLCA"))]
     worst = relative(inner(one["profile errors"], one["profiles"]))
     return (
         f"{table(head, rows)}\n\nLargest differences: probabilities {difference(one['profiles'])}, standard errors "
@@ -273,9 +273,12 @@ def pages() -> dict[Path, str]:
         "tutorials/carcinoma.md": {
             "sizes": sizes(found["carcinoma"]),
             "tests": tests(found["carcinoma"]),
-            "classes": classes(found["carcinoma"]),
+            "classes": classes(found["carcinoma"], ("yes", "no", "split")),
         },
-        "tutorials/gss82.md": {"sizes": sizes(found["gss82"]), "classes": classes(found["gss82"])},
+        "tutorials/gss82.md": {
+            "sizes": sizes(found["gss82"]),
+            "classes": classes(found["gss82"], ("ideal", "believers", "skeptics")),
+        },
         "tutorials/ability.md": {"two": loadings(found["ability"], 2), "four": loadings(found["ability"], 4)},
         "tutorials/index.md": {"made": f"{made} {stepmix}"},
         "coming_from/mirt.md": {"agree": agree_mirt(found)},
