@@ -67,7 +67,10 @@ def test_latent_classes_of_levels(survey):
     assert "9 blanks" in told
     assert re.search(r"q1=ja +11 .* 23\n", told)
     assert "mood:1,2,3,4 --column-types q1:nominal --out model.hb" in told.replace("'", "")
-    run("fit", survey, "classes", "-n", "2", "-o", model, *flags)
+    fitted = run("fit", survey, "classes", "-n", "2", "-o", model, *flags).stdout
+    assert "rows: 24 x 3 columns" in fitted
+    assert re.search(r"\nmood +4 +0\.\d+ +0\.\d+\n", fitted)
+    assert "binary columns" in run("report", survey, "-o", out, *flags, code=1).stderr
     assert hiddenbits.load(model).level_names_ == ["q1", "q2", "mood=1", "mood=2", "mood=3", "mood=4"]
     assert run("score", survey, model).stdout.startswith("log likelihood per row: -")
     said = run("complete", survey, model, "-o", out, "--bits").stderr

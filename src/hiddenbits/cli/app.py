@@ -159,7 +159,7 @@ def fit(
     seed: given.Seed = 0,
     json: given.Json = False,
 ) -> None:
-    """Fit a model to a table and write it to a file."""
+    """Fit a model to a table, say what was found, and write the model to a file."""
     estimator = made(model, size, seed, settings or [])
     check_outputs(out, checkpoint, read=asked.files)
     found = opened(asked, types=estimator.get_params().get("column_types"))
@@ -176,7 +176,8 @@ def fit(
     if json:
         as_json(facts)
     else:
-        tell(f"{facts['model']}: {facts['passes']} passes, {facts['stop_reason']}. Written to {printable(out)}.")
+        tell(str(estimator.summary()))
+        tell(f"Written to {printable(out)}.")
 
 
 @app.command()

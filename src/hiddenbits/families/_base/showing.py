@@ -243,7 +243,8 @@ class ShowsItself:
 
     def _by_column(self, title: str, values: Mapping[str, AnyArray], weight: Floats | None = None) -> SummaryTable:
         """Return a table with a line for each column of the fit, or for each of its levels."""
-        return SummaryTable(title, {**bit_labels(self), **values}, "columns", weight)
+        labels = bit_labels(self)
+        return SummaryTable(title, {**labels, **values}, "levels" if "level" in labels else "columns", weight)
 
     def _classes(self, weights: Floats, probabilities: Floats, names: Sequence[str]) -> dict[str, SummaryTable]:
         """Return the tables of classes: their shares, and P(bit = 1) or P(level) in each, (classes, bits)."""
