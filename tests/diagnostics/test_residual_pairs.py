@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import chi2_contingency
 
 import hiddenbits
-from hiddenbits import diagnostics, open_table
+from hiddenbits import diagnostics
 from hiddenbits.datasets import simulate_mixture
 
 D = 6
@@ -94,7 +94,7 @@ def test_a_copied_column_comes_first_and_weights_count_rows():
     first = diagnostics.residual_pairs(model, X, n_pairs=1)
     assert first[["first", "second"]].tolist() == [("x4", "x5")]
     assert first["residual"][0] > 5
-    twice = diagnostics.residual_pairs(model, open_table(X).with_weights(np.full(400, 2.0)), n_pairs=1)
+    twice = diagnostics.residual_pairs(model, X, np.full(400, 2.0), n_pairs=1)
     assert twice["observed"][0] == 2 * first["observed"][0]
     assert twice["rows"][0] == 800
 

@@ -6,6 +6,7 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,7 +24,14 @@ TOL = 1e-8  # of refits to simulated tables: they begin close to their end
 
 
 def residual_pairs(
-    model: Any, X: object, *, n_pairs: int | None = None, n: int | None = None, seed: int = 0, tol: float = TOL
+    model: Any,
+    X: object,
+    sample_weight: ArrayLike | None = None,
+    *,
+    n_pairs: int | None = None,
+    n: int | None = None,
+    seed: int = 0,
+    tol: float = TOL,
 ) -> Any:
     """Return how often the values of each pair of columns occur together, next to what a fitted model expects.
 
@@ -57,6 +65,8 @@ def residual_pairs(
         Any family of models of bits.
     X : table of shape (rows, columns)
         As for its `fit`.
+    sample_weight : array of shape (rows,), optional
+        Weight of each row; a weight of 2 counts as two equal rows. For p-values rows must be repeated.
     n_pairs : int, optional
         Return only this many pairs. By default all.
     n : int, optional
@@ -93,7 +103,7 @@ def residual_pairs(
         raise ValueError(f"n_pairs={n_pairs}: give a number of pairs of at least 1, or None for all.")
     if n is not None and n < 1:
         raise ValueError(f"n={n}: simulate at least one table for p-values, and 99 or more for those that you publish.")
-    table = opened(model, X)
+    table = opened(model, X, sample_weight)
     if table.n_columns != model.n_features_in_:
         raise ValueError(f"The model was fitted to {model.n_features_in_} columns, and X has {table.n_columns}.")
     names = np.asarray(names_of(model, table), object)
@@ -141,10 +151,10 @@ def _residuals(model: Any, table: Table) -> _Residuals:
 
     # Of each pair of columns the two bits that are furthest off, the pairs in their order.
     a, b = np.nonzero(column[:, None] < column)
-    furthest = np.argsort(-np.abs(residual[a, b]), kind="stable")
-    a, b = a[furthest], b[furthest]
-    each = np.unique(column[a] * len(sizes) + column[b], return_index=True)[1]
-    a, b = a[each], b[each]
+    if not binary.all():
+        furthest = np.argsort(-np.abs(residual[a, b]), kind="stable")
+        each = furthest[np.unique((column[a] * len(sizes) + column[b])[furthest], return_index=True)[1]]
+        a, b = a[each], b[each]
     df = np.maximum(sizes - 1, 1)
     return _Residuals(
         a,
@@ -189,4 +199,9 @@ def _counts(piece: Piece) -> Floats:
     """Return of each pair of bits the rows recorded in both, those with a 1 in the first, and those with two."""
     bits, seen = cells(piece)
     weighted = bits * piece.weights[:, None]
-    return np.stack([seen.T @ (seen * piece.weights[:, None]), weighted.T @ seen, weighted.T @ bits])
+    both = weighted.T @ bits
+    if seen.all():
+        return np.stack(
+            [np.full_like(both, piece.weights.sum()), np.broadcast_to(np.diag(both)[:, None], both.shape), both]
+        )
+    return np.stack([seen.T @ (seen * piece.weights[:, None]), weighted.T @ seen, both])
