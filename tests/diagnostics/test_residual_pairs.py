@@ -79,11 +79,14 @@ def test_four_dimensions_are_integrated_by_draws():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_residuals_of_a_true_model_have_unit_spread(seed):
-    """New rows of the model itself: 45 correlated residuals, so the mean square is loosely within (0.5, 1.8)."""
+    """New rows of the model itself: 45 residuals share 10 margins, so their mean square varies like that of 10 deviates.
+
+    Its standard error is sqrt(2 / 10), .45; we allow three of them above 1.
+    """
     model = hiddenbits.LatentClassAnalysis(2, random_state=0).fit(simulate_mixture(2000, 10, 2, seed=seed).X)
     fresh = model.sample(3000, random_state=seed)
     found = diagnostics.residual_pairs(model, fresh)["residual"]
-    assert 0.5 < np.mean(found**2) < 1.8
+    assert 0.3 < np.mean(found**2) < 2.35
     assert np.abs(found).max() < 4.5
 
 
