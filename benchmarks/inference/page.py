@@ -78,6 +78,33 @@ def coverage() -> str:
     return table(["model and tables", "95% intervals of", *METHODS, "tables"], rows) + "\n\n" + printed(all_reports)
 
 
+def levels() -> str:
+    report = load("inference/levels")
+    rows: list[list[object]] = []
+    for design, found in report["figures"]["coverage"].items():
+        for what in ("shares", "probabilities"):
+            both = [found[f"{what}, {prior}"] for prior in ("maximum likelihood", "default prior")]
+            cells = [f"{one['coverage']:.3f}".lstrip("0") for one in both]
+            left_out = [f"{one['left_out']:,} of {one['intervals'] + one['left_out']:,}" for one in both]
+            rows.append(
+                [design, found["entropy"], what, *(c for pair in zip(cells, left_out, strict=True) for c in pair)]
+            )
+    head = ["3 classes", "entropy", "95% intervals of", "maximum likelihood", "left out", "default prior", "left out"]
+    gone, errors = report["figures"]["missing"], report["figures"]["missing"]["largest_mean_error"]
+    worst = "; ".join(
+        f"{what} {errors[f'{key}, maximum likelihood']:.4f}, with the default prior {errors[f'{key}, default prior']:.4f}"
+        for what, key in (("class shares", "classes"), ("items' shares of levels", "levels"))
+    )
+    n_tables = report["tables"]
+    return f"""Classes of binary items and of items with 4 levels, {n_tables["coverage"]} simulated tables a design; intervals by information. "Left out": probabilities estimated outside (.001, .999).
+
+{table(head, rows)}
+
+With {gone["missing"]:.0%} of the cells missing at random given five complete columns (3 classes, 2,000 x 20 items of 3 levels, {n_tables["missing"]} tables), the largest mean error of any share is, by maximum likelihood: {worst}. Among the recorded cells alone it is {errors["levels, recorded cells"]:.4f}.
+
+{printed([report])}"""
+
+
 def overlap() -> str:
     reports = recorded("overlap")
     rows = [
@@ -124,7 +151,7 @@ def printed(reports: list[dict]) -> str:
 
 def pages() -> dict[Path, str]:
     text = PAGE.read_text(encoding="utf-8")
-    for make in (size, coverage, overlap, replicates):
+    for make in (size, coverage, levels, overlap, replicates):
         text = filled(text, make.__name__, make())
     return {PAGE: text}
 

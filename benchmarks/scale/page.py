@@ -33,7 +33,7 @@ def models() -> str:
 
 
 def large_tables() -> tuple[str, ...]:
-    return parquet(), look(), rows_in_millions(), map_in_millions()
+    return parquet(), levels(), look(), rows_in_millions(), map_in_millions()
 
 
 def parquet() -> str:
@@ -57,6 +57,18 @@ one full pass.
 {table(head, rows)}
 
 Most of the time goes into reading and decoding Parquet. {how(report)}
+"""
+
+
+def levels() -> str:
+    report = load("scale/levels")
+    f = report["figures"]
+    of_pass = {name: f[f"seconds_of_a_pass_{name}"] for name in ("files", "memory", "bare")}
+    return f"""## Columns of levels
+`LatentClassAnalysis(4)` with its defaults, {f["rows"]:,} rows of fifty columns with five levels ({f["bits"]} bits a row), in Parquet ({f["megabytes_on_disk"]} MB), one thread. Peak memory of the whole process: **{f["peak_memory_mb"]:,} MB** (goal: under 1,000), of which {f["memory_before_mb"]} MB before the table is opened. The fit takes {f["seconds"]:g} s of processor time, with {f["seconds_to_open"]:g} s to open the table, and makes {f["passes_over_all_rows"]} passes over all rows.
+A pass over all rows takes {of_pass["files"]:.2f} s from the files. In memory it takes {of_pass["memory"]:.2f} s, {of_pass["memory"] / of_pass["bare"]:.2f} times its bare products ({of_pass["bare"]:.2f} s: two products and one exponential; both measured on a tenth of the rows).
+
+{how(report)}
 """
 
 
