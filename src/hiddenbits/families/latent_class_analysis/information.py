@@ -102,7 +102,7 @@ class ClassScores:
         logits[self.moving] = np.clip(vector[K - 1 :], -LARGEST_LOGIT, LARGEST_LOGIT)
         of_bits, of_levels = sigmoid(np.ascontiguousarray(logits.T)), from_logs(logits.T, layout)
         theta = np.where(layout.is_level[:, None], of_levels, of_bits)
-        return NodeParams.of(shares_at(logs), theta, params.prior_mean, layout)
+        return params.at(shares_at(logs), theta)
 
     def _rows(self, block: Block) -> tuple[Floats, Floats, Floats]:
         """Return r, (n, K), x - theta, (K, n, d), 0 where not recorded, and what was recorded, (n, d)."""

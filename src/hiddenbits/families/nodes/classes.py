@@ -108,7 +108,7 @@ class Classes(AsOnSubsample, OneStage, Counted, ClassCodes[NodeParams]):
         s, m, weight = self.prior_strength, params.prior_mean, float(stats.weight)
         pi = class_shares(stats.classes, weight)
         theta = share_or(stats.ones + s * m[:, None], stats.cells(params.layout) + s, m[:, None], weight)
-        return NodeParams.of(pi, theta, m, params.layout)
+        return params.at(pi, theta)
 
     def to_vector(self, params: NodeParams) -> Floats:
         """Return ln(pi_k / pi_1), and logit(theta) or ln p: coordinates without borders, for extrapolation."""
@@ -121,7 +121,7 @@ class Classes(AsOnSubsample, OneStage, Counted, ClassCodes[NodeParams]):
         theta = sigmoid(logits)
         if not layout.all_binary:
             theta = np.where(layout.is_level[:, None], levels.from_logs(logits, layout), theta)
-        return NodeParams.of(shares_at(np.append(0.0, vector[: K - 1])), theta, params.prior_mean, layout)
+        return params.at(shares_at(np.append(0.0, vector[: K - 1])), theta)
 
     # Row functions: what the estimators' verbs rest on.
 

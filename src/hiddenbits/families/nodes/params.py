@@ -42,6 +42,12 @@ class NodeParams(Params):
             p, m = normalized(p, layout), normalized(m[:, None], layout)[:, 0]
         return cls(weights, p, m, layout.columns.astype(np.float64))
 
+    def at(self, weights: Floats, probabilities: Floats) -> NodeParams:
+        """Return other weights and probabilities of the same columns, in range."""
+        p = clip_probability(probabilities)
+        p = p if self.layout.all_binary else normalized(p, self.layout)
+        return NodeParams(weights, p, self.prior_mean, self.columns)
+
     @cached_property
     def layout(self) -> Layout:
         """Which bits belong to which column."""

@@ -14,12 +14,8 @@ from hiddenbits.maths.numerics import TINY
 
 def normalized(p: Floats, layout: Layout) -> Floats:
     """Return probabilities whose levels add up to 1 in each column, none below TINY; those of binary columns stay."""
-    is_level = layout.is_level
-    levels = np.maximum(p[is_level], TINY)
-    out = p.copy()
-    out[is_level] = levels
-    out[is_level] = levels / layout.column_sums(out)[is_level]
-    return out
+    p = np.maximum(p, TINY)
+    return np.asarray(p / np.where(layout.is_level[:, None], layout.column_sums(p), 1.0))
 
 
 def from_logs(logs: Floats, layout: Layout) -> Floats:
