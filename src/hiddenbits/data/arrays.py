@@ -71,8 +71,8 @@ class Arrays:
 
 
 def plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return NumPy numbers as Python ones, and tuples as lists, in mappings too: JSON knows no other."""
-    return {name: _plain(value) for name, value in values.items()}
+    """Return NumPy numbers as Python ones, tuples as lists and names as text, in mappings too: JSON knows no other."""
+    return {str(name): _plain(value) for name, value in values.items()}
 
 
 def _plain(value: Any) -> Any:

@@ -9,14 +9,14 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hiddenbits import Piece, Table, map_pieces, open_table, run_on, take_rows
+from hiddenbits import Table, map_pieces, open_table, run_on, take_rows
 from hiddenbits.array_types import Floats
 from hiddenbits.evaluate.calibration import calibrated
 from hiddenbits.evaluate.candidates import Contender, chosen_families
 from hiddenbits.evaluate.comparison import SIZE_TIE, TIE, Comparison, Entry, Tried
 from hiddenbits.evaluate.copies import warn_of_copies
 from hiddenbits.evaluate.fit_runner import BEHIND, EDGE, Runner, Sheets, Sized, Step, choose_size
-from hiddenbits.evaluate.measures import PIECE_CELLS
+from hiddenbits.evaluate.measures import PIECE_CELLS, cells_of_rows
 from hiddenbits.evaluate.progress import Tell, reporting
 from hiddenbits.evaluate.row_scores import RowScores, chance, difference, joined, mean_of, simplest
 from hiddenbits.evaluate.same_models import stands_for
@@ -259,13 +259,8 @@ def _sentences(reasons: Mapping[str, str]) -> str:
 
 
 def _cells(table: Table) -> Floats:
-    """Return the number of observed cells of each row."""
-
-    def seen(piece: Piece) -> Floats:
-        _, observed = piece.table.source.read(0, piece.table.shape[0])
-        return np.asarray(observed.row_sums(), np.float64)
-
-    return np.concatenate(list(map_pieces(seen, table, max(1, PIECE_CELLS // table.shape[1]))))
+    """Return the number of recorded cells of each row."""
+    return np.concatenate(list(map_pieces(cells_of_rows, table, max(1, PIECE_CELLS // table.shape[1]))))
 
 
 def _entries(found: dict[str, _Found], weights: Floats, cells: Floats) -> tuple[Entry, ...]:

@@ -54,7 +54,8 @@ def _average(
 ) -> Ratio:
     """Return a weighted ratio over the rows of X; if `measure` is named, it is defined for bits only."""
     table = table_of(estimator, X)
-    if measure is not None and (table.sizes is not None or not table.only_bits):
+    levels = table.sizes is not None and measure != "bits_per_cell"
+    if measure is not None and (levels or not table.only_bits):
         what = "has nominal or ordinal columns" if table.only_bits else "is one of real numbers"
         raise ValueError(f"{measure} needs a table of bits, but this {what}. Use mean_log_likelihood or hidden_cells.")
     return gathered(table.with_sample_weight(sample_weight), rows)
@@ -64,6 +65,16 @@ def _bits(piece: Piece) -> tuple[Floats, Floats]:
     """Return the cells of a piece, and which of them were observed."""
     x, observed = piece.table.source.read(0, piece.table.shape[0])
     return x.to_dense().astype(np.float64), observed.to_dense().astype(np.float64)
+
+
+def cells_of_rows(piece: Piece) -> Floats:
+    """Return the number of recorded cells of each row; of one with levels a single bit is 1."""
+    sizes = piece.table.sizes
+    x, observed = piece.table.source.read(0, piece.table.shape[0])
+    if sizes is None:
+        return np.asarray(observed.row_sums(), np.float64)
+    of_levels = np.repeat(np.array(sizes) > 1, sizes)
+    return np.asarray(np.where(of_levels, x.to_dense(), observed.to_dense()).sum(axis=1), np.float64)
 
 
 def mean_log_likelihood(estimator: BaseEstimator, X: object, sample_weight: ArrayLike | None = None) -> Figure:
@@ -118,8 +129,7 @@ def bits_per_cell(estimator: BaseEstimator, X: object, sample_weight: ArrayLike 
     """
 
     def spent(piece: Piece) -> tuple[Floats, Floats]:
-        _, observed = piece.table.source.read(0, piece.table.shape[0])
-        return -estimator.score_samples(piece.table) / np.log(2.0), observed.row_sums().astype(np.float64)
+        return -estimator.score_samples(piece.table) / np.log(2.0), cells_of_rows(piece)
 
     return _average(estimator, X, sample_weight, spent, "bits_per_cell").figure(estimator.likelihood_)
 

@@ -129,11 +129,14 @@ def test_rows_of_other_bits_are_refused(fitted):
         LatentClassAnalysis(1).fit(np.eye(4)).predict(open_table(survey().to_numpy(), column_types="nominal"))
 
 
-def test_numbers_of_levels_in_an_array_need_a_word():
+def test_numbers_of_levels_in_an_array_need_a_word(tmp_path):
     answers = np.array([[1, 2], [2, 3], [3, 1], [1, 2]])
     with pytest.raises(TableError, match=r"row 0, column 1: 2.* is not a bit.*column_types='nominal'"):
         LatentClassAnalysis(1).fit(answers)
     assert LatentClassAnalysis(1, column_types="nominal").fit(answers).params_.layout.sizes == (3, 3)
+    model = LatentClassAnalysis(1, column_types={0: "nominal", 1: [1, 2, 3, 4]}).fit(answers)
+    model.save(tmp_path / "model.hb")  # JSON has no numbers for names
+    assert load(tmp_path / "model.hb").fit(answers).params_.layout.sizes == (3, 4)
 
 
 def test_columns_without_a_recorded_level_are_named():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hiddenbits import LatentClassAnalysis, evaluate, hide_cells, open_table
+from hiddenbits import LatentClassAnalysis, TableError, evaluate, hide_cells, open_table, tetrachoric
 from hiddenbits.data import MemorySource, Table
 from hiddenbits.engine import Key
 from hiddenbits.evaluate.calibration import bins
@@ -186,8 +186,8 @@ def test_loss_on_hidden_cells(fitted):
     assert bins(model, table, 0.3, 2)[:, 0].sum() == (hidden.sum(axis=0) * truth.sizes).sum()
 
 
-def test_a_size_is_chosen_by_the_types_of_the_estimator(fitted):
-    _, columns, _ = fitted
+def test_measures_by_cells_and_sizes(fitted):
+    _, columns, rows = fitted
     with pytest.warns(match="yes = 1"):
         found = evaluate.select(LatentClassAnalysis(column_types=TYPES, random_state=0), columns, [1, 2], by="bic")
     one = LatentClassAnalysis(1, column_types=TYPES, prior_strength=0)
@@ -195,6 +195,11 @@ def test_a_size_is_chosen_by_the_types_of_the_estimator(fitted):
         assert found.figures[0].value == pytest.approx(one.fit(columns).bic(columns))
     with pytest.raises(ValueError, match="single_bit_error needs a table of bits, but this has nominal or ordinal"):
         evaluate.single_bit_error(one, columns)
+    n_cells, table = np.sum(~np.isnan(rows)), open_table(columns, code=one)
+    per_cell = -one.score_samples(columns).sum() / np.log(2) / n_cells
+    assert evaluate.bits_per_cell(one, columns).value == pytest.approx(per_cell)
+    with pytest.raises(TableError, match="but this table has nominal or ordinal columns"):
+        tetrachoric(table)
 
 
 def test_a_sample_in_the_values_of_the_table(fitted):
@@ -218,10 +223,6 @@ def test_arrays_of_levels_stay_arrays(fitted):
     }
     for j, name in ((0, "size"), (2, "stars"), (4, "day")):
         assert completed[:, j].tolist() == [numbers[value] for value in truth[name]]
-    drawn = of_array.sample(200, random_state=1)
-    assert drawn.shape == (200, 5)
-    for column, seen in zip(drawn.T, rows.T, strict=True):
-        assert set(column) == set(seen[~np.isnan(seen)])
 
 
 @pytest.mark.parametrize("mask", ["full", "missing-pattern"])
@@ -264,21 +265,6 @@ def test_weights_equal_repeats(fitted):
     one, two = model.fit(columns, sample_weight=counts).params_, model.fit(repeated).params_
     for name, array in one.to_arrays().items():
         np.testing.assert_allclose(two.to_arrays()[name], array, rtol=0, atol=1e-9)
-
-
-def test_summary_counts_columns_and_compares_with_independent_ones(fitted):
-    """Of independent columns a cell has one of its levels, or none where it is missing."""
-    model, _, rows = fitted
-    story = model.summary().story
-    shares = [
-        [np.mean(column[~np.isnan(column)] == level) for level in range(n)]
-        for column, n in zip(rows.T, LEVELS, strict=True)
-    ]
-    cells = [np.sum([column == level for level in range(n)], axis=1) for column, n in zip(rows.T, LEVELS, strict=True)]
-    per_row = sum(c @ np.log(s) for c, s in zip(cells, shares, strict=True)) / len(rows)
-    assert story["rows"] == "300 x 5 columns"
-    assert story["score"].endswith(f"independent columns {per_row:.4f}")
-    assert len(model.summary().tables["profiles"]["column"]) == 3 + 1 + 4 + 1 + 2
 
 
 def test_n_missing_and_types(fitted):

@@ -303,6 +303,8 @@ def _opened(X: object, threshold: float | None) -> tuple[Table, SquareFrame | No
     """Return X as a table of bits, and what makes frames like X."""
     if isinstance(X, Table) and not X.only_bits:
         raise TableError("tetrachoric is for bits, but this is a table of real numbers.")
+    if isinstance(X, Table) and X.sizes is not None:
+        raise TableError("tetrachoric is for bits, but this table has nominal or ordinal columns. Leave them out.")
     frame, request = None, Request(threshold=threshold)
     opener, found = find_opener(X, request)
     if opener.form == "frame":
