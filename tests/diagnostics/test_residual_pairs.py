@@ -79,7 +79,7 @@ def test_four_dimensions_are_integrated_by_draws():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_residuals_of_a_true_model_have_unit_spread(seed):
-    """New rows of the model itself: 45 residuals share 10 margins, so their mean square varies like that of 10 deviates.
+    """New rows of the model itself: 45 residuals share 10 margins: their mean square varies like that of 10 deviates.
 
     Its standard error is sqrt(2 / 10), .45; we allow three of them above 1.
     """

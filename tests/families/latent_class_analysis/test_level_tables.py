@@ -82,3 +82,14 @@ def test_results_are_written_by_level(survey, model, tmp_path):
     pd.testing.assert_frame_equal(written, model.complete(survey).astype({"often": str}), check_dtype=False)
     given = pq.read_table(model.write("bit_probabilities", survey, tmp_path / "p"))
     assert given.column_names == model.level_names_
+
+
+def test_a_long_summary_shows_whole_columns():
+    """Twelve columns of three levels: 20 lines have room for six of them."""
+    rng = np.random.default_rng(1)
+    X = np.where(rng.random((200, 12)) < 0.4, rng.integers(0, 2, (200, 1)) * 2, rng.integers(0, 3, (200, 12)))
+    shown = str(LatentClassAnalysis(2, column_types="nominal", random_state=0).fit(X).summary()).splitlines()
+    lines = [line.split()[0] for line in shown if line.startswith("x")]
+    assert len(lines) == 18
+    assert all(lines.count(name) == 3 for name in lines)
+    assert shown[-1].startswith("... 18 more levels")

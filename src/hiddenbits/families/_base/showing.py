@@ -73,9 +73,13 @@ class SummaryTable:
         lines, below = list(range(n)), []
         if n > DOWN + 1:  # a note in place of a single line would save nothing
             first = np.arange(n) if self.weight is None else np.argsort(-np.asarray(self.weight), kind="stable")
-            lines = sorted(first[:DOWN].tolist())
-            shown = "" if self.weight is None else "; shown are those that matter most"
-            below.append(f"... {n - DOWN:,} more {self.of}{shown}")
+            kept, shown = first[:DOWN], ""
+            if self.weight is not None:
+                shown = "; shown are those that matter most"
+                whole = kept[self.weight[kept] > self.weight[first[DOWN]]]  # levels of one column have one weight
+                kept = whole if len(whole) else kept
+            lines = sorted(kept.tolist())
+            below.append(f"... {n - len(lines):,} more {self.of}{shown}")
         if len(columns) > len(head):
             below.append(f"... and {len(columns) - len(head)} more across: {', '.join(list(columns)[len(head) :][:3])}")
         cells = [[_cell(columns[name][i]) for name in head] for i in lines]
