@@ -30,7 +30,7 @@ SHORT_ITEMS = (
 )
 MACHINES = (
     "**Combination machines**: a default fit to a real table runs for up to 88 s, longer than a peer's "
-    "whole run in 6 of 10 comparisons. It ends higher in all 10 (`machines.md`)."
+    "whole run in 6 of 10 comparisons (`machines.md`)."
 )
 NETWORKS = (
     "**`NoisyOrNetwork` learns by sampling**: 78,162 baskets and 100 causes take 223 s, a mixture of "
@@ -146,7 +146,7 @@ def fast(points: list[Compared]) -> list[str]:
         f"that overlap {', '.join(drawn)} (`peers.md`), {REAL_MIXTURES}.",
         _levels(),
         PAIRS,
-        f"**Large tables**: {rows['rows']:,} rows of 1,000 columns with 1% ones are fitted (`LatentClassAnalysis(32)`, two "
+        f"**Large tables**: {rows['rows']:,} rows x 1,000 with 1% ones are fitted (`LatentClassAnalysis(32)`, two "
         f"passes) and scored from disk in {rows['seconds'] / 60:.1f} minutes on two cores, in "
         f"{rows['peak_memory_mb'] / 1000:.2f} GB (`large_tables.md`).",
     ]
@@ -269,8 +269,8 @@ def pages() -> dict[Path, str]:
     numbered = "\n".join(wrapped(f"{number}. {line}") for number, line in enumerate(lines, 1))
     page = f"""# Performance
 
-First what peers do better, then what is slow, then what is fast. Written by `python -m benchmarks.page`; files in
-brackets, with all figures, are in `benchmarks/results/`. The machine was noisy: ratios mean more than seconds.
+What peers do better, what is slow, what is fast. Written by `python -m benchmarks.page`; files in
+brackets are in `benchmarks/results/`. The machine was noisy: ratios mean more than seconds.
 
 ![Times faster than each peer, on the largest table that it got through](pictures/performance.svg)
 

@@ -23,7 +23,7 @@ from typing import Any
 
 from benchmarks.peers import jobs, turns, tutorials
 from benchmarks.peers.jobs import JOBS, TIMES, Job, Peer
-from benchmarks.record import asking, kept, record, result
+from benchmarks.record import asking, kept, load, record, result
 
 PARTIAL = result("peers/peers.partial")
 Point = dict[str, Any]
@@ -96,13 +96,18 @@ def full(only: str | None) -> None:
         again = {(job.name, name) for job, names in chosen for name in (*names, "hiddenbits")}
         points = [p for p in before["points"] if (p["job"], p["program"]) not in again]
     missing = dict(before.get("missing", {}))
-    missing |= {name: turns.missing(jobs.Peer(name, "", (package, ""))) for name, package in jobs.NOT_ON_PYPI.items()}
-    missing |= {name: turns.not_in_r(package) for name, package in jobs.NOT_IN_R.items()}
+    if not only:
+        missing |= {name: turns.missing(Peer(name, "", (package, ""))) for name, package in jobs.NOT_ON_PYPI.items()}
+        missing |= {name: turns.not_in_r(package) for name, package in jobs.NOT_IN_R.items()}
     missing |= {peer.name: turns.missing(peer) for job, names in chosen for peer in job.peers if peer.name in names}
     everybody = {peer.name: peer for job in JOBS.values() for peer in job.peers if not missing.get(peer.name)}
+    known = load("peers/peers")["peers"] if only else {}  # of peers that are not asked for, which need not be here
+    asked = {name for _, names in chosen for name in names}
     facts = {
         "settings": {name: peer.options for name, peer in everybody.items()},
-        "peers": {name: turns.versions_of(peer) for name, peer in everybody.items()},
+        "peers": {
+            name: turns.versions_of(peer) if name in asked else known.get(name, {}) for name, peer in everybody.items()
+        },
     }
     for more in TIMES:  # a run that is cut off has the small tables of all jobs
         for job, names in chosen:

@@ -22,7 +22,7 @@ HEAD = [
 # R has packages of these names, too; of mirt we run an estimator that its usual function does not offer.
 LABELS = {"mirt": "mirt's GVEM (Python)", "fit_mirt": "mirt's fit_mirt (Python)", "logisticpca": "logisticpca (Python)"}
 TITLES = {
-    "mixture": "**Mixture**, {columns} columns, 10 classes that overlap, 4 restarts each, the same tolerance. Ours has `prior_strength=0`, as StepMix has no prior. Where classes are far apart the lead is smaller, and with each program's own defaults StepMix is faster: [mixtures](mixture.md).",
+    "mixture": "**Mixture**, {columns} columns, 10 classes that overlap, 4 restarts each, the same tolerance. Ours has `prior_strength=0`, as StepMix has no prior. Where classes are far apart the lead is smaller: [mixtures](mixture.md).",
     "clear classes": "**Classes apart**, {columns} columns, 4 classes, each program with its own defaults: StepMix makes one start, ours several.",
     "machine": "**Combination machine**, {columns} columns, 10 units. Peers are stopped where the likelihood of validation rows is highest, and their seconds are those up to the first place within 0.01 nats of it, known only afterwards; they have {training:g} s of processor time at most. Our default is not stopped, and its seconds are those of the whole fit. A combination machine is a restricted Boltzmann machine with visible bits -1 and +1.",
     "plane": "**Two dimensions**, {columns} columns. The peers are Python packages; mirt's is `GVEMEstimator`, by variational EM; `fit_mirt`, its usual function, is [next to ours](logistic.md) elsewhere. logisticpca and H2O give a point for each row and no distribution, so we give them the best Gaussian on their plane (for H2O in three dimensions, because it has no main effects).",
