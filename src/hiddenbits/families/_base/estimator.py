@@ -200,8 +200,8 @@ class BitsEstimator(
         self._keep(outcome, weight)
         return self
 
-    def _more_starts(self, settings: Settings) -> Settings:
-        """Return the settings with the further starts that n_init="auto" has on a small table."""
+    def _more_starts(self, settings: Settings, _size: float) -> Settings:
+        """Return the settings with the further starts that n_init="auto" has on a table with so small a pass."""
         return settings
 
     def _starts_on_few(self, settings: Settings) -> Settings:
@@ -215,8 +215,9 @@ class BitsEstimator(
         """
         if self.n_init != "auto" or settings.online_passes:
             return settings
-        if weight * model.footprint(n_columns, n_columns).flops <= SMALL:
-            return replace(self._more_starts(settings), start_rows=None)
+        size = weight * model.footprint(n_columns, n_columns).flops
+        if size <= SMALL:
+            return replace(self._more_starts(settings, size), start_rows=None)
         return settings if settings.start_rows is None else self._starts_on_few(settings)
 
     def _settings(self) -> Settings:

@@ -216,7 +216,7 @@ class CombinationMachine(CriteriaMixin, PredictsCauses, RealsVerbs):
             raise ValueError('max_iter=0 hands over the start, which method="em" makes on its way. Choose "exact".')
         return super()._settings()
 
-    def _more_starts(self, settings: Settings) -> Settings:
+    def _more_starts(self, settings: Settings, _size: float) -> Settings:
         return replace(settings, n_init=3) if self._grows_again else settings
 
     @property

@@ -29,6 +29,7 @@ from hiddenbits.families.latent_class_analysis.information import ClassScores
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.nodes.params import NodeCounts, NodeParams
 
+TINY = 200_000  # arithmetic of a pass up to which further starts cost next to nothing: a few columns, many maxima
 AGREE = 0.5  # nats of the whole table: restarts as close as that have found the same maximum
 
 
@@ -57,8 +58,8 @@ class LatentClassAnalysis(CriteriaMixin, PredictsClasses, CodingEstimator[NodePa
         Passes of online EM before the full passes, for tables with very many rows.
     n_init : "auto" or int, default="auto"
         Restarts: the first from k-means on the first singular vectors of the columns, others from random shares of
-        rows in classes; the one with the best objective is kept. "auto" is 2, and on small tables 3, each with
-        the best of three short runs. On long tables twice as many begin on a subsample, and the best goes on over all
+        rows in classes; the one with the best objective is kept. "auto" is 2, on small tables 3 and on tiny ones 6, each with
+        the better of two short runs. On long tables twice as many begin on a subsample, and the best goes on over all
         rows.
     max_iter : int, default=1000
         Most passes over the table, for each restart.
@@ -144,8 +145,8 @@ class LatentClassAnalysis(CriteriaMixin, PredictsClasses, CodingEstimator[NodePa
         self.threshold = threshold
         self.random_state = random_state
 
-    def _more_starts(self, settings: Settings) -> Settings:
-        return replace(settings, n_init=3, n_short=2, short_passes=10)
+    def _more_starts(self, settings: Settings, size: float) -> Settings:
+        return replace(settings, n_init=6 if size <= TINY else 3, n_short=2, short_passes=10)
 
     def _model(self) -> Classes:
         return Classes(self.n_components, self.prior_strength, self.prior_mean, column_sizes(self))

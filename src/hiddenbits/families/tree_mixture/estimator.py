@@ -150,7 +150,7 @@ class TreeMixture(CriteriaMixin, PredictsClasses, CodingEstimator[TreeParams, Tr
         self.threshold = threshold
         self.random_state = random_state
 
-    def _more_starts(self, settings: Settings) -> Settings:
+    def _more_starts(self, settings: Settings, _size: float) -> Settings:
         return replace(settings, n_short=8, short_passes=5)
 
     def _model(self) -> Trees:
