@@ -318,11 +318,12 @@ def _about_numbers(group: Sequence[ColumnLook], names: Sequence[str], *, offers:
     return f"numbers with a comma ({quoted(comma)}). {do}"
 
 
-def said_of_left_out(looks: Sequence[ColumnLook]) -> str:
-    """Return the sentence about columns that were left out."""
+def said_of_left_out(looks: Sequence[ColumnLook], *, levels: bool = False) -> str:
+    """Return the sentence about columns that were left out; `levels`: of a table that may have nominal columns."""
     parts = [f"{_names(group)} ({taken})" for taken, group in _groups(looks, lambda look: look.taken)]
     drop = f"drop={[look.name for look in looks]!r}" if len(looks) <= SHOWN else "drop= with their names"
-    said = f"Left out of the model, because they are not bits: {'; '.join(parts)}. They stay with the rows."
+    what = "neither binary, nominal nor ordinal" if levels else "not bits"
+    said = f"Left out of the model, because they are {what}: {'; '.join(parts)}. They stay with the rows."
     number = next((look.name for look in looks if look.taken == "number"), None)
     if number is not None:
         said += f" To make bits of numbers, say above which they are 1, such as code={{{number!r}: '> 0'}}."

@@ -121,7 +121,7 @@ def open_columns(
     held = columns.columns if isinstance(columns, HeldColumns) else ()
     profiles = look(columns, most=math.inf if held else MANY)
     planned = plan(profiles, request, named=named, held=held)
-    planned.say()
+    planned.say(levels=request.levels)
     coding = replace(planned.coding, frame=frame if frame in FRAMES else None)
     plain = not (request.choices or planned.guessed or request.names)
     if request.threshold is not None and plain and cut is not None:

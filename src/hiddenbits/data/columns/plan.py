@@ -64,12 +64,12 @@ class Plan:
     guessed: tuple[ColumnLook, ...]
     left_out: tuple[ColumnLook, ...]
 
-    def say(self) -> None:
-        """Warn of what was guessed and what was left out."""
-        if self.guessed:
+    def say(self, *, levels: bool) -> None:
+        """Warn of what was left out, and which value is 1, which is all the same to a model that takes levels."""
+        if self.guessed and not levels:
             warnings.warn(said_of_coded(self.guessed), ColumnsCodedWarning, stacklevel=5)
         if self.left_out:
-            warnings.warn(said_of_left_out(self.left_out), ColumnsLeftOutWarning, stacklevel=5)
+            warnings.warn(said_of_left_out(self.left_out, levels=levels), ColumnsLeftOutWarning, stacklevel=5)
 
 
 def plan(

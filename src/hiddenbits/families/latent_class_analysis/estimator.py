@@ -58,9 +58,9 @@ class LatentClassAnalysis(CriteriaMixin, PredictsClasses, CodingEstimator[NodePa
         Passes of online EM before the full passes, for tables with very many rows.
     n_init : "auto" or int, default="auto"
         Restarts: the first from k-means on the first singular vectors of the columns, others from random shares of
-        rows in classes; the one with the best objective is kept. "auto" is 2, on small tables 3 and on tiny ones 6, each with
-        the better of two short runs. On long tables twice as many begin on a subsample, and the best goes on over all
-        rows.
+        rows in classes; the one with the best objective is kept. "auto" is 2, on small tables 3 and on tiny ones 6,
+        each with the better of two short runs. On long tables twice as many begin on a subsample, and the best goes
+        on over all rows.
     max_iter : int, default=1000
         Most passes over the table, for each restart.
     tol : float, default=1e-6
