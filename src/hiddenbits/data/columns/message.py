@@ -104,11 +104,11 @@ class ColumnsError(TableError):
 
 
 def needs_a_word(
-    asked: Sequence[ColumnLook], looks: Sequence[ColumnLook], *, offers: Collection[str] = ()
+    asked: Sequence[ColumnLook], looks: Sequence[ColumnLook], *, offers: Collection[str] = (), levels: bool = False
 ) -> ColumnsError:
     """Return the error that lists all columns that need a word.
 
-    `offers` are the options that the reader of the file has.
+    `offers` are the options that the reader of the file has; `levels` says that columns may be nominal or ordinal.
     """
     names = [look.name for look in looks]
     lines, concerned = [], []
@@ -131,7 +131,11 @@ def needs_a_word(
         ]
     many = len(asked)
     head = f"{many} columns need a decision" if many > 1 else "One column needs a decision"
-    head += f" from you before this table can be read as bits (0 and 1). {WHERE}"
+    head += f" from you before this table can be read{'' if levels else ' as bits (0 and 1)'}. {WHERE}"
+    if not levels and any(look.taken in ("ordered", "nominal") for look in asked):
+        lines.append(
+            "For LatentClassAnalysis, which takes nominal and ordinal columns as they are: column_types='auto'."
+        )
     if any(look.unclear != "counts" for look in asked):
         it, stays = ("them", "they stay") if many > 1 else ("it", "it stays")
         lines.append(f"To leave {it} out ({stays} with the rows): drop={_listed(asked, names, all_of_them=True)}.")

@@ -124,7 +124,7 @@ def plan(
             out.append(name)
             left.append(one)
     if asked:
-        raise needs_a_word(asked, looks, offers=offers_of(request))
+        raise needs_a_word(asked, looks, offers=offers_of(request), levels=request.levels)
     if not coded and not left:
         raise TableError("No column is left to read. Keep at least one.")
     if not coded:
