@@ -26,7 +26,7 @@ MAPS = (
 )
 SHORT_ITEMS = (
     "**mirt's `fit_mirt` (Python) is faster on 2 of 8 tables**, by maximum likelihood without standard errors: 2PL, "
-    "1,000 x 20 (0.021 s, ours 0.032 s); nltcs (0.072 s, ours 0.13 s) (`logistic.md`)."
+    "1,000 x 20 (0.021 s, ours 0.032); nltcs (0.072 s, ours 0.13) (`logistic.md`)."
 )
 MACHINES = (
     "**Combination machines**: a default fit to a real table runs for up to 88 s, longer than a peer's "
@@ -88,7 +88,7 @@ def better_peers(points: list[Compared]) -> list[str]:
         lines.append(f"**Our default ends lower** than {', '.join(worse)} (`peers.md`).")
     slower = [p for p in points if p.loses_time]
     if slower:
-        named = [p.named(f"{p.theirs['seconds']:.3g} s, ours {p.default['seconds']:.3g} s") for p in slower]
+        named = [p.named(f"{p.theirs['seconds']:.3g} s, ours {p.default['seconds']:.3g}") for p in slower]
         sooner = sum(p.best is not None and p.best["seconds"] < p.theirs["seconds"] for p in slower)
         lines.append(
             f"**Our default takes longer** than {', '.join(named)}. In {sooner} of {len(slower)} another setting "
@@ -124,7 +124,7 @@ def slow() -> list[str]:
     worst = max((f for f in passes if f["size"] != "small"), key=lambda f: f["ratio"])
     return [
         MACHINES,
-        "**Fits to long tables begin on a subsample of the rows**, and may end lower for it. "
+        "**Fits to long tables begin on a subsample of the rows**, and may end lower. "
         f"{lower(load('starts/long_tables'))} (`long_tables.md`)",
         f"**{len(over)} of {len(passes)} passes over a table take more than {bare['goal']:g} times their bare arithmetic**; "
         f"the worst, leaving out the smallest tables, is `{worst['model']}` ({worst['what']}) at {worst['ratio']:g} times "
@@ -142,7 +142,7 @@ def fast(points: list[Compared]) -> list[str]:
     ]
     rows = load("scale/scale")["figures"]["threads"][-1]
     return [
-        "**Mixtures** are faster than StepMix to the same likelihood from as many starts: to simulated rows of ten classes "
+        "**Mixtures** are faster than StepMix to the same likelihood from as many starts: to ten simulated classes "
         f"that overlap {', '.join(drawn)} (`peers.md`), {REAL_MIXTURES}.",
         _levels(),
         PAIRS,

@@ -127,7 +127,7 @@ JOBS = {
             1,
             "mean log-likelihood of held-out rows, in nats, with the ability integrated out",
             0.005,
-            {**LOGISTIC_WAYS, "maximum likelihood": {"method": "quadrature", "ridge": 0}},
+            {**LOGISTIC_WAYS, "maximum likelihood": {"exact": True}},
             (
                 Peer("girth", "girth_fit.py", ("girth", "0.8.0")),
                 Peer("fit_mirt", "fit_mirt_fit.py", ("mirt", "1.2.0"), {"dimensions": 1}),

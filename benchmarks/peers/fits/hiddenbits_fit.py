@@ -33,9 +33,9 @@ def machine(X: Any, components: int, **way: Any) -> Callable[[], dict[str, Any]]
     }
 
 
-def logistic(X: Any, components: int, **way: Any) -> Callable[[], dict[str, Any]]:
-    method = hiddenbits.Variational(**way)
-    model = hiddenbits.LogisticPCA(components, method=method, random_state=SEED).fit(X)
+def logistic(X: Any, components: int, *, exact: bool = False, **way: Any) -> Callable[[], dict[str, Any]]:
+    how = {"method": hiddenbits.Quadrature(), "ridge": 0} if exact else {"method": hiddenbits.Variational(**way)}
+    model = hiddenbits.LogisticPCA(components, random_state=SEED, **how).fit(X)
     params = model.params_
     return lambda: {
         "loadings": [params.loadings],
