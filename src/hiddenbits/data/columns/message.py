@@ -17,6 +17,8 @@ FEW = 3  # columns for which an option names each; for more a pattern, where one
 SHOWN = 12  # values that a message shows, and columns of one kind
 MOST_LINES = 20  # of a message about columns; of more columns it has the names
 WHERE = "Give the options to open_table(X, ...), and fit what it returns."
+WHERE_LEVELS = WHERE.replace("X, ...", "X, column_types='auto', ...")
+AS_THEY_ARE = "For LatentClassAnalysis, which takes nominal and ordinal columns as they are: column_types='auto'."
 T = TypeVar("T")
 LONG = 80  # characters; longer values are cut in options, too
 OTHERS = "the others are then 0, and all other differences between values are lost"
@@ -113,13 +115,14 @@ def needs_a_word(
     names = [look.name for look in looks]
     lines, concerned = [], []
     groups = _groups([one for one in asked if one.suspects], lambda look: tuple(map(key_of, look.suspects)))
-    lines += [_about_missing(group, looks) for _, group in groups]
+    lines += [_about_missing(group, looks, levels=levels) for _, group in groups]
     concerned += [group for _, group in groups]
     if len(groups) > 1 and not values_hidden():
         every_code = {look.name: _cut(look.suspects) for _, group in groups for look in group}
         lines.append(f"- If all of these mean that there is no answer: missing={every_code!r}.")
         concerned.append([])
-    rest = [look for look in asked if not look.suspects or look.taken not in ("bits", "two values", "number", "id")]
+    clear = ("bits", "two values", "number", "id", *(("ordered", "nominal") if levels else ()))
+    rest = [look for look in asked if not look.suspects or look.taken not in clear]
     for _, group in _groups(rest, _in_common):
         lines.append(_about_values(group, names, offers=offers))
         concerned.append(group)
@@ -131,11 +134,10 @@ def needs_a_word(
         ]
     many = len(asked)
     head = f"{many} columns need a decision" if many > 1 else "One column needs a decision"
-    head += f" from you before this table can be read{'' if levels else ' as bits (0 and 1)'}. {WHERE}"
+    as_bits, where = ("", WHERE_LEVELS) if levels else (" as bits (0 and 1)", WHERE)
+    head += f" from you before this table can be read{as_bits}. {where}"
     if not levels and any(look.taken in ("ordered", "nominal") for look in asked):
-        lines.append(
-            "For LatentClassAnalysis, which takes nominal and ordinal columns as they are: column_types='auto'."
-        )
+        lines.append(AS_THEY_ARE)
     if any(look.unclear != "counts" for look in asked):
         it, stays = ("them", "they stay") if many > 1 else ("it", "it stays")
         lines.append(f"To leave {it} out ({stays} with the rows): drop={_listed(asked, names, all_of_them=True)}.")
@@ -233,14 +235,14 @@ def _shown(values: Sequence[Any]) -> str:
     return ", ".join(map(quoted, values[:SHOWN])) + (", ..." if len(values) > SHOWN else "")
 
 
-def _about_missing(group: Sequence[ColumnLook], looks: Sequence[ColumnLook]) -> str:
+def _about_missing(group: Sequence[ColumnLook], looks: Sequence[ColumnLook], *, levels: bool) -> str:
     look, names = group[0], [one.name for one in looks]
     count = sum(count for one in group for value, count in one.values if key_of(value) in {*map(key_of, look.suspects)})
     what = "looks like a code for missing" if len(look.suspects) == 1 else "look like codes for missing"
     said = f"- {_names(group)}: {_shown(look.suspects)} ({count:,} {'cells' if count > 1 else 'cell'}) {what}."
     if values_hidden():
         return f"{said} If so, name it with missing=. Values are not shown because HIDDENBITS_HIDE_VALUES is set."
-    code = "" if look.taken == "number" else ", and with code= which values are 1"
+    code = "" if levels or look.taken == "number" else ", and with code= which values are 1"
     none = _by_column("missing", group, names, [])
     inside, codes = {one.name for one in group}, {*map(key_of, look.suspects)}
     elsewhere = any(key_of(value) in codes for one in looks if one.name not in inside for value, _ in one.values)
