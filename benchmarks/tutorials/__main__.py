@@ -22,7 +22,7 @@ from hiddenbits.maths.rotations import rotate
 # Printed by the programs for these tables; the standard errors and the rest are in files.
 LOG_LIKELIHOODS = {"lsat": -2466.653, "sat12": -9488.955, "sat12, 2 dimensions": -9441.98}
 TRAIT = {"method": "quadrature", "ridge": 0, "tol": 1e-10, "random_state": 0}
-CLASSES = {"prior_strength": 0, "tol": 1e-11, "max_iter": 20_000, "n_init": 10, "random_state": 0}
+CLASSES = {"prior_strength": 0, "tol": 1e-11, "max_iter": 20_000, "n_init": 50, "random_state": 0}
 ROTATIONS = {"varimax": "varimax", "oblimin": "oblimin", "promax": "promax_stats"}
 FIT = {"outfit": "outfit", "infit": "infit", "s_x2": "S_X2", "df": "df.S_X2", "p": "p.S_X2"}
 
@@ -189,7 +189,7 @@ def election(polca: dict[str, Any], stepmix: dict[str, Any]) -> dict[str, Any]:
 
 def sat12_classes(theirs: dict[str, Any]) -> dict[str, Any]:
     X = survey("sat12_binary")
-    model = LatentClassAnalysis(3, **(CLASSES | {"n_init": 20})).fit(X)
+    model = LatentClassAnalysis(3, **(CLASSES | {"n_init": 50})).fit(X)
     one = {
         "log_likelihood": pair(model.score_samples(X).sum(), 0.0),
         "shares": pair(np.sort(model.weights_)[::-1], theirs["shares"]),

@@ -282,7 +282,10 @@ class Coding:
         if absent:
             listed = ", ".join(map(repr, absent[:8])) + (", ..." if len(absent) > 8 else "")
             what = "a column" if len(absent) == 1 else "columns"
-            raise TableError(f"The table lacks {what} of the fit: {listed}. Use a table with all columns of the fit.")
+            raise TableError(
+                f"The table lacks {what} of the fit: {listed}. Use a table with all columns of the "
+                "fit; one that was not asked may hold nothing but missing values."
+            )
 
     def applied_to(self, names: Sequence[str]) -> Coding:
         """Return the coding as one of a table with these columns: all that it does not name are left out."""

@@ -30,7 +30,7 @@ from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.nodes.params import NodeCounts, NodeParams
 
 TINY = 200_000  # arithmetic of a pass up to which further starts cost next to nothing: a few columns, many maxima
-AGREE = 0.5  # nats of the whole table: restarts as close as that have found the same maximum
+AGREE = 0.01, 10.0  # nats of the table, and steps of `tol`: restarts as close as that have found the same maximum
 
 
 class LatentClassAnalysis(CriteriaMixin, PredictsClasses, CodingEstimator[NodeParams, NodeCounts], InformationVerbs):
@@ -58,9 +58,8 @@ class LatentClassAnalysis(CriteriaMixin, PredictsClasses, CodingEstimator[NodePa
         Passes of online EM before the full passes, for tables with very many rows.
     n_init : "auto" or int, default="auto"
         Restarts: the first from k-means on the first singular vectors of the columns, others from random shares of
-        rows in classes; the one with the best objective is kept. "auto" is 2, on small tables 3 and on tiny ones 6,
-        each with the better of two short runs. On long tables twice as many begin on a subsample, and the best goes
-        on over all rows.
+        rows in classes; the one with the best objective is kept. "auto" is 2, on small tables 3 and on tiny ones 8.
+        On long tables twice as many begin on a subsample, and the best goes on over all rows.
     max_iter : int, default=1000
         Most passes over the table, for each restart.
     tol : float, default=1e-6
@@ -81,7 +80,8 @@ class LatentClassAnalysis(CriteriaMixin, PredictsClasses, CodingEstimator[NodePa
     level_names_ : list of str
         What the columns of `probabilities_` are: the names of binary columns, and "column=level".
     n_agreeing_ : int
-        How many restarts ended within half a nat of the best.
+        How many restarts found the maximum of the best: they ended within .01 nats of its objective, and what `tol`
+        leaves open. If it is 1, more restarts may find a better one.
     trace_ : ndarray of shape (n_iter_,)
         Objective after each pass (log-likelihood plus log prior, in nats over the table).
     n_iter_, converged_, stop_reason_ : int, bool, str
@@ -146,7 +146,7 @@ class LatentClassAnalysis(CriteriaMixin, PredictsClasses, CodingEstimator[NodePa
         self.random_state = random_state
 
     def _more_starts(self, settings: Settings, size: float) -> Settings:
-        return replace(settings, n_init=6 if size <= TINY else 3, n_short=2, short_passes=10)
+        return replace(settings, n_init=8 if size <= TINY else 3)
 
     def _model(self) -> Classes:
         return Classes(self.n_components, self.prior_strength, self.prior_mean, column_sizes(self))
@@ -244,9 +244,10 @@ class LatentClassAnalysis(CriteriaMixin, PredictsClasses, CodingEstimator[NodePa
 
     @property
     def n_agreeing_(self) -> int:
-        """How many restarts ended within half a nat of the best."""
+        """How many restarts found the maximum of the best."""
         best = max(restart.objective for restart in self.restarts_)
-        return sum(restart.objective >= best - AGREE for restart in self.restarts_)
+        near = AGREE[0] + AGREE[1] * self.tol * self.weight_seen_
+        return sum(restart.objective >= best - near for restart in self.restarts_)
 
     @property
     def n_parameters_(self) -> int:

@@ -22,6 +22,7 @@ from hiddenbits.model_api import Key, Passes
 
 MOST_ROWS = 4096  # different rows that k-means sees
 BEGINNINGS = 10  # of k-means; the best by its sum of squares counts
+CLOSE = 1e-2  # of k-means: EM goes on from there
 SPREAD = 0.5  # of the Dirichlet distribution of random shares: most rows are nearly in one class
 PSEUDO_ROWS, MOST_PSEUDO = 4.0, 0.1  # like the whole table, in each class: none begins at 0 or 1; and of its rows
 
@@ -69,7 +70,7 @@ def _k_means(rows: Floats, weights: Floats, n_classes: int, rng: np.random.Gener
     n_vectors = min(n_classes - 1, *rows.shape)
     with _threads().limit(limits=1):  # the sums of several threads would depend on who comes first
         _, _, directions = randomized_svd(rows * np.sqrt(weights)[:, None], n_vectors, random_state=seed)
-        clusters = KMeans(n_classes, n_init=BEGINNINGS, random_state=seed)
+        clusters = KMeans(n_classes, n_init=BEGINNINGS, tol=CLOSE, random_state=seed)
         labels: Floats = clusters.fit(rows @ directions.T, sample_weight=weights).labels_
     return labels
 
