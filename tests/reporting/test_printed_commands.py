@@ -232,8 +232,9 @@ def in_ticks(text):
 def same_model(one, other):
     """Whether two models are of one class and size, with the same parameters to 1e-9."""
     assert type(one) is type(other)
-    for name, values in vars(one.params_).items():
-        np.testing.assert_allclose(values, getattr(other.params_, name), rtol=1e-9, atol=1e-9, err_msg=name)
+    numbers = other.params_.to_arrays()
+    for name, values in one.params_.to_arrays().items():
+        np.testing.assert_allclose(values, numbers[name], rtol=1e-9, atol=1e-9, err_msg=name)
 
 
 @pytest.mark.slow

@@ -41,6 +41,8 @@ class Look(Shown):
         The largest number of ones in a row, and the number of rows without any observed cell.
     trailing_blanks : int
         Blanks in an unbroken run at the end of a row, such as questions that were not reached.
+    sizes : tuple of int or None
+        Number of levels of each column, 1 of a binary one; None where all columns are binary.
 
     Examples
     --------
