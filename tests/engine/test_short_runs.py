@@ -65,13 +65,13 @@ def test_resumed_equals_uninterrupted(model, passes, tmp_path):
 
 def test_short_runs_leave_one_line_in_the_log(caplog):
     caplog.set_level(logging.DEBUG, "hiddenbits")
-    model = LatentClassAnalysis(3, random_state=0).fit(simulate_mixture(100, 6, 3, seed=0).X)
+    model = TreeMixture(3, random_state=0).fit(simulate_mixture(100, 6, 3, seed=0).X)
     lines = [record.getMessage() for record in caplog.records]
     assert [line for line in lines if "continues with" in line] == [
-        f"Restart {k} of 3 continues with the best of 2 starts." for k in (1, 2, 3)
+        f"Restart {k} of 4 continues with the best of 8 starts." for k in (1, 2, 3, 4)
     ]
-    assert {line.split(":")[0] for line in lines if ": pass " in line} <= {f"Restart {k}" for k in (1, 2, 3)}
-    assert len(model.restarts_) == 3
+    assert {line.split(":")[0] for line in lines if ": pass " in line} <= {f"Restart {k}" for k in (1, 2, 3, 4)}
+    assert len(model.restarts_) == 4
 
 
 @pytest.mark.thin(3)
