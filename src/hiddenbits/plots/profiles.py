@@ -119,7 +119,7 @@ def profiles(
         as_plain(text).set_fontweight("bold" if bit < 0 else "normal")
     ax.set_ylim(len(labels) - 0.3, -0.7)
     ax.set_xlim(-0.02, 1.02)
-    ax.set_xlabel("share of each class" if by_level else "share of ones")
+    ax.set_xlabel("share of answers within each class" if by_level else "share of ones")
     ax.grid(axis="x", color=GREY, alpha=0.25, lw=0.6)
     ax.tick_params(axis="y", length=0)
     ax.tick_params(axis="x", labeltop=len(labels) > TALL)
