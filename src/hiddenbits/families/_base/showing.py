@@ -200,7 +200,7 @@ class ShowsItself:
         me: Any = self
         weight = f"{me.weight_seen_:,.0f}" if float(me.weight_seen_).is_integer() else f"weight {me.weight_seen_:,.6g}"
         n = len(me.restarts_)
-        agree = f", of which {me.n_agreeing_} found this maximum" if hasattr(me, "n_agreeing_") else ""
+        agree = f", of which {me.n_agreeing_} found this maximum" if n > 1 and hasattr(me, "n_agreeing_") else ""
         passes = f"{me.n_iter_:,}" + (f", in the best of {n} restarts{agree}" if n > 1 else "")
         said = {"rows": f"{weight} x {me.n_features_in_:,} columns", "passes": passes}
         said["stop"] = STOPPED[me.stop_reason_]

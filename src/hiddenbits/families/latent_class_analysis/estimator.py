@@ -245,7 +245,7 @@ class LatentClassAnalysis(CriteriaMixin, PredictsClasses, CodingEstimator[NodePa
     @property
     def n_agreeing_(self) -> int:
         """How many restarts found the maximum of the best."""
-        best = max(restart.objective for restart in self.restarts_)
+        best = max((restart.objective for restart in self.restarts_), default=0.0)
         near = AGREE[0] + AGREE[1] * self.tol * self.weight_seen_
         return sum(restart.objective >= best - near for restart in self.restarts_)
 
