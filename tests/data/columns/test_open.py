@@ -307,3 +307,12 @@ def test_rows_are_coded_some_at_a_time(monkeypatch, blank):
     a = [1, 0, gap, 1, 0, 1, 0]
     b = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0], [gap] * 3, [0, 0, 1], [0, 1, 0]]
     np.testing.assert_array_equal(table.to_float(), np.column_stack([a, b]))
+
+
+def test_a_type_of_all_columns_leaves_out_those_of_many_values():
+    rng = np.random.default_rng(0)
+    columns = {"vote": ["left", "right", "none"] * 40, "age": rng.permutation(120).tolist()}
+    with pytest.warns(hiddenbits.ColumnsLeftOutWarning, match="neither binary, nominal nor ordinal: 'age'"):
+        assert open_table(columns, column_types="nominal", missing=[]).column_names == ("vote",)
+    by_name = open_table(columns, column_types={"*": "nominal", "age": "ordinal"}, missing=[])
+    assert (by_name.column_names, by_name.sizes) == (("vote", "age"), (3, 120))

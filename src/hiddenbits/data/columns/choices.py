@@ -109,6 +109,7 @@ class Choices:
         dropped, ids = (set(numbers_of(names, getattr(self, one), one)) for one in ("drop", "id"))
         codes, missing = _by_number(names, self.code, "code"), _by_number(names, self.missing or {}, "missing")
         types = _by_number(names, self.types, "column_types")
+        own = _by_number(names, {name: one for name, one in self.types.items() if name != ALL}, "column_types")
         said = []
         for j, name in enumerate(names):
             asked = (wanted is not None and j in wanted) or j in codes
@@ -119,13 +120,16 @@ class Choices:
             none = self.missing is not None and j not in missing and not self.missing
             keys = () if none else missing.get(j)
             keys = None if keys is None else tuple(map(key_of, keys))
-            said.append(Said(asked, out, j in ids, codes.get(j), keys, types.get(j)))
+            said.append(Said(asked, out, j in ids, codes.get(j), keys, types.get(j), j not in own))
         return said
 
 
 @dataclass(frozen=True)
 class Said:
-    """What was said about one column: whether it enters, that it names rows; its code, codes for missing, its type."""
+    """What was said about one column: whether it enters, that it names rows; its code, codes for missing, its type.
+
+    `of_all` says that the type was said of all columns.
+    """
 
     asked: bool = False
     out: bool = False
@@ -133,6 +137,7 @@ class Said:
     code: Any = None
     missing: tuple[Key, ...] | None = None
     type: Any = None
+    of_all: bool = False
 
 
 def _listed(value: Any, option: str) -> tuple[str | int, ...]:

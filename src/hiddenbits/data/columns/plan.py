@@ -11,7 +11,7 @@ from hiddenbits.data.cell_checks import bad_cell
 from hiddenbits.data.columns.cells import ColumnCells
 from hiddenbits.data.columns.choices import ABOVE, ONE_HOT, Choices, Said, numbers_of
 from hiddenbits.data.columns.coding import HAVE_BITS, CodedColumn, Coding, How
-from hiddenbits.data.columns.describe import ColumnLook, described
+from hiddenbits.data.columns.describe import MOST_NOMINAL, ColumnLook, described
 from hiddenbits.data.columns.look import ColumnProfile, is_infinite
 from hiddenbits.data.columns.message import (
     ColumnsCodedWarning,
@@ -176,7 +176,8 @@ def _coded(profile: ColumnProfile, look: ColumnLook, said: Said, request: Reques
     if said.code is not None:
         return _as_said(profile, look, said.code, missing)
     if said.type is not None:
-        return _of_type(look, said.type, missing)
+        many = look.taken in ("id", "date", "text", "constant") or len(look.values) > MOST_NOMINAL
+        return None if said.of_all and many else _of_type(look, said.type, missing)
     if look.suspects or look.unclear:
         return None
     if request.threshold is not None and profile.is_numeric and look.taken not in ("id", "date", "text"):

@@ -45,9 +45,10 @@ class LatentClassAnalysis(CriteriaMixin, PredictsClasses, CodingEstimator[NodePa
     n_components : int, default=2
         Number of classes.
     column_types : "auto", str or dict, default="auto"
-        What columns are taken for: "binary", "nominal" or "ordinal", for all of them or by name. "auto" reads frames
-        and files: columns of more than two values are nominal, or ordinal where they are whole numbers or words of a
-        scale. In an array 0 and 1 are binary, and anything else needs a word here.
+        What columns are taken for: "binary", "nominal" or "ordinal", for all columns or by name. Said of all, it leaves
+        out ids, dates, text and columns of more than 50 values, with a warning. "auto" reads frames and files: columns
+        of more than two values are nominal, or ordinal where they are whole numbers or words of a scale. In an array 0
+        and 1 are binary, and anything else needs a word here.
     prior_strength : float, default=1.0
         Strength of the prior on each class's probabilities (Beta, Dirichlet), in pseudo-rows drawn from `prior_mean`;
         0 gives plain maximum likelihood.
