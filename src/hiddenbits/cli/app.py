@@ -93,9 +93,10 @@ def look(
     if not json and lines:
         table("Columns, and what they are taken for", ["column", "taken for", "values", "what happens"], lines)
     if seen_columns.table is None:
+        if {"nominal", "ordered"} & {*_taken(lines).values()}:  # what most people with a survey want comes first
+            tell(f"Next: latent classes take columns of several values as they are: {_classes_of(asked)}")
+            tell("\nAll other models take columns of two values:")
         tell(own_words(str(seen_columns.needs)))
-        if {"nominal", "ordered"} & {*_taken(lines).values()}:
-            tell(f"Latent classes take columns of several values as they are: {_classes_of(asked)}")
         tell(f"Next, if these guesses are right: {next_command(asked, seen_columns)}")
         return
     coding = seen_columns.table.coding
