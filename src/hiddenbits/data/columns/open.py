@@ -44,7 +44,8 @@ def open_frame(X: Any, request: Request, *, of_file: bool = False) -> Table:
         return open_plain_frame(X, request)
 
     def cut(names: Sequence[str]) -> Source:
-        inside = [j for j, name in enumerate(frame.columns) if str(name) in set(names)]
+        wanted = set(names)
+        inside = [j for j, name in enumerate(frame.columns) if str(name) in wanted]
         return open_plain_frame(frame[:, inside].to_native(), request).source
 
     return open_cells(cells_of_frame(frame), request, frame=None if of_file else frame.implementation.value, cut=cut)
