@@ -1,7 +1,7 @@
 """Latent classes beside StepMix and poLCA: processor time on one thread, the programs in turn, medians of several turns.
 
     python -m benchmarks.peers.classes --quick    (small tables, one turn, without poLCA; nothing is written)
-    python -m benchmarks.peers.classes --full     (ten minutes)
+    python -m benchmarks.peers.classes --full     (ten minutes; --defaults: the first part alone)
 
 - defaults: `LatentClassAnalysis(4)` and `StepMix(4)`, ten tables of 1,000 x 20 bits of each design of
   `benchmarks.starts.classes` that has four classes.
@@ -32,7 +32,7 @@ import pandas as pd
 from benchmarks.peers.environments import peer_python, peer_versions
 from benchmarks.peers.jobs import Peer
 from benchmarks.peers.turns import FITS, versions_of
-from benchmarks.record import asked_quick, record
+from benchmarks.record import asking, record
 from benchmarks.starts.classes import DESIGNS, FIRST_SEED, simulated
 
 from hiddenbits import LatentClassAnalysis
@@ -194,12 +194,19 @@ def election(turns: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    quick = asked_quick(str(__doc__))
+    parser = asking(str(__doc__))
+    parser.add_argument("--defaults", action="store_true", help="the defaults alone, which have a record of their own")
+    asked = parser.parse_args()
     warnings.simplefilter("ignore")
-    figures = {"defaults": defaults(quick), "levels": levels(quick)}
-    if not quick:
+    peers = {name: number for name, number in peer_versions(*STEPMIX).items() if name in ("stepmix", "numpy")}
+    found = defaults(asked.quick)
+    if asked.full:
+        record("peers/class_defaults", found, seeds=[SEED, FIRST_SEED], turns=TURNS, peers=peers)
+    if asked.defaults:
+        return
+    figures = {"levels": levels(asked.quick)}
+    if asked.full:
         figures["election"] = election(TURNS)
-        peers = {name: number for name, number in peer_versions(*STEPMIX).items() if name in ("stepmix", "numpy")}
         peers |= versions_of(Peer("poLCA", "polca_fit.R"))
         record("peers/classes", figures, seeds=[SEED, FIRST_SEED], aloud=False, turns=TURNS, close=CLOSE, peers=peers)
 

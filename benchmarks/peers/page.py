@@ -210,9 +210,9 @@ def shown(quality: float | None, job: str) -> str:
 
 
 def classes() -> str:
-    report = load("peers/classes")
+    report, by_default = load("peers/classes"), load("peers/class_defaults")
     figures, peers = report["figures"], ", ".join(f"{name} {number}" for name, number in report["peers"].items())
-    pairs = [(name, figures["defaults"][name]) for name in figures["defaults"]]
+    pairs = list(by_default["figures"].items())
     defaults: list[list[object]] = [
         [name, *f["seconds"], f["times_faster"], f"{min(f['higher_by']):+.2f} to {max(f['higher_by']):+.2f}"]
         for name, f in pairs
@@ -244,6 +244,8 @@ def classes() -> str:
 Four classes, ten tables of 1,000 x 20 bits a design. StepMix makes one start, ours several, and ours has a prior. **Ours is slower** on: {"; ".join(slower) or "none"}. Tables where ours is lower by more than half a nat of the whole table (the prior's share included): {"; ".join(f"{name}: {count}" for name, count in lower.items() if count) or "none"}.
 
 {table(["simulated tables", "our seconds, ten tables", "StepMix's", "times faster", "log-likelihood higher by, nats of the table"], defaults)}
+
+{how(by_default)}
 
 ## From the same start to the same log-likelihood
 Neither has a prior. Seconds are those to the first pass within {report["close"]:g} nats a row of the lower of the two ends. Goals: 2 times faster than StepMix on complete levels, 5 times with missing cells, 10 times faster than poLCA. **Missed**: {"; ".join(missed) or "none"}. On tables of one or two thousand rows most of our time is that of Python between the products.
