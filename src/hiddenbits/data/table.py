@@ -226,12 +226,14 @@ class Table:
     def n_missing(self) -> int:
         """Number of cells that were not observed; reads the table when it is on disk."""
         grid = self.grid(max(1, self.part_rows(1)))
-        bits = self.shape[0] * self.shape[1]
-        n_missing = bits - sum(int(grid.load(i).observed.row_sums().sum()) for i in range(grid.n_parts))
-        if self.sizes is not None:  # a level that is missing has no bit set
-            levels = np.flatnonzero(np.repeat(np.array(self.sizes) > 1, self.sizes))
-            n_set = sum(int(grid.load(i).x.to_dense()[:, levels].sum()) for i in range(grid.n_parts))
-            n_missing += self.shape[0] * int((np.array(self.sizes) > 1).sum()) - n_set
+        of_column = np.array(self.sizes or (), np.int64)
+        levels, n_columns = np.flatnonzero(np.repeat(of_column > 1, of_column)), int((of_column > 1).sum())
+        n_missing = 0
+        for part in (grid.load(i) for i in range(grid.n_parts)):
+            n_rows, n_bits = part.observed.shape
+            n_missing += n_rows * n_bits - int(part.observed.row_sums().sum())
+            if n_columns:  # a level that is missing has no bit set
+                n_missing += n_rows * n_columns - int(part.x.to_dense()[:, levels].sum())
         return n_missing
 
     def with_weights(self, weights: AnyArray | None) -> Table:

@@ -83,3 +83,11 @@ def test_dates_and_lists_are_of_another_form():
 def test_an_object_that_is_no_cell_is_named_with_its_place(cell):
     with pytest.raises(TableError, match=r"row 2, column 1 .*neither a finite number nor a category"):
         cells_of_objects("a", ["x", "y", cell], number=1)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_a_column_of_missing_values_alone_may_be_anything(kind):
+    library = pytest.importorskip(kind)
+    frame = (library.table if kind == "pyarrow" else library.DataFrame)({"a": [None, None, None]})
+    found = column_of(frame)
+    assert (found.form, found.values, found.listed()) == ("", [None], [None] * 3)

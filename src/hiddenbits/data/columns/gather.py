@@ -48,9 +48,13 @@ def cells_of_array(array: AnyArray) -> list[ColumnCells]:
 
 def cells_of_series(name: str, series: Any) -> ColumnCells:
     """Return a column of a frame; one of a type that is neither a number nor a category as text of another form."""
-    dtype = series.dtype
     if series.implementation.is_pyarrow():
-        return cells_of_arrow(name, _whole(series.to_native()))
+        return _used(cells_of_arrow(name, _whole(series.to_native())))
+    return _by_type(name, series)
+
+
+def _by_type(name: str, series: Any) -> ColumnCells:
+    dtype = series.dtype
     if dtype == nw.Boolean:
         return cells_of_numbers(name, np.asarray(numbers_of(series)), boolean=True)
     if dtype.is_numeric():
@@ -64,6 +68,8 @@ def cells_of_series(name: str, series: Any) -> ColumnCells:
             return cells_of_objects(name, series.to_list()) if factorized is None else _settled(name, *factorized)
         except TableError:
             pass
+    if series.null_count() == len(series):  # a column of missing values alone may be anything
+        return ColumnCells(name, [None], np.zeros(len(series), np.uint8))
     return _as_text(name, series.to_list(), "other")
 
 
@@ -91,7 +97,7 @@ def cells_of_objects(name: str, cells: Sequence[Any], *, number: int | None = No
 
 
 def cells_of_arrow(name: str, array: Any) -> ColumnCells:
-    """Return an Arrow array."""
+    """Return an Arrow array; its dictionary may list values that no row has."""
     import pyarrow as pa
 
     types = pa.types
@@ -110,24 +116,14 @@ def cells_of_arrow(name: str, array: Any) -> ColumnCells:
     if codes.null_count:
         values, codes = [*values, None], codes.fill_null(len(distinct))
     rows = numbers[codes.to_numpy(zero_copy_only=False)]
-    return _used(ColumnCells(name, values, small(rows, len(values)), found.form))
+    return ColumnCells(name, values, small(rows, len(values)), found.form)
 
 
 def _of_arrow_values(distinct: Any) -> ColumnCells:
     """Return the cells of Arrow values that are all different, by the type that they have."""
-    series = nw.from_native(distinct if hasattr(distinct, "chunks") else _chunked(distinct), series_only=True)
-    dtype = series.dtype
-    if dtype == nw.Boolean or dtype.is_numeric():
-        numbers = np.asarray(numbers_of(series))
-        if numbers.dtype.kind != "O":
-            return cells_of_numbers("", numbers, boolean=dtype == nw.Boolean)
-    values = distinct.to_pylist()
-    if dtype.is_temporal():
-        return _as_text("", values, "date")
-    try:
-        return cells_of_objects("", values)
-    except TableError:
-        return _as_text("", values, "other")
+    import pyarrow as pa
+
+    return _by_type("", nw.from_native(pa.chunked_array([distinct]), series_only=True))
 
 
 @lru_cache(maxsize=4096)
@@ -136,12 +132,6 @@ def _of_few(kind: Any, values: tuple[Any, ...]) -> ColumnCells:
     import pyarrow as pa
 
     return _of_arrow_values(pa.array(values, kind))
-
-
-def _chunked(array: Any) -> Any:
-    import pyarrow as pa
-
-    return pa.chunked_array([array])
 
 
 def _whole(column: Any) -> Any:
@@ -202,7 +192,7 @@ def _settled(name: str, distinct: Sequence[Any], rows: Rows, number: int | None 
 
 
 def _used(cells: ColumnCells) -> ColumnCells:
-    """Return a column without values that no row has: a dictionary may list them."""
+    """Return a column without values that no row has."""
     used = np.bincount(cells.rows, minlength=len(cells.values)) > 0
     if used.all():
         return cells

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hiddenbits.array_types import Bytes
 from hiddenbits.data.bits import AllOnes, Bits, Dense
 from hiddenbits.data.cell_checks import observed_from_missing
 from hiddenbits.data.columns.cells import ColumnCells
-from hiddenbits.data.columns.coding import LEVELS, MISSING, Coding, codes_of
+from hiddenbits.data.columns.coding import LEVELS, MISSING, CodedColumn, Coding, codes_of
 from hiddenbits.data.columns.look import ColumnProfile
 from hiddenbits.data.columns.protocol import Batch, Columns, HeldColumns
 from hiddenbits.data.masks import Mask, mask_bytes, mask_for, observed_bits
 from hiddenbits.data.table import MemorySource, TableError
+
+Codes = tuple[CodedColumn, ColumnCells, NDArray[np.int32]]
 
 CHUNK_ROWS = 1 << 13  # rows that are written at once, column by column, while they are in the processor's cache
 
@@ -76,7 +79,8 @@ class CodedSource:
         for batch in self.columns.batches(start, stop, [column.name for column in self.coding.columns]):
             rows = slice(at, at + batch.n_rows)
             with batch.reading():
-                _fill(self.coding, batch, x[rows], None if missing is None else missing[rows], self.missing_is_zero)
+                gaps = None if missing is None else missing[rows]
+                _fill(self.coding, _codes(self.coding, batch), x[rows], gaps, self.missing_is_zero)
             at = rows.stop
         return Dense(x), AllOnes(shape) if missing is None else observed_bits(missing, self.mask)
 
@@ -86,8 +90,10 @@ def held_rows(columns: HeldColumns, coding: Coding, *, missing_is_zero: bool) ->
     x = np.empty((columns.n_rows, len(coding.labels)), np.uint8)
     names = [column.name for column in coding.columns]
     (batch,) = columns.batches(0, columns.n_rows, names)
-    missing = None if missing_is_zero or not _has_missing(coding, batch) else np.zeros_like(x)
-    _fill(coding, batch, x, missing, missing_is_zero)
+    codes = _codes(coding, batch)
+    has_missing = any((code == MISSING).any() for column, _, code in codes if column.how not in LEVELS)
+    missing = np.zeros_like(x) if has_missing and not missing_is_zero else None
+    _fill(coding, codes, x, missing, missing_is_zero)
     if missing is None or not missing.any():
         return MemorySource(Dense(x), AllOnes((len(x), x.shape[1])))
     return MemorySource(Dense(x), observed_from_missing(missing))
@@ -109,20 +115,18 @@ def mask_of(coding: Coding, profiles: Mapping[str, ColumnProfile], n_rows: int) 
     return mask_for(share), share
 
 
-def _has_missing(coding: Coding, batch: Batch) -> bool:
-    """Whether a cell of a column that needs a mask is missing."""
-    cells = ((column, batch.cells(column.name)) for column in coding.columns if column.how not in LEVELS)
-    return any(column.code_of(key) == MISSING for column, one in cells for key in one.keys)
+def _codes(coding: Coding, batch: Batch) -> list[Codes]:
+    """Return each column of a batch with the codes of its distinct values; refuse values that the fit did not see."""
+    cells = [batch.cells(column.name) for column in coding.columns]
+    return list(zip(coding.columns, cells, codes_of(coding.columns, cells, batch.first_row), strict=True))
 
 
-def _fill(coding: Coding, batch: Batch, x: Bytes, missing: Bytes | None, missing_is_zero: bool) -> None:
-    """Write the bits of a batch into x, and where they are missing; refuse values that the fit did not see."""
-    cells: list[ColumnCells] = [batch.cells(column.name) for column in coding.columns]
-    codes = codes_of(coding.columns, cells, batch.first_row)
-    places: list[Any] = list(zip(coding.columns, cells, codes, coding.bits_of(), strict=True))
+def _fill(coding: Coding, codes: list[Codes], x: Bytes, missing: Bytes | None, missing_is_zero: bool) -> None:
+    """Write the bits of a batch into x, and where they are missing."""
+    places = list(zip(codes, coding.bits_of(), strict=True))
     for start in range(0, len(x), CHUNK_ROWS):
         some = slice(start, start + CHUNK_ROWS)
-        for column, one, code, bits in places:
+        for (column, one, code), bits in places:
             x[some, bits], gone = column.bits_at(code, one.rows[some])
             if missing is not None:
                 missing[some, bits] = gone
