@@ -26,7 +26,7 @@ _HOMES = {
     "NoisyOrNetwork": "hiddenbits.families.noisy_or.estimator",
     "Pursuit": "hiddenbits.families.combination_machine.options",
     "Quadrature": "hiddenbits.families.logistic_pca.options",
-    "SpilledTableWarning": "hiddenbits.data.readers.streams.spill",
+    "SpilledTableWarning": "hiddenbits.data.named.streams.spill",
     "SmallWeightsWarning": "hiddenbits.families._base.inputs",
     "Table": "hiddenbits.data",
     "TableError": "hiddenbits.data",
@@ -39,9 +39,9 @@ _HOMES = {
     "ClusterError": "hiddenbits.engine",
     "CopiedRowsWarning": "hiddenbits.evaluate.copies",
     "DegeneratePairsWarning": "hiddenbits.families.tetrachoric.estimator",
-    "DuplicateItemsWarning": "hiddenbits.data.readers",
+    "DuplicateItemsWarning": "hiddenbits.data.items.items",
     "EnvironmentChangedWarning": "hiddenbits.engine",
-    "FoundDialectWarning": "hiddenbits.data.readers",
+    "FoundDialectWarning": "hiddenbits.data.named.csv.dialect",
     "NoZerosWarning": "hiddenbits.engine",
     "UnrecordedColumnsWarning": "hiddenbits.engine",
     "Piece": "hiddenbits.engine",
@@ -91,11 +91,11 @@ if TYPE_CHECKING:
     from hiddenbits.data.columns.message import ColumnsError as ColumnsError
     from hiddenbits.data.columns.message import ColumnsLeftOutWarning as ColumnsLeftOutWarning
     from hiddenbits.data.exclusive_groups import exclusive_groups as exclusive_groups
+    from hiddenbits.data.items.items import DuplicateItemsWarning as DuplicateItemsWarning
     from hiddenbits.data.look import look_at_columns as look_at_columns
     from hiddenbits.data.masking import hide_cells as hide_cells
-    from hiddenbits.data.readers import DuplicateItemsWarning as DuplicateItemsWarning
-    from hiddenbits.data.readers import FoundDialectWarning as FoundDialectWarning
-    from hiddenbits.data.readers.streams.spill import SpilledTableWarning as SpilledTableWarning
+    from hiddenbits.data.named.csv.dialect import FoundDialectWarning as FoundDialectWarning
+    from hiddenbits.data.named.streams.spill import SpilledTableWarning as SpilledTableWarning
     from hiddenbits.data.subset import take_rows as take_rows
     from hiddenbits.engine import CheckpointError as CheckpointError
     from hiddenbits.engine import ClusterError as ClusterError

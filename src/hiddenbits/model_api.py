@@ -23,8 +23,7 @@ import numpy as np
 
 from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Arrays, Block, Table
-from hiddenbits.data.arrays import Additive
-from hiddenbits.data.declared import Params, Statistics, Sums
+from hiddenbits.data.declared import Additive, Params, Statistics, Sums
 from hiddenbits.data.hashing import keyed_rng
 from hiddenbits.data.summary import Summary
 

@@ -12,8 +12,8 @@ import pytest
 
 from hiddenbits.addresses import safe_url, secrets_of
 from hiddenbits.data import TableError, open_table
-from hiddenbits.data.readers.remote.paths import find_files
-from hiddenbits.data.readers.text import files as text
+from hiddenbits.data import text_files as text
+from hiddenbits.data.locations.paths import find_files
 from tests.data.readers.servers import FileServer
 
 core = pytest.mark.core

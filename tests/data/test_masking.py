@@ -7,7 +7,7 @@ import pytest
 
 import hiddenbits
 from hiddenbits.data import Table
-from hiddenbits.data.columns.coding import CodedColumn, Coding
+from hiddenbits.data.coding.coded_columns import CodedColumn, Coding
 from hiddenbits.data.masking import Hiding, hide_cells
 from tests.contracts.conftest import MASKS, STORAGES, NotResident, random_rows, table_of
 

@@ -14,8 +14,8 @@ from scipy import sparse
 import hiddenbits
 from hiddenbits import LatentClassAnalysis, SpilledTableWarning, open_table
 from hiddenbits.data import TableError
+from hiddenbits.data.named.streams import spill
 from hiddenbits.data.openers import FORMATS, OPENERS, Memory, find_opener
-from hiddenbits.data.readers.streams import spill
 from hiddenbits.data.request import Request
 
 X = np.random.default_rng(0).integers(0, 2, (30, 3))
@@ -195,5 +195,5 @@ def files_on_the_way(data) -> list[str]:
 )
 def test_the_way_from_fit_to_the_table_is_short(make):
     files = files_on_the_way(make())
-    assert len(set(files)) <= (6 if "data/columns/open.py" in files else 5), files  # a frame is looked at if need be
+    assert len(set(files)) <= (6 if "data/named/frames.py" in files else 5), files  # a frame is looked at if need be
     assert {"families/_base/inputs.py", "data/openers.py"} <= set(files)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from hiddenbits import LatentClassAnalysis, open_table
-from hiddenbits.data.readers.parquet import coded
-from hiddenbits.data.readers.streams import spill
+from hiddenbits.data.named.parquet import coded
+from hiddenbits.data.named.streams import spill
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")

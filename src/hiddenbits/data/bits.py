@@ -26,7 +26,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from hiddenbits.array_types import AnyArray, Bytes, Floats
-from hiddenbits.data.arrays import aligned
+from hiddenbits.data.declared import aligned
 from hiddenbits.data.operands import ComplementOperand, OnesOperand, Operand, floats_of, run_of_ones
 
 ByteArray = Bytes

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
-from hiddenbits.data.arrays import aligned
 from hiddenbits.data.bits import Bits, with_blanks
+from hiddenbits.data.declared import aligned
 from hiddenbits.data.operands import Operand
 
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from hiddenbits.array_types import AnyArray, Bytes, Floats
 from hiddenbits.data.bits import AllOnes, Bits, Complement, Dense, Packed, Pattern
+from hiddenbits.data.errors import TableError
 from hiddenbits.data.masks import mask_for, observed_bits
 from hiddenbits.data.sparse_input import as_csr
-from hiddenbits.data.table import TableError
 from hiddenbits.quoting import quoted
 
 MAX_BYTES = 4 * 2**30  # the most that a file may unfold to in memory, unless the user says otherwise

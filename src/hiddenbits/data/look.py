@@ -6,8 +6,8 @@ import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
-from hiddenbits.data.columns.choices import Choices
-from hiddenbits.data.columns.coding import LEVELS, Coding
+from hiddenbits.data.coding.choices import Choices
+from hiddenbits.data.coding.coded_columns import LEVELS, Coding
 from hiddenbits.data.columns.describe import ColumnLook
 from hiddenbits.data.columns.message import ColumnsError, suggested
 from hiddenbits.data.columns.recipe import recipe_text

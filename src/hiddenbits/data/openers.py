@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy import sparse
 
+from hiddenbits.data.arrays.anndata import within_anndata
+from hiddenbits.data.arrays.dense import is_array
 from hiddenbits.data.cell_checks import check_width
-from hiddenbits.data.inputs.anndata import within_anndata
-from hiddenbits.data.inputs.arrays import is_array
-from hiddenbits.data.readers.streams.snapshot import Snapshot
-from hiddenbits.data.readers.streams.spill import Spilled
+from hiddenbits.data.errors import TableError
+from hiddenbits.data.named.streams.snapshot import Snapshot
+from hiddenbits.data.named.streams.spill import Spilled
 from hiddenbits.data.request import Request
-from hiddenbits.data.table import PART_BYTES, Table, TableError
+from hiddenbits.data.table import PART_BYTES, Table
 
 if TYPE_CHECKING:
     from hiddenbits.data.columns import Choices
@@ -130,8 +131,8 @@ class Format:
 
     def open(self, X: _Files, request: Request) -> Table:
         """Return the files as one Table."""
-        from hiddenbits.data.readers.remote.locations import Remote
-        from hiddenbits.data.readers.request import FileRequest
+        from hiddenbits.data.file_request import FileRequest
+        from hiddenbits.data.locations.places import Remote
 
         far = next((file for file in X.locations if isinstance(file, Remote)), None)
         if far is not None and not self.remote:
@@ -196,7 +197,7 @@ def _comes_from(X: Any, package: str, name: str | None = None) -> bool:
 def _is_frame(X: Any) -> bool:
     if isinstance(X, (np.ndarray, list, tuple)):
         return False
-    from hiddenbits.data.inputs.frames import is_frame
+    from hiddenbits.data.columns.gather import is_frame
 
     return is_frame(X)
 
@@ -211,7 +212,7 @@ def _is_stream(X: Any) -> bool:
 def _is_lake(X: Any) -> bool:
     """Whether X is a Delta table: the path of its folder, or what deltalake has opened."""
     if isinstance(X, (str, os.PathLike)):
-        return bool(_load("readers.remote.paths:is_delta")(X))
+        return bool(_load("locations.paths:is_delta")(X))
     return _comes_from(X, "deltalake", "DeltaTable")
 
 
@@ -254,67 +255,67 @@ OPENERS: tuple[Memory | Format, ...] = (
         said="openers:_open_snapshot",
         checks=False,
     ),
-    Format("npy", (".npy",), "readers.npy:open_npy", packed=True, choices=False),
-    Format("npz", (".npz",), "readers.npz:open_npz", packed=True, choices=False),
-    Format("parquet", (".parquet", ".pq"), "readers.parquet.open:open_parquet"),
-    Format("csv", (".csv", ".tsv", ".tab"), "readers.csv:open_csv", gzipped=True),
-    Format("sheets", (".xlsx", ".ods", ".xlsm", ".xlsb", ".xls"), "readers.sheets:open_sheets"),
-    Format("labelled", (".sav", ".dta", ".zsav", ".por"), "readers.labelled:open_labelled"),
-    Format("jsonl", (".jsonl", ".ndjson"), "readers.arrow_files:open_jsonl", gzipped=True),
-    Format("feather", (".feather", ".arrow", ".ipc"), "readers.arrow_files:open_feather"),
-    Format("h5ad", (".h5ad",), "readers.arrays.h5ad:open_h5ad", remote=False, choices=False),
-    Format("zarr", (".zarr",), "readers.arrays.zarr_tables:open_zarr", choices=False),
-    Format("baskets", (".dat", ".txt", ".basket"), "readers.baskets:open_baskets", gzipped=True, choices=False),
+    Format("npy", (".npy",), "arrays.npy:open_npy", packed=True, choices=False),
+    Format("npz", (".npz",), "arrays.npz:open_npz", packed=True, choices=False),
+    Format("parquet", (".parquet", ".pq"), "named.parquet.open:open_parquet"),
+    Format("csv", (".csv", ".tsv", ".tab"), "named.csv.read:open_csv", gzipped=True),
+    Format("sheets", (".xlsx", ".ods", ".xlsm", ".xlsb", ".xls"), "named.sheets:open_sheets"),
+    Format("labelled", (".sav", ".dta", ".zsav", ".por"), "named.labelled:open_labelled"),
+    Format("jsonl", (".jsonl", ".ndjson"), "named.arrow_files:open_jsonl", gzipped=True),
+    Format("feather", (".feather", ".arrow", ".ipc"), "named.arrow_files:open_feather"),
+    Format("h5ad", (".h5ad",), "arrays.h5ad:open_h5ad", remote=False, choices=False),
+    Format("zarr", (".zarr",), "arrays.zarr_tables:open_zarr", choices=False),
+    Format("baskets", (".dat", ".txt", ".basket"), "named.baskets:open_baskets", gzipped=True, choices=False),
     # before frames: a dask DataFrame would pass for a lazy one, and be collected
-    Memory("a dask array or DataFrame", lambda X, _: _comes_from(X, "dask"), "inputs.dask_tables:open_dask"),
+    Memory("a dask array or DataFrame", lambda X, _: _comes_from(X, "dask"), "arrays.dask_tables:open_dask"),
     # before arrays in memory: what it holds may be any of these, or in a file
     Memory(
         "an AnnData object", lambda X, _: _comes_from(X, "anndata", "AnnData"), "openers:_open_anndata", checks=False
     ),
     Memory(
         "a dict of columns",
-        lambda X, _: isinstance(X, Mapping) and _load("readers.objects:is_columns")(X),
-        "readers.object_columns:open_dict",
-        said="readers.object_columns:open_dict",
+        lambda X, _: isinstance(X, Mapping) and _load("items.objects:is_columns")(X),
+        "named.object_columns:open_dict",
+        said="named.object_columns:open_dict",
     ),
     Memory(
         "a list of dicts",
-        lambda X, _: _has_rows(X, Mapping) and _load("readers.objects:is_records")(X),
-        "readers.object_columns:open_dict",
-        said="readers.object_columns:open_dict",
+        lambda X, _: _has_rows(X, Mapping) and _load("items.objects:is_records")(X),
+        "named.object_columns:open_dict",
+        said="named.object_columns:open_dict",
     ),
     # before lists of rows, which have cells and not items
     Memory(
         "a list of transactions",
-        lambda X, _: (_has_rows(X, Set) or _has_words(X)) and _load("readers.objects:is_transactions")(X),
-        "readers.objects:open_transactions",
+        lambda X, _: (_has_rows(X, Set) or _has_words(X)) and _load("items.objects:is_transactions")(X),
+        "items.objects:open_transactions",
     ),
     # before all arrays: what they hold are bytes, not cells
-    Memory("an array of packed bits", lambda _, request: request.packed, "inputs.arrays:open_packed"),
-    Memory("a SciPy sparse array", lambda X, _: sparse.issparse(X), "inputs.arrays:open_sparse", form="array"),
+    Memory("an array of packed bits", lambda _, request: request.packed, "arrays.dense:open_packed"),
+    Memory("a SciPy sparse array", lambda X, _: sparse.issparse(X), "arrays.dense:open_sparse", form="array"),
     # before arrays: frames pass for arrays, without the names of their columns
     Memory(
         "a frame (pandas, polars, Arrow, ...)",
         lambda X, _: _is_frame(X),
-        "columns.open:open_frame",
+        "named.frames:open_frame",
         "reals:open_reals",
         form="frame",
-        said="columns.open:open_frame",
+        said="named.frames:open_frame",
     ),
     # before arrays of numbers, which scikit-learn checks
     Memory(
         "an array of text",
         lambda X, request: not request.reals and _is_text_array(X),
-        "columns.open:open_array",
-        said="columns.open:open_array",
+        "arrays.text:open_text_array",
+        said="arrays.text:open_text_array",
     ),
     Memory(
         "an array or a list of rows",
         lambda X, _: is_array(X),
-        "inputs.arrays:open_array",
+        "arrays.dense:open_array",
         "reals:open_reals",
         form="array",
-        said="columns.open:open_array",
+        said="arrays.text:open_text_array",
     ),
 )
 FORMATS = tuple(opener for opener in OPENERS if isinstance(opener, Format))
@@ -337,10 +338,10 @@ def find_opener(X: Any, request: Request) -> tuple[Memory | Format, Any]:
 def _gathered(X: Any, request: Request) -> Any:
     """Return the files that a path, a lake or a dataset stands for, or the rows of a stream; anything else as it is."""
     if _is_stream(X):
-        X = _load("readers.streams.arrow:within_stream")(X, to_disk=bool(request.options))
+        X = _load("named.streams.arrow:within_stream")(X, to_disk=bool(request.options))
     if _is_lake(X):
         version, *others = request.options.get("version"), *(set(request.options) - {"version"})
-        X = _load("readers.streams.lakes:find_snapshot")(X, version, to_disk=bool(others))
+        X = _load("named.streams.lakes:find_snapshot")(X, version, to_disk=bool(others))
     if isinstance(X, (str, os.PathLike)) or is_paths(X):
         return _find_files(X, request)
     if type(X).__name__ == "ParquetParts":
@@ -394,8 +395,8 @@ def _open_snapshot(X: Snapshot, request: Request) -> Table:
 
 def _find_files(paths: Any, request: Request) -> _Files:
     """Return the files that paths stand for, with their format."""
-    from hiddenbits.data.readers.parquet.hive import find_hive
-    from hiddenbits.data.readers.remote.paths import find_files, find_format
+    from hiddenbits.data.locations.paths import find_files, find_format
+    from hiddenbits.data.named.parquet.hive import find_hive
 
     parts = find_hive(paths, request.storage_options)
     if parts is not None:

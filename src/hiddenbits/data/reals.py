@@ -16,11 +16,11 @@ from numpy.typing import DTypeLike, NDArray
 from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data.bits import AllOnes, Bits, Dense
 from hiddenbits.data.cell_checks import CHUNK_CELLS, observed_from_missing
-from hiddenbits.data.columns.gather import cells_of_objects
-from hiddenbits.data.inputs.frames import is_frame, numbers_of, opened_frame
+from hiddenbits.data.columns.gather import cells_of_objects, is_frame, numbers_of, opened_frame
+from hiddenbits.data.errors import TableError
 from hiddenbits.data.operands import scratch
 from hiddenbits.data.request import Request
-from hiddenbits.data.table import HeldRows, Table, TableError
+from hiddenbits.data.table import HeldRows, Table
 from hiddenbits.quoting import quoted
 
 LARGEST = 1e100  # squares of larger numbers are none to rely on

@@ -10,7 +10,8 @@ from hiddenbits.data.cell_checks import Blank
 from hiddenbits.data.table import PART_BYTES
 
 if TYPE_CHECKING:
-    from hiddenbits.data.columns import Choices, Coding
+    from hiddenbits.data.coding.choices import Choices
+    from hiddenbits.data.coding.coded_columns import Coding
 
 
 @dataclass(frozen=True)

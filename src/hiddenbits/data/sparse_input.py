@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from hiddenbits.array_types import AnyArray
-from hiddenbits.data.table import TableError
+from hiddenbits.data.errors import TableError
 from hiddenbits.quoting import told
 
 EMPTY_ROWS = 1 << 27  # rows that a container may declare whatever it stores: index pointers of 1 GB

@@ -9,7 +9,8 @@ import numpy as np
 from hiddenbits.array_types import AnyArray
 from hiddenbits.data.bits import Bits
 from hiddenbits.data.derived_source import DerivedSource
-from hiddenbits.data.table import Table, TableError
+from hiddenbits.data.errors import TableError
+from hiddenbits.data.table import Table
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,8 @@ from functools import lru_cache
 import numpy as np
 
 from hiddenbits.array_types import Floats
-from hiddenbits.data.arrays import Arrays
 from hiddenbits.data.block import Block
+from hiddenbits.data.declared import Arrays
 
 
 @dataclass(frozen=True, eq=False)

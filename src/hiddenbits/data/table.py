@@ -18,21 +18,14 @@ from numpy.typing import ArrayLike
 from hiddenbits.array_types import LEAST_WEIGHT, MOST_WEIGHT, AnyArray, Floats
 from hiddenbits.data.bits import AllOnes, Bits, Packed, Pattern, with_blanks
 from hiddenbits.data.block import Block, Part
-from hiddenbits.quoting import PrintableError, discreet, printable, quoted
+from hiddenbits.data.errors import TableError
+from hiddenbits.quoting import discreet, quoted
 
 if TYPE_CHECKING:
-    from hiddenbits.data.columns.coding import Coding, ReadColumns
+    from hiddenbits.data.coding.coded_columns import Coding, ReadColumns
 
 PART_BYTES = 64 * 2**20
 KEEP_BYTES = 128 * 2**20  # a table in memory whose operands take no more keeps them from pass to pass
-
-
-class TableError(PrintableError):
-    """What was wrong with a table, where, and what to do."""
-
-    def at(self, path: object) -> TableError:
-        """Return the error with the file before it."""
-        return TableError(f"{printable(path)}: {self}")
 
 
 class Source(Protocol):

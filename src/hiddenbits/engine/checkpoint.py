@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from hiddenbits.array_types import AnyArray
-from hiddenbits.data.arrays import plain, prefixed, unprefixed
+from hiddenbits.data.declared import plain, prefixed, unprefixed
 from hiddenbits.data.hashing import digest
 from hiddenbits.data.summary import Summary
 from hiddenbits.engine.environment import EnvironmentChangedWarning, differences, environment

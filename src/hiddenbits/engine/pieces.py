@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Block, Table
-from hiddenbits.data.columns.coding import Coding
+from hiddenbits.data.coding.coded_columns import Coding
 from hiddenbits.engine.context import current
 from hiddenbits.engine.executors.local import one_blas_thread
 

@@ -15,8 +15,7 @@ from typing import Any, TypeVar, get_type_hints
 import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats
-from hiddenbits.data.arrays import prefixed, unprefixed
-from hiddenbits.data.declared import Params
+from hiddenbits.data.declared import Params, prefixed, unprefixed
 from hiddenbits.engine.outcome import Restart, StopReason
 from hiddenbits.engine.row_memory import LocalRowMemory, RowMemory
 from hiddenbits.model_api import Model

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Generic, TypeVar
 
-from hiddenbits.data.arrays import Additive
+from hiddenbits.data.declared import Additive
 
 S = TypeVar("S", bound=Additive)
 Node = tuple[int, int]

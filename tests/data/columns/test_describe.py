@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
+from hiddenbits.data.coding.vocabulary import one_of_two, says_id
 from hiddenbits.data.columns.describe import described
-from hiddenbits.data.columns.vocabulary import one_of_two, says_id
 
 pytestmark = pytest.mark.core
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hiddenbits.data.columns.coding import CodedColumn, Coding
+from hiddenbits.data.coding.coded_columns import CodedColumn, Coding
 
 pytestmark = pytest.mark.core
 

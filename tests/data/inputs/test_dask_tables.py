@@ -13,7 +13,7 @@ from scipy import sparse
 
 from hiddenbits import LatentClassAnalysis
 from hiddenbits.data import AllOnes, Complement, Dense, Pattern, Table, TableError, open_table
-from hiddenbits.data.inputs.dask_source import DaskSource
+from hiddenbits.data.arrays.dask_source import DaskSource
 from tests.data.readers.test_readers import assert_reads, bits, holes
 
 dask = pytest.importorskip("dask", reason="the cluster extra is not installed")

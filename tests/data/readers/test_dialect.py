@@ -115,7 +115,7 @@ def test_semicolons_within_cells_are_no_delimiters(tmp_path):
 
 
 def test_a_late_letter_is_refused_with_the_option_that_helps(tmp_path, monkeypatch):
-    monkeypatch.setattr("hiddenbits.data.readers.text.files.CHUNK_BYTES", 64)
+    monkeypatch.setattr("hiddenbits.data.text_files.CHUNK_BYTES", 64)
     path = tmp_path / "x.csv"
     path.write_bytes(b"a,b,note\n" + b"1,0,x\n" * 100 + b"1,1,gr\xfcn\n")
     with pytest.raises(TableError, match=r"x\.csv: line 102: the text is not UTF-8.*encoding='cp1252'"):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hiddenbits import ColumnsCodedWarning, TableError, open_table
-from hiddenbits.data.readers.labelled import _columns
+from hiddenbits.data.named.labelled import _columns
 
 statistics = pytest.importorskip("pyreadstat")
 pandas = pytest.importorskip("pandas")

@@ -12,7 +12,7 @@ import pytest
 
 import hiddenbits
 from hiddenbits import LatentClassAnalysis, StoreError, TableError, open_table, run_on
-from hiddenbits.data.readers.streams import spill
+from hiddenbits.data.named.streams import spill
 from hiddenbits.engine import CheckpointError
 from hiddenbits.store import read, write
 

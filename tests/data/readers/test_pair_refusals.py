@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hiddenbits.data import TableError, open_table
-from hiddenbits.data.readers import DuplicateItemsWarning
+from hiddenbits.data.items.items import DuplicateItemsWarning
 from tests.data.readers.test_pairs import ASK, PAIRS, arrow, lines_of, meaning, write
 from tests.data.readers.test_readers import assert_reads, bits, fuzz
 

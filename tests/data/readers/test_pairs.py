@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hiddenbits.data import AllOnes, Pattern, TableError, open_table
-from hiddenbits.data.readers import DuplicateItemsWarning
-from hiddenbits.data.readers.parquet.pairs import PairsInMemory, PairSource
+from hiddenbits.data.items.items import DuplicateItemsWarning
+from hiddenbits.data.named.parquet.pairs import PairsInMemory, PairSource
 from tests.data.readers.test_readers import assert_reads, bits
 
 pa = pytest.importorskip("pyarrow", reason="the files extra is not installed")
@@ -226,8 +226,8 @@ def test_sorted_files_are_scanned_once_and_grouped_ones_twice(tmp_path, decoded)
 
 @pytest.mark.slow
 def test_parts_of_any_size_threads_and_processes(tmp_path, monkeypatch):
-    monkeypatch.setattr("hiddenbits.data.readers.parquet.files.BATCH_ROWS", (13, 13))
-    monkeypatch.setattr("hiddenbits.data.readers.parquet.pair_cells.SORTED", 30)
+    monkeypatch.setattr("hiddenbits.data.named.parquet.files.BATCH_ROWS", (13, 13))
+    monkeypatch.setattr("hiddenbits.data.named.parquet.pair_cells.SORTED", 30)
     x = bits(300, 11, density=0.3)
     lines = lines_of(x, "grouped")
     want = meaning(lines)[0]

@@ -19,7 +19,7 @@ from hiddenbits import (
     open_table,
 )
 from hiddenbits.data.columns import ColumnsError
-from hiddenbits.data.readers.parquet import coded
+from hiddenbits.data.named.parquet import coded
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -10,7 +10,7 @@ import pytest
 
 import hiddenbits
 from hiddenbits import LatentClassAnalysis, SpilledTableWarning, TableError, open_table
-from hiddenbits.data.readers.streams import spill
+from hiddenbits.data.named.streams import spill
 from tests.data import test_same_bits
 from tests.data.readers import postgres_server
 from tests.data.test_same_bits import expected  # noqa: F401  (a fixture)

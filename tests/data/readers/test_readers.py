@@ -20,8 +20,8 @@ from scipy import sparse
 
 from hiddenbits import ColumnsCodedWarning
 from hiddenbits.data import AllOnes, Complement, Dense, MemorySource, Packed, Pattern, TableError, open_table
-from hiddenbits.data.readers import DuplicateItemsWarning
-from hiddenbits.data.readers.remote.paths import natural_key
+from hiddenbits.data.items.items import DuplicateItemsWarning
+from hiddenbits.data.locations.paths import natural_key
 
 PLAIN = SimpleNamespace(coding_=None)  # stands for a model that was fitted to bits: nothing is guessed
 core = pytest.mark.core
@@ -363,7 +363,7 @@ def write_csv(path, values, names=None, **options):
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
 @pytest.mark.parametrize("names", [None, tuple("abcdefg")])
 def test_csv(tmp_path, suffix, names, monkeypatch):
-    monkeypatch.setattr("hiddenbits.data.readers.csv.CHUNK_CELLS", 77)
+    monkeypatch.setattr("hiddenbits.data.named.csv.read.CHUNK_CELLS", 77)
     x = holes(bits())
     path = write_csv(tmp_path / f"x{suffix}", x, names)
     table = open_table(path)
@@ -464,7 +464,7 @@ def test_csv_errors(tmp_path):
 @core
 @pytest.mark.parametrize("chunk", [1 << 23, 50])
 def test_baskets(tmp_path, chunk, monkeypatch):
-    monkeypatch.setattr("hiddenbits.data.readers.text.files.CHUNK_BYTES", chunk)
+    monkeypatch.setattr("hiddenbits.data.text_files.CHUNK_BYTES", chunk)
     x = bits(80, 120, density=0.05)
     x[3] = 0
     x[-1] = 0
@@ -594,7 +594,7 @@ def test_parquet_names_with_dots(tmp_path):
 
 
 def test_parquet_batches_smaller_than_row_groups(tmp_path, monkeypatch):
-    monkeypatch.setattr("hiddenbits.data.readers.parquet.files.BATCH_ROWS", (13, 13))
+    monkeypatch.setattr("hiddenbits.data.named.parquet.files.BATCH_ROWS", (13, 13))
     x = holes(bits(200))
     for i in range(2):
         write_parquet(tmp_path / f"{i}.parquet", frame(x[100 * i : 100 * i + 100], "uint8"), group=70)

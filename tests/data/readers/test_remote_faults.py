@@ -13,7 +13,7 @@ import pytest
 
 from hiddenbits.addresses import safe_url
 from hiddenbits.data import TableError, open_table
-from hiddenbits.data.readers.remote.locations import find_place, is_url
+from hiddenbits.data.locations.places import find_place, is_url
 from tests.data.readers.remote_tables import ROWS, S3_OPTIONS, quick
 from tests.data.readers.servers import S3Server
 from tests.data.readers.test_readers import assert_reads, bits, frame, write_parquet

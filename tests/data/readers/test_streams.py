@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from hiddenbits import LatentClassAnalysis, SpilledTableWarning, TableError, open_table
-from hiddenbits.data.readers.parquet import coded
-from hiddenbits.data.readers.streams import spill
+from hiddenbits.data.named.parquet import coded
+from hiddenbits.data.named.streams import spill
 
 pa = pytest.importorskip("pyarrow")
 ds = pytest.importorskip("pyarrow.dataset")
@@ -188,7 +188,7 @@ def test_folders_with_partitions_are_read_where_they_are(tmp_path, monkeypatch, 
 @pytest.mark.parametrize("far", [False, True])
 def test_datasets_with_partitions_are_not_spilled(tmp_path, monkeypatch, far):
     """Nothing is gathered: the files are read again in every pass, on this machine or at an address."""
-    monkeypatch.setattr("hiddenbits.data.readers.streams.arrow.gather", None)
+    monkeypatch.setattr("hiddenbits.data.named.streams.arrow.gather", None)
     monkeypatch.setattr(coded, "SMALL_BYTES", 100)
     frame = hive(tmp_path / "table")
     folder, fs = str(tmp_path / "table"), None

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hiddenbits import open_table
-from hiddenbits.data.readers.text import rows as text_rows
-from hiddenbits.data.readers.text.blocks import FEW, LONGEST, can_cut, cut_block
-from hiddenbits.data.readers.text.dialect import Dialect
+from hiddenbits.data.named.csv import rows as text_rows
+from hiddenbits.data.named.csv.blocks import FEW, LONGEST, can_cut, cut_block
+from hiddenbits.data.named.csv.dialect import Dialect
 
 pytestmark = pytest.mark.core
 PLAIN = SimpleNamespace(coding_=None)  # stands for a model that was fitted to bits
@@ -124,8 +124,8 @@ def assert_same_table(path, monkeypatch, block_bytes, **options):
     used = []
     by_block = text_rows.CsvRows.block
     with monkeypatch.context() as patch:
-        patch.setattr("hiddenbits.data.readers.csv.SAMPLE", 1)
-        patch.setattr("hiddenbits.data.readers.text.columns.FEWEST_ROWS", 2)
+        patch.setattr("hiddenbits.data.named.csv.read.SAMPLE", 1)
+        patch.setattr("hiddenbits.data.named.csv.columns.FEWEST_ROWS", 2)
         patch.setattr(text_rows, "BLOCK_BYTES", block_bytes)
         patch.setattr(text_rows.CsvRows, "block", lambda *asked: used.append(by_block(*asked)) or used[-1])
         quick = opened(path, options)

@@ -1,7 +1,7 @@
 """Tables as people have them: what each column is taken for, how its values become bits, and what the user said."""
 
-from hiddenbits.data.columns.choices import Choices
-from hiddenbits.data.columns.coding import Coding
+from hiddenbits.data.coding.choices import Choices
+from hiddenbits.data.coding.coded_columns import Coding
 from hiddenbits.data.columns.message import ColumnsError
 from hiddenbits.data.columns.open import open_cells
 

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
-from hiddenbits.data.columns.vocabulary import (
+from hiddenbits.data.coding.vocabulary import (
     DATE,
     MISSING_NUMBERS,
     MISSING_WORDS,

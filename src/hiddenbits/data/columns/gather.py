@@ -13,16 +13,49 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
 
 from hiddenbits.array_types import AnyArray, Rows
-from hiddenbits.data.columns.cells import ColumnCells, is_category, small
-from hiddenbits.data.inputs.frames import numbers_of
-from hiddenbits.data.table import TableError
-from hiddenbits.quoting import quoted
+from hiddenbits.data.coding.cells import ColumnCells, is_category, small
+from hiddenbits.data.errors import TableError
+from hiddenbits.quoting import quoted, told
 
 MOST_IN_RANGE = 1 << 16  # whole numbers within such a range are numbered without sorting them
 MANY = 2000  # values of a column that are told apart one by one; one that has more is an id, numbers, dates or text
 FEW = 32  # values of an Arrow array that are remembered from part to part
+
+
+def is_frame(data: Any) -> bool:
+    """Whether narwhals knows this object as a frame (lazy ones too)."""
+    try:
+        return isinstance(nw.from_native(data, pass_through=True), (nw.DataFrame, nw.LazyFrame))
+    except DuplicateError:
+        return True  # a frame, which `opened_frame` refuses
+
+
+def opened_frame(data: Any) -> Any:
+    """Return a frame as narwhals has it, a lazy one collected."""
+    try:
+        frame = nw.from_native(data)
+    except DuplicateError as error:
+        raise TableError(f"{told(error)}. Give each column a unique name.") from error
+    return frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+
+
+def numbers_of(series: Any) -> Any:
+    """Return a column as an array in which null is NaN."""
+    if series.dtype in (nw.Int128, nw.UInt128) or not (series.dtype.is_numeric() or series.dtype == nw.Boolean):
+        # NumPy has no such integers; a column of None has no type; cells of anything else are refused one by one
+        return np.fromiter(series.to_list(), dtype=object, count=len(series))
+    nulls = series.is_null().to_numpy()
+    if not np.asarray(nulls).any():
+        return np.asarray(series.to_numpy())
+    if series.dtype != nw.Float32:  # which keeps its type, and its side of a threshold
+        series = series.cast(nw.Float64())
+    # not fill_null: with pandas it sets filters of warnings, which chunks in several threads undo for each other
+    values = np.array(series.to_numpy(), dtype=np.float32 if series.dtype == nw.Float32 else np.float64)
+    values[np.asarray(nulls, dtype=bool)] = np.nan
+    return values
 
 
 def cells_of_frame(frame: Any) -> list[ColumnCells]:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from hiddenbits.array_types import Floats
-from hiddenbits.data.columns.cells import keys_of
+from hiddenbits.data.coding.cells import keys_of
+from hiddenbits.data.coding.vocabulary import MISSING_NUMBERS, Key, is_blank, key_of
 from hiddenbits.data.columns.protocol import Batch, Columns
-from hiddenbits.data.columns.vocabulary import MISSING_NUMBERS, Key, is_blank, key_of
 
 CODES = np.array(sorted(MISSING_NUMBERS))
 

@@ -8,9 +8,9 @@ from fnmatch import fnmatchcase
 from os import path
 from typing import Any, TypeVar
 
+from hiddenbits.data.coding.vocabulary import key_of
 from hiddenbits.data.columns.describe import ColumnLook
-from hiddenbits.data.columns.vocabulary import key_of
-from hiddenbits.data.table import TableError
+from hiddenbits.data.errors import TableError
 from hiddenbits.quoting import name_of, printable, quoted, values_hidden
 
 FEW = 3  # columns for which an option names each; for more a pattern, where one fits

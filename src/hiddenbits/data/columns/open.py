@@ -5,63 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from hiddenbits.data.cell_checks import check_distinct
-from hiddenbits.data.columns.cells import Beside, ColumnCells
-from hiddenbits.data.columns.coding import FRAMES, LEVELS, CodedColumn, Coding, ReadColumns
-from hiddenbits.data.columns.gather import MANY, cells_of_array, cells_of_frame
+from hiddenbits.data.coding.cells import Beside, ColumnCells
+from hiddenbits.data.coding.coded_columns import FRAMES, LEVELS, Coding, ReadColumns
+from hiddenbits.data.columns.gather import MANY
 from hiddenbits.data.columns.look import look
 from hiddenbits.data.columns.plan import offers_of, plan
 from hiddenbits.data.columns.protocol import Columns, HeldColumns
 from hiddenbits.data.columns.shape import refuse_totals
 from hiddenbits.data.columns.source import CodedSource, held_rows, mask_of
-from hiddenbits.data.inputs.arrays import as_array
-from hiddenbits.data.inputs.arrays import open_array as open_plain_array
-from hiddenbits.data.inputs.frames import open_frame as open_plain_frame
-from hiddenbits.data.inputs.frames import opened_frame
+from hiddenbits.data.errors import TableError
 from hiddenbits.data.masks import Mask
 from hiddenbits.data.request import Request
-from hiddenbits.data.table import Source, Table, TableError
+from hiddenbits.data.table import Source, Table
 
 Cut = Callable[[Sequence[str]], Source]  # rows of some columns of numbers, cut in the type that they have
-
-
-def open_frame(X: Any, request: Request, *, of_file: bool = False) -> Table:
-    """Open a frame: as bits, where it holds nothing else; if not, or if something was said about columns, by a look.
-
-    What is made from the table is a frame of the same kind, unless it was read from a file.
-    """
-    if not request.choices and request.coding is None and (request.threshold is None or request.plain_only):
-        try:
-            return open_plain_frame(X, request)
-        except TableError:
-            if request.plain_only:
-                raise
-    frame = opened_frame(X)
-    check_distinct([str(name) for name in frame.columns])
-    if not all(frame.shape):
-        return open_plain_frame(X, request)
-
-    def cut(names: Sequence[str]) -> Source:
-        wanted = set(names)
-        inside = [j for j, name in enumerate(frame.columns) if str(name) in wanted]
-        return open_plain_frame(frame[:, inside].to_native(), request).source
-
-    return open_cells(cells_of_frame(frame), request, frame=None if of_file else frame.implementation.value, cut=cut)
-
-
-def open_array(X: Any, request: Request) -> Table:
-    """Open an array or a list of rows of text, or about whose columns something was said."""
-    request = replace(request, levels=False)  # in an array 0 and 1 are binary; all else has its type in column_types=
-    array = as_array(X)
-    if array.ndim == 2 and not array.size:
-        return open_plain_array(array.astype(float), request)
-    cells = cells_of_array(array)
-    if request.plain_only:
-        request = replace(request, coding=Coding(tuple(CodedColumn(column.name) for column in cells), named=False))
-        return replace(open_cells(cells, request, named=False), read_as=None)
-    return open_cells(cells, request, named=False)
 
 
 def open_cells(

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hiddenbits.data.cell_checks import bad_cell
-from hiddenbits.data.columns.cells import ColumnCells
-from hiddenbits.data.columns.choices import ABOVE, ONE_HOT, Choices, Said, numbers_of
-from hiddenbits.data.columns.coding import HAVE_BITS, CodedColumn, Coding, How
+from hiddenbits.data.coding.cells import ColumnCells
+from hiddenbits.data.coding.choices import ABOVE, ONE_HOT, Choices, Said, numbers_of
+from hiddenbits.data.coding.coded_columns import HAVE_BITS, CodedColumn, Coding, How
+from hiddenbits.data.coding.vocabulary import Key, key_of
 from hiddenbits.data.columns.describe import MOST_NOMINAL, ColumnLook, described
 from hiddenbits.data.columns.look import ColumnProfile, is_infinite
 from hiddenbits.data.columns.message import (
@@ -22,9 +23,8 @@ from hiddenbits.data.columns.message import (
     said_of_left_out,
 )
 from hiddenbits.data.columns.shape import counts_rows, pairs
-from hiddenbits.data.columns.vocabulary import Key, key_of
+from hiddenbits.data.errors import TableError
 from hiddenbits.data.request import Request
-from hiddenbits.data.table import TableError
 from hiddenbits.quoting import quoted
 
 OF_LEVELS: dict[str, How] = {"ordered": "ordinal", "nominal": "nominal"}  # by what a look takes a column for

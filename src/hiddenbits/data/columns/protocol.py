@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Protocol
 
 from hiddenbits.array_types import Floats
-from hiddenbits.data.columns.cells import Beside, ColumnCells
+from hiddenbits.data.coding.cells import Beside, ColumnCells
 
 
 class Batch(Protocol):

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hiddenbits.data.columns.choices import Choices
+from hiddenbits.data.coding.choices import Choices
 from hiddenbits.data.columns.describe import ColumnLook
 from hiddenbits.data.columns.message import suggested
-from hiddenbits.data.table import TableError
+from hiddenbits.data.errors import TableError
 from hiddenbits.quoting import message_of, printable, told
 
 KEYS = ("columns", "drop", "id", "code", "missing")

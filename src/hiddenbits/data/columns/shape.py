@@ -7,11 +7,11 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from hiddenbits.array_types import AnyArray
-from hiddenbits.data.columns.cells import ColumnCells
+from hiddenbits.data.coding.cells import ColumnCells
+from hiddenbits.data.coding.vocabulary import says_id
 from hiddenbits.data.columns.describe import ColumnLook
-from hiddenbits.data.columns.vocabulary import says_id
 from hiddenbits.data.columns.written import COUNTS
-from hiddenbits.data.table import TableError
+from hiddenbits.data.errors import TableError
 from hiddenbits.quoting import quoted
 
 SUMS = frozenset({"total", "totals", "grand total", "sum", "summe", "gesamt", "insgesamt", "somme", "suma", "totale"})

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from hiddenbits.array_types import Bytes
 from hiddenbits.data.bits import AllOnes, Bits, Dense
 from hiddenbits.data.cell_checks import observed_from_missing
-from hiddenbits.data.columns.cells import ColumnCells
-from hiddenbits.data.columns.coding import LEVELS, MISSING, CodedColumn, Coding, codes_of
+from hiddenbits.data.coding.cells import ColumnCells
+from hiddenbits.data.coding.coded_columns import LEVELS, MISSING, CodedColumn, Coding, codes_of
 from hiddenbits.data.columns.look import ColumnProfile
 from hiddenbits.data.columns.protocol import Batch, Columns, HeldColumns
+from hiddenbits.data.errors import TableError
 from hiddenbits.data.masks import Mask, mask_bytes, mask_for, observed_bits
-from hiddenbits.data.table import MemorySource, TableError
+from hiddenbits.data.table import MemorySource
 
 Codes = tuple[CodedColumn, ColumnCells, NDArray[np.int32]]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from hiddenbits.data.columns.vocabulary import Key
+from hiddenbits.data.coding.vocabulary import Key
 
 MARKS = (";", "|", ",")  # between codes
 LONGEST_CODE = 40

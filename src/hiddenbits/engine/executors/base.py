@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
 from hiddenbits.data import Block, Grid
-from hiddenbits.data.arrays import Additive
+from hiddenbits.data.declared import Additive
 from hiddenbits.engine.row_memory import RowMemory
 
 S = TypeVar("S", bound=Additive)

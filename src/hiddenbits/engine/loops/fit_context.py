@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from hiddenbits.data import Block, Grid
-from hiddenbits.data.arrays import Additive
+from hiddenbits.data.declared import Additive
 from hiddenbits.data.row_sampling import RowSampler
 from hiddenbits.data.summary import Summary
 from hiddenbits.engine.executors.base import Executor

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from sklearn.utils._param_validation import StrOptions
 
-from hiddenbits.data.columns.coding import Coding
+from hiddenbits.data.coding.coded_columns import Coding
 
 ColumnType = Literal["auto", "binary", "nominal", "ordinal"]
 ColumnTypes = ColumnType | dict[str, ColumnType]

@@ -19,8 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import AnyArray, Floats, Randomness
 from hiddenbits.data import Block, Grid, Table, observed_cells
+from hiddenbits.data.coding.coded_columns import Coding
 from hiddenbits.data.collapse import collapsed
-from hiddenbits.data.columns.coding import Coding
 from hiddenbits.engine import (
     Checkpoint,
     Key,

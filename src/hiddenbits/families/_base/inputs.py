@@ -13,8 +13,8 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from hiddenbits.data import MemorySource, Table, TableError
 from hiddenbits.data.cell_checks import bad_cell
-from hiddenbits.data.columns.choices import Choices
-from hiddenbits.data.inputs.frames import opened_frame
+from hiddenbits.data.coding.choices import Choices
+from hiddenbits.data.columns.gather import opened_frame
 from hiddenbits.data.openers import find_opener
 from hiddenbits.data.request import Request
 from hiddenbits.families._base.column_types import column_sizes

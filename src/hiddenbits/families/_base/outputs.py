@@ -14,8 +14,8 @@ from hiddenbits.array_types import AnyArray
 from hiddenbits.data import Table
 from hiddenbits.data.bits import Dense
 from hiddenbits.data.cell_checks import observed_from_missing
-from hiddenbits.data.columns.coding import Coding
-from hiddenbits.data.inputs.frames import is_frame, opened_frame
+from hiddenbits.data.coding.coded_columns import Coding
+from hiddenbits.data.columns.gather import is_frame, opened_frame
 from hiddenbits.data.table import memory_table
 
 

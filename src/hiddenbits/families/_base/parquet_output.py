@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import AnyArray
-from hiddenbits.data.columns.coding import ReadColumns
-from hiddenbits.data.readers.parquet.files import pyarrow
-from hiddenbits.data.readers.remote.locations import is_url
+from hiddenbits.data.coding.coded_columns import ReadColumns
+from hiddenbits.data.locations.places import is_url
+from hiddenbits.data.named.parquet.files import pyarrow
 from hiddenbits.engine import Piece, map_pieces
 from hiddenbits.families._base.column_types import level_names
 from hiddenbits.families._base.inputs import as_table

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from hiddenbits.array_types import AnyArray
-from hiddenbits.data.arrays import plain, prefixed, unprefixed
-from hiddenbits.data.columns.coding import Coding
+from hiddenbits.data.coding.coded_columns import Coding
+from hiddenbits.data.declared import plain, prefixed, unprefixed
 from hiddenbits.engine import Restart, Running, StopReason, online_form
 from hiddenbits.families import registry
 from hiddenbits.families._base.column_types import column_sizes

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import AnyArray, Floats
-from hiddenbits.data.columns.coding import Coding
+from hiddenbits.data.coding.coded_columns import Coding
 from hiddenbits.engine import StopReason
 from hiddenbits.families._base.column_types import bit_labels, column_sizes
 from hiddenbits.maths.numerics import bic

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Table, TableError
-from hiddenbits.data.inputs.frames import opened_frame
+from hiddenbits.data.columns.gather import opened_frame
 from hiddenbits.data.openers import find_opener
 from hiddenbits.data.request import Request
 from hiddenbits.engine import current, no_cell_recorded, one_blas_thread

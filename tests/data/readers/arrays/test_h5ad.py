@@ -175,7 +175,7 @@ def test_only_needed_chunks_are_read(tmp_path):
 
 
 def test_stored_nan(tmp_path, monkeypatch):
-    monkeypatch.setattr("hiddenbits.data.readers.arrays.find_table.SAMPLE", 100)
+    monkeypatch.setattr("hiddenbits.data.arrays.find_table.SAMPLE", 100)
     for at in (0, 150):
         matrix = sparse.csr_array(bits(90).astype("f4"))
         matrix.data[at] = np.nan

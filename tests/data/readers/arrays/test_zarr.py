@@ -188,8 +188,8 @@ def test_large_chunks_go_slab_by_slab(tmp_path, monkeypatch):
     values = holes(bits(200))
     write(tmp_path / "x.zarr", values, chunks=(64, 3))
     for slab, band in ((100, 50), (100, 10**9), (64 * 7 * 8 * 2 + 8, 10**9)):
-        monkeypatch.setattr("hiddenbits.data.readers.arrays.rows.SLAB_BYTES", slab)
-        monkeypatch.setattr("hiddenbits.data.readers.arrays.rows.BAND_BYTES", band)
+        monkeypatch.setattr("hiddenbits.data.arrays.rows.SLAB_BYTES", slab)
+        monkeypatch.setattr("hiddenbits.data.arrays.rows.BAND_BYTES", band)
         assert_reads(open_table(tmp_path / "x.zarr"), values)
 
 
@@ -279,7 +279,7 @@ def test_sparse_rows_of_errors_are_rows_of_the_file(tmp_path):
 @pytest.mark.thin(2)
 @pytest.mark.parametrize("at", [0, 150])
 def test_stored_nan(tmp_path, at, monkeypatch):
-    monkeypatch.setattr("hiddenbits.data.readers.arrays.find_table.SAMPLE", 100)
+    monkeypatch.setattr("hiddenbits.data.arrays.find_table.SAMPLE", 100)
     matrix = sparse.csr_array(bits(60, 12).astype("f4"))
     matrix.data[at] = np.nan
     path = write_sparse(tmp_path / "x.zarr", matrix)

@@ -1,0 +1,54 @@
+"""Arrays in memory: dense, masked or mapped ones, packed bits, SciPy's sparse ones, and lists of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from hiddenbits.data.cell_checks import dense_bits, packed_bits, sparse_bits
+from hiddenbits.data.errors import TableError
+from hiddenbits.data.request import Request
+from hiddenbits.data.table import MemorySource, Table
+from hiddenbits.quoting import told
+
+PROTOCOLS = ("__array__", "__array_interface__", "__array_struct__", "__getitem__")
+
+
+def is_array(X: Any) -> bool:
+    """Whether NumPy can make an array of rows of the object."""
+    return not isinstance(X, (str, bytes, Mapping)) and any(hasattr(X, protocol) for protocol in PROTOCOLS)
+
+
+def open_array(X: Any, request: Request) -> Table:
+    """Open an array of 0, 1 and blanks, or what NumPy can make one of."""
+    bits = dense_bits(as_array(X), blank=request.blank, threshold=request.threshold, names=request.names)
+    return Table(MemorySource(*bits), request.names)
+
+
+def open_sparse(X: Any, request: Request) -> Table:
+    """Open a sparse array or matrix of SciPy's."""
+    bits = sparse_bits(X, blank=request.blank, threshold=request.threshold, names=request.names)
+    return Table(MemorySource(*bits), request.names)
+
+
+def open_packed(X: Any, request: Request) -> Table:
+    """Open bits as `numpy.packbits(..., axis=1)` packs them."""
+    if request.n_columns is None:
+        raise TableError("packed=True needs n_columns=, the number of columns before packing.")
+    return Table(MemorySource(*packed_bits(as_array(X), request.n_columns)), request.names)
+
+
+def as_array(X: Any) -> Any:
+    """Return lists and other array-likes as an array; masks are kept."""
+    if isinstance(X, np.ndarray):
+        return X
+    try:
+        if isinstance(X, (list, tuple)) and any(np.ma.isMaskedArray(row) for row in X):
+            return np.ma.array(X)
+        return np.asarray(X)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise TableError(
+            f"The table cannot be read as an array: {told(error)} Give every row the same number of cells."
+        ) from error

@@ -1,0 +1,152 @@
+"""Zarr stores (``.zarr``, ``.zarr.zip``), local or at an address: one array of bits, or what AnnData writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hiddenbits.addresses import LEFT_OUT
+from hiddenbits.data.arrays.find_table import Wanted, open_stored
+from hiddenbits.data.arrays.stored import Reader, library, pieces_of
+from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS
+from hiddenbits.data.errors import TableError
+from hiddenbits.data.file_request import FileRequest
+from hiddenbits.data.locations.places import Place, Remote
+from hiddenbits.data.locations.secrets import reaching
+from hiddenbits.data.table import Table
+
+
+def open_zarr(
+    request: FileRequest,
+    *,
+    array: str | None = None,
+    layer: str | None = None,
+    nan: bool | None = None,
+    max_bytes: int = MAX_BYTES,
+    max_columns: int = MAX_COLUMNS,
+) -> Table:
+    """Open Zarr stores of format 2 or 3: folders, zip archives of them, or folders at an address.
+
+    A store holds a two-dimensional array of bool, int, uint or float, in which NaN is a blank; or what AnnData writes,
+    with a dense or sparse X and the names of its columns. The rows stay where they are: opening reads the metadata and
+    a few rows, and cells are checked as they are read. Chunks of many rows that are small against a part are the
+    quickest. A sparse matrix by columns (CSC) is loaded whole and turned into rows.
+
+    Parameters
+    ----------
+    request : FileRequest
+        What every reader is asked.
+    array : str, optional
+        Path of the array, of a sparse matrix or of AnnData's group within the store. Not needed when the store
+        is one array, holds one array, or was written by AnnData.
+    layer : str, optional
+        A layer of AnnData instead of X.
+    nan : bool, optional
+        Whether stored cells of a sparse float matrix may be NaN (not observed). By default the first million tell,
+        and a NaN that turns up later is refused.
+    max_bytes : int, default=4 GiB
+        The most that a chunk, a row or the stored cells of one part may take in memory, or a whole CSC matrix.
+    max_columns : int, default=10,000,000
+        The most columns that a store may declare.
+    """
+    zarr()
+    stores = []
+    for place in request.files:
+        if isinstance(place, Remote) and (place.shown.endswith(LEFT_OUT) or place.suffix == ".zip"):
+            raise TableError(
+                f"{place}: a Zarr store at an address is a folder of many files, so that a query or a zip archive "
+                "cannot stand for it. Give the address of the folder, with credentials in storage_options=."
+            )
+        size = place.stat().st_size if isinstance(place, Path) and place.is_file() else None
+        stores.append(ZarrStore(place, size, max_bytes))
+    return open_stored(request, stores, Wanted(array, layer, nan, max_bytes, max_columns))
+
+
+def zarr() -> Any:
+    """Return zarr, or say how to install it."""
+    try:
+        import zarr
+        import zarr.storage
+    except ImportError as error:
+        raise ImportError("Zarr stores need zarr: pip install 'hiddenbits[files]'.") from error
+    return zarr
+
+
+@dataclass(frozen=True)
+class ZarrStore:
+    """A Zarr store: a folder, a zip archive of one, or a folder at an address.
+
+    Attributes
+    ----------
+    place : Place
+        The folder or archive.
+    size : int or None
+        Bytes of the archive, to notice one that was replaced.
+    max_bytes : int
+        The most that a chunk or a row may take in memory.
+    """
+
+    place: Place
+    size: int | None
+    max_bytes: int
+
+    @contextmanager
+    def open(self) -> Iterator[ZarrReader]:
+        """Open the store for a while."""
+        storage, place = zarr().storage, self.place
+        if isinstance(place, Remote):
+            from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
+
+            files = AsyncFileSystemWrapper(place.fs, asynchronous=True)
+            yield ZarrReader(storage.FsspecStore(files, read_only=True, path=place.path), place, self.max_bytes)
+            return
+        if self.size is None:
+            yield ZarrReader(storage.LocalStore(place, read_only=True), place, self.max_bytes)
+            return
+        if place.stat().st_size != self.size:
+            raise TableError("the file has changed since the table was opened. Open the table again.")
+        store = storage.ZipStore(place, mode="r")
+        try:
+            yield ZarrReader(store, place, self.max_bytes)
+        finally:
+            if store._is_open:
+                store.close()
+
+
+class ZarrReader(Reader):
+    """An opened Zarr store."""
+
+    def __init__(self, store: Any, place: Place, max_bytes: int) -> None:
+        super().__init__(max_bytes)
+        self._store, self._place = store, place
+
+    @contextmanager
+    def _calls(self, what: str) -> Iterator[None]:
+        """Return a context for calls of zarr; what a server says gives no secret away."""
+        place = self._place
+        remote = reaching(place.shown, place.url, place.options) if isinstance(place, Remote) else nullcontext()
+        with library(what), remote:
+            yield
+
+    def _find(self, name: str) -> Any:
+        """Return the group or array at a path, None if there is nothing."""
+        try:
+            node = zarr().open(self._store, path="/".join(pieces_of(name)), mode="r")
+        except FileNotFoundError:
+            return None
+        told = node.metadata
+        codecs = [getattr(told, part, None) for part in ("filters", "compressor", "codecs")]
+        if "pickle" in repr(codecs).lower():  # numcodecs has such a codec, and would run what it finds
+            raise TableError(f"{name!r} is stored as pickles, which are programs and never run. Write numbers.")
+        return node
+
+    def _texts(self, node: Any) -> list[Any] | None:
+        """Return the cells of an array of text; None if it holds no text."""
+        return node[:].tolist() if node.dtype.kind in "OTU" else None
+
+    def _stored_bytes(self, node: Any) -> int:
+        """Return the bytes that an array takes in the store."""
+        return int(node.nbytes_stored())

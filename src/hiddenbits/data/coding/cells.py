@@ -1,0 +1,129 @@
+"""The cells of a column as its distinct values, and which of them each row has: what looks and codings work on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.array_types import Floats
+from hiddenbits.data.coding.vocabulary import Key, is_blank, key_of, none_is_blank
+
+Category = str | int | float | bool
+
+FEW = 8  # values
+NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(\.[0-9]+)?")  # 007 is no number
+
+
+def is_category(value: Any) -> bool:
+    """Whether this may be the name of a category: text or a finite number."""
+    return isinstance(value, (str, bool, int)) or (isinstance(value, float) and abs(value) < float("inf"))
+
+
+class Beside(Protocol):
+    """A column that is kept with the rows, in memory or in the files."""
+
+    def part(self, start: int = 0, stop: int | None = None) -> ColumnCells:
+        """Return some rows of the column."""
+        ...
+
+    def listed(self, start: int = 0, stop: int | None = None) -> list[Any]:
+        """Return the cells of some rows, None for a blank."""
+        ...
+
+    def examples(self) -> list[Any]:
+        """Return values that show the type of all."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnCells:
+    """A column: its name, distinct values (None for a blank), and the number of the value in each row.
+
+    `form` is "date" or "other" where the type of the column says that it holds neither numbers nor categories.
+    """
+
+    name: str
+    values: list[Any]
+    rows: NDArray[Any]
+    form: str = ""
+
+    @cached_property
+    def keys(self) -> list[Key | None]:
+        """The distinct values as they are compared; None for missing values, those in words too."""
+        return keys_of(self.values)
+
+    def many(self) -> list[int]:
+        """Return how often each of the values occurs."""
+        if len(self.values) <= FEW:  # a comparison of bytes is quicker than a count of whole numbers
+            return [int(np.count_nonzero(self.rows == k)) for k in range(len(self.values))]
+        many: list[int] = np.bincount(self.rows, minlength=len(self.values)).tolist()
+        return many
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether all cells are numbers or missing."""
+        return not self.form and all(value is None or isinstance(value, (bool, int, float)) for value in self.values)
+
+    def numbers(self) -> Floats:
+        """Return the cells of a column of numbers, NaN for a missing value."""
+        numbers = np.array([np.nan if value is None else float(value) for value in self.values])
+        found: Floats = numbers[self.rows]
+        return found
+
+    def first_row(self, number: int) -> int:
+        """Return the first row that has a value, by the number of the value."""
+        return int(np.flatnonzero(self.rows == number)[0])
+
+    def part(self, start: int = 0, stop: int | None = None) -> ColumnCells:
+        """Return some rows of the column."""
+        return ColumnCells(self.name, self.values, self.rows[start:stop], self.form)
+
+    def listed(self, start: int = 0, stop: int | None = None) -> list[Any]:
+        """Return the cells of some rows, None for a blank."""
+        return [self.values[k] for k in self.rows[start:stop].tolist()]
+
+    def examples(self) -> list[Any]:
+        """Return values that show the type of all."""
+        return self.values
+
+    def filled(self, given: Sequence[Any], blank: Sequence[bool]) -> list[Any]:
+        """Return the cells, and those given where a value counts as blank."""
+        return [new if blank[k] else self.values[k] for k, new in zip(self.rows.tolist(), given, strict=True)]
+
+
+def keys_of(values: Sequence[Any]) -> list[Key | None]:
+    """Return the distinct values of a column as they are compared; None for missing values, those in words too."""
+    keys = [None if value is None else key_of(value) for value in values]
+    no_answer = none_is_blank(keys)
+    return [None if key is None or is_blank(key) or (no_answer and key == "none") else key for key in keys]
+
+
+def common_type(values: Iterable[Any]) -> type:
+    """Return the type that holds all values, blanks aside: bool, int, float, or else str.
+
+    Text that is written as numbers are is taken for them: a CSV file has nothing else.
+    """
+    types = {_type_of(value) for value in values if value is not None}
+    for kind, held in ((bool, {bool}), (int, {int}), (float, {int, float})):
+        if types and types <= held:
+            return kind
+    return str
+
+
+def _type_of(value: Any) -> type:
+    if not isinstance(value, str):
+        return type(value)
+    number = NUMBER.fullmatch(value)
+    return str if number is None else float if number[1] else int
+
+
+def small(rows: NDArray[Any], n_values: int) -> NDArray[Any]:
+    """Return numbers of values in the smallest type that holds them."""
+    kind = np.uint8 if n_values <= 256 else np.uint16 if n_values <= 65536 else np.int32
+    return rows.astype(kind, copy=False)

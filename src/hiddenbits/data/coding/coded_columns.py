@@ -1,0 +1,478 @@
+"""How values of columns become bits, as it was decided at the fit, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenbits.array_types import AnyArray, Bytes
+from hiddenbits.data.coding.cells import Beside, Category, ColumnCells, common_type, is_category, small
+from hiddenbits.data.coding.meaning import Meaning, sentence
+from hiddenbits.data.coding.vocabulary import Key, key_of, says_yes
+from hiddenbits.data.errors import TableError
+from hiddenbits.quoting import quoted
+
+How = Literal["bits", "values", "one-hot", "above", "nominal", "ordinal"]
+HOW: tuple[How, ...] = ("bits", "values", "one-hot", "above", "nominal", "ordinal")
+FRAMES = ("pandas", "polars", "pyarrow", "modin", "cudf")
+LEVELS = ("nominal", "ordinal")  # a column of levels: one group of bits, of which a recorded cell has one
+HAVE_BITS = ("one-hot", *LEVELS)  # a bit for each value
+BIT_KEYS: dict[Key, int] = {0.0: 0, 1.0: 1, "false": 0, "true": 1}
+MISSING, UNKNOWN = 2, 3  # codes of a cell besides 0 and 1
+MOST_LEVELS = 1000
+MOST_CODES = 6  # that are listed
+MOST_UNKNOWN = 8  # values that the fit did not see, which a message names
+
+
+@dataclass(frozen=True)
+class CodedColumn:
+    """How one column becomes bits.
+
+    Attributes
+    ----------
+    name : str
+        Its name in the table.
+    how : {"bits", "values", "one-hot", "above", "nominal", "ordinal"}
+        As it is; by a list of values for 1 and one for 0; a binary column for each value; 1 for numbers above a
+        threshold; levels of one column, in this order where it is ordinal.
+    ones, zeros : tuple
+        The values for 1 and 0; where values have bits of their own, `ones` are these values.
+    missing : tuple
+        Values that mean "not observed".
+    blank : {0, 1} or None
+        What a blank is; None: not observed.
+    threshold : float or None
+        Of "above".
+    """
+
+    name: str
+    how: How = "bits"
+    ones: tuple[Category, ...] = ()
+    zeros: tuple[Category, ...] = ()
+    missing: tuple[Category, ...] = ()
+    blank: int | None = None
+    threshold: float | None = None
+
+    @property
+    def labels(self) -> list[str]:
+        """Names of the bits."""
+        return [f"{self.name}={value}" for value in self.ones] if self.how in HAVE_BITS else [self.name]
+
+    @property
+    def levels(self) -> list[str]:
+        """The value that a 1 of each bit stands for."""
+        return [str(one) for one in (self.ones if self.how in HAVE_BITS else (self.words[1] or 1,))]
+
+    @cached_property
+    def _codes(self) -> dict[Key, int]:
+        """The code of each known value: 0, 1, `MISSING`; of bits for each value 3 and up, in their order."""
+        if self.how in HAVE_BITS:
+            codes = {key_of(value): UNKNOWN + 1 + k for k, value in enumerate(self.ones)}
+        elif self.how == "values":
+            codes = {key_of(value): bit for bit, values in ((1, self.ones), (0, self.zeros)) for value in values}
+        else:
+            codes = dict(BIT_KEYS) if self.how == "bits" else {}
+        return codes | {key_of(value): MISSING for value in self.missing}
+
+    def code_of(self, key: Key | None) -> int:
+        """Return the code of a value."""
+        if key is None:
+            return MISSING if self.blank is None else self.blank
+        if self.how == "above" and isinstance(key, float) and key not in self._codes:
+            assert self.threshold is not None  # noqa: S101
+            return int(key > self.threshold)
+        return self._codes.get(key, UNKNOWN)
+
+    def bits_at(self, codes: NDArray[np.int32], rows: AnyArray) -> tuple[Bytes, NDArray[np.bool_]]:
+        """Return the bits of rows, (rows, bits), and where they are not observed, from the codes of distinct values."""
+        gone = codes == MISSING
+        missing = gone[rows] if gone.any() else np.zeros(len(rows), bool)
+        if self.how in HAVE_BITS:
+            levels = np.arange(UNKNOWN + 1, UNKNOWN + 1 + len(self.ones))
+            bits = (codes[:, None] == levels).astype(np.uint8)[rows]
+            if self.how in LEVELS:  # a cell without any of the levels is missing, and needs no mask
+                missing = np.zeros(len(rows), bool)
+            return bits, np.broadcast_to(missing[:, None], bits.shape)
+        ones = np.flatnonzero(codes == 1)
+        bit = rows == ones[0] if len(ones) == 1 else (codes == 1)[rows]  # a comparison is quicker
+        return bit.view(np.uint8)[:, None], missing[:, None]
+
+    def decode(self, bits: AnyArray) -> list[Any]:
+        """Return the more probable of the user's own values for P(bit = 1) of some rows, (rows, bits).
+
+        Where a bit stands for several values, all of them are named: "4 or 5", "> 40". Bits stay as they are.
+        """
+        if self.how == "bits":
+            return [float(p) for p in bits[:, 0]]
+        if self.how in HAVE_BITS:
+            return [self.ones[k] for k in bits.argmax(axis=1).tolist()]
+        words = self.words
+        return [words[int(p > 0.5)] for p in bits[:, 0]]
+
+    @property
+    def fills(self) -> tuple[Any, ...]:
+        """What `decode` may return."""
+        return self.ones if self.how in HAVE_BITS else () if self.how == "bits" else self.words
+
+    @property
+    def words(self) -> tuple[Any, Any]:
+        """What a bit of 0 and one of 1 stand for."""
+        if self.how == "above":
+            return f"<= {self.threshold:g}", f"> {self.threshold:g}"
+        return _named(self.zeros, self.blank == 0), _named(self.ones, self.blank == 1)
+
+    @property
+    def meanings(self) -> tuple[Meaning, ...]:
+        """What 1 and 0 stand for in each bit."""
+        if self.how == "bits":
+            return (Meaning(self.name),)
+        if self.how in HAVE_BITS:
+            values = zip(self.labels, self.ones, strict=True)
+            return tuple(Meaning(label, "level", str(value), "another value") for label, value in values)
+        zero, one = ("blank" if word is None else str(word) or "another value" for word in self.words)
+        if self.how == "above":
+            return (Meaning(self.name, "above", one, zero),)
+        ones, zeros = ([key_of(value) for value in values] for values in (self.ones, self.zeros))
+        if set(ones) <= {1.0, "true"} and set(zeros) <= {0.0, "false"} and self.blank != 1:
+            return (Meaning(self.name),)
+        numbers = [key for key in (*ones, *zeros) if isinstance(key, float)]
+        if len(numbers) == len(ones) + len(zeros):
+            codes = [f"{number:.15g}" for number in sorted(numbers)]
+            codes = codes if len(codes) <= MOST_CODES else [*codes[:2], "...", codes[-1]]
+            return (Meaning(self.name, "codes", one, zero, tuple(codes)),)
+        yes = bool(ones) and self.blank != 1 and all(says_yes(key, zeros) for key in ones)
+        return (Meaning(self.name, "yes" if yes else "word", one, zero),)
+
+
+def codes_of(
+    columns: Sequence[CodedColumn], cells: Sequence[ColumnCells], first_row: int = 0
+) -> list[NDArray[np.int32]]:
+    """Return the codes of each column's distinct values; refuse values that the fit did not see, of all columns."""
+    codes = [
+        np.array([column.code_of(key) for key in one.keys], np.int32)
+        for column, one in zip(columns, cells, strict=True)
+    ]
+    unknown: list[tuple[CodedColumn, str]] = []
+    for column, one, found in zip(columns, cells, codes, strict=True):
+        for number in np.flatnonzero(found == UNKNOWN).tolist():
+            if (one.rows == number).any():
+                row = first_row + one.first_row(number)
+                unknown.append((column, f"row {row}, column {column.name!r}: {quoted(one.values[number])}"))
+    if unknown:
+        raise TableError(_not_of_the_fit(unknown))
+    return codes
+
+
+def _not_of_the_fit(unknown: Sequence[tuple[CodedColumn, str]]) -> str:
+    column, where = unknown[0]
+    if len(unknown) > 1:
+        listed = "; ".join(where for _, where in unknown[:MOST_UNKNOWN])
+        more = f"; and {len(unknown) - MOST_UNKNOWN} more" if len(unknown) > MOST_UNKNOWN else ""
+        return (
+            f"{listed}{more}. These are not among the values of the fit. Correct the cells or make them blank, or fit "
+            "again with these values."
+        )
+    if column.how == "above":
+        return f"{where} is not a number, so it cannot be compared with {column.threshold:g}. Fix the cell."
+    known = ["0", "1"] if column.how == "bits" else [quoted(value) for value in (*column.ones, *column.zeros)]
+    listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
+    return (
+        f"{where} is not among the values of the fit, which are {listed}. Correct the cell or make it blank, or fit "
+        "again with this value."
+    )
+
+
+def _named(values: Sequence[Category], or_blank: bool) -> Any:
+    """Return the value that a bit stands for; None for a blank."""
+    if len(values) == 1:
+        return values[0]
+    return " or ".join(map(str, values)) if values else None if or_blank else ""
+
+
+@dataclass(frozen=True)
+class Coding:
+    """How the columns of a table become bits: fitted, and kept in the estimator and its file.
+
+    Attributes
+    ----------
+    columns : tuple of CodedColumn
+        The columns that enter the model.
+    left_out : tuple of str
+        Columns that do not.
+    ids : tuple of str
+        Of these, those that the user named as the names of rows.
+    named : bool
+        Whether the columns have names; if not, they are known by their places.
+    frame : str or None
+        The kind of frame that the table was, such as "pandas"; None for a file or an array.
+
+    Examples
+    --------
+    >>> coding = Coding((CodedColumn("q1", "values", ("yes",), ("no",)),), left_out=("who",))
+    >>> coding.labels, Coding.from_plain(coding.to_plain()) == coding
+    (('q1',), True)
+    """
+
+    columns: tuple[CodedColumn, ...]
+    left_out: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+    named: bool = True
+    frame: str | None = None
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the bits."""
+        return tuple(label for column in self.columns for label in column.labels)
+
+    @property
+    def has_levels(self) -> bool:
+        """Whether a column is nominal or ordinal."""
+        return any(column.how in LEVELS for column in self.columns)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Bits of each column of a model: 1 of a binary one, of others the number of their levels."""
+        return tuple(size for c in self.columns for size in ([len(c.ones)] if c.how in LEVELS else [1] * len(c.labels)))
+
+    @cached_property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of the columns of a model: those with levels have one name."""
+        return tuple(name for c in self.columns for name in ([c.name] if c.how in LEVELS else c.labels))
+
+    @property
+    def levels(self) -> list[tuple[str, str]]:
+        """Of each bit the column's name, and the value that a 1 stands for."""
+        prefix = "" if self.named else "x"
+        return [(prefix + column.name, level) for column in self.columns for level in column.levels]
+
+    @property
+    def meanings(self) -> tuple[Meaning, ...]:
+        """What 1 and 0 stand for in each bit."""
+        return tuple(meaning for column in self.columns for meaning in column.meanings)
+
+    def sentence(self, quoted: Callable[[str], str] = repr, option: str = "code=") -> str:
+        """Return in words which values are 1; "" where every 1 is a 1 of the table.
+
+        Parameters
+        ----------
+        quoted : function
+            Puts names and values in quotes.
+        option : str
+            What changes the value that is 1.
+
+        Returns
+        -------
+        text : str
+
+        Examples
+        --------
+        >>> Coding((CodedColumn("q1", "values", ("yes",), ("no",)), CodedColumn("q2"))).sentence()
+        "1 means 'yes' in 'q1' and 1 as in the table in 'q2'."
+        """
+        return sentence([m for c in self.columns if c.how not in LEVELS for m in c.meanings], quoted, option)
+
+    def check_columns(self, names: Collection[str]) -> None:
+        """Refuse a table that lacks columns."""
+        absent = [column.name for column in self.columns if column.name not in names]
+        if absent:
+            listed = ", ".join(map(repr, absent[:8])) + (", ..." if len(absent) > 8 else "")
+            what = "a column" if len(absent) == 1 else "columns"
+            raise TableError(
+                f"The table lacks {what} of the fit: {listed}. Use a table with all columns of the "
+                "fit; one that was not asked may hold nothing but missing values."
+            )
+
+    def applied_to(self, names: Sequence[str]) -> Coding:
+        """Return the coding as one of a table with these columns: all that it does not name are left out."""
+        inside = {column.name for column in self.columns}
+        left_out = tuple(name for name in names if name not in inside)
+        return replace(self, left_out=left_out, ids=tuple(name for name in self.ids if name in left_out))
+
+    def bits_of(self) -> list[slice]:
+        """Return which bits belong to each column."""
+        ends = np.cumsum([len(column.labels) for column in self.columns]).tolist()
+        return [slice(end - len(column.labels), end) for end, column in zip(ends, self.columns, strict=True)]
+
+    @property
+    def only_bits(self) -> bool:
+        """Whether the columns held nothing but bits and codes for missing."""
+        return all(column.how == "bits" for column in self.columns)
+
+    def conflict(self, other: Coding) -> str | None:
+        """Return the first column that the two read differently; None where they agree on all that both have."""
+        theirs = {column.name: column for column in other.columns}
+        for column in self.columns:
+            one = theirs.get(column.name)
+            if one is None or (one.how, column.how) == ("bits", "bits"):
+                continue
+            if one.how != column.how or one.threshold != column.threshold or one.blank != column.blank:
+                return column.name
+            mine, yours = column._codes, one._codes
+            if column.labels != one.labels or any(mine.get(key, code) != code for key, code in yours.items()):
+                return column.name
+        return None
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the coding in types that JSON knows."""
+        columns = [
+            [c.name, c.how, list(c.ones), list(c.zeros), list(c.missing), c.blank, c.threshold] for c in self.columns
+        ]
+        plain = {"columns": columns, "left_out": list(self.left_out), "ids": list(self.ids), "named": self.named}
+        return {**plain, "frame": self.frame}
+
+    @classmethod
+    def from_plain(cls, plain: Any) -> Coding:
+        """Build from what `to_plain` returned; a ValueError where it is anything else."""
+        if not isinstance(plain, dict) or set(plain) - {"frame"} != {"columns", "left_out", "ids", "named"}:
+            raise ValueError("the coding of its columns is not complete")
+        columns, named = plain["columns"], plain["named"]
+        if not isinstance(columns, list) or not columns or not isinstance(named, bool):
+            raise ValueError("the coding of its columns is not complete")
+        left_out, ids, frame = _names(plain["left_out"]), _names(plain["ids"]), plain.get("frame")
+        if frame is not None and (not isinstance(frame, str) or frame not in FRAMES):
+            raise ValueError("its kind of frame is unknown")
+        found = cls(tuple(_coded_column(entry) for entry in columns), left_out, ids, named, frame)
+        names = [column.name for column in found.columns]
+        if len({*names, *left_out}) < len(names) + len(left_out) or not set(ids) <= set(left_out):
+            raise ValueError("a column is named twice in its coding")
+        if len(set(found.labels)) < len(found.labels):
+            raise ValueError("two bits have the same name in its coding")
+        return found
+
+
+def _names(names: Any) -> tuple[str, ...]:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError("the names of its columns are damaged")
+    return tuple(names)
+
+
+def _coded_column(entry: Any) -> CodedColumn:
+    """Return a column from its plain description."""
+    if not isinstance(entry, list) or len(entry) != 7:
+        raise ValueError("the coding of a column is damaged")
+    name, how, ones, zeros, missing, blank, threshold = entry
+    lists = (ones, zeros, missing)
+    valid = (
+        isinstance(name, str)
+        and isinstance(how, str)
+        and how in HOW
+        and all(isinstance(values, list) and all(is_category(value) for value in values) for values in lists)
+        and (blank is None or (isinstance(blank, int) and not isinstance(blank, bool) and blank in (0, 1)))
+    )
+    if not valid:
+        raise ValueError("the coding of a column is damaged")
+    number = float(threshold) if type(threshold) in (int, float) and abs(threshold) < float("inf") else None
+    if (how == "above") != (number is not None) or (threshold is None) != (number is None):
+        raise ValueError("the threshold of a column is damaged")
+    keys = [key_of(value) for values in lists for value in values]
+    wrong = {"values": not (ones or zeros), **dict.fromkeys(HAVE_BITS, not ones or bool(zeros))}.get(
+        how, bool(ones or zeros)
+    )
+    if wrong or len(set(keys)) < len(keys) or len(ones) > MOST_LEVELS:
+        raise ValueError("the values of a column are damaged")
+    return CodedColumn(name, how, tuple(ones), tuple(zeros), tuple(missing), blank, number)
+
+
+def _column_cells(name: str, entry: Any, n_rows: int) -> ColumnCells:
+    """Return the cells of a column from their plain description."""
+    if not isinstance(entry, list) or len(entry) != 2 or not all(isinstance(part, list) for part in entry):
+        raise ValueError("the cells of a column are damaged")
+    values, rows = entry[0], np.array(entry[1] or [], np.int64)
+    if rows.shape != (n_rows,) or rows.min(initial=0) < 0 or rows.max(initial=0) >= len(values):
+        raise ValueError("the cells of a column are damaged")
+    if not all(value is None or is_category(value) for value in values):
+        raise ValueError("the cells of a column are damaged")
+    return ColumnCells(name, values, small(rows, len(values)))
+
+
+@dataclass(frozen=True, eq=False)
+class ReadColumns:
+    """What a table knows of the columns that it was made of: how they were coded, and the cells that are no bits.
+
+    Attributes
+    ----------
+    coding : Coding
+        How values became bits.
+    order : tuple of str
+        Names of all columns, in the order of the file or frame.
+    cells : dict of str to ColumnCells or another Beside
+        The columns that did not enter, and those whose values became bits by a coding; of tables on disk they stay in
+        the files, and are read for the rows that are asked for.
+    looks : tuple of ColumnLook
+        What was seen in each column; empty where nothing had to be guessed.
+    """
+
+    coding: Coding
+    order: tuple[str, ...]
+    cells: Mapping[str, Beside]
+    looks: tuple[Any, ...] = field(default=(), repr=False)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return all but the looks, and cells that stay in files, in types that JSON knows."""
+        held = {name: one for name, one in self.cells.items() if isinstance(one, ColumnCells)}
+        cells = {name: [one.values, one.rows.tolist()] for name, one in held.items()}
+        return {"coding": self.coding.to_plain(), "order": list(self.order), "cells": cells}
+
+    @classmethod
+    def from_plain(cls, plain: Any, n_rows: int) -> ReadColumns:
+        """Build from what `to_plain` returned; a ValueError where it is anything else."""
+        if not isinstance(plain, dict) or set(plain) != {"coding", "order", "cells"}:
+            raise ValueError("the columns are not complete")
+        coding, order = Coding.from_plain(plain["coding"]), _names(plain["order"])
+        cells = {name: _column_cells(name, entry, n_rows) for name, entry in dict(plain["cells"]).items()}
+        if set(order) != {*(column.name for column in coding.columns), *coding.left_out}:
+            raise ValueError("the columns are not those of their coding")
+        if not set(cells) <= set(order) or (cells and not set(coding.left_out) <= set(cells)):
+            raise ValueError("the cells are not those of the columns")
+        return cls(coding, order, cells)
+
+    def beside(self, start: int = 0, stop: int | None = None) -> dict[str, list[Any]]:
+        """Return the cells of the columns that did not enter: those that name rows first."""
+        return {name: self.cells[name].listed(start, stop) for name in self.names_beside}
+
+    @property
+    def names_beside(self) -> list[str]:
+        """Names of the columns that did not enter: those that name rows first."""
+        names = dict.fromkeys((*self.coding.ids, *self.coding.left_out))
+        return [name for name in names if name in self.cells]
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all columns whose cells are known, in the order of the file or frame."""
+        inside = {column.name for column in self.coding.columns}
+        return [name for name in self.order if name in inside or name in self.cells]
+
+    def in_order(self, completed: AnyArray, start: int = 0) -> dict[str, list[Any]]:
+        """Return completed rows, of which the first is row `start`, as all columns of the file, in its order."""
+        columns = {**self.decoded(completed, start), **self.beside(start, start + len(completed))}
+        return {name: columns[name] for name in self.names}
+
+    def types(self) -> dict[str, type]:
+        """Return the type (bool, int, float, str) of each column whose cells are the user's own values."""
+        coded = {column.name: column for column in self.coding.columns}
+        found = {}
+        for name, cells in self.cells.items():
+            filled = coded[name].fills if name in coded else ()
+            found[name] = common_type([*cells.examples(), *filled])
+        return found
+
+    def decoded(self, completed: AnyArray, start: int = 0) -> dict[str, list[Any]]:
+        """Return completed rows, P(bit = 1) in every cell, in the user's own values: seen cells as they were."""
+        stop, out = start + len(completed), {}
+        for column, bits in zip(self.coding.columns, self.coding.bits_of(), strict=True):
+            p = completed[:, bits]
+            as_bits = column.how == "above" and column.name not in self.cells  # of a threshold for all columns
+            filled = p[:, 0].tolist() if as_bits else column.decode(p)
+            if column.name in self.cells:
+                cells = self.cells[column.name].part(start, stop)
+                unseen = [column.code_of(key) == MISSING for key in cells.keys]
+                if any(isinstance(value, str) for value in cells.values):
+                    filled = [new if new is None else str(new) for new in filled]
+                filled = cells.filled(filled, unseen)
+            out[column.name] = filled
+        return out

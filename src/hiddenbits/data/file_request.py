@@ -1,0 +1,102 @@
+"""What every reader of files is asked, and what readers share."""
+
+from __future__ import annotations
+
+import struct
+import tokenize
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from hiddenbits.data.errors import TableError
+from hiddenbits.data.locations.places import Place
+from hiddenbits.data.request import Request
+from hiddenbits.quoting import discreet, printable, told
+
+# What the libraries below us raise on a damaged file. Not `Exception`: our own mistakes should stay visible.
+DAMAGE = (
+    OSError,
+    EOFError,
+    ValueError,
+    TypeError,
+    LookupError,
+    ArithmeticError,
+    MemoryError,
+    RuntimeError,
+    SyntaxError,
+    UserWarning,
+    struct.error,
+    tokenize.TokenError,
+    zlib.error,
+    zipfile.BadZipFile,
+)
+
+
+@dataclass(frozen=True)
+class FileRequest(Request):
+    """What the reader of a format is asked: a request, and the files.
+
+    Attributes
+    ----------
+    files : tuple of Place
+        The files.
+    offers : tuple of str
+        The options of the reader that messages may name.
+    schema : pyarrow.Schema or None
+        The columns of the table, of which a Parquet file may lack some; None where all files have the same.
+    given : tuple of dict
+        For each Parquet file, the one value of columns that are not in it, but in its path or in the log of a lake.
+    """
+
+    files: tuple[Place, ...] = ()
+    offers: tuple[str, ...] = ()
+    schema: Any = None
+    given: tuple[Mapping[str, Any], ...] = ()
+
+
+@contextmanager
+def naming(path: Place | str) -> Iterator[None]:
+    """Name the file in every `TableError`; warnings, also where they are errors, stay what they are."""
+    with discreet(path):
+        try:
+            yield
+        except TableError as error:
+            if str(error).startswith(printable(path)):
+                raise
+            raise error.at(path) from error
+
+
+@contextmanager
+def reading(path: Place | str) -> Iterator[None]:
+    """Name the file in every `TableError`, and turn a library's complaint about a damaged file into one."""
+    with naming(path):
+        try:
+            yield
+        except TableError:
+            raise
+        except (FileNotFoundError, PermissionError) as error:
+            gone = "there is no such file" if isinstance(error, FileNotFoundError) else "no permission to read the file"
+            raise TableError(f"{gone}. A table's files must stay where they are, on every worker too.") from error
+        except DAMAGE as error:
+            raise TableError(
+                f"cannot be read ({type(error).__name__}: {told(error, path)}). The file is damaged or of another "
+                "format; write it again, or name its format with format=."
+            ) from error
+
+
+def check_shape(n_rows: int, n_columns: int) -> None:
+    """Refuse a table without rows or columns before work is done on it, in the words of `Table`."""
+    if n_rows < 1 or n_columns < 1:
+        raise TableError(f"The table has {n_rows} rows and {n_columns} columns. It needs at least one of each.")
+
+
+def check_widths(files: Sequence[Place], widths: Sequence[int]) -> None:
+    """Refuse files with different numbers of columns."""
+    for file, width in zip(files, widths, strict=True):
+        if width != widths[0]:
+            raise TableError(
+                f"{file}: {width} columns, but {files[0].name} has {widths[0]}. All files of a table need the same."
+            )

@@ -1,1 +1,0 @@
-"""Tables that are handed over in memory: frames, AnnData, dask."""

@@ -1,0 +1,143 @@
+"""JSON lines and Arrow's own files (Feather), decoded by pyarrow into memory and read as frames are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS, check_distinct
+from hiddenbits.data.errors import TableError
+from hiddenbits.data.file_request import FileRequest, check_shape, naming, reading
+from hiddenbits.data.locations.places import Place, for_library, open_place
+from hiddenbits.data.named.frames import open_frame
+from hiddenbits.data.named.parquet.files import is_list, pyarrow
+from hiddenbits.data.named.parquet.open import open_parquet
+from hiddenbits.data.named.streams.spill import Spilled, gather
+from hiddenbits.data.table import Table
+from hiddenbits.data.text_files import open_text, too_large
+from hiddenbits.quoting import told
+
+
+def open_jsonl(
+    request: FileRequest,
+    *,
+    column: str | None = None,
+    row: str | None = None,
+    item: str | None = None,
+    value: str | None = None,
+    items: Any = None,
+    max_columns: int = MAX_COLUMNS,
+    max_bytes: int = MAX_BYTES,
+) -> Table:
+    """Open ``.jsonl`` or ``.ndjson`` files (also gzipped): an object on each line, its keys the names of the columns.
+
+    A key that a line lacks is a blank. Lists of items (`column`) and pairs (`row`, `item`, `value`) are read as from
+    Parquet files.
+
+    Parameters
+    ----------
+    request : FileRequest
+        What every reader is asked.
+    column, row, item, value, items, max_columns
+        As for Parquet files.
+    max_bytes : int, default=4 GiB
+        The most that the text may come to, unpacked, and the table in memory.
+    """
+    table = _read(request, _decode_json, max_bytes)
+    listed = table.num_columns == 1 and is_list(table.schema.field(0).type)
+    if row is item is value is column is items is None and not listed:
+        return _open(request, table)
+    if request.choices:
+        raise TableError("Lists and pairs of items have no columns of their own. Remove what was said about columns.")
+    found: Spilled = gather(iter(table.to_batches()), table.schema, f"{request.files[0].name}", to_disk=True)
+    try:
+        inner = replace(request, files=found.files)
+        with reading(request.files[0]):
+            opened = open_parquet(
+                inner,
+                column=column,
+                row=row,
+                item=item,
+                value=value,
+                items=items,
+                max_columns=max_columns,
+                max_bytes=max_bytes,
+            )
+        return found.keep_for(opened)
+    except BaseException:
+        found.remove()
+        raise
+
+
+def open_feather(
+    request: FileRequest,
+    *,
+    max_bytes: int = MAX_BYTES,
+) -> Table:
+    """Open ``.feather``, ``.arrow`` or ``.ipc`` files: Arrow's own files (Feather's version 2) and streams.
+
+    Parameters
+    ----------
+    request : FileRequest
+        What every reader is asked.
+    max_bytes : int, default=4 GiB
+        The most that a file, and the table in memory, may come to.
+    """
+    return _open(request, _read(request, _decode_feather, max_bytes))
+
+
+def _open(request: FileRequest, table: Any) -> Table:
+    """Open an Arrow table of files."""
+    with naming(request.files[0]):
+        check_shape(table.num_rows, table.num_columns)
+        return open_frame(table, request, of_file=True)
+
+
+def _read(request: FileRequest, decode: Callable[[Any, Place, int], Any], max_bytes: int) -> Any:
+    """Return the files, one below the other, as one Arrow table."""
+    pa = pyarrow()
+    tables: list[Any] = []
+    for path in request.files:
+        with reading(path):
+            try:
+                table = decode(pa, path, max_bytes)
+                table.validate(full=True)
+            except pa.ArrowException as error:
+                raise TableError(
+                    f"the file is damaged or of another format ({told(error)}). Write it again."
+                ) from error
+            check_distinct(table.column_names)
+            if sum(one.nbytes for one in tables) + table.nbytes > max_bytes:
+                raise too_large(path, max_bytes)
+            if tables and set(table.column_names) != set(tables[0].column_names):
+                raise TableError(
+                    f"the columns differ from those of {request.files[0].name}. All files of a table need the same."
+                )
+            tables.append(table.select(tables[0].column_names) if tables else table)
+    return tables[0] if len(tables) == 1 else pa.concat_tables(tables, promote_options="permissive")
+
+
+def _decode_json(pa: Any, path: Place, max_bytes: int) -> Any:
+    import pyarrow.json as from_json
+
+    with open_text(path, max_bytes) as file:
+        if not file.peek(1).strip():
+            raise TableError("the file is empty. A table needs at least one row.")
+        return from_json.read_json(pa.PythonFile(file, mode="r"), from_json.ReadOptions(use_threads=False))
+
+
+def _decode_feather(pa: Any, path: Place, max_bytes: int) -> Any:
+    from pyarrow.feather import read_table
+
+    with open_place(path, max_bytes, whole=True) as file:
+        start = file.read(6)
+        if file.seek(0, 2) > max_bytes:
+            raise too_large(path, max_bytes)
+    if start[:4] == b"FEA1":
+        raise TableError("this is version 1 of Feather, which pyarrow gives up. Write the table again, as version 2.")
+    with for_library(path) as source:
+        if start == b"ARROW1":
+            return read_table(source, memory_map=False, use_threads=False)
+        with pa.OSFile(str(source)) if not hasattr(source, "read") else pa.PythonFile(source) as file:
+            return pa.ipc.open_stream(file).read_all()

@@ -1,0 +1,1 @@
+"""Comma-separated text: how it is written, and its cells."""

@@ -1,0 +1,214 @@
+"""How a file of comma-separated text is written: encoding, delimiter, quotes, decimal sign; found in its first bytes.
+
+What is found and not what everybody expects (commas, UTF-8) is said once; every part of it can be set.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+import warnings
+from collections import Counter
+from dataclasses import dataclass, fields
+from typing import Any
+
+from hiddenbits.data.errors import TableError
+from hiddenbits.quoting import printable
+
+DELIMITERS = (",", ";", "\t", "|")
+QUOTES = ('"', "'")
+DECIMALS = (".", ",")
+SAMPLE_LINES = 200
+SAMPLE_BYTES = 1 << 18
+TITLE_LINES = 10  # at most
+ENOUGH = 0.9  # the share of lines that a delimiter must cut into as many cells as the first
+MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+# Control characters that no text file has, as bytes: what holds them is not text in one byte a character.
+CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+COMMA_NUMBER = re.compile(r"\s*[-+]?[0-9]+,[0-9]+\s*")
+POINT_NUMBER = re.compile(r"\s*[-+]?[0-9]*\.[0-9]+\s*")
+PLAIN_NUMBER = re.compile(r"\s*[-+]?[0-9]*[.,]?[0-9]*\s*")
+NAMES = {"\t": "a tab", " ": "a space"}
+
+
+class FoundDialectWarning(UserWarning):
+    r"""A CSV file is not written with commas and in UTF-8; how it was read was found by looking at it.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, warnings, hiddenbits
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "x.csv"
+    >>> _ = path.write_text("a;b\n0;1\n1;1\n")
+    >>> with warnings.catch_warnings(record=True, action="always") as said:
+    ...     table = hiddenbits.open_table(path)
+    >>> table.names, said[0].category is hiddenbits.FoundDialectWarning
+    (('a', 'b'), True)
+    """
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a text file is written, or is asked to be read; None is for what is to be found.
+
+    Attributes
+    ----------
+    encoding : str
+        A name that Python knows.
+    delimiter, quote, decimal : str
+        The characters between cells, around cells, and before the decimal places of a number.
+    """
+
+    encoding: str | None = None
+    delimiter: str | None = None
+    quote: str | None = None
+    decimal: str | None = None
+
+    def __post_init__(self) -> None:
+        delimiter = self.delimiter
+        if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n'):
+            raise TableError(f"delimiter={delimiter!r}: give a single character, not a quote or a line break.")
+        for option, value, known in (("quote", self.quote, QUOTES), ("decimal", self.decimal, DECIMALS)):
+            if value is not None and value not in known:
+                raise TableError(f"{option}={value!r} is not one of {known[0]!r} and {known[1]!r}.")
+        if delimiter is not None and delimiter in (self.quote, self.decimal if self.decimal == "," else None):
+            raise TableError(f"delimiter={delimiter!r} is the same as the quote or the decimal sign.")
+        if self.encoding is not None:
+            try:
+                "".encode(self.encoding)  # not codecs.lookup: that knows codecs of bytes, too
+            except (LookupError, TypeError, ValueError) as error:
+                raise TableError(
+                    f"encoding={self.encoding!r} is not known. Give a name such as 'utf-8', 'utf-16' or 'cp1252'."
+                ) from error
+
+
+def find_dialect(head: bytes, asked: Dialect, suffix: str, skip_top: int = 0) -> tuple[Dialect, bool]:
+    """Return how a file is written, from its first bytes, and whether its first line is Excel's ``sep=;``.
+
+    Some lines at the top (`skip_top`) may be no part of the table.
+    """
+    encoding = asked.encoding or found_encoding(head)
+    text = codecs.getincrementaldecoder(encoding)("replace").decode(head[:SAMPLE_BYTES])
+    lines = text.splitlines(keepends=True)
+    if len(lines) > 1 and len(head) >= SAMPLE_BYTES:
+        lines.pop()  # may be cut
+    first = re.fullmatch(r"\ufeff?sep=(.)\r?\n", lines[0]) if lines else None
+    said = first[1] if first is not None and first[1] not in "\"'\r\n" else None
+    lines = lines[skip_top + (1 if said else 0) :][:SAMPLE_LINES]
+    quote = asked.quote or _found_quote(lines)
+    delimiter = asked.delimiter or said or _found_delimiter(lines, quote, "\t" if suffix in (".tsv", ".tab") else ",")
+    decimal = asked.decimal or ("." if delimiter == "," else _found_decimal(_rows(lines, delimiter, quote)))
+    return Dialect(encoding, delimiter, quote, decimal), said is not None
+
+
+def warn_of_dialect(path: Any, found: Dialect, asked: Dialect, suffix: str) -> None:
+    """Say what was found, where it is not what everybody expects and was not asked for."""
+    usual = {
+        "encoding": ("utf-8", "utf-8-sig"),
+        "delimiter": ("\t",) if suffix in (".tsv", ".tab") else (",",),
+        "quote": ('"',),
+        "decimal": (".",),
+    }
+    odd = {
+        field.name: getattr(found, field.name)
+        for field in fields(found)
+        if getattr(asked, field.name) is None and getattr(found, field.name) not in usual[field.name]
+    }
+    if odd:
+        words = {
+            "encoding": "the encoding {}",
+            "delimiter": "{} between cells",
+            "quote": "{} around cells",
+            "decimal": "{} as the decimal sign",
+        }
+        listed = [
+            words[name].format(value if name == "encoding" else NAMES.get(value, repr(value)))
+            for name, value in odd.items()
+        ]
+        options = ", ".join(f"{name}=" for name in odd)
+        warnings.warn(
+            f"{printable(path)}: read with {' and '.join(listed)}, as its first lines suggest. If that is wrong, set "
+            f"{options}.",
+            FoundDialectWarning,
+            stacklevel=2,
+        )
+
+
+def point_decimals(rows: list[list[str]]) -> list[list[str]]:
+    """Return rows with a point in numbers that have a decimal comma."""
+    match = COMMA_NUMBER.fullmatch
+    return [[cell.replace(",", ".") if "," in cell and match(cell) else cell for cell in row] for row in rows]
+
+
+def found_encoding(head: bytes) -> str:
+    """Return the encoding of a text: by its mark, UTF-8 where that is possible, or that of Windows and latin-1."""
+    for mark, name in MARKS:
+        if head.startswith(mark):
+            return name
+    even, odd = head[:SAMPLE_BYTES:2].count(0), head[1:SAMPLE_BYTES:2].count(0)
+    half = min(len(head), SAMPLE_BYTES) // 2
+    if half and max(even, odd) > 0.4 * half and min(even, odd) < 0.05 * half:  # every second byte of western text is 0
+        return "utf-16-be" if even > odd else "utf-16-le"
+    if _is_text(head, "utf-8"):
+        return "utf-8"
+    if CONTROLS.search(head) is None:
+        return "cp1252" if _is_text(head, "cp1252") else "latin-1"
+    return "utf-8"  # which says where it is none
+
+
+def _is_text(head: bytes, encoding: str) -> bool:
+    """Whether bytes, perhaps cut within a character, are text in an encoding."""
+    try:
+        codecs.getincrementaldecoder(encoding)().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _found_quote(lines: list[str]) -> str:
+    """Return the quotes: single ones where most cells of some delimiter have them, and no double quote is there."""
+    if any('"' in line for line in lines):
+        return '"'
+    text = "".join(lines)
+    quoted = len(re.findall(r"(?:^|[,;\t|])'[^'\n]*'(?=[,;\t|\r\n]|$)", text, flags=re.MULTILINE))
+    cells = len(re.findall(r"[,;\t|\n]", text))
+    return "'" if quoted and 2 * quoted >= cells else '"'
+
+
+def _found_delimiter(lines: list[str], quote: str, usual: str) -> str:
+    """Return what cuts (nearly) all lines into as many cells, at least two; but for a few lines at the top.
+
+    Where several do, numbers decide: ``0,5;1`` is two numbers if cut at the semicolon.
+    """
+    best, chosen = (ENOUGH, -1.0), usual
+    for delimiter in sorted(DELIMITERS, key=lambda one: one != usual):
+        rows = [row for row in _rows(lines, delimiter, quote) if row]
+        width = Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
+        if width < 2:
+            continue
+        top = next(at for at, row in enumerate(rows) if len(row) == width)  # below a title, if there is one
+        rows = rows[top if top <= TITLE_LINES else 0 :]
+        same = sum(len(row) == width for row in rows) / len(rows)
+        cells = [cell for row in rows for cell in row]
+        numbers = sum(PLAIN_NUMBER.fullmatch(cell) is not None for cell in cells) / len(cells)
+        if (same, numbers) > best:
+            best, chosen = (same, numbers), delimiter
+    return chosen
+
+
+def _found_decimal(rows: list[list[str]]) -> str:
+    """Return the decimal sign: a comma where some cells are such numbers, and none has a point."""
+    cells = [cell for row in rows for cell in row]
+    commas = any(COMMA_NUMBER.fullmatch(cell) for cell in cells)
+    return "," if commas and not any(POINT_NUMBER.fullmatch(cell) for cell in cells) else "."
+
+
+def _rows(lines: list[str], delimiter: str, quote: str) -> list[list[str]]:
+    """Return the cells of some lines; what the csv module does not take ends them."""
+    rows: list[list[str]] = []
+    try:
+        for row in csv.reader(lines, delimiter=delimiter, quotechar=quote):
+            rows.append(row)  # what came before an error counts
+    except csv.Error:
+        pass
+    return rows

@@ -1,0 +1,1 @@
+"""Parquet files of named columns."""

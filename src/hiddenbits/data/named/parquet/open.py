@@ -1,0 +1,134 @@
+"""Parquet files: which kind of table they are, and who reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS
+from hiddenbits.data.columns import Choices
+from hiddenbits.data.errors import TableError
+from hiddenbits.data.file_request import FileRequest, check_shape, reading
+from hiddenbits.data.named.parquet.coded import open_coded
+from hiddenbits.data.named.parquet.columns import can_be_bits, holds_bits, plain_source
+from hiddenbits.data.named.parquet.files import FileInfo, find_groups, is_list
+from hiddenbits.data.named.parquet.lists import open_lists
+from hiddenbits.data.named.parquet.pairs import open_pairs
+from hiddenbits.data.table import Table
+
+
+def open_parquet(
+    request: FileRequest,
+    *,
+    column: str | None = None,
+    row: str | None = None,
+    item: str | None = None,
+    value: str | None = None,
+    items: Any = None,
+    max_columns: int = MAX_COLUMNS,
+    max_bytes: int = MAX_BYTES,
+) -> Table:
+    """Open Parquet files: a column per variable, one column that lists the items of each row, or a line for each pair.
+
+    Columns of 0 and 1 may be of type bool, int, uint or float; null and NaN are blanks. The rows stay on
+    disk: opening reads the files' metadata only, and cells are checked as they are read. The quickest are
+    uint8 columns in row groups that are small against a part (10 to 20 MB).
+
+    Where types or metadata show other values, with `threshold`, or where something was said about columns, each column
+    is taken for what its values are (`columns.describe`). Tables of up to 64 MiB, as Arrow has them, are then read into
+    memory. Larger ones stay on disk: one scan counts the values, and rows are coded as they are read. Columns that do
+    not enter stay in the files, and `Table.beside` reads them.
+
+    Pairs (`row` and `item`) are one line for each item of a row, as databases export them. The table has a row for
+    each distinct row key, in the order in which keys first appear, and a column for each item. Opening scans the row
+    keys. If the lines of every row stand together (a sorted file, say), they stay on disk, and a row may go on in the
+    next row group or file; otherwise they are gathered in memory. ``table.source.row_keys(start, stop)`` returns the
+    keys of some rows. A line is a 1, and a cell without a line is 0, or not observed with ``blank="missing"``. With
+    `value` a line says what was seen: 0, 1, or null for nothing. Then a cell without a line was not observed (a
+    question that was not put to this student), unless ``blank="zero"`` takes it, and null, for 0.
+
+    Parameters
+    ----------
+    request : FileRequest
+        What every reader is asked.
+    column : str, optional
+        The column that lists each row's items, as column numbers or names. Not needed if it is the only one.
+    row, item : str, optional
+        The columns of row keys and of items, both whole numbers or text, in files with a line for each pair. The
+        columns of the table are the items that occur, ascending; or, for whole numbers and if `n_columns` or `items`
+        is given, item i is column i.
+    value : str, optional
+        The column that says what was seen: 0, 1 or null, or numbers with ``threshold=``.
+    items : sequence of str or path, optional
+        Names of the items, in the order of the table's columns, or a text file with one a line. By default
+        names are gathered in one scan of the files and sorted; numbered items end at the largest found.
+    max_columns : int, default=10,000,000
+        The most columns that lists of items may make.
+    max_bytes : int, default=4 GiB
+        The most that pairs may take in memory, if the lines of a row do not stand together.
+    """
+    files, infos = find_groups(request.files, request.schema, request.given)
+    schema = infos[0].schema
+    with reading(request.files[0]):
+        check_shape(files.n_rows, len(schema))
+    for path, info in zip(request.files, infos, strict=True):
+        with reading(path):
+            _check_fields(info.schema.names, schema.names, request.files[0].name)
+    if not row is item is value is None:
+        if column is not None or request.choices:
+            raise TableError(
+                "row=, item= and value= read pairs. Remove column=, columns= and drop=, which do not apply."
+            )
+        return open_pairs(request, files, infos, row, item, value, items, max_columns, max_bytes)
+    if column is not None or (len(schema) == 1 and is_list(schema.field(0).type)):
+        if request.choices:
+            raise TableError("columns= and drop= select columns, but this table has a column of lists. Remove them.")
+        return open_lists(request, files, infos, column or schema.names[0], items, max_columns)
+    if items is not None:
+        raise TableError("items= names the items of a column of lists. Name the column with column=.")
+    _refuse_lists(request, infos)
+    looks = request.choices or request.coding is not None or request.threshold is not None
+    if request.plain_only:
+        _check_types(request, infos)
+    elif looks or not holds_bits(files, infos):
+        return open_coded(request, files, infos)
+    names = tuple(schema.names)
+    return Table(plain_source(request, files, infos, names), names if request.names is None else request.names)
+
+
+def _check_fields(mine: Sequence[str], first: Sequence[str], first_file: str) -> None:
+    """Refuse files whose columns are not those of the first file."""
+    if list(mine) != list(first):
+        odd = sorted(set(mine) ^ set(first))
+        raise TableError(
+            f"the columns differ from those of {first_file}"
+            + (f" ({', '.join(map(repr, odd[:5]))})" if odd else " (another order)")
+            + ". All files of a table need the same."
+        )
+
+
+def _refuse_lists(request: FileRequest, infos: Sequence[FileInfo]) -> None:
+    """Refuse columns of lists that nobody left out: they may be the table."""
+    names = infos[0].schema.names
+    if request.coding is not None:
+        return
+    with reading(request.files[0]):
+        said = (request.choices or Choices()).about(names if request.names is None else request.names)
+        for field, one in zip(infos[0].schema, said, strict=False):
+            if is_list(field.type) and not one.out:
+                raise TableError(
+                    f"column {field.name!r} holds {field.type}, not bits. Leave it out with drop=[{field.name!r}], or "
+                    f"read its lists of items with column={field.name!r}."
+                )
+
+
+def _check_types(request: FileRequest, infos: Sequence[FileInfo]) -> None:
+    """Refuse columns that cannot hold bits, in a table for a model that was fitted to bits."""
+    for path, info in zip(request.files, infos, strict=True):
+        with reading(path):
+            for field in info.schema:
+                if not can_be_bits(field.type):
+                    raise TableError(
+                        f"column {field.name!r} holds {field.type}, not bits, and the model was fitted to bits. Recode "
+                        f"it as 0 and 1, or leave it out."
+                    )

@@ -1,0 +1,163 @@
+"""Delta tables: the rows of one version, from the files that its log names. What lies in the folder is more than that.
+
+The log is read by the package deltalake; rows by our own reader of Parquet, file by file, in the order in which the
+files were written (then by name), so that every pass and every later run has the same order. Iceberg tables are refused
+with advice.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from hiddenbits.data.errors import TableError
+from hiddenbits.data.locations.paths import natural_key
+from hiddenbits.data.named.parquet.files import find_groups, pyarrow
+from hiddenbits.data.named.streams.arrow import within_stream
+from hiddenbits.data.named.streams.snapshot import Snapshot
+from hiddenbits.data.named.streams.spill import gather
+from hiddenbits.quoting import told
+
+# Features of tables with which their files can be read as they are, or as is done here.
+FEATURES = {
+    "appendOnly",
+    "columnMapping",  # only by name or id does it rename columns, which is looked at
+    "deletionVectors",
+    "domainMetadata",
+    "timestampNtz",
+    "v2Checkpoint",
+    "vacuumProtocolCheck",
+}
+
+
+def find_snapshot(X: Any, version: Any, *, to_disk: bool) -> Snapshot:
+    """Return a version of a Delta table: of a folder, or of a ``deltalake.DeltaTable`` the one that it stands at.
+
+    Parameters
+    ----------
+    X : path or DeltaTable
+        The table.
+    version : int or None
+        The version; None for the newest.
+    to_disk : bool
+        Write rows that cannot stay in their files to disk even where they are few.
+    """
+    delta, shown = _loaded(X, version)
+    number = int(delta.version())
+    if not isinstance(X, (str, os.PathLike)) and not delta.table_uri.startswith("file://"):
+        return Snapshot(number, within_stream(delta.to_pyarrow_dataset(), to_disk=to_disk))
+    folder = Path(unquote(urlsplit(delta.table_uri).path)).resolve()
+    try:
+        _refuse_unknown(delta)
+        schema, files, given = _listed(delta, folder, number)
+        if not files:
+            raise TableError(f"version {number} of the Delta table has no rows.")
+        deleted = _deletion_vectors(delta)
+    except TableError as error:
+        raise error.at(shown) from error
+    if not deleted:
+        return Snapshot(number, None, files, schema, given)
+    kept = {str(folder / _relative(uri, folder)): keep for uri, keep in deleted}
+    what = f"Version {number} of the Delta table, without its deleted rows,"
+    return Snapshot(number, gather(_kept_rows(files, schema, given, kept), schema, what, to_disk=to_disk))
+
+
+def _loaded(X: Any, version: Any) -> tuple[Any, str]:
+    """Return the table at a version, and how messages name it."""
+    try:
+        from deltalake import DeltaTable
+        from deltalake.exceptions import DeltaError
+    except ImportError as error:
+        raise ImportError("Delta tables need deltalake: pip install 'hiddenbits[lakes]'.") from error
+    if version is not None and (isinstance(version, bool) or not isinstance(version, int) or version < 0):
+        raise TypeError(f"version={version!r}: give the number of a version of the Delta table, 0 for the first.")
+    if isinstance(X, DeltaTable):
+        if version is not None:
+            raise TypeError("version= is for the folder of a Delta table, but this DeltaTable stands at a version.")
+        return X, "The Delta table"
+    shown = os.fspath(X)
+    try:
+        return DeltaTable(Path(shown).absolute(), version=version), shown
+    except (DeltaError, OSError, ValueError) as error:
+        said = str(error).splitlines()[0] if str(error) else type(error).__name__  # a trace of Rust's follows
+        if version is not None and "version" in said.lower():
+            raise TableError(f"{shown}: the Delta table has no version {version}, or no longer.") from error
+        raise TableError(
+            f"{shown}: the log of the Delta table cannot be read ({told(said)}). It is damaged, or of a newer kind; "
+            "update the package deltalake, or restore the folder _delta_log."
+        ) from error
+
+
+def _refuse_unknown(delta: Any) -> None:
+    """Refuse tables whose files are not to be read as they are."""
+    mode = delta.metadata().configuration.get("delta.columnMapping.mode", "none")
+    features = set(delta.protocol().reader_features or ()) - FEATURES
+    if mode != "none" or features:
+        why = "other names of columns in its files (column mapping)" if mode != "none" else ", ".join(sorted(features))
+        raise TableError(
+            f"this Delta table uses what is not supported here: {why}. Let deltalake read it: "
+            "open_table(deltalake.DeltaTable(folder).scan()); the order of rows may then differ from run to run."
+        )
+
+
+def _listed(delta: Any, folder: Path, number: int) -> tuple[Any, tuple[Path, ...], tuple[Mapping[str, Any], ...]]:
+    """Return the columns of a version, its files in a fixed order, and what of each file stands in the log alone."""
+    pa = pyarrow()
+    schema = pa.schema(delta.schema().to_arrow())
+    schema = pa.schema([pa.field(f.name, f.type) for f in schema])
+    actions = pa.table(delta.get_add_actions()).to_pylist()
+    actions.sort(key=lambda action: (action["modification_time"], natural_key(action["path"])))
+    files = []
+    for action in actions:
+        path = folder / _relative(action["path"], folder)
+        if not path.is_file():
+            raise TableError(
+                f"version {number} needs {path.relative_to(folder)}, but there is no such file. It was lost, or "
+                "VACUUM removed it as one of an old version."
+            )
+        files.append(path)
+    return schema, tuple(files), tuple(action.get("partition") or {} for action in actions)
+
+
+def _relative(path: str, folder: Path) -> Path:
+    """Return where in the folder a file of the log is; one outside is refused."""
+    plain = unquote(re.sub("^file://(?=/)", "", path))
+    try:
+        return (folder / plain).resolve().relative_to(folder)
+    except (ValueError, OSError, RuntimeError):
+        raise TableError(
+            f"the log names a file outside of the table's folder ({told(plain)}), which is not read. Copy the table as "
+            "a whole (a deep clone), or restore its log."
+        ) from None
+
+
+def _deletion_vectors(delta: Any) -> list[tuple[str, Any]]:
+    """Return (file, which rows of it are left) for files of which rows were deleted without writing a new file."""
+    if "deletionVectors" not in (delta.protocol().reader_features or ()):
+        return []
+    if not hasattr(delta, "deletion_vectors"):
+        raise TableError("deleted rows are marked by deletion vectors. Reading these needs a newer deltalake.")
+    try:
+        found = pyarrow().table(delta.deletion_vectors())
+    except Exception as error:  # errors of Rust's are of no common class
+        raise TableError(f"its deletion vectors cannot be read ({told(str(error).splitlines()[0])}).") from error
+    columns = (found.column(name) for name in ("filepath", "selection_vector"))
+    return [(str(file), rows.values) for file, rows in zip(*columns, strict=True)]
+
+
+def _kept_rows(
+    files: tuple[Path, ...], schema: Any, given: tuple[Mapping[str, Any], ...], kept: Mapping[str, Any]
+) -> Iterator[Any]:
+    """Yield record batches of the rows that were not deleted."""
+    pa = pyarrow()
+    found, _ = find_groups(files, schema, given)
+    for path, first, batch in found.batches(0, found.n_rows, schema.names, len(schema)):
+        if path in kept:
+            keep = kept[path].slice(first, batch.num_rows)  # it ends with the last row that was deleted
+            batch = batch.filter(pa.concat_arrays([keep, pa.repeat(True, batch.num_rows - len(keep))]))
+        arrays = [column.cast(field.type) for column, field in zip(batch.columns, schema, strict=True)]
+        yield pa.RecordBatch.from_arrays(arrays, schema=schema)

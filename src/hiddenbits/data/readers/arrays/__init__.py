@@ -1,1 +1,0 @@
-"""Zarr and HDF5: arrays on disk, cut into chunks."""

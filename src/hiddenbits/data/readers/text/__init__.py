@@ -1,1 +1,0 @@
-"""Files of text: how they are written, and their cells."""

@@ -1,0 +1,120 @@
+"""Text files, plain or gzipped, read as bytes under a cap."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from hiddenbits.data.errors import TableError
+from hiddenbits.data.file_request import reading
+from hiddenbits.data.locations.places import Place, open_place
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+CHUNK_BYTES = 1 << 23
+# A gzipped text that unfolds to more than FREE bytes and to more than RATIO times its size is taken for a bomb. Tables
+# with a one among a thousand cells come to 390 times at gzip's best level, a bomb to 1,000 times.
+FREE = 1 << 24
+RATIO = 400
+SIP = 1 << 13  # packed bytes unfolded at a time: gzip's own read-ahead would hide how little was used
+
+
+class CappedReader(io.RawIOBase):
+    """A file's bytes, unpacked if it is gzipped, until `max_bytes` of them have come out.
+
+    The cap counts unpacked bytes: a gzip file of a few megabytes can unpack to terabytes. One that unfolds far more
+    than tables do is refused early, after `FREE` bytes.
+    """
+
+    def __init__(self, path: Place, max_bytes: int) -> None:
+        self._path, self._max_bytes, self._seen = path, max_bytes, 0
+        self._zipped = zipped = path.suffix.lower() == ".gz"
+        with reading(path):
+            self._opened = open_place(path, max_bytes, whole=not zipped)
+        self._packed = _Sips(self._opened)
+        self._file = cast("BinaryIO", gzip.GzipFile(fileobj=cast("BinaryIO", self._packed))) if zipped else self._opened
+
+    @property
+    def share(self) -> float | None:
+        """How much of the file, packed as it is, was read; None where its size is not known."""
+        if isinstance(self._path, Path):
+            size: int | None = self._path.stat().st_size
+        else:
+            size = self._path.mark.size if self._path.mark else None
+        return min(1.0, self._opened.tell() / size) if size else None
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Fill the buffer; see `io.RawIOBase`."""
+        with reading(self._path):
+            piece = self._file.read(len(memoryview(buffer)))
+        self._seen += len(piece)
+        if self._seen > self._max_bytes:
+            raise too_large(self._path, self._max_bytes)
+        if self._zipped and self._seen > max(FREE, RATIO * self._packed.taken):
+            raise TableError(
+                f"{self._path}: the file decompresses to more than {RATIO} times its size, which suggests a gzip "
+                "bomb. If it is a real table, decompress it first (gunzip), or write it as Parquet."
+            )
+        memoryview(buffer)[: len(piece)] = piece
+        return len(piece)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        self._opened.close()
+        super().close()
+
+
+class _Sips:
+    """A file that is read in small pieces, which are counted."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self.taken = file, 0
+
+    def read(self, size: int = -1) -> bytes:
+        """Return some of the next bytes; none at the end."""
+        piece = self._file.read(min(size, SIP) if size >= 0 else SIP)
+        self.taken += len(piece)
+        return piece
+
+
+def too_large(path: Place, max_bytes: int) -> TableError:
+    """Return the error for a text file that unfolds beyond the cap."""
+    return TableError(
+        f"{path}: the text takes more than max_bytes={max_bytes} bytes, and is read into memory. Raise max_bytes=, or "
+        "convert the table to Parquet, which is read in parts."
+    )
+
+
+def open_text(path: Place, max_bytes: int) -> io.BufferedReader:
+    """Open a text file, plain or gzipped, for reading its bytes under the cap."""
+    return io.BufferedReader(CappedReader(path, max_bytes), CHUNK_BYTES)
+
+
+def line_chunks(path: Place, max_bytes: int) -> Iterator[bytes]:
+    """Yield the file as chunks of whole lines of about `CHUNK_BYTES`, each ending in a newline."""
+    pending: list[bytes] = []
+    with open_text(path, max_bytes) as file:
+        while piece := file.read(CHUNK_BYTES):
+            cut = piece.rfind(b"\n") + 1
+            if cut:
+                yield b"".join([*pending, piece[:cut]])
+                pending = []
+            if piece[cut:]:
+                pending.append(piece[cut:])
+    if pending:
+        yield b"".join(pending) + b"\n"  # the last line may lack its newline
+
+
+def read_lines(path: Place, max_bytes: int) -> tuple[str, ...]:
+    """Return the lines of a small UTF-8 text file."""
+    with open_text(path, max_bytes) as file, reading(path):
+        return tuple(file.read().decode("utf-8-sig").splitlines())
