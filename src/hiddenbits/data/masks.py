@@ -33,3 +33,47 @@ def observed_bits(missing: Bytes, mask: Mask) -> Bits:
         return Complement(Pattern(*pattern_of(missing), missing.shape[1]))
     np.subtract(1, missing, out=missing)
     return Dense(missing) if mask == "dense" else Pattern(*pattern_of(missing), missing.shape[1])
+
+
+class RowsToFill:
+    """Rows of bits that are written a few at a time, their observed-mask in the storage of the whole table.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        (rows, columns).
+    mask : {"none", "missing", "dense", "observed"}
+        How the observed-mask is stored.
+
+    Examples
+    --------
+    >>> rows = RowsToFill((3, 2), "missing")
+    >>> x, missing = rows.next(2)
+    >>> x[:], missing[:] = [[1, 0], [0, 1]], [[0, 0], [1, 0]]
+    >>> x, missing = rows.next(1)
+    >>> x[:] = 1
+    >>> x, observed = rows.bits()
+    >>> x.to_dense().tolist(), observed.to_dense().tolist()
+    ([[1, 0], [0, 1], [1, 1]], [[1, 1], [0, 1], [1, 1]])
+    """
+
+    def __init__(self, shape: tuple[int, int], mask: Mask) -> None:
+        self._mask, self._start = mask, 0
+        self._x = np.empty(shape, np.uint8)
+        self._missing = None if mask == "none" else np.zeros(shape, np.uint8)
+
+    def next(self, n_rows: int) -> tuple[Bytes, Bytes | None]:
+        """Return where the bits of the next rows are to be written, and a 1 where one is missing.
+
+        The second is None where nothing can be missing; otherwise it is 0 all over.
+        """
+        rows = slice(self._start, self._start + n_rows)
+        self._start = rows.stop
+        return self._x[rows], None if self._missing is None else self._missing[rows]
+
+    def bits(self) -> tuple[Bits, Bits]:
+        """Return (x, observed), once all rows are written."""
+        x = self._x
+        if self._missing is None:
+            return Dense(x), AllOnes((len(x), x.shape[1]))
+        return Dense(x), observed_bits(self._missing, self._mask)

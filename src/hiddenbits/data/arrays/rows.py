@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from hiddenbits.array_types import Bytes
 from hiddenbits.data.arrays.stored import Reader, Store, StoredArray
-from hiddenbits.data.bits import AllOnes, Bits, ByteArray, Complement, Dense, Pattern
+from hiddenbits.data.bits import AllOnes, Bits, Complement, Pattern
 from hiddenbits.data.cell_checks import Blank, dense_bits, sparse_bits
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import reading
-from hiddenbits.data.masks import Mask, mask_bytes, observed_bits
+from hiddenbits.data.masks import Mask, RowsToFill, mask_bytes
 from hiddenbits.data.stack import stack
 
 SLAB_BYTES = 1 << 24  # stored bytes that are turned into bits at a time
@@ -112,26 +113,23 @@ class DenseRows:
 
     def read(self, start: int, stop: int) -> tuple[Bits, Bits]:
         """Return (x, observed) of rows start to stop."""
-        shape = max(min(stop, self.n_rows) - start, 0), self.n_columns
-        x = np.empty(shape, np.uint8)
-        missing = None if self.mask == "none" else np.zeros(shape, np.uint8)
-        for piece, low, high, row in self.files.touched(start, stop):
+        rows = RowsToFill((max(min(stop, self.n_rows) - start, 0), self.n_columns), self.mask)
+        for piece, low, high, _ in self.files.touched(start, stop):
             (array,) = piece.arrays
             with reading(piece.store.place), piece.store.open() as reader:
                 for first, last in _slabs(array, low, high):
-                    rows = slice(row + first - low, row + last - low)
-                    self._fill(cells_of(reader, array, first, last), first, rows, x, missing)
-        return Dense(x), AllOnes(shape) if missing is None else observed_bits(missing, self.mask)
+                    self._fill(cells_of(reader, array, first, last), first, *rows.next(last - first))
+        return rows.bits()
 
-    def _fill(self, values: NDArray[Any], first_row: int, rows: slice, x: ByteArray, missing: ByteArray | None) -> None:
+    def _fill(self, values: NDArray[Any], first_row: int, x: Bytes, missing: Bytes | None) -> None:
         """Check a few rows and write their bits and blanks."""
         blank: Blank = "zero" if missing is None else "missing"
         bits, observed = dense_bits(
             values, blank=blank, threshold=self.threshold, names=self.names, first_row=first_row
         )
-        x[rows] = bits.to_dense()
+        x[:] = bits.to_dense()
         if missing is not None and not isinstance(observed, AllOnes):
-            missing[rows] = 1 - observed.to_dense()
+            missing[:] = 1 - observed.to_dense()
 
 
 def cells_of(reader: Reader, array: StoredArray, start: int, stop: int) -> NDArray[Any]:
