@@ -138,7 +138,3 @@ class H5Reader(Reader):
             return None
         found: list[Any] = node.asstr("utf-8")[:].tolist()
         return found
-
-    def _stored_bytes(self, node: Any) -> int:
-        """Return the bytes that an array takes in the file."""
-        return int(node.id.get_storage_size())

@@ -16,7 +16,6 @@ from hiddenbits.data.errors import TableError
 from hiddenbits.data.locations.places import Place
 from hiddenbits.quoting import told
 
-MANY_ROWS = 1 << 27  # an array that declares more rows must have been written
 LISTED = 100  # names that a message shows at most
 
 
@@ -91,10 +90,6 @@ class Reader(ABC):
     def _texts(self, node: Any) -> list[Any] | None:
         """Return the cells of an array of text; None if it holds no text."""
 
-    @abstractmethod
-    def _stored_bytes(self, node: Any) -> int:
-        """Return the bytes that an array takes in the file."""
-
     def _check(self, node: Any, name: str) -> None:  # noqa: B027  (Zarr has nothing to refuse)
         """Refuse an array whose cells are not in this file, or cannot be decoded."""
 
@@ -138,14 +133,6 @@ class Reader(ABC):
                 raise TableError(
                     f"a {what} of the array {name!r} declares {size} bytes, above max_bytes={self._max_bytes}. Write "
                     "it again in smaller chunks, or raise max_bytes=."
-                )
-        if array.shape and array.shape[0] > MANY_ROWS:
-            with self._calls(f"the array {name!r}"):
-                stored = self._stored_bytes(node)
-            if stored * MANY_ROWS < array.shape[0] * 64:  # no compressor makes so little of so much
-                raise TableError(
-                    f"the array {name!r} declares the shape {array.shape}, but hardly anything of it is there. Its "
-                    "metadata is damaged, or the file was never written; write it again."
                 )
         return array
 

@@ -146,7 +146,3 @@ class ZarrReader(Reader):
     def _texts(self, node: Any) -> list[Any] | None:
         """Return the cells of an array of text; None if it holds no text."""
         return node[:].tolist() if node.dtype.kind in "OTU" else None
-
-    def _stored_bytes(self, node: Any) -> int:
-        """Return the bytes that an array takes in the store."""
-        return int(node.nbytes_stored())

@@ -49,8 +49,6 @@ def test_declared_shapes(tmp_path, version):
             changes["chunk_grid"] = {"name": "regular", "configuration": {"chunk_shape": changes.pop("chunks")}}
         edit(path, document, **changes)
 
-    declare(shape=[10**15, 7])
-    fails(path, r"declares the shape \(10+, 7\), but hardly anything of it is there")
     declare(shape=[10**30, 7])
     fails(path, "x.zarr")
     declare(shape=[60, 10**9], chunks=[1, 10**8])
@@ -209,8 +207,6 @@ def test_sparse_shapes_beyond_reason(tmp_path):
     for shape, message in (([60, 10**9], "above max_columns"), ([10**12, 7], "need 1000000000001 index pointers")):
         zarr.open_group(path, mode="r+")["X"].attrs["shape"] = shape
         fails(path, message)
-    edit(path / "X/indptr", shape=[10**12 + 1])
-    fails(path, "hardly anything of it is there")
     path = write_sparse(path, sparse.csr_array(bits()), "csc")
     zarr.open_group(path, mode="r+")["X"].attrs["shape"] = [10**12, 7]
     fails(path, "must be loaded whole, and comes to 8000000")
