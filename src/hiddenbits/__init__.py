@@ -26,7 +26,7 @@ _HOMES = {
     "NoisyOrNetwork": "hiddenbits.families.noisy_or.estimator",
     "Pursuit": "hiddenbits.families.combination_machine.options",
     "Quadrature": "hiddenbits.families.logistic_pca.options",
-    "SpilledTableWarning": "hiddenbits.data.named.streams.spill",
+    "SpilledTableWarning": "hiddenbits.data.errors",
     "SmallWeightsWarning": "hiddenbits.families._base.inputs",
     "Table": "hiddenbits.data",
     "TableError": "hiddenbits.data",
@@ -41,7 +41,7 @@ _HOMES = {
     "DegeneratePairsWarning": "hiddenbits.families.tetrachoric.estimator",
     "DuplicateItemsWarning": "hiddenbits.data.items.items",
     "EnvironmentChangedWarning": "hiddenbits.engine",
-    "FoundDialectWarning": "hiddenbits.data.named.csv.dialect",
+    "FoundDialectWarning": "hiddenbits.data.errors",
     "NoZerosWarning": "hiddenbits.engine",
     "UnrecordedColumnsWarning": "hiddenbits.engine",
     "Piece": "hiddenbits.engine",
@@ -90,12 +90,12 @@ if TYPE_CHECKING:
     from hiddenbits.data.columns.message import ColumnsCodedWarning as ColumnsCodedWarning
     from hiddenbits.data.columns.message import ColumnsError as ColumnsError
     from hiddenbits.data.columns.message import ColumnsLeftOutWarning as ColumnsLeftOutWarning
+    from hiddenbits.data.errors import FoundDialectWarning as FoundDialectWarning
+    from hiddenbits.data.errors import SpilledTableWarning as SpilledTableWarning
     from hiddenbits.data.exclusive_groups import exclusive_groups as exclusive_groups
     from hiddenbits.data.items.items import DuplicateItemsWarning as DuplicateItemsWarning
     from hiddenbits.data.look import look_at_columns as look_at_columns
     from hiddenbits.data.masking import hide_cells as hide_cells
-    from hiddenbits.data.named.csv.dialect import FoundDialectWarning as FoundDialectWarning
-    from hiddenbits.data.named.streams.spill import SpilledTableWarning as SpilledTableWarning
     from hiddenbits.data.subset import take_rows as take_rows
     from hiddenbits.engine import CheckpointError as CheckpointError
     from hiddenbits.engine import ClusterError as ClusterError

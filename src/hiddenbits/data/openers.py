@@ -274,13 +274,13 @@ OPENERS: tuple[Memory | Format, ...] = (
     ),
     Memory(
         "a dict of columns",
-        lambda X, _: isinstance(X, Mapping) and _load("items.objects:is_columns")(X),
+        lambda X, _: isinstance(X, Mapping) and _load("named.object_columns:is_columns")(X),
         "named.object_columns:open_dict",
         said="named.object_columns:open_dict",
     ),
     Memory(
         "a list of dicts",
-        lambda X, _: _has_rows(X, Mapping) and _load("items.objects:is_records")(X),
+        lambda X, _: _has_rows(X, Mapping) and _load("named.object_columns:is_records")(X),
         "named.object_columns:open_dict",
         said="named.object_columns:open_dict",
     ),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
@@ -21,6 +23,11 @@ CHUNK_BYTES = 1 << 23
 FREE = 1 << 24
 RATIO = 400
 SIP = 1 << 13  # packed bytes unfolded at a time: gzip's own read-ahead would hide how little was used
+SAMPLE_BYTES = 1 << 18  # of a text, in which its encoding is looked for
+MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+# Control characters that no text file has, as bytes: what holds them is not text in one byte a character.
+CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+NAMES = {"\t": "a tab", " ": "a space"}  # of characters between cells, in messages
 
 
 class CappedReader(io.RawIOBase):
@@ -118,3 +125,28 @@ def read_lines(path: Place, max_bytes: int) -> tuple[str, ...]:
     """Return the lines of a small UTF-8 text file."""
     with open_text(path, max_bytes) as file, reading(path):
         return tuple(file.read().decode("utf-8-sig").splitlines())
+
+
+def found_encoding(head: bytes) -> str:
+    """Return the encoding of a text: by its mark, UTF-8 where that is possible, or that of Windows and latin-1."""
+    for mark, name in MARKS:
+        if head.startswith(mark):
+            return name
+    even, odd = head[:SAMPLE_BYTES:2].count(0), head[1:SAMPLE_BYTES:2].count(0)
+    half = min(len(head), SAMPLE_BYTES) // 2
+    if half and max(even, odd) > 0.4 * half and min(even, odd) < 0.05 * half:  # every second byte of western text is 0
+        return "utf-16-be" if even > odd else "utf-16-le"
+    if _is_text(head, "utf-8"):
+        return "utf-8"
+    if CONTROLS.search(head) is None:
+        return "cp1252" if _is_text(head, "cp1252") else "latin-1"
+    return "utf-8"  # which says where it is none
+
+
+def _is_text(head: bytes, encoding: str) -> bool:
+    """Whether bytes, perhaps cut within a character, are text in an encoding."""
+    try:
+        codecs.getincrementaldecoder(encoding)().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,9 +1,9 @@
-"""Plain Python objects: a dict of columns, a list of records, a list of transactions."""
+"""Lists of transactions: sets, or lists of the names of items."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -16,18 +16,6 @@ from hiddenbits.data.table import MemorySource, Table
 from hiddenbits.quoting import quoted
 
 SPELLINGS = {"0", "1", "0.0", "1.0", "true", "false", "yes", "no", "", "na", "n/a", "nan", "null", "none", "?"}
-
-
-def is_columns(X: Any) -> bool:
-    """Whether an object is a dict of columns."""
-    if not isinstance(X, Mapping) or hasattr(X, "shape"):  # SciPy's sparse arrays by key are mappings, too
-        return False
-    return len(X) > 0 and all(_is_column(column) for column in X.values())
-
-
-def is_records(X: Any) -> bool:
-    """Whether an object is a list of dicts, each a row."""
-    return isinstance(X, (list, tuple)) and bool(X) and all(isinstance(row, Mapping) for row in X)
 
 
 def is_transactions(X: Any) -> bool:
@@ -76,28 +64,3 @@ def open_transactions(X: Sequence[Any], request: Request) -> Table:
     x = Pattern(indptr.astype(np.int64), indices, len(names))
     observed = x if request.blank == "missing" else AllOnes(x.shape)
     return Table(MemorySource(x, observed), tuple(names) if request.names is None else request.names)
-
-
-def columns_of(X: Any) -> dict[str, Any]:
-    """Return a dict of columns, or a list of records, as columns of equal length; what a record lacks is a blank."""
-    if not isinstance(X, Mapping):
-        keys = dict.fromkeys(key for row in X for key in row)
-        X = {key: [row.get(key) for row in X] for key in keys}
-    names = [str(name) for name in X]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise TableError(f"Two columns are called {twice!r}. Give each column a unique name.")
-    lengths = {name: len(column) for name, column in zip(names, X.values(), strict=True)}
-    first = next(iter(lengths), "")
-    for name, length in lengths.items():
-        if length != lengths[first]:
-            raise TableError(
-                f"Column {name!r} has {length} cells, but {first!r} has {lengths[first]}. Give all columns the same."
-            )
-    return dict(zip(names, X.values(), strict=True))
-
-
-def _is_column(column: Any) -> bool:
-    if isinstance(column, (str, bytes, Mapping, Set)) or not hasattr(column, "__len__"):
-        return False
-    return getattr(column, "ndim", 1) == 1 and (hasattr(column, "__iter__") or hasattr(column, "__array__"))

@@ -11,13 +11,12 @@ from warnings import warn
 
 import numpy as np
 
-from hiddenbits.data.errors import TableError
+from hiddenbits.data.errors import FoundDialectWarning, TableError
 from hiddenbits.data.file_request import FileRequest, reading
 from hiddenbits.data.items.items import Repeats, basket_bits, sort_baskets
 from hiddenbits.data.locations.places import Place
-from hiddenbits.data.named.csv.dialect import NAMES, FoundDialectWarning, found_encoding
 from hiddenbits.data.table import MemorySource, Table
-from hiddenbits.data.text_files import line_chunks, open_text, too_large
+from hiddenbits.data.text_files import NAMES, found_encoding, line_chunks, open_text, too_large
 from hiddenbits.quoting import printable, quoted, told
 
 SEPARATORS = (",", ";", "\t", "|")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -9,10 +10,22 @@ import numpy as np
 
 from hiddenbits.data.coding.cells import ColumnCells
 from hiddenbits.data.columns.gather import cells_of_objects, cells_of_series
-from hiddenbits.data.items.objects import columns_of
+from hiddenbits.data.errors import TableError
 from hiddenbits.data.named.raw_table import open_decoded
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import Table
+
+
+def is_columns(X: Any) -> bool:
+    """Whether an object is a dict of columns."""
+    if not isinstance(X, Mapping) or hasattr(X, "shape"):  # SciPy's sparse arrays by key are mappings, too
+        return False
+    return len(X) > 0 and all(_is_column(column) for column in X.values())
+
+
+def is_records(X: Any) -> bool:
+    """Whether an object is a list of dicts, each a row."""
+    return isinstance(X, (list, tuple)) and bool(X) and all(isinstance(row, Mapping) for row in X)
 
 
 def open_dict(X: Any, request: Request) -> Table:
@@ -25,3 +38,28 @@ def _cells(name: str, column: Any) -> ColumnCells:
     if isinstance(series, nw.Series):
         return cells_of_series(name, series)
     return cells_of_objects(name, column.tolist() if isinstance(column, np.ndarray) else list(column))
+
+
+def columns_of(X: Any) -> dict[str, Any]:
+    """Return a dict of columns, or a list of records, as columns of equal length; what a record lacks is a blank."""
+    if not isinstance(X, Mapping):
+        keys = dict.fromkeys(key for row in X for key in row)
+        X = {key: [row.get(key) for row in X] for key in keys}
+    names = [str(name) for name in X]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise TableError(f"Two columns are called {twice!r}. Give each column a unique name.")
+    lengths = {name: len(column) for name, column in zip(names, X.values(), strict=True)}
+    first = next(iter(lengths), "")
+    for name, length in lengths.items():
+        if length != lengths[first]:
+            raise TableError(
+                f"Column {name!r} has {length} cells, but {first!r} has {lengths[first]}. Give all columns the same."
+            )
+    return dict(zip(names, X.values(), strict=True))
+
+
+def _is_column(column: Any) -> bool:
+    if isinstance(column, (str, bytes, Mapping, Set)) or not hasattr(column, "__len__"):
+        return False
+    return getattr(column, "ndim", 1) == 1 and (hasattr(column, "__iter__") or hasattr(column, "__array__"))

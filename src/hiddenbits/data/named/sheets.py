@@ -13,10 +13,9 @@ from typing import IO, Any
 from warnings import warn
 
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS
-from hiddenbits.data.errors import TableError
+from hiddenbits.data.errors import FoundDialectWarning, TableError
 from hiddenbits.data.file_request import FileRequest
 from hiddenbits.data.locations.places import Place, for_library
-from hiddenbits.data.named.csv.dialect import FoundDialectWarning
 from hiddenbits.data.named.csv.ends import Ends
 from hiddenbits.data.named.csv.read import open_rows, split_rows
 from hiddenbits.data.named.csv.rows import RowsOf

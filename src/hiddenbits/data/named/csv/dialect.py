@@ -13,38 +13,19 @@ from collections import Counter
 from dataclasses import dataclass, fields
 from typing import Any
 
-from hiddenbits.data.errors import TableError
+from hiddenbits.data.errors import FoundDialectWarning, TableError
+from hiddenbits.data.text_files import NAMES, SAMPLE_BYTES, found_encoding
 from hiddenbits.quoting import printable
 
 DELIMITERS = (",", ";", "\t", "|")
 QUOTES = ('"', "'")
 DECIMALS = (".", ",")
 SAMPLE_LINES = 200
-SAMPLE_BYTES = 1 << 18
 TITLE_LINES = 10  # at most
 ENOUGH = 0.9  # the share of lines that a delimiter must cut into as many cells as the first
-MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-# Control characters that no text file has, as bytes: what holds them is not text in one byte a character.
-CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 COMMA_NUMBER = re.compile(r"\s*[-+]?[0-9]+,[0-9]+\s*")
 POINT_NUMBER = re.compile(r"\s*[-+]?[0-9]*\.[0-9]+\s*")
 PLAIN_NUMBER = re.compile(r"\s*[-+]?[0-9]*[.,]?[0-9]*\s*")
-NAMES = {"\t": "a tab", " ": "a space"}
-
-
-class FoundDialectWarning(UserWarning):
-    r"""A CSV file is not written with commas and in UTF-8; how it was read was found by looking at it.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib, warnings, hiddenbits
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "x.csv"
-    >>> _ = path.write_text("a;b\n0;1\n1;1\n")
-    >>> with warnings.catch_warnings(record=True, action="always") as said:
-    ...     table = hiddenbits.open_table(path)
-    >>> table.names, said[0].category is hiddenbits.FoundDialectWarning
-    (('a', 'b'), True)
-    """
 
 
 @dataclass(frozen=True)
@@ -138,31 +119,6 @@ def point_decimals(rows: list[list[str]]) -> list[list[str]]:
     """Return rows with a point in numbers that have a decimal comma."""
     match = COMMA_NUMBER.fullmatch
     return [[cell.replace(",", ".") if "," in cell and match(cell) else cell for cell in row] for row in rows]
-
-
-def found_encoding(head: bytes) -> str:
-    """Return the encoding of a text: by its mark, UTF-8 where that is possible, or that of Windows and latin-1."""
-    for mark, name in MARKS:
-        if head.startswith(mark):
-            return name
-    even, odd = head[:SAMPLE_BYTES:2].count(0), head[1:SAMPLE_BYTES:2].count(0)
-    half = min(len(head), SAMPLE_BYTES) // 2
-    if half and max(even, odd) > 0.4 * half and min(even, odd) < 0.05 * half:  # every second byte of western text is 0
-        return "utf-16-be" if even > odd else "utf-16-le"
-    if _is_text(head, "utf-8"):
-        return "utf-8"
-    if CONTROLS.search(head) is None:
-        return "cp1252" if _is_text(head, "cp1252") else "latin-1"
-    return "utf-8"  # which says where it is none
-
-
-def _is_text(head: bytes, encoding: str) -> bool:
-    """Whether bytes, perhaps cut within a character, are text in an encoding."""
-    try:
-        codecs.getincrementaldecoder(encoding)().decode(head)
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _found_quote(lines: list[str]) -> str:

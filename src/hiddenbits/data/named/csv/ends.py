@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hiddenbits.data.errors import TableError
-from hiddenbits.data.named.csv.dialect import FoundDialectWarning
+from hiddenbits.data.errors import FoundDialectWarning, TableError
 from hiddenbits.quoting import printable, quoted
 
 SAMPLE = 30  # rows that are looked at for a title

@@ -12,23 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hiddenbits.data.errors import SpilledTableWarning
 from hiddenbits.data.named.parquet.files import pyarrow
 from hiddenbits.data.table import PART_BYTES, Table
 
 KEEP_BYTES = PART_BYTES  # what is smaller is held in memory, and needs no word
 GROUP_ROWS, GROUP_BYTES = 100_000, 1 << 24  # rows are gathered to groups of about this size
 FILE_BYTES = 1 << 29  # of Arrow's bytes: a file for each so many
-
-
-class SpilledTableWarning(UserWarning):
-    """Rows of a query or stream, which come only once, were written to temporary files; these are the table.
-
-    Examples
-    --------
-    >>> from hiddenbits import SpilledTableWarning
-    >>> issubclass(SpilledTableWarning, UserWarning)
-    True
-    """
 
 
 @dataclass(frozen=True)
