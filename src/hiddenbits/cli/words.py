@@ -18,7 +18,6 @@ OWN = {
     "code": "--code",
     "missing": "--missing",
     "column_types": "--column-types",
-    "sample_weight": "--sample-weight",
     "recipe": "--recipe",
     "names": "--names",
     "key": "--key",

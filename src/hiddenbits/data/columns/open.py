@@ -11,6 +11,7 @@ from hiddenbits.data.coding.cells import Beside, ColumnCells
 from hiddenbits.data.coding.coded_columns import FRAMES, LEVELS, Coding, ReadColumns
 from hiddenbits.data.columns.gather import MANY
 from hiddenbits.data.columns.look import look
+from hiddenbits.data.columns.plain import plain_table
 from hiddenbits.data.columns.plan import offers_of, plan
 from hiddenbits.data.columns.protocol import Columns, HeldColumns
 from hiddenbits.data.columns.shape import refuse_totals
@@ -51,6 +52,8 @@ def open_cells(
         cells = [replace(column, name=name) for column, name in zip(cells, request.names, strict=True)]
         named = True
     check_distinct([column.name for column in cells])
+    if frame is None and (table := plain_table(cells, request, named=named)) is not None:
+        return table
     if request.coding is None:
         refuse_totals(cells, offers=offers_of(request))
     return open_columns(HeldColumns(tuple(cells)), request, named=named, frame=frame, cut=cut)

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from hiddenbits.data.cell_checks import MAX_BYTES, check_distinct
-from hiddenbits.data.coding.cells import ColumnCells
+from hiddenbits.data.coding.cells import ColumnCells, small
 from hiddenbits.data.coding.vocabulary import key_of, one_of_two
 from hiddenbits.data.columns.gather import cells_of_objects
+from hiddenbits.data.columns.open import open_cells
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest, check_shape, reading
 from hiddenbits.data.locations.places import Place, for_library
-from hiddenbits.data.named.raw_table import open_decoded
 from hiddenbits.data.table import Table
 from hiddenbits.data.text_files import too_large
 from hiddenbits.quoting import told
@@ -49,55 +49,53 @@ def open_labelled(
         The most that the cells may take in memory.
     """
     tables = [_columns(path, labels, encoding, max_bytes) for path in request.files]
+    names = [column.name for column in tables[0]]
     for path, table in zip(request.files[1:], tables[1:], strict=True):
-        if [column.name for column in table] != [column.name for column in tables[0]]:
+        if [column.name for column in table] != names:
             raise TableError(
                 f"{path}: the columns differ from those of {request.files[0].name}. All files of a table need the same."
             )
-    columns = tables[0] if len(tables) == 1 else [_joined(parts) for parts in zip(*tables, strict=True)]
+    columns = tables[0]
+    if len(tables) > 1:  # a value may have another number in each file
+        below = zip(names, *tables, strict=True)
+        columns = [cells_of_objects(name, [cell for one in parts for cell in one.listed()]) for name, *parts in below]
     with reading(request.files[0]):
-        return open_decoded(columns, request)
+        return open_cells(columns, request)
 
 
 def _columns(path: Place, labels: bool, encoding: Any, max_bytes: int) -> list[ColumnCells]:
     """Return the columns of one file."""
     statistics = _pyreadstat()
-    suffix = path.suffix.lower()
     with reading(path), for_library(path) as source:
-        if suffix not in READERS:
-            raise TableError(f"the suffix {suffix!r} is not one of {', '.join(READERS)}. Rename the file.")
-        read = getattr(statistics, READERS[suffix])
+        read = getattr(statistics, READERS.get(path.suffix.lower(), "read_sav"))
         given = {} if encoding is None else {"encoding": encoding}
         where = source if hasattr(source, "read") else str(source)
         try:
             about = read(where, metadataonly=True, **given)[1]
-            n_rows, names = about.number_rows, list(about.column_names)
-            check_distinct(names)
-            if n_rows is not None and n_rows >= 0:
-                check_shape(n_rows, len(names))
-                if n_rows * len(names) * CELL_BYTES > max_bytes:
-                    raise too_large(path, max_bytes)
+            check_distinct(about.column_names)
+            if (about.number_rows or 0) * len(about.column_names) * CELL_BYTES > max_bytes:  # unknown of some: -1
+                raise too_large(path, max_bytes)
             if hasattr(where, "seek"):
                 where.seek(0)
             cells, about = read(where, output_format="dict", **given)
         except (statistics.ReadstatError, statistics.PyreadstatError) as error:
             raise TableError(f"the file is damaged, or not of SPSS or Stata ({told(error)}). Save it again.") from error
-        check_shape(len(cells[names[0]]) if names else 0, len(names))
+        check_shape(len(next(iter(cells.values()), ())), len(cells))
         named = about.variable_value_labels if labels else {}
-        return [_labelled(name, cells[name], named.get(name, {})) for name in names]
+        return [_labelled(name, column, named.get(name, {})) for name, column in cells.items()]
 
 
-def _labelled(name: str, values: Any, labels: Mapping[Any, str]) -> ColumnCells:
+def _labelled(name: str, cells: Sequence[Any], labels: Mapping[Any, str]) -> ColumnCells:
     """Return a column with its labels for values."""
-    cells = [_plain(value) for value in values]
+    numbers: dict[Any, int] = {}
+    rows = np.fromiter((numbers.setdefault(cell, len(numbers)) for cell in cells), np.int32, len(cells))
+    values = [_plain(value) for value in numbers]
     known = {_plain(code): str(label).strip() for code, label in labels.items()}
-    found = {cell for cell in cells if cell is not None}
-    codes = sorted(found, key=lambda code: (isinstance(code, str), code))
-    labelled = found <= set(known) and len({known[code] for code in codes}) == len(codes)
-    bits = found <= {0, 1} and not _zero_is_yes(known)
-    if not found or bits or not labelled:
-        return cells_of_objects(name, cells)
-    return cells_of_objects(name, [None if cell is None else known[cell] for cell in cells])
+    found = set(values) - {None}
+    told_apart = found <= set(known) and len({known[code] for code in found}) == len(found)
+    if told_apart and (not found <= {0, 1} or _zero_is_yes(known)):
+        values = [None if value is None else known[value] for value in values]
+    return ColumnCells(name, values, small(rows, len(values)))
 
 
 def _zero_is_yes(labels: Mapping[Any, str]) -> bool:
@@ -106,23 +104,12 @@ def _zero_is_yes(labels: Mapping[Any, str]) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as a Python object: a whole number as an int, a date as text, a blank as None."""
-    if isinstance(value, (np.generic,)):
-        value = value.item()
+    """Return a value as a column holds it: a whole number as an int, a date as text, empty text as None."""
     if isinstance(value, float):
         return None if value != value else int(value) if value.is_integer() else value
     if isinstance(value, (datetime.date, datetime.time)):
         return value.isoformat()
-    if isinstance(value, str):
-        return value.strip() or None
-    return value if value is None or isinstance(value, (bool, int)) else str(value)
-
-
-def _joined(parts: Sequence[ColumnCells]) -> ColumnCells:
-    """Return the columns of several files as one."""
-    if len({part.is_numeric for part in parts if any(value is not None for value in part.values)}) > 1:
-        raise TableError(f"column {parts[0].name!r} has numbers in one file and words in another. Use one form.")
-    return cells_of_objects(parts[0].name, [cell for part in parts for cell in part.listed()])
+    return value.strip() or None if isinstance(value, str) else value
 
 
 def _pyreadstat() -> Any:

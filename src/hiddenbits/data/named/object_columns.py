@@ -10,8 +10,8 @@ import numpy as np
 
 from hiddenbits.data.coding.cells import ColumnCells
 from hiddenbits.data.columns.gather import cells_of_objects, cells_of_series
+from hiddenbits.data.columns.open import open_cells
 from hiddenbits.data.errors import TableError
-from hiddenbits.data.named.raw_table import open_decoded
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import Table
 
@@ -30,7 +30,7 @@ def is_records(X: Any) -> bool:
 
 def open_dict(X: Any, request: Request) -> Table:
     """Open a dict of columns (lists, arrays, series), or a list of dicts."""
-    return open_decoded([_cells(*pair) for pair in columns_of(X).items()], request)
+    return open_cells([_cells(*pair) for pair in columns_of(X).items()], request)
 
 
 def _cells(name: str, column: Any) -> ColumnCells:

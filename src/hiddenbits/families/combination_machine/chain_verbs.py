@@ -169,8 +169,8 @@ class ChainsVerbs(CodingEstimator[CombinationParams, CombinationStats]):
             As for `fit`.
         y : None
             Ignored.
-        sample_weight : str or array of shape (rows,), optional
-            Weight of each row, or the name of the column that has it.
+        sample_weight : array of shape (rows,), optional
+            Weight of each row.
 
         Returns
         -------

@@ -9,20 +9,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from hiddenbits.data.errors import TableError
-from hiddenbits.data.file_request import naming
 from hiddenbits.data.locations.paths import natural_key
 from hiddenbits.data.named.parquet.files import find_groups, pyarrow
-from hiddenbits.data.named.parquet.open import open_files
-from hiddenbits.data.named.streams import open_batches, open_stream
-from hiddenbits.data.request import Request
-from hiddenbits.data.table import Table
+from hiddenbits.data.named.streams.arrow import within_stream
+from hiddenbits.data.named.streams.snapshot import Snapshot
+from hiddenbits.data.named.streams.spill import gather
 from hiddenbits.quoting import told
 
 # Features of tables with which their files can be read as they are, or as is done here.
@@ -37,26 +34,36 @@ FEATURES = {
 }
 
 
-def open_delta(X: Any, request: Request) -> Table:
-    """Open a version of a Delta table: of a folder, or of a ``deltalake.DeltaTable`` the one that it stands at.
+def find_snapshot(X: Any, version: Any, *, to_disk: bool) -> Snapshot:
+    """Return a version of a Delta table: of a folder, or of a ``deltalake.DeltaTable`` the one that it stands at.
 
-    The option ``version=`` is for folders; others are those of Parquet files.
+    Parameters
+    ----------
+    X : path or DeltaTable
+        The table.
+    version : int or None
+        The version; None for the newest.
+    to_disk : bool
+        Write rows that cannot stay in their files to disk even where they are few.
     """
-    options = dict(request.options)
-    delta, shown = _loaded(X, options.pop("version", None))
-    request, number = replace(request, options=options), int(delta.version())
-    if not delta.table_uri.startswith("file://"):
-        return replace(open_stream(delta.to_pyarrow_dataset(), request), version=number)
+    delta, shown = _loaded(X, version)
+    number = int(delta.version())
+    if not isinstance(X, (str, os.PathLike)) and not delta.table_uri.startswith("file://"):
+        return Snapshot(number, within_stream(delta.to_pyarrow_dataset(), to_disk=to_disk))
     folder = Path(unquote(urlsplit(delta.table_uri).path)).resolve()
-    with naming(shown):
+    try:
         _refuse_unknown(delta)
         schema, files, given = _listed(delta, folder, number)
-        kept = {str(folder / _relative(uri, folder)): rows for uri, rows in _deletion_vectors(delta)}
-    if not kept:
-        return replace(open_files(request, files, given, schema=schema, options=options), version=number)
+        if not files:
+            raise TableError(f"version {number} of the Delta table has no rows.")
+        deleted = _deletion_vectors(delta)
+    except TableError as error:
+        raise error.at(shown) from error
+    if not deleted:
+        return Snapshot(number, None, files, schema, given)
+    kept = {str(folder / _relative(uri, folder)): keep for uri, keep in deleted}
     what = f"Version {number} of the Delta table, without its deleted rows,"
-    batches = _kept_rows(files, schema, given, kept)
-    return replace(open_batches(batches, schema, what, request, options), version=number)
+    return Snapshot(number, gather(_kept_rows(files, schema, given, kept), schema, what, to_disk=to_disk))
 
 
 def _loaded(X: Any, version: Any) -> tuple[Any, str]:
@@ -101,19 +108,19 @@ def _listed(delta: Any, folder: Path, number: int) -> tuple[Any, tuple[Path, ...
     """Return the columns of a version, its files in a fixed order, and what of each file stands in the log alone."""
     pa = pyarrow()
     schema = pa.schema(delta.schema().to_arrow())
+    schema = pa.schema([pa.field(f.name, f.type) for f in schema])
     actions = pa.table(delta.get_add_actions()).to_pylist()
-    if not actions:
-        raise TableError(f"version {number} of the Delta table has no rows.")
     actions.sort(key=lambda action: (action["modification_time"], natural_key(action["path"])))
-    files = tuple(folder / _relative(action["path"], folder) for action in actions)
-    for path in files:
+    files = []
+    for action in actions:
+        path = folder / _relative(action["path"], folder)
         if not path.is_file():
             raise TableError(
                 f"version {number} needs {path.relative_to(folder)}, but there is no such file. It was lost, or "
                 "VACUUM removed it as one of an old version."
             )
-    fields = [pa.field(f.name, f.type) for f in schema]  # nothing but names and types: null is allowed everywhere
-    return pa.schema(fields), files, tuple(action.get("partition") or {} for action in actions)
+        files.append(path)
+    return schema, tuple(files), tuple(action.get("partition") or {} for action in actions)
 
 
 def _relative(path: str, folder: Path) -> Path:
@@ -143,7 +150,7 @@ def _deletion_vectors(delta: Any) -> list[tuple[str, Any]]:
 
 
 def _kept_rows(
-    files: Sequence[Path], schema: Any, given: Sequence[Mapping[str, Any]], kept: Mapping[str, Any]
+    files: tuple[Path, ...], schema: Any, given: tuple[Mapping[str, Any], ...], kept: Mapping[str, Any]
 ) -> Iterator[Any]:
     """Yield record batches of the rows that were not deleted."""
     pa = pyarrow()
@@ -152,4 +159,5 @@ def _kept_rows(
         if path in kept:
             keep = kept[path].slice(first, batch.num_rows)  # it ends with the last row that was deleted
             batch = batch.filter(pa.concat_arrays([keep, pa.repeat(True, batch.num_rows - len(keep))]))
-        yield batch.cast(schema)
+        arrays = [column.cast(field.type) for column, field in zip(batch.columns, schema, strict=True)]
+        yield pa.RecordBatch.from_arrays(arrays, schema=schema)
