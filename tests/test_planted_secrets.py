@@ -19,7 +19,7 @@ from scipy import sparse
 
 from hiddenbits import LatentClassAnalysis, open_table
 from hiddenbits.quoting import message_of
-from tests.data.readers.servers import FileServer, S3Server
+from tests.data.locations.servers import FileServer, S3Server
 
 pytestmark = pytest.mark.timeout(120)
 

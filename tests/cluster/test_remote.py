@@ -8,7 +8,7 @@ import hiddenbits
 from hiddenbits import LatentClassAnalysis
 from hiddenbits.datasets import simulate_mixture
 from tests.contracts.test_same_bits import same
-from tests.data.readers.servers import FileServer
+from tests.data.locations.servers import FileServer
 from tests.data.readers.test_readers import frame, write_parquet
 
 pytest.importorskip("fsspec")

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.data.readers import test_readers
-from tests.data.readers.remote_tables import write_files
-from tests.data.readers.servers import FileServer
+from tests.data.locations.remote_tables import write_files
+from tests.data.locations.servers import FileServer
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from hiddenbits.data.errors import TableError
-from hiddenbits.data.locations.places import Place
+from hiddenbits.data.locations.places import Place, RemoteFile
+from hiddenbits.data.locations.remote_errors import trouble
 from hiddenbits.data.request import Request
 from hiddenbits.quoting import discreet, printable, told
 
@@ -71,20 +72,36 @@ def naming(path: Place | str) -> Iterator[None]:
 
 @contextmanager
 def reading(path: Place | str) -> Iterator[None]:
-    """Name the file in every `TableError`, and turn a library's complaint about a damaged file into one."""
+    """Name the file in every `TableError`, and turn a library's complaint about a damaged file into one.
+
+    So does what goes wrong on the way to a remote file, whose bytes are fetched as a library asks for them.
+    """
     with naming(path):
         try:
             yield
-        except TableError:
+        except (TableError, ImportError):
             raise
-        except (FileNotFoundError, PermissionError) as error:
-            gone = "there is no such file" if isinstance(error, FileNotFoundError) else "no permission to read the file"
-            raise TableError(f"{gone}. A table's files must stay where they are, on every worker too.") from error
-        except DAMAGE as error:
-            raise TableError(
-                f"cannot be read ({type(error).__name__}: {told(error, path)}). The file is damaged or of another "
-                "format; write it again, or name its format with format=."
-            ) from error
+        except Exception as error:
+            far = isinstance(path, RemoteFile)
+            message = trouble(error, str(path), path.secrets) if isinstance(path, RemoteFile) else None
+            message = message or _damage(path, error)
+            if message is None:
+                raise
+            # not chained if far: a secret may stand there in another form than the one that is known
+            raise TableError(message).at(path) from (None if far else error)
+
+
+def _damage(path: Place | str, error: Exception) -> str | None:
+    """Return what an error says about a file; None for those that are our own mistakes."""
+    if isinstance(error, (FileNotFoundError, PermissionError)):
+        gone = "there is no such file" if isinstance(error, FileNotFoundError) else "no permission to read the file"
+        return f"{gone}. A table's files must stay where they are, on every worker too."
+    if isinstance(error, DAMAGE):
+        return (
+            f"cannot be read ({type(error).__name__}: {told(error, path)}). The file is damaged or of another format; "
+            "write it again, or name its format with format=."
+        )
+    return None
 
 
 def check_shape(n_rows: int, n_columns: int) -> None:

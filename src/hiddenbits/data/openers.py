@@ -132,9 +132,9 @@ class Format:
     def open(self, X: _Files, request: Request) -> Table:
         """Return the files as one Table."""
         from hiddenbits.data.file_request import FileRequest
-        from hiddenbits.data.locations.places import Remote
+        from hiddenbits.data.locations.places import RemoteFile
 
-        far = next((file for file in X.locations if isinstance(file, Remote)), None)
+        far = next((file for file in X.locations if isinstance(file, RemoteFile)), None)
         if far is not None and not self.remote:
             raise TableError(
                 f"{far}: {self.name} tables can only be read from a local disk. Copy the table there, or convert it "

@@ -8,11 +8,11 @@ import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, cast
 
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import reading
-from hiddenbits.data.locations.places import Place, open_place
+from hiddenbits.data.locations.places import Place, open_file
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -22,7 +22,6 @@ CHUNK_BYTES = 1 << 23
 # with a one among a thousand cells come to 390 times at gzip's best level, a bomb to 1,000 times.
 FREE = 1 << 24
 RATIO = 400
-SIP = 1 << 13  # packed bytes unfolded at a time: gzip's own read-ahead would hide how little was used
 SAMPLE_BYTES = 1 << 18  # of a text, in which its encoding is looked for
 MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 # Control characters that no text file has, as bytes: what holds them is not text in one byte a character.
@@ -39,20 +38,19 @@ class CappedReader(io.RawIOBase):
 
     def __init__(self, path: Place, max_bytes: int) -> None:
         self._path, self._max_bytes, self._seen = path, max_bytes, 0
-        self._zipped = zipped = path.suffix.lower() == ".gz"
         with reading(path):
-            self._opened = open_place(path, max_bytes, whole=not zipped)
-        self._packed = _Sips(self._opened)
-        self._file = cast("BinaryIO", gzip.GzipFile(fileobj=cast("BinaryIO", self._packed))) if zipped else self._opened
+            self._packed = self._file = open_file(path, in_order=True)
+            self._size = path.stat().st_size if isinstance(path, Path) else getattr(self._packed, "size", None)
+        if self._size is not None and self._size > max_bytes:
+            raise too_large(path, max_bytes)
+        self._zipped = path.suffix.lower() == ".gz"
+        if self._zipped:
+            self._file = cast("io.BufferedReader", gzip.GzipFile(fileobj=self._packed))
 
     @property
     def share(self) -> float | None:
         """How much of the file, packed as it is, was read; None where its size is not known."""
-        if isinstance(self._path, Path):
-            size: int | None = self._path.stat().st_size
-        else:
-            size = self._path.mark.size if self._path.mark else None
-        return min(1.0, self._opened.tell() / size) if size else None
+        return min(1.0, self._packed.tell() / self._size) if self._size else None
 
     def readable(self) -> bool:
         """Return True."""
@@ -60,37 +58,25 @@ class CappedReader(io.RawIOBase):
 
     def readinto(self, buffer: WriteableBuffer) -> int:
         """Fill the buffer; see `io.RawIOBase`."""
+        view = memoryview(buffer)
         with reading(self._path):
-            piece = self._file.read(len(memoryview(buffer)))
-        self._seen += len(piece)
-        if self._seen > self._max_bytes:
-            raise too_large(self._path, self._max_bytes)
-        if self._zipped and self._seen > max(FREE, RATIO * self._packed.taken):
-            raise TableError(
-                f"{self._path}: the file decompresses to more than {RATIO} times its size, which suggests a gzip "
-                "bomb. If it is a real table, decompress it first (gunzip), or write it as Parquet."
-            )
-        memoryview(buffer)[: len(piece)] = piece
+            piece = self._file.read(len(view))
+            self._seen += len(piece)
+            if self._seen > self._max_bytes:
+                raise too_large(self._path, self._max_bytes)
+            if self._zipped and self._seen > max(FREE, RATIO * self._packed.tell()):
+                raise TableError(
+                    f"the file decompresses to more than {RATIO} times its size, which suggests a gzip bomb. If it is "
+                    "a real table, decompress it first (gunzip), or write it as Parquet."
+                )
+        view[: len(piece)] = piece
         return len(piece)
 
     def close(self) -> None:
         """Close the file."""
         self._file.close()
-        self._opened.close()
+        self._packed.close()
         super().close()
-
-
-class _Sips:
-    """A file that is read in small pieces, which are counted."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file, self.taken = file, 0
-
-    def read(self, size: int = -1) -> bytes:
-        """Return some of the next bytes; none at the end."""
-        piece = self._file.read(min(size, SIP) if size >= 0 else SIP)
-        self.taken += len(piece)
-        return piece
 
 
 def too_large(path: Place, max_bytes: int) -> TableError:

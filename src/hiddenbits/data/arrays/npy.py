@@ -19,7 +19,7 @@ from hiddenbits.data.bits import AllOnes, Bits, Dense, Packed
 from hiddenbits.data.cell_checks import MAX_BYTES, dense_bits, packed_bits
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest, check_shape, check_widths, reading
-from hiddenbits.data.locations.places import Place, Remote, each, open_place
+from hiddenbits.data.locations.places import Place, RemoteFile, each, open_file
 from hiddenbits.data.stack import stack, stack_observed
 from hiddenbits.data.table import MemorySource, Table
 
@@ -109,7 +109,7 @@ def open_npy(request: FileRequest, *, max_bytes: int = MAX_BYTES) -> Table:
     in_place = all(look.plain for look in looks)
     check_widths(places, [look.n_columns for look in looks])
     large = sum(look.header.nbytes for look in looks) > SMALL
-    if in_place and (len(looks) > 1 or large or isinstance(places[0], Remote)):
+    if in_place and (len(looks) > 1 or large or isinstance(places[0], RemoteFile)):
         starts = np.concatenate([[0], np.cumsum([look.header.shape[0] for look in looks])])
         source = FileSource(places, tuple(int(start) for start in starts), looks[0].n_columns, request.packed)
         return Table(source, request.names)
@@ -131,14 +131,14 @@ class _Look:
 def _look(place: Place, request: FileRequest) -> _Look:
     """Read the header of one file, and check the cells of a local one."""
     with reading(place):
-        if isinstance(place, Remote):
+        if isinstance(place, RemoteFile):
             place = place.marked()
-        with open_place(place, buffer=HEADER) as file:
+        with open_file(place, HEADER) as file:
             header = _read_header(file)
         if len(header.shape) != 2:
             raise TableError(f"a table has rows and columns, but the array has {len(header.shape)} dimension(s).")
         plain = header.dtype in (np.bool_, np.uint8) and request.threshold is None and not header.fortran
-        if not isinstance(place, Remote):
+        if not isinstance(place, RemoteFile):
             bits = array_bits(map_array(place), request)
             return _Look(place, header, plain, bits[0].shape[1], bits)
         check_shape(*header.shape)
@@ -155,7 +155,7 @@ def _read_header(file: io.BufferedReader) -> Header:
 
 def _convert(look: _Look, request: FileRequest, max_bytes: int) -> tuple[Bits, Bits]:
     """Return the bits of a remote file, read into memory as a whole."""
-    with reading(look.place), open_place(look.place, buffer=HEADER) as file:
+    with reading(look.place), open_file(look.place, HEADER) as file:
         header = _read_header(file)
         if header.nbytes > max_bytes:
             raise TableError(
@@ -227,13 +227,13 @@ class FileSource:
         """Return rows first to last of file `i`."""
         place, shape = self.paths[i], (self.starts[i + 1] - self.starts[i], int(self.row_bytes))
         changed = TableError("the file has changed since the table was opened. Open the table again.")
-        if not isinstance(place, Remote):
+        if not isinstance(place, RemoteFile):
             array = map_array(place)
             if array.shape != shape or array.dtype != np.uint8:
                 raise changed
             array = array[first:last]
         else:
-            with open_place(place, buffer=HEADER) as file:
+            with open_file(place, HEADER) as file:
                 header = _read_header(file)
                 if header.shape != shape or header.dtype not in (np.bool_, np.uint8) or header.fortran:
                     raise changed

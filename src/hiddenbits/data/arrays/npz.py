@@ -15,7 +15,7 @@ from hiddenbits.data.bits import Bits
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS, sparse_bits
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest, check_shape, check_widths, reading
-from hiddenbits.data.locations.places import open_place
+from hiddenbits.data.locations.places import open_file
 from hiddenbits.data.stack import stack, stack_observed
 from hiddenbits.data.table import MemorySource, Table
 
@@ -44,7 +44,7 @@ def open_npz(
     """
     pieces = []
     for path in request.files:
-        with reading(path), open_place(path, max_bytes) as file:
+        with reading(path), open_file(path) as file:
             pieces.append(_read(file, request, key, max_bytes, max_columns))
     check_widths(request.files, [x.shape[1] for x, _ in pieces])
     return Table(MemorySource(stack([x for x, _ in pieces]), stack_observed([o for _, o in pieces])), request.names)

@@ -14,8 +14,8 @@ from hiddenbits.data.arrays.stored import Reader, library, pieces_of
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest
-from hiddenbits.data.locations.places import Place, Remote
-from hiddenbits.data.locations.secrets import reaching
+from hiddenbits.data.locations.places import Place, RemoteFile
+from hiddenbits.data.locations.remote_errors import reaching
 from hiddenbits.data.table import Table
 
 
@@ -55,7 +55,7 @@ def open_zarr(
     zarr()
     stores = []
     for place in request.files:
-        if isinstance(place, Remote) and (place.shown.endswith(LEFT_OUT) or place.suffix == ".zip"):
+        if isinstance(place, RemoteFile) and (place.shown.endswith(LEFT_OUT) or place.suffix == ".zip"):
             raise TableError(
                 f"{place}: a Zarr store at an address is a folder of many files, so that a query or a zip archive "
                 "cannot stand for it. Give the address of the folder, with credentials in storage_options=."
@@ -97,7 +97,7 @@ class ZarrStore:
     def open(self) -> Iterator[ZarrReader]:
         """Open the store for a while."""
         storage, place = zarr().storage, self.place
-        if isinstance(place, Remote):
+        if isinstance(place, RemoteFile):
             from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
 
             files = AsyncFileSystemWrapper(place.fs, asynchronous=True)
@@ -127,7 +127,7 @@ class ZarrReader(Reader):
     def _calls(self, what: str) -> Iterator[None]:
         """Return a context for calls of zarr; what a server says gives no secret away."""
         place = self._place
-        remote = reaching(place.shown, place.url, place.options) if isinstance(place, Remote) else nullcontext()
+        remote = reaching(place.shown, place.secrets) if isinstance(place, RemoteFile) else nullcontext()
         with library(what), remote:
             yield
 

@@ -7,13 +7,14 @@ import os
 import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePath, PurePosixPath
 from typing import Any
 
+from hiddenbits.addresses import is_http
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.locations.places import (
     Place,
-    Remote,
+    RemoteFile,
     find_remote,
     is_folder,
     is_url,
@@ -97,17 +98,29 @@ def _iceberg(path: object) -> TableError:
 
 def refuse_lake(files: Sequence[Place]) -> None:
     """Refuse Parquet files out of the folder of a lake: some hold rows that were deleted or changed since."""
-    if far := [file for file in files if isinstance(file, Remote)]:
-        if not far[0].is_web:
-            _refuse_remote_lake(far)
-        return
-    local = [Path(file) for file in files if not isinstance(file, Remote)]
-    for folder in dict.fromkeys(file.parent for file in local if file.suffix.lower() in PARQUET):
-        for lake in (folder, *folder.parents):
-            if (lake / DELTA).is_dir():
-                raise _delta(lake, f"open_table({str(lake)!r})")
-            if _is_iceberg(lake):
-                raise _iceberg(lake)
+    looked: set[PurePath] = set()
+    for file in files:
+        path = file if isinstance(file, Path) else PurePosixPath(file.path)
+        for folder in path.parents if path.suffix.lower() in PARQUET and not is_http(str(file)) else ():
+            if folder in looked:
+                break
+            looked.add(folder)
+            if "=" in folder.name:  # partitions are inside of a lake
+                continue
+            if _holds(file, folder, DELTA):
+                far = "open_table(deltalake.DeltaTable(address, storage_options=...))"
+                raise _delta(folder, f"open_table({str(folder)!r})") if file is path else _delta(file, far)
+            if _holds(file, folder, ICEBERG):
+                raise _iceberg(folder if file is path else file)
+
+
+def _holds(file: Place, folder: PurePath, pattern: str) -> bool:
+    """Whether there is something of a name in a folder above a file."""
+    if isinstance(file, Path):
+        return next(Path(folder).glob(pattern), None) is not None
+    with suppress(Exception):  # who may read files may not be allowed to look around
+        return bool(file.fs.glob(f"{folder}/{pattern}"))
+    return False
 
 
 def _is_store(folder: Path) -> bool:
@@ -117,27 +130,12 @@ def _is_store(folder: Path) -> bool:
     )
 
 
-def _expand_remote(url: str, options: Mapping[str, Any]) -> list[Place]:
+def _expand_remote(url: str, options: Mapping[str, Any]) -> list[RemoteFile]:
     """Return the files of one address or pattern of addresses."""
     files = sorted(find_remote(url, options), key=lambda place: natural_key(place.path))
     if re.search(r"[*[]", url):
         refuse_lake(files)
-    return [*files]
-
-
-def _refuse_remote_lake(files: Sequence[Remote]) -> None:
-    """Do the same for the files of a pattern at an address; partitions have folders such as g=1, Iceberg has data."""
-    folders = {file.path.rpartition("/")[0] for file in files if file.suffix.lower() in PARQUET}
-    folders = {re.sub(r"(/[^/]*=[^/]*)+$", "", folder) for folder in folders}
-    for folder in sorted(folders | {folder.removesuffix("/data") for folder in folders}):
-        delta = iceberg = False
-        with suppress(Exception):  # who may read files may not be allowed to look around
-            delta = files[0].fs.exists(f"{folder}/{DELTA}")
-            iceberg = not delta and bool(files[0].fs.glob(f"{folder}/{ICEBERG}"))
-        if delta:
-            raise _delta(files[0], "open_table(deltalake.DeltaTable(address, storage_options=...))")
-        if iceberg:
-            raise _iceberg(files[0])
+    return files
 
 
 def natural_key(name: str) -> tuple[list[str | int], str]:
@@ -159,10 +157,9 @@ def find_format(
     format: str | None = None,  # noqa: A002  (the word users know)
 ) -> str:
     """Return the one format of all the files, as given, or from their suffixes and those of each format."""
-    formats = sorted(set(suffixes.values()))
     if format is not None:
-        if format not in formats:
-            raise TableError(f"format={format!r} is not one of {', '.join(formats)}.")
+        if format not in suffixes.values():
+            raise TableError(f"format={format!r} is not one of {', '.join(sorted(set(suffixes.values())))}.")
         return format
     first, *others = (_format(file, suffixes, gzipped) for file in files)
     for file, other in zip(files[1:], others, strict=True):

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import glob
 import io
 import os
 import re
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TypeVar
 
 from hiddenbits.addresses import LEFT_OUT, has_credentials, is_http, safe_url
 from hiddenbits.data.errors import TableError
-from hiddenbits.data.locations.files import RemoteFile, beyond_cap
-from hiddenbits.data.locations.secrets import reaching, secret_words
+from hiddenbits.data.locations.remote_errors import LOCAL_COPY, reaching, secret_words
 
-BUFFER = 1 << 20  # what a remote file is asked for at least, when it is read in small steps
+AHEAD = 1 << 20  # what is fetched beyond a piece of a remote file that is read in small steps
+FOR_LIBRARIES = 1 << 16  # most of them ask for what they need
 # Where file systems say which version of a file it is, the surest first.
 TAGS = ("ETag", "etag", "md5Hash", "Content-MD5", "LastModified", "Last-Modified", "last_modified", "mtime", "created")
 LINK = r"[A-Za-z][A-Za-z0-9+.-]+"  # a protocol; one letter is a drive
 AT_ONCE = 16  # remote files looked at together: each takes a few round trips
+ONE_COPY = threading.Lock()  # or two threads would write the same local copy
 
 
 class Mark(NamedTuple):
@@ -34,138 +35,161 @@ class Mark(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Remote:
+class RemoteFile:
     """A file at an address; opened again for every read, on whichever machine that is.
-
-    Storage options travel with it, but are in no message and no repr.
 
     Attributes
     ----------
-    protocol : str
-        The protocol, the first one of a chain.
+    fs : fsspec.AbstractFileSystem
+        The file system, secrets among its options; it travels without its connection.
     path : str
         The path within the file system; may hold secrets.
     shown : str
         The address as messages show it.
-    options : dict
-        What makes the file system, secrets among it.
     mark : Mark or None
         What the file was when the table was opened.
     """
 
-    protocol: str
+    fs: Any = field(repr=False, compare=False)
     path: str = field(repr=False)
     shown: str
-    options: Mapping[str, Any] = field(repr=False, compare=False)
     mark: Mark | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         return self.shown
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave the connection behind when the place travels."""
-        return {name: value for name, value in self.__dict__.items() if name != "fs"}
-
     @property
-    def _pure(self) -> PurePosixPath:
+    def pure_path(self) -> PurePosixPath:
+        """The path without what must not be shown of it."""
         return PurePosixPath(safe_url(self.path).removesuffix(LEFT_OUT))
 
     @property
     def name(self) -> str:
         """The last part of the path."""
-        return self._pure.name
+        return self.pure_path.name
 
     @property
     def suffix(self) -> str:
         """The suffix of the name, with its dot."""
-        return self._pure.suffix
+        return self.pure_path.suffix
 
     @property
     def stem(self) -> str:
         """The name without its suffix."""
-        return self._pure.stem
+        return self.pure_path.stem
 
     @property
     def secrets(self) -> list[str]:
         """The texts that no message may show."""
-        return secret_words(self.url, self.options)
+        return secret_words(self.fs.unstrip_protocol(self.path), self.fs.storage_options)
 
-    @property
-    def url(self) -> str:
-        """The address; may hold secrets."""
-        return self.path if "://" in self.path else f"{self.protocol}://{self.path}"
+    def marked(self) -> RemoteFile:
+        """Return the file with its mark; from then on `open` notices a file that was replaced."""
+        return replace(self, mark=_mark(self._info()))
 
-    @property
-    def is_chain(self) -> bool:
-        """Whether the address is a chain, such as ``simplecache::s3://...``."""
-        return "::" in self.shown
+    def _info(self) -> dict[str, Any]:
+        """Ask what the file is now: of local copies, the file that they were made of."""
+        from fsspec.implementations.cached import CachingFileSystem
 
-    @property
-    def is_web(self) -> bool:
-        """Whether the file is read over HTTP, without another file system in between."""
-        return self.protocol in ("http", "https") and bool(self.fs.async_impl)
-
-    @cached_property
-    def fs(self) -> Any:
-        """The file system; fsspec shares one among all files that need the same."""
-        with reaching(self.shown, self.url, self.options):
-            return fsspec().filesystem(self.protocol, **self.options)
-
-    def look(self) -> Mark:
-        """Ask what the file is now."""
-        with reaching(self.shown, self.url, self.options):
-            fs = _origin(self.fs)
+        fs = self.fs
+        with reaching(self.shown, self.secrets):
+            while isinstance(fs, CachingFileSystem):
+                fs = fs.fs
             fs.invalidate_cache(self.path)
-            info = fs.info(self.path)
-            size, tag = info.get("size"), next((str(info[key]) for key in TAGS if info.get(key)), None)
-            # Some web servers tell 0 for what they do not know yet.
-            size = None if size is None or (size == 0 and self.is_web) else int(size)
+            info: dict[str, Any] = fs.info(self.path)
         if info.get("type") == "directory":
             raise is_folder(self.shown)
-        return Mark(size, tag)
+        return info
 
-    def marked(self) -> Remote:
-        """Return the place with the file's mark; from then on `open` notices a file that was replaced."""
-        return self._but(mark=self.look())
+    def open(self, ahead: int = AHEAD, in_order: bool = False) -> io.BufferedReader:
+        """Open the file, after a look at whether it is still the same; see `open_file`."""
+        from fsspec.implementations.cached import CachingFileSystem
 
-    def _but(self, **changes: Any) -> Remote:
-        """Return the place with changes, on the same connection."""
-        other = replace(self, **changes)
-        other.__dict__["fs"] = self.fs  # fsspec would make one for each thread, and simplecache:: a copy for each
-        return other
-
-    def open(self, max_bytes: int | None = None, whole: bool = False) -> RemoteFile:
-        """Open the file, after a look at whether it is still the same; see `open_place`."""
-        now = self.look()
-        if self.mark is not None and now != self.mark:
+        info = self._info()
+        if self.mark is not None and self.mark != _mark(info):
             raise TableError(f"{self}: the file has changed since the table was opened. Open the table again.")
-        if whole and max_bytes is not None and now.size is not None and now.size > max_bytes:
-            raise beyond_cap(self, max_bytes)
-        return RemoteFile(self, now.size, max_bytes)
+        with reaching(self.shown, self.secrets):
+            if isinstance(self.fs, CachingFileSystem):
+                with ONE_COPY:
+                    file = self.fs.open(self.path, "rb")
+                self._check_copy(file, info.get("size"))
+            elif self.fs.async_impl:
+                file = self.fs.open(self.path, "rb", **self._fetching(info, ahead, in_order))
+            else:  # only asynchronous ones serve several threads; of others fsspec keeps one for each thread
+                fs = copy(self.fs)
+                file = fs.open(self.path, "rb")
+                file.owner = fs  # an archive would be closed with its file system
+        if isinstance(file, io.BytesIO):  # memory:// hands the same file, with one position, to everyone
+            file = io.BytesIO(file.getvalue())
+        if hasattr(file, "cache"):
+            file.cache.fetcher = self._complete(file.cache.fetcher)
+        return file  # type: ignore[no-any-return]
 
-    def sends_more(self, size: int | None) -> TableError:
-        """Return the error for a server that sends more than it said."""
+    def _fetching(self, info: Mapping[str, Any], ahead: int, in_order: bool) -> dict[str, Any]:
+        """Return how an asynchronous file system is to fetch the file: by pieces, or as one stream."""
+        pieces = {"cache_type": "readahead", "block_size": ahead}
+        if not is_http(self.shown):
+            return pieces
+        headers = {**self.fs.kwargs.get("headers", {}), "Accept-Encoding": "identity"}  # pieces of the file as it is
+        if info.get("ETag", "W/").startswith('"'):  # a weak one matches nothing
+            headers["If-Match"] = info["ETag"]
+        if info.get("size") and info.get("partial", True):
+            return {**pieces, "headers": headers, "size": info["size"]}
+        if not in_order:
+            raise TableError(
+                f"{self}: the server cannot send parts of a file, or does not report its size, which this format "
+                f"needs. {LOCAL_COPY}"
+            )
+        return {"block_size": 0, "headers": headers}
+
+    def _complete(self, fetch: Callable[[int, int], bytes]) -> Callable[[int, int], bytes]:
+        """Return a function that fetches bytes, and all that were asked for."""
+
+        def fetched(start: int, stop: int) -> bytes:
+            data = fetch(start, stop)
+            if len(data) < stop - start:
+                raise self._cut_short(start + len(data))
+            return data
+
+        return fetched
+
+    def _check_copy(self, file: Any, size: int | None) -> None:
+        """Refuse a local copy whose making broke off."""
+        held = file.seek(0, io.SEEK_END)
+        if size is not None and held != size:
+            file.close()
+            raise self._cut_short(held)
+        file.seek(0)
+
+    def _cut_short(self, end: int) -> TableError:
         return TableError(
-            f"{self}: the server sent more than the {size} bytes that it announced. The file was replaced, or the "
-            "server is faulty; open the table again."
+            f"{self}: the file ends after {end} bytes. It was cut short or replaced; open the table again."
         )
 
 
-Place = Path | Remote
+def _mark(info: Mapping[str, Any]) -> Mark:
+    return Mark(info.get("size"), next((str(info[key]) for key in TAGS if info.get(key)), None))
+
+
+Place = Path | RemoteFile
 P = TypeVar("P", bound=Place)
 T = TypeVar("T")
 
 
-def open_place(
-    place: Place, max_bytes: int | None = None, whole: bool = False, buffer: int = BUFFER
-) -> io.BufferedReader:
+def open_file(place: Place, ahead: int = AHEAD, in_order: bool = False) -> io.BufferedReader:
     """Open a file for reading its bytes.
 
-    Of a remote file little more than `max_bytes` are ever taken, at least `buffer` at a time. One that is read as a
-    `whole` is refused at once if it is larger than `max_bytes`.
+    Parameters
+    ----------
+    place : Place
+        The file.
+    ahead : int
+        How many bytes of a remote file are fetched beyond those that are asked for.
+    in_order : bool
+        Whether it is read from top to bottom, which servers that cannot send parts of a file allow too.
     """
-    if isinstance(place, Remote):
-        return io.BufferedReader(place.open(max_bytes, whole), buffer)
+    if isinstance(place, RemoteFile):
+        return place.open(ahead, in_order)
     refuse_pipe(place)
     return place.open("rb")
 
@@ -182,8 +206,8 @@ def refuse_pipe(path: Path) -> None:
 @contextmanager
 def for_library(place: Place) -> Iterator[Any]:
     """Yield what a library can open itself: the path of a local file, or a remote file that is open."""
-    if isinstance(place, Remote):
-        with place.open() as file:
+    if isinstance(place, RemoteFile):
+        with place.open(FOR_LIBRARIES) as file:
             yield file
     else:
         yield place
@@ -191,23 +215,13 @@ def for_library(place: Place) -> Iterator[Any]:
 
 def each(function: Callable[[P], T], places: Sequence[P]) -> list[T]:
     """Return the function of each place, in order; of remote ones several at a time."""
-    if not any(isinstance(place, Remote) for place in places):
+    if not any(isinstance(place, RemoteFile) for place in places):
         return [function(place) for place in places]
     pool = ThreadPoolExecutor(AT_ONCE)
     try:
         return list(pool.map(function, places))
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def fsspec() -> Any:
-    """Return fsspec, or say how to install it."""
-    try:
-        import fsspec
-        import fsspec.core
-    except ImportError as error:
-        raise ImportError("Addresses such as s3:// need fsspec: pip install 'hiddenbits[files]'.") from error
-    return fsspec
 
 
 def is_url(path: Any) -> bool:
@@ -239,48 +253,30 @@ def is_folder(path: str) -> TableError:
 
 def find_place(path: str | os.PathLike[str], options: Mapping[str, Any]) -> Place:
     """Return the place of one file."""
-    if is_url(path):
-        return find_remote(str(path), options)[0]
-    return Path(local_path(path))
+    return find_remote(str(path), options)[0] if is_url(path) else Path(local_path(path))
 
 
-def find_remote(url: str, options: Mapping[str, Any]) -> list[Remote]:
+def find_remote(url: str, options: Mapping[str, Any]) -> list[RemoteFile]:
     """Return the file at an address, or the files that match a pattern, in no order."""
-    core, shown = fsspec().core, safe_url(url)
+    try:
+        import fsspec.core
+    except ImportError as error:
+        raise ImportError("Addresses such as s3:// need fsspec: pip install 'hiddenbits[files]'.") from error
+    shown = safe_url(url)
     # fsspec writes into the options of a chain's links.
     options = {name: dict(value) if isinstance(value, dict) else value for name, value in options.items()}
-    with reaching(shown, url, options):
-        fs, path = core.url_to_fs(url, **options)
-    protocol = re.split("::|://", url)[0]
-    first = Remote(protocol, path, shown, dict(fs.storage_options))
-    first.__dict__["fs"] = fs
-    if not _is_pattern(path):
-        if url.endswith("/"):
-            raise is_folder(shown)
-        return [first]
-    with reaching(shown, url, options):
-        if "*" not in path and fs.isfile(path):  # a file may be called data[1].csv
-            return [first]
+    with reaching(shown, secret_words(url, options)):
+        fs, path = fsspec.core.url_to_fs(url, **options)
+        wild = r"[*[]" if is_http(path) else r"[*?[]"  # on the web a question mark begins the query
+        pattern = re.search(wild, re.split(r"\?(?=[^/]*=)", path)[0])
+        if pattern is None or ("*" not in path and fs.isfile(path)):  # a file may be called data[1].csv
+            if url.endswith("/"):
+                raise is_folder(shown)
+            return [RemoteFile(fs, path, shown)]
         found = fs.glob(path, detail=True)
     names = [name for name, info in found.items() if info.get("type", "file") == "file"]
     if not names:
         raise TableError(f"{shown}: no file matches this pattern.")
     before, known, after = url.partition(path)
-    before = before if known else f"{protocol}://"
-    return [first._but(path=name, shown=safe_url(before + name + after)) for name in names]
-
-
-def _origin(fs: Any) -> Any:
-    """Return the file system behind one that keeps local copies: only that one knows what a file is now."""
-    from fsspec.implementations.cached import CachingFileSystem
-
-    while isinstance(fs, CachingFileSystem):
-        fs = fs.fs
-    return fs
-
-
-def _is_pattern(path: str) -> bool:
-    """Whether a path is a glob pattern. On the web a question mark begins the query, elsewhere if it reads like one."""
-    if is_http(path):
-        return re.search(r"[*[]", re.split(r"[?#]", path)[0]) is not None
-    return glob.has_magic(re.split(r"\?(?=[^/]*=)", path)[0])
+    before = before if known else fs.unstrip_protocol("")
+    return [RemoteFile(fs, name, safe_url(before + name + after)) for name in names]

@@ -9,7 +9,7 @@ from typing import Any
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS, check_distinct
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import FileRequest, check_shape, naming, reading
-from hiddenbits.data.locations.places import Place, for_library, open_place
+from hiddenbits.data.locations.places import Place, for_library, open_file
 from hiddenbits.data.named.frames import open_frame
 from hiddenbits.data.named.parquet.files import is_list, pyarrow
 from hiddenbits.data.named.parquet.open import open_parquet
@@ -130,7 +130,7 @@ def _decode_json(pa: Any, path: Place, max_bytes: int) -> Any:
 def _decode_feather(pa: Any, path: Place, max_bytes: int) -> Any:
     from pyarrow.feather import read_table
 
-    with open_place(path, max_bytes, whole=True) as file:
+    with open_file(path) as file:
         start = file.read(6)
         if file.seek(0, 2) > max_bytes:
             raise too_large(path, max_bytes)

@@ -11,7 +11,7 @@ from typing import Any
 from hiddenbits.data.cell_checks import check_distinct
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import reading
-from hiddenbits.data.locations.places import Place, Remote, each, for_library
+from hiddenbits.data.locations.places import Place, RemoteFile, each, for_library
 from hiddenbits.data.named.parquet.footer import Chunk, read_chunks
 from hiddenbits.quoting import told
 
@@ -85,7 +85,7 @@ class ParquetFiles:
             at = starts[wanted[0]]
             rows = int(min(max(BATCH_BYTES // max(row_bytes, 1), BATCH_ROWS[0]), BATCH_ROWS[1]))
             path = str(place)
-            with reading(path):
+            with reading(place):
                 for batch in _decode(place, size, wanted, columns, rows, coded, lacks):
                     first, last = max(low - at, 0), min(high - at, batch.num_rows)
                     if last > first:
@@ -108,9 +108,9 @@ def _decode(
 ) -> Iterator[Any]:
     """Yield record batches of some row groups. The file is opened again, so that any thread may call this."""
     pa = pyarrow()
-    far = isinstance(place, Remote)
+    far = isinstance(place, RemoteFile)
     words = [name for name in coded if name not in lacks] or None
-    if not isinstance(place, Remote) and place.stat().st_size != size:
+    if not isinstance(place, RemoteFile) and place.stat().st_size != size:
         raise TableError("the file has changed since the table was opened. Open the table again.")
     # One thread: the engine reads several parts at once. Of a local file neither pre-buffering nor mapping was quicker,
     # and a mapped file that is cut short kills the process. Of a remote one, columns side by side come in one request.
@@ -230,7 +230,7 @@ def _look(place: Place) -> tuple[Place, int, list[int], FileInfo]:
     """Read the metadata of one file; return (the file, its size, rows of each row group, what it holds)."""
     pa = pyarrow()
     with reading(place):
-        if isinstance(place, Remote):
+        if isinstance(place, RemoteFile):
             place = place.marked()
         with for_library(place) as source:
             try:
@@ -243,7 +243,7 @@ def _look(place: Place) -> tuple[Place, int, list[int], FileInfo]:
             if sum(heights) != meta.num_rows or min(heights, default=0) < 0:
                 raise TableError("the metadata is damaged: its row groups do not add up. Write the file again.")
             leaves = tuple(meta.schema.column(j).path for j in range(meta.num_columns))
-            with nullcontext(source) if isinstance(place, Remote) else place.open("rb") as file:
+            with nullcontext(source) if isinstance(place, RemoteFile) else place.open("rb") as file:
                 chunks = read_chunks(file, meta.num_columns)
                 size = file.seek(0, 2)
         return place, size, heights, FileInfo(schema, leaves, chunks)

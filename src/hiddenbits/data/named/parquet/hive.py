@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from hiddenbits.data.errors import TableError
 from hiddenbits.data.file_request import reading
 from hiddenbits.data.locations.paths import natural_key, refuse_lake
-from hiddenbits.data.locations.places import Place, Remote, find_place, is_url, local_path
+from hiddenbits.data.locations.places import Place, RemoteFile, find_place, is_url, local_path
 from hiddenbits.data.named.parquet.files import pyarrow
 
 
@@ -44,7 +44,7 @@ def _find_remote(url: str, options: Mapping[str, Any]) -> ParquetParts | None:
     if "." in last or "*" in url or "?" in url:
         return None
     place = find_place(url.rstrip("/"), options)
-    assert isinstance(place, Remote)  # noqa: S101
+    assert isinstance(place, RemoteFile)  # noqa: S101
     try:
         names = [str(info["name"]).rstrip("/") for info in place.fs.ls(place.path, detail=True)]
     except Exception:  # not every server lists; what reads the address says what is wrong
@@ -61,7 +61,7 @@ def _dataset(folder: Any, fs: Any) -> Any:
     return ds.dataset(os.fspath(folder), filesystem=fs, format="parquet", partitioning="hive")
 
 
-def _found(folder: Any, dataset: Any, far: Remote | None) -> ParquetParts:
+def _found(folder: Any, dataset: Any, far: RemoteFile | None) -> ParquetParts:
     files = sorted(partitions_of(dataset).items(), key=lambda pair: natural_key(pair[0]))
     if not files:
         raise TableError(f"{folder}: there are no Parquet files in this folder.")
@@ -70,11 +70,11 @@ def _found(folder: Any, dataset: Any, far: Remote | None) -> ParquetParts:
     return ParquetParts(places, tuple(apart for _, apart in files))
 
 
-def _place(name: str, far: Remote | None) -> Place:
+def _place(name: str, far: RemoteFile | None) -> Place:
     if far is None:
         return Path(name)
     before = far.shown.rstrip("/")
-    return far._but(path=name, shown=before + name.removeprefix(far.path.rstrip("/")))
+    return replace(far, path=name, shown=before + name.removeprefix(far.path.rstrip("/")))
 
 
 def within_dataset(dataset: Any) -> ParquetParts | None:
@@ -96,7 +96,7 @@ def within_dataset(dataset: Any) -> ParquetParts | None:
     far = _remote_folder(dataset.filesystem)
     if not fits or far is False:
         return None
-    places = tuple(_at(far, name) if isinstance(far, Remote) else Path(name).absolute() for name in files)
+    places = tuple(_at(far, name) if isinstance(far, RemoteFile) else Path(name).absolute() for name in files)
     refuse_lake(places)
     return ParquetParts(places, tuple(files.values()) if apart else ())
 
@@ -109,13 +109,11 @@ def _remote_folder(filesystem: Any) -> Any:
     if fs is None:
         return False
     protocol = fs.protocol if isinstance(fs.protocol, str) else fs.protocol[0]
-    far = Remote(protocol, "", f"{protocol}://", dict(fs.storage_options))
-    far.__dict__["fs"] = fs
-    return far
+    return RemoteFile(fs, "", f"{protocol}://")
 
 
-def _at(far: Remote, name: str) -> Place:
-    return far._but(path=name, shown=f"{far.shown}{name.lstrip('/')}")
+def _at(far: RemoteFile, name: str) -> Place:
+    return replace(far, path=name, shown=f"{far.shown}{name.lstrip('/')}")
 
 
 def partitions_of(dataset: Any) -> dict[str, Mapping[str, Any]]:

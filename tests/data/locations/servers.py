@@ -9,8 +9,6 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, unquote, urlsplit
 
-ENDLESS = 1 << 30  # what an endless answer would come to, if anyone took it all
-
 
 class _Quiet(ThreadingHTTPServer):
     def handle_error(self, *_):
@@ -20,11 +18,9 @@ class _Quiet(ThreadingHTTPServer):
 class FileServer:
     """Files over HTTP/1.1, with byte ranges, ETags and folder listings.
 
-    Set `fault` while it runs: "no ranges", "says none" (Accept-Ranges: none), "no size", "size 0", "larger" and
-    "smaller" (the size that HEAD tells), "more" (each range is followed by more than was asked), "endless" (no size is
-    told, and the file is sent again and again), "other range", "drop" (the connection breaks in the middle), "slow" (no
-    answer for a while), "drip" (a byte now and then), or a status such as 403. `requests` lists (method, path, Range
-    header), and `sent` counts the bytes of bodies.
+    Set `fault` while it runs: "no ranges", "says none" (Accept-Ranges: none), "no size", "size 0", "larger" (the size
+    that HEAD tells), "drop" (the connection breaks in the middle), "slow" (no answer for a while), or a status such as
+    403. `requests` lists (method, path, Range header), and `sent` counts the bytes of bodies.
     """
 
     def __init__(self, files: dict[str, bytes] | None = None) -> None:
@@ -75,16 +71,14 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name.replace("_", "-"), str(value))
         self.end_headers()
 
-    def send(self, data: bytes) -> bool:
-        """Send a body piece by piece; return False when the other side has had enough."""
-        for at in range(0, len(data), 1 << 16):
-            try:
+    def send(self, data: bytes) -> None:
+        """Send a body piece by piece, until the other side has had enough."""
+        try:
+            for at in range(0, len(data), 1 << 16):
                 self.wfile.write(data[at : at + (1 << 16)])
-            except OSError:
-                self.close_connection = True
-                return False
-            self.owner.sent += len(data[at : at + (1 << 16)])
-        return True
+                self.owner.sent += len(data[at : at + (1 << 16)])
+        except OSError:
+            self.close_connection = True
 
     def range(self, size: int) -> tuple[int, int] | None:
         asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range") or "")
@@ -110,40 +104,23 @@ class _FileHandler(_Handler):
         data = owner.files[path]
         etag = f'"{hashlib.md5(data).hexdigest()}"'
         if not body:
-            told = {"larger": 2 * len(data), "smaller": len(data) - 3, "size 0": 0, "no size": None, "endless": None}
-            size = told.get(fault, len(data))
+            size = {"larger": 2 * len(data), "size 0": 0, "no size": None}.get(fault, len(data))
             kept = {"ETag": etag} | ({} if size is None else {"Content-Length": size})
             return self.start(200, **kept, **({"Accept-Ranges": "none"} if fault == "says none" else {}))
-        asked = None if fault in ("no ranges", "says none", "no size", "endless") else self.range(len(data))
+        if self.headers.get("If-Match", etag) != etag:
+            return self.start(412, Content_Length=0)
+        asked = None if fault in ("no ranges", "says none", "no size") else self.range(len(data))
         if asked is not None and asked[0] >= len(data):
             return self.start(416, Content_Length=0)
         part = data if asked is None else data[asked[0] : asked[1]]
         headers = {"ETag": etag, "Content_Length": len(part)}
         if asked is not None:
-            shift = 7 if fault == "other range" else 0
-            headers["Content_Range"] = f"bytes {asked[0] + shift}-{asked[1] - 1 + shift}/{len(data)}"
-        if fault in ("more", "no size", "endless"):
+            headers["Content_Range"] = f"bytes {asked[0]}-{asked[1] - 1}/{len(data)}"
+        if fault == "no size":
             del headers["Content_Length"]
-            self.close_connection = True
+        self.close_connection = fault in ("no size", "drop")
         self.start(206 if asked else 200, **headers)
-        return self.send_body(part, fault)
-
-    def send_body(self, part: bytes, fault: object) -> None:
-        """Send what was asked for, as the fault has it."""
-        owner = self.owner
-        if fault == "drop":
-            self.send(part[: len(part) // 2])
-            self.close_connection = True
-        elif fault == "drip":
-            for byte in part:
-                if owner.stop.wait(0.2) or not self.send(bytes([byte])):
-                    return
-        else:
-            self.send(part)
-            while fault == "more" and owner.sent < ENDLESS and self.send(bytes(1 << 20)):
-                pass
-            while fault == "endless" and owner.sent < ENDLESS and self.send(part):
-                pass
+        return self.send(part[: len(part) // 2] if fault == "drop" else part)
 
     def listing(self, folder: str) -> None:
         names = {name[len(folder) :].split("/")[0] for name in self.owner.files if name.startswith(folder)}

@@ -14,7 +14,7 @@ from hiddenbits.addresses import safe_url, secrets_of
 from hiddenbits.data import TableError, open_table
 from hiddenbits.data import text_files as text
 from hiddenbits.data.locations.paths import find_files
-from tests.data.readers.servers import FileServer
+from tests.data.locations.servers import FileServer
 
 core = pytest.mark.core
 pytestmark = pytest.mark.timeout(120)
@@ -40,6 +40,10 @@ UUID = "9d2f6f0e-1c5b-4c1e-8f55-a7b2e4d8b0c1"
         (f"simplecache::https://me:word@host/{UUID}/x.csv", "simplecache::https://host/***/x.csv"),
         ("https://host/0123456789abcdef0123456789abcdef/x", "https://host/0123456789abcdef0123456789abcdef/x"),
         ("https://host/4f1d0c9a7b3e8d2c6a5f0e1b9c8d7a6e/x", "https://host/***/x"),
+        ("https://me:p@ss@host:80/a/b.csv?sig=1&x=/2#end", "https://host:80/a/b.csv?..."),
+        ("https://token@host/b.csv", "https://host/b.csv"),
+        ("zip://x.csv::https://me:word@host/x.zip?sig=1", "zip://x.csv::https://host/x.zip?..."),
+        ("memory://x@y/z.npy", "memory://y/z.npy"),
         # what is written and not drawn stays
         ("https://host/keys.csv", "https://host/keys.csv"),
         ("https://host/key/x.csv", "https://host/key/x.csv"),
@@ -53,7 +57,7 @@ def test_tokens_in_paths_are_not_shown(url, shown):
     assert safe_url(url) == shown
     assert safe_url(shown) == shown
     assert all(secret not in shown for secret in secrets_of(url))
-    assert ("***" in shown) == any(secrets_of(url))
+    assert (shown != url) == any(secrets_of(url))
 
 
 @pytest.mark.parametrize("url", ["memory://bucket/secret/opensesame/missing.csv", f"memory://b/{TOKEN}/missing.csv"])
@@ -116,8 +120,6 @@ def test_redirects_on_one_host_are_followed(servers):
     table = open_table(f"{server.url}/r/u.npy")
     np.testing.assert_array_equal(table.to_float(), np.eye(3))
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(table)).to_float(), np.eye(3))  # on a worker too
-    with pytest.raises(TableError, match="allow_redirects is False"):
-        open_table(f"{server.url}/r/x.csv", storage_options={"allow_redirects": False})
 
 
 # Bombs -----------------------------------------------------------------------------------------------------------

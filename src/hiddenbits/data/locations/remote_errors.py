@@ -1,0 +1,102 @@
+"""What can go wrong on the way to a remote file, in words that give no secret away.
+
+Addresses may hold a user, a password or a signature, and the messages of other libraries repeat addresses and
+options. So addresses are shortened, messages are cleaned, and the libraries' own errors are not chained.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from hiddenbits.addresses import secrets_of
+from hiddenbits.data.errors import TableError
+from hiddenbits.quoting import discreet, told
+
+REFUSED = (
+    "access was refused, or no credentials were found. Give them with storage_options=, under the names that the "
+    "protocol's package uses; a signed address may have expired."
+)
+GONE = "there is no such file."
+LOCAL_COPY = "Put simplecache:: before the address, which makes a local copy, or download the file."
+# What to say by the status of HTTP, or else by a word in the names of the errors' classes; the first that fits.
+ADVICE = {
+    "^40[13]$": REFUSED,
+    "^(404|410)$": GONE,
+    "^412$": "the file has changed since it was opened. Open the table again.",
+    "^[0-9]+$": "the server answered with status {kind}. Check the address, or try again later.",
+    "importerror": "a package that this protocol needs is not installed ({last}). Install it and try again.",
+    "permission|credential|auth": REFUSED,
+    "timeout": "no answer came in time. Try again, or allow more time in storage_options=.",
+    "payload|disconnected|incomplete|reset|brokenpipe": "the connection was lost in the middle of the file. Try again.",
+    "connect|gaierror": "the server cannot be reached ({last}). Check the address and the network.",
+    "filenotfound": GONE,
+}
+
+
+@contextmanager
+def reaching(shown: str, secrets: Iterable[str]) -> Iterator[None]:
+    """Turn whatever a file system raises into one `TableError` that names the address and the remedy.
+
+    Parameters
+    ----------
+    shown : str
+        The address as it may be shown.
+    secrets : iterable of str
+        The texts in the address and in the storage options that must not be shown.
+    """
+    with discreet():
+        try:
+            yield
+        except TableError:
+            raise
+        except Exception as error:  # every file system has errors of its own; only library calls stand in such a block
+            what = f"{type(error).__name__}: {told(error, shown, secrets=secrets)}"
+            unknown = f"cannot be read from there ({what}). Check the address and storage_options=."
+            # not chained: a secret may stand there in another form than the one that is known
+            raise TableError(f"{shown}: {trouble(error, shown, secrets) or unknown}") from None
+
+
+def trouble(error: BaseException, shown: str, secrets: Iterable[str]) -> str | None:
+    """Return what happened on the way to a file and what to do; None for errors of other kinds."""
+    links = list(_chain(error))  # some file systems wrap the true error
+    if any(isinstance(link, ValueError) and "range requests" in str(link) for link in links):
+        return f"the server cannot send parts of a file, which this needs. {LOCAL_COPY}"
+    status = next((code for code in map(_status, links) if code is not None), None)
+    kind = status or " ".join(base.__name__.lower() for link in links for base in type(link).__mro__)
+    last = f"{type(links[-1]).__name__}: {told(links[-1], shown, secrets=secrets)}"
+    return next((advice.format(kind=kind, last=last) for what, advice in ADVICE.items() if re.search(what, kind)), None)
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error and what it came from."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+
+
+def _status(error: BaseException) -> str | None:
+    """Return the HTTP status that an error of aiohttp, botocore or requests carries."""
+    answer = getattr(error, "response", None)
+    if isinstance(answer, dict):
+        answer = answer.get("ResponseMetadata", {}).get("HTTPStatusCode")
+    code = getattr(error, "status", None) or getattr(answer, "status_code", answer)
+    return str(code) if isinstance(code, int) and 400 <= code < 600 else None
+
+
+def secret_words(url: str, options: Any) -> list[str]:
+    """Return the texts in an address and its storage options that must not be shown."""
+    return [*secrets_of(url), *_words(options)]
+
+
+def _words(options: Any) -> Iterator[str]:
+    """Yield every text within the storage options; any of them may be secret."""
+    if isinstance(options, str):
+        yield options
+    elif isinstance(options, bytes):
+        yield options.decode("utf-8", "replace")
+    elif isinstance(options, (dict, list, tuple, set)):
+        for option in options.values() if isinstance(options, dict) else options:
+            yield from _words(option)
