@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.data.readers import test_readers
 from tests.data.locations.remote_tables import write_files
 from tests.data.locations.servers import FileServer
+from tests.data.readers import test_readers
 
 
 @pytest.fixture(scope="module")
