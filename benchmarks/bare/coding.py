@@ -13,7 +13,7 @@ from hiddenbits.data import Grid, open_table
 from hiddenbits.engine import block_height
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
 from hiddenbits.families.binary_sparse_coding.params import EVERY_ROW, CodingParams
-from hiddenbits.families.binary_sparse_coding.schedule import Schedule
+from hiddenbits.families.binary_sparse_coding.planned_coding import Schedule
 from hiddenbits.families.binary_sparse_coding.truncated_posterior import ROWS
 
 from .turns import SEED, Job, pass_of

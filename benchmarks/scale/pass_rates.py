@@ -25,8 +25,8 @@ from benchmarks.record import asking, record
 from hiddenbits.engine import one_blas_thread
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
 from hiddenbits.families.combination_machine.model import Combination
+from hiddenbits.families.logistic_pca.by_ones.expectations import with_cells
 from hiddenbits.families.logistic_pca.by_ones.model import LogisticByOnes
-from hiddenbits.families.logistic_pca.by_ones.start import with_cells
 from hiddenbits.families.logistic_pca.by_ones.verbs import N_CELLS
 from hiddenbits.families.logistic_pca.model import Logistic
 from hiddenbits.families.nodes.classes import Classes

@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0.dev0"
 
 _HOMES = {
-    "Annealing": "hiddenbits.families.binary_sparse_coding.annealing",
+    "Annealing": "hiddenbits.families.binary_sparse_coding.estimator",
     "LatentClassAnalysis": "hiddenbits.families.latent_class_analysis.estimator",
     "BinarySparseCoding": "hiddenbits.families.binary_sparse_coding.estimator",
     "Chains": "hiddenbits.families.combination_machine.options",
     "ClippedPCA": "hiddenbits.families.clipped_pca.estimator",
     "CombinationMachine": "hiddenbits.families.combination_machine.estimator",
-    "GibbsChains": "hiddenbits.families.noisy_or.options",
+    "GibbsChains": "hiddenbits.families.noisy_or.estimator",
     "Growth": "hiddenbits.families.combination_machine.options",
     "HiddenTree": "hiddenbits.families.hidden_tree.estimator",
-    "IndependentColumns": "hiddenbits.families.independent_columns.estimator",
+    "IndependentColumns": "hiddenbits.families.independent_columns",
     "LogisticPCA": "hiddenbits.families.logistic_pca.estimator",
     "NoisyOrNetwork": "hiddenbits.families.noisy_or.estimator",
     "Pursuit": "hiddenbits.families.combination_machine.options",
-    "Quadrature": "hiddenbits.families.logistic_pca.options",
+    "Quadrature": "hiddenbits.families.logistic_pca.estimator",
     "SpilledTableWarning": "hiddenbits.data.errors",
     "SmallWeightsWarning": "hiddenbits.families._base.inputs",
     "Table": "hiddenbits.data",
@@ -38,17 +38,17 @@ _HOMES = {
     "CheckpointError": "hiddenbits.engine",
     "ClusterError": "hiddenbits.engine",
     "CopiedRowsWarning": "hiddenbits.evaluate.copies",
-    "DegeneratePairsWarning": "hiddenbits.families.tetrachoric.estimator",
+    "DegeneratePairsWarning": "hiddenbits.families.tetrachoric",
     "DuplicateItemsWarning": "hiddenbits.data.items.items",
     "EnvironmentChangedWarning": "hiddenbits.engine",
     "FoundDialectWarning": "hiddenbits.data.errors",
     "NoZerosWarning": "hiddenbits.engine",
     "UnrecordedColumnsWarning": "hiddenbits.engine",
     "Piece": "hiddenbits.engine",
-    "Places": "hiddenbits.families.topographic_map.places",
+    "Places": "hiddenbits.families.topographic_map.estimator",
     "Progress": "hiddenbits.cli.execution",
     "RotatedLoadings": "hiddenbits.families._base.rotation",
-    "TetrachoricCorrelations": "hiddenbits.families.tetrachoric.estimator",
+    "TetrachoricCorrelations": "hiddenbits.families.tetrachoric",
     "UnlockedCheckpointWarning": "hiddenbits.engine",
     "UnwrittenCheckpointWarning": "hiddenbits.engine",
     "exclusive_groups": "hiddenbits.data.exclusive_groups",
@@ -62,8 +62,8 @@ _HOMES = {
     "take_rows": "hiddenbits.data.subset",
     "TopographicMap": "hiddenbits.families.topographic_map.estimator",
     "TreeMixture": "hiddenbits.families.tree_mixture.estimator",
-    "Variational": "hiddenbits.families.logistic_pca.options",
-    "tetrachoric": "hiddenbits.families.tetrachoric.estimator",
+    "Variational": "hiddenbits.families.logistic_pca.estimator",
+    "tetrachoric": "hiddenbits.families.tetrachoric",
     "diagnostics": "hiddenbits.diagnostics",
     "evaluate": "hiddenbits.evaluate",
     "datasets": "hiddenbits.datasets",
@@ -112,7 +112,7 @@ if TYPE_CHECKING:
     from hiddenbits.families._base.persistence import load as load
     from hiddenbits.families._base.rotation import RotatedLoadings as RotatedLoadings
     from hiddenbits.families._base.showing import Summary as Summary
-    from hiddenbits.families.binary_sparse_coding.annealing import Annealing as Annealing
+    from hiddenbits.families.binary_sparse_coding.estimator import Annealing as Annealing
     from hiddenbits.families.binary_sparse_coding.estimator import BinarySparseCoding as BinarySparseCoding
     from hiddenbits.families.clipped_pca.estimator import ClippedPCA as ClippedPCA
     from hiddenbits.families.combination_machine.estimator import CombinationMachine as CombinationMachine
@@ -120,18 +120,18 @@ if TYPE_CHECKING:
     from hiddenbits.families.combination_machine.options import Growth as Growth
     from hiddenbits.families.combination_machine.options import Pursuit as Pursuit
     from hiddenbits.families.hidden_tree.estimator import HiddenTree as HiddenTree
-    from hiddenbits.families.independent_columns.estimator import IndependentColumns as IndependentColumns
+    from hiddenbits.families.independent_columns import IndependentColumns as IndependentColumns
     from hiddenbits.families.latent_class_analysis.estimator import LatentClassAnalysis as LatentClassAnalysis
     from hiddenbits.families.logistic_pca.estimator import LogisticPCA as LogisticPCA
-    from hiddenbits.families.logistic_pca.options import Quadrature as Quadrature
-    from hiddenbits.families.logistic_pca.options import Variational as Variational
+    from hiddenbits.families.logistic_pca.estimator import Quadrature as Quadrature
+    from hiddenbits.families.logistic_pca.estimator import Variational as Variational
+    from hiddenbits.families.noisy_or.estimator import GibbsChains as GibbsChains
     from hiddenbits.families.noisy_or.estimator import NoisyOrNetwork as NoisyOrNetwork
-    from hiddenbits.families.noisy_or.options import GibbsChains as GibbsChains
-    from hiddenbits.families.tetrachoric.estimator import DegeneratePairsWarning as DegeneratePairsWarning
-    from hiddenbits.families.tetrachoric.estimator import TetrachoricCorrelations as TetrachoricCorrelations
-    from hiddenbits.families.tetrachoric.estimator import tetrachoric as tetrachoric
+    from hiddenbits.families.tetrachoric import DegeneratePairsWarning as DegeneratePairsWarning
+    from hiddenbits.families.tetrachoric import TetrachoricCorrelations as TetrachoricCorrelations
+    from hiddenbits.families.tetrachoric import tetrachoric as tetrachoric
+    from hiddenbits.families.topographic_map.estimator import Places as Places
     from hiddenbits.families.topographic_map.estimator import TopographicMap as TopographicMap
-    from hiddenbits.families.topographic_map.places import Places as Places
     from hiddenbits.families.tree_mixture.estimator import TreeMixture as TreeMixture
     from hiddenbits.reporting import report as report
     from hiddenbits.store import StoreError as StoreError

@@ -23,7 +23,7 @@ from hiddenbits import (
     open_table,
 )
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
-from hiddenbits.families.binary_sparse_coding.schedule import Schedule
+from hiddenbits.families.binary_sparse_coding.planned_coding import Schedule
 from hiddenbits.families.clipped_pca.model import Clipped
 from hiddenbits.families.clipped_pca.params import ClippedParams
 from hiddenbits.families.combination_machine.model import Combination, CombinationParams
@@ -37,9 +37,8 @@ from hiddenbits.families.nodes.columns.layout import Layout, binary_columns
 from hiddenbits.families.nodes.params import NodeParams
 from hiddenbits.families.noisy_or.model import NoisyOr
 from hiddenbits.families.noisy_or.params import NoisyOrParams
-from hiddenbits.families.topographic_map.model import Topographic
+from hiddenbits.families.topographic_map.model import Topographic, grid_points
 from hiddenbits.families.topographic_map.params import TopographicParams
-from hiddenbits.families.topographic_map.points import grid_points
 from hiddenbits.families.tree_mixture.model import Trees
 from hiddenbits.families.tree_mixture.params import Clock, TreeParams
 

@@ -14,7 +14,7 @@ import pytest
 
 from hiddenbits.engine import Key
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
-from hiddenbits.families.binary_sparse_coding.schedule import Schedule
+from hiddenbits.families.binary_sparse_coding.planned_coding import Schedule
 from hiddenbits.families.clipped_pca.model import Clipped
 from tests.contracts.cases import CASES, clipped_params
 from tests.contracts.conftest import table_of

@@ -13,7 +13,7 @@ import pytest
 
 from hiddenbits.engine import Key
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
-from hiddenbits.families.binary_sparse_coding.schedule import Schedule
+from hiddenbits.families.binary_sparse_coding.planned_coding import Schedule
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.maths.packed_symmetric import pack
 from hiddenbits.model_api import Averages, OnlineForm

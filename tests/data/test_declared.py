@@ -10,7 +10,7 @@ import hiddenbits
 from hiddenbits.array_types import Floats
 from hiddenbits.data import declared
 from hiddenbits.data.declared import Params, Statistics
-from hiddenbits.engine import state_file
+from hiddenbits.engine import checkpoint
 from hiddenbits.maths.numerics import PROBABILITIES, SHARES
 
 pytestmark = pytest.mark.core
@@ -85,5 +85,5 @@ def test_declarations_are_read_once_per_class(monkeypatch):
         raise AssertionError("annotations were read again")
 
     monkeypatch.setattr(declared, "get_type_hints", again)
-    monkeypatch.setattr(state_file, "get_type_hints", again)
+    monkeypatch.setattr(checkpoint, "get_type_hints", again)
     assert model.fit(rows).params_.flaw() is None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from hiddenbits.engine.loops.verdict import Rules, Verdict, judge
+from hiddenbits.engine.loops.em import Rules, Verdict, judge
 
 pytestmark = pytest.mark.core
 

@@ -17,9 +17,9 @@ from hiddenbits import (
     open_table,
 )
 from hiddenbits.datasets import simulate_mixture
-from hiddenbits.evaluate.calibration import bins, calibrated
-from hiddenbits.evaluate.candidates import chosen_families
+from hiddenbits.evaluate.hidden_cells import bins, calibrated
 from hiddenbits.evaluate.row_scores import RowScores, chance, difference
+from hiddenbits.evaluate.same_models import chosen_families
 from hiddenbits.evaluate.splits import splits
 
 pytestmark = [pytest.mark.core, pytest.mark.usefixtures("few_starts")]
@@ -243,7 +243,7 @@ def test_what_does_not_apply_is_left_out_with_a_reason():
 
 
 def test_default_families_of_reals_and_bits():
-    from hiddenbits.evaluate.candidates import chosen_families
+    from hiddenbits.evaluate.same_models import chosen_families
 
     X = np.random.default_rng(0).normal(size=(40, 5))
     names = [c.name for c in chosen_families(None, {}, hiddenbits.open_table(X, reals=True), 0)[0]]

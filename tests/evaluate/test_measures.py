@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hiddenbits import IndependentColumns, LatentClassAnalysis, evaluate, open_table
-from hiddenbits.evaluate.estimates import Ratio
+from hiddenbits.evaluate.measures import Ratio
 from tests.contracts.test_fit import structured_rows
 from tests.oracle.enumeration import Oracle
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from hiddenbits.evaluate.progress import reporting
+from hiddenbits.evaluate.fit_runner import reporting
 
 pytestmark = pytest.mark.core
 

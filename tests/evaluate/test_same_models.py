@@ -21,8 +21,7 @@ from hiddenbits import (
 )
 from hiddenbits.datasets import simulate_mixture
 from hiddenbits.evaluate import fit_runner
-from hiddenbits.evaluate.candidates import chosen_families
-from hiddenbits.evaluate.same_models import stands_for
+from hiddenbits.evaluate.same_models import chosen_families, stands_for
 
 pytestmark = [pytest.mark.core, pytest.mark.usefixtures("few_starts")]
 

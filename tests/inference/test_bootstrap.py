@@ -18,8 +18,7 @@ from hiddenbits import (
     TreeMixture,
     inference,
 )
-from hiddenbits.inference.alignment import aligned
-from hiddenbits.inference.resampling import replicate_weights
+from hiddenbits.inference.bootstrapping import aligned, replicate_weights
 
 pl = pytest.importorskip("polars")
 

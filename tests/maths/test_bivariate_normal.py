@@ -5,9 +5,8 @@ import pytest
 from scipy import optimize, stats
 from scipy.special import ndtr, ndtri
 
-from hiddenbits.maths.bivariate_normal import angle_of_table, orthant_probability, unit_variance
 from hiddenbits.maths.pair_counts import Cells
-from hiddenbits.maths.tetrachoric import interval, solve_tables
+from hiddenbits.maths.tetrachoric import angle_of_table, interval, orthant_probability, solve_tables, unit_variance
 
 pytestmark = pytest.mark.core
 

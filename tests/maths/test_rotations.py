@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hiddenbits import ClippedPCA, LogisticPCA
-from hiddenbits.maths.rotations import rotate
+from hiddenbits.families._base.rotation import rotate
 
 pd = pytest.importorskip("pandas")
 

@@ -5,9 +5,8 @@ import pytest
 from scipy import stats
 
 from hiddenbits.engine import Local
-from hiddenbits.maths.bivariate_normal import orthant_probability
 from hiddenbits.maths.pair_counts import Cells, PairCounts, block_rows, count_pairs
-from hiddenbits.maths.tetrachoric import fit_pairs, independence, interval, solve_tables
+from hiddenbits.maths.tetrachoric import fit_pairs, independence, interval, orthant_probability, solve_tables
 from tests.contracts.conftest import MASKS, STORAGES, random_rows, table_of
 
 pytestmark = pytest.mark.core

@@ -17,7 +17,7 @@ from hiddenbits.datasets import simulate_mixture
 pytest.importorskip("matplotlib")
 import matplotlib.colors
 
-from hiddenbits.plots.arrows import chosen_arrows, correlations
+from hiddenbits.plots.lines import chosen_arrows, correlations
 from tests.plots.fitted import clusters
 
 

@@ -148,9 +148,9 @@ CASES = {
 @pytest.fixture
 def quick(monkeypatch):
     """Compare models that are quick to fit, and start each fit as often as on large tables."""
-    from hiddenbits.evaluate import candidates
+    from hiddenbits.evaluate import same_models
 
-    monkeypatch.setattr(candidates, "FAMILIES", [one for one in candidates.FAMILIES if one.name in CHOSEN])
+    monkeypatch.setattr(same_models, "FAMILIES", [one for one in same_models.FAMILIES if one.name in CHOSEN])
     monkeypatch.setattr("hiddenbits.families._base.estimator.SMALL", 0)
 
 
@@ -290,9 +290,9 @@ def test_every_printed_command_runs_and_fits_the_model_of_the_report(name, tmp_p
 @pytest.mark.slow
 def test_a_shell_runs_what_is_printed(tmp_path, monkeypatch, own_models):
     """As a reader does: the commands are copied from the mail into a shell, which finds the program on its path."""
-    from hiddenbits.evaluate import candidates
+    from hiddenbits.evaluate import same_models
 
-    monkeypatch.setattr(candidates, "FAMILIES", [one for one in candidates.FAMILIES if one.name in CHOSEN[:2]])
+    monkeypatch.setattr(same_models, "FAMILIES", [one for one in same_models.FAMILIES if one.name in CHOSEN[:2]])
     monkeypatch.chdir(tmp_path)
     program = tmp_path / "bin" / "hiddenbits"
     program.parent.mkdir()

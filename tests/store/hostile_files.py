@@ -24,7 +24,7 @@ import hiddenbits
 from hiddenbits.data import collapse
 from hiddenbits.data.summary import summarise
 from hiddenbits.engine import Checkpoint, Local, Settings
-from hiddenbits.evaluate.peak_memory import peak
+from hiddenbits.evaluate.trial import peak
 from tests.store import golden
 from tests.store.damage import META, join, resum, split
 

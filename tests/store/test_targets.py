@@ -12,7 +12,7 @@ from importlib.util import find_spec
 import pytest
 
 from hiddenbits.store import StoreError, check_target, whole_file, whole_folder
-from hiddenbits.store.leftovers import LOCKS
+from hiddenbits.store.files import LOCKS
 
 pytestmark = pytest.mark.core
 posix = pytest.mark.skipif(not LOCKS, reason="the system has no locks that end with a process")

@@ -2,7 +2,7 @@
 
 Fits, samples and the names of cached fits depend on these numbers, so no rule may change; a better one gets a name of
 its own. Whole numbers are computed modulo 2^64. (The checksum inside model files belongs to their format:
-`hiddenbits.store.format`.)
+`hiddenbits.store.header`.)
 """
 
 from __future__ import annotations

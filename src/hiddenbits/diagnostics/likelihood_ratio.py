@@ -10,8 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from hiddenbits.array_types import Floats
-from hiddenbits.diagnostics.simulation import drawn_tables
-from hiddenbits.diagnostics.tables import opened
+from hiddenbits.diagnostics.tables import drawn_tables, opened
 
 STREAM = 0x1127  # the address of these random numbers, next to others with the same seed
 

@@ -1,13 +1,13 @@
 """The engine: walks tables, adds statistics, runs EM. It knows no model."""
 
-from hiddenbits.engine.block_height import block_height
+from hiddenbits.engine.block_statistics import block_height
 from hiddenbits.engine.checkpoint import (
     Checkpoint,
     CheckpointError,
     UnlockedCheckpointWarning,
     UnwrittenCheckpointWarning,
 )
-from hiddenbits.engine.context import Engine, current, run_on
+from hiddenbits.engine.context import Engine, Piece, current, map_pieces, run_on
 from hiddenbits.engine.environment import EnvironmentChangedWarning
 from hiddenbits.engine.executors.base import Executor
 from hiddenbits.engine.executors.dask_cluster import Cluster
@@ -20,7 +20,6 @@ from hiddenbits.engine.loops.online_em import first_rows, online_form, online_pa
 from hiddenbits.engine.loops.stochastic import fit_persistent
 from hiddenbits.engine.loops.subsample_start import MIN_RATIO, MOST_CELLS
 from hiddenbits.engine.outcome import Outcome, Restart, StopReason
-from hiddenbits.engine.pieces import Piece, map_pieces
 from hiddenbits.engine.recorded_cells import NoZerosWarning, UnrecordedColumnsWarning, no_cell_recorded
 from hiddenbits.engine.state import Position, Running, Settings, Watch
 from hiddenbits.engine.tree_sum import TreeSum

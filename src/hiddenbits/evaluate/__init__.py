@@ -4,14 +4,12 @@
 model; `count_patterns` and `pattern_entropy` concern the number of distinct rows.
 """
 
-from hiddenbits.evaluate.calibration import Calibration
 from hiddenbits.evaluate.catalogue import Family, known_families
 from hiddenbits.evaluate.compare import compare
 from hiddenbits.evaluate.comparison import Comparison, Entry, Tried
 from hiddenbits.evaluate.describe import Look, look
-from hiddenbits.evaluate.estimates import Figure
-from hiddenbits.evaluate.hidden_cells import hidden_cells
-from hiddenbits.evaluate.measures import bits_per_cell, code_length, mean_log_likelihood, single_bit_error
+from hiddenbits.evaluate.hidden_cells import Calibration, hidden_cells
+from hiddenbits.evaluate.measures import Figure, bits_per_cell, code_length, mean_log_likelihood, single_bit_error
 from hiddenbits.evaluate.patterns import count_patterns, pattern_entropy
 from hiddenbits.evaluate.select import Selection, select
 

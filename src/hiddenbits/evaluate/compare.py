@@ -11,15 +11,13 @@ from numpy.typing import ArrayLike
 
 from hiddenbits import Table, map_pieces, open_table, run_on, take_rows
 from hiddenbits.array_types import Floats
-from hiddenbits.evaluate.calibration import calibrated
-from hiddenbits.evaluate.candidates import Contender, chosen_families
 from hiddenbits.evaluate.comparison import SIZE_TIE, TIE, Comparison, Entry, Tried
 from hiddenbits.evaluate.copies import warn_of_copies
-from hiddenbits.evaluate.fit_runner import BEHIND, EDGE, Runner, Sheets, Sized, Step, choose_size
+from hiddenbits.evaluate.fit_runner import BEHIND, EDGE, Runner, Sheets, Sized, Step, Tell, choose_size, reporting
+from hiddenbits.evaluate.hidden_cells import calibrated
 from hiddenbits.evaluate.measures import PIECE_CELLS, cells_of_rows
-from hiddenbits.evaluate.progress import Tell, reporting
 from hiddenbits.evaluate.row_scores import RowScores, chance, difference, joined, mean_of, simplest
-from hiddenbits.evaluate.same_models import stands_for
+from hiddenbits.evaluate.same_models import Contender, chosen_families, stands_for
 from hiddenbits.evaluate.splits import group_numbers, splits
 from hiddenbits.evaluate.trial import Measured, Trial
 from hiddenbits.fit_cache import FitCache, table_digest, versions

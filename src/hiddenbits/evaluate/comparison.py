@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from hiddenbits.evaluate.tables import megabytes, seconds
 from hiddenbits.shown import Shown, as_frame, number, with_error
 
 TIE = 2.0  # families within this many standard errors of the paired difference are tied
@@ -277,3 +276,16 @@ class Comparison(Shown):
 
 def _labelled(entry: Entry) -> str:
     return f"{entry.model}({entry.size})" if entry.size else entry.model
+
+
+# How the tables of `compare` and `select` write times and memory.
+
+
+def seconds(value: float) -> str:
+    """Format a time."""
+    return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
+
+
+def megabytes(value: float) -> str:
+    """Format an amount of memory."""
+    return "-" if math.isnan(value) else f"{value / 2**20:.1f} MB"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,11 +15,9 @@ from sklearn.base import BaseEstimator
 from hiddenbits import Table, hide_cells, take_rows
 from hiddenbits.array_types import Floats
 from hiddenbits.data.hashing import digest
-from hiddenbits.evaluate.candidates import Contender
 from hiddenbits.evaluate.comparison import Tried
-from hiddenbits.evaluate.progress import Tell
 from hiddenbits.evaluate.row_scores import RowScores, apart_from_best, difference, joined, mean_of, simplest
-from hiddenbits.evaluate.same_models import Stand, Stands
+from hiddenbits.evaluate.same_models import Contender, Stand, Stands
 from hiddenbits.evaluate.splits import Split
 from hiddenbits.evaluate.trial import Judge, Measured, Trial, attempt, measured, on_cells, on_rows, sized
 from hiddenbits.fit_cache import FitCache
@@ -256,3 +256,37 @@ def weights_of(table: Table) -> Floats:
 def rows_digest(*rows: Rows) -> str:
     """Return a digest of lists of row numbers."""
     return digest(*(f"{len(one)}:".encode() + np.ascontiguousarray(one, np.int64).tobytes() for one in rows))[:32]
+
+
+# Progress of a long run: a bar in a terminal (by rich, if installed), or the caller's own function.
+
+Tell = Callable[[str, int, int], None]  # the current step; number of finished fits; largest possible number of fits
+
+
+@contextmanager
+def reporting(progress: bool | Tell) -> Iterator[Tell]:
+    """Yield a function to call at every step: tell(words, done, most)."""
+    if callable(progress):
+        yield progress
+    elif not progress or not (sys.stderr.isatty() or "ipykernel" in sys.modules):
+        yield _silent
+    else:
+        yield from _shown()
+
+
+def _silent(words: str, done: int, most: int) -> None:
+    """Say nothing."""
+
+
+def _shown() -> Iterator[Tell]:
+    """Yield a function that draws a bar; without rich, one that writes a line for each step."""
+    try:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    except ImportError:
+        yield lambda words, done, most: print(f"[{done}/{most}] {words}", file=sys.stderr, flush=True)
+        return
+    columns: list[Any] = [BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}")]
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        bar = bars.add_task("", total=None)
+        yield lambda words, done, most: bars.update(bar, description=words, completed=done, total=most)

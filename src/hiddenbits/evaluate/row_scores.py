@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from hiddenbits import Table
 from hiddenbits.array_types import Floats
-from hiddenbits.evaluate.estimates import Figure, Ratio
+from hiddenbits.evaluate.measures import Figure, Ratio
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,16 +12,14 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from hiddenbits import Table, run_on
-from hiddenbits.evaluate.candidates import Contender
 from hiddenbits.evaluate.catalogue import BY_NAME, Family
 from hiddenbits.evaluate.compare import fit_cache, refuse_checkpoint
-from hiddenbits.evaluate.comparison import SIZE_TIE, Tried
+from hiddenbits.evaluate.comparison import SIZE_TIE, Tried, seconds
 from hiddenbits.evaluate.copies import warn_of_copies
-from hiddenbits.evaluate.fit_runner import Runner, Sheets, Sized, choose_size
+from hiddenbits.evaluate.fit_runner import Runner, Sheets, Sized, Tell, choose_size, reporting
 from hiddenbits.evaluate.measures import table_of
-from hiddenbits.evaluate.progress import Tell, reporting
+from hiddenbits.evaluate.same_models import Contender
 from hiddenbits.evaluate.splits import group_numbers, splits
-from hiddenbits.evaluate.tables import seconds
 from hiddenbits.evaluate.trial import sized
 from hiddenbits.shown import Shown, as_frame, with_error
 

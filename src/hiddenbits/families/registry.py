@@ -7,27 +7,27 @@ estimators by these names alone, never by class or module, so both may change.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 from hiddenbits.store.validation import refuse_large, require
 
-
-def _from(family: str, name: str) -> Callable[[], Any]:
-    return lambda: getattr(import_module(f"hiddenbits.families.{family}.estimator"), name)
-
-
+NAMES = (
+    "IndependentColumns",
+    "LatentClassAnalysis",
+    "LogisticPCA",
+    "ClippedPCA",
+    "CombinationMachine",
+    "BinarySparseCoding",
+    "HiddenTree",
+    "NoisyOrNetwork",
+    "TreeMixture",
+    "TopographicMap",
+)
 ESTIMATORS: dict[str, Callable[[], Any]] = {
-    "IndependentColumns": _from("independent_columns", "IndependentColumns"),
-    "LatentClassAnalysis": _from("latent_class_analysis", "LatentClassAnalysis"),
-    "LogisticPCA": _from("logistic_pca", "LogisticPCA"),
-    "ClippedPCA": _from("clipped_pca", "ClippedPCA"),
-    "CombinationMachine": _from("combination_machine", "CombinationMachine"),
-    "BinarySparseCoding": _from("binary_sparse_coding", "BinarySparseCoding"),
-    "HiddenTree": _from("hidden_tree", "HiddenTree"),
-    "NoisyOrNetwork": _from("noisy_or", "NoisyOrNetwork"),
-    "TreeMixture": _from("tree_mixture", "TreeMixture"),
-    "TopographicMap": _from("topographic_map", "TopographicMap"),
+    name: partial(getattr, import_module("hiddenbits"), name)
+    for name in NAMES  # the package knows where each is
 }
 
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import linear_sum_assignment
 from sklearn.exceptions import ConvergenceWarning
 
-from hiddenbits import Table, TreeMixture, take_rows
+from hiddenbits import ClippedPCA, LatentClassAnalysis, LogisticPCA, Piece, Table, TreeMixture, map_pieces, take_rows
 from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data.collapse import collapse
-from hiddenbits.data.hashing import digest
+from hiddenbits.data.hashing import digest, keyed_rng
 from hiddenbits.fit_cache import FitCache, table_digest, versions
-from hiddenbits.inference.alignment import aligned, can_align, with_fixed_trees
-from hiddenbits.inference.resampling import check_design, replicate_weights
-from hiddenbits.inference.tables import backend_of, codes_of, opened
-from hiddenbits.inference.uncertainty import Uncertainty, arranged, statistic_values
+from hiddenbits.inference.uncertainty import Uncertainty, arranged, backend_of, codes_of, opened, statistic_values
 from hiddenbits.shown import names_of
 
 Named = dict[str, tuple[Floats, tuple[str, ...], str]]
@@ -206,3 +206,103 @@ def _check(model: Any, n: int, weights: str, statistic: object, level: float) ->
             f"Replicates of {type(model).__name__} are not aligned with it. Give statistic=, a function of the fitted "
             "model to which the order of its parts does not matter."
         )
+
+
+# One model in the orientation of another: the same order of classes, the same axes of a map.
+
+PIECE_CELLS = 1 << 22  # cells of posteriors that are worked on together
+NEVER = 1 << 40  # passes before a fit looks for trees
+
+
+def can_align(model: Any) -> bool:
+    """Whether replicates of a model can be brought into its order and orientation."""
+    return isinstance(model, (LatentClassAnalysis, TreeMixture, LogisticPCA, ClippedPCA))
+
+
+def with_fixed_trees(model: TreeMixture) -> TreeMixture:
+    """Return a fitted mixture of trees whose refits keep the trees; a class is then known by its tree."""
+    made = copy(model)
+    made.params_ = model.params_.at(replace(model.params_.time, wait=NEVER, late_looks=0))
+    return made
+
+
+def aligned(found: Any, target: Any, table: Table) -> Any:
+    """Return a fitted model with its classes in the order, or its axes in the orientation, closest to another's.
+
+    Classes by the Hungarian method on the rows that they share; axes by orthogonal Procrustes rotation of the loadings.
+    A mixture of trees stays as it is.
+    """
+    if isinstance(found, TreeMixture):
+        return found
+    made = copy(found)
+    if isinstance(found, LatentClassAnalysis):
+        order = linear_sum_assignment(-_shared(found, target, table))[1]
+        made.params_ = replace(
+            found.params_,
+            weights=found.params_.weights[order],
+            probabilities=np.ascontiguousarray(found.params_.probabilities[:, order]),
+        )
+    else:
+        U, _, V = np.linalg.svd(found.params_.loadings.T @ target.params_.loadings)
+        made.params_ = replace(found.params_, loadings=found.params_.loadings @ (U @ V))
+    return made
+
+
+def _shared(found: Any, target: Any, table: Table) -> Floats:
+    """Return how many rows, by their posteriors, are in each class of the one model and of the other, (K, K)."""
+
+    def count(piece: Piece) -> Floats:
+        other: Floats = target.posterior(piece.table) * piece.weights[:, None]
+        return np.asarray(other.T @ found.posterior(piece.table))
+
+    K = len(target.weights_)
+    return np.asarray(sum(map_pieces(count, table, max(1, PIECE_CELLS // K)), np.zeros((K, K))))
+
+
+# Weights of bootstrap replicates: rows, or whole clusters within strata.
+
+STREAM = 0xB007  # the address of these random numbers, next to others with the same seed
+
+
+def replicate_weights(
+    seed: int, number: int, base: Floats, clusters: Rows | None, strata: Rows | None, counts: bool
+) -> Floats:
+    """Return the weight of each row in one replicate; keyed by its number, so that replicates come in any order.
+
+    Without clusters and strata rows are drawn with replacement, as many as there are (by their counts). Otherwise it is
+    Rao and Wu's: of n clusters in a stratum, n - 1 are drawn with replacement, and weights grow by n / (n - 1).
+    """
+    rng = keyed_rng(seed, STREAM, number)
+    if clusters is None and strata is None:
+        if counts:
+            return rng.multinomial(max(1, round(base.sum())), base / base.sum()).astype(np.float64)
+        return base * rng.multinomial(len(base), np.full(len(base), 1.0 / len(base)))
+    units = np.arange(len(base)) if clusters is None else clusters
+    n_units = int(units.max()) + 1
+    homes = np.zeros(n_units, np.int64)
+    if strata is not None:
+        homes[units] = strata
+    factors = np.zeros(n_units)
+    for stratum in np.unique(homes):
+        inside = np.flatnonzero(homes == stratum)
+        n = len(inside)
+        factors[inside] = rng.multinomial(n - 1, np.full(n, 1.0 / n)) * n / (n - 1.0)
+    return base * factors[units]
+
+
+def check_design(clusters: Rows | None, strata: Rows | None) -> None:
+    """Refuse clusters that lie in several strata, and strata with a single unit."""
+    if clusters is not None and strata is not None:
+        pairs = np.unique(np.stack([clusters, strata]), axis=1)
+        if pairs.shape[1] > int(clusters.max()) + 1:
+            raise ValueError("A cluster has rows in several strata. Clusters must lie within strata.")
+        sizes = np.bincount(pairs[1])
+    elif strata is not None:
+        sizes = np.bincount(strata)
+    elif clusters is not None:
+        sizes = np.array([int(clusters.max()) + 1])
+    else:
+        return
+    if sizes.min() < 2:
+        unit = "row" if clusters is None else "cluster"
+        raise ValueError(f"A stratum has a single {unit}, which says nothing about how they differ. Join strata.")

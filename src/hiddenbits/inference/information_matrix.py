@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 
 from hiddenbits import Piece, Table, map_pieces
 from hiddenbits.array_types import Floats, Rows
-from hiddenbits.inference.tables import backend_of, codes_of, opened
-from hiddenbits.inference.uncertainty import Uncertainty, arranged, statistic_values
+from hiddenbits.inference.uncertainty import Uncertainty, arranged, backend_of, codes_of, opened, statistic_values
 from hiddenbits.shown import names_of
 
 PIECE_NUMBERS = 1 << 22  # numbers of the gradients that are worked on together

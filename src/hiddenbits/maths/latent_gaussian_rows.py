@@ -20,9 +20,8 @@ from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Block
 from hiddenbits.data.operands import Operand, product_with_totals
 from hiddenbits.maths.gauss_hermite import Rule, row_draws
-from hiddenbits.maths.gaussian_posterior import Posterior
 from hiddenbits.maths.numerics import softmax_rows
-from hiddenbits.maths.packed_symmetric import pack_outer, unpack
+from hiddenbits.maths.packed_symmetric import Posterior, pack_outer, unpack
 
 Functions = Callable[[Floats], tuple[Floats, ...]]
 

@@ -10,12 +10,14 @@ over all matrices at once. Functions that take or return that layout say so.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from hiddenbits.array_types import AnyArray, Floats, Rows
+from hiddenbits.data import Arrays
 from hiddenbits.data.kernels import compiled_twin, kernels_pay
 
 ROOT2 = float(np.sqrt(2.0))
@@ -249,3 +251,30 @@ def _invert_halves(full: AnyArray, out: AnyArray) -> Floats:
     np.negative(ST, out=out[:, half:, :half])
     out[:, :half, half:] = out[:, half:, :half].transpose(0, 2, 1)
     return log_determinant
+
+
+# Gaussian posteriors of many rows at once: means, packed covariances, moments.
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior(Arrays):
+    """The Gaussian posterior of each row's x: its mean (rows, q) and packed covariance (rows, q(q + 1)/2)."""
+
+    mean: Floats
+    covariance: Floats
+
+    def extended(self) -> Floats:
+        """Return x^ = (mean, 1)."""
+        return np.column_stack([self.mean, np.ones(len(self.mean))])
+
+    def moments(self) -> Floats:
+        """Return S = <x^ x^'>, packed."""
+        S: Floats = pack_outer(self.extended())
+        S[:, inner_places(self.mean.shape[1] + 1)] += self.covariance
+        return S
+
+    def divergence(self, log_det_precision: Floats) -> Floats:
+        """Return KL(q || N(0, I)) = (1/2) [ tr C + mean.mean - q - ln |C| ] of each row."""
+        q = self.mean.shape[1]
+        trace = self.covariance @ identity(q)
+        return np.asarray(0.5 * (trace + row_dot(self.mean, self.mean) - q + log_det_precision))

@@ -10,9 +10,17 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from hiddenbits.array_types import Floats
-from hiddenbits.plots.arrows import USUAL, along_arrows, correlations, draw_arrows, name_arrows
-from hiddenbits.plots.labels import Room, around
-from hiddenbits.plots.lines import draw_lines, name_lines
+from hiddenbits.plots.lines import (
+    USUAL,
+    Room,
+    along_arrows,
+    around,
+    correlations,
+    draw_arrows,
+    draw_lines,
+    name_arrows,
+    name_lines,
+)
 from hiddenbits.plots.rows import Kind, Places, area_of_one, areas, is_numeric, kinds, places, size_key
 from hiddenbits.plots.style import COLOURS, GREY, NUMBERS, SMALL, axes_or_new, has_the_page, legend, note, settle, trim
 from hiddenbits.plots.surface import draw_borders, draw_contours, is_curved, n_dimensions, slopes

@@ -8,8 +8,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from hiddenbits.store.files import make_folder, writing
-from hiddenbits.store.leftovers import PREFIX, SUFFIX, is_dead, open_temporary
+from hiddenbits.store.files import PREFIX, SUFFIX, is_dead, make_folder, open_temporary, writing
 
 UNFINISHED = ".unfinished"
 

@@ -192,9 +192,9 @@ def test_completed_rows_are_in_own_values(kind, tmp_path):
 
 def test_written_files_have_own_values_and_ids(tmp_path, monkeypatch):
     pq = pytest.importorskip("pyarrow.parquet")
-    from hiddenbits.families._base import parquet_output
+    from hiddenbits.families._base import file_verbs
 
-    monkeypatch.setattr(parquet_output, "FILE_BYTES", 8 * 7 * 25)  # several files
+    monkeypatch.setattr(file_verbs, "FILE_BYTES", 8 * 7 * 25)  # several files
     frame = survey()
     model = fitted(frame)
     folder = model.write("complete", frame, tmp_path / "full.parquet")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hiddenbits import BinarySparseCoding, Chains, ClippedPCA, CombinationMachine, IndependentColumns, open_table
-from hiddenbits.families._base.sample_size import available_memory
+from hiddenbits.families._base.sizes import available_memory
 from hiddenbits.families.registry import ESTIMATORS
 
 pytestmark = [

@@ -11,7 +11,7 @@ from hiddenbits.data import open_table
 from hiddenbits.engine import Key, Local, Settings, fit_em
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
 from hiddenbits.families.binary_sparse_coding.params import RowScores
-from hiddenbits.families.binary_sparse_coding.schedule import Schedule
+from hiddenbits.families.binary_sparse_coding.planned_coding import Schedule
 from tests.families.binary_sparse_coding.coding_data import (
     block_of,
     expected,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from hiddenbits.families.binary_sparse_coding.schedule import Schedule
-from hiddenbits.families.binary_sparse_coding.truncated_states import active_shares, count_states, truncation
+from hiddenbits.families.binary_sparse_coding.planned_coding import Schedule
+from hiddenbits.families.binary_sparse_coding.truncated_posterior import active_shares, count_states, truncation
 
 pytestmark = pytest.mark.core
 

@@ -5,10 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hiddenbits.families.binary_sparse_coding import whole_rows
+from hiddenbits.families.binary_sparse_coding import rows as coding_rows
 from hiddenbits.families.binary_sparse_coding.model import SparseCoding
-from hiddenbits.families.binary_sparse_coding.planned_coding import _scores
-from hiddenbits.families.binary_sparse_coding.schedule import Schedule
+from hiddenbits.families.binary_sparse_coding.planned_coding import Schedule, _scores
 from tests.families.binary_sparse_coding.coding_data import block_of, expected, params_of, rows_of
 
 pytest.importorskip("numba", reason="the fast extra is not installed")
@@ -25,7 +24,7 @@ def test_as_without_numba(monkeypatch, dtype, rtol, H, c, gamma, temperature):
     rows, weights = rows_of(params, 1, n=n).astype(dtype), np.random.default_rng(0).uniform(0.0, 3.0, n)
     model = SparseCoding(H, c, gamma, c, gamma, cut=False, schedule=Schedule(10, temperature), dtype=dtype)
     fast = expected(model, params, rows, weights)
-    monkeypatch.setattr(whole_rows, "fast_kernels", lambda: None)
+    monkeypatch.setattr(coding_rows, "fast_kernels", lambda: None)
     slow = expected(model, params, rows, weights)
     for name in ("bound", "weight", "used", "squares", "hidden", "joint", "second"):
         want = np.asarray(getattr(slow, name))
@@ -44,7 +43,7 @@ def test_rows_at_the_cut_are_found_again():
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_candidates(dtype):
     """The largest ones; where several are equal, as many as are asked for, and none twice."""
-    kernels, rng = whole_rows.fast_kernels(), np.random.default_rng(0)
+    kernels, rng = coding_rows.fast_kernels(), np.random.default_rng(0)
     n, H, c = 400, 37, 5
     f = rng.standard_normal((n, H)).astype(dtype)
     f[100:200] = np.round(f[100:200])

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import log_ndtr, logsumexp, ndtr
 from scipy.stats import norm
 
-from hiddenbits.families.clipped_pca.expectation_propagation import mills, propagate
+from hiddenbits.families.clipped_pca.rows import mills, propagate
 from hiddenbits.maths.packed_symmetric import unpack
 from tests.families.clipped_pca.clipped_data import probit_params, rows_from, with_blanks
 from tests.oracle.integration import ProbitPlane

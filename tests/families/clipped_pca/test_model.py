@@ -8,7 +8,8 @@ from scipy.special import ndtri
 from scipy.stats import multivariate_normal
 
 from hiddenbits.engine import one_blas_thread
-from hiddenbits.families.clipped_pca.factors import (
+from hiddenbits.families.clipped_pca.model import (
+    Clipped,
     bit_covariances,
     by_chance,
     capped,
@@ -17,7 +18,6 @@ from hiddenbits.families.clipped_pca.factors import (
     pair_log_likelihood,
     params_of,
 )
-from hiddenbits.families.clipped_pca.model import Clipped
 from tests.families.clipped_pca.clipped_data import bumps, one_block, probit_params, rows_from, with_blanks
 
 pytestmark = pytest.mark.core
@@ -199,9 +199,9 @@ def test_chance_in_long_tables_is_scaled(monkeypatch):
     rows = (np.random.default_rng(1).random((6000, 15)) < 0.4).astype(float)
     options = {"biases": True, "pseudo_rows": 1.0, "everywhere": False, "seed": 0}
     counts, varies = counts_of(rows), np.ones(15, bool)
-    monkeypatch.setattr("hiddenbits.families.clipped_pca.factors.LONGEST", 6000)
+    monkeypatch.setattr("hiddenbits.families.clipped_pca.model.LONGEST", 6000)
     whole = by_chance(counts, varies, **options)
-    monkeypatch.setattr("hiddenbits.families.clipped_pca.factors.LONGEST", 1000)
+    monkeypatch.setattr("hiddenbits.families.clipped_pca.model.LONGEST", 1000)
     part = by_chance(counts, varies, **options)
     np.testing.assert_allclose(part - 1, whole - 1, atol=0.012)  # a tenth of how far the largest strays
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hiddenbits import ClippedPCA, IndependentColumns, open_table
-from hiddenbits.families.clipped_pca.factors import bit_covariances
+from hiddenbits.families.clipped_pca.model import bit_covariances
 from hiddenbits.maths.pair_counts import count_pairs
 
 pytestmark = pytest.mark.core

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from hiddenbits.families.combination_machine.centred_coordinates import SMALLEST, Centred
 from hiddenbits.families.combination_machine.model import Combination, CombinationParams
 from hiddenbits.families.combination_machine.model_real import CombinationReal, RealParams, real_phase
+from hiddenbits.families.combination_machine.params import SMALLEST, Centred
 from hiddenbits.maths.state_sums import free_phase
 from tests.families.combination_machine.machine_data import random_machine
 from tests.oracle.machine import MachineOracle

@@ -8,9 +8,8 @@ import hiddenbits
 from hiddenbits import CombinationMachine
 from hiddenbits.engine import Key, Settings, fit_persistent
 from hiddenbits.families.combination_machine.chain_verbs import UntrustedLikelihoodError
-from hiddenbits.families.combination_machine.missing_rows_gibbs import SWEEPS, SampledBlanks
 from hiddenbits.families.combination_machine.model import Combination, CombinationParams
-from hiddenbits.families.combination_machine.model_chains import CombinationChains
+from hiddenbits.families.combination_machine.model_chains import SWEEPS, CombinationChains, SampledBlanks
 from hiddenbits.maths.missing_rows import Blanks
 from tests.contracts.conftest import table_of
 from tests.contracts.test_fit import structured_rows

@@ -13,10 +13,9 @@ from hiddenbits import CombinationMachine
 from hiddenbits.data import TableError
 from hiddenbits.data.rows_by_content import choose_rows
 from hiddenbits.engine import Key, Local, Settings, fit_em, fit_gradient
-from hiddenbits.families.combination_machine.model_real import CombinationReal, RealParams, real_phase
+from hiddenbits.families.combination_machine import model_real
+from hiddenbits.families.combination_machine.model_real import CombinationReal, Quadratic, RealParams, real_phase
 from hiddenbits.families.combination_machine.projection_pursuit import pursue
-from hiddenbits.maths import quadratic_state_sums
-from hiddenbits.maths.quadratic_state_sums import Quadratic
 
 pytestmark = pytest.mark.core
 
@@ -103,7 +102,7 @@ def test_definition_integrates_to_one(seed):
 @pytest.mark.parametrize("low", [1, 3, 12])
 @pytest.mark.parametrize("seed", range(2))
 def test_moments_of_quadratic_weights_equal_enumeration(low, seed, monkeypatch):
-    monkeypatch.setattr(quadratic_state_sums, "LOW_UNITS", low)
+    monkeypatch.setattr(model_real, "LOW_UNITS", low)
     rng = np.random.default_rng(seed)
     b, J = 3 * rng.standard_normal(8), rng.standard_normal((8, 8))
     J = J + J.T

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import logsumexp
 
 from hiddenbits import HiddenTree, IndependentColumns, open_table
-from hiddenbits.families.hidden_tree import messages
+from hiddenbits.families.hidden_tree import model
 from hiddenbits.families.hidden_tree.model import StateTree, chow_liu_parents
 from hiddenbits.families.hidden_tree.params import HiddenTreeParams
 from hiddenbits.families.nodes.classes import Classes
@@ -162,10 +162,10 @@ def test_compiled_functions_are_twins(monkeypatch, K, blanks):
         block = replace(block_of(rows), weights=rng.uniform(0.5, 2.0, n))
 
         def both(block=block):
-            return *messages.expected_counts(params, block), messages.log_likelihood(params, block)
+            return *model.expected_counts(params, block), model.log_likelihood(params, block)
 
         with monkeypatch.context() as without:
             fast = both()
-            without.setattr(messages, "fast_kernels", lambda: None)
+            without.setattr(model, "fast_kernels", lambda: None)
             for ours, plain in zip(fast, both(), strict=True):
                 np.testing.assert_allclose(ours, plain, rtol=1e-11, atol=1e-13)

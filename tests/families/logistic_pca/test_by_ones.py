@@ -11,9 +11,8 @@ from hiddenbits.data.bits import Pattern, pattern_of
 from hiddenbits.engine import Settings, fit_em
 from hiddenbits.engine.executors.local import Local
 from hiddenbits.families.logistic_pca.by_ones import expectations as expectations_module
-from hiddenbits.families.logistic_pca.by_ones import likelihood, verbs
 from hiddenbits.families.logistic_pca.by_ones import model as by_ones_model
-from hiddenbits.families.logistic_pca.by_ones.cells import Cells, cut
+from hiddenbits.families.logistic_pca.by_ones import verbs
 from hiddenbits.families.logistic_pca.by_ones.expectations import (
     RARE,
     at_anchors,
@@ -21,8 +20,9 @@ from hiddenbits.families.logistic_pca.by_ones.expectations import (
     softplus_steps,
     softplus_sums,
 )
-from hiddenbits.families.logistic_pca.by_ones.likelihood import LogisticOfOnes
 from hiddenbits.families.logistic_pca.by_ones.model import LogisticByOnes
+from hiddenbits.families.logistic_pca.by_ones.params import Cells, cut
+from hiddenbits.families.logistic_pca.by_ones.verbs import LogisticOfOnes
 from hiddenbits.families.logistic_pca.model import Logistic
 from hiddenbits.families.logistic_pca.params import LogisticParams
 from hiddenbits.maths.gauss_hermite import hermite
@@ -148,7 +148,7 @@ def test_likelihood_by_the_ones_equals_integration(monkeypatch):
     X[0], X[1] = 0, W[:, 0] > 0.5
     block = Block(Dense(X), AllOnes(X.shape), np.ones(len(X)), 0, 0)
     exact = Logistic(2).likelihood_and_error(params, None, block)[:, 0]
-    monkeypatch.setattr(likelihood, "FEW_NODES", 0)
+    monkeypatch.setattr(verbs, "FEW_NODES", 0)
     model = LogisticOfOnes(2)
     assert model.tabulates(params)
     np.testing.assert_allclose(model.likelihood_and_error(params, None, block)[:, 0], exact, atol=1e-4)
@@ -156,16 +156,16 @@ def test_likelihood_by_the_ones_equals_integration(monkeypatch):
 
 def test_squares_of_the_likelihood_equal_its_integral():
     """Cubics between the corners of squares, against the integral at each row's own pull: to the error of that."""
-    compiled = pytest.importorskip("hiddenbits.families.logistic_pca.by_ones.likelihood_numba")
+    compiled = pytest.importorskip("hiddenbits.families.logistic_pca.by_ones.kernels_numba")
     rng = np.random.default_rng(7)
     for size, level in ((0.3, -3.0), (1.2, -6.0)):  # wide posteriors and narrow ones
         b = level + rng.standard_normal(200)
         params = LogisticParams.at(size * rng.standard_normal((200, 2)), b, b)
         X, _ = Logistic(2).draw(params, 500, rng)
-        pull, table = X @ params.loadings, likelihood._spline(params)
-        direct, low = np.empty((500, 4)), -likelihood.SPACING * (len(table) // 2)
-        compiled.log_moments(pull, table, low, likelihood.SPACING, *hermite(likelihood.N_NODES), direct)
-        squares = likelihood.LogMoments(params)
+        pull, table = X @ params.loadings, verbs._spline(params)
+        direct, low = np.empty((500, 4)), -verbs.SPACING * (len(table) // 2)
+        compiled.log_moments(pull, table, low, verbs.SPACING, *hermite(verbs.N_NODES), direct)
+        squares = verbs.LogMoments(params)
         np.testing.assert_allclose(squares.at(pull), direct[:, 0], atol=1e-4)
         np.testing.assert_array_equal(squares.at(pull[:3]), squares.at(pull)[:3])
 

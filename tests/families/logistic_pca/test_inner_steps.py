@@ -5,11 +5,10 @@ import pytest
 
 from hiddenbits.data import kernels
 from hiddenbits.data.bits import Dense
-from hiddenbits.families.logistic_pca import inner_steps as of_rows
+from hiddenbits.families.logistic_pca import cell_kernels as of_rows
 from hiddenbits.families.logistic_pca.cell_kernels import quarter
-from hiddenbits.maths.gaussian_posterior import Posterior
 from hiddenbits.maths.missing_cells import Blanks
-from hiddenbits.maths.packed_symmetric import identity, pack_outer
+from hiddenbits.maths.packed_symmetric import Posterior, identity, pack_outer
 
 
 def found(V4, linear, blanks, q):

@@ -8,10 +8,9 @@ from scipy.special import expit
 from hiddenbits import LogisticPCA, Variational, open_table
 from hiddenbits.data.bits import Dense
 from hiddenbits.families.logistic_pca import gaussian_cells as of_cells
-from hiddenbits.families.logistic_pca.gaussian_cells import gaussian_cells
+from hiddenbits.families.logistic_pca.gaussian_cells import ORDER, WIDEST, gaussian_cells, log_cosh_derivatives
 from hiddenbits.families.logistic_pca.params import POLISHED, LogisticParams
 from hiddenbits.families.logistic_pca.polish import ROW_STEPS, polished_rows
-from hiddenbits.families.logistic_pca.smoothed_log_cosh import ORDER, WIDEST, log_cosh_derivatives
 from hiddenbits.maths.missing_cells import Blanks
 from tests.contracts.test_fit import structured_rows
 from tests.families.logistic_pca.logistic_data import Logistic, LogisticGrid, fit, rows_of, small_start, synth

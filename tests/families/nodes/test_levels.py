@@ -8,8 +8,7 @@ import pytest
 from hiddenbits import LatentClassAnalysis, TableError, evaluate, hide_cells, open_table, tetrachoric
 from hiddenbits.data import MemorySource, Table
 from hiddenbits.engine import Key
-from hiddenbits.evaluate.calibration import bins
-from hiddenbits.evaluate.hidden_cells import cell_losses
+from hiddenbits.evaluate.hidden_cells import bins, cell_losses
 from hiddenbits.families.nodes.classes import Classes
 from hiddenbits.families.nodes.columns.layout import Layout
 from hiddenbits.families.nodes.params import NodeParams

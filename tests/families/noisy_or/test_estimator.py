@@ -8,13 +8,12 @@ import hiddenbits
 from hiddenbits import GibbsChains, NoisyOrNetwork
 from hiddenbits.datasets import load_debd, simulate_lines, simulate_shifter
 from hiddenbits.engine import Key, Local, Settings, fit_em, fit_persistent
-from hiddenbits.families.noisy_or.descriptions import reach, sentence, strongest
 from hiddenbits.families.noisy_or.gibbs import Network
 from hiddenbits.families.noisy_or.model import NoisyOr, draw
-from hiddenbits.families.noisy_or.model_gibbs import NoisyOrGibbs
-from hiddenbits.families.noisy_or.paper import NoisyOrBlocks
+from hiddenbits.families.noisy_or.model_gibbs import NoisyOrBlocks, NoisyOrGibbs
 from hiddenbits.families.noisy_or.params import NoisyOrParams
 from hiddenbits.families.noisy_or.posterior_draws import marginals
+from hiddenbits.families.noisy_or.verbs import reach, sentence, strongest
 from tests.contracts.conftest import table_of
 from tests.contracts.test_fit import structured_rows
 from tests.contracts.test_same_bits import fit_in_ways, fit_with_interruptions

@@ -4,18 +4,17 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from hiddenbits.families.noisy_or.annealed_likelihood import (
+from hiddenbits.families.noisy_or.enumeration import all_states, best_layer
+from hiddenbits.families.noisy_or.gibbs import Network
+from hiddenbits.families.noisy_or.model import NoisyOr, exact_reasons, sampled_reasons
+from hiddenbits.families.noisy_or.params import NoisyOrParams, best_strengths
+from hiddenbits.families.noisy_or.posterior_draws import filled, left_out, marginals, most_probable
+from hiddenbits.families.noisy_or.rows import (
     RowLikelihoods,
     UntrustedRowsError,
     log_likelihoods,
     trusted,
 )
-from hiddenbits.families.noisy_or.attributions import exact_reasons, sampled_reasons
-from hiddenbits.families.noisy_or.enumeration import all_states, best_layer
-from hiddenbits.families.noisy_or.gibbs import Network
-from hiddenbits.families.noisy_or.model import NoisyOr
-from hiddenbits.families.noisy_or.params import NoisyOrParams, best_strengths
-from hiddenbits.families.noisy_or.posterior_draws import filled, left_out, marginals, most_probable
 from tests.families.noisy_or.noisy_or_data import block_of, network_params, rows_with_blanks
 from tests.oracle.enumeration import Oracle
 
@@ -178,7 +177,7 @@ def test_too_short_a_ladder_is_noticed(monkeypatch):
     params = NoisyOrParams.of([f], np.full(20, 0.02), (0.0, 1.0, 0.0, 0.0, 0.0))
     rows = NoisyOr([20]).draw(params, 400, np.random.default_rng(0))[0].astype(float)
     block = block_of(rows[rows.sum(axis=1) > 20][:40])
-    monkeypatch.setattr("hiddenbits.families.noisy_or.annealed_likelihood.LADDERS", (2,))
+    monkeypatch.setattr("hiddenbits.families.noisy_or.rows.LADDERS", (2,))
     found = log_likelihoods(Network.of(params), block, np.random.default_rng(0))
     assert found.agree.mean() < 0.9
     with pytest.raises(UntrustedRowsError):

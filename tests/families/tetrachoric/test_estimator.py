@@ -252,7 +252,7 @@ def test_refusals(monkeypatch):
         found.nearest("best")
     with pytest.raises(ValueError, match="floor=1"):
         found.nearest(floor=1.0)
-    monkeypatch.setattr("hiddenbits.families.tetrachoric.estimator.HIGHAM_ITERATIONS", 1)
+    monkeypatch.setattr("hiddenbits.families.tetrachoric.HIGHAM_ITERATIONS", 1)
     with pytest.warns(UserWarning, match="not found within 1 iterations"):
         hiddenbits.TetrachoricCorrelations(
             type(found.fit)(

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from hiddenbits.families.topographic_map.model import sobol_points
 from hiddenbits.families.topographic_map.params import TopographicParams
-from hiddenbits.families.topographic_map.points import sobol_points
 
 
 def random_map(d, rng, q=3, M=5, K=32, settled=1.0):

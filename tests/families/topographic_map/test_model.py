@@ -14,10 +14,9 @@ from hiddenbits import TopographicMap
 from hiddenbits.data.operands import sums_over_rows
 from hiddenbits.engine import Key
 from hiddenbits.families.nodes import posterior as nodes
-from hiddenbits.families.topographic_map import regression
-from hiddenbits.families.topographic_map.model import Topographic
-from hiddenbits.families.topographic_map.points import grid_points, sobol_points
-from hiddenbits.families.topographic_map.regression import log_prior, regress, smooth_basis
+from hiddenbits.families.topographic_map import params
+from hiddenbits.families.topographic_map.model import Topographic, grid_points, sobol_points
+from hiddenbits.families.topographic_map.params import log_prior, regress, smooth_basis
 from tests.contracts.conftest import STORAGES, random_rows, table_of
 from tests.families.topographic_map.map_data import circle_rows, random_map
 
@@ -150,7 +149,7 @@ def test_wide_tables_are_regressed_some_columns_at_a_time(monkeypatch):
     observed = rows * rng.uniform(0.3, 1.0, (7, 30))
     arrays = (observed * rng.random((7, 30)), observed, rows, np.zeros((7, 6)), rng.standard_normal(7), 1.0)
     whole = regress(basis, *arrays)
-    monkeypatch.setattr(regression, "COLUMNS", 3)
+    monkeypatch.setattr(params, "COLUMNS", 3)
     np.testing.assert_allclose(regress(basis, *arrays), whole, atol=1e-10)
 
 

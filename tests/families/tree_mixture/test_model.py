@@ -8,8 +8,8 @@ from sklearn.metrics import mutual_info_score
 
 from hiddenbits.data.summary import summarise
 from hiddenbits.engine import Key, Local, Settings, fit_em
-from hiddenbits.families.tree_mixture import complete_rows as tree_rows
 from hiddenbits.families.tree_mixture import params as tree_params
+from hiddenbits.families.tree_mixture import rows as tree_rows
 from hiddenbits.families.tree_mixture.model import Trees
 from hiddenbits.families.tree_mixture.params import Clock
 from hiddenbits.maths import chow_liu

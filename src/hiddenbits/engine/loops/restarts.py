@@ -13,8 +13,7 @@ from hiddenbits.engine.executors.base import Executor
 from hiddenbits.engine.executors.local import one_blas_thread
 from hiddenbits.engine.loops.fit_context import LOG, FitContext, RestartLoop
 from hiddenbits.engine.loops.online_em import FORGETTING, online_pass
-from hiddenbits.engine.loops.short_runs import best_short_run
-from hiddenbits.engine.loops.subsample_start import MORE, SubsampleStart
+from hiddenbits.engine.loops.subsample_start import MORE, SubsampleStart, best_short_run
 from hiddenbits.engine.outcome import Outcome, Restart, StopReason
 from hiddenbits.engine.recorded_cells import check_recorded_cells
 from hiddenbits.engine.state import Best, CheckpointStore, Online, Position, Settings, Watch

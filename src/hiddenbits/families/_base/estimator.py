@@ -49,10 +49,15 @@ from hiddenbits.families._base.inputs import (
 from hiddenbits.families._base.outputs import drawn_values, in_own_values, like
 from hiddenbits.families._base.partial_fit import OnlineVerbs
 from hiddenbits.families._base.refit import RefitVerb
-from hiddenbits.families._base.sample_size import check_n_samples
 from hiddenbits.families._base.showing import ShowsItself
-from hiddenbits.families._base.sizes import HiddenParts, refuse_unsupported
-from hiddenbits.families._base.start_rows import few_distinct_rows, few_enough, rows_to_begin_on
+from hiddenbits.families._base.sizes import (
+    HiddenParts,
+    check_n_samples,
+    few_distinct_rows,
+    few_enough,
+    refuse_unsupported,
+    rows_to_begin_on,
+)
 from hiddenbits.model_api import BeginsOnFew, P, RowModel, S
 from hiddenbits.store.validation import require
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
+from typing import ClassVar, Literal
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -23,3 +24,20 @@ COMMON: dict[str, list[object]] = {
     "threshold": [Interval(Real, None, None, closed="neither"), None],
     "random_state": ["random_state"],
 }
+
+
+# `ClosedForm`: estimators whose fit is no search, so that there is nothing to set about one.
+
+
+class ClosedForm:
+    """What the engine asks of every estimator, at values that mean nothing here."""
+
+    online_passes = 0
+    n_init: int | Literal["auto"] = 1
+    max_iter = 100
+    tol = 1e-6
+    accelerate = True
+
+    _constraints_in_common: ClassVar[dict[str, list[object]]] = {
+        name: COMMON[name] for name in ("threshold", "random_state")
+    }

@@ -5,7 +5,8 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from itertools import combinations
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats
-from hiddenbits.maths.rotations import Method, rotate
+from hiddenbits.data.hashing import keyed_rng
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,3 +148,97 @@ class RotationVerbs:
     @abstractmethod
     def _standardised(self) -> tuple[Floats, Floats]:
         """Return standardised loadings, (columns, dimensions), and what makes slopes of them, (columns,)."""
+
+
+# Rotations of loadings towards a simple structure: varimax, oblimin and promax.
+#
+# Varimax turns pairs of factors, each by its best angle (Kaiser 1958), until none turns. Oblimin (its gamma 0,
+# quartimin) goes down the gradient of its criterion on the matrices with columns of length 1 (gradient projection,
+# Bernaards & Jennrich 2005). From loadings A a rotation T makes A (T')^-1, and the factors have the correlations T'T.
+# Promax is varimax, then a regression on its powers.
+
+Method = Literal["varimax", "promax", "oblimin"]
+MAX_STEPS, CLOSE = 2000, 1e-9  # it is over when the projected gradient is this short, or no angle is larger
+STARTS = 8  # the criterion may have several minima: the first start is no rotation, the others are random
+
+
+@dataclass(frozen=True, eq=False)
+class Rotated:
+    """Rotated loadings (d, q), the matrix T, and whether the steps came to an end."""
+
+    loadings: Floats
+    turn: Floats
+    converged: bool
+
+
+def rotate(loadings: Floats, method: Method, *, kaiser: bool, power: float = 4.0) -> Rotated:
+    """Return loadings rotated to the lowest criterion that some starts lead to.
+
+    With `kaiser`, columns of bits count the same, however large their loadings are: rows are scaled to length 1 first.
+    """
+    lengths = np.sqrt((loadings**2).sum(axis=1, keepdims=True)) if kaiser else np.ones((len(loadings), 1))
+    A = loadings / np.maximum(lengths, 1e-300)
+    q = A.shape[1]
+    if q == 1:
+        return Rotated(loadings.copy(), np.eye(1), True)
+    find = _oblimin if method == "oblimin" else _varimax
+    starts = [np.eye(q)]
+    starts += [np.linalg.qr(keyed_rng(0, q, number).standard_normal((q, q)))[0] for number in range(1, STARTS)]
+    _, T, converged = min((find(A, start) for start in starts), key=lambda found: found[0])
+    if method != "promax":
+        return Rotated(loadings @ np.linalg.inv(T).T, T, converged)
+    simple = loadings @ T
+    U = np.linalg.lstsq(simple, simple * np.abs(simple) ** (power - 1.0), rcond=None)[0]
+    U = U * np.sqrt(np.diag(np.linalg.inv(U.T @ U)))
+    return Rotated(simple @ U, np.linalg.inv(T @ U).T, converged)
+
+
+def _varimax(A: Floats, T: Floats) -> tuple[float, Floats, bool]:
+    """Return minus the criterion where the turns of pairs end, the rotation there, and whether they came to an end."""
+    turned, end = np.concatenate([A @ T, T]), len(A)  # the loadings, and below them the rotation
+    for _ in range(MAX_STEPS):
+        largest = 0.0
+        for i, j in combinations(range(len(T)), 2):
+            x, y = turned[:end, i], turned[:end, j]
+            u, v = x * x - y * y, 2.0 * x * y
+            u, v = u - u.mean(), v - v.mean()
+            angle = 0.25 * float(np.arctan2(2.0 * (u @ v), u @ u - v @ v))
+            c, s = np.cos(angle), np.sin(angle)
+            turned[:, [i, j]] = turned[:, [i, j]] @ np.array([[c, -s], [s, c]])
+            largest = max(largest, abs(angle))
+        if largest < CLOSE:
+            break
+    spread = float((turned[:end] ** 2).var(axis=0).sum())
+    return -spread, turned[end:], largest < CLOSE
+
+
+def _oblimin(A: Floats, T: Floats) -> tuple[float, Floats, bool]:
+    """Return the criterion where the descent ends, the rotation there, and whether it came to an end."""
+    step = 1.0
+    height, gradient = _quartimin(A, T)
+    for _ in range(MAX_STEPS):
+        along = gradient - T * (T * gradient).sum(axis=0)
+        length = float(np.linalg.norm(along))
+        if length < CLOSE:
+            return height, T, True
+        step *= 2.0
+        for _ in range(40):
+            there = T - step * along
+            there = there / np.sqrt((there * there).sum(axis=0))
+            new, slope = _quartimin(A, there)
+            if new < height - 0.5 * step * length**2:
+                break
+            step /= 2.0
+        else:  # no step leads down: rounding
+            return height, T, length < 1e-5
+        T, height, gradient = there, new, slope
+    return height, T, False
+
+
+def _quartimin(A: Floats, T: Floats) -> tuple[float, Floats]:
+    """Return the criterion of an oblique rotation and its gradient."""
+    back = np.linalg.inv(T)
+    L = A @ back.T
+    squares = L * L
+    others = squares.sum(axis=1, keepdims=True) - squares
+    return 0.25 * float((squares * others).sum()), -(L.T @ (L * others) @ back).T

@@ -8,11 +8,20 @@ memory or time, or end in parts that nothing determines.
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
 from dataclasses import dataclass
 from numbers import Integral
+from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import DTypeLike
+from sklearn.utils._param_validation import Interval, StrOptions
+
 from hiddenbits.data import Table
+from hiddenbits.engine import MIN_RATIO, MOST_CELLS
 
 SPARE = 100  # parts up to which the number of different rows does not matter: more than needed are quick, and no harm
 LONGEST = 64  # columns from which on nobody asks for as many parts as there are different rows
@@ -72,3 +81,84 @@ def _limits(parts: HiddenParts, asked: int, table: Table, *, more_rows: bool) ->
         why = f"{n_columns} columns (n_features={n_columns}), so that there are {patterns:,} different rows{several}"
         limits.append((parts.each * patterns, why))
     return limits
+
+
+# How many rows a fit begins on, where there are many more; `start_rows` where a family lets users choose it.
+
+START_ROWS: list[Any] = [Interval(Integral, 32, None, closed="left"), StrOptions({"auto"}), None]
+FEWEST, ROWS_EACH = 4096, 400  # rows to begin on: so many at least, and so many for each component
+
+
+def rows_to_begin_on(n_components: int) -> int:
+    """Return the rows that a fit with so many components begins on."""
+    return max(FEWEST, ROWS_EACH * n_components)
+
+
+def few_enough(few: int | None, n_rows: int) -> int | None:
+    """Return the rows to begin on if a table has many more, else None."""
+    return few if few is not None and n_rows >= MIN_RATIO * few else None
+
+
+def few_distinct_rows(few: int | None, n_columns: int) -> int:
+    """Return the number of distinct rows from which on a table is long, for a fit that begins on `few` rows of it.
+
+    A pass over few distinct rows with weights takes little time, and a fit to all of them may end higher. They are held
+    in memory.
+    """
+    return 0 if few is None else min(MIN_RATIO * few, MOST_CELLS // n_columns)
+
+
+def chosen_rows(estimator: Any, n_components: int, *, unless: str | None = None) -> int | None:
+    """Return the number that `start_rows` of an estimator stands for; `unless` says what keeps it from that."""
+    given = int(estimator.start_rows) if isinstance(estimator.start_rows, Integral) else estimator.start_rows
+    if unless is None and not estimator.online_passes:
+        return rows_to_begin_on(n_components) if given == "auto" else given
+    if given in ("auto", None):
+        return None
+    which = unless or "online_passes"
+    raise ValueError(f"start_rows={given} does not apply to {which}, which starts with all rows. Remove start_rows.")
+
+
+# How many rows a sample may have: as many as fit in memory, decided before any of it is taken.
+
+MEMORY, LIMIT, USED = (Path(p) for p in ("/proc/meminfo", "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"))
+
+
+def check_n_samples(estimator: Any, n_samples: int, dtype: DTypeLike = np.uint8) -> None:
+    """Refuse a sample without rows, and one that takes more memory than there is.
+
+    Parameters
+    ----------
+    estimator : estimator
+        What is sampled from: bits that stand for other values (`coding_`) take more.
+    n_samples : int
+        Number of rows.
+    dtype : dtype
+        Type of the cells.
+    """
+    if n_samples < 1:
+        raise ValueError(f"n_samples={n_samples}: draw at least one row.")
+    n_columns, coding = estimator._n_columns_of(estimator.params_), getattr(estimator, "coding_", None)
+    row_bytes = n_columns * np.dtype(dtype).itemsize
+    if coding is not None and not coding.only_bits:  # a float for each bit, and an object for each value
+        row_bytes += 8 * (n_columns + len(coding.columns))
+    needed, free = int(n_samples) * row_bytes, available_memory()
+    if needed > free:
+        raise MemoryError(
+            f"n_samples={n_samples:,}: these rows take {needed:,} bytes, and {free:,} bytes of memory are available. "
+            "Sample fewer rows at a time, each time with another random_state."
+        )
+
+
+def available_memory() -> int:
+    """Return how many bytes this process can still take; a very large number where the system does not tell."""
+    known = [sys.maxsize]
+    with contextlib.suppress(OSError, ValueError, AttributeError):  # not of every system
+        known.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    with contextlib.suppress(OSError, ValueError, KeyError):  # Linux
+        lines = (line.split() for line in MEMORY.read_text().splitlines())
+        kilobytes = {words[0].rstrip(":"): int(words[1]) for words in lines if len(words) > 1}
+        known.append(1024 * (kilobytes["MemAvailable"] + kilobytes.get("SwapFree", 0)))
+    with contextlib.suppress(OSError, ValueError):  # a container; "max" is none
+        known.append(int(LIMIT.read_text()) - int(USED.read_text()))
+    return max(min(known), 0)

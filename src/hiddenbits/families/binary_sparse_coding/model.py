@@ -38,9 +38,8 @@ from hiddenbits.data import Block
 from hiddenbits.data.operands import scratch
 from hiddenbits.families.binary_sparse_coding.params import CodingParams, CodingStats
 from hiddenbits.families.binary_sparse_coding.planned_coding import RIDGE, PlannedCoding, within
-from hiddenbits.families.binary_sparse_coding.rows import CodingShared, runs_of
+from hiddenbits.families.binary_sparse_coding.rows import CodingShared, kernels_for, runs_of, whole_rows
 from hiddenbits.families.binary_sparse_coding.truncated_posterior import Prepared, RowPosterior, squares_of
-from hiddenbits.families.binary_sparse_coding.whole_rows import kernels_for, whole_rows
 from hiddenbits.model_api import Footprint, Key
 
 

@@ -16,12 +16,75 @@ from hiddenbits.array_types import Floats
 from hiddenbits.data import Arrays, Block
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.binary_sparse_coding.params import EVERY_ROW, LEAST_ACTIVE, CodingParams, RowScores
-from hiddenbits.families.binary_sparse_coding.rows import CodingRows, CodingShared, runs_of
-from hiddenbits.families.binary_sparse_coding.schedule import Schedule
-from hiddenbits.families.binary_sparse_coding.truncated_posterior import Prepared, squares_of
-from hiddenbits.families.binary_sparse_coding.truncated_states import active_shares, truncation
-from hiddenbits.families.binary_sparse_coding.whole_rows import kernels_for, whole_scores
+from hiddenbits.families.binary_sparse_coding.rows import CodingRows, CodingShared, kernels_for, runs_of, whole_scores
+from hiddenbits.families.binary_sparse_coding.truncated_posterior import Prepared, active_shares, squares_of, truncation
 from hiddenbits.model_api import Key, Passes, Promises
+
+# A planned course of a fit: what falls, and what widens, from pass to pass.
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How a fit that counts its steps goes.
+
+    Parameters
+    ----------
+    n_steps : int
+        Length; afterwards everything stays as it is at the end.
+    temperature : float
+        Temperature of the first step; it falls evenly to 1.
+    cooled_at : float
+        Share of the steps after which it is 1.
+    cut_from, cut_to : float
+        Shares of the steps between which the data cut sets in.
+    wide_at : float
+        Share of the steps after which more states are looked at.
+    """
+
+    n_steps: int = 60
+    temperature: float = 1.0
+    cooled_at: float = 0.8
+    cut_from: float = 1 / 3
+    cut_to: float = 2 / 3
+    wide_at: float = 0.75
+
+    def __post_init__(self) -> None:
+        if self.cut_from > self.cut_to:
+            raise ValueError(f"cut_from={self.cut_from} is after cut_to={self.cut_to}: swap them.")
+
+    def heat(self, step: float) -> float:
+        """Return the temperature of a step.
+
+        Examples
+        --------
+        >>> [Schedule(10, temperature=5.0).heat(step) for step in (0, 4, 8, 20)]
+        [5.0, 3.0, 1.0, 1.0]
+        """
+        return self.temperature + (1.0 - self.temperature) * self.cooled(step)
+
+    def cooled(self, step: float) -> float:
+        """Return how far the temperature has fallen: 0 is not at all, 1 is all the way."""
+        return self._way(step, 0.0, self.cooled_at)
+
+    def cut(self, step: float) -> float:
+        """Return how far the data cut has set in: 0 is not at all, 1 is to its full size."""
+        return self._way(step, self.cut_from, self.cut_to)
+
+    def is_wide(self, step: float) -> bool:
+        """Whether more states are looked at."""
+        return step >= self.wide_at * self.n_steps
+
+    def is_over(self, step: float) -> bool:
+        """Whether all steps have been made."""
+        return step >= self.n_steps
+
+    def _way(self, step: float, begin: float, end: float) -> float:
+        """Return the share of the way from `begin` to `end` that has been gone."""
+        first, last = begin * self.n_steps, end * self.n_steps
+        if step >= last:
+            return 1.0
+        return max(0.0, (step - first) / (last - first))
+
 
 RIDGE = 1e-9  # of the mean of Sum <s>: where rows say nothing of a field, it stays as it is
 LEAST_NOISE = 1e-6  # of the spread: a table without any noise would have sigma 0, and an infinite likelihood

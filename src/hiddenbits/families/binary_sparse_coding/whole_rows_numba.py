@@ -1,4 +1,4 @@
-"""Compiled kernels of `whole_rows.py` (the extra `fast`): what is between the matrix products of a run of rows."""
+"""Compiled kernels of `rows.py` (the extra `fast`): what is between the matrix products of a run of rows."""
 
 from __future__ import annotations
 

@@ -13,15 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.data import Table
 from hiddenbits.engine import one_blas_thread
-from hiddenbits.families._base.closed_form import ClosedForm
-from hiddenbits.families._base.parameters import DRAWS
+from hiddenbits.families._base.parameters import DRAWS, ClosedForm
 from hiddenbits.families._base.rotation import RotationVerbs
 from hiddenbits.families._base.showing import SummaryTable, spectrum_table
 from hiddenbits.families._base.sizes import HiddenParts
 from hiddenbits.families._base.transformer import CodingEstimator
-from hiddenbits.families.clipped_pca.model import Clipped
+from hiddenbits.families.clipped_pca.model import Clipped, ClippedRaw
 from hiddenbits.families.clipped_pca.morph import MorphVerb
-from hiddenbits.families.clipped_pca.paper import ClippedRaw
 from hiddenbits.families.clipped_pca.params import ClippedParams, ClippedStats
 from hiddenbits.maths.packed_symmetric import unpack
 from hiddenbits.maths.pair_counts import block_rows, refuse_width

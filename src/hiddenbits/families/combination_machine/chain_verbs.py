@@ -1,10 +1,11 @@
-"""What `CombinationMachine` does where its units are too many to enumerate."""
+"""What `CombinationMachine` does with tables of real numbers."""
 
 from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -13,16 +14,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.array_types import Floats, Randomness
 from hiddenbits.data import Table
+from hiddenbits.data.request import Request
 from hiddenbits.engine import Key, current, one_blas_thread
 from hiddenbits.families._base.inputs import seed_of, shuffled
 from hiddenbits.families._base.outputs import drawn_values
-from hiddenbits.families._base.sample_size import check_n_samples
+from hiddenbits.families._base.sizes import check_n_samples
 from hiddenbits.families._base.transformer import CodingEstimator
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.model_chains import ChainsParams, CombinationChains
 from hiddenbits.families.combination_machine.params import CombinationParams, CombinationStats
 from hiddenbits.maths.annealed_importance import Partition, log_partition
 from hiddenbits.model_api import RowModel
+
+# What `CombinationMachine` does where its units are too many to enumerate.
 
 
 class PoorMixingWarning(UserWarning):
@@ -190,3 +194,53 @@ class ChainsVerbs(CodingEstimator[CombinationParams, CombinationStats]):
 
     def _arranged(self, model: RowModel[CombinationParams, CombinationStats], table: Table) -> Table:
         return shuffled(table, seed_of(self.random_state)) if isinstance(model, CombinationChains) else table
+
+
+class RealsVerbs(ChainsVerbs):
+    """The verbs that differ between machines over bits and over reals; likelihood, codes and posterior do not."""
+
+    visible: str
+
+    @property
+    def _takes_reals(self) -> bool:
+        return self.visible == "reals"
+
+    def _request(self, *, reset: bool) -> Request:
+        if self._takes_reals and self.threshold is not None:
+            raise ValueError('threshold= turns numbers into bits, and visible="reals" takes them as they are.')
+        return super()._request(reset=reset)
+
+    def complete(self, X: object) -> Any:
+        """Fill in the missing cells from the row's observed ones; observed cells stay as they are.
+
+        A missing bit becomes P(bit = 1), a missing real number its mean.
+
+        Parameters
+        ----------
+        X : table of shape (rows, columns)
+            As for `fit`.
+
+        Returns
+        -------
+        completed : ndarray of shape (rows, columns), or a frame where X is one
+        """
+        return super().complete(X)
+
+    def sample(self, n_samples: int = 1, *, random_state: Randomness = None) -> Any:
+        """Draw new rows from the fitted model: exactly, or by tempered Markov chains where units are too many.
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of rows.
+        random_state : int, RandomState or None
+            Seed of the draw; by default that of the estimator.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, columns) of uint8, or of float64 with ``visible="reals"``
+        """
+        check_is_fitted(self, "params_")
+        if self.visible == "bits":
+            return super().sample(n_samples, random_state=random_state)
+        return self._drawn(partial(self._model().draw, self.params_), n_samples, random_state, np.float64)

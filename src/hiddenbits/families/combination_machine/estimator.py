@@ -17,15 +17,14 @@ from hiddenbits.families._base.inputs import seed_of
 from hiddenbits.families._base.parameters import COMMON, N_INIT
 from hiddenbits.families._base.predictions import PredictsCauses
 from hiddenbits.families._base.showing import SummaryTable, strongest_each_way
-from hiddenbits.families._base.sizes import HiddenParts
-from hiddenbits.families._base.start_rows import START_ROWS, chosen_rows
+from hiddenbits.families._base.sizes import START_ROWS, HiddenParts, chosen_rows
+from hiddenbits.families.combination_machine.chain_verbs import RealsVerbs
 from hiddenbits.families.combination_machine.model import Combination
 from hiddenbits.families.combination_machine.model_chains import EXACT_UNITS, CombinationChains
 from hiddenbits.families.combination_machine.model_real import CombinationReal
 from hiddenbits.families.combination_machine.options import Chains, Growth, Pursuit
 from hiddenbits.families.combination_machine.paper import ascend
 from hiddenbits.families.combination_machine.params import CombinationParams
-from hiddenbits.families.combination_machine.real_verbs import RealsVerbs
 from hiddenbits.store.validation import require
 
 

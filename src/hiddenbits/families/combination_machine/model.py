@@ -34,9 +34,8 @@ from hiddenbits.data.kernels import kernels_pay
 from hiddenbits.data.operands import Operand, product_with_totals
 from hiddenbits.data.rows_by_content import choose_rows
 from hiddenbits.data.summary import Summary
-from hiddenbits.families.combination_machine.centred_coordinates import Centred
 from hiddenbits.families.combination_machine.complete_rows import complete_rows, fast_kernels
-from hiddenbits.families.combination_machine.params import UNKNOWN, CombinationParams, CombinationStats
+from hiddenbits.families.combination_machine.params import UNKNOWN, Centred, CombinationParams, CombinationStats
 from hiddenbits.families.combination_machine.projection_pursuit import pursue
 from hiddenbits.maths.missing_rows import Blanks, rows_with_blanks
 from hiddenbits.maths.numerics import bic, softplus, softplus_and_sigmoid

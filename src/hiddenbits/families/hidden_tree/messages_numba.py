@@ -1,4 +1,4 @@
-"""Compiled twin of the E-step of `messages.py`, for whoever has numba (the extra `fast`): a few rows at a time.
+"""Compiled twin of the E-step of `model.py`, for whoever has numba (the extra `fast`): a few rows at a time.
 
 Rows stand last, and there are always `ROWS` of them, so that the compiler works on several rows at once; what is
 missing in the last few are rows without an observed cell and without a weight. States are taken four at a time: beyond

@@ -29,9 +29,8 @@ from hiddenbits.families.logistic_pca.params import (
 from hiddenbits.families.logistic_pca.rows import LogisticRows, activations, chances
 from hiddenbits.families.logistic_pca.start import start_logistic
 from hiddenbits.maths.gauss_hermite import ACCURACY, Rule, accuracy, random_nodes, regular_grid
-from hiddenbits.maths.gaussian_posterior import Posterior
 from hiddenbits.maths.numerics import softmax_rows, softplus
-from hiddenbits.maths.packed_symmetric import pack_outer, unpack
+from hiddenbits.maths.packed_symmetric import Posterior, pack_outer, unpack
 from hiddenbits.model_api import AsOnSubsample, Footprint, Key, Passes, Promises
 
 ROUNDING = 1e-13  # a fall of this share is rounding: steps must not hang on it, or equal tables would fit differently

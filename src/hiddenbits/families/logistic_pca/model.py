@@ -39,9 +39,7 @@ from hiddenbits.array_types import AnyArray, Floats
 from hiddenbits.data import Block
 from hiddenbits.data.operands import Operand, product_with_totals, sums_over_rows
 from hiddenbits.data.summary import Summary
-from hiddenbits.families.logistic_pca.cell_kernels import quarter
-from hiddenbits.families.logistic_pca.inner_steps import curvatures, inner_steps
-from hiddenbits.families.logistic_pca.online import step_from_average, to_average
+from hiddenbits.families.logistic_pca.cell_kernels import curvatures, inner_steps, quarter
 from hiddenbits.families.logistic_pca.params import (
     POLISHED,
     VARIATIONAL,
@@ -59,14 +57,15 @@ from hiddenbits.families.logistic_pca.polish import (
     newton_step,
     polished_objective,
     polished_rows,
+    step_from_average,
     sum_polished,
     take_step,
+    to_average,
 )
 from hiddenbits.families.logistic_pca.rows import LogisticRows
 from hiddenbits.families.logistic_pca.start import expected_statistics, start_logistic
-from hiddenbits.maths.gaussian_posterior import Posterior
 from hiddenbits.maths.missing_cells import Blanks
-from hiddenbits.maths.packed_symmetric import identity, pack_outer, packed_size, unpack
+from hiddenbits.maths.packed_symmetric import Posterior, identity, pack_outer, packed_size, unpack
 from hiddenbits.model_api import Footprint, Key, Passes, Promises
 
 FURTHEST = 1e3  # extrapolated loadings stay within this
@@ -355,7 +354,7 @@ class Logistic(LogisticRows):
 
 
 class OnlineLogistic(Logistic):
-    """The model as online EM needs it (`online.py`): rows keep nothing, and the polish's statistics may be averaged."""
+    """The model as online EM needs it (`polish.py`): rows keep nothing, and the polish's statistics may be averaged."""
 
     def row_steps(self, params: LogisticParams) -> int:
         """Return the steps that the posterior of a row makes in a pass of the polish: all that it needs."""

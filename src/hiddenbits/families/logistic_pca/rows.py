@@ -12,11 +12,10 @@ from hiddenbits.data import Block
 from hiddenbits.data.bits import Dense
 from hiddenbits.families.logistic_pca.params import LogisticParams
 from hiddenbits.maths.gauss_hermite import Rule, newton_tops, row_draws
-from hiddenbits.maths.gaussian_posterior import Posterior
 from hiddenbits.maths.latent_gaussian_rows import NODE_NUMBERS, LatentRows
 from hiddenbits.maths.missing_cells import Blanks
 from hiddenbits.maths.numerics import sigmoid, softmax_rows, softplus
-from hiddenbits.maths.packed_symmetric import pack, unpack
+from hiddenbits.maths.packed_symmetric import Posterior, pack, unpack
 
 SHARP = 2.0  # a bit whose activation varies by more than this (standard deviation) within a posterior is an edge of it
 ROUNDS, WIDER = 3, 1.5  # of importance sampling that finds a posterior's width; variance of its draws, against that

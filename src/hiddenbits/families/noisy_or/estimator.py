@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from hiddenbits.array_types import Floats, Randomness
@@ -16,13 +17,49 @@ from hiddenbits.families._base.inputs import seed_of
 from hiddenbits.families._base.parameters import COMMON
 from hiddenbits.families._base.sizes import HiddenParts
 from hiddenbits.families.noisy_or.model import NoisyOr
-from hiddenbits.families.noisy_or.model_gibbs import NoisyOrGibbs
-from hiddenbits.families.noisy_or.options import GibbsChains
-from hiddenbits.families.noisy_or.paper import NoisyOrBlocks
+from hiddenbits.families.noisy_or.model_gibbs import NoisyOrBlocks, NoisyOrGibbs
 from hiddenbits.families.noisy_or.params import NoisyOrParams, n_free_parameters
 from hiddenbits.families.noisy_or.rows import MOST_EXACT
 from hiddenbits.families.noisy_or.verbs import NoisyOrVerbs
 from hiddenbits.store.validation import require
+
+# `GibbsChains`: how a noisy-OR network learns by Gibbs sampling.
+
+
+class GibbsChains(BaseEstimator):  # type: ignore[misc]
+    """The chains of a `NoisyOrNetwork` that learns by Gibbs sampling: one for each row, carried on from pass to pass.
+
+    Parameters
+    ----------
+    n_passes : int, default=40
+        Passes in which a layer learns its strengths. Half as many follow for priors and leak, and for all layers
+        together.
+    n_sweeps, first_sweeps : int, default=3 and 15
+        How often the states of a row are drawn in a pass, and in the first one.
+    spare : float, default=1.0
+        How many causes more, as a share, a layer begins with. Those that rows can best do without are taken away
+        again; without spare causes a fit often ends in a bad place.
+
+    Examples
+    --------
+    >>> from hiddenbits import GibbsChains, NoisyOrNetwork
+    >>> NoisyOrNetwork(20, chains=GibbsChains(n_passes=80))
+    NoisyOrNetwork(chains=GibbsChains(n_passes=80), n_components=20)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
+        "n_passes": [Interval(Integral, 1, None, closed="left")],
+        "n_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "first_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "spare": [Interval(Real, 0, 10, closed="both")],
+    }
+
+    def __init__(self, n_passes: int = 40, n_sweeps: int = 3, first_sweeps: int = 15, spare: float = 1.0) -> None:
+        self.n_passes = n_passes
+        self.n_sweeps = n_sweeps
+        self.first_sweeps = first_sweeps
+        self.spare = spare
+
 
 EXACT_CAUSES = 6  # up to here every state is enumerated by default; beyond, spare causes find better places
 

@@ -19,7 +19,7 @@ With points z_1 ... z_K of equal weight in place of the prior it is a Bernoulli 
 | lambda | ridge of the whole table: -(lambda/2) (|W|^2 + |b - c|^2), c the logits of the columns | number |
 
 S and O are all that a pass has to find: they are the statistics of the mixture. Given them the objective is concave in
-W and b (`regression.py`).
+W and b (`params.py`).
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri
 
 from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import AllOnes, Block
@@ -37,9 +38,7 @@ from hiddenbits.families.nodes import posterior as nodes
 from hiddenbits.families.nodes.columns import binary
 from hiddenbits.families.nodes.params import NodeCounts
 from hiddenbits.families.nodes.posterior import Scores
-from hiddenbits.families.topographic_map.params import FURTHEST, TopographicParams
-from hiddenbits.families.topographic_map.points import GRID_DIMENSIONS, grid_points, grid_side
-from hiddenbits.families.topographic_map.regression import COLUMNS, log_prior, regress
+from hiddenbits.families.topographic_map.params import COLUMNS, FURTHEST, TopographicParams, log_prior, regress
 from hiddenbits.maths.numerics import scores_may_vanish, sigmoid, softplus_and_sigmoid
 from hiddenbits.model_api import AsOnSubsample, Counted, Footprint, Key, Passes, Promises
 
@@ -227,3 +226,29 @@ class Topographic(AsOnSubsample, Counted):
     def pseudo_statistics(self, params: TopographicParams, weight: float) -> NodeCounts:
         """Return the statistics of rows that are just as the model expects, for online EM to continue from a fit."""
         return nodes.counts_as_expected(params.nodes, weight)
+
+
+# The points that stand for z ~ N(0, I_q), each with the same weight.
+
+GRID_DIMENSIONS = 2  # up to here points are a grid, beyond scrambled Sobol points
+
+
+def grid_side(n_components: int, n_points: int) -> int:
+    """Return the points along each axis of a grid of about `n_points`."""
+    return int(max(2, round(float(n_points) ** (1.0 / n_components))))
+
+
+def grid_points(n_components: int, n_points: int) -> Floats:
+    """Return a grid at the normal quantiles (i + 1/2) / side of each axis, so that all weights are equal."""
+    side = grid_side(n_components, n_points)
+    axis = ndtri((np.arange(side) + 0.5) / side)
+    return np.stack(np.meshgrid(*[axis] * n_components, indexing="ij"), axis=-1).reshape(-1, n_components)
+
+
+def sobol_points(n_components: int, n_points: int, rng: np.random.Generator) -> Floats:
+    """Return scrambled Sobol points through the normal quantile."""
+    from scipy.stats import qmc  # which takes a second to import, and only these points need it
+
+    power = max(0, int(np.ceil(np.log2(n_points))))  # Sobol points are balanced in powers of two
+    uniform = qmc.Sobol(n_components, scramble=True, seed=rng).random_base2(power)[:n_points]
+    return np.asarray(ndtri(np.clip(uniform, 1e-12, 1.0 - 1e-12)))

@@ -20,9 +20,8 @@ from hiddenbits.data import Arrays, Block
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.nodes.params import NodeCounts
 from hiddenbits.families.nodes.posterior import Scores
-from hiddenbits.families.topographic_map.model import Topographic
+from hiddenbits.families.topographic_map.model import Topographic, sobol_points
 from hiddenbits.families.topographic_map.params import FURTHEST, TopographicParams
-from hiddenbits.families.topographic_map.points import sobol_points
 from hiddenbits.model_api import Key, Passes, Promises, Run
 
 STEP_POINTS = 1024  # of a step

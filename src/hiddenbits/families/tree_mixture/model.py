@@ -38,10 +38,17 @@ from hiddenbits.array_types import Bytes, Floats
 from hiddenbits.data import Block
 from hiddenbits.data.summary import Summary
 from hiddenbits.families.nodes.classes import Classes
-from hiddenbits.families.tree_mixture import complete_rows
-from hiddenbits.families.tree_mixture.missing_rows import add_blanks, filled, left_out, messages_of
-from hiddenbits.families.tree_mixture.pairs import consistent, looking_at_pairs, pairs_of
+from hiddenbits.families.tree_mixture import rows as tree_rows
 from hiddenbits.families.tree_mixture.params import PAIR_NUMBERS, Clock, TreeParams, TreeStats
+from hiddenbits.families.tree_mixture.rows import (
+    add_blanks,
+    consistent,
+    filled,
+    left_out,
+    looking_at_pairs,
+    messages_of,
+    pairs_of,
+)
 from hiddenbits.maths.chow_liu import forest_gain, heaviest_forest, link_gains, n_pairs, pair_number
 from hiddenbits.maths.missing_rows import rows_with_blanks
 from hiddenbits.maths.numerics import (
@@ -146,7 +153,7 @@ class Trees(ClassCodes[TreeParams]):
 
     def _posterior(self, params: TreeParams, block: Block) -> tuple[Floats, Floats]:
         """Return r and ln P(x)."""
-        r, log_p, _, _ = complete_rows.posterior(params, block, np.ones(block.n_rows), count=False)
+        r, log_p, _, _ = tree_rows.posterior(params, block, np.ones(block.n_rows), count=False)
         for rows, messages in messages_of(params, block, rows_with_blanks(block)):
             log_p[rows] = softmax_rows(messages.scores, np.log(params.weights)[None, :])
             r[rows] = messages.scores
@@ -161,16 +168,16 @@ class Trees(ClassCodes[TreeParams]):
         if len(blanks):
             complete = weights.copy()
             complete[blanks] = 0.0  # they come one by one
-        r, log_p, ones, both = complete_rows.posterior(params, block, complete)
+        r, log_p, ones, both = tree_rows.posterior(params, block, complete)
         classes, pair_rows = np.ones(len(r)) @ r, np.zeros(params.n_classes)
-        pairs = complete_rows.pair_counts(block, r[:, looked]) if looked.stop else np.zeros((1, 1))
+        pairs = tree_rows.pair_counts(block, r[:, looked]) if looked.stop else np.zeros((1, 1))
         bound, weight = np.asarray(0.0), np.asarray(weights.sum())
         stats = TreeStats(bound, weight, classes, ones, both, pairs, pair_rows)
         for rows, messages in messages_of(params, block, blanks):
             shares = messages.scores
             log_p[rows] = softmax_rows(shares, np.log(params.weights)[None, :], weights[rows])
             classes += np.ones(len(rows)) @ shares
-            add_blanks(params, messages, shares, complete_rows.PAIR_SHARE * weights[rows], stats)
+            add_blanks(params, messages, shares, tree_rows.PAIR_SHARE * weights[rows], stats)
         pair_rows[looked] = classes[looked]
         return replace(stats, bound=np.asarray(weights @ log_p)), None
 
@@ -336,7 +343,7 @@ class Trees(ClassCodes[TreeParams]):
 
 
 class OnlineTrees(Trees):
-    """The model as online EM needs it (`pairs.py`): counts of links are taken from counts of pairs."""
+    """The model as online EM needs it (`rows.py`): counts of links are taken from counts of pairs."""
 
     links_from_pairs: ClassVar[bool] = True
 

@@ -40,10 +40,20 @@ from hiddenbits.array_types import Floats, Rows
 from hiddenbits.data import Block
 from hiddenbits.data.kernels import compiled_twin
 from hiddenbits.data.summary import Summary
-from hiddenbits.families.logistic_pca.by_ones.cells import Cells, axis_variances, cut
-from hiddenbits.families.logistic_pca.by_ones.expectations import at_anchors, softplus_steps, softplus_sums
-from hiddenbits.families.logistic_pca.by_ones.params import AnchoredParams, AnchoredStats, Place
-from hiddenbits.families.logistic_pca.by_ones.start import start_by_ones
+from hiddenbits.families.logistic_pca.by_ones.expectations import (
+    at_anchors,
+    softplus_steps,
+    softplus_sums,
+    start_by_ones,
+)
+from hiddenbits.families.logistic_pca.by_ones.params import (
+    AnchoredParams,
+    AnchoredStats,
+    Cells,
+    Place,
+    axis_variances,
+    cut,
+)
 from hiddenbits.families.logistic_pca.params import effective_ridge, params_mismatch
 from hiddenbits.maths.packed_symmetric import identity, invert, pack, pack_outer, packed_size, row_dot, times, unpack
 from hiddenbits.model_api import Footprint, Key, Passes, Promises
@@ -58,7 +68,7 @@ ROUNDING = 1e-13
 FURTHEST = 1e3  # extrapolated loadings stay within this
 
 
-_compiled = compiled_twin("hiddenbits.families.logistic_pca.by_ones.cells_numba", "settle")
+_compiled = compiled_twin("hiddenbits.families.logistic_pca.by_ones.kernels_numba", "settle")
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,1 +1,0 @@
-"""Columns that know nothing of each other: what other models are measured against."""

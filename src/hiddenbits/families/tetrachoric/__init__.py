@@ -1,1 +1,0 @@
-"""Tetrachoric correlations of all pairs of columns."""
