@@ -12,9 +12,8 @@ import pytest
 from scipy import sparse
 
 import hiddenbits
-from hiddenbits import LatentClassAnalysis, SpilledTableWarning, open_table
+from hiddenbits import LatentClassAnalysis, open_table
 from hiddenbits.data import TableError
-from hiddenbits.data.named.streams import spill
 from hiddenbits.data.openers import FORMATS, OPENERS, Memory, find_opener
 from hiddenbits.data.request import Request
 
@@ -57,7 +56,7 @@ def delta_table():
     deltalake, folder = pytest.importorskip("deltalake"), tempfile.mkdtemp()
     deltalake.write_deltalake(folder, arrow_table())
     try:
-        return find_opener(deltalake.DeltaTable(folder), Request())[1]
+        return deltalake.DeltaTable(folder)
     finally:
         shutil.rmtree(folder)
 
@@ -71,6 +70,7 @@ EXAMPLES = [
     (dask_array, Request(), DASK),
     (dask_array, PACKED, DASK),  # which refuses it
     (dask_frame, Request(), DASK),
+    (polars_lazy, Request(), QUERY),
     (delta_table, Request(), DELTA),
     (anndata, Request(), ANNDATA),
     (lambda: dict(zip(NAMES, X.T, strict=True)), Request(), DICT),
@@ -100,21 +100,8 @@ def test_the_first_that_accepts_is_the_right_one(make, request_, what):
     assert found is data
 
 
-def test_a_query_is_gathered(monkeypatch):
-    """As a frame where it is small; otherwise as files."""
-    opener, found = find_opener(polars_lazy(), Request())
-    assert (opener.what, found.shape[0]) == (FRAME, len(X))
-    monkeypatch.setattr(spill, "KEEP_BYTES", 0)
-    with pytest.warns(SpilledTableWarning):
-        opener, found = find_opener(polars_lazy(), Request())
-    assert opener.what == QUERY
-    found.remove()
-
-
 def test_every_opener_in_memory_has_an_example():
-    assert {QUERY, *(what for _, _, what in EXAMPLES)} == {
-        opener.what for opener in OPENERS if isinstance(opener, Memory)
-    }
+    assert {what for _, _, what in EXAMPLES} == {opener.what for opener in OPENERS if isinstance(opener, Memory)}
 
 
 @pytest.mark.parametrize("file_format", FORMATS, ids=lambda file_format: file_format.name)

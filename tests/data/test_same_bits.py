@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from hiddenbits import LatentClassAnalysis, open_table
+from hiddenbits.data.named import streams
 from hiddenbits.data.named.parquet import coded
-from hiddenbits.data.named.streams import spill
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
@@ -125,7 +125,7 @@ def expected():
 @pytest.mark.parametrize("door", DOORS)
 def test_the_same_table_through_every_door(tmp_path, monkeypatch, expected, door):
     if door.endswith("on disk"):
-        monkeypatch.setattr(spill, "KEEP_BYTES", 100)
+        monkeypatch.setattr(streams, "KEEP_BYTES", 100)
         monkeypatch.setattr(coded, "SMALL_BYTES", 100)
     bits, model = expected
     with warnings.catch_warnings(record=True, action="always") as said:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import struct
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -102,6 +103,16 @@ def _damage(path: Place | str, error: Exception) -> str | None:
             "write it again, or name its format with format=."
         )
     return None
+
+
+def check_options(reader: Callable[..., Any], options: Iterable[str], name: str, more: Collection[str] = ()) -> None:
+    """Refuse options that the reader of a format does not have."""
+    known = sorted({*inspect.signature(reader).parameters, *more} - {"request"})
+    for option in options:
+        if option not in known:
+            raise TypeError(
+                f"{option}= is not an option of the {name} reader, which has: {', '.join(known) or 'none'}."
+            )
 
 
 def check_shape(n_rows: int, n_columns: int) -> None:

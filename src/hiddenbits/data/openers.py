@@ -5,7 +5,6 @@ A new format is one file with a function that opens it, and one line in `OPENERS
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, replace
@@ -19,8 +18,6 @@ from hiddenbits.data.arrays.anndata import within_anndata
 from hiddenbits.data.arrays.dense import is_array
 from hiddenbits.data.cell_checks import check_width
 from hiddenbits.data.errors import TableError
-from hiddenbits.data.named.streams.snapshot import Snapshot
-from hiddenbits.data.named.streams.spill import Spilled
 from hiddenbits.data.request import Request
 from hiddenbits.data.table import PART_BYTES, Table
 
@@ -131,7 +128,7 @@ class Format:
 
     def open(self, X: _Files, request: Request) -> Table:
         """Return the files as one Table."""
-        from hiddenbits.data.file_request import FileRequest
+        from hiddenbits.data.file_request import FileRequest, check_options
         from hiddenbits.data.locations.places import RemoteFile
 
         far = next((file for file in X.locations if isinstance(file, RemoteFile)), None)
@@ -147,16 +144,9 @@ class Format:
         reader, options = _load(self.function), {k: v for k, v in request.options.items() if k != "format"}
         if request.choices and not self.choices:
             options |= _choices_as_options(request.choices)
-        known = sorted(set(inspect.signature(reader).parameters) - {"request"})
-        known = sorted({*known, "columns", "drop", "id", "code", "missing"}) if self.choices else known
-        for option in options:
-            if option not in known:
-                raise TypeError(
-                    f"{option}= is not an option of the {self.name} reader, which has: {', '.join(known) or 'none'}."
-                )
-        table: Table = reader(
-            FileRequest(**vars(request), files=X.locations, schema=X.schema, given=X.given), **options
-        )
+        of_columns = ("columns", "drop", "id", "code", "missing") if self.choices else ()
+        check_options(reader, options, self.name, of_columns)
+        table: Table = reader(FileRequest(**vars(request), files=X.locations, given=X.given), **options)
         if request.n_columns is not None and table.shape[1] != request.n_columns:
             raise TableError(
                 f"{X.locations[0]}: the table has {table.shape[1]} columns, not n_columns={request.n_columns}."
@@ -183,8 +173,7 @@ class _Files:
 
     locations: tuple[Any, ...]
     format: str
-    schema: Any = None  # as `FileRequest` has them
-    given: tuple[Any, ...] = ()
+    given: tuple[Any, ...] = ()  # as `FileRequest` has them
 
 
 def _comes_from(X: Any, package: str, name: str | None = None) -> bool:
@@ -243,16 +232,16 @@ OPENERS: tuple[Memory | Format, ...] = (
     Memory("a Table", lambda X, _: isinstance(X, Table), "openers:_open_again", "openers:_open_again", checks=False),
     Memory(
         "a query or dataset (LazyFrame, DuckDB, Arrow, ...)",
-        lambda X, _: isinstance(X, Spilled),  # `find_opener` has gathered them
-        "openers:_open_spilled",
-        said="openers:_open_spilled",
+        lambda X, request: _is_stream(X) and not request.packed,
+        "named.streams:open_stream",
+        said="named.streams:open_stream",
         checks=False,
     ),
     Memory(
         "a Delta table",
-        lambda X, _: isinstance(X, Snapshot),  # and has found its files
-        "openers:_open_snapshot",
-        said="openers:_open_snapshot",
+        lambda X, request: _is_lake(X) and not request.packed,
+        "named.lakes:open_delta",
+        said="named.lakes:open_delta",
         checks=False,
     ),
     Format("npy", (".npy",), "arrays.npy:open_npy", packed=True, choices=False),
@@ -322,9 +311,9 @@ FORMATS = tuple(opener for opener in OPENERS if isinstance(opener, Format))
 
 
 def find_opener(X: Any, request: Request) -> tuple[Memory | Format, Any]:
-    """Return the opener for X, and what it opens: X, the files that a path stands for, or the rows of a stream."""
-    if not isinstance(X, np.ndarray) and not sparse.issparse(X):  # which are neither files nor streams
-        X = _gathered(X, request)
+    """Return the opener for X, and what it opens: X, or the files that a path stands for."""
+    if (isinstance(X, (str, os.PathLike)) and not _is_lake(X)) or is_paths(X):
+        X = _find_files(X, request)
     for opener in OPENERS:
         if opener.accepts(X, request):
             return opener, X
@@ -333,20 +322,6 @@ def find_opener(X: Any, request: Request) -> tuple[Memory | Format, Any]:
         f"{'; '.join(opener.what for opener in OPENERS if isinstance(opener, Memory))}; or the path of a file, or a "
         f"list of them: {', '.join(known.what for known in FORMATS)}."
     )
-
-
-def _gathered(X: Any, request: Request) -> Any:
-    """Return the files that a path, a lake or a dataset stands for, or the rows of a stream; anything else as it is."""
-    if _is_stream(X):
-        X = _load("named.streams.arrow:within_stream")(X, to_disk=bool(request.options))
-    if _is_lake(X):
-        version, *others = request.options.get("version"), *(set(request.options) - {"version"})
-        X = _load("named.streams.lakes:find_snapshot")(X, version, to_disk=bool(others))
-    if isinstance(X, (str, os.PathLike)) or is_paths(X):
-        return _find_files(X, request)
-    if type(X).__name__ == "ParquetParts":
-        return _Files(X.files, "parquet", given=X.given)
-    return X
 
 
 def _open_again(table: Table, request: Request) -> Table:
@@ -375,24 +350,6 @@ def _open_anndata(X: Any, request: Request) -> Table:
     return opener.open(found, inner)
 
 
-def _open_spilled(X: Spilled, request: Request) -> Table:
-    """Open the files to which a query or stream was written."""
-    try:
-        opener, files = find_opener(X.files, request)
-        return X.keep_for(opener.open(files, request))
-    except BaseException:
-        X.remove()
-        raise
-
-
-def _open_snapshot(X: Snapshot, request: Request) -> Table:
-    """Open the files of a version of a Delta table, or the rows that were made of them."""
-    rows = _Files(X.files, "parquet", X.schema, X.given) if X.rows is None else X.rows
-    request = replace(request, options={k: v for k, v in request.options.items() if k != "version"})
-    opener, found = find_opener(rows, request)
-    return replace(opener.open(found, request), version=X.version)
-
-
 def _find_files(paths: Any, request: Request) -> _Files:
     """Return the files that paths stand for, with their format."""
     from hiddenbits.data.locations.paths import find_files, find_format
@@ -400,7 +357,7 @@ def _find_files(paths: Any, request: Request) -> _Files:
 
     parts = find_hive(paths, request.storage_options)
     if parts is not None:
-        return _Files(parts.files, "parquet", given=parts.given)
+        return _Files(parts[0], "parquet", given=parts[1])
     locations = find_files(paths, request.storage_options)
     suffixes = {suffix: known.name for known in FORMATS for suffix in known.suffixes}
     gzipped = [known.name for known in FORMATS if known.gzipped]

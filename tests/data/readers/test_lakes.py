@@ -12,7 +12,7 @@ import pytest
 
 import hiddenbits
 from hiddenbits import LatentClassAnalysis, StoreError, TableError, open_table, run_on
-from hiddenbits.data.named.streams import spill
+from hiddenbits.data.named import streams
 from hiddenbits.engine import CheckpointError
 from hiddenbits.store import read, write
 
@@ -238,7 +238,7 @@ def test_rows_that_deletion_vectors_mark_are_gone(tmp_path, monkeypatch, in_file
     write_deltalake_plain(tmp_path / "lake", FRAME.slice(200))
     expected = np.delete(CELLS, deleted, axis=0)
     if spilled:
-        monkeypatch.setattr(spill, "KEEP_BYTES", 100)
+        monkeypatch.setattr(streams, "KEEP_BYTES", 100)
         with pytest.warns(hiddenbits.SpilledTableWarning, match="without its deleted rows"):
             table = open_table(tmp_path / "lake")
     else:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import tempfile
 import traceback
 import warnings
 
@@ -10,12 +11,12 @@ import pytest
 
 import hiddenbits
 from hiddenbits import LatentClassAnalysis, SpilledTableWarning, TableError, open_table
-from hiddenbits.data.named.streams import spill
+from hiddenbits.data.named import streams
 from tests.data import test_same_bits
 from tests.data.readers import postgres_server
 from tests.data.test_same_bits import expected  # noqa: F401  (a fixture)
 
-pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
 pytest.importorskip("adbc_driver_postgresql")
 pytestmark = pytest.mark.skipif(
     postgres_server.programs() is None, reason="Debian's package postgresql is not installed"
@@ -64,7 +65,7 @@ def without_secrets(error):
 def test_the_rows_of_a_query(server, monkeypatch, spilled):
     """numeric comes as text through ADBC; of what was spilled nothing but the rows is on disk."""
     if spilled:
-        monkeypatch.setattr(spill, "KEEP_BYTES", 100)
+        monkeypatch.setattr(streams, "KEEP_BYTES", 100)
     with server.connect() as connection, connection.cursor() as cursor, warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         cursor.execute(QUERY)
@@ -101,29 +102,25 @@ def test_the_same_table_as_through_every_other_door(server, tmp_path, monkeypatc
         test_same_bits.test_the_same_table_through_every_door(tmp_path, monkeypatch, expected, door)
 
 
-def stopped(server, monkeypatch, stop):
-    """Read very many rows, and do something to the server's process as soon as some were written."""
-    monkeypatch.setattr(spill, "KEEP_BYTES", 100)
-    flush, calls = spill._Writer._flush, []
+@pytest.mark.slow
+def test_the_server_stops_half_way(server, monkeypatch, tmp_path):
+    """As soon as some of very many rows were written; nothing is left behind."""
+    write, calls = pq.ParquetWriter.write_table, []
 
-    def flushed(writer):
-        flush(writer)
-        calls.append(writer)
+    def written(*arguments, **options):
+        write(*arguments, **options)
+        calls.append(arguments)
         if len(calls) == 2:
             for pid in server.backends():
-                os.kill(pid, stop)
+                os.kill(pid, signal.SIGTERM)
 
-    monkeypatch.setattr(spill._Writer, "_flush", flushed)
-    return calls
-
-
-@pytest.mark.slow
-def test_the_server_stops_half_way(server, monkeypatch):
-    calls = stopped(server, monkeypatch, signal.SIGTERM)
+    monkeypatch.setattr(streams, "KEEP_BYTES", 100)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", written)
     with server.connect() as connection, connection.cursor() as cursor:
         cursor.execute(MANY)
         said = r"failed after [\d,]+ rows \(.*(closed the connection|terminat).*\)\. Run it again\."
         with pytest.raises(TableError, match=said) as error:
             open_table(cursor)
     without_secrets(error.value)
-    assert not calls[1].files[0].exists()  # nothing is left behind
+    assert not any(tmp_path.iterdir())

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from hiddenbits import LatentClassAnalysis, SpilledTableWarning, TableError, open_table
+from hiddenbits.data.named import streams
 from hiddenbits.data.named.parquet import coded
-from hiddenbits.data.named.streams import spill
 
 pa = pytest.importorskip("pyarrow")
 ds = pytest.importorskip("pyarrow.dataset")
@@ -65,9 +65,8 @@ def test_the_fitted_bits_are_those_of_the_frame(tmp_path, monkeypatch, kind, spi
     (tmp_path / "data").mkdir()
     stream, expected = STREAMS[kind](tmp_path / "data"), FRAME
     if spilled:
-        monkeypatch.setattr(spill, "KEEP_BYTES", 100)
-        monkeypatch.setattr(spill, "GROUP_ROWS", 120)
-        monkeypatch.setattr(spill, "FILE_BYTES", 3000)
+        monkeypatch.setattr(streams, "KEEP_BYTES", 100)
+        monkeypatch.setattr(streams, "GROUP_ROWS", 120)
         with pytest.warns(SpilledTableWarning, match="can be read only once, so its 500 rows were written") as said:
             table = open_table(stream)
         assert len(said) == 1
@@ -88,7 +87,7 @@ def test_the_fitted_bits_are_those_of_the_frame(tmp_path, monkeypatch, kind, spi
 
 
 def test_files_are_removed_with_the_table(monkeypatch):
-    monkeypatch.setattr(spill, "KEEP_BYTES", 100)
+    monkeypatch.setattr(streams, "KEEP_BYTES", 100)
     with pytest.warns(SpilledTableWarning):
         table = open_table(reader())
     folder = table.source.files.places[0].parent
@@ -132,7 +131,7 @@ def test_streams_that_fail_half_way(monkeypatch):
         raise OSError("the server has gone away")
 
     for keep in (10**9, 100):
-        monkeypatch.setattr(spill, "KEEP_BYTES", keep)
+        monkeypatch.setattr(streams, "KEEP_BYTES", keep)
         broken = pa.RecordBatchReader.from_batches(FRAME.schema, batches())
         with pytest.raises(TableError, match=r"failed after 500 rows \(OSError: .*the server has gone away"):
             open_table(broken)
@@ -188,7 +187,7 @@ def test_folders_with_partitions_are_read_where_they_are(tmp_path, monkeypatch, 
 @pytest.mark.parametrize("far", [False, True])
 def test_datasets_with_partitions_are_not_spilled(tmp_path, monkeypatch, far):
     """Nothing is gathered: the files are read again in every pass, on this machine or at an address."""
-    monkeypatch.setattr("hiddenbits.data.named.streams.arrow.gather", None)
+    monkeypatch.setattr("hiddenbits.data.named.streams.open_batches", None)
     monkeypatch.setattr(coded, "SMALL_BYTES", 100)
     frame = hive(tmp_path / "table")
     folder, fs = str(tmp_path / "table"), None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS, check_distinct
@@ -12,8 +11,7 @@ from hiddenbits.data.file_request import FileRequest, check_shape, naming, readi
 from hiddenbits.data.locations.places import Place, for_library, open_file
 from hiddenbits.data.named.frames import open_frame
 from hiddenbits.data.named.parquet.files import is_list, pyarrow
-from hiddenbits.data.named.parquet.open import open_parquet
-from hiddenbits.data.named.streams.spill import Spilled, gather
+from hiddenbits.data.named.streams import open_batches
 from hiddenbits.data.table import Table
 from hiddenbits.data.text_files import open_text, too_large
 from hiddenbits.quoting import told
@@ -50,24 +48,10 @@ def open_jsonl(
         return _open(request, table)
     if request.choices:
         raise TableError("Lists and pairs of items have no columns of their own. Remove what was said about columns.")
-    found: Spilled = gather(iter(table.to_batches()), table.schema, f"{request.files[0].name}", to_disk=True)
-    try:
-        inner = replace(request, files=found.files)
-        with reading(request.files[0]):
-            opened = open_parquet(
-                inner,
-                column=column,
-                row=row,
-                item=item,
-                value=value,
-                items=items,
-                max_columns=max_columns,
-                max_bytes=max_bytes,
-            )
-        return found.keep_for(opened)
-    except BaseException:
-        found.remove()
-        raise
+    options = {"column": column, "row": row, "item": item, "value": value, "items": items}
+    options |= {"max_columns": max_columns, "max_bytes": max_bytes}
+    with reading(request.files[0]):
+        return open_batches(iter(table.to_batches()), table.schema, request.files[0].name, request, options)
 
 
 def open_feather(

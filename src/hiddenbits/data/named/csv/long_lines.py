@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from hiddenbits.data.errors import TableError
@@ -12,8 +11,7 @@ from hiddenbits.data.locations.places import Place
 from hiddenbits.data.named.csv.dialect import Dialect
 from hiddenbits.data.named.csv.rows import Written
 from hiddenbits.data.named.parquet.files import pyarrow
-from hiddenbits.data.named.parquet.open import open_parquet
-from hiddenbits.data.named.streams.spill import Spilled, gather
+from hiddenbits.data.named.streams import open_batches
 from hiddenbits.data.table import Table
 from hiddenbits.data.text_files import open_text
 from hiddenbits.quoting import told
@@ -52,27 +50,11 @@ def open_long_lines(
         for path in request.files:
             yield from _batches(path, written, wanted, types, value)
 
-    what = f"{request.files[0].name}, a file of lines,"
-    found: Spilled = gather(batches(), pa.schema([(name, types[name]) for name in wanted]), what, to_disk=True)
-    try:
-        inner = replace(request, files=found.files)
-        with reading(request.files[0]):
-            table = open_parquet(
-                inner,
-                row=row,
-                item=item,
-                value=value,
-                items=items,
-                max_columns=max_columns,
-                max_bytes=written.max_bytes,
-            )
-        return found.keep_for(table)
-    except TableError as error:
-        found.remove()
-        raise TableError(str(error).replace(f"{found.files[0]}: ", "")) from error
-    except BaseException:
-        found.remove()
-        raise
+    schema = pa.schema([(name, types[name]) for name in wanted])
+    options = {"row": row, "item": item, "value": value, "items": items}
+    options |= {"max_columns": max_columns, "max_bytes": written.max_bytes}
+    with reading(request.files[0]):
+        return open_batches(batches(), schema, f"{request.files[0].name}, a file of lines,", request, options)
 
 
 def _batches(path: Place, written: Written, wanted: list[str], types: Any, value: str | None) -> Iterator[Any]:

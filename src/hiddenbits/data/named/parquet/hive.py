@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,70 +14,47 @@ from hiddenbits.data.locations.paths import natural_key, refuse_lake
 from hiddenbits.data.locations.places import Place, RemoteFile, find_place, is_url, local_path
 from hiddenbits.data.named.parquet.files import pyarrow
 
-
-@dataclass(frozen=True)
-class ParquetParts:
-    """Parquet files, and for each of them the columns that are in its path, as Arrow scalars by name."""
-
-    files: tuple[Place, ...]
-    given: tuple[Mapping[str, Any], ...] = ()
+# Files, and for each of them the columns that are in its path, as Arrow scalars by name.
+Parts = tuple[tuple[Place, ...], tuple[Mapping[str, Any], ...]]
 
 
-def find_hive(path: Any, options: Mapping[str, Any]) -> ParquetParts | None:
+def find_hive(path: Any, options: Mapping[str, Any]) -> Parts | None:
     """Return the files of a folder with subfolders such as ``year=2024``, and what their paths say; None for others.
 
     Files come in natural order. Folders and files whose names begin with ``_`` or ``.`` do not count.
     """
-    if not isinstance(path, (str, os.PathLike)):
+    folder = _folder(path, options) if isinstance(path, (str, os.PathLike)) else None
+    if folder is None:
         return None
-    if is_url(path):
-        return _find_remote(str(path), options)
-    folder = Path(local_path(path))
-    if not folder.is_dir() or not any("=" in one.name and one.is_dir() for one in folder.iterdir()):
-        return None
-    return _found(folder, _dataset(folder.absolute(), None), None)
+    with reading(folder):
+        import pyarrow.dataset as ds
+
+        far = folder if isinstance(folder, RemoteFile) else None
+        where, fs = (os.fspath(folder), None) if isinstance(folder, Path) else (folder.path, folder.fs)
+        given = _given(ds.dataset(where, filesystem=fs, format="parquet", partitioning="hive"))
+        if not given:
+            raise TableError("there are no Parquet files in this folder.")
+    return _parts({name: given[name] for name in sorted(given, key=natural_key)}, far)
 
 
-def _find_remote(url: str, options: Mapping[str, Any]) -> ParquetParts | None:
-    """Do the same for an address that ends in a slash, or in a name without a suffix."""
-    last = url.rstrip("/").rpartition("/")[2]
-    if "." in last or "*" in url or "?" in url:
+def _folder(path: str | os.PathLike[str], options: Mapping[str, Any]) -> Place | None:
+    """Return a folder with such subfolders; at an address it ends in a slash, or in a name without a suffix."""
+    if not is_url(path):
+        folder = Path(local_path(path)).absolute()
+        return folder if folder.is_dir() and any("=" in one.name and one.is_dir() for one in folder.iterdir()) else None
+    url = str(path).rstrip("/")
+    if "." in url.rpartition("/")[2] or "*" in url or "?" in url:
         return None
-    place = find_place(url.rstrip("/"), options)
+    place = find_place(url, options)
     assert isinstance(place, RemoteFile)  # noqa: S101
     try:
-        names = [str(info["name"]).rstrip("/") for info in place.fs.ls(place.path, detail=True)]
+        names = place.fs.ls(place.path, detail=False)
     except Exception:  # not every server lists; what reads the address says what is wrong
         return None
-    if not any("=" in name.rpartition("/")[2] for name in names):
-        return None
-    with reading(place):
-        return _found(place, _dataset(place.path, place.fs), place)
+    return place if any("=" in name.rstrip("/").rpartition("/")[2] for name in names) else None
 
 
-def _dataset(folder: Any, fs: Any) -> Any:
-    import pyarrow.dataset as ds
-
-    return ds.dataset(os.fspath(folder), filesystem=fs, format="parquet", partitioning="hive")
-
-
-def _found(folder: Any, dataset: Any, far: RemoteFile | None) -> ParquetParts:
-    files = sorted(partitions_of(dataset).items(), key=lambda pair: natural_key(pair[0]))
-    if not files:
-        raise TableError(f"{folder}: there are no Parquet files in this folder.")
-    places = tuple(_place(name, far) for name, _ in files)
-    refuse_lake(places)
-    return ParquetParts(places, tuple(apart for _, apart in files))
-
-
-def _place(name: str, far: RemoteFile | None) -> Place:
-    if far is None:
-        return Path(name)
-    before = far.shown.rstrip("/")
-    return replace(far, path=name, shown=before + name.removeprefix(far.path.rstrip("/")))
-
-
-def within_dataset(dataset: Any) -> ParquetParts | None:
+def files_of_dataset(dataset: Any) -> Parts | None:
     """Return the files of a dataset of local Parquet files, or of those that fsspec can reach; None for any other.
 
     A dataset with a filter, or with other columns or types than its files, is not just its files.
@@ -85,48 +62,45 @@ def within_dataset(dataset: Any) -> ParquetParts | None:
     if not getattr(dataset, "files", None) or type(getattr(dataset, "format", None)).__name__ != "ParquetFileFormat":
         return None
     try:
-        files = partitions_of(dataset)
-        physical = next(iter(dataset.get_fragments())).physical_schema
+        given = _given(dataset)
+        held = next(iter(dataset.get_fragments())).physical_schema
     except ValueError:  # of a dataset that was filtered
         return None
-    apart = list(next(iter(files.values())))
-    fits = [*physical.names, *apart] == dataset.schema.names and all(
-        dataset.schema.field(name).type == physical.field(name).type for name in physical.names
-    )
-    far = _remote_folder(dataset.filesystem)
-    if not fits or far is False:
+    partition = next(iter(given.values()))
+    fields = [*held, *(dataset.schema.field(name) for name in partition)]
+    if [(f.name, f.type) for f in fields] != [(f.name, f.type) for f in dataset.schema]:
         return None
-    places = tuple(_at(far, name) if isinstance(far, RemoteFile) else Path(name).absolute() for name in files)
-    refuse_lake(places)
-    return ParquetParts(places, tuple(files.values()) if apart else ())
-
-
-def _remote_folder(filesystem: Any) -> Any:
-    """Return None for the local file system, a place of one that fsspec can reach, and False for any other."""
-    if type(filesystem).__name__ == "LocalFileSystem":
-        return None
-    fs = getattr(getattr(filesystem, "handler", None), "fs", None)  # of fsspec
+    if type(dataset.filesystem).__name__ == "LocalFileSystem":
+        return _parts(given, None)
+    fs = getattr(getattr(dataset.filesystem, "handler", None), "fs", None)  # of fsspec
     if fs is None:
-        return False
+        return None
     protocol = fs.protocol if isinstance(fs.protocol, str) else fs.protocol[0]
-    return RemoteFile(fs, "", f"{protocol}://")
+    return _parts(given, RemoteFile(fs, "", f"{protocol}:/"))
 
 
-def _at(far: RemoteFile, name: str) -> Place:
-    return replace(far, path=name, shown=f"{far.shown}{name.lstrip('/')}")
+def _parts(given: Mapping[str, Mapping[str, Any]], far: RemoteFile | None) -> Parts:
+    """Return what was found by the names of files; `far` is the folder at an address, or the root of a file system."""
+    if far is None:
+        places: Sequence[Place] = [Path(name).absolute() for name in given]
+    else:
+        shown = {name: f"{far.shown}/{name.removeprefix(far.path).lstrip('/')}" for name in given}
+        places = [replace(far, path=name, shown=shown[name]) for name in given]
+    refuse_lake(places)
+    return tuple(places), tuple(given.values())
 
 
-def partitions_of(dataset: Any) -> dict[str, Mapping[str, Any]]:
+def _given(dataset: Any) -> dict[str, Mapping[str, Any]]:
     """Return what the path of each file says: an Arrow scalar by the name of the column."""
     import pyarrow.dataset as ds
 
     pa, schema = pyarrow(), dataset.schema
-    keys: Sequence[str] = ()
     found: dict[str, Mapping[str, Any]] = {}
     for fragment in dataset.get_fragments():
         values = ds.get_partition_keys(fragment.partition_expression)
-        keys = keys or [name for name in schema.names if name in values]
-        kinds = {name: schema.field(name).type for name in keys}
-        kinds = {name: kind.value_type if pa.types.is_dictionary(kind) else kind for name, kind in kinds.items()}
-        found[fragment.path] = {name: pa.scalar(values.get(name), kinds[name]) for name in keys}
+        kinds = {name: schema.field(name).type for name in schema.names if name in values}
+        found[fragment.path] = {
+            name: pa.scalar(values[name], kind.value_type if pa.types.is_dictionary(kind) else kind)
+            for name, kind in kinds.items()
+        }
     return found

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hiddenbits.data.cell_checks import MAX_BYTES, MAX_COLUMNS
 from hiddenbits.data.columns import Choices
 from hiddenbits.data.errors import TableError
-from hiddenbits.data.file_request import FileRequest, check_shape, reading
+from hiddenbits.data.file_request import FileRequest, check_options, check_shape, reading
+from hiddenbits.data.locations.places import Place
 from hiddenbits.data.named.parquet.coded import open_coded
 from hiddenbits.data.named.parquet.columns import can_be_bits, holds_bits, plain_source
 from hiddenbits.data.named.parquet.files import FileInfo, find_groups, is_list
 from hiddenbits.data.named.parquet.lists import open_lists
 from hiddenbits.data.named.parquet.pairs import open_pairs
+from hiddenbits.data.request import Request
 from hiddenbits.data.table import Table
 
 
@@ -94,6 +96,20 @@ def open_parquet(
         return open_coded(request, files, infos)
     names = tuple(schema.names)
     return Table(plain_source(request, files, infos, names), names if request.names is None else request.names)
+
+
+def open_files(
+    request: Request,
+    files: Sequence[Place],
+    given: Sequence[Mapping[str, Any]] = (),
+    *,
+    schema: Any = None,
+    options: Mapping[str, Any],
+) -> Table:
+    """Open Parquet files that another reader found or wrote, with options of `open_parquet`."""
+    check_options(open_parquet, options, "parquet")
+    more = {"files": tuple(files), "given": tuple(given), "schema": schema}
+    return open_parquet(FileRequest(**{**vars(request), **more}), **options)
 
 
 def _check_fields(mine: Sequence[str], first: Sequence[str], first_file: str) -> None:

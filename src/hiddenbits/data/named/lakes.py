@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from hiddenbits.data.errors import TableError
+from hiddenbits.data.file_request import naming
 from hiddenbits.data.locations.paths import natural_key
 from hiddenbits.data.named.parquet.files import find_groups, pyarrow
-from hiddenbits.data.named.streams.arrow import within_stream
-from hiddenbits.data.named.streams.snapshot import Snapshot
-from hiddenbits.data.named.streams.spill import gather
+from hiddenbits.data.named.parquet.open import open_files
+from hiddenbits.data.named.streams import open_batches, open_stream
+from hiddenbits.data.request import Request
+from hiddenbits.data.table import Table
 from hiddenbits.quoting import told
 
 # Features of tables with which their files can be read as they are, or as is done here.
@@ -34,36 +37,26 @@ FEATURES = {
 }
 
 
-def find_snapshot(X: Any, version: Any, *, to_disk: bool) -> Snapshot:
-    """Return a version of a Delta table: of a folder, or of a ``deltalake.DeltaTable`` the one that it stands at.
+def open_delta(X: Any, request: Request) -> Table:
+    """Open a version of a Delta table: of a folder, or of a ``deltalake.DeltaTable`` the one that it stands at.
 
-    Parameters
-    ----------
-    X : path or DeltaTable
-        The table.
-    version : int or None
-        The version; None for the newest.
-    to_disk : bool
-        Write rows that cannot stay in their files to disk even where they are few.
+    The option ``version=`` is for folders; others are those of Parquet files.
     """
-    delta, shown = _loaded(X, version)
-    number = int(delta.version())
-    if not isinstance(X, (str, os.PathLike)) and not delta.table_uri.startswith("file://"):
-        return Snapshot(number, within_stream(delta.to_pyarrow_dataset(), to_disk=to_disk))
+    options = dict(request.options)
+    delta, shown = _loaded(X, options.pop("version", None))
+    request, number = replace(request, options=options), int(delta.version())
+    if not delta.table_uri.startswith("file://"):
+        return replace(open_stream(delta.to_pyarrow_dataset(), request), version=number)
     folder = Path(unquote(urlsplit(delta.table_uri).path)).resolve()
-    try:
+    with naming(shown):
         _refuse_unknown(delta)
         schema, files, given = _listed(delta, folder, number)
-        if not files:
-            raise TableError(f"version {number} of the Delta table has no rows.")
-        deleted = _deletion_vectors(delta)
-    except TableError as error:
-        raise error.at(shown) from error
-    if not deleted:
-        return Snapshot(number, None, files, schema, given)
-    kept = {str(folder / _relative(uri, folder)): keep for uri, keep in deleted}
+        kept = {str(folder / _relative(uri, folder)): rows for uri, rows in _deletion_vectors(delta)}
+    if not kept:
+        return replace(open_files(request, files, given, schema=schema, options=options), version=number)
     what = f"Version {number} of the Delta table, without its deleted rows,"
-    return Snapshot(number, gather(_kept_rows(files, schema, given, kept), schema, what, to_disk=to_disk))
+    batches = _kept_rows(files, schema, given, kept)
+    return replace(open_batches(batches, schema, what, request, options), version=number)
 
 
 def _loaded(X: Any, version: Any) -> tuple[Any, str]:
@@ -108,19 +101,19 @@ def _listed(delta: Any, folder: Path, number: int) -> tuple[Any, tuple[Path, ...
     """Return the columns of a version, its files in a fixed order, and what of each file stands in the log alone."""
     pa = pyarrow()
     schema = pa.schema(delta.schema().to_arrow())
-    schema = pa.schema([pa.field(f.name, f.type) for f in schema])
     actions = pa.table(delta.get_add_actions()).to_pylist()
+    if not actions:
+        raise TableError(f"version {number} of the Delta table has no rows.")
     actions.sort(key=lambda action: (action["modification_time"], natural_key(action["path"])))
-    files = []
-    for action in actions:
-        path = folder / _relative(action["path"], folder)
+    files = tuple(folder / _relative(action["path"], folder) for action in actions)
+    for path in files:
         if not path.is_file():
             raise TableError(
                 f"version {number} needs {path.relative_to(folder)}, but there is no such file. It was lost, or "
                 "VACUUM removed it as one of an old version."
             )
-        files.append(path)
-    return schema, tuple(files), tuple(action.get("partition") or {} for action in actions)
+    fields = [pa.field(f.name, f.type) for f in schema]  # nothing but names and types: null is allowed everywhere
+    return pa.schema(fields), files, tuple(action.get("partition") or {} for action in actions)
 
 
 def _relative(path: str, folder: Path) -> Path:
@@ -150,7 +143,7 @@ def _deletion_vectors(delta: Any) -> list[tuple[str, Any]]:
 
 
 def _kept_rows(
-    files: tuple[Path, ...], schema: Any, given: tuple[Mapping[str, Any], ...], kept: Mapping[str, Any]
+    files: Sequence[Path], schema: Any, given: Sequence[Mapping[str, Any]], kept: Mapping[str, Any]
 ) -> Iterator[Any]:
     """Yield record batches of the rows that were not deleted."""
     pa = pyarrow()
@@ -159,5 +152,4 @@ def _kept_rows(
         if path in kept:
             keep = kept[path].slice(first, batch.num_rows)  # it ends with the last row that was deleted
             batch = batch.filter(pa.concat_arrays([keep, pa.repeat(True, batch.num_rows - len(keep))]))
-        arrays = [column.cast(field.type) for column, field in zip(batch.columns, schema, strict=True)]
-        yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+        yield batch.cast(schema)
