@@ -25,16 +25,9 @@ from hiddenbits.data.request import Request
 from hiddenbits.data.table import Table
 from hiddenbits.quoting import told
 
-# Features of tables with which their files can be read as they are, or as is done here.
-FEATURES = {
-    "appendOnly",
-    "columnMapping",  # only by name or id does it rename columns, which is looked at
-    "deletionVectors",
-    "domainMetadata",
-    "timestampNtz",
-    "v2Checkpoint",
-    "vacuumProtocolCheck",
-}
+# Features with which files can be read as they are, or as is done here; columnMapping renames in some modes only.
+FEATURES = {"appendOnly", "columnMapping", "deletionVectors", "domainMetadata", "timestampNtz"}
+FEATURES |= {"v2Checkpoint", "vacuumProtocolCheck"}
 
 
 def open_delta(X: Any, request: Request) -> Table:
@@ -132,12 +125,12 @@ def _deletion_vectors(delta: Any) -> list[tuple[str, Any]]:
     """Return (file, which rows of it are left) for files of which rows were deleted without writing a new file."""
     if "deletionVectors" not in (delta.protocol().reader_features or ()):
         return []
-    if not hasattr(delta, "deletion_vectors"):
-        raise TableError("deleted rows are marked by deletion vectors. Reading these needs a newer deltalake.")
     try:
         found = pyarrow().table(delta.deletion_vectors())
     except Exception as error:  # errors of Rust's are of no common class
-        raise TableError(f"its deletion vectors cannot be read ({told(str(error).splitlines()[0])}).") from error
+        raise TableError(
+            f"its deletion vectors cannot be read ({told(str(error).splitlines()[0])}). Update the package deltalake."
+        ) from error
     columns = (found.column(name) for name in ("filepath", "selection_vector"))
     return [(str(file), rows.values) for file, rows in zip(*columns, strict=True)]
 

@@ -6,15 +6,14 @@ are held in memory, more are written to a temporary Parquet file, in constant me
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import time
 import warnings
 import weakref
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from hiddenbits.data.cell_checks import check_distinct
@@ -40,8 +39,7 @@ def open_stream(X: Any, request: Request) -> Table:
         return open_files(request, *parts, options=request.options)
     if type(X).__name__ == "LazyFrame":
         return _open_lazy(X, request)
-    name = type(X).__name__
-    what = {"DuckDBPyRelation": "The query of DuckDB"}.get(name, f"A {name}")
+    what = "The query of DuckDB" if type(X).__name__ == "DuckDBPyRelation" else f"A {type(X).__name__}"
     with _asking(what):
         schema, batches = _batches(X)
     schema = pyarrow().schema([field.with_type(_plain(field.type)) for field in schema])
@@ -73,36 +71,33 @@ def open_batches(batches: Iterator[Any], schema: Any, what: str, request: Reques
             break
     if n_bytes <= KEEP_BYTES and not options:
         return open_frame(pyarrow().Table.from_batches(held, schema), request)
-    with _temporary_file() as path:
-        started = time.monotonic()
-        group = max(1, min(GROUP_ROWS, GROUP_BYTES * n_rows // max(n_bytes, 1)))
+    started, group = time.monotonic(), max(1, min(GROUP_ROWS, GROUP_BYTES * n_rows // max(n_bytes, 1)))
+    with ExitStack() as stack:
+        path = _temporary(stack)
         n_rows = _write(chain(held, batches), schema, path, group)
         if n_bytes > KEEP_BYTES:
             _warn(what, n_rows, path, started)
-        return _kept(request, path, options)
+        return _kept(stack, path, request, options)
 
 
 def _open_lazy(X: Any, request: Request) -> Table:
     """Open a lazy frame of polars, which writes Parquet files itself and has no stream of its own that is stable."""
     import polars
 
-    what = "The query of the LazyFrame"
-    with _asking(what):
-        if any(str(kind) in NOT_IN_PARQUET for kind in X.collect_schema().dtypes()):
-            return open_frame(X.collect(), request)
-    with _temporary_file() as path:
-        started = time.monotonic()
+    what, started = "The query of the LazyFrame", time.monotonic()
+    with ExitStack() as stack:
+        path = _temporary(stack)
         with _asking(what):
+            if any(str(kind) in NOT_IN_PARQUET for kind in X.collect_schema().dtypes()):
+                return open_frame(X.collect(), request)
             X.sink_parquet(path, row_group_size=GROUP_ROWS)
         meta = pyarrow().parquet.read_metadata(path)
         large = 8 * meta.num_rows * meta.num_columns > KEEP_BYTES  # in memory, roughly
+        if not large and not request.options:
+            return open_frame(polars.read_parquet(path, hive_partitioning=False, memory_map=False), request)
         if large:
             _warn(what, meta.num_rows, path, started)
-        if large or request.options:
-            return _kept(request, path, request.options)
-        frame = polars.read_parquet(path, hive_partitioning=False, memory_map=False)
-        shutil.rmtree(path.parent)
-        return open_frame(frame, request)
+        return _kept(stack, path, request, request.options)
 
 
 @contextmanager
@@ -150,24 +145,18 @@ def _guarded(batches: Iterator[Any], schema: Any, what: str) -> Iterator[Any]:
         ) from error
 
 
-@contextmanager
-def _temporary_file() -> Iterator[Path]:
-    """Yield the path of a Parquet file in a new folder, which is removed if the table cannot be opened."""
-    folder = Path(tempfile.mkdtemp(prefix="hiddenbits-"))
-    try:
-        yield folder / "part-0.parquet"
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
+def _temporary(stack: ExitStack) -> Path:
+    """Return the path of a Parquet file in a new folder, which goes when the stack is left."""
+    return Path(stack.enter_context(TemporaryDirectory(prefix="hiddenbits-", ignore_cleanup_errors=True))) / "0.parquet"
 
 
-def _kept(request: Request, path: Path, options: Mapping[str, Any]) -> Table:
-    """Open a temporary file; when its rows are no longer used, its folder is removed."""
+def _kept(stack: ExitStack, path: Path, request: Request, options: Mapping[str, Any]) -> Table:
+    """Open a temporary file; from now on its folder goes when the rows are no longer used."""
     try:
         table = open_files(request, (path,), options=options)
     except TableError as error:  # about what came, whatever the file is called
         raise TableError(str(error).removeprefix(f"{path}: ")) from error
-    weakref.finalize(table.source, shutil.rmtree, path.parent, ignore_errors=True)
+    weakref.finalize(table.source, stack.pop_all().close)
     return table
 
 
