@@ -45,6 +45,7 @@ READING: dict[str, tuple[Any, Any]] = {
     "code": (given.Code, None),
     "missing": (given.Missing, None),
     "column_types": (given.ColumnTypes, None),
+    "sample_weight": (given.SampleWeight, None),
     "recipe": (given.Recipe, None),
     "reader": (given.Reader, None),
     "names": (given.Names, None),

@@ -62,6 +62,13 @@ ColumnTypes = Annotated[
         rich_help_panel=TABLE,
     ),
 ]
+SampleWeight = Annotated[
+    str | None,
+    typer.Option(
+        help="A column of weights of the rows, such as counts of equal rows; it does not enter the model.",
+        rich_help_panel=TABLE,
+    ),
+]
 Recipe = Annotated[
     Path | None,
     typer.Option(help="A file that says all this, as made by 'hiddenbits look --write-recipe'.", rich_help_panel=TABLE),

@@ -36,6 +36,7 @@ class Asked:
     code: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     column_types: tuple[str, ...] = ()
+    sample_weight: str | None = None
     recipe: Path | None = None
     reader: tuple[str, ...] = ()
     names: Path | None = None
@@ -80,7 +81,7 @@ class Asked:
         said: dict[str, Any] = {name: list(getattr(self, name)) for name in ("columns", "drop", "id")}
         said |= {"code": _codes(self.code), "missing": _missing(self.missing)}
         said["column_types"] = _types(self.column_types)
-        said["recipe"] = self.recipe
+        said |= {"sample_weight": self.sample_weight, "recipe": self.recipe}
         return {name: value for name, value in said.items() if value or (name == "missing" and self.missing)}
 
 

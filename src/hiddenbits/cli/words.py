@@ -18,6 +18,7 @@ OWN = {
     "code": "--code",
     "missing": "--missing",
     "column_types": "--column-types",
+    "sample_weight": "--sample-weight",
     "recipe": "--recipe",
     "names": "--names",
     "key": "--key",

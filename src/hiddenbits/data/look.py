@@ -54,6 +54,8 @@ class LookedAt:
         return [[name_of(look.name), look.taken, _values(look), self._becomes(look)] for look in self.columns]
 
     def _becomes(self, look: ColumnLook) -> str:
+        if self.choices is not None and look.name == self.choices.sample_weight:
+            return "weights of the rows"
         coding: Coding | None = None if self.table is None else self.table.coding
         found = next((one for one in coding.columns if one.name == look.name), None) if coding else None
         if found is not None and found.how == "values":
@@ -116,7 +118,7 @@ def look_at_columns(data: Any, **options: Any) -> LookedAt:
     >>> look_at_columns(pandas.DataFrame({"q": [1, 2, 3, 4, 5] * 3})).columns[0].taken
     'ordered'
     """
-    names = ("columns", "drop", "id", "code", "missing")
+    names = ("columns", "drop", "id", "code", "missing", "sample_weight")
     choices = said_about_columns({name: options.get(name) for name in names}, options.get("recipe"))[0]
     try:
         with warnings.catch_warnings():

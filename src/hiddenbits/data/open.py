@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from numpy.typing import ArrayLike
+
 from hiddenbits.data.cell_checks import Blank, check_blank, check_threshold
 from hiddenbits.data.openers import find_opener
 from hiddenbits.data.request import Request
@@ -33,6 +35,7 @@ def open_table(
     code: Any = None,
     missing: Any = None,
     column_types: Any = None,
+    sample_weight: ArrayLike | None = None,
     recipe: str | os.PathLike[str] | None = None,
     part_bytes: int = PART_BYTES,
     storage_options: Mapping[str, Any] | None = None,
@@ -92,6 +95,9 @@ def open_table(
         For models that take nominal and ordinal columns, such as `LatentClassAnalysis`: what columns are taken for, as
         there. A list of levels, lowest first, makes a column ordinal; "metadata" does not enter. By default every
         column is to become bits.
+    sample_weight : str or array of shape (rows,), optional
+        Weights of the rows, or the name of the column that has them: how often each row occurs in a table of counts.
+        That column does not enter the model; its numbers are finite, not negative and not all 0.
     recipe : path, optional
         A TOML file with the words above, as ``hiddenbits look --write-recipe`` makes it. Arguments say more than it.
     part_bytes : int
@@ -122,6 +128,8 @@ def open_table(
         raise TypeError("storage_options= must be a dict of options for the file system, as in fsspec.")
     check_blank(blank)
     about = {"columns": columns, "drop": drop, "id": id, "code": code, "missing": missing, "column_types": column_types}
+    if isinstance(sample_weight, str) and not isinstance(data, Table):  # which has its columns
+        about["sample_weight"] = sample_weight
     choices, coding, plain_only = said_about_columns(about, recipe)
     if reals and (choices or coding is not None):
         raise TypeError("reals=True takes all columns. Remove what was said about columns, and select them before.")
@@ -141,7 +149,8 @@ def open_table(
         options=reader_options,
     )
     opener, found = find_opener(data, request)
-    return opener.open(found, request)
+    table = opener.open(found, request)
+    return table.with_sample_weight(choices.sample_weight if sample_weight is None and choices else sample_weight)
 
 
 def said_about_columns(about: Mapping[str, Any], recipe: Any) -> tuple[Choices | None, Coding | None, bool]:
@@ -160,7 +169,7 @@ def said_about_columns(about: Mapping[str, Any], recipe: Any) -> tuple[Choices |
         return said or None, None, False
     if not hasattr(code, "coding_"):
         raise TypeError("code= must be a dict by column, such as {'q3': {'yes': 1}}, or a fitted model.")
-    if not given <= {"code", "id"} or recipe is not None:
+    if not given <= {"code", "id", "sample_weight"} or recipe is not None:
         raise TypeError("code=model reads columns as the fit did. Remove columns=, drop=, missing= and recipe=.")
     coding: Coding | None = code.coding_
     if coding is not None and about["id"] is not None:

@@ -78,8 +78,8 @@ class Memory:
             _refuse_file_options(request)
         if request.choices and not self.said:
             raise TypeError(
-                "columns=, drop=, id=, code=, missing= and column_types= are for frames, arrays and files with "
-                f"columns, not for {self.what}."
+                "columns=, drop=, id=, code=, missing=, column_types= and a column as sample_weight= are for frames, "
+                f"arrays and files with columns, not for {self.what}."
             )
         said = request.choices or (request.coding is not None and not request.coding.named)
         function = self.reals if request.reals else self.said if said else self.function
@@ -161,7 +161,8 @@ def _in_memory() -> TableError:
 
 def _choices_as_options(choices: Choices) -> dict[str, Any]:
     """Return what was said about columns as options of a reader; those that it does not have are refused."""
-    said = {"columns": choices.columns, "drop": choices.drop, "id": choices.id, "code": choices.code}
+    said: dict[str, Any] = {"columns": choices.columns, "drop": choices.drop, "id": choices.id, "code": choices.code}
+    said["sample_weight"] = choices.sample_weight
     return {name: value for name, value in said.items() if value} | (
         {} if choices.missing is None else {"missing": choices.missing}
     )

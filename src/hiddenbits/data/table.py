@@ -234,9 +234,19 @@ class Table:
         return replace(self, weights=None if weights is None else np.asarray(weights, np.float64))
 
     def with_sample_weight(self, sample_weight: ArrayLike | None) -> Table:
-        """Return the same rows with weights on top of their own; they are checked as given. None adds nothing."""
+        """Return the same rows with weights on top of their own; they are checked as given. None adds nothing.
+
+        A text is the name of a column that did not enter the model and has the weights.
+        """
         if sample_weight is None:
             return self
+        if isinstance(sample_weight, str):
+            if self.read_as is None:
+                raise TableError(
+                    f"sample_weight={sample_weight!r} names a column, and this table has none beside the model. Name "
+                    "it where a frame or a file is opened, or give an array with a weight for each row."
+                )
+            sample_weight = self.read_as.weights(sample_weight, self.shape[0])
         given = np.asarray(sample_weight, np.float64)
         weighted = self.with_weights(given)
         return weighted if self.weights is None else self.with_weights(given * self.weights)

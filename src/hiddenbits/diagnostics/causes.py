@@ -26,8 +26,8 @@ def cause_usage(model: Any, X: object, sample_weight: ArrayLike | None = None) -
         A family of causes: `NoisyOrNetwork` or `CombinationMachine`.
     X : table of shape (rows, columns)
         As for its `fit`.
-    sample_weight : array of shape (rows,), optional
-        Weight of each row.
+    sample_weight : str or array of shape (rows,), optional
+        Weight of each row, or the name of the column that has it.
 
     Returns
     -------

@@ -30,8 +30,8 @@ def classification_table(
         A family of classes, such as `LatentClassAnalysis`.
     X : table of shape (rows, columns)
         As for its `fit`.
-    sample_weight : array of shape (rows,), optional
-        Weight of each row.
+    sample_weight : str or array of shape (rows,), optional
+        Weight of each row, or the name of the column that has it.
     normalize : {"assigned", "class"}, optional
         "assigned" divides by the sums of rows: average posterior probabilities (AvePP), of which papers want the
         diagonal above .7 or .8. "class" divides by the sums of columns: P(assigned s | class t), the classification

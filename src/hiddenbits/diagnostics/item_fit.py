@@ -34,7 +34,7 @@ def item_fit(model: Any, X: object, sample_weight: ArrayLike | None = None) -> A
         `LogisticPCA` or `ClippedPCA` of 1 to 3 dimensions.
     X : table of shape (rows, columns)
         The table of the fit.
-    sample_weight : array of shape (rows,), optional
+    sample_weight : str or array of shape (rows,), optional
         Weight of each row; a weight of 2 counts as two equal rows.
 
     Returns

@@ -62,7 +62,7 @@ def m2(model: Any, X: object, sample_weight: ArrayLike | None = None) -> M2:
         Fitted by maximum likelihood (ridge=0, method="quadrature"), of 1 to 3 dimensions.
     X : table of shape (rows, columns)
         The table of the fit, without blanks.
-    sample_weight : array of shape (rows,), optional
+    sample_weight : str or array of shape (rows,), optional
         Weight of each row; a weight of 2 counts as two equal rows.
 
     Returns

@@ -72,7 +72,7 @@ def overall(model: Any, X: object, sample_weight: ArrayLike | None = None) -> Ov
         A family with an exact likelihood, fitted by maximum likelihood (without prior or ridge).
     X : table of shape (rows, columns)
         The table of the fit.
-    sample_weight : array of shape (rows,), optional
+    sample_weight : str or array of shape (rows,), optional
         The weights of the fit; a weight of 2 counts as two equal rows.
 
     Returns

@@ -64,7 +64,7 @@ def residual_pairs(
         Any family of models of bits.
     X : table of shape (rows, columns)
         As for its `fit`.
-    sample_weight : array of shape (rows,), optional
+    sample_weight : str or array of shape (rows,), optional
         Weight of each row; a weight of 2 counts as two equal rows. For p-values rows must be repeated.
     n_pairs : int, optional
         Return only this many pairs. By default all.

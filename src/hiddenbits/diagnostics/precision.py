@@ -112,8 +112,8 @@ def reliability(model: Any, X: object, sample_weight: ArrayLike | None = None) -
         Of 1 to 3 dimensions.
     X : table of shape (rows, columns)
         As for its `fit`.
-    sample_weight : array of shape (rows,), optional
-        Weight of each row.
+    sample_weight : str or array of shape (rows,), optional
+        Weight of each row, or the name of the column that has it.
 
     Returns
     -------

@@ -84,8 +84,8 @@ def compare(
         Maximum number of test rows per split for these measures, drawn at random, the same for all families.
     reals : bool, default=False
         Whether the columns are real numbers, as for `open_table`.
-    sample_weight : array of shape (rows,), optional
-        Weight of each row.
+    sample_weight : str or array of shape (rows,), optional
+        Weight of each row, or the name of the column that has it.
     seed : int, default=0
         Random seed for splits, hidden cells, and estimators whose `random_state` is None.
     folder : path, optional
@@ -122,7 +122,7 @@ def compare(
         raise ValueError(f"by={by!r} is not one of 'rows', 'cells'.")
     if unknown := set(measures) - set(ALL_MEASURES):
         raise ValueError(f"measures= has unknown names {sorted(unknown)!r}. Choose from {', '.join(ALL_MEASURES)}.")
-    table = open_table(X, reals=reals).with_sample_weight(sample_weight)
+    table = open_table(X, reals=reals, sample_weight=sample_weight)
     contenders, left_out = chosen_families(models, sizes or {}, table, seed)
     if not contenders:
         raise ValueError(f"No family is left to compare. {_sentences(left_out)}")

@@ -22,17 +22,17 @@ SMALLEST = 1e-15  # a probability of 0 for what happened counts as this
 Rows = Callable[[Piece], tuple[Floats, Floats]]
 
 
-def table_of(estimator: BaseEstimator, X: object, *, fitted: bool = True) -> Table:
-    """Return X as a table, opened as the estimator would open it: after a fit, or to be fitted."""
+def table_of(estimator: BaseEstimator, X: object, weights: ArrayLike | None = None, *, fitted: bool = True) -> Table:
+    """Return X as a table with row weights, opened as the estimator would open it: after a fit, or to be fitted."""
     if isinstance(X, Table):
-        return X
+        return X.with_sample_weight(weights)
     if getattr(estimator, "visible", "bits") == "reals":
-        return open_table(X, reals=True)
+        return open_table(X, reals=True, sample_weight=weights)
     # a copy that is to be fitted reads columns as an earlier fit did, if there was one
     coded = estimator if getattr(estimator, "coding_", None) is not None else None
     coded = estimator if fitted and hasattr(estimator, "coding_") else coded
     types = getattr(estimator, "column_types", None) if coded is None else None
-    return open_table(X, threshold=estimator.threshold, code=coded, column_types=types)
+    return open_table(X, threshold=estimator.threshold, code=coded, column_types=types, sample_weight=weights)
 
 
 def gathered(table: Table, rows: Rows) -> Ratio:
@@ -53,12 +53,12 @@ def _average(
     estimator: BaseEstimator, X: object, sample_weight: ArrayLike | None, rows: Rows, measure: str | None = None
 ) -> Ratio:
     """Return a weighted ratio over the rows of X; if `measure` is named, it is defined for bits only."""
-    table = table_of(estimator, X)
+    table = table_of(estimator, X, sample_weight)
     levels = table.sizes is not None and measure != "bits_per_cell"
     if measure is not None and (levels or not table.only_bits):
         what = "has nominal or ordinal columns" if table.only_bits else "is one of real numbers"
         raise ValueError(f"{measure} needs a table of bits, but this {what}. Use mean_log_likelihood or hidden_cells.")
-    return gathered(table.with_sample_weight(sample_weight), rows)
+    return gathered(table, rows)
 
 
 def _bits(piece: Piece) -> tuple[Floats, Floats]:
@@ -86,8 +86,8 @@ def mean_log_likelihood(estimator: BaseEstimator, X: object, sample_weight: Arra
         Any of this library.
     X : table of shape (rows, columns)
         Rows to score; use held-out rows for an unbiased figure.
-    sample_weight : array of shape (rows,), optional
-        Weight of each row.
+    sample_weight : str or array of shape (rows,), optional
+        Weight of each row, or the name of the column that has it.
 
     Returns
     -------

@@ -57,8 +57,8 @@ def pattern_entropy(X: object, sample_weight: ArrayLike | None = None) -> float:
     ----------
     X : table of shape (rows, columns)
         Bits, such as rows drawn from a model.
-    sample_weight : array of shape (rows,), optional
-        Weight of each row.
+    sample_weight : str or array of shape (rows,), optional
+        Weight of each row, or the name of the column that has it.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def pattern_entropy(X: object, sample_weight: ArrayLike | None = None) -> float:
     >>> round(evaluate.pattern_entropy([[0, 1], [1, 1], [0, 1], [1, 1]]), 4)      # ln 2
     0.6931
     """
-    table = open_table(X).with_sample_weight(sample_weight)
+    table = open_table(X, sample_weight=sample_weight)
 
     def packed(piece: Piece) -> tuple[Any, Floats]:
         x, observed = piece.table.source.read(0, piece.table.shape[0])

@@ -131,8 +131,8 @@ def select(
         Rows with the same label are held out together, or have the same cells hidden.
     hidden_share : float, default=0.1
         With ``by="cells"``: share of the cells to hide.
-    sample_weight : array of shape (rows,), optional
-        Weight of each row.
+    sample_weight : str or array of shape (rows,), optional
+        Weight of each row, or the name of the column that has it.
     seed : int, default=0
         Random seed for splits and hidden cells, and for an estimator whose `random_state` is None.
     folder : path, optional
@@ -168,7 +168,7 @@ def select(
         estimator = BY_NAME[estimator].estimator(seed)
     if not hasattr(type(estimator), "likelihood_"):
         raise ValueError(f"{type(estimator).__name__} is not a hiddenbits estimator. Use scikit-learn's GridSearchCV.")
-    table = table_of(estimator, X, fitted=False).with_sample_weight(sample_weight)
+    table = table_of(estimator, X, sample_weight, fitted=False)
     wanted = tuple(sizes) if sizes is not None else _usual(estimator, table)
     if not wanted:
         raise ValueError("sizes= is empty. Give the values of n_components to choose from.")

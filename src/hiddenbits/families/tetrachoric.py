@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from hiddenbits.array_types import Floats
-from hiddenbits.data import Table, TableError
-from hiddenbits.data.columns.gather import opened_frame
-from hiddenbits.data.openers import find_opener
-from hiddenbits.data.request import Request
+from hiddenbits.data import Table, TableError, open_table
+from hiddenbits.data.coding.coded_columns import FRAMES
 from hiddenbits.engine import current, no_cell_recorded, one_blas_thread
-from hiddenbits.families._base.inputs import with_sample_weight
 from hiddenbits.families._base.outputs import SquareFrame
 from hiddenbits.families._base.showing import Summary, SummaryTable, spectrum_table
 from hiddenbits.maths import nearest_correlation
@@ -235,7 +233,7 @@ def tetrachoric(
     ----------
     X : array, sparse array or matrix, frame or Table of shape (rows, columns)
         0, 1, and blanks (NaN, None, masked) for cells that were not observed. At most 20,000 columns.
-    sample_weight : array of shape (rows,), optional
+    sample_weight : str or array of shape (rows,), optional
         Weight of each row; a weight of 2 counts as two equal rows, for standard errors too.
     pseudo_rows : float, default=1.0
         Rows in which the two columns are independent, added to a pair's table. They keep the margins, and the
@@ -285,8 +283,7 @@ def tetrachoric(
         )
     if smooth not in ("empty", "all"):
         raise ValueError(f"smooth={smooth!r} is not one of 'empty', 'all'.")
-    table, frame = _opened(X, threshold)
-    table = with_sample_weight(table, sample_weight)
+    table, frame = _opened(X, threshold, sample_weight)
     refuse_width(table.shape[1], "tetrachoric")
     executor = current().executor
     height = block_rows(table.shape[1], table.source.row_cells)
@@ -299,18 +296,18 @@ def tetrachoric(
     return TetrachoricCorrelations(fit, counts, table.names, frame)
 
 
-def _opened(X: object, threshold: float | None) -> tuple[Table, SquareFrame | None]:
-    """Return X as a table of bits, and what makes frames like X."""
+def _opened(X: object, threshold: float | None, sample_weight: ArrayLike | None) -> tuple[Table, SquareFrame | None]:
+    """Return X as a table of bits with row weights, and what makes frames like X."""
     if isinstance(X, Table) and not X.only_bits:
         raise TableError("tetrachoric is for bits, but this is a table of real numbers.")
     if isinstance(X, Table) and X.sizes is not None:
         raise TableError("tetrachoric is for bits, but this table has nominal or ordinal columns. Leave them out.")
-    frame, request = None, Request(threshold=threshold)
-    opener, found = find_opener(X, request)
-    if opener.form == "frame":
-        opened = opened_frame(found)
-        found, frame = opened.to_native(), SquareFrame.of(opened)
-    return opener.open(found, request), frame
+    table = open_table(X, threshold=threshold, sample_weight=sample_weight)
+    frame: Any = nw.from_native(X, pass_through=True)
+    if not isinstance(frame, (nw.DataFrame, nw.LazyFrame)) or frame.implementation.value not in FRAMES:
+        return table, None
+    names = tuple(name for name in frame.collect_schema().names() if str(name) in (table.names or ()))
+    return table, SquareFrame(names, frame.implementation)
 
 
 def _said(degenerate: Degenerate, table: Table) -> str:

@@ -62,7 +62,7 @@ def bootstrap(
     strata : array of shape (rows,), optional
         Labels of strata, within which rows or clusters are drawn. With clusters or strata weights are Rao and Wu's:
         n - 1 of n units are drawn, and count n / (n - 1).
-    sample_weight : array of shape (rows,), optional
+    sample_weight : str or array of shape (rows,), optional
         The weights of the fit.
     weights : {"counts", "sampling"}, default="counts"
         A weight of 2 is two equal rows, drawn one by one; or one row that stands for two.

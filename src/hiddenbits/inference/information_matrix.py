@@ -71,7 +71,7 @@ def information(
     clusters : array of shape (rows,), optional
         Labels of rows that belong together, such as pupils of a school; scores are summed over clusters before their
         products are. Needs ``robust=True``.
-    sample_weight : array of shape (rows,), optional
+    sample_weight : str or array of shape (rows,), optional
         The weights of the fit.
     weights : {"counts", "sampling"}, default="counts"
         A weight of 2 is two equal rows; or one row that stands for two (its square enters B; needs ``robust=True``).

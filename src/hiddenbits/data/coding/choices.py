@@ -45,6 +45,8 @@ class Choices:
     types : dict
         By column, ``"*"`` for all: "binary", "nominal", "ordinal", or a list of levels, lowest first; "metadata" does
         not enter the model.
+    sample_weight : str or None
+        The column whose numbers are the weights of the rows; it does not enter the model.
 
     Examples
     --------
@@ -58,6 +60,7 @@ class Choices:
     code: Mapping[str, Any] = field(default_factory=dict)
     missing: Mapping[str, tuple[Any, ...]] | None = None
     types: Mapping[str, Any] = field(default_factory=dict)
+    sample_weight: str | None = None
 
     @classmethod
     def of(
@@ -68,8 +71,11 @@ class Choices:
         code: Any = None,
         missing: Any = None,
         column_types: Any = None,
+        sample_weight: Any = None,
     ) -> Choices:
         """Return choices as `open_table` takes them, checked."""
+        if not (sample_weight is None or isinstance(sample_weight, str)):
+            raise TypeError(f"sample_weight= takes the name of a column here, not {sample_weight!r}.")
         return cls(
             None if columns is None else _listed(columns, "columns"),
             _listed(drop, "drop"),
@@ -77,6 +83,7 @@ class Choices:
             _checked_code({} if code is None else code),
             None if missing is None else _checked_missing(missing),
             _checked_types({} if column_types is None else column_types),
+            sample_weight,
         )
 
     def __bool__(self) -> bool:
@@ -94,6 +101,7 @@ class Choices:
             {**other.code, **self.code},
             missing,
             {**other.types, **self.types},
+            self.sample_weight or other.sample_weight,
         )
 
     def only_bits(self, names: Sequence[str]) -> bool:
@@ -107,15 +115,17 @@ class Choices:
         every = self.columns is None or self.only_bits(names)
         wanted = None if every else set(numbers_of(names, self.columns or (), "columns"))
         dropped, ids = (set(numbers_of(names, getattr(self, one), one)) for one in ("drop", "id"))
+        weights = set(numbers_of(names, [self.sample_weight], "sample_weight") if self.sample_weight else ())
         codes, missing = _by_number(names, self.code, "code"), _by_number(names, self.missing or {}, "missing")
         types = _by_number(names, self.types, "column_types")
         own = _by_number(names, {name: one for name, one in self.types.items() if name != ALL}, "column_types")
         said = []
         for j, name in enumerate(names):
             asked = (wanted is not None and j in wanted) or j in codes
-            out = j in dropped or j in ids or (wanted is not None and j not in wanted) or types.get(j) == METADATA
+            out = j in dropped | ids | weights or (wanted is not None and j not in wanted) or types.get(j) == METADATA
             if j in codes and out:
                 where = "drop=" if j in dropped else "id=" if j in ids else "columns= leaves it out"
+                where = "sample_weight=" if j in weights else where
                 raise TableError(f"column {name!r} is named in code=, but also in {where}. Give one of the two.")
             none = self.missing is not None and j not in missing and not self.missing
             keys = () if none else missing.get(j)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenbits.array_types import AnyArray, Bytes
+from hiddenbits.array_types import AnyArray, Bytes, Floats
 from hiddenbits.data.coding.cells import Beside, Category, ColumnCells, common_type, is_category, small
 from hiddenbits.data.coding.meaning import Meaning, sentence
 from hiddenbits.data.coding.vocabulary import Key, key_of, says_yes
@@ -26,6 +26,7 @@ BIT_KEYS: dict[Key, int] = {0.0: 0, 1.0: 1, "false": 0, "true": 1}
 MISSING, UNKNOWN = 2, 3  # codes of a cell besides 0 and 1
 MOST_LEVELS = 1000
 MOST_CODES = 6  # that are listed
+WEIGHTS_AT_ONCE = 1 << 22  # rows
 MOST_UNKNOWN = 8  # values that the fit did not see, which a message names
 
 
@@ -434,6 +435,28 @@ class ReadColumns:
     def beside(self, start: int = 0, stop: int | None = None) -> dict[str, list[Any]]:
         """Return the cells of the columns that did not enter: those that name rows first."""
         return {name: self.cells[name].listed(start, stop) for name in self.names_beside}
+
+    def weights(self, name: str, n_rows: int) -> Floats:
+        """Return the numbers of a column that did not enter, as weights of the rows; none may be missing."""
+        if name not in self.names_beside:
+            listed = ", ".join(map(repr, self.names_beside[:10])) or "none"
+            raise TableError(
+                f"sample_weight={name!r} must name a column that does not enter the model; those of this table are: "
+                f"{listed}."
+            )
+        found = np.empty(n_rows)
+        for start in range(0, n_rows, WEIGHTS_AT_ONCE):
+            cells = self.cells[name].part(start, min(start + WEIGHTS_AT_ONCE, n_rows))
+            known = np.array([key if isinstance(key, float) else np.nan for key in cells.keys])
+            found[start : start + len(cells.rows)] = known[cells.rows]
+            if (odd := np.flatnonzero(np.isnan(known)[cells.rows])).size:
+                value = cells.values[cells.rows[odd[0]]]
+                shown = "a missing value" if value is None else quoted(value)
+                raise TableError(
+                    f"row {start + odd[0]}, column {name!r}: {shown} is "
+                    "no weight. Every row needs a number; give 0 to a row that is not to count."
+                )
+        return found
 
     @property
     def names_beside(self) -> list[str]:

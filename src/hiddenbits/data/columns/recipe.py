@@ -15,7 +15,7 @@ from hiddenbits.data.columns.message import suggested
 from hiddenbits.data.errors import TableError
 from hiddenbits.quoting import message_of, printable, told
 
-KEYS = ("columns", "drop", "id", "code", "missing")
+KEYS = ("columns", "drop", "id", "code", "missing", "sample_weight")
 MOST_BYTES = 1 << 24
 
 
@@ -64,6 +64,9 @@ def recipe_text(looks: Sequence[ColumnLook], choices: Choices | None = None, sou
     out = [
         (look.name, look.taken) for look, one in pairs if look.name not in ids and (one.out or _stays_out(look, one))
     ]
+    if choices is not None and choices.sample_weight is not None:
+        lines.append(f"sample_weight = {_text(choices.sample_weight)}")
+        out = [one for one in out if one[0] != choices.sample_weight]
     if ids:
         lines.append(f"id = [{', '.join(map(_text, ids))}]")
     if out:

@@ -44,7 +44,6 @@ from hiddenbits.families._base.inputs import (
     rows_of,
     seed_of,
     warn_of_small_weights,
-    with_sample_weight,
 )
 from hiddenbits.families._base.outputs import drawn_values, in_own_values, like
 from hiddenbits.families._base.partial_fit import OnlineVerbs
@@ -168,8 +167,9 @@ class BitsEstimator(
             Columns of two values in frames and CSV files are read too; `coding_` says how.
         y : None
             Ignored; scikit-learn's convention.
-        sample_weight : array of shape (rows,), optional
-            Weight of each row; a weight of 2 counts as two equal rows.
+        sample_weight : str or array of shape (rows,), optional
+            Weight of each row; a weight of 2 counts as two equal rows. A text is the name of the column of a frame or
+            file that has the weights, such as the counts of equal rows; it does not enter the model.
 
         Returns
         -------
@@ -179,7 +179,7 @@ class BitsEstimator(
         engine = current()
         if engine.checkpoint is not None and not isinstance(self.random_state, (int, np.integer)):
             raise ValueError("A fit with a checkpoint needs random_state= an integer, or it could not be repeated.")
-        table = with_sample_weight(as_table(self, X, reset=True), sample_weight)
+        table = as_table(self, X, reset=True, sample_weight=sample_weight)
         given = table
         refuse_unsupported(self, table)
         warn_of_small_weights(table)
@@ -328,11 +328,11 @@ class BitsEstimator(
             As for `fit`.
         y : None
             Ignored.
-        sample_weight : array of shape (rows,), optional
-            Weight of each row.
+        sample_weight : str or array of shape (rows,), optional
+            Weight of each row, or the name of the column that has it.
         """
         check_is_fitted(self, "params_")
-        table = with_sample_weight(as_table(self, X, reset=False), sample_weight)
+        table = as_table(self, X, reset=False, sample_weight=sample_weight)
         with one_blas_thread():  # sums alone: the answers of a billion rows would not fit in memory
             rows, grid = self._walk(table, self._likelihood())
             total, weight = current().executor.reduce(partial(_total, rows), grid)

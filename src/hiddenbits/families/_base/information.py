@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from hiddenbits.array_types import Floats
 from hiddenbits.data import Block
 from hiddenbits.engine import block_height, current, one_blas_thread
-from hiddenbits.families._base.inputs import as_table, rows_of, with_sample_weight
+from hiddenbits.families._base.inputs import as_table, rows_of
 from hiddenbits.maths.free_parameters import FreeParameters
 from hiddenbits.model_api import Footprint
 
@@ -105,7 +105,7 @@ class InformationVerbs:
         ----------
         X : table of shape (rows, columns)
             As for `fit`.
-        sample_weight : array of shape (rows,), optional
+        sample_weight : str or array of shape (rows,), optional
             Weight of each row; a weight of 2 counts as two equal rows.
 
         Returns
@@ -113,7 +113,7 @@ class InformationVerbs:
         information : ndarray of shape (coordinates, coordinates)
         """
         check_is_fitted(self, "params_")
-        table = with_sample_weight(as_table(self, X, reset=False), sample_weight)
+        table = as_table(self, X, reset=False, sample_weight=sample_weight)
         scores = self._row_scores()
         with one_blas_thread():
             grid = table.grid(_height(scores, table.shape[1]))

@@ -26,8 +26,10 @@ SHUFFLED_CELLS = 1 << 27  # cells (ones, where it is sparse) of the longest tabl
 
 
 @discreet()
-def as_table(estimator: Any, X: Any, *, reset: bool) -> Table:
-    """Return X as a Table; set (`reset`) or check the names and number of columns, and how they were read.
+def as_table(estimator: Any, X: Any, *, reset: bool, sample_weight: Any = None) -> Table:
+    """Return X as a Table with row weights; set or check the names and number of columns, and how they were read.
+
+    With `reset` they are set. Weights are on top of those that a Table has; a text is the name of their column.
 
     The estimator says with `_request` how X is to be read, and with `_accept` whether it can work on the table. Names
     and shapes of arrays and frames are checked by scikit-learn before they are opened, those of all else afterwards.
@@ -37,10 +39,12 @@ def as_table(estimator: Any, X: Any, *, reset: bool) -> Table:
         check_table_names(estimator, X, reset=reset)
         _check_coding(estimator, X, reset=reset)
         _check_levels(estimator, X)
-        return X
+        return with_sample_weight(X, sample_weight)
     coding = None if reset else getattr(estimator, "coding_", None)
     request: Request = replace(estimator._request(reset=reset), coding=coding)
     request = replace(request, plain_only=not (reset or coding))
+    if isinstance(sample_weight, str):  # a column that does not enter
+        request = replace(request, choices=replace(request.choices or Choices(), sample_weight=sample_weight))
     opener, X = find_opener(X, request)
     if opener.form == "frame":
         X = opened_frame(X).to_native()  # a lazy one does not show its names to scikit-learn
@@ -55,7 +59,7 @@ def as_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     if reset:
         estimator.coding_, estimator.table_version_ = table.coding, table.version
     _check_levels(estimator, table)
-    return table
+    return with_sample_weight(table, sample_weight)
 
 
 def _check_levels(estimator: Any, table: Table) -> None:
@@ -197,8 +201,8 @@ def check_table_names(estimator: Any, table: Table, *, reset: bool) -> None:
 @discreet()
 def with_sample_weight(table: Table, sample_weight: Any) -> Table:
     """Return the table with row weights, on top of its own; refuse negative ones and weights that are all 0."""
-    if sample_weight is None:
-        return table
+    if sample_weight is None or isinstance(sample_weight, str):
+        return table.with_sample_weight(sample_weight)
     weights = _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
     return table.with_sample_weight(weights)
 

@@ -139,11 +139,6 @@ class SquareFrame:
     names: tuple[Any, ...]
     implementation: Any
 
-    @classmethod
-    def of(cls, frame: Any) -> SquareFrame:
-        """Return what makes frames like this one, which narwhals has opened."""
-        return cls(tuple(frame.columns), frame.implementation)
-
     def __call__(self, values: AnyArray) -> Any:
         """Return a square matrix as a frame; pandas has the names on the rows too."""
         columns = {name: np.ascontiguousarray(values[:, j]) for j, name in enumerate(self.names)}

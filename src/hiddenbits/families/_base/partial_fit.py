@@ -21,7 +21,7 @@ from hiddenbits.engine import (
     online_pass,
 )
 from hiddenbits.engine.executors.progress import without_progress
-from hiddenbits.families._base.inputs import as_table, seed_of, with_sample_weight
+from hiddenbits.families._base.inputs import as_table, seed_of
 from hiddenbits.families._base.sizes import refuse_unsupported
 from hiddenbits.model_api import Averages
 
@@ -50,8 +50,8 @@ class OnlineVerbs:
             As for `fit`.
         y : None
             Ignored.
-        sample_weight : array of shape (rows,), optional
-            Weight of each row.
+        sample_weight : str or array of shape (rows,), optional
+            Weight of each row, or the name of the column that has it.
 
         Returns
         -------
@@ -73,7 +73,7 @@ class OnlineVerbs:
 def _learn(estimator: Any, X: object, sample_weight: ArrayLike | None) -> None:
     estimator._validate_params()
     begun = hasattr(estimator, "params_")
-    table = with_sample_weight(as_table(estimator, X, reset=not begun), sample_weight)
+    table = as_table(estimator, X, reset=not begun, sample_weight=sample_weight)
     refuse_unsupported(estimator, table, more_rows=True)
     model, executor = estimator._model(), current().executor
     grid = table.grid(estimator._pass_height(model, table))

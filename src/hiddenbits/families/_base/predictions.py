@@ -77,8 +77,8 @@ class PredictsClasses:
             As for `fit`.
         y : None
             Ignored; scikit-learn's convention.
-        sample_weight : array of shape (rows,), optional
-            Weight of each row.
+        sample_weight : str or array of shape (rows,), optional
+            Weight of each row, or the name of the column that has it.
 
         Returns
         -------

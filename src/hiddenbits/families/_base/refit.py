@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hiddenbits.data.summary import Summary
 from hiddenbits.engine import Outcome, Position, current, fit_closed_form, fit_em
-from hiddenbits.families._base.inputs import as_table, with_sample_weight
+from hiddenbits.families._base.inputs import as_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +55,8 @@ class RefitVerb:
         ----------
         X : table of shape (rows, columns)
             As for `fit`; the same columns.
-        sample_weight : array of shape (rows,), optional
-            Weight of each row.
+        sample_weight : str or array of shape (rows,), optional
+            Weight of each row, or the name of the column that has it.
         tol : float, optional
             By default that of the estimator; a fit that begins close to its end needs a smaller one to arrive there.
 
@@ -70,7 +70,7 @@ class RefitVerb:
             raise ValueError(
                 f"refit is for EM until it stands still; {self} learns by a schedule or random steps. Use fit."
             )
-        table = with_sample_weight(as_table(made, X, reset=False), sample_weight)
+        table = as_table(made, X, reset=False, sample_weight=sample_weight)
         model = made._model()
         table = made._arranged(model, table)
         weight = float(table.shape[0] if table.weights is None else table.weights.sum())

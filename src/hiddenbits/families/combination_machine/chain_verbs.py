@@ -173,8 +173,8 @@ class ChainsVerbs(CodingEstimator[CombinationParams, CombinationStats]):
             As for `fit`.
         y : None
             Ignored.
-        sample_weight : array of shape (rows,), optional
-            Weight of each row.
+        sample_weight : str or array of shape (rows,), optional
+            Weight of each row, or the name of the column that has it.
 
         Returns
         -------

@@ -20,7 +20,7 @@ from hiddenbits.engine.block_statistics import block_statistics
 from hiddenbits.families._base.column_types import COLUMN_TYPES, ColumnTypes, column_sizes, level_names
 from hiddenbits.families._base.criteria import CriteriaMixin
 from hiddenbits.families._base.information import InformationVerbs
-from hiddenbits.families._base.inputs import as_table, with_sample_weight
+from hiddenbits.families._base.inputs import as_table
 from hiddenbits.families._base.parameters import COMMON, N_INIT
 from hiddenbits.families._base.predictions import PredictsClasses
 from hiddenbits.families._base.showing import SummaryTable
@@ -171,8 +171,8 @@ class LatentClassAnalysis(CriteriaMixin, PredictsClasses, CodingEstimator[NodePa
         ----------
         X : table of shape (rows, columns)
             As for `fit`.
-        sample_weight : array of shape (rows,), optional
-            Weight of each row.
+        sample_weight : str or array of shape (rows,), optional
+            Weight of each row, or the name of the column that has it.
 
         Returns
         -------
@@ -189,7 +189,7 @@ class LatentClassAnalysis(CriteriaMixin, PredictsClasses, CodingEstimator[NodePa
         array([2., 1.])
         """
         check_is_fitted(self, "params_")
-        table = with_sample_weight(as_table(self, X, reset=False), sample_weight)
+        table = as_table(self, X, reset=False, sample_weight=sample_weight)
         model, params = self._model(), self.params_
         with one_blas_thread():
             rows = partial(block_statistics, model, params, model.prepare(params), Key(0), None)

@@ -218,8 +218,8 @@ class NoisyOrVerbs(PredictsCauses, CodingEstimator[NoisyOrParams, Any]):
             As for `fit`.
         y : None
             Ignored.
-        sample_weight : array of shape (rows,), optional
-            Weight of each row.
+        sample_weight : str or array of shape (rows,), optional
+            Weight of each row, or the name of the column that has it.
 
         Returns
         -------
