@@ -4,7 +4,7 @@ import json
 import pickle
 import struct
 import warnings
-import zlib
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -96,25 +96,18 @@ def test_an_open_table_does_not_change(lake):
 
 
 def test_partitions_are_columns_in_their_place(tmp_path):
+    """Whatever they are called."""
     whole = FRAME.append_column("g", pa.array([1, 0, None] * 100, pa.int32())).select(["a", "g", "b", "f"])
-    write_deltalake(tmp_path / "lake", whole, partition_by=["g", "f"])
-    DeltaTable(tmp_path / "lake").delete("a = 1")
-    table = open_table(tmp_path / "lake")
+    whole = whole.append_column("h", pa.array(["x y/ö%20", "..", "+=&"] * 100))
+    write_deltalake(tmp_path / "a lake", whole, partition_by=["g", "f", "h"])
+    DeltaTable(tmp_path / "a lake").delete("a = 1")
+    table = open_table(tmp_path / "a lake", drop="h")
     assert table.names == ("a", "g", "b", "f")
-    kept = whole.filter(pa.compute.equal(whole["a"], 0))
+    kept = whole.filter(pa.compute.equal(whole["a"], 0)).drop_columns("h")
     assert rows(table) == rows(open_table(kept))
     assert table.n_missing == kept["g"].null_count > 0
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(table)).to_float(), table.to_float())  # for workers
-    assert rows(open_table(tmp_path / "lake", columns=["g"])) == rows(open_table(kept.select(["g"])))
-    assert rows(open_table(tmp_path / "lake", drop=["g", "f"])) == rows(open_table(kept.select(["a", "b"])))
-    assert not table.source.resident
-
-
-def test_names_of_partitions_may_be_anything(tmp_path):
-    frame = FRAME.append_column("g", pa.array(["x y/ö%20", "..", "+=&"] * 100))
-    write_deltalake(tmp_path / "a lake", frame, partition_by=["g"])
-    table = open_table(tmp_path / "a lake", drop=["g"])
-    assert rows(table) == sorted(map(tuple, CELLS.astype(float)))
+    assert rows(open_table(tmp_path / "a lake", columns=["g"])) == rows(open_table(kept.select(["g"])))
 
 
 def test_columns_that_came_later_are_blank_before(tmp_path):
@@ -146,7 +139,7 @@ def test_the_model_file_names_the_version(lake, tmp_path):
     assert hiddenbits.load(tmp_path / "m.hb").table_version_ == 2
     assert LatentClassAnalysis(2, random_state=0).fit(CELLS).table_version_ is None
     stored = read(tmp_path / "m.hb")
-    for hostile in (-1, 1.5, "2", None, [2], True):
+    for hostile in (-1, 1.5, None, True):
         write(tmp_path / "bad.hb", stored.kind, {**stored.meta, "table_version": hostile}, stored.arrays)
         with pytest.raises(StoreError, match="the version of its table is not a count"):
             hiddenbits.load(tmp_path / "bad.hb")
@@ -185,25 +178,13 @@ def z85(data):
     return text
 
 
-def deletion_vector(deleted, folder=None):
-    """Return the description of a deletion vector as the Delta protocol has it: in the log, or in a file."""
+def deletion_vector(deleted):
+    """Return a deletion vector as the Delta protocol has it in the log."""
     container = struct.pack(f"<IIHHI{len(deleted)}H", 12346, 1, 0, len(deleted) - 1, 16, *deleted)
     bitmap = struct.pack("<IQI", 1681511377, 1, 0) + container
-    if folder is None:
-        bitmap += bytes(-len(bitmap) % 4)
-        return {
-            "storageType": "i",
-            "pathOrInlineDv": z85(bitmap),
-            "sizeInBytes": len(bitmap),
-            "cardinality": len(deleted),
-        }
-    name = "deletion_vector_61d16c75-6994-46b7-a15b-8b538852e50e.bin"
-    (folder / name).write_bytes(
-        b"\x01" + struct.pack(">I", len(bitmap)) + bitmap + struct.pack(">I", zlib.crc32(bitmap))
-    )
-    where = (folder / name).absolute().as_uri()
+    bitmap += bytes(-len(bitmap) % 4)
     size = len(bitmap)
-    return {"storageType": "p", "pathOrInlineDv": where, "offset": 1, "sizeInBytes": size, "cardinality": len(deleted)}
+    return {"storageType": "i", "pathOrInlineDv": z85(bitmap), "sizeInBytes": size, "cardinality": len(deleted)}
 
 
 def rewrite(folder, change, number=0):
@@ -215,51 +196,40 @@ def rewrite(folder, change, number=0):
     log.write_text("\n".join(map(json.dumps, actions)))
 
 
-def with_features(action, vector=None):
-    if "protocol" in action:
-        features = ["deletionVectors"]
-        action["protocol"] = {
-            "minReaderVersion": 3,
-            "minWriterVersion": 7,
-            "readerFeatures": features,
-            "writerFeatures": features,
-        }
-    if "add" in action and vector:
-        action["add"]["deletionVector"] = vector
+def with_vector(folder, vector):
+    """Mark rows of the first version as deleted: deltalake writes no such tables."""
+
+    def change(action):
+        if "protocol" in action:
+            both = dict.fromkeys(("readerFeatures", "writerFeatures"), ["deletionVectors"])
+            action["protocol"] = {"minReaderVersion": 3, "minWriterVersion": 7, **both}
+        if "add" in action:
+            action["add"]["deletionVector"] = vector
+
+    rewrite(folder, change)
 
 
-@pytest.mark.parametrize("in_file", [False, True])
 @pytest.mark.parametrize("spilled", [False, True])
-def test_rows_that_deletion_vectors_mark_are_gone(tmp_path, monkeypatch, in_file, spilled):
+def test_rows_that_deletion_vectors_mark_are_gone(tmp_path, monkeypatch, spilled):
     write_deltalake(tmp_path / "lake", FRAME.slice(0, 200))
     deleted = [0, 3, 4, 100, 150]
-    vector = deletion_vector(deleted, tmp_path / "lake" if in_file else None)
-    rewrite(tmp_path / "lake", lambda action: with_features(action, vector))
-    write_deltalake_plain(tmp_path / "lake", FRAME.slice(200))
+    with_vector(tmp_path / "lake", deletion_vector(deleted))
+    pq.write_table(FRAME.slice(200), tmp_path / "lake" / "more.parquet")  # by hand: deltalake appends no such files
+    size = (tmp_path / "lake" / "more.parquet").stat().st_size
+    add = {"path": "more.parquet", "partitionValues": {}, "size": size, "modificationTime": 2**42, "dataChange": True}
+    (tmp_path / "lake" / "_delta_log" / f"{1:020d}.json").write_text(json.dumps({"add": add}))
     expected = np.delete(CELLS, deleted, axis=0)
-    if spilled:
-        monkeypatch.setattr(streams, "KEEP_BYTES", 100)
-        with pytest.warns(hiddenbits.SpilledTableWarning, match="without its deleted rows"):
-            table = open_table(tmp_path / "lake")
-    else:
+    monkeypatch.setattr(streams, "KEEP_BYTES", 100 if spilled else 10**9)
+    with pytest.warns(hiddenbits.SpilledTableWarning, match="without its deleted") if spilled else nullcontext():
         table = open_table(tmp_path / "lake")
     assert table.source.resident is not spilled
     assert table.version == 1
     np.testing.assert_array_equal(table.to_float(), expected)
 
 
-def write_deltalake_plain(folder, frame):
-    """Append rows by hand: deltalake writes no tables with deletion vectors."""
-    pq.write_table(frame, folder / "more.parquet")
-    size = (folder / "more.parquet").stat().st_size
-    add = {"path": "more.parquet", "partitionValues": {}, "size": size, "modificationTime": 2**42, "dataChange": True}
-    (folder / "_delta_log" / f"{1:020d}.json").write_text(json.dumps({"add": add}))
-
-
 def test_damaged_deletion_vectors(tmp_path):
     write_deltalake(tmp_path, FRAME)
-    vector = deletion_vector([1, 2]) | {"pathOrInlineDv": "00000" * 8}
-    rewrite(tmp_path, lambda action: with_features(action, vector))
+    with_vector(tmp_path, deletion_vector([1, 2]) | {"pathOrInlineDv": "00000" * 8})
     with pytest.raises(TableError, match="deletion vectors cannot be read"):
         open_table(tmp_path)
 

@@ -9,11 +9,10 @@ import warnings
 import numpy as np
 import pytest
 
-import hiddenbits
-from hiddenbits import LatentClassAnalysis, SpilledTableWarning, TableError, open_table
+from hiddenbits import SpilledTableWarning, TableError, open_table
 from hiddenbits.data.named import streams
 from tests.data import test_same_bits
-from tests.data.readers import postgres_server
+from tests.data.named import postgres_server
 from tests.data.test_same_bits import expected  # noqa: F401  (a fixture)
 
 pq = pytest.importorskip("pyarrow.parquet")
@@ -41,17 +40,6 @@ def server():
         yield started
 
 
-def fitted(table):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return LatentClassAnalysis(2, max_iter=3, n_init=1, tol=0, online_passes=1, random_state=0).fit(table)
-
-
-def assert_same(one, other):
-    for name, value in vars(one.params_).items():
-        np.testing.assert_array_equal(vars(other.params_)[name], value)
-
-
 def without_secrets(error):
     """Return what a user would see of an error, after checking that nobody can learn the password from it."""
     seen = "".join(traceback.format_exception(error)) + repr(error)
@@ -74,21 +62,10 @@ def test_the_rows_of_a_query(server, monkeypatch, spilled):
     assert table.names == ("a", "b", "c", "d")
     assert table.source.resident is not spilled
     np.testing.assert_array_equal(table.to_float(), CELLS)
-    assert_same(fitted(table), fitted(CELLS))
     if spilled:
         for text in (repr(table), str(said[0].message), *(p.read_bytes() for p in table.source.files.places)):
             for word in (postgres_server.PASSWORD, postgres_server.QUOTED, postgres_server.USER):
                 assert (word.encode() if isinstance(text, bytes) else word) not in text
-
-
-def test_a_cursor_can_be_fitted(server, tmp_path):
-    with server.connect() as connection, connection.cursor() as cursor:
-        cursor.execute(QUERY)
-        model = fitted(cursor)
-    assert_same(model, fitted(CELLS))
-    model.save(tmp_path / "m.hb")
-    assert postgres_server.PASSWORD.encode() not in (tmp_path / "m.hb").read_bytes()
-    assert hiddenbits.load(tmp_path / "m.hb").table_version_ is None
 
 
 @pytest.mark.parametrize("door", ["cursor", "cursor on disk"])
