@@ -201,7 +201,7 @@ def with_vector(folder, vector):
 
     def change(action):
         if "protocol" in action:
-            both = dict.fromkeys(("readerFeatures", "writerFeatures"), ["deletionVectors"])
+            both = {key: ["deletionVectors"] for key in ("readerFeatures", "writerFeatures")}
             action["protocol"] = {"minReaderVersion": 3, "minWriterVersion": 7, **both}
         if "add" in action:
             action["add"]["deletionVector"] = vector
